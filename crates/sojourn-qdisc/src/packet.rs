@@ -1,0 +1,89 @@
+//! What goes in, what comes out, and what is dropped on the way.
+
+use sojourn_units::{Bytes, Duration};
+use std::fmt::Debug;
+
+/// What a discipline needs to know of a packet.
+pub trait Packet: Debug {
+    /// The packet's size as the shaper counts it: on the wire, link-layer header included, as `tc` counts.
+    fn size(&self) -> Bytes;
+    /// A hash of the flow's addresses and ports. A discipline with N queues puts it into queue `hash % N`.
+    fn flow_hash(&self) -> u32;
+    /// Sets congestion experienced (RFC 3168) and answers true, or answers false if the packet is not ECN-capable.
+    fn mark_ce(&mut self) -> bool;
+    /// The packet's priority band for `pfifo_fast`, 0 (highest) to 2; best effort is 1.
+    fn band(&self) -> u8 {
+        1
+    }
+}
+
+/// A packet that leaves a discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure<P> {
+    /// The packet.
+    pub packet: P,
+    /// How long it was in the queue.
+    pub sojourn: Duration,
+    /// Whether this discipline has marked it with congestion experienced.
+    pub marked: bool,
+}
+
+/// A packet that a discipline dropped, at enqueue or at dequeue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped<P> {
+    /// The packet.
+    pub packet: P,
+    /// Why.
+    pub reason: DropReason,
+    /// How long it had been in the queue; zero for an arrival that was refused.
+    pub sojourn: Duration,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DropReason {
+    /// The queue was at its limit of packets or bytes.
+    QueueLimit,
+    /// The queue was at its limit of memory.
+    MemoryLimit,
+    /// The algorithm signalled congestion.
+    Congestion,
+}
+
+impl DropReason {
+    /// Every reason, in the order of [`DropReason::index`].
+    pub const ALL: [Self; 3] = [Self::QueueLimit, Self::MemoryLimit, Self::Congestion];
+
+    /// Position in [`DropReason::ALL`], for counters.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        match self {
+            Self::QueueLimit => 0,
+            Self::MemoryLimit => 1,
+            Self::Congestion => 2,
+        }
+    }
+
+    /// The name in records: `queue_limit`, `memory_limit`, `congestion`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::QueueLimit => "queue_limit",
+            Self::MemoryLimit => "memory_limit",
+            Self::Congestion => "congestion",
+        }
+    }
+}
+
+/// Where dropped packets go. Every packet that enters a discipline leaves it as a [`Departure`] or through here.
+pub trait DropSink<P> {
+    /// Takes one dropped packet, in the order of the drops.
+    fn dropped(&mut self, drop: Dropped<P>);
+}
+
+impl<P> DropSink<P> for Vec<Dropped<P>> {
+    fn dropped(&mut self, drop: Dropped<P>) {
+        self.push(drop);
+    }
+}

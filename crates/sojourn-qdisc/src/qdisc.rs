@@ -1,0 +1,81 @@
+//! The contract of a queue discipline.
+
+use crate::{Departure, DropReason, DropSink, Packet};
+use sojourn_units::{Bytes, Time};
+use std::fmt::Debug;
+
+/// What became of an offered packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It is in the queue. (Another may have been dropped to make room.)
+    Queued,
+    /// It was dropped itself; it has gone to the drop sink.
+    Refused,
+}
+
+/// What a discipline holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Their sizes, added up.
+    pub bytes: Bytes,
+}
+
+/// The counters that `tc -s qdisc` shows for every kind, and drops by reason.
+///
+/// Invariant: `arrived = sent_packets + sum(drops) + backlog.packets`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QdiscStats {
+    /// Packets offered.
+    pub arrived: u64,
+    /// Packets that departed.
+    pub sent_packets: u64,
+    /// Bytes that departed.
+    pub sent_bytes: u64,
+    /// Drops by [`DropReason::index`].
+    pub drops: [u64; DropReason::ALL.len()],
+    /// Packets marked with congestion experienced.
+    pub marks: u64,
+    /// Times a shaper had a packet but no tokens for it, or RED was above its minimum: tc's "overlimits".
+    pub overlimits: u64,
+}
+
+impl QdiscStats {
+    /// Drops for all reasons.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+}
+
+/// A queue discipline. Times of successive calls must not decrease.
+pub trait Qdisc<P: Packet>: Debug {
+    /// Offers `packet`. A discipline may refuse it, or drop others to make room; each drop goes to `drops`.
+    fn enqueue(&mut self, packet: P, now: Time, drops: &mut dyn DropSink<P>) -> Admission;
+
+    /// Takes the next packet, if one may leave now. Packets dropped on the way go to `drops`.
+    fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>>;
+
+    /// When `dequeue` may next return a packet: `now` for a work-conserving discipline that holds one, later for a
+    /// shaper that waits for tokens; `None` if only an arrival can change that. It may be too early, never too late.
+    /// A shaper may have to look at its child's next packet to tell, and that can drop packets.
+    fn ready_at(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Time>;
+
+    /// The size of the packet that `dequeue` would return, where looking changes nothing (FIFOs: Linux's
+    /// `qdisc_peek_head`). `None` for a discipline that must dequeue to know, or that is empty.
+    fn peek_size(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// Packets and bytes held.
+    fn backlog(&self) -> Backlog;
+
+    /// The counters.
+    fn stats(&self) -> &QdiscStats;
+
+    /// The counters of this kind beyond the common ones, by the names that `tc -s -j qdisc` gives them (times in us).
+    fn extra_stats(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}
