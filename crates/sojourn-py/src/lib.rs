@@ -1,0 +1,22 @@
+//! The Python module `sojourn._native`: conversions and the error table, no algorithm.
+
+mod error;
+mod qdisc;
+
+use pyo3::prelude::*;
+
+/// Packet-level models of queue disciplines, compiled.
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use crate::error::ParamError;
+    #[pymodule_export]
+    use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_presets, list_qdiscs};
+
+    use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
