@@ -167,7 +167,10 @@ impl Endpoint {
         if self.state != State::Established {
             return self.poll_handshake(now);
         }
-        if let Some(out) = self.forced.take().or_else(|| self.sender.poll(now)) {
+        // An end that has nothing to send is asked as often as one that has: let it answer quickly.
+        if !self.sender.is_idle()
+            && let Some(out) = self.forced.take().or_else(|| self.sender.poll(now))
+        {
             let mut segment = Segment {
                 seq: out.seq,
                 len: out.len,
