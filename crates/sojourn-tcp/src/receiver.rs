@@ -1,7 +1,7 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
-use crate::sender::now_ms;
 use crate::segment::{Flags, SackBlock, Segment};
+use crate::sender::now_ms;
 use crate::window::ReceiveWindow;
 use crate::{TcpParams, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
