@@ -1,0 +1,109 @@
+"""How Sojourn's figures look: one colour and one marker for each discipline, in this one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from zlib import crc32
+
+import matplotlib as mpl
+
+#: Okabe and Ito's palette, which colour-blind readers can tell apart: FIFO dark, AQMs warm, fair queueing cool.
+_COLOURS = {
+    "pfifo_fast": "#333333",
+    "pfifo": "#333333",
+    "ared": "#E69F00",
+    "red": "#E69F00",
+    "pie": "#D55E00",
+    "codel": "#CC79A7",
+    "sfq": "#56B4E9",
+    "fq_codel": "#0072B2",
+    "fq_nocodel": "#009E73",
+}
+_MARKERS = {
+    "pfifo_fast": "s",
+    "pfifo": "s",
+    "ared": "^",
+    "red": "^",
+    "pie": "v",
+    "codel": "D",
+    "sfq": "P",
+    "fq_codel": "o",
+    "fq_nocodel": "X",
+}
+_OTHER_COLOURS = ("#8C564B", "#7A6FAC", "#6B8E23", "#B5485D", "#17868F", "#A8822E")
+_OTHER_MARKERS = ("<", ">", "p", "h", "d", "*")
+
+INK = "#1b1f24"
+FAINT = "#8b949e"
+GRID = "#e3e6ea"
+
+_RC = {
+    "figure.facecolor": "white",
+    "figure.dpi": 100,
+    "savefig.dpi": 160,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10.0,
+    "axes.titlesize": 12.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 10.0,
+    "axes.labelsize": 10.5,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "lines.linewidth": 1.6,
+    "svg.hashsalt": "sojourn",
+    "svg.fonttype": "path",
+}
+
+
+def kind(label: str) -> str:
+    """Return what a discipline is called in a figure: `gbw:codel` is `codel`, tc text keeps its first word."""
+    return label.rsplit(":", 1)[-1].split(maxsplit=1)[0] if label.strip() else label
+
+
+def colours(labels: list[str]) -> dict[str, str]:
+    """Return a colour for each label: its discipline's own, if no other label has taken it."""
+    return _assign(labels, _COLOURS, _OTHER_COLOURS)
+
+
+def markers(labels: list[str]) -> dict[str, str]:
+    """Return a marker for each label, by the same rule."""
+    return _assign(labels, _MARKERS, _OTHER_MARKERS)
+
+
+def short_names(labels: list[str]) -> dict[str, str]:
+    """Return the shortest name of each label that tells it from the others: its kind, or all of it."""
+    kinds = [kind(label) for label in labels]
+    return {label: name if kinds.count(name) == 1 else label for label, name in zip(labels, kinds, strict=True)}
+
+
+def _assign(labels: list[str], own: dict[str, str], others: tuple[str, ...]) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    spare = list(others)
+    for label in labels:
+        mine = own.get(kind(label))
+        if mine is None or mine in chosen.values():
+            mine = spare.pop(0) if spare else others[crc32(label.encode()) % len(others)]
+        chosen[label] = mine
+    return chosen
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Draw in the house style; the caller's own settings are left as they were."""
+    with mpl.rc_context(_RC):
+        yield
