@@ -19,7 +19,7 @@ SERIES_SCHEMA = {
     "value": pl.Float64,
 }
 
-FLOW_SCHEMA = {
+FLOW_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "name": pl.String,
     "kind": pl.String,
     "direction": pl.String,
@@ -70,17 +70,13 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
         for metric in BINNED
         for name, values in stored[metric].items()
     ]
-    parts += [
-        _part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()
-    ]
+    parts += [_part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()]
     return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
 
 
 def flows(record: dict[str, Any]) -> pl.DataFrame:
     """Return one row for each flow of one record."""
-    rows = [
-        {**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")} for flow in record["flows"]
-    ]
+    rows = [{**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")} for flow in record["flows"]]
     return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)
 
 
@@ -98,11 +94,11 @@ def runs(cells: Iterable[Cell]) -> pl.DataFrame:
 def _part(
     times: list[float], metric: str, name: str, direction: str | None, values: list[float | None]
 ) -> pl.DataFrame:
-    columns = {
+    columns: dict[str, pl.Series] = {
         "t_s": pl.Series(times, dtype=pl.Float64, strict=False),
         "metric": pl.repeat(metric, len(times), dtype=pl.String, eager=True),
         "name": pl.repeat(name, len(times), dtype=pl.String, eager=True),
         "direction": pl.repeat(direction, len(times), dtype=pl.String, eager=True),
         "value": pl.Series(values, dtype=pl.Float64, strict=False),
     }
-    return pl.DataFrame(columns, schema=SERIES_SCHEMA)
+    return pl.DataFrame(columns)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from io import BytesIO
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from sojourn.errors import ParamError, SojournError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 #: All that Sojourn writes into a result folder; `--force` removes these and touches nothing else.
 _OURS = (

@@ -11,6 +11,7 @@ from typing import Any
 from sojourn.claims import rrul, rrul_mechanisms
 from sojourn.claims.evidence import Evidence
 from sojourn.claims.verdict import Judgement
+from sojourn.errors import SojournError
 
 JUDGES: dict[str, Callable[[Evidence], Judgement]] = {**rrul.JUDGES, **rrul_mechanisms.JUDGES}
 
@@ -41,8 +42,17 @@ def load(paper: str, prefix: str) -> list[Claim]:
 
 
 def judge_all(claims: list[Claim], evidence: Evidence) -> list[dict[str, Any]]:
-    """Return what became of each claim, in the form of `claims.json`."""
+    """Return what became of each claim, in the form of `claims.json`.
+
+    A claim that the runs say nothing about (too short, no probe answered) cannot be told; its numbers are null.
+    """
     return [
-        {"id": claim.id, "section": claim.section, "says": claim.says, **asdict(JUDGES[claim.id](evidence))}
-        for claim in claims
+        {"id": claim.id, "section": claim.section, "says": claim.says, **_judge(claim, evidence)} for claim in claims
     ]
+
+
+def _judge(claim: Claim, evidence: Evidence) -> dict[str, Any]:
+    try:
+        return asdict(JUDGES[claim.id](evidence))
+    except SojournError as error:
+        return {"verdict": "cannot tell", "value": None, "low": None, "high": None, "unit": "", "reason": str(error)}

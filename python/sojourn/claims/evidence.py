@@ -137,10 +137,7 @@ def collisions(run: Run) -> list[tuple[str, str]]:
     """Return the (probe, flow) pairs of a run that share a queue."""
     probes = {probe["name"] for probe in run.record["probes"]}
     return [
-        (other, flow["name"])
-        for flow in run.record["flows"]
-        for other in flow["queue_shared_with"]
-        if other in probes
+        (other, flow["name"]) for flow in run.record["flows"] for other in flow["queue_shared_with"] if other in probes
     ]
 
 
@@ -150,5 +147,14 @@ def differences(a: list[float], b: list[float]) -> list[float]:
 
 
 def ratios(a: list[float], b: list[float]) -> list[float]:
-    """Return `a / b`, seed by seed."""
+    """Return `a / b`, seed by seed.
+
+    Raises
+    ------
+    SojournError
+        If one of `b` is 0.
+    """
+    if 0 in b:
+        message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"
+        raise SojournError(message)
     return [one / other for one, other in zip(a, b, strict=True)]

@@ -74,7 +74,9 @@ def fifo_downstream_suffers_slightly(evidence: Evidence) -> Judgement:
     checks = []
     for qdisc in FAIR:
         fifo, fair = evidence.goodput("10/1", FIFO, "down"), evidence.goodput("10/1", qdisc, "down")
-        checks.append(above(f"10/1 down: goodput of {qdisc} less that of {FIFO}", differences(fair, fifo), 0.0, "Mbit/s"))
+        checks.append(
+            above(f"10/1 down: goodput of {qdisc} less that of {FIFO}", differences(fair, fifo), 0.0, "Mbit/s")
+        )
         lost = [1 - ratio for ratio in ratios(fifo, fair)]
         checks.append(below(f"10/1 down: share of {qdisc}'s goodput that {FIFO} lacks", lost, SLIGHT, ""))
     return all_of(checks, note=f"slightly is read as less than {SLIGHT:.0%}")
@@ -172,9 +174,7 @@ def codel_drops_gain_no_latency(evidence: Evidence) -> Judgement:
         slowest = min(float(rate) for rate in link.split("/"))
         packet_ms = PACKET_BITS / slowest / 1000
         gain = differences(evidence.latency(link, "fq_nocodel"), evidence.latency(link, "fq_codel"))
-        checks.append(
-            below(f"{link}: latency of fq_nocodel less that of fq_codel", gain, round(packet_ms, 3), "ms")
-        )
+        checks.append(below(f"{link}: latency of fq_nocodel less that of fq_codel", gain, round(packet_ms, 3), "ms"))
     return all_of(checks, note="no gain is read as less than the time of one full packet on the slower direction")
 
 
@@ -212,7 +212,10 @@ def acks_dropped_upstream_cost_goodput(evidence: Evidence) -> Judgement:
     checks = [
         above(f"10/1: acknowledgements that {FIFO} drops upstream in a run", dropped, 0.0, "packets"),
         above(
-            "10/1 down: goodput with those drops suppressed less goodput without", differences(spared, normal), 0.0, "Mbit/s"
+            "10/1 down: goodput with those drops suppressed less goodput without",
+            differences(spared, normal),
+            0.0,
+            "Mbit/s",
         ),
     ]
     note = f"{fmean(normal):.3f} Mbit/s become {fmean(spared):.3f}; the fair schedulers reach {fair:.3f}"

@@ -146,7 +146,9 @@ def a_collision_makes_the_variance(evidence: Evidence) -> Judgement:
         raise SojournError(message)
     struck = induced_latency(found.run)
     checks = [
-        exact("10/1: latency of the run with the collision less the highest without", struck - max(clean), ">", 0.0, "ms"),
+        exact(
+            "10/1: latency of the run with the collision less the highest without", struck - max(clean), ">", 0.0, "ms"
+        ),
         exact(
             "10/1: variance of the latency with that run as a multiple of that without",
             variance([*clean, struck]) / max(variance(clean), 1e-12),
@@ -156,9 +158,9 @@ def a_collision_makes_the_variance(evidence: Evidence) -> Judgement:
         ),
     ]
     note = (
-        f"seed {found.run.seed}, number {found.tried} of the seeds tried in order, puts {found.probe} into the queue of "
-        f"{found.flow}: {struck:.1f} ms against {fmean(clean):.1f} ms (standard deviation {stdev(clean):.1f}) in the "
-        f"{len(clean)} runs without a collision; two flows of 1024 queues seldom meet, so the seed was looked for"
+        f"seed {found.run.seed}, number {found.tried} of the seeds tried in order, puts {found.probe} into the queue "
+        f"of {found.flow}: {struck:.1f} ms, not {fmean(clean):.1f} ms (deviation {stdev(clean):.1f}) in the "
+        f"{len(clean)} runs without a collision; two flows seldom meet in 1024 queues, so the seed was looked for"
     )
     return all_of(checks, note=note)
 

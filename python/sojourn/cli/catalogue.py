@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from typing import Any
 
 from sojourn import _native, tables
@@ -41,7 +42,12 @@ def handle(asked: argparse.Namespace) -> int:
     if asked.json:
         print(json.dumps({part: found[part] for part in wanted}))
         return 0
-    printers = {"experiments": _experiments, "qdiscs": _qdiscs, "presets": _presets, "cc": _cc}
+    printers: dict[str, Callable[[Any], str]] = {
+        "experiments": _experiments,
+        "qdiscs": _qdiscs,
+        "presets": _presets,
+        "cc": _cc,
+    }
     print("\n\n".join(printers[part](found[part]) for part in wanted))
     return 0
 

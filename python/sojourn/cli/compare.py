@@ -23,6 +23,7 @@ With --out DIR it also writes every record (runs/), compare.json, runs.parquet, 
 report.html.
 """
 
+
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("compare", help="run several disciplines side by side", description=_ABOUT)

@@ -52,8 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("SOJOURN_DEBUG"):
             traceback.print_exc()
         status = _complain(
-            f"this is a bug in Sojourn, please report it: {type(error).__name__}: {error} "
-            "(SOJOURN_DEBUG=1 shows where)"
+            f"this is a bug in Sojourn, please report it: {type(error).__name__}: {error} (SOJOURN_DEBUG=1 shows where)"
         )
     return status
 

@@ -55,7 +55,9 @@ def add_directions(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--qdisc", metavar="TEXT", help="discipline of both directions (default fq_codel)")
     group.add_argument("--qdisc-up", metavar="TEXT", help="discipline of the upstream bottleneck (default fq_codel)")
-    group.add_argument("--qdisc-down", metavar="TEXT", help="discipline of the downstream bottleneck (default fq_codel)")
+    group.add_argument(
+        "--qdisc-down", metavar="TEXT", help="discipline of the downstream bottleneck (default fq_codel)"
+    )
 
 
 def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:

@@ -29,7 +29,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--out", metavar="FILE", type=Path, required=True, help="where the figure goes; .svg or .png says its format"
     )
-    parser.add_argument("--link", metavar="DOWN/UP", help="which link, if the folder has several, such as 10/1 (Mbit/s)")
+    parser.add_argument(
+        "--link", metavar="DOWN/UP", help="which link, if the folder has several, such as 10/1 (Mbit/s)"
+    )
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
     parser.set_defaults(handler=handle)
 
@@ -37,8 +39,8 @@ def add(commands: Any) -> None:
 def handle(asked: argparse.Namespace) -> int:
     """Draw it."""
     from sojourn import plots
-    from sojourn.stored import load
     from sojourn.store import write_file
+    from sojourn.stored import load
 
     file_format = asked.out.suffix.removeprefix(".").lower()
     if file_format not in plots.FORMATS:

@@ -135,6 +135,8 @@ def _describe(outcome: Outcome, claims: list[dict[str, Any]], page: str) -> str:
 
 def _value(claim: dict[str, Any]) -> str:
     value, low, high = claim["value"], claim["low"], claim["high"]
+    if value is None:
+        return "-"
     ends = "" if low is None or low == high else f" [{low:.4g}, {high:.4g}]"
     unit = f" {claim['unit']}" if claim["unit"] else ""
     return f"{value:.4g}{ends}{unit}"

@@ -16,6 +16,4 @@ def build(options: Options) -> Scenario:
     """Return the RRUL scenario."""
     options.refuse_flow_counts("rrul")
     udp = Probe(name="udp_rr", kind="udp_rr", timeout="2s", size=60)
-    return scenario(
-        "rrul", options, flows_up=FLOWS_EACH_WAY, flows_down=FLOWS_EACH_WAY, probes=(ping(), udp)
-    )
+    return scenario("rrul", options, flows_up=FLOWS_EACH_WAY, flows_down=FLOWS_EACH_WAY, probes=(ping(), udp))

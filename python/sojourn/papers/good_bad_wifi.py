@@ -8,19 +8,8 @@ from dataclasses import dataclass
 
 from sojourn import api, runner
 from sojourn.claims.evidence import DISCIPLINES, FIFO, LINKS, Collision, Evidence, collisions
-from sojourn.papers.paper import Paper, Profile
 from sojourn.results import Cell, Comparison, Run, gather
 from sojourn.scenario import Scenario
-
-PAPER = Paper(
-    name="good-bad-wifi",
-    reference=(
-        "T. Høiland-Jørgensen, P. Hurtig, A. Brunstrom: The Good, the Bad and the WiFi: Modern AQMs in a residential "
-        "setting. Computer Networks, 2015"
-    ),
-    parts={"rrul": "section 5.1: Fig. 2 and the claims about it"},
-    profiles={"quick": Profile(duration="60s", repeat=5), "paper": Profile(duration="140s", repeat=30)},
-)
 
 #: The figure of each link.
 FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}
@@ -58,10 +47,10 @@ def plan(*, duration: str, repeat: int, seed: int = 1, backend: str = "sim") -> 
         for qdisc in DISCIPLINES:
             scenario = _scenario(link, qdisc, duration=duration, seed=seed, backend=backend)
             planned += [Planned(link=link, qdisc=qdisc, scenario=one) for one in api.repeats(scenario, repeat)]
-    spared = dataclasses.replace(_scenario("10/1", FIFO, duration=duration, seed=seed, backend=backend), spare_acks=True)
-    planned += [
-        Planned(link="10/1", qdisc=FIFO, scenario=one, ablation=SPARED) for one in api.repeats(spared, repeat)
-    ]
+    spared = dataclasses.replace(
+        _scenario("10/1", FIFO, duration=duration, seed=seed, backend=backend), spare_acks=True
+    )
+    planned += [Planned(link="10/1", qdisc=FIFO, scenario=one, ablation=SPARED) for one in api.repeats(spared, repeat)]
     return planned
 
 
@@ -105,11 +94,7 @@ def reproduce(
     by_cell = gather([(one.link, one.qdisc) for one, _ in main], [run for _, run in main])
     evidence = Evidence(
         runs={(cell.link, cell.qdisc): cell.runs for cell in by_cell},
-        spared={
-            ("10/1", FIFO): tuple(
-                run for one, run in zip(planned, runs, strict=True) if one.ablation == SPARED
-            )
-        },
+        spared={("10/1", FIFO): tuple(run for one, run in zip(planned, runs, strict=True) if one.ablation == SPARED)},
     )
     collision = find_collision(evidence, duration=duration, seed=seed + repeat)
     if collision is not None and done is not None:

@@ -1,4 +1,4 @@
-"""What is known of a paper that can be reproduced."""
+"""The papers that can be reproduced: what is known of them before anything is run."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ class Paper:
     reference: str
     parts: dict[str, str]
     profiles: dict[str, Profile]
+
+
+GOOD_BAD_WIFI = Paper(
+    name="good-bad-wifi",
+    reference=(
+        "T. Høiland-Jørgensen, P. Hurtig, A. Brunstrom: The Good, the Bad and the WiFi: Modern AQMs in a residential "
+        "setting. Computer Networks, 2015"
+    ),
+    parts={"rrul": "section 5.1: Fig. 2 and the claims about it"},
+    profiles={"quick": Profile(duration="60s", repeat=5), "paper": Profile(duration="140s", repeat=30)},
+)
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI,)}

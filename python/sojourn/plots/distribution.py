@@ -6,13 +6,9 @@ from collections.abc import Mapping
 
 import polars as pl
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from sojourn.plots import style
 from sojourn.stats import cdf
-
-#: From this ratio of largest to smallest value on, the axis is logarithmic.
-WIDE_RATIO = 8.0
 
 
 def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "") -> Figure:
@@ -26,7 +22,7 @@ def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "") -> Figure:
         Above the plot.
     """
     labels = list(series)
-    colours, names = style.colours(labels), style.short_names(labels)
+    colours, dashes = style.colours(labels), style.dashes(labels)
     with style.house_style():
         figure = Figure(figsize=(8.6, 4.6), layout="constrained")
         axis = figure.subplots()
@@ -35,18 +31,15 @@ def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "") -> Figure:
             samples = frame.filter((pl.col("metric") == "rtt_ms") & (pl.col("t_s") >= 0))["value"].drop_nulls()
             values.extend(samples)
             curve = cdf(samples)
-            axis.step(curve["value"], curve["fraction"], where="post", color=colours[label], label=names[label])
-        if values and min(values) > 0 and max(values) > WIDE_RATIO * min(values):
+            axis.step(curve["value"], curve["fraction"], where="post", color=colours[label], linestyle=dashes[label])
+        if values and min(values) > 0 and max(values) > style.WIDE_RATIO * min(values):
             axis.set_xscale("log")
-            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axis.xaxis.set_minor_formatter(NullFormatter())
+            style.log_ticks(axis.xaxis)
         axis.set_ylim(0, 1.005)
         axis.set_xlabel("Round-trip time (ms)")
         axis.set_ylabel("Share of probes not above")
         if title:
             axis.set_title(title)
         if len(labels) > 1:
-            longest = max(len(name) for name in names.values())
-            figure.legend(loc="outside right center" if longest <= 24 else "outside lower left")
+            style.add_legend(figure, style.line_handles(labels))
     return figure

@@ -144,8 +144,4 @@ def _legend(figure: Figure, labels: list[str]) -> None:
         Line2D([], [], marker=markers[label], color=colours[label], linestyle="none", markersize=7, label=names[label])
         for label in labels
     ]
-    longest = max(len(name) for name in names.values())
-    if longest <= 24:
-        figure.legend(handles=handles, loc="outside right center", title="median and 1σ ellipse", alignment="left")
-    else:
-        figure.legend(handles=handles, loc="outside lower left", title="median and 1σ ellipse", alignment="left")
+    style.add_legend(figure, handles, title="median and 1σ ellipse")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 from zlib import crc32
 
 import matplotlib as mpl
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 #: Okabe and Ito's palette, which colour-blind readers can tell apart: FIFO dark, AQMs warm, fair queueing cool.
 _COLOURS = {
@@ -34,11 +39,20 @@ _MARKERS = {
 _OTHER_COLOURS = ("#8C564B", "#7A6FAC", "#6B8E23", "#B5485D", "#17868F", "#A8822E")
 _OTHER_MARKERS = ("<", ">", "p", "h", "d", "*")
 
+#: Lines of disciplines that often coincide with another's: a dashed line shows the one beneath.
+_DASHES = {"fq_nocodel": (0, (4.0, 2.0))}
+
+#: From this ratio of largest to smallest value on, an axis of times is logarithmic.
+WIDE_RATIO = 8.0
+
+#: Characters of a label that still go beside a plot.
+LONGEST_BESIDE = 24
+
 INK = "#1b1f24"
 FAINT = "#8b949e"
 GRID = "#e3e6ea"
 
-_RC = {
+_RC: dict[Any, Any] = {
     "figure.facecolor": "white",
     "figure.dpi": 100,
     "savefig.dpi": 160,
@@ -85,6 +99,27 @@ def markers(labels: list[str]) -> dict[str, str]:
     return _assign(labels, _MARKERS, _OTHER_MARKERS)
 
 
+def dashes(labels: list[str]) -> dict[str, Any]:
+    """Return a line style for each label."""
+    return {label: _DASHES.get(kind(label), "-") for label in labels}
+
+
+def log_ticks(axis: Axis) -> None:
+    """Label a logarithmic axis at 1, 2 and 5 times the powers of ten, in plain numbers."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def line_handles(labels: list[str]) -> list[Line2D]:
+    """Return what a legend of lines shows."""
+    colour, dash, names = colours(labels), dashes(labels), short_names(labels)
+    return [
+        Line2D([], [], color=colour[label], linestyle=dash[label], linewidth=2.5, label=names[label])
+        for label in labels
+    ]
+
+
 def short_names(labels: list[str]) -> dict[str, str]:
     """Return the shortest name of each label that tells it from the others: its kind, or all of it."""
     kinds = [kind(label) for label in labels]
@@ -107,3 +142,12 @@ def house_style() -> Iterator[None]:
     """Draw in the house style; the caller's own settings are left as they were."""
     with mpl.rc_context(_RC):
         yield
+
+
+def add_legend(figure: Figure, handles: Sequence[Line2D], *, title: str | None = None) -> None:
+    """Put a legend beside the plots, or below them if its words are long."""
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    if longest <= LONGEST_BESIDE:
+        figure.legend(handles=handles, loc="outside right center", title=title, alignment="left")
+    else:
+        figure.legend(handles=handles, loc="outside lower left", title=title, alignment="left")

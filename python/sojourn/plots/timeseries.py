@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn.plots import style
@@ -23,18 +24,19 @@ def rtt_and_goodput(series: Mapping[str, pl.DataFrame], *, title: str = "") -> F
         Above the plot.
     """
     labels = list(series)
-    colours, names = style.colours(labels), style.short_names(labels)
+    colours, dashes = style.colours(labels), style.dashes(labels)
+    look = {label: {"color": colours[label], "linestyle": dashes[label], "linewidth": 1.1} for label in labels}
     with style.house_style():
         figure = Figure(figsize=(8.6, 6.4), layout="constrained")
         axes = figure.subplots(3, 1, sharex=True, height_ratios=[1.5, 1, 1])
         for label, frame in series.items():
             rtt = _rtt(frame)
-            axes[0].plot(rtt["t_s"], rtt["value"], color=colours[label], linewidth=1.0, alpha=0.9, label=names[label])
+            axes[0].plot(rtt["t_s"], rtt["value"], **look[label])
             for axis, direction in zip(axes[1:], DIRECTIONS, strict=True):
                 total = _goodput(frame, direction)
-                axis.plot(total["t_s"], total["value"], color=colours[label], linewidth=1.0, alpha=0.9)
+                axis.plot(total["t_s"], total["value"], **look[label])
         axes[0].set_ylabel("Round-trip\ntime (ms)")
-        axes[0].set_ylim(bottom=0)
+        _rtt_axis(axes[0])
         for axis, word in zip(axes[1:], DIRECTIONS.values(), strict=True):
             axis.set_ylabel(f"Goodput,\n{word} (Mbit/s)")
             axis.set_ylim(bottom=0)
@@ -43,13 +45,17 @@ def rtt_and_goodput(series: Mapping[str, pl.DataFrame], *, title: str = "") -> F
         if title:
             axes[0].set_title(title)
         if len(labels) > 1:
-            longest = max(len(name) for name in names.values())
-            place = "outside right center" if longest <= 24 else "outside lower left"
-            handles, texts = axes[0].get_legend_handles_labels()
-            legend = figure.legend(handles, texts, loc=place)
-            for line in legend.get_lines():
-                line.set_linewidth(2.5)
+            style.add_legend(figure, style.line_handles(labels))
     return figure
+
+
+def _rtt_axis(axis: Axes) -> None:
+    low, high = axis.dataLim.intervaly
+    if low > 0 and high > style.WIDE_RATIO * low:
+        axis.set_yscale("log")
+        style.log_ticks(axis.yaxis)
+    else:
+        axis.set_ylim(bottom=0)
 
 
 def _rtt(frame: pl.DataFrame) -> pl.DataFrame:

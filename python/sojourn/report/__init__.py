@@ -69,9 +69,7 @@ def directions_of(cells: tuple[Cell, ...]) -> tuple[str, ...]:
     """Return which directions a plot of these cells shows: one if the link and its traffic are symmetric."""
     scenario = cells[0].runs[0].record["scenario"]
     loaded = [
-        direction
-        for direction in ("up", "down")
-        if any(flow["direction"] == direction for flow in scenario["flows"])
+        direction for direction in ("up", "down") if any(flow["direction"] == direction for flow in scenario["flows"])
     ]
     if loaded == ["up", "down"] and scenario["up"] == scenario["down"]:
         counts = [sum(flow["direction"] == direction for flow in scenario["flows"]) for direction in loaded]
@@ -94,10 +92,7 @@ def link_title(cell: Cell) -> str:
 
 def table_rows(comparison: Comparison, link: str) -> list[list[str]]:
     """Return the table of one link: a row for each discipline, cells `mean [low, high]`."""
-    found = {
-        (row["qdisc"], row["metric"]): row
-        for row in comparison.summary.filter(pl.col("link") == link).to_dicts()
-    }
+    found = {(row["qdisc"], row["metric"]): row for row in comparison.summary.filter(pl.col("link") == link).to_dicts()}
     return [
         [cell.qdisc]
         + [
@@ -188,9 +183,7 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
 
 
 def _figure(name: str, caption: str, drawing: Drawing) -> Figure:
-    return Figure(
-        name=name, caption=caption, svg=plots.to_bytes(drawing, "svg"), png=plots.to_bytes(drawing, "png")
-    )
+    return Figure(name=name, caption=caption, svg=plots.to_bytes(drawing, "svg"), png=plots.to_bytes(drawing, "png"))
 
 
 def _facts(results: Results) -> list[tuple[str, str]]:

@@ -59,9 +59,7 @@ def summarise(runs: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl
                 rows.append((link, qdisc, metric, 0, None, None, None, None))
                 continue
             interval = mean_interval(values)
-            rows.append(
-                (link, qdisc, metric, interval.n, interval.value, values.median(), interval.low, interval.high)
-            )
+            rows.append((link, qdisc, metric, interval.n, interval.value, values.median(), interval.low, interval.high))
     return pl.DataFrame(rows, schema=SUMMARY_SCHEMA, orient="row")
 
 
@@ -75,9 +73,7 @@ def compare_pairs(runs: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -
     for (link,), group in runs.group_by("link", maintain_order=True):
         names = group["qdisc"].unique(maintain_order=True).to_list()
         for a, b in combinations(names, 2):
-            both = group.filter(pl.col("qdisc") == a).join(
-                group.filter(pl.col("qdisc") == b), on="seed", suffix="_b"
-            )
+            both = group.filter(pl.col("qdisc") == a).join(group.filter(pl.col("qdisc") == b), on="seed", suffix="_b")
             for metric in metrics:
                 values = (both[f"{metric}_b"] - both[metric]).drop_nulls()
                 if values.is_empty():
