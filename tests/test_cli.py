@@ -77,7 +77,9 @@ def test_record_has_the_fields_of_the_contract(cli: Cli) -> None:
 
 
 def test_physics_of_a_run(cli: Cli) -> None:
-    summary = json.loads(cli("run", "rrul", "--qdisc", "pfifo limit 127", "--duration", "20s", "--json").stdout)["summary"]
+    summary = json.loads(cli("run", "rrul", "--qdisc", "pfifo limit 127", "--duration", "20s", "--json").stdout)[
+        "summary"
+    ]
     # 10 Mbit/s of 1514-byte frames carry at most 10 * 1448 / 1514 Mbit/s of payload.
     limit = 10 * 1448 / 1514
     assert 0.7 * limit < summary["goodput_up_mbit"] <= limit

@@ -96,7 +96,9 @@ def test_folder_is_no_experiment(cli: Cli, tmp_path: Path) -> None:
     assert_one_sentence(cli("run", "folder.toml", status=2), "folder.toml", "cannot be read")
 
 
-@pytest.mark.parametrize("words", [["run", "rrul"], ["compare", "rrul", "--qdisc", "codel"], ["reproduce", "good-bad-wifi"]])
+@pytest.mark.parametrize(
+    "words", [["run", "rrul"], ["compare", "rrul", "--qdisc", "codel"], ["reproduce", "good-bad-wifi"]]
+)
 def test_results_are_not_overwritten_unasked(words: list[str], cli: Cli, tmp_path: Path) -> None:
     kept = tmp_path / "there" / "kept.txt"
     kept.parent.mkdir()

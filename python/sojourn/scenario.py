@@ -19,6 +19,9 @@ from sojourn.errors import ParamError, SojournError
 
 Direction = Literal["up", "down"]
 
+#: The measured window where none is given.
+DEFAULT_DURATION = "60s"
+
 
 def _given(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that were given, as plain values (`None` means: the default)."""
@@ -53,6 +56,8 @@ class Tcp:
         Bytes of payload in a segment (default 1448).
     delayed_ack
         Whether the receiver delays acknowledgements (default yes).
+    min_rto
+        Time text: the shortest retransmission timeout (default Linux's 200 ms).
     """
 
     initial_window: int | None = None
@@ -61,6 +66,7 @@ class Tcp:
     hystart: bool | None = None
     mss: int | None = None
     delayed_ack: bool | None = None
+    min_rto: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,8 @@ class Probe:
         Time text after which a lost answer is given up (`"udp_rr"`).
     size
         Bytes on the wire.
+    rtt
+        Base round-trip time of this probe (time text; default: the path's).
     """
 
     name: str
@@ -124,6 +132,7 @@ class Probe:
     interval: str | None = None
     timeout: str | None = None
     size: int | None = None
+    rtt: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +149,8 @@ class Scenario:
         Time text: probes begin this long before the flows.
     up, down
         Rate text of the bottleneck in each direction.
+    edge_rate
+        Rate text of the links at the edges; `None` is infinitely fast.
     rtt
         Time text: base round-trip time of the path.
     qdisc_up, qdisc_down
@@ -163,6 +174,7 @@ class Scenario:
     lead: str | None = None
     up: str | None = None
     down: str | None = None
+    edge_rate: str | None = None
     rtt: str | None = None
     qdisc_up: str | None = None
     qdisc_down: str | None = None
@@ -210,7 +222,9 @@ class Scenario:
 
     @classmethod
     def from_toml(cls, path: Path) -> Self:
-        """Read a scenario from a TOML file with the same keys as the JSON; the name defaults to the file's.
+        """Read a scenario from a TOML file with the keys of the JSON.
+
+        The experiment's name defaults to the file's, and the duration to 60 s.
 
         Raises
         ------
@@ -230,7 +244,7 @@ class Scenario:
         except tomllib.TOMLDecodeError as error:
             message = f"{path} is not TOML: {_lower_first(str(error))}"
             raise ParamError(message) from error
-        plain.setdefault("experiment", path.stem)
+        plain = {"experiment": path.stem, "duration": DEFAULT_DURATION, **plain}
         try:
             return cls.from_json(json.dumps(plain, default=str))
         except ParamError as error:

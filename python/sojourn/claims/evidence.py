@@ -94,11 +94,10 @@ class Evidence:
 
 def induced_latency(run: Run) -> float:
     """Return the mean round-trip time of all probes less the base round-trip time (ms)."""
-    value = run.summary["induced_latency_ms"]
-    if value is None:
+    if not run.summary["rtt_ms"]["count"]:
         message = f"the run with seed {run.seed} has no induced latency: no probe was answered"
         raise SojournError(message)
-    return float(value)
+    return float(run.summary["induced_latency_ms"])
 
 
 def goodput(run: Run, side: Side) -> float:

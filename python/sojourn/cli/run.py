@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 from sojourn import api, runner, tables
 from sojourn.cli import options
 from sojourn.results import Cell, Comparison, Run, link_name
+from sojourn.scenario import Scenario
 from sojourn.stored import label_of, run_file
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ Runs one experiment and prints a table, or the whole record as one JSON object w
 With --repeat N > 1 it runs N seeds and prints means with 95 % confidence intervals (--json: one object of format
 sojourn-compare/1, as `sojourn compare` prints for one discipline).
 """
+
+
+#: What a scenario has where it names none.
+_DISCIPLINE = "fq_codel"
 
 
 def add(commands: Any) -> None:
@@ -39,7 +43,7 @@ def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     scenario = api.build(asked.experiment, **options.scenario_options(asked))
     plan = api.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
-    label = label_of(json.loads(plan[0].normalized()))
+    label = _label(scenario)
     folder = None
     if asked.out is not None:
         from sojourn.store import ResultFolder
@@ -99,7 +103,7 @@ def describe(run: Run) -> str:
         headline(record["scenario"], record["seed"]),
         tables.text(["", "up", "down"], rows),
         tables.text(["latency (ms)", ""], latency)
-        + f"\nprobe loss {100 * (summary['probe_loss'] or 0):.2f} % of {rtt['count']} answered and lost probes",
+        + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %",
         tables.text(["flow", "cc", "Mbit/s", "retransmitted", "timeouts"], flows, left=2) if flows else "no TCP flows",
     ]
     return "\n\n".join(parts)
@@ -116,6 +120,12 @@ def headline(scenario: dict[str, Any], seed: int | None = None) -> str:
         str(scenario["duration"]),
     ]
     return "; ".join(parts if seed is None else [*parts, f"seed {seed}"])
+
+
+def _label(scenario: Scenario) -> str:
+    """Return the disciplines as they were asked for."""
+    default = _DISCIPLINE
+    return label_of({"qdisc_up": scenario.qdisc_up or default, "qdisc_down": scenario.qdisc_down or default})
 
 
 def _row(name: str, values: list[float | None], digits: int = 2) -> list[str]:

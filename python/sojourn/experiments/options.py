@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import ParamError
-from sojourn.scenario import Direction, Flow, Probe, Scenario
+from sojourn.scenario import DEFAULT_DURATION, Direction, Flow, Probe, Scenario
 
 #: What a built-in experiment uses where nothing is said.
 DEFAULTS: dict[str, Any] = {
-    "duration": "60s",
+    "duration": DEFAULT_DURATION,
     "up": "10mbit",
     "down": "10mbit",
     "rtt": "50ms",
