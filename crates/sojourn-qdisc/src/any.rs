@@ -1,7 +1,10 @@
 //! Any of the disciplines, without a box.
 
 use crate::grammar::Kind;
-use crate::{Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, Packet, PfifoFast, Qdisc, QdiscStats, Tbf};
+use crate::{
+    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, Packet, PfifoFast, Pie, Qdisc, QdiscStats, Red, Sfq,
+    Tbf,
+};
 use sojourn_units::{Bytes, Time};
 
 /// A discipline of any kind. Made by [`QdiscSpec::build`](crate::QdiscSpec::build).
@@ -12,8 +15,14 @@ pub enum AnyQdisc<P> {
     Fifo(Fifo<P>),
     /// `pfifo_fast`.
     PfifoFast(PfifoFast<P>),
+    /// `red`.
+    Red(Box<Red<P>>),
+    /// `pie`.
+    Pie(Pie<P>),
     /// `codel`.
     Codel(Codel<P>),
+    /// `sfq`.
+    Sfq(Sfq<P>),
     /// `fq_codel`.
     FqCodel(FqCodel<P>),
     /// `tbf` over its own FIFO.
@@ -25,10 +34,12 @@ impl<P: Packet> AnyQdisc<P> {
     /// Never for a [`crate::QdiscSpec`], which holds only parameters that were checked.
     pub(crate) fn build(kind: &Kind, seed: u64) -> Self {
         const CHECKED: &str = "a spec holds checked parameters";
-        let _ = seed;
         match kind {
             Kind::Fifo(limit) => Self::Fifo(Fifo::new(*limit).expect(CHECKED)),
             Kind::PfifoFast(params) => Self::PfifoFast(PfifoFast::new(*params).expect(CHECKED)),
+            Kind::Red(params) => Self::Red(Box::new(Red::new(*params, seed).expect(CHECKED))),
+            Kind::Pie(params) => Self::Pie(Pie::new(*params, seed).expect(CHECKED)),
+            Kind::Sfq(params) => Self::Sfq(Sfq::new(*params, seed).expect(CHECKED)),
             Kind::Codel(spec) => Self::Codel(Codel::new(spec.params, spec.limit).expect(CHECKED)),
             Kind::FqCodel(params) => Self::FqCodel(FqCodel::new(*params).expect(CHECKED)),
             Kind::Tbf(params) => Self::Tbf(Tbf::with_fifo(*params).expect(CHECKED)),
@@ -42,6 +53,9 @@ macro_rules! each {
         match $self {
             AnyQdisc::Fifo($q) => $call,
             AnyQdisc::PfifoFast($q) => $call,
+            AnyQdisc::Red($q) => $call,
+            AnyQdisc::Pie($q) => $call,
+            AnyQdisc::Sfq($q) => $call,
             AnyQdisc::Codel($q) => $call,
             AnyQdisc::FqCodel($q) => $call,
             AnyQdisc::Tbf($q) => $call,

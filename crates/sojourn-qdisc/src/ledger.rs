@@ -104,10 +104,13 @@ impl<P: Packet> Ahead<P> {
 }
 
 /// The three methods that every discipline with a real dequeue behind its peek shares. `self.next(now, drops)` is that
-/// real dequeue: it takes the packet out of the books and leaves the counters of sent packets alone.
+/// real dequeue: it takes the packet out of the books and leaves the counters of sent packets alone. A method named in
+/// the macro's argument, `self.timer(now, drops)`, runs first: timers must see the state before this call changes it.
 macro_rules! dequeue_through_ahead {
-    () => {
+    ($($timer:ident)?) => {
+        #[inline]
         fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
+            $(self.$timer(now, drops);)?
             let departure = match self.ahead.take(now, &mut self.ledger) {
                 Some(held) => held,
                 None => self.next(now, drops)?,
@@ -124,7 +127,9 @@ macro_rules! dequeue_through_ahead {
             self.ahead.size()
         }
 
+        #[inline]
         fn peek(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Bytes> {
+            $(self.$timer(now, drops);)?
             if let Some(size) = self.ahead.size() {
                 return Some(size);
             }

@@ -168,7 +168,7 @@ impl Round {
         }
     }
 
-    fn iter<'a>(self, flows: &'a [Flow]) -> impl Iterator<Item = u32> + use<'a> {
+    fn iter(self, flows: &[Flow]) -> impl Iterator<Item = u32> + use<'_> {
         let mut at = self.head;
         std::iter::from_fn(move || {
             let index = (at != NIL).then_some(at)?;

@@ -2,16 +2,23 @@
 //!
 //! Each kind has one table of words ([`words::Word`]); reading, writing and listing all come from it.
 
+mod catalogue;
 mod codel_words;
 mod fifo_words;
+mod pie_words;
+mod red_words;
+mod sfq_words;
 mod tbf_words;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub use catalogue::{KindInfo, ParameterInfo, kinds};
 pub use words::SpecError;
 
-use crate::{AnyQdisc, FifoLimit, FqCodelParams, Packet, PfifoFastParams, TbfParams};
+use crate::{
+    AnyQdisc, FifoLimit, FqCodelParams, Packet, PfifoFastParams, PieParams, RedParams, SfqParams, TbfParams, presets,
+};
 use codel_words::CodelSpec;
 use sojourn_units::Rate;
 use std::fmt;
@@ -32,14 +39,27 @@ use words::{parse_words, show_words};
 pub struct QdiscSpec(pub(crate) Kind);
 
 /// Every kind's name.
-pub(crate) const KINDS: &[&str] = &["pfifo", "bfifo", "pfifo_fast", "codel", "fq_codel", "tbf"];
+pub(crate) const KINDS: &[&str] = &[
+    "pfifo",
+    "bfifo",
+    "pfifo_fast",
+    "red",
+    "pie",
+    "codel",
+    "sfq",
+    "fq_codel",
+    "tbf",
+];
 
 /// The kinds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     Fifo(FifoLimit),
     PfifoFast(PfifoFastParams),
+    Red(RedParams),
+    Pie(PieParams),
     Codel(CodelSpec),
+    Sfq(SfqParams),
     FqCodel(FqCodelParams),
     Tbf(TbfParams),
 }
@@ -50,15 +70,29 @@ impl QdiscSpec {
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
-        let _ = rate;
         let all: Vec<&str> = text.split_whitespace().collect();
         let Some((&kind, words)) = all.split_first() else {
             return Err(SpecError::Empty);
         };
+        if let Some(preset) = presets::find(kind) {
+            if let Some(&word) = words.first() {
+                return Err(SpecError::PresetWithWords {
+                    word: word.to_owned(),
+                    preset: kind.to_owned(),
+                });
+            }
+            let rate = rate.ok_or_else(|| SpecError::NeedsRate {
+                preset: kind.to_owned(),
+            })?;
+            return preset.at(rate);
+        }
         Ok(Self(match kind {
             "pfifo" => Kind::Fifo(parse_words::<fifo_words::Pfifo>(words)?.0),
             "bfifo" => Kind::Fifo(parse_words::<fifo_words::Bfifo>(words)?.0),
             "pfifo_fast" => Kind::PfifoFast(parse_words(words)?),
+            "red" => Kind::Red(parse_words::<red_words::RedWords>(words)?.params()?),
+            "pie" => Kind::Pie(parse_words(words)?),
+            "sfq" => Kind::Sfq(parse_words(words)?),
             "codel" => Kind::Codel(parse_words(words)?),
             "fq_codel" => Kind::FqCodel(parse_words(words)?),
             "tbf" => Kind::Tbf(parse_words::<tbf_words::TbfWords>(words)?.params()?),
@@ -72,6 +106,9 @@ impl QdiscSpec {
         match &self.0 {
             Kind::Fifo(limit) => limit.kind(),
             Kind::PfifoFast(_) => "pfifo_fast",
+            Kind::Red(_) => "red",
+            Kind::Pie(_) => "pie",
+            Kind::Sfq(_) => "sfq",
             Kind::Codel(_) => "codel",
             Kind::FqCodel(_) => "fq_codel",
             Kind::Tbf(_) => "tbf",
@@ -91,6 +128,9 @@ impl fmt::Display for QdiscSpec {
             Kind::Fifo(limit @ FifoLimit::Packets(_)) => show_words(&fifo_words::Pfifo(*limit)),
             Kind::Fifo(limit @ FifoLimit::Bytes(_)) => show_words(&fifo_words::Bfifo(*limit)),
             Kind::PfifoFast(params) => show_words(params),
+            Kind::Red(params) => show_words(&red_words::RedWords::from(*params)),
+            Kind::Pie(params) => show_words(params),
+            Kind::Sfq(params) => show_words(params),
             Kind::Codel(spec) => show_words(spec),
             Kind::FqCodel(params) => show_words(params),
             Kind::Tbf(params) => show_words(&tbf_words::TbfWords::from(*params)),

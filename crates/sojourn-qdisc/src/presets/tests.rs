@@ -1,0 +1,88 @@
+use super::*;
+
+/// What `name` says at a rate, as the value of `word`.
+fn cell(name: &str, mbit: u64, word: &str) -> String {
+    let text = find(name).unwrap().at(Rate::from_mbit(mbit)).unwrap().to_string();
+    let mut words = text.split(' ').skip_while(|&w| w != word);
+    words.next().unwrap_or_else(|| panic!("{word} is not in {text}"));
+    words.next().unwrap_or_default().to_owned()
+}
+
+/// Table 1 of seed 000, row by row: preset, parameter, cells at 1, 10 and 100 Mbit/s.
+const TABLE_1: &[(&str, &str, [&str; 3])] = &[
+    ("gbw:pfifo_fast", "limit", ["127", "127", "1000"]),
+    ("gbw:ared", "min", ["1514", "12500", "125000"]),
+    ("gbw:ared", "bandwidth", ["1mbit", "10mbit", "100mbit"]),
+    ("gbw:ared", "max", ["3028", "37500", "375000"]),
+    ("gbw:pie", "target", ["20ms", "20ms", "20ms"]),
+    ("gbw:pie", "tupdate", ["30ms", "30ms", "30ms"]),
+    ("gbw:pie", "limit", ["1000", "1000", "1000"]),
+    ("gbw:codel", "target", ["13ms", "5ms", "5ms"]),
+    ("gbw:codel", "interval", ["100ms", "100ms", "100ms"]),
+    ("gbw:codel", "limit", ["1000", "1000", "1000"]),
+    ("gbw:sfq", "limit", ["127", "127", "1000"]),
+    ("gbw:fq_codel", "target", ["13ms", "5ms", "5ms"]),
+    ("gbw:fq_codel", "interval", ["100ms", "100ms", "100ms"]),
+    ("gbw:fq_codel", "limit", ["10240", "10240", "10240"]),
+    ("gbw:fq_nocodel", "limit", ["127", "127", "1000"]),
+    ("gbw:fq_nocodel", "target", ["100s", "100s", "100s"]),
+    ("gbw:fq_nocodel", "interval", ["100s", "100s", "100s"]),
+    // Not in the table: the values of the reference measurements, as the module's Deviation says.
+    ("gbw:ared", "limit", ["400000", "400000", "1500000"]),
+    ("gbw:ared", "avpkt", ["1000", "1000", "1000"]),
+    ("gbw:ared", "burst", ["2", "20", "208"]),
+];
+
+#[test]
+fn every_cell_of_table_1_is_as_published() {
+    for (name, word, cells) in TABLE_1 {
+        for (mbit, expected) in [1, 10, 100].into_iter().zip(cells) {
+            assert_eq!(&cell(name, mbit, word), expected, "{name} {word} at {mbit} Mbit/s");
+        }
+    }
+}
+
+#[test]
+fn the_papers_kernel_is_named_wherever_it_differs_from_todays() {
+    for mbit in [1, 10, 100] {
+        for (name, spec) in good_bad_wifi_table_1(Rate::from_mbit(mbit)).unwrap() {
+            let text = spec.to_string();
+            let old = ["pfifo_fast", "pie", "codel", "fq_codel", "fq_nocodel"].contains(&name);
+            assert_eq!(text.ends_with("variant linux-3.14"), old, "{text}");
+            let aqm = ["pie", "codel", "fq_codel", "fq_nocodel"].contains(&name);
+            assert_eq!(text.contains(" noecn"), aqm, "{text}");
+            assert!(!text.contains(" ecn"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn other_rates_follow_the_tables_rules() {
+    assert_eq!(cell("gbw:codel", 2, "target"), "7ms", "a full frame takes 6.056 ms");
+    assert_eq!(cell("gbw:codel", 50, "target"), "5ms");
+    assert_eq!(cell("gbw:ared", 20, "min"), "25000");
+    assert_eq!(cell("gbw:ared", 20, "max"), "75000");
+    assert_eq!(
+        [cell("gbw:sfq", 99, "limit"), cell("gbw:sfq", 1000, "limit")],
+        ["127", "1000"]
+    );
+}
+
+#[test]
+fn every_preset_builds_from_64_kbit_to_10_gbit() {
+    for preset in presets() {
+        for bps in [64_000, 1_000_000, 1_300_000, 5_000_000, 1_000_000_000, 10_000_000_000] {
+            let spec = preset
+                .at(Rate::from_bps(bps))
+                .unwrap_or_else(|e| panic!("{} at {bps}: {e}", preset.name));
+            assert_eq!(QdiscSpec::parse(&spec.to_string(), None).as_ref(), Ok(&spec));
+        }
+    }
+}
+
+#[test]
+fn rural_presets_are_those_of_seed_001() {
+    let text = |name| find(name).unwrap().at(Rate::from_mbit(1)).unwrap().to_string();
+    assert_eq!(text("rural:codel"), "codel limit 25 target 65ms interval 300ms noecn");
+    assert!(text("rural:fq_codel").starts_with("fq_codel limit 25 flows 1024 quantum 1514 target 65ms interval 300ms"));
+}
