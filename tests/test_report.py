@@ -52,8 +52,10 @@ def page() -> str:
 def test_report_loads_nothing(page: str) -> None:
     links = Links()
     links.feed(page)
-    assert len(links.found) == 3
-    assert all(link.startswith("data:image/svg+xml;base64,") for link in links.found)
+    assert links.found.count("#claims") == 1
+    images = [link for link in links.found if link != "#claims"]
+    assert len(images) == 3
+    assert all(link.startswith("data:image/svg+xml;base64,") for link in images)
     assert not {"script", "link", "iframe", "object", "embed"} & set(links.tags)
     assert "url(" not in page
     assert "@import" not in page

@@ -176,6 +176,11 @@ def link_name(down: str, up: str) -> str:
     return "/".join(short if all(part.replace(".", "").isdigit() for part in short) else (down, up))
 
 
+def link_words(link: str) -> str:
+    """Return a link's name with its unit."""
+    return link if "bit" in link else f"{link} Mbit/s"
+
+
 def gather(labels: Sequence[tuple[str, str]], records: Sequence[Run]) -> tuple[Cell, ...]:
     """Group runs into cells; `labels` holds the (link, qdisc) of each run."""
     grouped: dict[tuple[str, str], list[Run]] = {}

@@ -8,12 +8,16 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
-from sojourn.claims import rrul, rrul_mechanisms
+from sojourn.claims import pie_steps, rrul, rrul_mechanisms
 from sojourn.claims.evidence import Evidence
 from sojourn.claims.verdict import Judgement
 from sojourn.errors import SojournError
 
-JUDGES: dict[str, Callable[[Evidence], Judgement]] = {**rrul.JUDGES, **rrul_mechanisms.JUDGES}
+JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
+    **rrul.JUDGES,
+    **rrul_mechanisms.JUDGES,
+    **pie_steps.JUDGES,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

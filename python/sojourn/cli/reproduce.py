@@ -39,7 +39,7 @@ def add(commands: Any) -> None:
         "--profile",
         metavar="NAME",
         default="quick",
-        help="quick: 60 s x 5 repeats; paper: 140 s x 30 repeats (default quick)",
+        help="quick: 60 s x 10 repeats; paper: 140 s x 30 repeats (default quick)",
     )
     parser.add_argument("--duration", metavar="TIME", help="measured window of each run (default: the profile's)")
     parser.add_argument("--strict", action="store_true", help="exit with status 1 if a claim fails")

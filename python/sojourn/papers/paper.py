@@ -50,7 +50,7 @@ GOOD_BAD_WIFI = Paper(
         "setting. Computer Networks, 2015"
     ),
     parts={"rrul": "section 5.1: Fig. 2 and the claims about it"},
-    profiles={"quick": Profile(duration="60s", repeat=5), "paper": Profile(duration="140s", repeat=30)},
+    profiles={"quick": Profile(duration="60s", repeat=10), "paper": Profile(duration="140s", repeat=30)},
 )
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI,)}

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Drawing
 
 from sojourn import __version__, frames, plots, tables
 from sojourn.plots import style
-from sojourn.results import Cell, Comparison, links
+from sojourn.results import Cell, Comparison, link_words, links
 from sojourn.stored import Results, slug
 
 #: The columns of every table of results: heading, metric, decimals.
@@ -87,7 +87,7 @@ def cell_is_symmetric(cell: Cell) -> bool:
 def link_title(cell: Cell) -> str:
     """Return what was run, apart from the discipline."""
     scenario = cell.runs[0].record["scenario"]
-    return f"{scenario['experiment']}, {cell.link} Mbit/s, RTT {scenario['rtt']}"
+    return f"{scenario['experiment']}, {link_words(cell.link)}, RTT {scenario['rtt']}"
 
 
 def table_rows(comparison: Comparison, link: str) -> list[list[str]]:
@@ -157,7 +157,7 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
         repeats = len(next(cell for cell in comparison.cells if cell.link == link).runs)
         sections.append(
             Section(
-                title=f"{link} Mbit/s" if link[0].isdigit() else link,
+                title=f"{link_words(link)} (down/up)",
                 figures=of_link,
                 headers=tuple(headers()),
                 rows=tuple(tuple(row) for row in table_rows(comparison, link)),
@@ -210,6 +210,6 @@ def _scenarios(comparison: Comparison) -> list[tuple[str, str]]:
     shown = []
     for link in links(comparison.cells):
         cell = next(cell for cell in comparison.cells if cell.link == link)
-        name = f"{link} Mbit/s, {cell.qdisc}, seed {cell.runs[0].seed}"
+        name = f"{link_words(link)}, {cell.qdisc}, seed {cell.runs[0].seed}"
         shown.append((name, json.dumps(cell.runs[0].record["scenario"], indent=2)))
     return shown
