@@ -117,7 +117,7 @@ def compare(
     experiment: str | Path | Scenario,
     *,
     qdiscs: Sequence[str],
-    repeat: int = 5,
+    repeat: int = 10,
     workers: int | None = None,
     progress: str | None = None,
     done: Callable[[str, Run], None] | None = None,

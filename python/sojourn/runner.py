@@ -11,11 +11,12 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 from tqdm import tqdm
 
@@ -83,32 +84,60 @@ def progress_bar(total: int, describe: str | None) -> Iterator[Progress]:
     if describe is None:
         yield lambda: None
         return
-    # On a terminal the bar moves twice a second; in a log it would be noise, so it says a word each half minute.
+    # On a terminal the bar moves twice a second; in a log it says a word each half minute.
     period = 0.5 if sys.stderr.isatty() else 30.0
-    tqdm.monitor_interval = 0
-    bar = tqdm(
-        total=total, desc=describe, unit="run", delay=QUIET_S, file=sys.stderr, mininterval=period, maxinterval=period
-    )
+    bar = _Bar(total, describe, period)
     stop = threading.Event()
 
-    def refresh() -> None:
-        if stop.wait(QUIET_S):
-            return
-        while not stop.wait(period):
-            bar.refresh()
+    def show() -> None:
+        wait = QUIET_S
+        while not stop.wait(wait):
+            bar.show()
+            wait = period
 
-    clock = threading.Thread(target=refresh, daemon=True)
+    clock = threading.Thread(target=show, daemon=True)
     clock.start()
-
-    def tick() -> None:
-        bar.update()
-
     try:
-        yield tick
+        yield bar.tick
     finally:
         stop.set()
         clock.join()
         bar.close()
+
+
+class _Bar:
+    """A progress bar that is not there until it is first shown."""
+
+    def __init__(self, total: int, describe: str, period: float) -> None:
+        self.total, self.describe, self.period = total, describe, period
+        self.began = time.time()
+        self.lock = threading.Lock()
+        self.count = 0
+        self.bar: tqdm[NoReturn] | None = None
+
+    def tick(self) -> None:
+        """Count one more."""
+        with self.lock:
+            self.count += 1
+            if self.bar is not None:
+                self.bar.update()
+
+    def show(self) -> None:
+        """Draw it."""
+        with self.lock:
+            if self.bar is None:
+                tqdm.monitor_interval = 0  # no second thread: `show` is called often enough
+                self.bar = tqdm(
+                    total=self.total, desc=self.describe, unit="run", file=sys.stderr, mininterval=self.period
+                )
+                self.bar.start_t = self.began
+                self.bar.n = self.count
+            self.bar.refresh()
+
+    def close(self) -> None:
+        """Draw it for the last time, if it was ever drawn."""
+        if self.bar is not None:
+            self.bar.close()
 
 
 def _in_process(texts: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -22,7 +22,7 @@ QUEUED = 18
 UPDATE_NS = 30_000_000
 PARAMETERS = "limit 1000 target 20ms tupdate 30ms alpha 2 beta 20 noecn"
 #: The first seconds, in which the estimate of the departure rate settles.
-SETTLING_NS = 1_500_000_000
+SETTLING_NS = 700_000_000
 #: Where the climb ends.
 CEILING = 0.03
 MOST_UPDATES = 20_000

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ABOUT = """\
 Runs one experiment under several queue disciplines, N times each with the same seeds, and prints means with 95 %
-bootstrap confidence intervals over the repeats.
+confidence intervals over the repeats.
 
 With --out DIR it also writes every record (runs/), compare.json, runs.parquet, table.md, table.csv, figures and
 report.html.
@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
         required=True,
         help="discipline of both directions: tc text or a preset; give it once for each (see `sojourn list`)",
     )
-    options.add_repeats(parser, default="5")
+    options.add_repeats(parser, default="10")
     options.add_output(
         parser, "print one JSON object of format sojourn-compare/1", "write records, tables, figures and a report"
     )
@@ -60,7 +60,7 @@ def handle(asked: argparse.Namespace) -> int:
     comparison = api.compare(
         asked.experiment,
         qdiscs=asked.qdisc,
-        repeat=5 if asked.repeat is None else asked.repeat,
+        repeat=10 if asked.repeat is None else asked.repeat,
         workers=asked.workers,
         progress="compare",
         done=store,

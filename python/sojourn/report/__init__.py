@@ -163,7 +163,7 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
                 rows=tuple(tuple(row) for row in table_rows(comparison, link)),
                 colours=tuple(colours[label] for label in labels),
                 note=(
-                    f"Mean over {repeats} runs and its 95 % bootstrap interval."
+                    f"Mean over {repeats} runs and its 95 % confidence interval."
                     if repeats > 1
                     else "One run: no interval."
                 ),

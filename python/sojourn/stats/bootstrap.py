@@ -4,6 +4,9 @@ The plain percentile interval is too short for the few repeats one usually has. 
 proposes: the percentiles are taken further out, at the normal probability of `sqrt(n / (n - 1))` times Student's
 t quantile, which makes the interval as long as Student's for a normal sample.
 
+With fewer than six values no bootstrap can do: a resampled mean never leaves the range of the sample, and that range
+covers the mean of a symmetric distribution with a probability of only `1 - 2^(1 - n)`. Student's interval is used then.
+
 Source: T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69 (2015),
 section 4.3 (the expanded percentile interval).
 """
@@ -17,6 +20,8 @@ import numpy as np
 
 LEVEL = 0.95
 RESAMPLES = 10_000
+#: From so many values on the bootstrap is used: `1 - 2^(1 - 6)` is 97 %.
+FEWEST_TO_RESAMPLE = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +47,7 @@ class Interval:
 def mean_interval(
     values: Iterable[float], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
-    """Return the mean of the values and its bootstrap confidence interval.
+    """Return the mean of the values and its confidence interval: bootstrap, or Student's below six values.
 
     Parameters
     ----------
@@ -70,9 +75,13 @@ def mean_interval(
     mean = float(sample.mean())
     if n == 1:
         return Interval(value=mean, low=None, high=None, n=1)
+    quantile = stdtrit(n - 1, (1 - level) / 2)
+    if n < FEWEST_TO_RESAMPLE:
+        half = float(-quantile * sample.std(ddof=1) / np.sqrt(n))
+        return Interval(value=mean, low=mean - half, high=mean + half, n=n)
     drawn = np.random.default_rng(seed).integers(0, n, size=(resamples, n))
     means = sample[drawn].mean(axis=1)
-    tail = float(ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 - level) / 2)))
+    tail = float(ndtr(np.sqrt(n / (n - 1)) * quantile))
     low, high = np.quantile(means, [tail, 1 - tail])
     # The mean of equal values can differ from them in the last digit; an interval holds its own centre.
     return Interval(value=mean, low=min(float(low), mean), high=max(float(high), mean), n=n)
