@@ -3,9 +3,31 @@
 //! A discipline owns the packets that it holds, takes the time as an argument of every call, and accounts for every
 //! packet it drops. It opens no socket, reads no clock and owns its random numbers: the same calls give the same
 //! answers in the simulator, in a test and in a daemon.
+//!
+//! [`QdiscSpec::parse`] reads what one would type after `tc qdisc add dev X root`, [`QdiscSpec::build`] makes the
+//! discipline, and [`Tbf`] shapes it to a rate.
 
+mod any;
+mod codel;
+mod fifo;
+mod fq_codel;
+mod grammar;
+mod ledger;
 mod packet;
+mod param;
+mod presets;
 mod qdisc;
+mod slab;
+mod tbf;
+#[cfg(test)]
+mod testing;
 
-pub use packet::{Departure, DropReason, DropSink, Dropped, Packet};
+pub use any::AnyQdisc;
+pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
+pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
+pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant};
+pub use grammar::{QdiscSpec, SpecError};
+pub use packet::{Departure, DropReason, DropSink, Dropped, Packet, Queued};
+pub use param::ParamError;
 pub use qdisc::{Admission, Backlog, Qdisc, QdiscStats};
+pub use tbf::{Tbf, TbfParams};

@@ -1,6 +1,6 @@
 //! What goes in, what comes out, and what is dropped on the way.
 
-use sojourn_units::{Bytes, Duration};
+use sojourn_units::{Bytes, Duration, Time};
 use std::fmt::Debug;
 
 /// What a discipline needs to know of a packet.
@@ -15,6 +15,15 @@ pub trait Packet: Debug {
     fn band(&self) -> u8 {
         1
     }
+}
+
+/// A packet in a queue, and since when it has been there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued<P> {
+    /// The packet.
+    pub packet: P,
+    /// When it was enqueued.
+    pub since: Time,
 }
 
 /// A packet that leaves a discipline.

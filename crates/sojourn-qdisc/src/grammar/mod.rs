@@ -1,0 +1,99 @@
+//! The text of a discipline: what one would type after `tc qdisc add dev X root`, and presets.
+//!
+//! Each kind has one table of words ([`words::Word`]); reading, writing and listing all come from it.
+
+mod codel_words;
+mod fifo_words;
+mod tbf_words;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use words::SpecError;
+
+use crate::{AnyQdisc, FifoLimit, FqCodelParams, Packet, PfifoFastParams, TbfParams};
+use codel_words::CodelSpec;
+use sojourn_units::Rate;
+use std::fmt;
+use words::{parse_words, show_words};
+
+/// A discipline and all its parameters, valid by construction.
+///
+/// [`fmt::Display`] gives the canonical text, every parameter written out; parsing that gives the same again.
+///
+/// ```
+/// use sojourn_qdisc::QdiscSpec;
+/// let spec = QdiscSpec::parse("codel target 13ms noecn", None).unwrap();
+/// assert_eq!(spec.to_string(), "codel limit 1000 target 13ms interval 100ms noecn");
+/// let error = QdiscSpec::parse("codel target 0ms", None).unwrap_err();
+/// assert_eq!(error.to_string(), "codel.target is 0ns, but must be > 0");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct QdiscSpec(pub(crate) Kind);
+
+/// Every kind's name.
+pub(crate) const KINDS: &[&str] = &["pfifo", "bfifo", "pfifo_fast", "codel", "fq_codel", "tbf"];
+
+/// The kinds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Fifo(FifoLimit),
+    PfifoFast(PfifoFastParams),
+    Codel(CodelSpec),
+    FqCodel(FqCodelParams),
+    Tbf(TbfParams),
+}
+
+impl QdiscSpec {
+    /// Reads `text`: a kind and its words as for `tc`, or a preset, which needs the link's `rate`.
+    ///
+    /// # Errors
+    /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
+    pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
+        let _ = rate;
+        let all: Vec<&str> = text.split_whitespace().collect();
+        let Some((&kind, words)) = all.split_first() else {
+            return Err(SpecError::Empty);
+        };
+        Ok(Self(match kind {
+            "pfifo" => Kind::Fifo(parse_words::<fifo_words::Pfifo>(words)?.0),
+            "bfifo" => Kind::Fifo(parse_words::<fifo_words::Bfifo>(words)?.0),
+            "pfifo_fast" => Kind::PfifoFast(parse_words(words)?),
+            "codel" => Kind::Codel(parse_words(words)?),
+            "fq_codel" => Kind::FqCodel(parse_words(words)?),
+            "tbf" => Kind::Tbf(parse_words::<tbf_words::TbfWords>(words)?.params()?),
+            _ => return Err(SpecError::UnknownKind { kind: kind.to_owned() }),
+        }))
+    }
+
+    /// The kind's name, as `tc` calls it.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match &self.0 {
+            Kind::Fifo(limit) => limit.kind(),
+            Kind::PfifoFast(_) => "pfifo_fast",
+            Kind::Codel(_) => "codel",
+            Kind::FqCodel(_) => "fq_codel",
+            Kind::Tbf(_) => "tbf",
+        }
+    }
+
+    /// Makes the discipline, empty. A discipline that draws random numbers draws them from the stream of `seed`.
+    #[must_use]
+    pub fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
+        AnyQdisc::build(&self.0, seed)
+    }
+}
+
+impl fmt::Display for QdiscSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match &self.0 {
+            Kind::Fifo(limit @ FifoLimit::Packets(_)) => show_words(&fifo_words::Pfifo(*limit)),
+            Kind::Fifo(limit @ FifoLimit::Bytes(_)) => show_words(&fifo_words::Bfifo(*limit)),
+            Kind::PfifoFast(params) => show_words(params),
+            Kind::Codel(spec) => show_words(spec),
+            Kind::FqCodel(params) => show_words(params),
+            Kind::Tbf(params) => show_words(&tbf_words::TbfWords::from(*params)),
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! One arena of packets for disciplines with many queues: lists linked by index, no allocation per packet.
+
+use crate::Queued;
+use sojourn_units::Time;
+
+/// No node.
+pub(crate) const NIL: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Node<P> {
+    packet: Option<P>,
+    since: Time,
+    next: u32,
+    prev: u32,
+}
+
+/// The arena. It grows to the largest number of packets ever held and never shrinks.
+#[derive(Clone, Debug)]
+pub(crate) struct Slab<P> {
+    nodes: Vec<Node<P>>,
+    free: u32,
+}
+
+/// One queue of packets in a [`Slab`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    pub(crate) const EMPTY: Self = Self { head: NIL, tail: NIL };
+
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.head == NIL
+    }
+}
+
+impl<P> Slab<P> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            free: NIL,
+        }
+    }
+
+    /// Appends to `list`.
+    #[inline]
+    pub(crate) fn push_back(&mut self, list: &mut List, queued: Queued<P>) {
+        let node = Node {
+            packet: Some(queued.packet),
+            since: queued.since,
+            next: NIL,
+            prev: list.tail,
+        };
+        let index = if self.free == NIL {
+            let index = self.nodes.len() as u32;
+            self.nodes.push(node);
+            index
+        } else {
+            let index = self.free;
+            let slot = &mut self.nodes[index as usize];
+            self.free = slot.next;
+            *slot = node;
+            index
+        };
+        if list.tail == NIL {
+            list.head = index;
+        } else {
+            self.nodes[list.tail as usize].next = index;
+        }
+        list.tail = index;
+    }
+
+    /// Takes the oldest packet of `list`.
+    #[inline]
+    pub(crate) fn pop_front(&mut self, list: &mut List) -> Option<Queued<P>> {
+        let index = list.head;
+        let node = self.nodes.get_mut(index as usize)?;
+        let (packet, since, next) = (node.packet.take()?, node.since, node.next);
+        node.next = self.free;
+        self.free = index;
+        list.head = next;
+        if next == NIL {
+            list.tail = NIL;
+        } else {
+            self.nodes[next as usize].prev = NIL;
+        }
+        Some(Queued { packet, since })
+    }
+
+    /// Takes the youngest packet of `list`.
+    pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Queued<P>> {
+        let index = list.tail;
+        let node = self.nodes.get_mut(index as usize)?;
+        let (packet, since, prev) = (node.packet.take()?, node.since, node.prev);
+        node.next = self.free;
+        self.free = index;
+        list.tail = prev;
+        if prev == NIL {
+            list.head = NIL;
+        } else {
+            self.nodes[prev as usize].next = NIL;
+        }
+        Some(Queued { packet, since })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queued(packet: u32) -> Queued<u32> {
+        Queued {
+            packet,
+            since: Time::from_nanos(u64::from(packet)),
+        }
+    }
+
+    #[test]
+    fn lists_in_one_slab_do_not_disturb_each_other() {
+        let (mut slab, mut a, mut b) = (Slab::new(), List::EMPTY, List::EMPTY);
+        for i in 0..6 {
+            slab.push_back(if i % 2 == 0 { &mut a } else { &mut b }, queued(i));
+        }
+        assert_eq!(slab.pop_front(&mut a), Some(queued(0)));
+        assert_eq!(slab.pop_back(&mut b), Some(queued(5)));
+        slab.push_back(&mut b, queued(7));
+        assert_eq!(
+            [slab.pop_front(&mut a), slab.pop_front(&mut a), slab.pop_front(&mut a)],
+            [Some(queued(2)), Some(queued(4)), None]
+        );
+        assert_eq!(
+            [slab.pop_front(&mut b), slab.pop_front(&mut b), slab.pop_front(&mut b)],
+            [Some(queued(1)), Some(queued(3)), Some(queued(7))]
+        );
+        assert!(a.is_empty() && b.is_empty());
+        assert_eq!(slab.pop_back(&mut a), None);
+    }
+
+    #[test]
+    fn nodes_are_used_again() {
+        let (mut slab, mut list) = (Slab::new(), List::EMPTY);
+        for i in 0..100 {
+            slab.push_back(&mut list, queued(i));
+            slab.push_back(&mut list, queued(i));
+            slab.pop_front(&mut list);
+            slab.pop_back(&mut list);
+        }
+        assert_eq!(slab.nodes.len(), 2);
+    }
+}

@@ -1,0 +1,245 @@
+//! `tbf`: a token bucket that shapes any discipline to a rate.
+//!
+//! Source: Linux `sch_tbf.c`. Tokens are nanoseconds of sending time: the bucket holds what its burst takes at the rate.
+//! The bucket looks at its child's next packet with [`Qdisc::peek`], as Linux does: an AQM child judges a packet when
+//! it becomes the next to send, not when it is sent, and RED under a shaper never learns that it was idle.
+
+use crate::fifo::{Fifo, FifoLimit};
+use crate::param::in_range;
+use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats};
+use sojourn_units::{Bytes, Duration, Rate, Time};
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+/// Parameters of [`Tbf`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TbfParams {
+    /// The rate.
+    pub rate: Rate,
+    /// The bucket's depth; a larger packet can never leave and is refused.
+    pub burst: Bytes,
+    /// For the kind `tbf` of the grammar: bytes its own FIFO holds. Not used for another child.
+    pub limit: Bytes,
+}
+
+impl TbfParams {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// [`ParamError`] for a value out of its range.
+    pub fn validate(&self) -> Result<(), ParamError> {
+        check_burst(self.rate, self.burst)?;
+        in_range("tbf", "limit", self.limit.get(), 1, u64::from(u32::MAX))
+    }
+}
+
+fn check_burst(rate: Rate, burst: Bytes) -> Result<(), ParamError> {
+    in_range("tbf", "burst", burst.get(), 1, u64::from(u32::MAX))?;
+    if rate.time_to_send(burst) > Duration::from_secs(86_400) {
+        return Err(ParamError::new(
+            "tbf",
+            "burst",
+            burst.to_string(),
+            format!("at most what {rate} sends in a day"),
+        ));
+    }
+    Ok(())
+}
+
+/// How long a packet takes at the rate; without a division at the rates that people use.
+#[derive(Clone, Copy, Debug)]
+enum SendTime {
+    /// A byte takes a whole number of nanoseconds.
+    NsPerByte(u64),
+    /// It does not; the sum is rounded up, so that the rate is never exceeded.
+    Divide(Rate),
+}
+
+impl SendTime {
+    fn new(rate: Rate) -> Self {
+        let per_second = 8_000_000_000;
+        if per_second % rate.as_bps() == 0 {
+            Self::NsPerByte(per_second / rate.as_bps())
+        } else {
+            Self::Divide(rate)
+        }
+    }
+
+    #[inline]
+    fn of(self, size: Bytes) -> u64 {
+        match self {
+            Self::NsPerByte(ns) => size.get() * ns,
+            Self::Divide(rate) => rate.time_to_send(size).as_nanos(),
+        }
+    }
+}
+
+/// A token bucket over the discipline `Q`.
+///
+/// Deviation: `overlimits` counts packets that had to wait for tokens, each once; Linux counts each attempt to send, so
+/// its number depends on how often it looks.
+#[derive(Clone, Debug)]
+pub struct Tbf<P, Q> {
+    child: Q,
+    send_time: SendTime,
+    /// The largest packet that can leave.
+    max_size: Bytes,
+    /// Depth of the bucket, ns.
+    buffer: u64,
+    /// Tokens at `checkpoint`, ns.
+    tokens: u64,
+    checkpoint: Time,
+    /// Whether the child's next packet is already counted in `overlimits`.
+    waiting: bool,
+    oversize: u64,
+    stats: QdiscStats,
+    packet: PhantomData<fn() -> P>,
+}
+
+impl<P: Packet> Tbf<P, Fifo<P>> {
+    /// A shaper with the FIFO of `params.limit` bytes that `tc` gives it.
+    ///
+    /// # Errors
+    /// [`ParamError`] for parameters that cannot be used.
+    pub fn with_fifo(params: TbfParams) -> Result<Self, ParamError> {
+        params.validate()?;
+        let child = Fifo::new(FifoLimit::Bytes(params.limit))?;
+        Self::new(params.rate, params.burst, child)
+    }
+}
+
+impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
+    /// A shaper over `child`, its bucket full.
+    ///
+    /// # Errors
+    /// [`ParamError`] if the burst is zero or takes more than a day at this rate.
+    pub fn new(rate: Rate, burst: Bytes, child: Q) -> Result<Self, ParamError> {
+        check_burst(rate, burst)?;
+        let send_time = SendTime::new(rate);
+        let buffer = send_time.of(burst);
+        Ok(Self {
+            child,
+            send_time,
+            max_size: burst,
+            buffer,
+            tokens: buffer,
+            checkpoint: Time::ZERO,
+            waiting: false,
+            oversize: 0,
+            stats: QdiscStats::default(),
+            packet: PhantomData,
+        })
+    }
+
+    /// The shaped discipline.
+    #[must_use]
+    pub fn child(&self) -> &Q {
+        &self.child
+    }
+
+    /// Tokens left at `now` if a packet of `size` were sent, or how long they will not suffice for it.
+    #[inline]
+    fn tokens_after(&self, size: Bytes, now: Time) -> Result<u64, Duration> {
+        let tokens = self
+            .tokens
+            .saturating_add(now.since(self.checkpoint).as_nanos())
+            .min(self.buffer);
+        let cost = self.send_time.of(size);
+        tokens
+            .checked_sub(cost)
+            .ok_or_else(|| Duration::from_nanos(cost - tokens))
+    }
+
+    /// Takes over what the child has counted.
+    #[inline]
+    fn sync(&mut self) {
+        let child = self.child.stats();
+        self.stats.drops = child.drops;
+        self.stats.drops[DropReason::QueueLimit.index()] += self.oversize;
+        self.stats.marks = child.marks;
+    }
+
+    #[inline]
+    fn wait(&mut self) {
+        if !self.waiting {
+            self.waiting = true;
+            self.stats.overlimits += 1;
+        }
+    }
+}
+
+impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
+    #[inline]
+    fn enqueue(&mut self, packet: P, now: Time, drops: &mut dyn DropSink<P>) -> Admission {
+        self.stats.arrived += 1;
+        if packet.size() > self.max_size {
+            self.oversize += 1;
+            self.sync();
+            drops.dropped(crate::Dropped {
+                packet,
+                reason: DropReason::QueueLimit,
+                sojourn: Duration::ZERO,
+            });
+            return Admission::Refused;
+        }
+        let admission = self.child.enqueue(packet, now, drops);
+        self.sync();
+        admission
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
+        let size = self.child.peek(now, drops);
+        let departure = size.and_then(|size| {
+            let Ok(tokens) = self.tokens_after(size, now) else {
+                self.wait();
+                return None;
+            };
+            let departure = self.child.dequeue(now, drops)?;
+            self.checkpoint = now;
+            self.tokens = tokens;
+            self.waiting = false;
+            self.stats.sent_packets += 1;
+            self.stats.sent_bytes += size.get();
+            Some(departure)
+        });
+        self.sync();
+        departure
+    }
+
+    #[inline]
+    fn ready_at(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Time> {
+        let size = self.child.peek(now, drops);
+        self.sync();
+        match self.tokens_after(size?, now) {
+            Ok(_) => Some(now),
+            Err(lacking) => {
+                self.wait();
+                Some(now + lacking)
+            }
+        }
+    }
+
+    fn peek_size(&self) -> Option<Bytes> {
+        self.child.peek_size()
+    }
+
+    fn peek(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Bytes> {
+        let size = self.child.peek(now, drops);
+        self.sync();
+        size
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.child.backlog()
+    }
+
+    fn stats(&self) -> &QdiscStats {
+        &self.stats
+    }
+
+    /// The child's.
+    fn extra_stats(&self) -> Vec<(&'static str, f64)> {
+        self.child.extra_stats()
+    }
+}
