@@ -4,7 +4,7 @@
     reason = "the comments are Python docstrings, in numpy's style"
 )]
 
-use crate::error::{ParamError, spec, whole};
+use crate::error::{param, whole};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_qdisc::{AnyQdisc, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, kinds, presets};
@@ -107,7 +107,7 @@ impl Qdisc {
         let now = Time::from_nanos(whole(now_ns, "now_ns", 0, LAST_NS)?);
         if now < self.now {
             let (now, last) = (now.as_nanos(), self.now.as_nanos());
-            return Err(ParamError::new_err(format!(
+            return Err(param(format!(
                 "now_ns is {now}, but must be >= {last}, the time of the last call"
             )));
         }
@@ -122,7 +122,7 @@ impl Qdisc {
     #[pyo3(signature = (text, seed = None, *, rate_bps = None))]
     fn new(text: &str, seed: Option<&Bound<'_, PyAny>>, rate_bps: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let seed = seed.map_or(Ok(1), |seed| whole(seed, "seed", 0, u64::MAX))?;
-        let spec = QdiscSpec::parse(text, rate_bps.map(rate).transpose()?).map_err(|e| spec(&e))?;
+        let spec = QdiscSpec::parse(text, rate_bps.map(rate).transpose()?).map_err(param)?;
         let q = spec.build(seed);
         Ok(Self {
             spec,
@@ -241,9 +241,7 @@ fn rate(rate_bps: &Bound<'_, PyAny>) -> PyResult<Rate> {
 #[pyfunction]
 pub(crate) fn expand_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<String> {
     let rate = rate(rate_bps)?;
-    QdiscSpec::parse(text, Some(rate))
-        .map(|s| s.to_string())
-        .map_err(|e| spec(&e))
+    QdiscSpec::parse(text, Some(rate)).map(|s| s.to_string()).map_err(param)
 }
 
 /// Every kind with its parameters, as JSON.
@@ -271,7 +269,7 @@ pub(crate) fn list_presets() -> PyResult<String> {
         let mut expands = serde_json::Map::new();
         for mbit in [1, 10, 100] {
             let rate = Rate::from_mbit(mbit);
-            let text = preset.at(rate).map_err(|e| spec(&e))?.to_string();
+            let text = preset.at(rate).map_err(param)?.to_string();
             expands.insert(rate.to_string(), text.into());
         }
         all.push(serde_json::json!({"name": preset.name, "summary": preset.summary, "expands": expands}));

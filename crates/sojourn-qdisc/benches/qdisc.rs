@@ -73,10 +73,10 @@ impl<Q: Qdisc<SimPacket>> Driver<Q> {
         self.n = self.n.wrapping_add(1);
         let flow = self.n.wrapping_mul(2_654_435_769) >> 28;
         let packet = SimPacket {
-            size: 1514,
+            _segment: [0; 7],
             flow: flow % 10 * 37,
-            ecn: false,
-            _rest: [0; 6],
+            size: 1514,
+            _route: 0,
         };
         self.q.enqueue(packet, self.now, &mut self.drops);
     }

@@ -1,1 +1,33 @@
-//! Placeholder.
+//! The simulated world: a deterministic packet-level network that carries packets and the time to the algorithms of
+//! `sojourn-qdisc` and `sojourn-tcp`.
+//!
+//! ```
+//! use sojourn_sim::{Scenario, run};
+//!
+//! let scenario = Scenario::from_json(
+//!     r#"{"duration": "5s", "up": "10mbit", "down": "10mbit", "rtt": "50ms", "qdisc_up": "pfifo limit 127",
+//!         "flows": [{"name": "bulk", "direction": "up"}], "probes": [{"name": "ping", "kind": "icmp"}]}"#,
+//! )?;
+//! let record = run(scenario)?;
+//! assert!(record.summary.goodput_up_mbit > 8.0);
+//! assert!(record.summary.induced_latency_ms > 20.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod calendar;
+mod histogram;
+mod link;
+mod meter;
+pub mod network;
+mod packet;
+pub mod probe;
+pub mod record;
+mod run;
+pub mod scenario;
+mod series;
+pub mod simulator;
+pub mod topology;
+
+pub use record::Record;
+pub use run::{Progress, Run, run};
+pub use scenario::{Scenario, ScenarioError};

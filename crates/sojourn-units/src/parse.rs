@@ -16,12 +16,15 @@ pub struct UnitError {
 }
 
 const TIME_RULE: &str = "it must be a number >= 0 with unit s, ms, us or ns, such as 5ms";
-const RATE_RULE: &str = "it must be a number > 0 with unit bit, kbit, mbit, gbit (or bps, kbps, mbps for bytes), such as 10mbit";
+const RATE_RULE: &str =
+    "it must be a number > 0 with unit bit, kbit, mbit, gbit (or bps, kbps, mbps for bytes), such as 10mbit";
 const SIZE_RULE: &str = "it must be a whole number of bytes >= 0, or one with unit b, k, kb, m, mb, g, gb (of 1024) or kbit, mbit, such as 150kb";
 
 /// Splits "5.5ms" into 5.5 and "ms"; `None` unless the number is plain, finite and not negative.
 fn split(text: &str) -> Option<(f64, String)> {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     if number.is_empty() || number.len() > 24 {
         return None;
@@ -44,7 +47,11 @@ fn split(text: &str) -> Option<(f64, String)> {
 /// );
 /// ```
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
-    let fail = || UnitError { text: text.to_owned(), what: "time", rule: TIME_RULE };
+    let fail = || UnitError {
+        text: text.to_owned(),
+        what: "time",
+        rule: TIME_RULE,
+    };
     let (n, unit) = split(text).ok_or_else(fail)?;
     let ns = match unit.as_str() {
         "s" | "sec" | "secs" => n * 1e9,
@@ -71,7 +78,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
 /// assert!(parse_rate("-1mbit").is_err());
 /// ```
 pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
-    let fail = || UnitError { text: text.to_owned(), what: "rate", rule: RATE_RULE };
+    let fail = || UnitError {
+        text: text.to_owned(),
+        what: "rate",
+        rule: RATE_RULE,
+    };
     let (n, unit) = split(text).ok_or_else(fail)?;
     let unit = unit.strip_suffix("/s").unwrap_or(&unit);
     let factor = match unit {
@@ -107,7 +118,11 @@ pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
 /// assert_eq!(parse_bytes("10kbit"), Ok(Bytes::new(1250)));
 /// ```
 pub fn parse_bytes(text: &str) -> Result<Bytes, UnitError> {
-    let fail = || UnitError { text: text.to_owned(), what: "size", rule: SIZE_RULE };
+    let fail = || UnitError {
+        text: text.to_owned(),
+        what: "size",
+        rule: SIZE_RULE,
+    };
     let (n, unit) = split(text).ok_or_else(fail)?;
     let n = match unit.as_str() {
         "" | "b" => n,
@@ -183,11 +198,34 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_the_rule() {
-        for text in ["", "ms", "-5ms", "1e3ms", "nan", "inf", "5 ms", "5msx", "1..2s", "99999999999999999999999999s"] {
-            assert!(parse_duration(text).unwrap_err().to_string().contains("must be a number >= 0"), "{text}");
+        for text in [
+            "",
+            "ms",
+            "-5ms",
+            "1e3ms",
+            "nan",
+            "inf",
+            "5 ms",
+            "5msx",
+            "1..2s",
+            "99999999999999999999999999s",
+        ] {
+            assert!(
+                parse_duration(text)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("must be a number >= 0"),
+                "{text}"
+            );
         }
         for text in ["0", "0mbit", "-1mbit", "10mb", "2tbit", "10parsec"] {
-            assert!(parse_rate(text).unwrap_err().to_string().contains("must be a number > 0"), "{text}");
+            assert!(
+                parse_rate(text)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("must be a number > 0"),
+                "{text}"
+            );
         }
         assert!(parse_bytes("1.5").is_err());
         assert!(parse_bytes("-1").is_err());

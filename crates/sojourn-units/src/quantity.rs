@@ -273,7 +273,7 @@ impl Rate {
     pub const fn time_to_send(self, size: Bytes) -> Duration {
         const NS_BITS: u64 = 8_000_000_000;
         // 64-bit division where it fits (up to 2.3 GB): one instruction instead of a library call, once per packet.
-        if size.0 <= u64::MAX / NS_BITS - 1 {
+        if size.0 < u64::MAX / NS_BITS {
             Duration((size.0 * NS_BITS).div_ceil(self.0))
         } else {
             let ns = (size.0 as u128 * NS_BITS as u128).div_ceil(self.0 as u128);
@@ -307,7 +307,10 @@ mod tests {
         let bits_ns = u64::MAX / 8_000_000_000;
         for size in [bits_ns - 2, bits_ns, bits_ns + 2] {
             let exact = (u128::from(size) * 8_000_000_000).div_ceil(1_000);
-            assert_eq!(u128::from(Rate::from_bps(1_000).time_to_send(Bytes::new(size)).as_nanos()), exact);
+            assert_eq!(
+                u128::from(Rate::from_bps(1_000).time_to_send(Bytes::new(size)).as_nanos()),
+                exact
+            );
         }
     }
 

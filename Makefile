@@ -1,0 +1,22 @@
+# Everything one types at Sojourn; each target is a script one can also run by hand.
+
+.PHONY: demo test bench check
+
+## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
+demo:
+	@scripts/setup
+	@.venv/bin/sojourn reproduce good-bad-wifi --only rrul --profile quick --out out/demo --force
+
+## test: set up, then run the Rust and the Python tests
+test:
+	@scripts/setup
+	@scripts/test
+
+## bench: the benchmarks
+bench:
+	@cargo bench --workspace
+
+## check: formatting, lints, documentation, types
+check:
+	@scripts/setup
+	@scripts/check

@@ -1,0 +1,119 @@
+//! A link: an egress with a rate and a queue discipline, and a delay.
+
+use crate::calendar::Slot;
+use crate::meter::Meter;
+use crate::packet::Packet;
+use sojourn_qdisc::{AnyQdisc, Departure, DropSink, Dropped, Qdisc, Tbf};
+use sojourn_units::{Bytes, Duration, Rate, Time};
+use std::collections::VecDeque;
+
+/// How an egress paces packets.
+#[derive(Debug)]
+pub(crate) enum Pacing {
+    /// A token bucket before an infinitely fast device, as `tc`'s `tbf` over veth.
+    Bucket(Box<Tbf<Packet, AnyQdisc<Packet>>>),
+    /// A wire of this rate: a packet arrives when its last bit does.
+    Wire {
+        rate: Rate,
+        qdisc: Box<AnyQdisc<Packet>>,
+        free_at: Time,
+    },
+}
+
+/// What an egress answers when asked for a packet.
+pub(crate) enum Next {
+    /// This one leaves now, and reaches the other end after so long (beside the link's delay).
+    Packet(Departure<Packet>, Duration),
+    /// None before this time.
+    At(Time),
+    /// None before another arrives.
+    Idle,
+}
+
+impl Pacing {
+    /// The discipline under the shaper.
+    pub(crate) fn child(&self) -> &AnyQdisc<Packet> {
+        match self {
+            Self::Bucket(tbf) => tbf.child(),
+            Self::Wire { qdisc, .. } => qdisc,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
+        match self {
+            Self::Bucket(tbf) => tbf.enqueue(packet, now, drops),
+            Self::Wire { qdisc, .. } => qdisc.enqueue(packet, now, drops),
+        };
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Next {
+        match self {
+            Self::Bucket(tbf) => {
+                if let Some(departure) = tbf.dequeue(now, drops) {
+                    return Next::Packet(departure, Duration::ZERO);
+                }
+                tbf.ready_at(now, drops).map_or(Next::Idle, Next::At)
+            }
+            Self::Wire { rate, qdisc, free_at } => {
+                if *free_at > now {
+                    return Next::At(*free_at);
+                }
+                let Some(departure) = qdisc.dequeue(now, drops) else {
+                    return Next::Idle;
+                };
+                let size = Bytes::new(u64::from(departure.packet.size));
+                let sending = rate.time_to_send(size);
+                *free_at = now + sending;
+                Next::Packet(departure, sending)
+            }
+        }
+    }
+}
+
+/// The sending side of a link that has a rate.
+#[derive(Debug)]
+pub(crate) struct Egress {
+    pub(crate) pacing: Pacing,
+    pub(crate) meter: Meter,
+    /// Its slot in the calendar.
+    pub(crate) slot: Slot,
+}
+
+/// One direction of a connection between two nodes.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) egress: Option<Egress>,
+    pub(crate) delay: Duration,
+    /// Packets under way, in the order of arrival. The delay is constant, so a FIFO with one wake-up serves them all.
+    pub(crate) line: VecDeque<(Time, Packet)>,
+    /// The line's slot in the calendar; `None` if no packet is ever under way here.
+    pub(crate) slot: Option<Slot>,
+    /// Where a packet goes from here, by route: another link, or [`END`].
+    pub(crate) next: Vec<u16>,
+}
+
+/// The packet has arrived at its host.
+pub(crate) const END: u16 = u16::MAX;
+
+/// Takes the drops of one call: counts them by route.
+pub(crate) struct Sink<'a> {
+    pub(crate) now: Time,
+    pub(crate) meter: &'a mut Meter,
+    /// With the ablation `spare_acks`: bare acknowledgements that must be offered again.
+    pub(crate) spared: Option<&'a mut VecDeque<Packet>>,
+}
+
+impl DropSink<Packet> for Sink<'_> {
+    fn dropped(&mut self, drop: Dropped<Packet>) {
+        let packet = drop.packet;
+        match &mut self.spared {
+            Some(spared) if packet.is_pure_ack() => {
+                self.meter.on_spared(&packet, self.now);
+                spared.push_back(packet);
+            }
+            _ => self.meter.on_drop(&packet, drop.reason, self.now),
+        }
+    }
+}

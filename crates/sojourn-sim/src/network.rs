@@ -1,0 +1,232 @@
+//! Nodes, links and routes: the description of a network, before it runs.
+
+use sojourn_qdisc::QdiscSpec;
+use sojourn_units::{Bytes, Duration, Rate};
+use std::collections::VecDeque;
+use thiserror::Error;
+
+/// A node of a [`Network`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub(crate) u16);
+
+/// A link of a [`Network`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub(crate) u16);
+
+/// How a link's egress keeps its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shaping {
+    /// A token bucket of this depth before an infinitely fast device: a packet leaves at once when its tokens are there.
+    TokenBucket {
+        /// Bytes that may leave back to back.
+        burst: Bytes,
+    },
+    /// A wire: a packet arrives when its last bit does.
+    Wire,
+}
+
+/// The sending side of a link that has a rate.
+#[derive(Clone, Debug)]
+pub struct EgressSpec {
+    /// Its rate.
+    pub rate: Rate,
+    /// How it keeps it.
+    pub shaping: Shaping,
+    /// The queue discipline before it.
+    pub qdisc: QdiscSpec,
+    /// The name in the record; `None` if it is not reported.
+    pub name: Option<String>,
+    /// Ablation: bare acknowledgements that the discipline drops are offered again until it takes them.
+    pub spare_acks: bool,
+}
+
+/// One direction of a connection between two nodes.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Where it begins.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// `None` for a link that is infinitely fast and has no queue.
+    pub egress: Option<EgressSpec>,
+    /// Propagation delay.
+    pub delay: Duration,
+}
+
+/// A network that cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NetworkError {
+    /// No way leads there.
+    #[error("there is no route from node {from:?} to node {to:?}")]
+    NoRoute {
+        /// First node.
+        from: String,
+        /// Last node.
+        to: String,
+    },
+    /// A route takes no time, so that an answer would come before its question is out.
+    #[error("the route from node {from:?} to node {to:?} has neither a rate nor a delay, but must have one")]
+    Instant {
+        /// First node.
+        from: String,
+        /// Last node.
+        to: String,
+    },
+    /// More than a simulation can number.
+    #[error("the network has {count} {what}, but must have at most {limit}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
+}
+
+/// Any topology: nodes, and links with a rate, a discipline and a delay.
+///
+/// ```
+/// use sojourn_sim::network::{EgressSpec, LinkSpec, Network, Shaping};
+/// use sojourn_qdisc::QdiscSpec;
+/// use sojourn_units::{Duration, Rate};
+///
+/// let mut net = Network::default();
+/// let (a, b) = (net.add_node("a"), net.add_node("b"));
+/// let egress = EgressSpec {
+///     rate: Rate::from_mbit(10),
+///     shaping: Shaping::Wire,
+///     qdisc: QdiscSpec::parse("pfifo limit 100", None)?,
+///     name: Some("ab".into()),
+///     spare_acks: false,
+/// };
+/// net.add_link(LinkSpec { from: a, to: b, egress: Some(egress), delay: Duration::from_millis(5) });
+/// net.add_link(LinkSpec { from: b, to: a, egress: None, delay: Duration::from_millis(5) });
+/// assert_eq!(net.route(a, b)?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    nodes: Vec<String>,
+    links: Vec<LinkSpec>,
+}
+
+impl Network {
+    /// A new node. Names are for messages; they need not differ.
+    ///
+    /// # Panics
+    /// Beyond 65,535 nodes.
+    pub fn add_node(&mut self, name: &str) -> NodeId {
+        self.nodes.push(name.to_owned());
+        NodeId(u16::try_from(self.nodes.len() - 1).expect("at most 65,535 nodes"))
+    }
+
+    /// A new link.
+    ///
+    /// # Panics
+    /// Beyond 65,534 links.
+    pub fn add_link(&mut self, link: LinkSpec) -> LinkId {
+        self.links.push(link);
+        assert!(self.links.len() < usize::from(u16::MAX), "at most 65,534 links");
+        LinkId((self.links.len() - 1) as u16)
+    }
+
+    /// The links, in the order of adding.
+    #[must_use]
+    pub fn links(&self) -> &[LinkSpec] {
+        &self.links
+    }
+
+    /// The route of fewest links; of several, the one whose links were added first.
+    ///
+    /// # Errors
+    /// [`NetworkError`] if there is none, or if it takes no time at all.
+    pub fn route(&self, from: NodeId, to: NodeId) -> Result<Vec<LinkId>, NetworkError> {
+        let mut came_by: Vec<Option<LinkId>> = vec![None; self.nodes.len()];
+        let mut queue = VecDeque::from([from]);
+        while let Some(node) = queue.pop_front() {
+            for (i, link) in self.links.iter().enumerate() {
+                if link.from == node && link.to != from && came_by[usize::from(link.to.0)].is_none() {
+                    came_by[usize::from(link.to.0)] = Some(LinkId(i as u16));
+                    queue.push_back(link.to);
+                }
+            }
+        }
+        let mut route = Vec::new();
+        let mut node = to;
+        while node != from {
+            let Some(link) = came_by[usize::from(node.0)] else {
+                let name = |n: NodeId| self.nodes[usize::from(n.0)].clone();
+                return Err(NetworkError::NoRoute {
+                    from: name(from),
+                    to: name(to),
+                });
+            };
+            route.push(link);
+            node = self.links[usize::from(link.0)].from;
+        }
+        route.reverse();
+        self.check_route(&route)?;
+        Ok(route)
+    }
+
+    /// Checks that a route takes some time.
+    pub(crate) fn check_route(&self, route: &[LinkId]) -> Result<(), NetworkError> {
+        let takes_time = |l: &LinkId| {
+            let link = &self.links[usize::from(l.0)];
+            link.egress.is_some() || !link.delay.is_zero()
+        };
+        if route.iter().any(takes_time) {
+            return Ok(());
+        }
+        let name = |l: Option<&LinkId>, end: fn(&LinkSpec) -> NodeId| {
+            l.map_or(String::new(), |l| {
+                self.nodes[usize::from(end(&self.links[usize::from(l.0)]).0)].clone()
+            })
+        };
+        Err(NetworkError::Instant {
+            from: name(route.first(), |l| l.from),
+            to: name(route.last(), |l| l.to),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(from: NodeId, to: NodeId, ms: u64) -> LinkSpec {
+        LinkSpec {
+            from,
+            to,
+            egress: None,
+            delay: Duration::from_millis(ms),
+        }
+    }
+
+    #[test]
+    fn the_shortest_route_is_found_and_a_missing_one_named() {
+        let mut net = Network::default();
+        let n: Vec<NodeId> = ["a", "b", "c", "d"].map(|x| net.add_node(x)).into();
+        net.add_link(plain(n[0], n[1], 1));
+        let bc = net.add_link(plain(n[1], n[2], 1));
+        let ac = net.add_link(plain(n[0], n[2], 9));
+        assert_eq!(net.route(n[0], n[2]), Ok(vec![ac]));
+        assert_eq!(net.route(n[1], n[2]), Ok(vec![bc]));
+        let error = net.route(n[2], n[3]).unwrap_err().to_string();
+        assert_eq!(error, "there is no route from node \"c\" to node \"d\"");
+    }
+
+    #[test]
+    fn a_route_without_time_is_refused() {
+        let mut net = Network::default();
+        let (a, b) = (net.add_node("a"), net.add_node("b"));
+        net.add_link(plain(a, b, 0));
+        assert!(
+            net.route(a, b)
+                .unwrap_err()
+                .to_string()
+                .contains("neither a rate nor a delay")
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! From a scenario to a record: one run on the five-node path.
+
+use crate::network::LinkId;
+use crate::probe::{ProbeKind, ProbeSpec};
+use crate::record::{self, Record};
+use crate::scenario::{Direction, ProbeKindScenario, Scenario};
+use crate::simulator::{FlowSpec, SimError, Simulator};
+use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
+use sojourn_tcp::TcpParams;
+use sojourn_units::{Duration, Stream, Time};
+
+/// How long after the measured window probes may still come home.
+const LINGER: Duration = Duration::from_secs(3);
+
+/// A run of a scenario that can be advanced in steps, so that its driver can show progress or stop it.
+#[derive(Debug)]
+pub struct Run {
+    scenario: Scenario,
+    simulator: Simulator,
+    begin: Time,
+    end: Time,
+}
+
+/// What [`Run::advance`] answers.
+#[derive(Debug)]
+pub enum Progress {
+    /// There is more to do; so much of the run is done, 0 to 1.
+    Running(f64),
+    /// It is over.
+    Done,
+}
+
+impl Run {
+    /// Sets a scenario up.
+    ///
+    /// # Errors
+    /// [`SimError`] if its network cannot be built; a valid scenario's can.
+    pub fn new(scenario: Scenario) -> Result<Self, SimError> {
+        let s = &scenario;
+        let mut rtts: Vec<Duration> = s
+            .flows
+            .iter()
+            .map(|f| f.rtt)
+            .chain(s.probes.iter().map(|p| p.rtt))
+            .collect();
+        rtts.push(s.rtt);
+        rtts.sort_unstable();
+        rtts.dedup();
+        let side = |b: &crate::scenario::BottleneckScenario| Bottleneck {
+            rate: b.rate,
+            burst: b.burst,
+            qdisc: b.qdisc.clone(),
+        };
+        let (network, paths) = dumbbell(&DumbbellSpec {
+            up: side(&s.up),
+            down: side(&s.down),
+            edge_rate: s.edge_rate,
+            rtts: rtts.clone(),
+            spare_acks: s.spare_acks,
+        });
+        let path = |rtt: Duration| -> &Path {
+            let i = rtts
+                .binary_search(&rtt)
+                .expect("every RTT in use was given to the dumbbell");
+            &paths[i]
+        };
+        let ways = |rtt: Duration, direction: Direction| -> (Vec<LinkId>, Vec<LinkId>) {
+            let p = path(rtt);
+            match direction {
+                Direction::Up => (p.up.clone(), p.down.clone()),
+                Direction::Down => (p.down.clone(), p.up.clone()),
+            }
+        };
+        let mut simulator = Simulator::new(&network, s.seed, s.sample_interval)?;
+        let begin = Time::ZERO + s.lead;
+        for f in &s.flows {
+            let (route, back) = ways(f.rtt, f.direction);
+            simulator.add_flow(FlowSpec {
+                name: f.name.clone(),
+                route,
+                back,
+                tcp: TcpParams {
+                    congestion_control: f.congestion_control,
+                    ..s.tcp.clone()
+                },
+                start: begin + f.start + jitter(s.seed, &format!("start {}", f.name), s.start_jitter),
+                bytes: f.bytes,
+                write_rate: f.rate,
+            })?;
+        }
+        for p in &s.probes {
+            let (kind, direction, period) = match p.kind {
+                ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up, interval),
+                ProbeKindScenario::UdpRr(timeout) => (
+                    ProbeKind::RequestResponse { timeout },
+                    Direction::Up,
+                    Duration::from_millis(200),
+                ),
+                ProbeKindScenario::Isochronous(direction, interval) => {
+                    (ProbeKind::Isochronous { interval }, direction, interval)
+                }
+            };
+            let (route, back) = ways(p.rtt, direction);
+            simulator.add_probe(ProbeSpec {
+                name: p.name.clone(),
+                kind,
+                route,
+                back,
+                size: p.size,
+                start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), period),
+                measured_from: begin,
+            })?;
+        }
+        let end = begin + s.duration;
+        simulator.run_until(begin - Duration::from_nanos(1));
+        simulator.begin_window(begin);
+        Ok(Self {
+            simulator,
+            begin,
+            end,
+            scenario,
+        })
+    }
+
+    /// Runs a further tenth of a simulated second, or the rest.
+    pub fn advance(&mut self) -> Progress {
+        let step = Duration::from_millis(100);
+        let until = (self.simulator.now() + step).min(self.end);
+        self.simulator.run_until(until);
+        if until < self.end {
+            let done = until.since(self.begin).as_secs_f64() / self.scenario.duration.as_secs_f64();
+            return Progress::Running(done);
+        }
+        self.simulator.end_window(self.end);
+        Progress::Done
+    }
+
+    /// The record of the run, once it is over.
+    #[must_use]
+    pub fn finish(mut self) -> Record {
+        let bottleneck = record::bottlenecks(&self.scenario, &self.simulator);
+        let flows = record::flows(&self.scenario, &self.simulator);
+        let mut until = self.end;
+        let last = self.end + LINGER;
+        while self.simulator.awaits_probes() && until < last {
+            until = (until + Duration::from_millis(100)).min(last);
+            self.simulator.run_until(until);
+        }
+        record::assemble(&self.scenario, &self.simulator, self.begin, bottleneck, flows)
+    }
+}
+
+/// Uniform in `[0, most)` by the stream of `name`.
+fn jitter(seed: u64, name: &str, most: Duration) -> Duration {
+    Duration::from_nanos(Stream::named(seed, name).below(most.as_nanos()))
+}
+
+/// Runs a scenario from beginning to end.
+///
+/// # Errors
+/// As [`Run::new`].
+pub fn run(scenario: Scenario) -> Result<Record, SimError> {
+    let mut run = Run::new(scenario)?;
+    while matches!(run.advance(), Progress::Running(_)) {}
+    Ok(run.finish())
+}

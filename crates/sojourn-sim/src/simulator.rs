@@ -1,0 +1,649 @@
+//! The engine: it carries packets and the time to the algorithms.
+
+use crate::calendar::{Calendar, Slot};
+use crate::link::{END, Egress, Link, Next, Pacing, Sink};
+use crate::meter::Meter;
+use crate::network::{LinkId, Network, NetworkError, Shaping};
+use crate::packet::Packet;
+use crate::probe::{Probe, ProbeSpec};
+use crate::series::Series;
+use sojourn_qdisc::{AnyQdisc, Tbf};
+use sojourn_tcp::{Endpoint, ParamError, Segment, TcpParams};
+use sojourn_units::{Duration, Rate, Stream, Time};
+use std::collections::VecDeque;
+use thiserror::Error;
+
+/// A simulation that cannot be set up.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SimError {
+    /// The network.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A TCP parameter.
+    #[error(transparent)]
+    Tcp(#[from] ParamError),
+    /// A token bucket.
+    #[error(transparent)]
+    Qdisc(#[from] sojourn_qdisc::ParamError),
+}
+
+/// A TCP flow from one node to another.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// Unique name.
+    pub name: String,
+    /// Sender to receiver.
+    pub route: Vec<LinkId>,
+    /// Receiver to sender.
+    pub back: Vec<LinkId>,
+    /// Parameters of both ends.
+    pub tcp: TcpParams,
+    /// When the sender connects.
+    pub start: Time,
+    /// How much the application writes; `None` for more than can be sent.
+    pub bytes: Option<u64>,
+    /// At what rate it writes; `None` for all at once.
+    pub write_rate: Option<Rate>,
+}
+
+/// Who owns a route.
+#[derive(Clone, Copy, Debug)]
+enum Owner {
+    /// The packet is for this endpoint.
+    Endpoint(u32),
+    /// For this probe, at its server (true) or back at its client.
+    Probe(u32, bool),
+}
+
+/// What a link's slot wakes.
+#[derive(Clone, Copy, Debug)]
+enum LinkPart {
+    Egress(u16),
+    Line(u16),
+}
+
+/// What a timer's slot wakes.
+#[derive(Clone, Copy, Debug)]
+enum Component {
+    Endpoint(u32),
+    /// The application of a flow starts, or writes.
+    Application(u32),
+    Probe(u32),
+    Sampler,
+}
+
+/// A running TCP flow: `ends[0]` sends, `ends[1]` receives.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) spec: FlowSpec,
+    /// Bytes that the application has yet to write.
+    unwritten: u64,
+    started: bool,
+    slot: Slot,
+    /// Time integral of the congestion window, segment-nanoseconds, sampled with the series.
+    pub(crate) cwnd_sum: u64,
+    pub(crate) cwnd_samples: u64,
+    /// Bytes delivered when the window of measurement began.
+    pub(crate) delivered_before: u64,
+}
+
+/// One end of a flow and its slot.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) endpoint: Endpoint,
+    slot: Slot,
+    /// Route of the packets it sends, and their flow hash.
+    route: u16,
+    hash: u32,
+}
+
+/// A simulation under way.
+#[derive(Debug)]
+pub struct Simulator {
+    now: Time,
+    calendar: Calendar,
+    link_parts: Vec<LinkPart>,
+    components: Vec<Component>,
+    pub(crate) links: Vec<Link>,
+    /// First link of each route.
+    entry: Vec<u16>,
+    owners: Vec<Owner>,
+    hosts: Vec<Host>,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) probes: Vec<Probe>,
+    pub(crate) hashes: Vec<u32>,
+    pub(crate) series: Series,
+    sampler_slot: Slot,
+    sample_interval: Duration,
+    /// Packets that reached their host while an egress was being served; delivered before the next event.
+    arrived: VecDeque<Packet>,
+    /// Acknowledgements to be offered again, by link (ablation `spare_acks`).
+    spared: Vec<Option<VecDeque<Packet>>>,
+    pub(crate) events: u64,
+    /// TCP has stopped: the measured window is over.
+    frozen: bool,
+    seed: u64,
+}
+
+impl Simulator {
+    /// An idle simulation of `network` with random streams derived from `seed`. Series are sampled every
+    /// `sample_interval` once [`Simulator::begin_window`] is called.
+    ///
+    /// # Errors
+    /// [`SimError::Qdisc`] if a token bucket's depth is unusable.
+    pub fn new(network: &Network, seed: u64, sample_interval: Duration) -> Result<Self, SimError> {
+        let mut calendar = Calendar::default();
+        let mut link_parts = Vec::new();
+        let mut slot = |part| {
+            link_parts.push(part);
+            calendar.add_link_slot()
+        };
+        let mut links = Vec::new();
+        let mut spared = Vec::new();
+        for (i, spec) in network.links().iter().enumerate() {
+            let egress = match &spec.egress {
+                None => None,
+                Some(e) => {
+                    let qdisc: AnyQdisc<Packet> = e.qdisc.build(Stream::derive_seed(seed, &format!("qdisc {i}")));
+                    let pacing = match e.shaping {
+                        Shaping::TokenBucket { burst } => Pacing::Bucket(Box::new(Tbf::new(e.rate, burst, qdisc)?)),
+                        Shaping::Wire => Pacing::Wire {
+                            rate: e.rate,
+                            qdisc: Box::new(qdisc),
+                            free_at: Time::ZERO,
+                        },
+                    };
+                    Some(Egress {
+                        pacing,
+                        meter: Meter::new(0),
+                        slot: slot(LinkPart::Egress(i as u16)),
+                    })
+                }
+            };
+            spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| VecDeque::new()));
+            let wire = matches!(
+                egress,
+                Some(Egress {
+                    pacing: Pacing::Wire { .. },
+                    ..
+                })
+            );
+            links.push(Link {
+                egress,
+                delay: spec.delay,
+                line: VecDeque::new(),
+                slot: (wire || !spec.delay.is_zero()).then(|| slot(LinkPart::Line(i as u16))),
+                next: Vec::new(),
+            });
+        }
+        let sampler_slot = calendar.add_timer_slot();
+        Ok(Self {
+            now: Time::ZERO,
+            calendar,
+            link_parts,
+            components: vec![Component::Sampler],
+            links,
+            entry: Vec::new(),
+            owners: Vec::new(),
+            hosts: Vec::new(),
+            flows: Vec::new(),
+            probes: Vec::new(),
+            hashes: Vec::new(),
+            series: Series::default(),
+            sampler_slot,
+            sample_interval,
+            arrived: VecDeque::new(),
+            spared,
+            events: 0,
+            frozen: false,
+            seed,
+        })
+    }
+
+    fn add_slot(&mut self, component: Component) -> Slot {
+        self.components.push(component);
+        self.calendar.add_timer_slot()
+    }
+
+    /// A new route. Links without rate and delay are left out: they would only be passed through.
+    fn add_route(&mut self, route: &[LinkId], owner: Owner, name: &str) -> Result<u16, SimError> {
+        let index = self.entry.len();
+        if index >= usize::from(END) {
+            return Err(NetworkError::TooMany {
+                what: "routes",
+                count: index + 1,
+                limit: usize::from(END),
+            }
+            .into());
+        }
+        let mut ids: Vec<u16> = Vec::new();
+        for l in route {
+            let link = &self.links[usize::from(l.0)];
+            if link.egress.is_some() || !link.delay.is_zero() {
+                ids.push(l.0);
+            }
+        }
+        for link in &mut self.links {
+            link.next.push(END);
+            if let Some(e) = &mut link.egress {
+                e.meter = Meter::new(index + 1);
+            }
+        }
+        for pair in ids.windows(2) {
+            self.links[usize::from(pair[0])].next[index] = pair[1];
+        }
+        self.entry.push(ids.first().copied().unwrap_or(END));
+        self.owners.push(owner);
+        // The kernel hashes addresses and ports with a key drawn at start; so does a run, once for all its egresses.
+        self.hashes
+            .push(Stream::named(self.seed, &format!("hash {name}")).u32());
+        Ok(index as u16)
+    }
+
+    /// A TCP flow, which connects at `spec.start`. Answers its index.
+    ///
+    /// # Errors
+    /// [`SimError`] for unusable TCP parameters, or more routes than can be numbered.
+    pub fn add_flow(&mut self, spec: FlowSpec) -> Result<usize, SimError> {
+        let index = self.flows.len() as u32;
+        let (a, b) = (self.hosts.len() as u32, self.hosts.len() as u32 + 1);
+        let forth = self.add_route(&spec.route, Owner::Endpoint(b), &format!("{} forth", spec.name))?;
+        let back = self.add_route(&spec.back, Owner::Endpoint(a), &format!("{} back", spec.name))?;
+        for (endpoint, id, route) in [
+            (Endpoint::client(&spec.tcp)?, a, forth),
+            (Endpoint::server(&spec.tcp)?, b, back),
+        ] {
+            let slot = self.add_slot(Component::Endpoint(id));
+            self.hosts.push(Host {
+                endpoint,
+                slot,
+                route,
+                hash: self.hashes[usize::from(route)],
+            });
+        }
+        let slot = self.add_slot(Component::Application(index));
+        self.calendar.set(slot, spec.start);
+        self.flows.push(Flow {
+            unwritten: spec.bytes.unwrap_or(u64::MAX),
+            spec,
+            started: false,
+            slot,
+            cwnd_sum: 0,
+            cwnd_samples: 0,
+            delivered_before: 0,
+        });
+        Ok(index as usize)
+    }
+
+    /// A probe, which starts at `spec.start`. Answers its index.
+    ///
+    /// # Errors
+    /// [`SimError`] if there are more routes than can be numbered.
+    pub fn add_probe(&mut self, spec: ProbeSpec) -> Result<usize, SimError> {
+        let index = self.probes.len() as u32;
+        let forth = self.add_route(&spec.route, Owner::Probe(index, true), &format!("{} forth", spec.name))?;
+        let back = self.add_route(&spec.back, Owner::Probe(index, false), &format!("{} back", spec.name))?;
+        let slot = self.add_slot(Component::Probe(index));
+        self.calendar.set(slot, spec.start);
+        self.probes.push(Probe::new(spec, slot, [forth, back]));
+        Ok(index as usize)
+    }
+
+    /// The time that the simulation has reached.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The sending end of flow `flow`.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    #[must_use]
+    pub fn sender(&self, flow: usize) -> &Endpoint {
+        &self.hosts[2 * flow].endpoint
+    }
+
+    /// The receiving end of flow `flow`.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    #[must_use]
+    pub fn receiver(&self, flow: usize) -> &Endpoint {
+        &self.hosts[2 * flow + 1].endpoint
+    }
+
+    /// The measured window begins now: egress statistics start over, and series are sampled.
+    pub fn begin_window(&mut self, at: Time) {
+        self.now = at;
+        for link in &mut self.links {
+            if let Some(e) = &mut link.egress {
+                e.meter.begin(at);
+            }
+        }
+        for i in 0..self.flows.len() {
+            self.flows[i].delivered_before = self.receiver(i).receiver().bytes_in_order();
+        }
+        self.calendar.set(self.sampler_slot, at + self.sample_interval);
+    }
+
+    /// The measured window ends now: TCP stops, statistics are final; probes still under way may come home.
+    pub fn end_window(&mut self, at: Time) {
+        self.now = at;
+        self.frozen = true;
+        for link in &mut self.links {
+            if let Some(e) = &mut link.egress {
+                e.meter.advance(at);
+            }
+        }
+        for host in &self.hosts {
+            self.calendar.clear(host.slot);
+        }
+        for flow in &self.flows {
+            self.calendar.clear(flow.slot);
+        }
+        self.calendar.clear(self.sampler_slot);
+        for probe in &mut self.probes {
+            probe.stop();
+        }
+    }
+
+    /// Whether a probe of the measured window is still under way.
+    #[must_use]
+    pub fn awaits_probes(&self) -> bool {
+        self.probes.iter().any(Probe::awaits)
+    }
+
+    /// Runs every event up to and including `until`.
+    pub fn run_until(&mut self, until: Time) {
+        while let Some((at, slot)) = self.calendar.next() {
+            if at > until {
+                break;
+            }
+            self.now = at;
+            self.events += 1;
+            if slot.is_link() {
+                match self.link_parts[slot.index()] {
+                    LinkPart::Egress(link) => self.serve(link),
+                    LinkPart::Line(link) => self.line_due(link),
+                }
+                self.deliver_arrived();
+                continue;
+            }
+            match self.components[slot.index()] {
+                Component::Endpoint(host) => self.endpoint_due(host),
+                Component::Application(flow) => self.application_due(flow),
+                Component::Probe(probe) => self.probe_due(probe),
+                Component::Sampler => self.sample(),
+            }
+        }
+        self.now = until;
+    }
+
+    // ------------------------------------------------------------------ the network
+
+    /// Puts a packet onto the first link of its route.
+    #[inline]
+    fn send(&mut self, packet: Packet) {
+        self.forward(self.entry[usize::from(packet.route)], packet);
+    }
+
+    /// Puts a packet onto `link`, or into the hands of its host.
+    #[inline]
+    fn forward(&mut self, link: u16, packet: Packet) {
+        let Some(l) = self.links.get_mut(usize::from(link)) else {
+            self.arrived.push_back(packet);
+            return;
+        };
+        let Some(egress) = &mut l.egress else {
+            self.propagate(link, packet, Duration::ZERO);
+            return;
+        };
+        egress.meter.on_offer(&packet, self.now);
+        let spared = self.spared[usize::from(link)].as_mut();
+        let mut sink = Sink {
+            meter: &mut egress.meter,
+            spared,
+            now: self.now,
+        };
+        egress.pacing.enqueue(packet, self.now, &mut sink);
+        egress.meter.offered();
+        // A wake-up is set as long as a packet waits; without one the packet may be able to leave at once.
+        if self.calendar.due(egress.slot).is_none() {
+            self.serve(link);
+        }
+    }
+
+    /// Lets everything out of an egress that may leave now, and sets its next wake-up.
+    fn serve(&mut self, link: u16) {
+        let now = self.now;
+        loop {
+            let l = &mut self.links[usize::from(link)];
+            let Some(egress) = &mut l.egress else { return };
+            let spared = &mut self.spared[usize::from(link)];
+            let mut sink = Sink {
+                meter: &mut egress.meter,
+                spared: spared.as_mut(),
+                now,
+            };
+            let next = egress.pacing.next(now, &mut sink);
+            match next {
+                Next::Packet(departure, sending) => {
+                    egress
+                        .meter
+                        .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
+                    self.propagate(link, departure.packet, sending);
+                    self.offer_spared(link);
+                }
+                Next::At(at) => {
+                    self.calendar.set(egress.slot, at);
+                    break;
+                }
+                Next::Idle => {
+                    self.calendar.clear(egress.slot);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Offers acknowledgements again that were dropped (ablation `spare_acks`): one for each departure.
+    fn offer_spared(&mut self, link: u16) {
+        let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(VecDeque::pop_front) else {
+            return;
+        };
+        if let Some(egress) = &mut self.links[usize::from(link)].egress {
+            egress.meter.on_offer(&packet, self.now);
+            let spared = self.spared[usize::from(link)].as_mut();
+            let mut sink = Sink {
+                meter: &mut egress.meter,
+                spared,
+                now: self.now,
+            };
+            egress.pacing.enqueue(packet, self.now, &mut sink);
+            egress.meter.offered();
+        }
+    }
+
+    /// Sends a packet down the delay of `link`; it arrives `sending` later than that.
+    #[inline]
+    fn propagate(&mut self, link: u16, packet: Packet, sending: Duration) {
+        let l = &mut self.links[usize::from(link)];
+        let delay = l.delay + sending;
+        if delay.is_zero() {
+            let next = l.next[usize::from(packet.route)];
+            self.forward(next, packet);
+            return;
+        }
+        let at = self.now + delay;
+        if l.line.is_empty()
+            && let Some(slot) = l.slot
+        {
+            self.calendar.set(slot, at);
+        }
+        l.line.push_back((at, packet));
+    }
+
+    fn line_due(&mut self, link: u16) {
+        let l = &mut self.links[usize::from(link)];
+        let (Some((_, packet)), Some(slot)) = (l.line.pop_front(), l.slot) else {
+            return;
+        };
+        match l.line.front() {
+            Some(&(at, _)) => self.calendar.set(slot, at),
+            None => self.calendar.clear(slot),
+        }
+        let next = l.next[usize::from(packet.route)];
+        if next == END {
+            self.deliver(&packet);
+        } else {
+            self.forward(next, packet);
+        }
+    }
+
+    #[inline]
+    fn deliver_arrived(&mut self) {
+        while let Some(packet) = self.arrived.pop_front() {
+            self.deliver(&packet);
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, packet: &Packet) {
+        match self.owners[usize::from(packet.route)] {
+            Owner::Endpoint(host) => {
+                if !self.frozen {
+                    self.hosts[host as usize].endpoint.on_segment(&packet.segment, self.now);
+                    self.pump(host);
+                }
+            }
+            Owner::Probe(probe, at_server) => self.probe_arrived(probe, at_server, packet),
+        }
+    }
+
+    // ------------------------------------------------------------------ hosts
+
+    /// Takes everything that an endpoint wants to send, and sets its timer.
+    ///
+    /// The timer is lazy: a wake-up that is too early stays, because TCP moves its timers with every segment and almost
+    /// none of them goes off.
+    #[inline]
+    fn pump(&mut self, host: u32) {
+        let h = &mut self.hosts[host as usize];
+        let (route, hash) = (h.route, h.hash);
+        while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
+            let packet = Packet {
+                size: segment.wire_size(),
+                segment,
+                hash,
+                route,
+            };
+            self.send(packet);
+        }
+        let h = &self.hosts[host as usize];
+        if let Some(at) = h.endpoint.timeout()
+            && self.calendar.due(h.slot).is_none_or(|due| due > at)
+            && at < Time::MAX
+        {
+            self.calendar.set(h.slot, at.max(self.now));
+        }
+    }
+
+    fn endpoint_due(&mut self, host: u32) {
+        let h = &mut self.hosts[host as usize];
+        self.calendar.clear(h.slot);
+        h.endpoint.on_timeout(self.now);
+        self.pump(host);
+        self.deliver_arrived();
+    }
+
+    /// The application starts, or one that is limited in rate writes a segment's worth.
+    fn application_due(&mut self, flow: u32) {
+        let f = &mut self.flows[flow as usize];
+        let sender = &mut self.hosts[2 * flow as usize].endpoint;
+        if !f.started {
+            f.started = true;
+            sender.connect(self.now);
+        }
+        let chunk = if f.spec.write_rate.is_some() {
+            u64::from(f.spec.tcp.mss).min(f.unwritten)
+        } else {
+            f.unwritten
+        };
+        f.unwritten -= chunk;
+        sender.write(chunk);
+        match f.spec.write_rate {
+            Some(rate) if f.unwritten > 0 => {
+                self.calendar
+                    .set(f.slot, self.now + rate.time_to_send(sojourn_units::Bytes::new(chunk)));
+            }
+            _ => self.calendar.clear(f.slot),
+        }
+        self.pump(2 * flow);
+        self.deliver_arrived();
+    }
+
+    // ------------------------------------------------------------------ probes
+
+    fn probe_due(&mut self, probe: u32) {
+        let p = &mut self.probes[probe as usize];
+        let sent = p.on_due(self.now);
+        match p.due() {
+            Some(at) => self.calendar.set(p.slot, at),
+            None => self.calendar.clear(p.slot),
+        }
+        if let Some(number) = sent {
+            self.send_probe(probe, false, number);
+        }
+        self.deliver_arrived();
+    }
+
+    fn send_probe(&mut self, probe: u32, back: bool, number: u64) {
+        let p = &self.probes[probe as usize];
+        let route = p.routes[usize::from(back)];
+        let segment = Segment {
+            seq: number,
+            ..Segment::default()
+        };
+        let packet = Packet {
+            size: p.spec.size,
+            segment,
+            hash: self.hashes[usize::from(route)],
+            route,
+        };
+        self.send(packet);
+    }
+
+    fn probe_arrived(&mut self, probe: u32, at_server: bool, packet: &Packet) {
+        let number = packet.segment.seq;
+        let p = &mut self.probes[probe as usize];
+        if at_server && p.echoes() {
+            self.send_probe(probe, true, number);
+            return;
+        }
+        if p.on_answer(number, self.now) {
+            // A closed loop asks again at once.
+            self.calendar.set(p.slot, self.now);
+        }
+    }
+
+    // ------------------------------------------------------------------ series
+
+    fn sample(&mut self) {
+        self.calendar.set(self.sampler_slot, self.now + self.sample_interval);
+        for (i, flow) in self.flows.iter_mut().enumerate() {
+            let delivered = self.hosts[2 * i + 1].endpoint.receiver().bytes_in_order();
+            let cwnd = self.hosts[2 * i].endpoint.sender().cwnd();
+            flow.cwnd_sum += u64::from(cwnd);
+            flow.cwnd_samples += 1;
+            self.series.push_flow(i, delivered - flow.delivered_before, cwnd);
+        }
+        for (i, link) in self.links.iter().enumerate() {
+            if let Some(e) = &link.egress {
+                self.series
+                    .push_link(i, e.meter.backlog().packets, e.meter.dropped(), e.meter.packets);
+            }
+        }
+        self.series.push_time(self.now);
+    }
+}

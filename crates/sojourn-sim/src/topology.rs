@@ -1,0 +1,112 @@
+//! Ready-made networks. Each is one function; any other is built with [`Network`].
+
+use crate::network::{EgressSpec, LinkId, LinkSpec, Network, Shaping};
+use sojourn_qdisc::QdiscSpec;
+use sojourn_units::{Bytes, Duration, Rate};
+
+/// One direction of the bottleneck.
+#[derive(Clone, Debug)]
+pub struct Bottleneck {
+    /// Its rate.
+    pub rate: Rate,
+    /// Depth of the token bucket.
+    pub burst: Bytes,
+    /// The discipline under test.
+    pub qdisc: QdiscSpec,
+}
+
+/// The parameters of [`dumbbell`].
+#[derive(Clone, Debug)]
+pub struct DumbbellSpec {
+    /// Client to server.
+    pub up: Bottleneck,
+    /// Server to client.
+    pub down: Bottleneck,
+    /// Rate of the links between hosts and routers; `None` for infinitely fast ones.
+    pub edge_rate: Option<Rate>,
+    /// The base round-trip times of the flows, each once.
+    pub rtts: Vec<Duration>,
+    /// See [`EgressSpec::spare_acks`].
+    pub spare_acks: bool,
+}
+
+/// The two ways between client and server for flows of one base RTT.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Client to server.
+    pub up: Vec<LinkId>,
+    /// Server to client.
+    pub down: Vec<LinkId>,
+}
+
+/// The five-node path: client, router (upstream bottleneck), delay box, router (downstream bottleneck), server.
+///
+/// Source: seed 000, Figure 1. The delay box holds every packet for half the flow's RTT in each direction; flows of
+/// different RTTs take parallel links through it, as netem's classes do. Answers the network and, for each of
+/// `spec.rtts`, its path. An odd nanosecond of an RTT goes to the upstream half.
+#[must_use]
+pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
+    let mut net = Network::default();
+    let [client, r1, middle, r2, server] = ["client", "r1", "delay", "r2", "server"].map(|n| net.add_node(n));
+    let edge = |net: &mut Network, from, to| {
+        let egress = spec.edge_rate.map(|rate| EgressSpec {
+            rate,
+            shaping: Shaping::Wire,
+            qdisc: QdiscSpec::parse("pfifo limit 1000", None).expect("a plain FIFO is valid"),
+            name: None,
+            spare_acks: false,
+        });
+        net.add_link(LinkSpec {
+            from,
+            to,
+            egress,
+            delay: Duration::ZERO,
+        })
+    };
+    let bottleneck = |net: &mut Network, from, to, b: &Bottleneck, name: &str| {
+        let egress = EgressSpec {
+            rate: b.rate,
+            shaping: Shaping::TokenBucket { burst: b.burst },
+            qdisc: b.qdisc.clone(),
+            name: Some(name.to_owned()),
+            spare_acks: spec.spare_acks,
+        };
+        net.add_link(LinkSpec {
+            from,
+            to,
+            egress: Some(egress),
+            delay: Duration::ZERO,
+        })
+    };
+    let access = edge(&mut net, client, r1);
+    let up = bottleneck(&mut net, r1, middle, &spec.up, "up");
+    let to_server = edge(&mut net, r2, server);
+    let from_server = edge(&mut net, server, r2);
+    let down = bottleneck(&mut net, r2, middle, &spec.down, "down");
+    let to_client = edge(&mut net, r1, client);
+    let paths = spec
+        .rtts
+        .iter()
+        .map(|&rtt| {
+            let half = rtt / 2;
+            let rest = rtt.saturating_sub(half);
+            let forth = net.add_link(LinkSpec {
+                from: middle,
+                to: r2,
+                egress: None,
+                delay: rest,
+            });
+            let back = net.add_link(LinkSpec {
+                from: middle,
+                to: r1,
+                egress: None,
+                delay: half,
+            });
+            Path {
+                up: vec![access, up, forth, to_server],
+                down: vec![from_server, down, back, to_client],
+            }
+        })
+        .collect();
+    (net, paths)
+}

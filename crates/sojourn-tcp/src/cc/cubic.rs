@@ -1,0 +1,288 @@
+//! CUBIC: RFC 9438, with the clock and the integer arithmetic of Linux.
+
+use super::hystart::HyStart;
+use super::{Ack, CongestionControl, Window};
+use sojourn_units::{Duration, Time};
+
+/// beta_cubic = 0.7, as the fraction that Linux has.
+const BETA: u64 = 717;
+/// C = 0.4 segments/s^3, and the scale of both.
+const C: u64 = 410;
+const SCALE: u64 = 1024;
+/// Time inside the cubic function runs in 1/1024 s.
+const TICKS_PER_SECOND: u64 = 1024;
+/// `W_cubic(t) - W_max = C (t - K)^3` with C scaled by 2^10 and t by 2^10: 2^10 * (2^10)^3.
+const CUBE_SHIFT: u32 = 40;
+
+/// CUBIC's window. Times are in ticks of 1/1024 s since the epoch; windows in whole segments.
+///
+/// Source: RFC 9438 sections 4.1 to 4.7. Deviation: arithmetic is in whole segments and the target is renewed at most
+/// once a millisecond, or every 1/32 s while the window stands still, as Linux does; before the first loss
+/// the window grows by at least a twentieth a round trip.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    /// W_max, with fast convergence applied; `None` before the first congestion and after a time-out.
+    w_max: Option<u32>,
+    /// When the current congestion avoidance stage began.
+    epoch_start: Option<Time>,
+    /// Window at the plateau of this epoch's cubic function.
+    origin: u32,
+    /// K, in ticks.
+    k: u64,
+    /// The Reno-friendly window (W_est).
+    w_est: u32,
+    /// Segments acknowledged towards the next increase of `w_est`.
+    w_est_credit: u32,
+    /// Segments to be acknowledged for one more in the window.
+    per_segment: u32,
+    last_window: u32,
+    last_update_ms: u64,
+    min_rtt: Option<Duration>,
+    hystart: Option<HyStart>,
+}
+
+impl Cubic {
+    /// A controller before its first acknowledgement, with or without [HyStart](self).
+    #[must_use]
+    pub fn new(hystart: bool) -> Self {
+        Self {
+            w_max: None,
+            epoch_start: None,
+            origin: 0,
+            k: 0,
+            w_est: 0,
+            w_est_credit: 0,
+            per_segment: 0,
+            last_window: 0,
+            last_update_ms: 0,
+            min_rtt: None,
+            hystart: hystart.then(HyStart::default),
+        }
+    }
+
+    fn update(&mut self, cwnd: u32, ack: &Ack) {
+        self.w_est_credit += ack.acked;
+        let now_ms = ack.now.as_nanos() / 1_000_000;
+        if self.last_window == cwnd && now_ms - self.last_update_ms <= 31 {
+            return;
+        }
+        if self.epoch_start.is_none() || now_ms != self.last_update_ms {
+            self.last_window = cwnd;
+            self.last_update_ms = now_ms;
+            let epoch_start = *self.epoch_start.get_or_insert_with(|| {
+                self.w_est_credit = ack.acked;
+                self.w_est = cwnd;
+                match self.w_max {
+                    Some(w_max) if w_max > cwnd => {
+                        self.origin = w_max;
+                        self.k = icbrt((u64::from(w_max - cwnd) << CUBE_SHIFT) / C);
+                    }
+                    _ => {
+                        self.origin = cwnd;
+                        self.k = 0;
+                    }
+                }
+                ack.now
+            });
+            let epoch_ms = epoch_start.as_nanos() / 1_000_000;
+            // Section 4.2: the target is where the function will be one RTT from now.
+            let t_ms = now_ms - epoch_ms + self.min_rtt.map_or(0, Duration::as_millis);
+            let t = t_ms * TICKS_PER_SECOND / 1000;
+            let away = t.abs_diff(self.k);
+            // 2^20 ticks are 17 minutes; beyond that the product could overflow, and the window is unbounded anyway.
+            let delta = ((C * away.min(1 << 20).pow(3).min(u64::MAX / C)) >> CUBE_SHIFT) as u32;
+            let target = if t < self.k {
+                self.origin.saturating_sub(delta)
+            } else {
+                self.origin.saturating_add(delta)
+            };
+            self.per_segment = if target > cwnd {
+                cwnd / (target - cwnd)
+            } else {
+                100 * cwnd
+            };
+            if self.w_max.is_none() {
+                self.per_segment = self.per_segment.min(20);
+            }
+        }
+        // Section 4.3, the Reno-friendly region: W_est grows by 3 (1 - beta) / (1 + beta) a round trip, 8/15 of a segment.
+        let per_est = ((u64::from(cwnd) * 15) >> 3) as u32;
+        while self.w_est_credit > per_est {
+            self.w_est_credit -= per_est;
+            self.w_est += 1;
+        }
+        if self.w_est > cwnd {
+            self.per_segment = self.per_segment.min(cwnd / (self.w_est - cwnd));
+        }
+        self.per_segment = self.per_segment.max(2);
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
+        let Some(rtt) = ack.rtt else { return };
+        // The queue is still draining right after a reduction.
+        if self
+            .epoch_start
+            .is_some_and(|e| ack.now.since(e) < Duration::from_secs(1))
+        {
+            return;
+        }
+        let base = self.min_rtt.map_or(rtt, |m| m.min(rtt));
+        self.min_rtt = Some(base);
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_rtt(ack, rtt, base, window);
+        }
+    }
+
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        let mut ack = *ack;
+        if window.in_slow_start() {
+            ack.acked = window.slow_start(ack.acked);
+            if ack.acked == 0 {
+                return;
+            }
+        }
+        self.update(window.cwnd, &ack);
+        window.additive_increase(self.per_segment, ack.acked);
+    }
+
+    /// Sections 4.6 and 4.7: multiplicative decrease, and fast convergence if this peak is below the last one.
+    fn reduce(&mut self, window: &Window) -> u32 {
+        self.epoch_start = None;
+        let cwnd = u64::from(window.cwnd);
+        self.w_max = Some(match self.w_max {
+            Some(w_max) if window.cwnd < w_max => (cwnd * (SCALE + BETA) / (2 * SCALE)) as u32,
+            _ => window.cwnd,
+        });
+        ((cwnd * BETA / SCALE) as u32).max(2)
+    }
+
+    fn on_timeout(&mut self, now: Time, nxt: u64) {
+        let mut hystart = self.hystart;
+        if let Some(h) = &mut hystart {
+            h.restart(now, nxt);
+        }
+        *self = Self {
+            hystart,
+            ..Self::new(false)
+        };
+    }
+
+    fn on_restart(&mut self, idle: Duration) {
+        // The function stands still while nothing is sent.
+        if let Some(e) = &mut self.epoch_start {
+            *e += idle;
+        }
+    }
+}
+
+/// The integer cube root: the largest r with r^3 <= n.
+fn icbrt(n: u64) -> u64 {
+    if n == 0 {
+        return 0;
+    }
+    // Newton's method from above converges downwards and stops at the floor.
+    let mut r = 1u64 << (n.ilog2() / 3 + 1);
+    loop {
+        let next = (2 * r + n / (r * r)) / 3;
+        if next >= r {
+            return r;
+        }
+        r = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cube_roots_are_exact_floors() {
+        for r in [1u64, 2, 3, 7, 99, 1000, 54_321, 2_097_151] {
+            let n = r * r * r;
+            assert_eq!((icbrt(n - 1), icbrt(n), icbrt(n + 1)), (r - 1, r, r));
+        }
+        assert_eq!(icbrt(u64::MAX), 2_642_245);
+    }
+
+    /// Drives one round trip of `rtt` with an acknowledgement a segment.
+    fn round(c: &mut Cubic, w: &mut Window, now: &mut Time, rtt: Duration) {
+        let n = w.cwnd;
+        for _ in 0..n {
+            *now += rtt / u64::from(n);
+            let ack = Ack {
+                now: *now,
+                acked: 1,
+                una: 0,
+                nxt: 0,
+                rtt: Some(rtt),
+                pacing_rate: 0,
+            };
+            c.on_rtt(&ack, w);
+            c.grow(&ack, w);
+        }
+    }
+
+    #[test]
+    fn the_window_returns_to_w_max_after_k_seconds() {
+        // RFC 9438 section 4.2: K = cbrt(W_max (1 - beta) / C) = cbrt(1000 * 0.3 / 0.4) = 9.09 s.
+        let rtt = Duration::from_millis(100);
+        let (mut c, mut now) = (Cubic::new(false), Time::from_secs(1));
+        let mut w = Window {
+            cwnd: 1000,
+            ssthresh: 1000,
+            credit: 0,
+        };
+        w.ssthresh = c.reduce(&w);
+        w.cwnd = w.ssthresh;
+        assert_eq!(w.cwnd, 700);
+        let start = now;
+        while w.cwnd < 998 {
+            round(&mut c, &mut w, &mut now, rtt);
+            let t = now.since(start).as_secs_f64();
+            let exact = 1000.0 + 0.4 * (t - 9.086).powi(3);
+            assert!(
+                (f64::from(w.cwnd) - exact).abs() < 15.0,
+                "{t}: {} against {exact}",
+                w.cwnd
+            );
+        }
+        let t = now.since(start).as_secs_f64();
+        assert!((7.0..9.1).contains(&t), "{t}");
+    }
+
+    #[test]
+    fn in_the_reno_friendly_region_the_slope_is_8_15_of_a_segment_a_round() {
+        // Small window, short RTT: Reno would be faster than the cubic function. alpha = 3 (1-0.7)/(1+0.7) = 0.53.
+        let rtt = Duration::from_millis(5);
+        let (mut c, mut now) = (Cubic::new(false), Time::from_secs(1));
+        let mut w = Window {
+            cwnd: 30,
+            ssthresh: 30,
+            credit: 0,
+        };
+        w.ssthresh = c.reduce(&w);
+        w.cwnd = w.ssthresh;
+        let before = w.cwnd;
+        for _ in 0..60 {
+            round(&mut c, &mut w, &mut now, rtt);
+        }
+        let slope = f64::from(w.cwnd - before) / 60.0;
+        assert!((slope - 0.53).abs() < 0.06, "{slope}");
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_peak() {
+        let mut c = Cubic::new(false);
+        let w = |cwnd| Window {
+            cwnd,
+            ssthresh: 0,
+            credit: 0,
+        };
+        c.reduce(&w(100));
+        assert_eq!(c.w_max, Some(100));
+        c.reduce(&w(80));
+        assert_eq!(c.w_max, Some((80 * (1024 + 717) / 2048) as u32));
+    }
+}

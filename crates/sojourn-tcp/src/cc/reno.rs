@@ -1,0 +1,61 @@
+//! NewReno's window: RFC 5681. (The recovery of RFC 6582 is the sender's, and SACK supersedes it.)
+
+use super::{Ack, CongestionControl, Window};
+
+/// Additive increase of one segment a round trip, multiplicative decrease by half.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno;
+
+impl CongestionControl for Reno {
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        let cwnd = window.cwnd;
+        window.additive_increase(cwnd, acked);
+    }
+
+    /// Half the window, at least two segments (RFC 5681 equation 4, with the window for the flight size as Linux has it).
+    fn reduce(&mut self, window: &Window) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::Time;
+
+    fn ack(n: u32) -> Ack {
+        Ack {
+            now: Time::ZERO,
+            acked: n,
+            una: 0,
+            nxt: 0,
+            rtt: None,
+            pacing_rate: 0,
+        }
+    }
+
+    #[test]
+    fn slow_start_doubles_and_avoidance_adds_one_a_round() {
+        let mut w = Window {
+            cwnd: 10,
+            ssthresh: 20,
+            credit: 0,
+        };
+        for _ in 0..10 {
+            Reno.grow(&ack(1), &mut w);
+        }
+        assert_eq!(w.cwnd, 20);
+        for _ in 0..20 {
+            Reno.grow(&ack(1), &mut w);
+        }
+        assert_eq!(w.cwnd, 21);
+        assert_eq!(Reno.reduce(&w), 10);
+    }
+}

@@ -1,0 +1,413 @@
+//! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
+
+use crate::segment::{Flags, SackBlock, Segment};
+use crate::sender::now_ms;
+use crate::window::ReceiveWindow;
+use crate::{TcpParams, WINDOW_UNIT};
+use sojourn_units::{Duration, Time};
+
+/// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`, `TCP_ATO_MIN`.
+const DELAY_MIN: Duration = Duration::from_millis(40);
+/// Largest delay (RFC 1122 section 4.2.3.2).
+const DELAY_MAX: Duration = Duration::from_millis(500);
+/// Segments acknowledged at once at the start of a connection and after a pause. Source: Linux `TCP_MAX_QUICKACKS`.
+const QUICK_ACKS: u32 = 16;
+/// Duplicate acknowledgements before compression begins, so that it never delays a fast retransmit.
+const DUP_THRESH: u32 = 3;
+/// Duplicate acknowledgements compressed into one, at most. Source: Linux `tcp_comp_sack_nr`.
+const COMPRESSED_MAX: u32 = 44;
+/// Longest delay of a compressed acknowledgement. Source: Linux `tcp_comp_sack_delay_ns`.
+const COMPRESSION_DELAY: Duration = Duration::from_millis(1);
+/// Ranges remembered for SACK blocks, most recent first.
+const RECENT: usize = 4;
+
+/// Counters of a receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStats {
+    /// Data segments that arrived, duplicates included.
+    pub segments: u64,
+    /// Data segments of which nothing was new.
+    pub duplicates: u64,
+    /// Data segments that arrived above a gap.
+    pub out_of_order: u64,
+}
+
+/// What the receiver wants to do about acknowledging.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AckNeed {
+    None,
+    /// Only if nothing else is sent before this time.
+    At(Time),
+    Now,
+}
+
+/// The receiver's state machine. The application reads everything at once.
+///
+/// Source: RFC 9293 section 3.10.7.4, RFC 5681 section 4.2, RFC 2018, RFC 2883; the policy of delays, quick
+/// acknowledgements and SACK compression is Linux 6.1's.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// Next byte expected.
+    next: u64,
+    /// `next` as of the last acknowledgement sent.
+    acked: u64,
+    /// Received ranges above `next`, disjoint and in order.
+    ranges: Vec<(u64, u64)>,
+    /// A byte of each of the ranges that grew last, most recent first.
+    recent: [u64; RECENT],
+    recent_count: usize,
+    /// The duplicate that the next acknowledgement reports.
+    dsack: Option<(u64, u64)>,
+    need: AckNeed,
+    /// Current delay of acknowledgements; `None` before the first segment.
+    delay: Option<Duration>,
+    last_arrival: Time,
+    quick: u32,
+    compressed: u32,
+    dup_acks: u32,
+    dup_acks_of: u64,
+    compression_due: Option<Time>,
+    largest_segment: u64,
+    ts_recent: u32,
+    /// CE was seen and the sender has not yet answered with CWR (RFC 3168 section 6.1.3).
+    echo_ce: bool,
+    delayed: bool,
+    window: ReceiveWindow,
+    srtt: Option<Duration>,
+    /// This side's own retransmission time-out: what counts as a long pause, and bounds the delay.
+    rto: Duration,
+    stats: ReceiverStats,
+}
+
+impl Receiver {
+    pub(crate) fn new(p: &TcpParams) -> Self {
+        Self {
+            next: 1,
+            acked: 1,
+            ranges: Vec::new(),
+            recent: [0; RECENT],
+            recent_count: 0,
+            dsack: None,
+            need: AckNeed::None,
+            delay: None,
+            last_arrival: Time::ZERO,
+            quick: 0,
+            compressed: 0,
+            dup_acks: 0,
+            dup_acks_of: 0,
+            compression_due: None,
+            largest_segment: u64::from(p.mss),
+            ts_recent: 0,
+            echo_ce: false,
+            delayed: p.delayed_ack,
+            window: ReceiveWindow::new(p.mss, p.receive_window.get()),
+            srtt: None,
+            rto: crate::rtt::RTO_INITIAL,
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// Payload bytes received in order: what an application has read.
+    #[must_use]
+    pub fn bytes_in_order(&self) -> u64 {
+        self.next - 1
+    }
+    /// Counters.
+    #[must_use]
+    pub fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+    /// The window it advertises, bytes.
+    #[must_use]
+    pub fn window(&self) -> u64 {
+        self.window.offered()
+    }
+
+    /// The handshake took `rtt`; this side's time-out is now `rto`.
+    pub(crate) fn established(&mut self, rtt: Option<Duration>, rto: Duration, now: Time) {
+        self.srtt = rtt;
+        self.rto = rto;
+        self.window.begin(now);
+    }
+
+    /// Notes the timestamp of the handshake.
+    pub(crate) fn set_ts_recent(&mut self, ts: u32) {
+        self.ts_recent = ts;
+    }
+
+    /// Asks for an acknowledgement at once.
+    pub(crate) fn acknowledge_now(&mut self) {
+        self.need = AckNeed::Now;
+    }
+
+    /// Takes the data in `segment` (at least one byte).
+    #[inline]
+    pub(crate) fn on_data(&mut self, segment: &Segment, now: Time) {
+        self.stats.segments += 1;
+        let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
+        // RFC 7323 section 4.3: the timestamp to echo is that of the segment that spans the last acknowledgement.
+        if start <= self.acked && segment.ts_val >= self.ts_recent {
+            self.ts_recent = segment.ts_val;
+        }
+        if segment.flags.has(Flags::CWR) {
+            self.echo_ce = false;
+        }
+        if segment.flags.has(Flags::CE) {
+            if !self.echo_ce {
+                self.acknowledge_now();
+            }
+            self.echo_ce = true;
+        }
+        let full = u64::from(segment.len) >= self.largest_segment;
+        if end > self.next && self.window.on_segment(segment.len, full, segment.ts_ecr, now_ms(now)) {
+            // Linux: a segment that enlarges the window is acknowledged at once.
+            self.quick |= 1;
+        }
+        if start == self.next && self.ranges.is_empty() {
+            self.next = end;
+            self.estimate_delay(now);
+            self.decide(now);
+            self.window.on_read(end, now);
+        } else if end <= self.next {
+            self.duplicate(start, end);
+        } else if start <= self.next {
+            self.next = end;
+            self.absorb();
+            self.estimate_delay(now);
+            if self.ranges.is_empty() {
+                // RFC 5681 section 4.2: at once when a gap is filled.
+                self.acknowledge_now();
+            }
+            self.decide(now);
+            self.window.on_read(self.next, now);
+        } else {
+            self.stats.out_of_order += 1;
+            self.add_range(start, end);
+            self.decide_out_of_order(now);
+        }
+    }
+
+    fn duplicate(&mut self, start: u64, end: u64) {
+        self.stats.duplicates += 1;
+        self.dsack = Some((start, end));
+        self.quick = self.quick.max(QUICK_ACKS);
+        self.acknowledge_now();
+    }
+
+    /// Moves `next` over the ranges that now join it.
+    fn absorb(&mut self) {
+        let n = self.ranges.partition_point(|r| r.0 <= self.next);
+        if n > 0 {
+            self.next = self.next.max(self.ranges[n - 1].1);
+            self.ranges.drain(..n);
+        }
+    }
+
+    fn add_range(&mut self, start: u64, end: u64) {
+        let first = self.ranges.partition_point(|r| r.1 < start);
+        let mut last = first;
+        let mut merged = (start, end);
+        while let Some(&(s, e)) = self.ranges.get(last) {
+            if s > end {
+                break;
+            }
+            if s <= start && end <= e {
+                self.stats.duplicates += 1;
+                self.dsack = Some((start, end));
+            }
+            merged = (merged.0.min(s), merged.1.max(e));
+            last += 1;
+        }
+        if last == first {
+            self.ranges.insert(first, merged);
+        } else {
+            self.ranges[first] = merged;
+            self.ranges.drain(first + 1..last);
+        }
+        // This range is now the most recent; others that it swallowed, or that `next` has passed, are forgotten.
+        let mut kept = [start; RECENT];
+        let mut n = 1;
+        for &byte in &self.recent[..self.recent_count] {
+            if n < RECENT && byte >= self.next && !(merged.0..merged.1).contains(&byte) {
+                kept[n] = byte;
+                n += 1;
+            }
+        }
+        self.recent = kept;
+        self.recent_count = n;
+    }
+
+    /// Estimates how far segments are apart, which is how long an acknowledgement may wait.
+    fn estimate_delay(&mut self, now: Time) {
+        let gap = now.since(self.last_arrival);
+        self.last_arrival = now;
+        let Some(delay) = self.delay else {
+            self.quick = self.quick_acks();
+            self.delay = Some(DELAY_MIN);
+            return;
+        };
+        self.delay = Some(if gap <= DELAY_MIN / 2 {
+            delay / 2 + DELAY_MIN / 2
+        } else if gap < delay {
+            (delay / 2 + gap).min(self.rto)
+        } else {
+            if gap > self.rto {
+                // Longer than the sender's likely time-out: it may be starting again.
+                self.quick = self.quick.max(self.quick_acks());
+            }
+            delay
+        });
+    }
+
+    fn quick_acks(&self) -> u32 {
+        let n = self.window() / (2 * self.largest_segment);
+        (n as u32).clamp(2, QUICK_ACKS)
+    }
+
+    /// RFC 5681 section 4.2 with Linux's quick acknowledgements: at once for more than one full segment, else later.
+    fn decide(&mut self, now: Time) {
+        if self.need == AckNeed::Now {
+            return;
+        }
+        if self.next - self.acked > self.largest_segment || self.quick > 0 || !self.delayed {
+            self.need = AckNeed::Now;
+        } else if self.ranges.is_empty() {
+            self.delay_ack(now);
+        } else {
+            self.compress(now);
+        }
+    }
+
+    fn decide_out_of_order(&mut self, now: Time) {
+        if self.need == AckNeed::Now {
+            return;
+        }
+        if self.quick > 0 || self.next - self.acked > self.largest_segment || self.dsack.is_some() {
+            self.need = AckNeed::Now;
+        } else {
+            self.compress(now);
+        }
+    }
+
+    fn delay_ack(&mut self, now: Time) {
+        let mut delay = self.delay.unwrap_or(DELAY_MIN);
+        if delay > DELAY_MIN {
+            let most = self.srtt.map_or(DELAY_MAX, |rtt| rtt.max(DELAY_MIN).min(DELAY_MAX));
+            delay = delay.min(most);
+        }
+        let due = now + delay;
+        self.need = match self.need {
+            AckNeed::At(at) if at <= now + delay / 4 => AckNeed::Now,
+            AckNeed::At(at) => AckNeed::At(at.min(due)),
+            _ => AckNeed::At(due),
+        };
+    }
+
+    /// Above a gap each segment asks for an acknowledgement at once; after the third for the same gap they are merged
+    /// for up to 1 ms. Source: Linux SACK compression.
+    fn compress(&mut self, now: Time) {
+        if self.compressed >= COMPRESSED_MAX {
+            self.need = AckNeed::Now;
+            return;
+        }
+        if self.dup_acks_of != self.next {
+            self.dup_acks_of = self.next;
+            self.dup_acks = 0;
+        }
+        if self.dup_acks < DUP_THRESH {
+            self.dup_acks += 1;
+            self.need = AckNeed::Now;
+            return;
+        }
+        self.compressed += 1;
+        if self.compression_due.is_none() {
+            // At most a twentieth of the round trip, as far as this side knows it.
+            let rtt = self.window.rtt().into_iter().chain(self.srtt).min();
+            self.compression_due = Some(now + rtt.map_or(COMPRESSION_DELAY, |rtt| COMPRESSION_DELAY.min(rtt / 20)));
+        }
+    }
+
+    /// When [`Receiver::on_timeout`] wants to be called.
+    pub(crate) fn timeout(&self) -> Option<Time> {
+        match (self.need, self.compression_due) {
+            (AckNeed::At(a), Some(b)) => Some(a.min(b)),
+            (AckNeed::At(a), None) => Some(a),
+            (_, due) => due,
+        }
+    }
+
+    pub(crate) fn on_timeout(&mut self, now: Time) {
+        if let AckNeed::At(at) = self.need
+            && at <= now
+        {
+            // The delay was too short to be saved by a second segment.
+            self.delay = self.delay.map(|d| (d * 2).min(self.rto));
+            self.need = AckNeed::Now;
+        }
+        if self.compression_due.is_some_and(|at| at <= now) {
+            self.compression_due = None;
+            self.need = AckNeed::Now;
+        }
+    }
+
+    /// Whether an acknowledgement should be sent now, on its own if there is no data to carry it.
+    pub(crate) fn wants_ack(&self) -> bool {
+        self.need == AckNeed::Now
+    }
+
+    /// Writes the acknowledgement fields; whatever carries them is sent now.
+    #[inline]
+    pub(crate) fn write_ack(&mut self, segment: &mut Segment) {
+        segment.flags |= Flags::ACK;
+        if self.echo_ce {
+            segment.flags |= Flags::ECE;
+        }
+        segment.ack = self.next;
+        segment.window = self.window_units();
+        segment.ts_ecr = self.ts_recent;
+        if self.dsack.is_some() || !self.ranges.is_empty() {
+            self.write_sacks(segment);
+        }
+        self.need = AckNeed::None;
+        self.acked = self.next;
+        self.compressed = 0;
+        self.compression_due = None;
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                // Quick acknowledgements are over: delays start small again.
+                self.delay = self.delay.map(|_| DELAY_MIN);
+            }
+        }
+    }
+
+    /// The window as a segment carries it, rounded up.
+    pub(crate) fn window_units(&self) -> u16 {
+        self.window.offered().div_ceil(WINDOW_UNIT) as u16
+    }
+
+    fn write_sacks(&mut self, segment: &mut Segment) {
+        let relative = |(start, end): (u64, u64)| SackBlock {
+            start: start.wrapping_sub(self.next) as i64 as i32,
+            end: end.wrapping_sub(self.next) as i64 as i32,
+        };
+        let mut n = 0;
+        if let Some(block) = self.dsack.take() {
+            segment.sack[0] = relative(block);
+            n = 1;
+        }
+        for &byte in &self.recent[..self.recent_count] {
+            if n == segment.sack.len() {
+                break;
+            }
+            let i = self.ranges.partition_point(|r| r.1 <= byte);
+            if let Some(&range) = self.ranges.get(i)
+                && range.0 <= byte
+            {
+                segment.sack[n] = relative(range);
+                n += 1;
+            }
+        }
+        segment.sack_count = n as u8;
+    }
+}

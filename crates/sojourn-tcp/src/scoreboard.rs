@@ -1,0 +1,408 @@
+//! What is outstanding: every segment sent and not yet cumulatively acknowledged, with its fate so far.
+//!
+//! Costs: an acknowledgement takes O(segments that it newly covers), because the ranges already SACKed are kept as
+//! intervals and a block that repeats known ranges is recognised by one binary search. A segment record is 24 bytes.
+
+use sojourn_units::Time;
+use std::collections::VecDeque;
+
+/// The receiver has it out of order (RFC 2018).
+const SACKED: u8 = 1;
+/// Judged lost.
+const LOST: u8 = 2;
+/// A retransmission of it is outstanding.
+const RETRANS: u8 = 4;
+/// It was retransmitted at some time: its RTT is ambiguous (Karn).
+const EVER_RETRANS: u8 = 8;
+
+/// One segment sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) seq: u64,
+    /// When it was last sent.
+    pub(crate) sent_at: Time,
+    pub(crate) len: u16,
+    flags: u8,
+}
+
+impl Sent {
+    pub(crate) fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+    pub(crate) fn sacked(&self) -> bool {
+        self.flags & SACKED != 0
+    }
+    pub(crate) fn retransmitted(&self) -> bool {
+        self.flags & EVER_RETRANS != 0
+    }
+}
+
+/// The retransmission queue. Segments are named by an index that never changes while they are outstanding.
+///
+/// `in_flight = packets_out - sacked_out - lost_out + retrans_out`, Linux's reading of RFC 6675's pipe.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    ring: VecDeque<Sent>,
+    /// Index of the front of `ring`.
+    base: u64,
+    mss: u64,
+    /// Disjoint SACKed ranges above the cumulative acknowledgement, in order.
+    ranges: Vec<(u64, u64)>,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+    /// All originals before this index are SACKed, lost or retransmitted: RACK's scan starts here.
+    originals_from: u64,
+    /// No lost and unretransmitted segment lies before this index.
+    retransmit_from: u64,
+    /// Outstanding retransmissions in the order sent: (index, when). Stale entries are skipped.
+    retransmissions: VecDeque<(u64, Time)>,
+    /// Segments ever marked lost, counting repeats.
+    lost_total: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn new(mss: u16) -> Self {
+        Self {
+            ring: VecDeque::with_capacity(64),
+            base: 0,
+            mss: u64::from(mss),
+            ranges: Vec::new(),
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            originals_from: 0,
+            retransmit_from: 0,
+            retransmissions: VecDeque::new(),
+            lost_total: 0,
+        }
+    }
+
+    pub(crate) fn packets_out(&self) -> u32 {
+        self.ring.len() as u32
+    }
+    pub(crate) fn sacked_out(&self) -> u32 {
+        self.sacked_out
+    }
+    pub(crate) fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+    pub(crate) fn retrans_out(&self) -> u32 {
+        self.retrans_out
+    }
+    pub(crate) fn lost_total(&self) -> u64 {
+        self.lost_total
+    }
+    pub(crate) fn in_flight(&self) -> u32 {
+        // Not negative: SACKed and lost are disjoint subsets of the queue, and retransmissions are of lost segments.
+        self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
+    }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+    pub(crate) fn head(&self) -> Option<&Sent> {
+        self.ring.front()
+    }
+    pub(crate) fn last_index(&self) -> Option<u64> {
+        (!self.ring.is_empty()).then(|| self.base + self.ring.len() as u64 - 1)
+    }
+    /// One past the highest SACKed byte.
+    pub(crate) fn highest_sacked(&self) -> Option<u64> {
+        self.ranges.last().map(|r| r.1)
+    }
+
+    pub(crate) fn get(&self, index: u64) -> &Sent {
+        &self.ring[(index - self.base) as usize]
+    }
+
+    /// Appends a segment that is sent for the first time.
+    pub(crate) fn push(&mut self, seq: u64, len: u16, now: Time) {
+        self.ring.push_back(Sent {
+            seq,
+            sent_at: now,
+            len,
+            flags: 0,
+        });
+    }
+
+    /// Notes that segment `index` goes out again. With `counted` it is a retransmission of a lost segment and occupies
+    /// the network; a tail loss probe is not counted (its original still is).
+    pub(crate) fn resend(&mut self, index: u64, now: Time, counted: bool) {
+        let s = &mut self.ring[(index - self.base) as usize];
+        s.flags |= EVER_RETRANS;
+        s.sent_at = now;
+        if counted && s.flags & RETRANS == 0 {
+            s.flags |= RETRANS;
+            self.retrans_out += 1;
+        }
+        self.retransmissions.push_back((index, now));
+    }
+
+    /// The first lost segment of which no retransmission is outstanding.
+    pub(crate) fn next_lost(&mut self) -> Option<u64> {
+        if self.lost_out <= self.retrans_out {
+            return None;
+        }
+        let end = self.base + self.ring.len() as u64;
+        let mut i = self.retransmit_from.max(self.base);
+        while i < end {
+            if self.get(i).flags & (LOST | RETRANS | SACKED) == LOST {
+                self.retransmit_from = i;
+                return Some(i);
+            }
+            i += 1;
+        }
+        self.retransmit_from = end;
+        None
+    }
+
+    /// Removes all segments that end at or before `ack`, telling each to `gone`.
+    pub(crate) fn acknowledge(&mut self, ack: u64, mut gone: impl FnMut(&Sent)) {
+        while let Some(s) = self.ring.front() {
+            if s.end() > ack {
+                break;
+            }
+            if s.flags & SACKED != 0 {
+                self.sacked_out -= 1;
+            }
+            if s.flags & LOST != 0 {
+                self.lost_out -= 1;
+            }
+            if s.flags & RETRANS != 0 {
+                self.retrans_out -= 1;
+            }
+            gone(s);
+            self.ring.pop_front();
+            self.base += 1;
+        }
+        if self.ranges.first().is_some_and(|r| r.0 < ack) {
+            let n = self.ranges.iter().take_while(|r| r.1 <= ack).count();
+            self.ranges.drain(..n);
+        }
+        if self.ring.is_empty() {
+            self.retransmissions.clear();
+        }
+    }
+
+    /// Notes that the receiver holds `[start, end)`, telling each segment that was not known to be there to `newly`.
+    pub(crate) fn sack(&mut self, start: u64, end: u64, mut newly: impl FnMut(&Sent)) {
+        // The first known range that reaches `start`.
+        let first = self.ranges.partition_point(|r| r.1 < start);
+        if let Some(r) = self.ranges.get(first)
+            && r.0 <= start
+            && end <= r.1
+        {
+            return;
+        }
+        let mut from = start;
+        let mut last = first;
+        let mut merged = (start, end);
+        while let Some(&(s, e)) = self.ranges.get(last) {
+            if s > end {
+                break;
+            }
+            if from < s {
+                self.tag(from, s, &mut newly);
+            }
+            from = from.max(e);
+            merged = (merged.0.min(s), merged.1.max(e));
+            last += 1;
+        }
+        if from < end {
+            self.tag(from, end, &mut newly);
+        }
+        if last == first {
+            self.ranges.insert(first, merged);
+        } else {
+            self.ranges[first] = merged;
+            self.ranges.drain(first + 1..last);
+        }
+    }
+
+    fn tag(&mut self, start: u64, end: u64, newly: &mut impl FnMut(&Sent)) {
+        let mut i = self.position(start);
+        while let Some(s) = self.ring.get_mut(i) {
+            if s.seq + u64::from(s.len) > end {
+                break;
+            }
+            if s.flags & SACKED == 0 {
+                if s.flags & LOST != 0 {
+                    self.lost_out -= 1;
+                }
+                if s.flags & RETRANS != 0 {
+                    self.retrans_out -= 1;
+                }
+                s.flags = (s.flags & !(LOST | RETRANS)) | SACKED;
+                self.sacked_out += 1;
+                newly(s);
+            }
+            i += 1;
+        }
+    }
+
+    /// Position in the ring of the first segment that starts at or after `seq`.
+    fn position(&self, seq: u64) -> usize {
+        let Some(front) = self.ring.front() else { return 0 };
+        let guess = (seq.saturating_sub(front.seq) / self.mss) as usize;
+        match self.ring.get(guess) {
+            Some(s) if s.seq == seq => guess,
+            _ => self.ring.partition_point(|s| s.seq < seq),
+        }
+    }
+
+    fn mark_lost(&mut self, index: u64) {
+        let s = &mut self.ring[(index - self.base) as usize];
+        if s.flags & LOST == 0 {
+            s.flags |= LOST;
+            self.lost_out += 1;
+        }
+        if s.flags & RETRANS != 0 {
+            s.flags &= !RETRANS;
+            self.retrans_out -= 1;
+        }
+        self.lost_total += 1;
+        self.retransmit_from = self.retransmit_from.min(index);
+    }
+
+    /// Visits, oldest first, every segment that is neither SACKed nor waiting to be retransmitted, originals first and
+    /// then retransmissions, until `judge` says [`Verdict::Later`] for one; marks those judged lost.
+    ///
+    /// Both sequences are in the order of sending, so the first that was sent too late ends its sequence (RFC 8985
+    /// section 6.2, step 5 and the remark on its cost).
+    pub(crate) fn judge_losses(&mut self, mut judge: impl FnMut(&Sent) -> Verdict) {
+        let end = self.base + self.ring.len() as u64;
+        let mut i = self.originals_from.max(self.base);
+        let mut settled = true;
+        while i < end {
+            let s = self.get(i);
+            if s.flags & (SACKED | LOST | EVER_RETRANS) == 0 {
+                match judge(s) {
+                    Verdict::Later => break,
+                    Verdict::Wait => settled = false,
+                    Verdict::Lost => self.mark_lost(i),
+                }
+            }
+            i += 1;
+            if settled {
+                self.originals_from = i;
+            }
+        }
+        let mut k = 0;
+        while let Some(&(index, at)) = self.retransmissions.get(k) {
+            let live = index >= self.base && {
+                let s = self.get(index);
+                // A probe (uncounted) is live while it is neither SACKed nor lost.
+                s.sent_at == at && s.flags & SACKED == 0 && (s.flags & RETRANS != 0 || s.flags & LOST == 0)
+            };
+            if live {
+                match judge(self.get(index)) {
+                    Verdict::Later => break,
+                    Verdict::Wait => {
+                        k += 1;
+                        continue;
+                    }
+                    Verdict::Lost => self.mark_lost(index),
+                }
+            }
+            self.retransmissions.remove(k);
+        }
+    }
+
+    /// After a time-out: marks lost every segment that is not SACKed and for which `spare` is not true.
+    pub(crate) fn mark_all_lost(&mut self, spare: impl Fn(&Sent) -> bool) {
+        for i in self.base..self.base + self.ring.len() as u64 {
+            let s = self.get(i);
+            let waiting = s.flags & (LOST | RETRANS) == LOST;
+            if s.flags & SACKED == 0 && !waiting && (i == self.base || !spare(s)) {
+                self.mark_lost(i);
+            }
+        }
+    }
+
+    /// Takes every loss mark back: the congestion signal was false. What was retransmitted is now in the network twice.
+    pub(crate) fn unmark_lost(&mut self) {
+        for s in &mut self.ring {
+            s.flags &= !LOST;
+        }
+        self.lost_out = 0;
+        self.originals_from = self.base;
+    }
+}
+
+/// RACK's answer for one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Sent after the most recently delivered one: no judgement, nor for any after it.
+    Later,
+    /// Sent before, but still within the reordering window.
+    Wait,
+    /// Lost.
+    Lost,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(n: u64) -> Scoreboard {
+        let mut b = Scoreboard::new(100);
+        for i in 0..n {
+            b.push(1 + 100 * i, 100, Time::from_nanos(i));
+        }
+        b
+    }
+
+    fn sacked(b: &mut Scoreboard, start: u64, end: u64) -> Vec<u64> {
+        let mut v = Vec::new();
+        b.sack(start, end, |s| v.push(s.seq));
+        v
+    }
+
+    #[test]
+    fn a_block_tells_only_what_is_new() {
+        let mut b = board(10);
+        assert_eq!(sacked(&mut b, 201, 401), [201, 301]);
+        assert_eq!(sacked(&mut b, 201, 401), [] as [u64; 0]);
+        assert_eq!(sacked(&mut b, 201, 501), [401]);
+        assert_eq!(sacked(&mut b, 701, 801), [701]);
+        assert_eq!(sacked(&mut b, 101, 901), [101, 501, 601, 801]);
+        assert_eq!(b.ranges, [(101, 901)]);
+        assert_eq!((b.sacked_out(), b.in_flight()), (8, 2));
+    }
+
+    #[test]
+    fn an_acknowledgement_clears_ranges_and_counts() {
+        let mut b = board(10);
+        sacked(&mut b, 301, 501);
+        sacked(&mut b, 701, 801);
+        let mut n = 0;
+        b.acknowledge(501, |_| n += 1);
+        assert_eq!((n, b.packets_out(), b.sacked_out(), b.in_flight()), (5, 5, 1, 4));
+        assert_eq!(b.ranges, [(701, 801)]);
+        b.acknowledge(1001, |_| n += 1);
+        assert_eq!((n, b.in_flight()), (10, 0));
+    }
+
+    #[test]
+    fn a_lost_retransmission_is_judged_again() {
+        let mut b = board(5);
+        sacked(&mut b, 101, 501);
+        let before = |limit: u64| {
+            move |s: &Sent| {
+                if s.sent_at.as_nanos() < limit {
+                    Verdict::Lost
+                } else {
+                    Verdict::Later
+                }
+            }
+        };
+        b.judge_losses(before(4));
+        assert_eq!((b.lost_out(), b.in_flight(), b.next_lost()), (1, 0, Some(0)));
+        b.resend(0, Time::from_nanos(20), true);
+        assert_eq!((b.in_flight(), b.next_lost()), (1, None));
+        b.judge_losses(before(20));
+        assert_eq!(b.in_flight(), 1);
+        b.judge_losses(before(21));
+        assert_eq!((b.in_flight(), b.next_lost(), b.lost_total()), (0, Some(0), 2));
+    }
+}

@@ -1,0 +1,144 @@
+//! What two endpoints tell each other.
+
+use std::ops::{BitOr, BitOrAssign};
+
+/// Bytes per unit of [`Segment::window`]: a window scale of 8 (RFC 7323), fixed.
+pub const WINDOW_UNIT: u64 = 256;
+
+/// Ethernet, IPv4 and TCP headers with the timestamp option: what every segment occupies beside its payload.
+const HEADERS: u16 = 14 + 20 + 20 + 12;
+
+/// TCP and IP flag bits that the model uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// Opens a connection.
+    pub const SYN: Self = Self(1);
+    /// `ack` is valid.
+    pub const ACK: Self = Self(2);
+    /// Echo of congestion experienced (RFC 3168).
+    pub const ECE: Self = Self(4);
+    /// The congestion window was reduced (RFC 3168).
+    pub const CWR: Self = Self(8);
+    /// IP: ECN-capable transport.
+    pub const ECT: Self = Self(16);
+    /// IP: congestion experienced.
+    pub const CE: Self = Self(32);
+
+    /// Whether all bits of `other` are set.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+impl BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, o: Self) -> Self {
+        Self(self.0 | o.0)
+    }
+}
+impl BitOrAssign for Flags {
+    fn bitor_assign(&mut self, o: Self) {
+        self.0 |= o.0;
+    }
+}
+
+/// A SACK block (RFC 2018), as offsets from the segment's `ack`; a D-SACK (RFC 2883) may lie below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First byte.
+    pub start: i32,
+    /// One past the last byte.
+    pub end: i32,
+}
+
+/// A TCP segment: header facts and the number of payload bytes, in 56 bytes.
+///
+/// Sequence numbers are 64-bit and count from 0 (the SYN); payload begins at 1.
+///
+/// Deviation: real sequence numbers are 32-bit and wrap. Nothing in the protocol's behaviour depends on the wrap, and
+/// 64 bits remove a class of bugs; an exporter writes the low 32 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of the first payload byte.
+    pub seq: u64,
+    /// Next byte expected from the other side; valid with [`Flags::ACK`].
+    pub ack: u64,
+    /// SACK blocks, the first `sack_count` valid; the most recent first (RFC 2018 section 4).
+    pub sack: [SackBlock; 3],
+    /// Timestamp value, ms (RFC 7323).
+    pub ts_val: u32,
+    /// Timestamp echo reply, ms.
+    pub ts_ecr: u32,
+    /// Receive window in [`WINDOW_UNIT`]s.
+    pub window: u16,
+    /// Payload bytes.
+    pub len: u16,
+    /// Flag bits.
+    pub flags: Flags,
+    /// Number of valid SACK blocks, 0 to 3.
+    pub sack_count: u8,
+}
+
+impl Segment {
+    /// Bytes on the wire, Ethernet header included, as `tc` counts them: 1514 for a full segment, 66 for a bare ACK.
+    #[must_use]
+    pub fn wire_size(&self) -> u16 {
+        // SYN: MSS, SACK-permitted, timestamps, window scale fill 20 bytes of options instead of 12.
+        let syn = if self.flags.has(Flags::SYN) { 8 } else { 0 };
+        // Two NOPs, kind and length, then 8 bytes a block.
+        let sack = if self.sack_count > 0 {
+            4 + 8 * u16::from(self.sack_count)
+        } else {
+            0
+        };
+        HEADERS + self.len + syn + sack
+    }
+
+    /// The SACK blocks as absolute sequence numbers.
+    pub(crate) fn sack_ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.sack[..usize::from(self.sack_count)].iter().map(|b| {
+            (
+                self.ack.wrapping_add_signed(i64::from(b.start)),
+                self.ack.wrapping_add_signed(i64::from(b.end)),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_small_and_full_frames_are_1514_bytes() {
+        assert_eq!(size_of::<Segment>(), 56);
+        assert_eq!(
+            Segment {
+                len: 1448,
+                ..Segment::default()
+            }
+            .wire_size(),
+            1514
+        );
+        assert_eq!(
+            Segment {
+                sack_count: 3,
+                ..Segment::default()
+            }
+            .wire_size(),
+            66 + 28
+        );
+        assert_eq!(
+            Segment {
+                flags: Flags::SYN,
+                ..Segment::default()
+            }
+            .wire_size(),
+            74
+        );
+    }
+}

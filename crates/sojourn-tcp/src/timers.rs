@@ -1,0 +1,154 @@
+//! The sender's one timer, and what happens when it goes off.
+
+use crate::rtt::RTO_MAX;
+use crate::sender::{CaState, Outgoing, Sender};
+use sojourn_units::{Duration, Time};
+
+/// Slack of the reordering and probe timers. Source: Linux `TCP_TIMEOUT_MIN`, two ticks of 1 ms.
+pub(crate) const TIMER_MIN: Duration = Duration::from_millis(2);
+
+/// What the timer is armed for. There is one at a time, as in Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerKind {
+    /// Time-out (RFC 6298).
+    Retransmission,
+    /// Tail loss probe (RFC 8985 section 7).
+    LossProbe,
+    /// The reordering window ends (RFC 8985 section 6.2).
+    Reordering,
+}
+
+impl Sender {
+    pub(crate) fn backed_off_rto(&self) -> Duration {
+        self.rtt.rto().saturating_mul(1 << self.backoff.min(16)).min(RTO_MAX)
+    }
+
+    /// Arms the time-out (RFC 6298 section 5); in place of another timer, for what is left of it since the oldest
+    /// segment was sent.
+    pub(crate) fn arm_rto(&mut self, now: Time) {
+        let rto = self.backed_off_rto();
+        let due = match (self.timer, self.board.head()) {
+            (Some((TimerKind::LossProbe | TimerKind::Reordering, _)), Some(head)) => {
+                (head.sent_at + rto).max(now + Duration::from_millis(1))
+            }
+            _ => now + rto,
+        };
+        self.timer = Some((TimerKind::Retransmission, due));
+    }
+
+    /// After an acknowledgement: the probe timer if a probe may be sent, else the time-out.
+    pub(crate) fn set_timer(&mut self, now: Time) {
+        if self.board.is_empty() {
+            self.timer = None;
+        } else if !self.schedule_probe(now, true) {
+            self.arm_rto(now);
+        }
+    }
+
+    /// Arms the probe timer for two RTTs (RFC 8985 section 7.2), but not after the time-out. With `fresh` the time-out
+    /// counts from now.
+    pub(crate) fn schedule_probe(&mut self, now: Time, fresh: bool) -> bool {
+        if self.board.is_empty() || !matches!(self.state, CaState::Open | CaState::Cwr) {
+            return false;
+        }
+        let wait = match self.rtt.srtt() {
+            // A lone segment may meet a delayed acknowledgement.
+            Some(srtt) => {
+                srtt * 2
+                    + if self.board.packets_out() == 1 {
+                        Duration::from_millis(200)
+                    } else {
+                        TIMER_MIN
+                    }
+            }
+            None => crate::rtt::RTO_INITIAL,
+        };
+        let rto_due = match self.board.head() {
+            Some(head) if !fresh => head.sent_at + self.backed_off_rto(),
+            _ => now + self.backed_off_rto(),
+        };
+        let due = if rto_due > now {
+            (now + wait).min(rto_due)
+        } else {
+            now + wait
+        };
+        self.timer = Some((TimerKind::LossProbe, due));
+        true
+    }
+
+    pub(crate) fn timeout(&self) -> Option<Time> {
+        self.timer.map(|(_, at)| at)
+    }
+
+    /// The time has come, or not yet: early calls do nothing. Answers a segment that must go out whatever the window.
+    pub(crate) fn on_timeout(&mut self, now: Time) -> Option<Outgoing> {
+        let (kind, _) = self.timer.filter(|&(_, at)| at <= now)?;
+        if self.board.is_empty() {
+            self.timer = None;
+            return None;
+        }
+        match kind {
+            TimerKind::Reordering => {
+                self.reordering_timeout(now);
+                None
+            }
+            TimerKind::LossProbe => self.send_probe(now),
+            TimerKind::Retransmission => {
+                self.stats.timeouts += 1;
+                self.enter_loss(now);
+                self.backoff += 1;
+                self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
+                None
+            }
+        }
+    }
+
+    fn reordering_timeout(&mut self, now: Time) {
+        let (before, lost_before) = (self.board.in_flight(), self.board.lost_total());
+        let in_recovery = self.state >= CaState::Recovery;
+        let (min_rtt, srtt) = (self.min_rtt.get(), self.rtt.srtt());
+        let wait = self
+            .rack
+            .detect_losses_now(&mut self.board, now, in_recovery, min_rtt, srtt);
+        if self.board.in_flight() != before {
+            if self.state != CaState::Recovery {
+                self.enter_recovery(false);
+                self.reduce_proportionally(1, self.board.lost_total() > lost_before, false);
+            }
+            self.resend = crate::sender::Resend::Lost;
+        }
+        match wait {
+            Some(wait) => self.arm_reordering(wait, now),
+            None => self.arm_rto(now),
+        }
+    }
+
+    /// Sends new data if there is any and the receiver admits it, else the last segment again (RFC 8985 section 7.3).
+    ///
+    /// After new data the time-out counts from now, after a repeated segment from when the oldest was sent, as in Linux.
+    /// (Counting from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.)
+    fn send_probe(&mut self, now: Time) -> Option<Outgoing> {
+        if self.probe.is_some() {
+            self.arm_rto(now);
+            return None;
+        }
+        self.stats.loss_probes += 1;
+        let len = (self.written - self.nxt).min(u64::from(self.mss)) as u16;
+        let out = if len > 0 && self.nxt + u64::from(len) <= self.window_end {
+            let out = self.send_new(len, now);
+            self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
+            self.probe = Some((self.nxt, false));
+            out
+        } else {
+            let index = self.board.last_index()?;
+            self.board.resend(index, now, false);
+            self.stats.segments_sent += 1;
+            self.stats.retransmissions += 1;
+            self.arm_rto(now);
+            self.probe = Some((self.nxt, true));
+            let s = self.board.get(index);
+            Outgoing { seq: s.seq, len: s.len, flags: crate::Flags::NONE }
+        };
+        Some(out)
+    }
+}

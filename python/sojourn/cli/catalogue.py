@@ -1,0 +1,85 @@
+"""`sojourn list`: experiments, disciplines, presets, congestion controls."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+from sojourn import _native, tables
+from sojourn.experiments import BUILT_IN
+
+_ABOUT = "Lists the experiments, queue disciplines with their parameters, presets, and congestion controls."
+
+PARTS = ("experiments", "qdiscs", "presets", "cc")
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("list", help="list experiments, disciplines and presets", description=_ABOUT)
+    parser.add_argument(
+        "part", nargs="?", choices=PARTS, metavar="PART", help=f"one of {', '.join(PARTS)} (default: all)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(handler=handle)
+
+
+def catalogue() -> dict[str, Any]:
+    """Return all that there is to list."""
+    return {
+        "experiments": [{"name": one.name, "summary": one.summary} for one in BUILT_IN.values()],
+        "qdiscs": json.loads(_native.list_qdiscs()),
+        "presets": json.loads(_native.list_presets()),
+        "cc": _native.congestion_controls(),
+    }
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Print it."""
+    found = catalogue()
+    wanted = PARTS if asked.part is None else (asked.part,)
+    if asked.json:
+        print(json.dumps({part: found[part] for part in wanted}))
+        return 0
+    printers: dict[str, Callable[[Any], str]] = {
+        "experiments": _experiments,
+        "qdiscs": _qdiscs,
+        "presets": _presets,
+        "cc": _cc,
+    }
+    print("\n\n".join(printers[part](found[part]) for part in wanted))
+    return 0
+
+
+def _experiments(found: list[dict[str, str]]) -> str:
+    body = tables.text(["experiment", "what runs"], [[one["name"], one["summary"]] for one in found], left=2)
+    return f"{body}\nA TOML file with the keys of a scenario is an experiment too."
+
+
+def _qdiscs(found: list[dict[str, Any]]) -> str:
+    parts = []
+    for one in found:
+        lines = [f"{one['kind']}: {one['summary']}"]
+        lines += [
+            f"    {parameter['name']:<14} default {parameter['default']}"
+            + (f" ({parameter['unit']})" if parameter["unit"] else "")
+            + f": {parameter['help']}"
+            for parameter in one["parameters"]
+        ]
+        if one.get("source"):
+            lines.append(f"    source: {one['source']}")
+        parts.append("\n".join(lines))
+    return "Queue disciplines (--qdisc TEXT takes what tc takes)\n\n" + "\n".join(parts)
+
+
+def _presets(found: list[dict[str, Any]]) -> str:
+    lines = ["Presets (each direction is resolved from its own link rate)", ""]
+    for one in found:
+        lines.append(f"{one['name']}: {one['summary']}")
+        lines += [f"    {rate:>8}  {text}" for rate, text in one["expands"].items()]
+    return "\n".join(lines)
+
+
+def _cc(found: list[str]) -> str:
+    return f"Congestion controls (--cc): {', '.join(found)}"

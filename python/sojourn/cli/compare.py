@@ -1,0 +1,108 @@
+"""`sojourn compare EXPERIMENT --qdisc A --qdisc B`: disciplines side by side."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from sojourn import api, tables
+from sojourn.cli import options
+from sojourn.cli.run import headline
+from sojourn.results import Comparison, Run
+from sojourn.stored import Results, run_file, write_index
+
+if TYPE_CHECKING:
+    from sojourn.store import ResultFolder
+
+_ABOUT = """\
+Runs one experiment under several queue disciplines, N times each with the same seeds, and prints means with 95 %
+confidence intervals over the repeats.
+
+With --out DIR it also writes every record (runs/), compare.json, runs.parquet, table.md, table.csv, figures and
+report.html.
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("compare", help="run several disciplines side by side", description=_ABOUT)
+    options.add_experiment(parser)
+    parser.add_argument(
+        "--qdisc",
+        metavar="TEXT",
+        action="append",
+        required=True,
+        help="discipline of both directions: tc text or a preset; give it once for each (see `sojourn list`)",
+    )
+    options.add_repeats(parser, default="10")
+    options.add_output(
+        parser, "print one JSON object of format sojourn-compare/1", "write records, tables, figures and a report"
+    )
+    parser.set_defaults(handler=handle)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Run it."""
+    keywords = options.scenario_options(asked)
+    for qdisc in asked.qdisc:
+        api.build(asked.experiment, qdisc=qdisc, **keywords).normalized()
+    folder = None
+    if asked.out is not None:
+        from sojourn.store import ResultFolder
+
+        folder = ResultFolder(asked.out, force=asked.force)
+
+    def store(qdisc: str, run: Run) -> None:
+        if folder is not None:
+            folder.write(run_file(run, qdisc), run.text + "\n")
+
+    comparison = api.compare(
+        asked.experiment,
+        qdiscs=asked.qdisc,
+        repeat=10 if asked.repeat is None else asked.repeat,
+        workers=asked.workers,
+        progress="compare",
+        done=store,
+        **keywords,
+    )
+    print(comparison.to_json() if asked.json else describe(comparison))
+    if folder is not None:
+        write(folder, comparison)
+    return 0
+
+
+def describe(comparison: Comparison) -> str:
+    """Return the table of a comparison."""
+    from sojourn import report
+
+    runs = comparison.cells[0].runs
+    scenario = {**runs[0].record["scenario"]}
+    names = ", ".join(cell.qdisc for cell in comparison.cells)
+    scenario["qdisc_up"] = scenario["qdisc_down"] = names
+    table = tables.text(report.headers(), report.table_rows(comparison, comparison.cells[0].link))
+    note = f"mean [95 % interval] over {len(runs)} runs" if len(runs) > 1 else "one run: no interval"
+    return f"{headline(scenario)}\n\n{table}\n\n{note}"
+
+
+def write(folder: ResultFolder, comparison: Comparison) -> None:
+    """Write all but the records."""
+    from sojourn import report
+
+    results = Results(
+        title=f"{comparison.experiment}: {len(comparison.cells)} queue disciplines compared",
+        comparison=comparison,
+        command=options.command_line(),
+    )
+    folder.write("compare.json", comparison.to_json() + "\n")
+    folder.write_frame("runs.parquet", comparison.runs)
+    folder.write("table.csv", comparison.summary.write_csv())
+    rows = report.table_rows(comparison, comparison.cells[0].link)
+    folder.write("table.md", tables.markdown(report.headers(), rows) + "\n")
+    drawn = report.all_figures(results)
+    for figure in (one for of_link in drawn.values() for one in of_link):
+        folder.write(f"figures/{figure.name}.svg", figure.svg)
+        folder.write(f"figures/{figure.name}.png", figure.png)
+    page = folder.write("report.html", report.page(results, drawn))
+    write_index(folder, results)
+    print(f"report: {page}", file=sys.stderr)

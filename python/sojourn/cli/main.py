@@ -1,0 +1,90 @@
+"""`sojourn`: the parser, and the one place where errors become sentences and exit statuses."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+
+from sojourn import __version__
+from sojourn.cli import catalogue, compare, plot, report, reproduce, run
+from sojourn.cli.options import Parser
+from sojourn.errors import ParamError, SojournError
+
+OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+_ABOUT = """\
+Sojourn measures, explains and removes queueing latency.
+
+Times, rates and sizes are spelled as tc spells them: 5ms, 10mbit, 150kb. Data goes to standard output; talk and
+progress go to standard error. Exit status: 0 fine, 1 a check failed, 2 bad input.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status.
+
+    Parameters
+    ----------
+    arguments
+        Without the program's name (default: those of this process).
+    """
+    words = _join_negative(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = _dispatch(words)
+        sys.stdout.flush()
+    except (ParamError, SojournError) as error:
+        status = _complain(str(error))
+    except KeyboardInterrupt:
+        _complain("interrupted; every file that was written is whole")
+        status = INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone, as `head` does when it has enough. Python would complain again at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = OK
+    except Exception as error:  # no traceback reaches a user unasked
+        if os.environ.get("SOJOURN_DEBUG"):
+            traceback.print_exc()
+        status = _complain(
+            f"this is a bug in Sojourn, please report it: {type(error).__name__}: {error} (SOJOURN_DEBUG=1 shows where)"
+        )
+    return status
+
+
+def build_parser() -> Parser:
+    """Return the parser with all commands."""
+    parser = Parser(prog="sojourn", description=_ABOUT)
+    parser.add_argument("--version", action="version", version=f"sojourn {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    for module in (run, compare, reproduce, plot, report, catalogue):
+        module.add(commands)
+    return parser
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    asked = build_parser().parse_args(words)
+    status = asked.handler(asked)
+    assert isinstance(status, int)
+    return status
+
+
+def _join_negative(words: Sequence[str]) -> list[str]:
+    """Write `--rate -5mbit` as `--rate=-5mbit`, so that the value is judged and not taken for an option."""
+    joined: list[str] = []
+    for word in words:
+        if joined and re.match(r"-[\d.]", word) and re.fullmatch(r"--[a-z-]+", joined[-1]):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _complain(sentence: str) -> int:
+    print(f"sojourn: {' '.join(sentence.split())}", file=sys.stderr)
+    return BAD_INPUT

@@ -1,0 +1,102 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sojourn.experiments import BUILT_IN
+
+EXPERIMENT_HELP = f"a built-in experiment ({', '.join(BUILT_IN)}) or the path of a TOML file"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence, and whose help keeps the lines of its description."""
+
+    def __init__(self, **keywords: Any) -> None:
+        keywords.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **keywords)
+
+    def error(self, message: str) -> NoReturn:
+        """Print one sentence and leave with status 2."""
+        words = " ".join(message.removeprefix("argument ").split())
+        self.exit(2, f"sojourn: {words}; see '{self.prog} --help'\n")
+
+
+def whole_number(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError as error:
+        message = f"{text!r} is given, but it must be a whole number"
+        raise argparse.ArgumentTypeError(message) from error
+
+
+def add_experiment(parser: argparse.ArgumentParser) -> None:
+    """Add EXPERIMENT and the options that change it."""
+    parser.add_argument("experiment", metavar="EXPERIMENT", help=EXPERIMENT_HELP)
+    link = parser.add_argument_group("link")
+    link.add_argument("--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit)")
+    link.add_argument("--up", metavar="RATE", help="bottleneck rate from client to server (default 10mbit)")
+    link.add_argument("--down", metavar="RATE", help="bottleneck rate from server to client (default 10mbit)")
+    link.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms)")
+    traffic = parser.add_argument_group("traffic")
+    traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
+    traffic.add_argument("--flows-up", metavar="N", type=whole_number, help="TCP flows up, for bulk (default 1)")
+    traffic.add_argument("--flows-down", metavar="N", type=whole_number, help="TCP flows down, for bulk (default 1)")
+    traffic.add_argument("--duration", metavar="TIME", help="measured window; starts with the flows (default 60s)")
+
+
+def add_directions(parser: argparse.ArgumentParser) -> None:
+    """Add the options for a discipline of each direction."""
+    group = parser.add_argument_group(
+        "queue discipline", "TEXT is what follows `tc qdisc add dev X root`, or a preset; see `sojourn list`"
+    )
+    group.add_argument("--qdisc", metavar="TEXT", help="discipline of both directions (default fq_codel)")
+    group.add_argument("--qdisc-up", metavar="TEXT", help="discipline of the upstream bottleneck (default fq_codel)")
+    group.add_argument(
+        "--qdisc-down", metavar="TEXT", help="discipline of the downstream bottleneck (default fq_codel)"
+    )
+
+
+def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add the options of repeated runs."""
+    group = parser.add_argument_group("runs")
+    group.add_argument("--seed", metavar="N", type=whole_number, help="seed of the first run (default 1)")
+    group.add_argument(
+        "--repeat", metavar="N", type=whole_number, help=f"runs, with seeds N, N+1, ... (default {default})"
+    )
+    group.add_argument(
+        "--workers", metavar="N", type=whole_number, help="processes to run in (default: one for each core)"
+    )
+    group.add_argument(
+        "--backend", metavar="NAME", default="sim", help="sim, linux or live (default sim; this version has sim only)"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, json_help: str, out_help: str, *, out_required: bool = False) -> None:
+    """Add the options of where results go."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help=json_help)
+    group.add_argument("--out", metavar="DIR", type=Path, required=out_required, help=out_help)
+    group.add_argument("--force", action="store_true", help="replace earlier results in --out DIR")
+
+
+def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
+    """Return what was asked for, as keywords of `sojourn.api.build`."""
+    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", "flows_up", "flows_down", "backend")
+    given = {name: getattr(asked, name) for name in names}
+    for name in ("qdisc", "qdisc_up", "qdisc_down"):
+        value = getattr(asked, name, None)
+        if value is not None and not isinstance(value, list):
+            given[name] = value
+    return given
+
+
+def command_line() -> str:
+    """Return the command as it was typed, for reports."""
+    import shlex
+    import sys
+
+    return shlex.join(["sojourn", *sys.argv[1:]])

@@ -1,0 +1,81 @@
+"""`sojourn plot FIGURE DIR`: figures of stored results."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import ParamError
+from sojourn.results import Cell, links
+
+FIGURES = {
+    "ellipse": "latency against goodput: medians and 1-sigma ellipses over the repeats",
+    "timeseries": "round-trip time and goodput over time (the run with the lowest seed of each discipline)",
+    "cdf": "distribution of the probes' round-trip times over all repeats",
+}
+
+_ABOUT = (
+    "Draws a figure from a folder that run, compare or reproduce has written, without running anything.\n\n"
+    + "\n".join(f"  {name:<11} {what}" for name, what in FIGURES.items())
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("plot", help="draw a figure of stored results", description=_ABOUT)
+    parser.add_argument("figure", metavar="FIGURE", choices=FIGURES, help=f"one of {', '.join(FIGURES)}")
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a folder written with --out")
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, required=True, help="where the figure goes; .svg or .png says its format"
+    )
+    parser.add_argument(
+        "--link", metavar="DOWN/UP", help="which link, if the folder has several, such as 10/1 (Mbit/s)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.set_defaults(handler=handle)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Draw it."""
+    from sojourn import plots
+    from sojourn.store import write_file
+    from sojourn.stored import load
+
+    file_format = asked.out.suffix.removeprefix(".").lower()
+    if file_format not in plots.FORMATS:
+        message = f"out is {str(asked.out)!r}, but must end in .svg or .png"
+        raise ParamError(message)
+    if asked.out.exists() and not asked.force:
+        message = f"out is {str(asked.out)!r}, which is there already: name another file, or give --force"
+        raise ParamError(message)
+    cells = _of_link(load(asked.folder).comparison.cells, asked.link)
+    figure = _draw(asked.figure, cells)
+    write_file(asked.out, plots.to_bytes(figure, file_format))
+    print(asked.out)
+    return 0
+
+
+def _of_link(cells: tuple[Cell, ...], wanted: str | None) -> tuple[Cell, ...]:
+    there = links(cells)
+    if wanted is None and len(there) > 1:
+        message = f"link is not given, but must be one of {', '.join(there)}"
+        raise ParamError(message)
+    if wanted is not None and wanted not in there:
+        message = f"link is {wanted!r}, but must be one of {', '.join(there)}"
+        raise ParamError(message)
+    return tuple(cell for cell in cells if wanted in (None, cell.link))
+
+
+def _draw(name: str, cells: tuple[Cell, ...]) -> Any:
+    import polars as pl
+
+    from sojourn import frames, plots
+    from sojourn.report import directions_of, link_title
+
+    title = link_title(cells[0])
+    if name == "ellipse":
+        return plots.latency_goodput(frames.runs(cells), directions=directions_of(cells), title=title)
+    if name == "timeseries":
+        return plots.rtt_and_goodput({cell.qdisc: cell.runs[0].series for cell in cells}, title=title)
+    return plots.rtt_cdf({cell.qdisc: pl.concat([run.series for run in cell.runs]) for cell in cells}, title=title)

@@ -1,0 +1,38 @@
+"""`sojourn report DIR`: the HTML report of stored results, made anew."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import ParamError
+
+_ABOUT = """\
+Writes the HTML report of a folder that compare or reproduce has written, without running anything. The page is one
+file that needs no network.
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("report", help="write the HTML report of stored results", description=_ABOUT)
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a folder written with --out")
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="where the page goes")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.set_defaults(handler=handle)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Write it."""
+    from sojourn import report
+    from sojourn.store import write_file
+    from sojourn.stored import load
+
+    if asked.out.exists() and not asked.force:
+        message = f"out is {str(asked.out)!r}, which is there already: name another file, or give --force"
+        raise ParamError(message)
+    results = load(asked.folder)
+    write_file(asked.out, report.page(results, report.all_figures(results)))
+    print(asked.out)
+    return 0

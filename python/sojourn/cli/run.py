@@ -1,0 +1,144 @@
+"""`sojourn run EXPERIMENT`: one run, as a table or as its record."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from sojourn import api, runner, tables
+from sojourn.cli import options
+from sojourn.results import Cell, Comparison, Run, link_name
+from sojourn.scenario import Scenario
+from sojourn.stored import label_of, run_file
+
+if TYPE_CHECKING:
+    from sojourn.store import ResultFolder
+
+_ABOUT = """\
+Runs one experiment and prints a table, or the whole record as one JSON object with --json.
+
+With --repeat N > 1 it runs N seeds and prints means with 95 % confidence intervals (--json: one object of format
+sojourn-compare/1, as `sojourn compare` prints for one discipline).
+"""
+
+
+#: What a scenario has where it names none.
+_DISCIPLINE = "fq_codel"
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("run", help="run one experiment", description=_ABOUT)
+    options.add_experiment(parser)
+    options.add_directions(parser)
+    options.add_repeats(parser, default="1")
+    options.add_output(
+        parser, "print the record as one JSON object", "write run.json, series.parquet and flows.parquet into DIR"
+    )
+    parser.set_defaults(handler=handle)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Run it."""
+    scenario = api.build(asked.experiment, **options.scenario_options(asked))
+    plan = api.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
+    label = _label(scenario)
+    folder = None
+    if asked.out is not None:
+        from sojourn.store import ResultFolder
+
+        folder = ResultFolder(asked.out, force=asked.force)
+
+    def store(place: int, text: str) -> None:
+        if folder is not None and len(plan) > 1:
+            folder.write(run_file(Run(text=text), label), text + "\n")
+
+    texts = runner.run_all(plan, workers=asked.workers, describe=scenario.experiment, done=store)
+    if len(texts) > 1:
+        return _several(asked, [Run(text=text) for text in texts], label, folder)
+    run = Run(text=texts[0])
+    if folder is not None:
+        folder.write("run.json", run.text + "\n")
+        folder.write_frame("series.parquet", run.series)
+        folder.write_frame("flows.parquet", run.flows)
+    print(run.text if asked.json else describe(run))
+    cost = run.record["cost"]
+    print(
+        f"simulated {cost['sim_s']:g} s in {cost['wall_s']:.2f} s: {cost['packets']:,} packets, "
+        f"{cost['events']:,} events",
+        file=sys.stderr,
+    )
+    return 0
+
+
+def describe(run: Run) -> str:
+    """Return the table of one run."""
+    record, summary = run.record, run.summary
+    rtt, ends = summary["rtt_ms"], record["bottleneck"]
+    rows = [
+        _row("goodput (Mbit/s)", [summary["goodput_up_mbit"], summary["goodput_down_mbit"]]),
+        _row("fairness (Jain)", [summary["jain_up"], summary["jain_down"]], 3),
+        _row("bottleneck packets", [end["packets"] for end in ends.values()], 0),
+        _row("drops", [sum(end["drops"].values()) for end in ends.values()], 0),
+        _row("backlog, mean (packets)", [end["backlog_packets"]["mean"] for end in ends.values()], 1),
+        _row("sojourn time, mean (ms)", [end["sojourn_ms"]["mean"] for end in ends.values()]),
+        _row("sojourn time, p95 (ms)", [end["sojourn_ms"]["p95"] for end in ends.values()]),
+    ]
+    latency = [
+        _row("induced latency, mean", [summary["induced_latency_ms"]]),
+        *(_row(f"round-trip time, {name}", [rtt[name]]) for name in ("median", "p95", "p99", "max")),
+    ]
+    flows = [
+        [
+            flow["name"],
+            flow["congestion_control"],
+            tables.number(flow["goodput_mbit"]),
+            str(flow["retransmissions"]),
+            str(flow["timeouts"]),
+        ]
+        for flow in record["flows"]
+    ]
+    parts = [
+        headline(record["scenario"], record["seed"]),
+        tables.text(["", "up", "down"], rows),
+        tables.text(["latency (ms)", ""], latency)
+        + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %",
+        tables.text(["flow", "cc", "Mbit/s", "retransmitted", "timeouts"], flows, left=2) if flows else "no TCP flows",
+    ]
+    return "\n\n".join(parts)
+
+
+def headline(scenario: dict[str, Any], seed: int | None = None) -> str:
+    """Return one line that says what was run."""
+    up, down = scenario["qdisc_up"], scenario["qdisc_down"]
+    qdisc = up if up == down else f"{up} (up), {down} (down)"
+    parts = [
+        f"{scenario['experiment']}: {qdisc}",
+        f"{scenario['down']} down / {scenario['up']} up",
+        f"RTT {scenario['rtt']}",
+        str(scenario["duration"]),
+    ]
+    return "; ".join(parts if seed is None else [*parts, f"seed {seed}"])
+
+
+def _label(scenario: Scenario) -> str:
+    """Return the disciplines as they were asked for."""
+    default = _DISCIPLINE
+    return label_of({"qdisc_up": scenario.qdisc_up or default, "qdisc_down": scenario.qdisc_down or default})
+
+
+def _row(name: str, values: list[float | None], digits: int = 2) -> list[str]:
+    return [name, *(tables.number(value, digits) for value in values)]
+
+
+def _several(asked: argparse.Namespace, runs: list[Run], label: str, folder: ResultFolder | None) -> int:
+    from sojourn.cli import compare
+
+    scenario = runs[0].record["scenario"]
+    cell = Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label, runs=tuple(runs))
+    comparison = Comparison(experiment=scenario["experiment"], cells=(cell,))
+    if folder is not None:
+        compare.write(folder, comparison)
+    print(comparison.to_json() if asked.json else compare.describe(comparison))
+    return 0

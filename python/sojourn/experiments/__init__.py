@@ -1,0 +1,95 @@
+"""The built-in experiments: what traffic runs over the bottleneck, apart from link, discipline and seed.
+
+An experiment is a function from `Options` to a `Scenario`. A TOML file with the keys of a scenario is an
+experiment too: `find` takes either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.errors import ParamError
+from sojourn.experiments import bulk, rrul, single
+from sojourn.experiments.options import Options
+from sojourn.scenario import Scenario
+
+__all__ = ["BUILT_IN", "Experiment", "Options", "find", "overlay"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """A named experiment.
+
+    Attributes
+    ----------
+    name
+        What one types.
+    summary
+        One sentence.
+    build
+        Makes the scenario.
+    """
+
+    name: str
+    summary: str
+    build: Callable[[Options], Scenario]
+
+
+BUILT_IN: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            name="rrul",
+            summary="real-time response under load: 4 TCP flows up and 4 down, ICMP and UDP round-trip probes",
+            build=rrul.build,
+        ),
+        Experiment(
+            name="bulk",
+            summary="--flows-up N and --flows-down M TCP flows (default 1 and 1) and an ICMP probe",
+            build=bulk.build,
+        ),
+        Experiment(name="tcp_1up", summary="one TCP flow up and an ICMP probe", build=single.build_up),
+        Experiment(name="tcp_1down", summary="one TCP flow down and an ICMP probe", build=single.build_down),
+    )
+}
+
+
+def find(name: str) -> Experiment:
+    """Return the built-in experiment of this name, or the one that the TOML file of this path holds.
+
+    Raises
+    ------
+    ParamError
+        If it is neither.
+    SojournError
+        If the file cannot be read.
+    """
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    path = Path(name)
+    if path.suffix == ".toml" or path.is_file():
+        stored = Scenario.from_toml(path)
+        return Experiment(
+            name=stored.experiment, summary=f"read from {path}", build=lambda options: overlay(stored, options)
+        )
+    message = f"experiment is {name!r}, but must be one of {', '.join(BUILT_IN)} or the path of a TOML file"
+    raise ParamError(message)
+
+
+def overlay(stored: Scenario, options: Options) -> Scenario:
+    """Return a scenario with the options that were given laid over it.
+
+    Raises
+    ------
+    ParamError
+        If numbers of flows were given, which a finished scenario has fixed.
+    """
+    options.refuse_flow_counts(stored.experiment)
+    scenario = dataclasses.replace(stored, **options.given())
+    if options.cc is not None:
+        flows = tuple(dataclasses.replace(flow, congestion_control=options.cc) for flow in scenario.flows)
+        scenario = dataclasses.replace(scenario, flows=flows)
+    return scenario

@@ -1,0 +1,94 @@
+"""The options every experiment shares: the link, the disciplines, the window and the seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.errors import ParamError
+from sojourn.scenario import DEFAULT_DURATION, Direction, Flow, Probe, Scenario
+
+#: What a built-in experiment uses where nothing is said.
+DEFAULTS: dict[str, Any] = {
+    "duration": DEFAULT_DURATION,
+    "up": "10mbit",
+    "down": "10mbit",
+    "rtt": "50ms",
+    "qdisc_up": "fq_codel",
+    "qdisc_down": "fq_codel",
+    "seed": 1,
+}
+DEFAULT_CC = "cubic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was asked for; `None` leaves the experiment's default.
+
+    Attributes
+    ----------
+    up, down
+        Rate text (default `"10mbit"`).
+    rtt
+        Time text (default `"50ms"`).
+    qdisc_up, qdisc_down
+        Discipline of each direction (default `"fq_codel"`).
+    cc
+        Congestion control of all flows (default `"cubic"`).
+    duration
+        Time text (default `"60s"`).
+    seed
+        Default 1.
+    flows_up, flows_down
+        Number of flows, for `bulk` only.
+    spare_acks
+        Whether the bottleneck never drops pure acknowledgements.
+    """
+
+    up: str | None = None
+    down: str | None = None
+    rtt: str | None = None
+    qdisc_up: str | None = None
+    qdisc_down: str | None = None
+    cc: str | None = None
+    duration: str | None = None
+    seed: int | None = None
+    flows_up: int | None = None
+    flows_down: int | None = None
+    spare_acks: bool | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the scenario fields that were asked for."""
+        names = ("up", "down", "rtt", "qdisc_up", "qdisc_down", "duration", "seed", "spare_acks")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def refuse_flow_counts(self, experiment: str) -> None:
+        """Raise `ParamError` if flow counts were given to an experiment whose flows are fixed."""
+        for field, value in (("flows-up", self.flows_up), ("flows-down", self.flows_down)):
+            if value is not None:
+                message = f"{field} is {value}, but only the experiment bulk takes it; {experiment} has fixed flows"
+                raise ParamError(message)
+
+
+def scenario(
+    experiment: str, options: Options, *, flows_up: int, flows_down: int, probes: tuple[Probe, ...]
+) -> Scenario:
+    """Return the scenario of so many flows each way, with the options laid over the defaults."""
+    return Scenario(
+        experiment=experiment,
+        flows=_flows("up", flows_up, options.cc) + _flows("down", flows_down, options.cc),
+        probes=probes,
+        **{**DEFAULTS, **options.given()},
+    )
+
+
+def ping() -> Probe:
+    """Return the ICMP echo of Flent's tests: 98 bytes on the wire each 200 ms."""
+    return Probe(name="ping", kind="icmp", interval="200ms", size=98)
+
+
+def _flows(direction: Direction, count: int, cc: str | None) -> tuple[Flow, ...]:
+    return tuple(
+        Flow(name=f"tcp_{direction}_{number}", direction=direction, congestion_control=cc or DEFAULT_CC)
+        for number in range(1, count + 1)
+    )

@@ -1,0 +1,104 @@
+"""Frames of records: fixed schemas, so that what works for one run works for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from sojourn.results import Cell
+
+#: One row for each value of each time series: `name` is a flow, a probe or a direction of the bottleneck.
+SERIES_SCHEMA = {
+    "t_s": pl.Float64,
+    "metric": pl.String,
+    "name": pl.String,
+    "direction": pl.String,
+    "value": pl.Float64,
+}
+
+FLOW_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "name": pl.String,
+    "kind": pl.String,
+    "direction": pl.String,
+    "congestion_control": pl.String,
+    "base_rtt_ms": pl.Float64,
+    "goodput_mbit": pl.Float64,
+    "segments_sent": pl.Int64,
+    "retransmissions": pl.Int64,
+    "timeouts": pl.Int64,
+    "mean_cwnd_segments": pl.Float64,
+    "acks_dropped": pl.Int64,
+    "data_dropped": pl.Int64,
+    "sojourn_mean_ms": pl.Float64,
+    "queue_shared_with": pl.List(pl.String),
+}
+
+RUN_SCHEMA = {
+    "link": pl.String,
+    "qdisc": pl.String,
+    "seed": pl.UInt64,
+    "goodput_up_mbit": pl.Float64,
+    "goodput_down_mbit": pl.Float64,
+    "induced_latency_ms": pl.Float64,
+    "rtt_mean_ms": pl.Float64,
+    "rtt_median_ms": pl.Float64,
+    "rtt_p5_ms": pl.Float64,
+    "rtt_p95_ms": pl.Float64,
+    "rtt_p99_ms": pl.Float64,
+    "probe_loss": pl.Float64,
+    "jain_up": pl.Float64,
+    "jain_down": pl.Float64,
+}
+
+#: The time series of a record that all have the times of its bins.
+BINNED = ("goodput_mbit", "cwnd_segments", "backlog_packets", "drops", "packets")
+
+
+def series(record: dict[str, Any]) -> pl.DataFrame:
+    """Return all time series of one record in long form; a lost probe is a null.
+
+    Metrics are `goodput_mbit`, `cwnd_segments`, `backlog_packets`, `drops` and `packets` (both cumulative), at
+    the end of each bin, and `rtt_ms`, at the time a probe was sent.
+    """
+    stored = record["series"]
+    direction = {"up": "up", "down": "down"} | {flow["name"]: flow["direction"] for flow in record["flows"]}
+    parts = [
+        _part(stored["t_s"], metric, name, direction.get(name), values)
+        for metric in BINNED
+        for name, values in stored[metric].items()
+    ]
+    parts += [_part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()]
+    return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
+
+
+def flows(record: dict[str, Any]) -> pl.DataFrame:
+    """Return one row for each flow of one record."""
+    rows = [{**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")} for flow in record["flows"]]
+    return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)
+
+
+def runs(cells: Iterable[Cell]) -> pl.DataFrame:
+    """Return one row for each run: where it belongs, its seed and its summary."""
+    rows = []
+    for cell in cells:
+        for run in cell.runs:
+            summary = run.summary
+            rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
+            rows.append({**summary, **rtt, "link": cell.link, "qdisc": cell.qdisc, "seed": run.seed})
+    return pl.DataFrame([{name: row.get(name) for name in RUN_SCHEMA} for row in rows], schema=RUN_SCHEMA)
+
+
+def _part(
+    times: list[float], metric: str, name: str, direction: str | None, values: list[float | None]
+) -> pl.DataFrame:
+    columns: dict[str, pl.Series] = {
+        "t_s": pl.Series(times, dtype=pl.Float64, strict=False),
+        "metric": pl.repeat(metric, len(times), dtype=pl.String, eager=True),
+        "name": pl.repeat(name, len(times), dtype=pl.String, eager=True),
+        "direction": pl.repeat(direction, len(times), dtype=pl.String, eager=True),
+        "value": pl.Series(values, dtype=pl.Float64, strict=False),
+    }
+    return pl.DataFrame(columns)

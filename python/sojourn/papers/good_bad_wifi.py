@@ -1,0 +1,153 @@
+"""The plan of seed 000, section 5.1: RRUL on three links under seven disciplines (Fig. 2 and its claims)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sojourn import api, runner
+from sojourn.claims.evidence import DISCIPLINES, FIFO, LINKS, Collision, Evidence, collisions
+from sojourn.results import Cell, Comparison, Run, gather
+from sojourn.scenario import Scenario
+
+#: The figure of each link.
+FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}
+
+#: How many seeds the search for a hash collision tries. A seed has one with a probability of about 1 %.
+MOST_SEEDS = 2000
+#: Hashes do not depend on how long a run takes, so the search runs no longer than this.
+SEARCH_DURATION = "100ms"
+
+SPARED = "spared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """One run of the plan; `ablation` marks those that are not part of the figure."""
+
+    link: str
+    qdisc: str
+    scenario: Scenario
+    ablation: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of the plan."""
+
+    comparison: Comparison
+    evidence: Evidence
+
+
+def plan(*, duration: str, repeat: int, seed: int = 1, backend: str = "sim") -> list[Planned]:
+    """Return all runs but the search for a collision, the longest first."""
+    planned = []
+    for link in LINKS:
+        for qdisc in DISCIPLINES:
+            scenario = _scenario(link, qdisc, duration=duration, seed=seed, backend=backend)
+            planned += [Planned(link=link, qdisc=qdisc, scenario=one) for one in api.repeats(scenario, repeat)]
+    spared = dataclasses.replace(
+        _scenario("10/1", FIFO, duration=duration, seed=seed, backend=backend), spare_acks=True
+    )
+    planned += [Planned(link="10/1", qdisc=FIFO, scenario=one, ablation=SPARED) for one in api.repeats(spared, repeat)]
+    return planned
+
+
+def reproduce(
+    *,
+    duration: str,
+    repeat: int,
+    seed: int = 1,
+    backend: str = "sim",
+    workers: int | None = None,
+    progress: str | None = None,
+    done: Callable[[str, str, Run], None] | None = None,
+) -> Outcome:
+    """Run the plan.
+
+    Parameters
+    ----------
+    duration, repeat, seed, backend
+        As `sojourn.compare` takes them.
+    workers
+        Number of processes (default: one for each core).
+    progress
+        Word for a progress bar on standard error; `None` shows none.
+    done
+        Called with the discipline, the ablation (`""` for none) and the run, as soon as a run is there.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused.
+    """
+    planned = plan(duration=duration, repeat=repeat, seed=seed, backend=backend)
+
+    def hand_over(place: int, text: str) -> None:
+        if done is not None:
+            done(preset(planned[place].qdisc), planned[place].ablation, Run(text=text))
+
+    texts = runner.run_all([one.scenario for one in planned], workers=workers, describe=progress, done=hand_over)
+    runs = [Run(text=text) for text in texts]
+    main = [(one, run) for one, run in zip(planned, runs, strict=True) if not one.ablation]
+    by_cell = gather([(one.link, one.qdisc) for one, _ in main], [run for _, run in main])
+    evidence = Evidence(
+        runs={(cell.link, cell.qdisc): cell.runs for cell in by_cell},
+        spared={("10/1", FIFO): tuple(run for one, run in zip(planned, runs, strict=True) if one.ablation == SPARED)},
+    )
+    collision = find_collision(evidence, duration=duration, seed=seed + repeat)
+    if collision is not None and done is not None:
+        done(preset("fq_nocodel"), "collision", collision.run)
+    cells = tuple(Cell(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in by_cell)
+    return Outcome(
+        comparison=Comparison(experiment="rrul", cells=cells),
+        evidence=dataclasses.replace(evidence, collision=collision),
+    )
+
+
+def preset(qdisc: str) -> str:
+    """Return the preset of a discipline of Table 1."""
+    return f"gbw:{qdisc}"
+
+
+def find_collision(evidence: Evidence, *, duration: str, seed: int) -> Collision | None:
+    """Return a run at 10/1 under fq_nocodel in which a probe shares its queue with an upstream data flow.
+
+    The repeats come first; then seeds are tried in order, from `seed` on, so the same run is found each time.
+    """
+    repeats = evidence.of("10/1", "fq_nocodel")
+    for number, run in enumerate(repeats, start=1):
+        if (pair := _upstream_pair(run)) is not None:
+            return Collision(run=run, probe=pair[0], flow=pair[1], tried=number)
+    for number, short in enumerate(_search(seed), start=1):
+        if (pair := _upstream_pair(api.run(short))) is not None:
+            run = api.run(dataclasses.replace(short, duration=duration))
+            return Collision(run=run, probe=pair[0], flow=pair[1], tried=len(repeats) + number)
+    return None
+
+
+def _search(seed: int) -> Iterator[Scenario]:
+    scenario = _scenario("10/1", "fq_nocodel", duration=SEARCH_DURATION, seed=seed, backend="sim")
+    for number in range(MOST_SEEDS):
+        yield dataclasses.replace(scenario, seed=seed + number)
+
+
+def _upstream_pair(run: Run) -> tuple[str, str] | None:
+    upstream = {flow["name"] for flow in run.record["flows"] if flow["direction"] == "up"}
+    return next(((probe, flow) for probe, flow in collisions(run) if flow in upstream), None)
+
+
+def _scenario(link: str, qdisc: str, *, duration: str, seed: int, backend: str) -> Scenario:
+    down, up = link.split("/")
+    return api.build(
+        "rrul",
+        qdisc=preset(qdisc),
+        down=f"{down}mbit",
+        up=f"{up}mbit",
+        rtt="50ms",
+        cc="cubic",
+        duration=duration,
+        seed=seed,
+        backend=backend,
+    )

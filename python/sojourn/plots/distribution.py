@@ -1,0 +1,45 @@
+"""The distribution of the probes' round-trip times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from sojourn.plots import style
+from sojourn.stats import cdf
+
+
+def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "") -> Figure:
+    """Draw the cumulative distribution of all round-trip times of the measured window, a line for each discipline.
+
+    Parameters
+    ----------
+    series
+        For each discipline the frames of its runs, put together (`sojourn.frames.SERIES_SCHEMA`).
+    title
+        Above the plot.
+    """
+    labels = list(series)
+    colours, dashes = style.colours(labels), style.dashes(labels)
+    with style.house_style():
+        figure = Figure(figsize=(8.6, 4.6), layout="constrained")
+        axis = figure.subplots()
+        values: list[float] = []
+        for label, frame in series.items():
+            samples = frame.filter((pl.col("metric") == "rtt_ms") & (pl.col("t_s") >= 0))["value"].drop_nulls()
+            values.extend(samples)
+            curve = cdf(samples)
+            axis.step(curve["value"], curve["fraction"], where="post", color=colours[label], linestyle=dashes[label])
+        if values and min(values) > 0 and max(values) > style.WIDE_RATIO * min(values):
+            axis.set_xscale("log")
+            style.log_ticks(axis.xaxis)
+        axis.set_ylim(0, 1.005)
+        axis.set_xlabel("Round-trip time (ms)")
+        axis.set_ylabel("Share of probes not above")
+        if title:
+            axis.set_title(title)
+        if len(labels) > 1:
+            style.add_legend(figure, style.line_handles(labels))
+    return figure

@@ -1,0 +1,215 @@
+"""The report: one HTML file with everything in it, which opens without a network."""
+
+from __future__ import annotations
+
+import base64
+import json
+import platform
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure as Drawing
+
+from sojourn import __version__, frames, plots, tables
+from sojourn.plots import style
+from sojourn.results import Cell, Comparison, link_words, links
+from sojourn.stored import Results, slug
+
+#: The columns of every table of results: heading, metric, decimals.
+COLUMNS = (
+    ("goodput up (Mbit/s)", "goodput_up_mbit", 2),
+    ("goodput down (Mbit/s)", "goodput_down_mbit", 2),
+    ("induced latency (ms)", "induced_latency_ms", 2),
+    ("RTT p95 (ms)", "rtt_p95_ms", 1),
+    ("Jain up", "jain_up", 3),
+    ("Jain down", "jain_down", 3),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of the report.
+
+    Attributes
+    ----------
+    name
+        Of its files, without suffix.
+    caption
+        One or two sentences.
+    svg, png
+        The files.
+    """
+
+    name: str
+    caption: str
+    svg: bytes
+    png: bytes
+
+    @property
+    def data_uri(self) -> str:
+        """The SVG, to be written into a page."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One link of the report."""
+
+    title: str
+    figures: tuple[Figure, ...]
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    colours: tuple[str, ...]
+    note: str
+
+
+def directions_of(cells: tuple[Cell, ...]) -> tuple[str, ...]:
+    """Return which directions a plot of these cells shows: one if the link and its traffic are symmetric."""
+    scenario = cells[0].runs[0].record["scenario"]
+    loaded = [
+        direction for direction in ("up", "down") if any(flow["direction"] == direction for flow in scenario["flows"])
+    ]
+    if loaded == ["up", "down"] and scenario["up"] == scenario["down"]:
+        counts = [sum(flow["direction"] == direction for flow in scenario["flows"]) for direction in loaded]
+        if counts[0] == counts[1] and all(cell_is_symmetric(cell) for cell in cells):
+            return ("down",)
+    return tuple(loaded) or ("down",)
+
+
+def cell_is_symmetric(cell: Cell) -> bool:
+    """Tell whether both directions have the same discipline."""
+    scenario = cell.runs[0].record["scenario"]
+    return bool(scenario["qdisc_up"] == scenario["qdisc_down"])
+
+
+def link_title(cell: Cell) -> str:
+    """Return what was run, apart from the discipline."""
+    scenario = cell.runs[0].record["scenario"]
+    return f"{scenario['experiment']}, {link_words(cell.link)}, RTT {scenario['rtt']}"
+
+
+def table_rows(comparison: Comparison, link: str) -> list[list[str]]:
+    """Return the table of one link: a row for each discipline, cells `mean [low, high]`."""
+    found = {(row["qdisc"], row["metric"]): row for row in comparison.summary.filter(pl.col("link") == link).to_dicts()}
+    return [
+        [cell.qdisc]
+        + [
+            tables.interval(row["mean"], row["low"], row["high"], digits)
+            for _, metric, digits in COLUMNS
+            for row in (found[cell.qdisc, metric],)
+        ]
+        for cell in comparison.cells
+        if cell.link == link
+    ]
+
+
+def headers() -> list[str]:
+    """Return the headings of the table."""
+    return ["qdisc", *(heading for heading, _, _ in COLUMNS)]
+
+
+def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, ...]:
+    """Draw the figures of one link: ellipses, distribution of the round-trip time, and its course."""
+    cells = tuple(cell for cell in comparison.cells if cell.link == link)
+    title = link_title(cells[0])
+    repeats = len(cells[0].runs)
+    both = directions_of(cells)
+    series = {cell.qdisc: pl.concat([run.series for run in cell.runs]) for cell in cells}
+    first = cells[0].runs[0].seed
+    return (
+        _figure(
+            prefix,
+            f"Goodput against induced latency: the median of {repeats} runs and the 1σ ellipse of their covariance. "
+            "The latency axis is flipped, so better is up and to the right."
+            + (" Both directions are shown with the same latencies." if len(both) > 1 else "")
+            + (" One direction is shown." if len(both) == 1 and cells[0].link.count("/") else ""),
+            plots.latency_goodput(frames.runs(cells), directions=both, title=title),
+        ),
+        _figure(
+            f"{prefix}-rtt-cdf",
+            f"Distribution of all probes' round-trip times over {repeats} runs.",
+            plots.rtt_cdf(series, title=title),
+        ),
+        _figure(
+            f"{prefix}-timeseries",
+            f"Round-trip time and goodput of the run with seed {first}, means over one second.",
+            plots.rtt_and_goodput({cell.qdisc: cell.runs[0].series for cell in cells}, title=title),
+        ),
+    )
+
+
+def all_figures(results: Results, prefixes: dict[str, str] | None = None) -> dict[str, tuple[Figure, ...]]:
+    """Draw the figures of every link; `prefixes` names those of a paper."""
+    there = links(results.comparison.cells)
+    names = {link: "ellipse" if len(there) == 1 else f"ellipse-{slug(link)}" for link in there} | (prefixes or {})
+    return {link: figures(results.comparison, link, prefix=names[link]) for link in there}
+
+
+def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
+    """Return the report as one HTML page."""
+    comparison = results.comparison
+    sections = []
+    for link, of_link in drawn.items():
+        labels = [cell.qdisc for cell in comparison.cells if cell.link == link]
+        colours = style.colours(labels)
+        repeats = len(next(cell for cell in comparison.cells if cell.link == link).runs)
+        sections.append(
+            Section(
+                title=f"{link_words(link)} (down/up)",
+                figures=of_link,
+                headers=tuple(headers()),
+                rows=tuple(tuple(row) for row in table_rows(comparison, link)),
+                colours=tuple(colours[label] for label in labels),
+                note=(
+                    f"Mean over {repeats} runs and its 95 % confidence interval."
+                    if repeats > 1
+                    else "One run: no interval."
+                ),
+            )
+        )
+    environment = Environment(
+        loader=PackageLoader("sojourn.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["number"] = lambda value: "-" if value is None else f"{value:.4g}"
+    return environment.get_template("page.html.j2").render(
+        results=results,
+        sections=sections,
+        facts=_facts(results),
+        verdicts=_verdicts(results.claims),
+        scenarios=_scenarios(comparison),
+    )
+
+
+def _figure(name: str, caption: str, drawing: Drawing) -> Figure:
+    return Figure(name=name, caption=caption, svg=plots.to_bytes(drawing, "svg"), png=plots.to_bytes(drawing, "png"))
+
+
+def _facts(results: Results) -> list[tuple[str, str]]:
+    records = [run.record for cell in results.comparison.cells for run in cell.runs]
+    scenario = records[0]["scenario"]
+    seeds = sorted({record["seed"] for record in records})
+    simulated = sum(record["cost"]["sim_s"] for record in records)
+    packets = sum(record["cost"]["packets"] for record in records)
+    return [
+        ("command", results.command),
+        ("experiment", f"{scenario['experiment']}, {scenario['duration']} measured, RTT {scenario['rtt']}"),
+        ("runs", f"{len(records)}, seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{len(records)}"),
+        ("simulated", f"{simulated / 60:.0f} minutes, {packets / 1e6:.1f} million packets"),
+        ("back end", str(records[0]["backend"])),
+        ("versions", f"sojourn {__version__} (code {records[0]['code_version']}), Python {platform.python_version()}"),
+    ]
+
+
+def _verdicts(claims: tuple[dict[str, Any], ...]) -> list[tuple[str, int]]:
+    return [(word, sum(claim["verdict"] == word for claim in claims)) for word in ("holds", "fails", "cannot tell")]
+
+
+def _scenarios(comparison: Comparison) -> list[tuple[str, str]]:
+    shown = []
+    for link in links(comparison.cells):
+        cell = next(cell for cell in comparison.cells if cell.link == link)
+        name = f"{link_words(link)}, {cell.qdisc}, seed {cell.runs[0].seed}"
+        shown.append((name, json.dumps(cell.runs[0].record["scenario"], indent=2)))
+    return shown

@@ -1,0 +1,256 @@
+"""A scenario: everything that is needed to do a run again, as frozen values.
+
+The fields are those of the scenario that the compiled part reads, so each carries its unit in its text, in the
+spelling of `tc`: `"10mbit"`, `"50ms"`, `"3028b"`. Nothing is checked here: the compiled part is the one
+validator, and `Scenario.normalized` or a run raises `ParamError` with one sentence.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from sojourn import _native
+from sojourn.errors import ParamError, SojournError
+
+Direction = Literal["up", "down"]
+
+#: The measured window where none is given.
+DEFAULT_DURATION = "60s"
+
+
+def _given(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that were given, as plain values (`None` means: the default)."""
+    plain: dict[str, Any] = {}
+    for field in dataclasses.fields(value):
+        item = getattr(value, field.name)
+        if item is None:
+            continue
+        if dataclasses.is_dataclass(item):
+            item = _given(item)
+        elif isinstance(item, tuple):
+            item = [_given(part) for part in item]
+        plain[field.name] = item
+    return plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tcp:
+    """What all TCP flows of a run share; `None` leaves the default of the compiled part.
+
+    Attributes
+    ----------
+    initial_window
+        Segments (default 10).
+    receive_window
+        Size text (default `"6291456b"`, Linux's `tcp_rmem` maximum).
+    ecn
+        Whether flows negotiate ECN (default no, as in the papers).
+    hystart
+        Whether slow start ends on rising delay (default yes).
+    mss
+        Bytes of payload in a segment (default 1448).
+    delayed_ack
+        Whether the receiver delays acknowledgements (default yes).
+    min_rto
+        Time text: the shortest retransmission timeout (default Linux's 200 ms).
+    """
+
+    initial_window: int | None = None
+    receive_window: str | None = None
+    ecn: bool | None = None
+    hystart: bool | None = None
+    mss: int | None = None
+    delayed_ack: bool | None = None
+    min_rto: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """One TCP flow.
+
+    Attributes
+    ----------
+    name
+        Unique within the scenario.
+    direction
+        `"up"` (client to server) or `"down"`.
+    kind
+        `"tcp"`.
+    congestion_control
+        As `sojourn list` names them.
+    rtt
+        Base round-trip time of this flow (time text; default: the path's).
+    start
+        Time text, relative to the start of the measured window.
+    bytes
+        Stop after so many bytes of payload; `None` runs to the end.
+    rate
+        Rate text: the application writes no faster than this; `None` is as fast as TCP allows.
+    """
+
+    name: str
+    direction: Direction
+    kind: str = "tcp"
+    congestion_control: str | None = None
+    rtt: str | None = None
+    start: str | None = None
+    bytes: int | None = None
+    rate: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One measuring flow, which is not counted as goodput.
+
+    Attributes
+    ----------
+    name
+        Unique within the scenario.
+    kind
+        `"icmp"` (an echo every `interval`), `"udp_rr"` (the next question leaves when the answer is there) or
+        `"isochronous"` (one way).
+    direction
+        For `"isochronous"`: `"up"` or `"down"`.
+    interval
+        Time text between two packets.
+    timeout
+        Time text after which a lost answer is given up (`"udp_rr"`).
+    size
+        Bytes on the wire.
+    rtt
+        Base round-trip time of this probe (time text; default: the path's).
+    """
+
+    name: str
+    kind: str
+    direction: Direction | None = None
+    interval: str | None = None
+    timeout: str | None = None
+    size: int | None = None
+    rtt: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One run, in full. `None` leaves the default of the compiled part; `normalized` writes every default out.
+
+    Attributes
+    ----------
+    experiment
+        A free name.
+    duration
+        Time text: the measured window, which starts with the flows.
+    lead
+        Time text: probes begin this long before the flows.
+    up, down
+        Rate text of the bottleneck in each direction.
+    edge_rate
+        Rate text of the links at the edges; `None` is infinitely fast.
+    rtt
+        Time text: base round-trip time of the path.
+    qdisc_up, qdisc_down
+        Queue discipline of each direction: `tc` text or a preset such as `"gbw:codel"`.
+    burst_up, burst_down
+        Size text: how much the rate limiter may send at once.
+    start_jitter
+        Time text: each flow starts up to this much later, drawn from the seed.
+    spare_acks
+        Whether the bottleneck never drops pure acknowledgements (an ablation).
+    sample_interval
+        Time text: the bins of all time series.
+    tcp, flows, probes
+        The traffic.
+    seed
+        The whole run is a function of the scenario, this number included.
+    """
+
+    experiment: str
+    duration: str | None = None
+    lead: str | None = None
+    up: str | None = None
+    down: str | None = None
+    edge_rate: str | None = None
+    rtt: str | None = None
+    qdisc_up: str | None = None
+    qdisc_down: str | None = None
+    burst_up: str | None = None
+    burst_down: str | None = None
+    start_jitter: str | None = None
+    spare_acks: bool | None = None
+    sample_interval: str | None = None
+    tcp: Tcp | None = None
+    flows: tuple[Flow, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    seed: int | None = None
+
+    def to_json(self) -> str:
+        """Return the scenario as one line of JSON with sorted keys, defaults left out."""
+        return json.dumps(_given(self), sort_keys=True, separators=(",", ":"))
+
+    def normalized(self) -> str:
+        """Return the canonical JSON: every default written out, keys sorted.
+
+        Raises
+        ------
+        ParamError
+            If a value is refused.
+        """
+        return _native.normalize(self.to_json())
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a scenario from JSON, canonical or not.
+
+        Raises
+        ------
+        ParamError
+            If the text is not a scenario, has an unknown key, or a value is refused.
+        """
+        _native.normalize(text)
+        plain = json.loads(text)
+        return cls(
+            **{key: plain[key] for key in plain.keys() - {"tcp", "flows", "probes"}},
+            tcp=Tcp(**plain["tcp"]) if "tcp" in plain else None,
+            flows=tuple(Flow(**flow) for flow in plain.get("flows", [])),
+            probes=tuple(Probe(**probe) for probe in plain.get("probes", [])),
+        )
+
+    @classmethod
+    def from_toml(cls, path: Path) -> Self:
+        """Read a scenario from a TOML file with the keys of the JSON.
+
+        The experiment's name defaults to the file's, and the duration to 60 s.
+
+        Raises
+        ------
+        SojournError
+            If the file cannot be read.
+        ParamError
+            If it is not TOML, has an unknown key, or a value is refused.
+        """
+        try:
+            plain = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            message = f"{path} cannot be read: {error.strerror or error}"
+            raise SojournError(message) from error
+        except UnicodeDecodeError as error:
+            message = f"{path} is not text in UTF-8, but an experiment file must be TOML"
+            raise ParamError(message) from error
+        except tomllib.TOMLDecodeError as error:
+            message = f"{path} is not TOML: {_lower_first(str(error))}"
+            raise ParamError(message) from error
+        plain = {"experiment": path.stem, "duration": DEFAULT_DURATION, **plain}
+        try:
+            return cls.from_json(json.dumps(plain, default=str))
+        except ParamError as error:
+            message = f"{path}: {error}"
+            raise ParamError(message) from error
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]

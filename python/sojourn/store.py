@@ -1,0 +1,123 @@
+"""Files: every one is whole or not there.
+
+A file is written beside its place under another name and then moved onto it, so that neither Ctrl-C nor a full
+disk leaves half a file, and nothing that was there is overwritten unless that was asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.errors import ParamError, SojournError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: All that Sojourn writes into a result folder; `--force` removes these and touches nothing else.
+_OURS = (
+    "index.json",
+    "run.json",
+    "compare.json",
+    "claims.json",
+    "report.html",
+    "table.md",
+    "table.csv",
+    "*.parquet",
+    "runs/*.json",
+    "figures/*.svg",
+    "figures/*.png",
+)
+
+
+class ResultFolder:
+    """A folder that results are written into.
+
+    Parameters
+    ----------
+    path
+        The folder; made if need be.
+    force
+        Whether earlier results in it are replaced.
+
+    Raises
+    ------
+    ParamError
+        If it is there already and `force` was not given, or is not a folder.
+    SojournError
+        If it cannot be made.
+    """
+
+    def __init__(self, path: Path, *, force: bool = False) -> None:
+        self.path = path
+        if path.exists() and not path.is_dir():
+            message = f"out is {str(path)!r}, but must be a folder or not be there yet"
+            raise ParamError(message)
+        try:
+            if path.is_dir() and any(path.iterdir()):
+                if not force:
+                    message = f"out is {str(path)!r}, which holds files already: name another folder, or give --force"
+                    raise ParamError(message)
+                self._clear()
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"out is {str(path)!r}, which cannot be used: {error.strerror or error}"
+            raise SojournError(message) from error
+
+    def write(self, name: str, data: str | bytes) -> Path:
+        """Write one file, whole; `name` is relative to the folder. Return its path."""
+        target = self.path / name
+        write_file(target, data)
+        return target
+
+    def write_frame(self, name: str, frame: pl.DataFrame) -> Path:
+        """Write a frame as Parquet."""
+        buffer = BytesIO()
+        frame.write_parquet(buffer, compression="zstd", statistics=False)
+        return self.write(name, buffer.getvalue())
+
+    def _clear(self) -> None:
+        for pattern in _OURS:
+            for old in self.path.glob(pattern):
+                old.unlink()
+
+
+def write_file(target: Path, data: str | bytes) -> None:
+    """Write one file, whole, over what may be there; folders on the way are made.
+
+    Raises
+    ------
+    SojournError
+        If it cannot be written.
+    """
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            partial.write_bytes(data.encode() if isinstance(data, str) else data)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        message = f"{target} cannot be written: {error.strerror or error}"
+        raise SojournError(message) from error
+
+
+def read(path: Path) -> str:
+    """Return the text of a stored file.
+
+    Raises
+    ------
+    SojournError
+        If it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise SojournError(message) from error
+    except UnicodeDecodeError as error:
+        message = f"{path} cannot be read: it is not text in UTF-8"
+        raise SojournError(message) from error

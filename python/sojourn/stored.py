@@ -1,0 +1,134 @@
+"""A folder of results: what `compare` and `reproduce` write and `plot` and `report` read.
+
+`index.json` (format `sojourn-folder/1`) names the records of each cell; each record is one whole file in `runs/`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from sojourn import store
+from sojourn.errors import SojournError
+from sojourn.results import Cell, Comparison, Run, link_name
+
+FOLDER_FORMAT = "sojourn-folder/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """What a report is made of.
+
+    Attributes
+    ----------
+    title
+        Of the report.
+    comparison
+        The runs.
+    command
+        As it was typed.
+    paper
+        The paper that is reproduced, or `None`.
+    claims
+        What became of its claims, in the form of `claims.json`.
+    """
+
+    title: str
+    comparison: Comparison
+    command: str
+    paper: str | None = None
+    claims: tuple[dict[str, Any], ...] = ()
+
+
+def run_file(run: Run, qdisc: str, kind: str = "") -> str:
+    """Return the name of a record within its folder; `qdisc` is what the discipline was called.
+
+    A checksum keeps two disciplines apart whose names differ only in what a file name cannot hold.
+    """
+    scenario = run.record["scenario"]
+    link = link_name(scenario["down"], scenario["up"])
+    parts = [slug(link), f"{slug(qdisc)[:60]}-{crc32(qdisc.encode()):08x}", f"seed{run.seed}"]
+    return f"runs/{'-'.join([*parts, kind] if kind else parts)}.json"
+
+
+def slug(text: str) -> str:
+    """Return text as a part of a file name."""
+    return re.sub(r"[^a-z0-9_.]+", "_", text.lower()).strip("_")
+
+
+def write_index(folder: store.ResultFolder, results: Results) -> None:
+    """Write `index.json`, which makes the folder one that `load` reads."""
+    index = {
+        "format": FOLDER_FORMAT,
+        "title": results.title,
+        "experiment": results.comparison.experiment,
+        "paper": results.paper,
+        "command": results.command,
+        "cells": [
+            {
+                "link": cell.link,
+                "qdisc": cell.qdisc,
+                "runs": [run_file(run, cell.qdisc) for run in cell.runs],
+            }
+            for cell in results.comparison.cells
+        ],
+    }
+    folder.write("index.json", json.dumps(index, indent=1) + "\n")
+
+
+def load(path: Path) -> Results:
+    """Read a folder that `run`, `compare` or `reproduce` has written.
+
+    Raises
+    ------
+    SojournError
+        If it holds no results, or they cannot be read.
+    """
+    if (path / "index.json").is_file():
+        index = _index(path / "index.json")
+        cells = tuple(
+            Cell(link=cell["link"], qdisc=cell["qdisc"], runs=tuple(_run(path / name) for name in cell["runs"]))
+            for cell in index["cells"]
+        )
+        claims = path / "claims.json"
+        return Results(
+            title=index["title"],
+            comparison=Comparison(experiment=index["experiment"], cells=cells),
+            command=index["command"],
+            paper=index["paper"],
+            claims=tuple(json.loads(store.read(claims))) if claims.is_file() else (),
+        )
+    if (path / "run.json").is_file():
+        run = _run(path / "run.json")
+        scenario = run.record["scenario"]
+        cell = Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
+        comparison = Comparison(experiment=scenario["experiment"], cells=(cell,))
+        return Results(title=comparison.experiment, comparison=comparison, command=f"sojourn run ({path}/run.json)")
+    message = f"{path} holds no results: neither index.json nor run.json is there"
+    raise SojournError(message)
+
+
+def label_of(scenario: dict[str, Any]) -> str:
+    """Return what the disciplines of a scenario are called together."""
+    up, down = str(scenario["qdisc_up"]), str(scenario["qdisc_down"])
+    return up if up == down else f"{up} (up), {down} (down)"
+
+
+def _index(path: Path) -> dict[str, Any]:
+    try:
+        index = json.loads(store.read(path))
+    except ValueError as error:
+        message = f"{path} cannot be read: it is not JSON"
+        raise SojournError(message) from error
+    if not isinstance(index, dict) or index.get("format") != FOLDER_FORMAT:
+        message = f"{path} has not the format {FOLDER_FORMAT!r}"
+        raise SojournError(message)
+    return index
+
+
+def _run(path: Path) -> Run:
+    return Run.parse(store.read(path), str(path))
