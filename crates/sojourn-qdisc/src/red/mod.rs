@@ -232,7 +232,14 @@ impl<P: Packet> Qdisc<P> for Red<P> {
             return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
         }
         self.ledger.enter(size);
-        self.ring.push_back((Queued { packet, since: now }, marked));
+        self.ring.push_back((
+            Queued {
+                packet,
+                since: now,
+                size,
+            },
+            marked,
+        ));
         Admission::Queued
     }
 
@@ -242,14 +249,9 @@ impl<P: Packet> Qdisc<P> for Red<P> {
             self.idle_since.get_or_insert(now);
             return None;
         };
-        let size = queued.packet.size();
-        self.ledger.leave(size);
-        self.ledger.send(size);
-        Some(Departure {
-            packet: queued.packet,
-            sojourn: now.since(queued.since),
-            marked,
-        })
+        self.ledger.leave(queued.size);
+        self.ledger.send(queued.size);
+        Some(queued.depart(now, marked))
     }
 
     fn ready_at(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Time> {
@@ -257,7 +259,7 @@ impl<P: Packet> Qdisc<P> for Red<P> {
     }
 
     fn peek_size(&self) -> Option<Bytes> {
-        self.ring.front().map(|(queued, _)| queued.packet.size())
+        self.ring.front().map(|(queued, _)| queued.size)
     }
 
     fn backlog(&self) -> Backlog {
