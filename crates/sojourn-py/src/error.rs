@@ -1,8 +1,8 @@
 //! The error table: which Rust error becomes which Python exception.
 
+use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::create_exception;
 
 create_exception!(
     sojourn._native,

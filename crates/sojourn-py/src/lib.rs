@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 /// The names of the congestion control algorithms.
 #[pyfunction]
 fn congestion_controls() -> Vec<&'static str> {
-    sojourn_tcp::cc::Algorithm::ALL.map(sojourn_tcp::cc::Algorithm::name).to_vec()
+    sojourn_tcp::cc::Algorithm::ALL
+        .map(sojourn_tcp::cc::Algorithm::name)
+        .to_vec()
 }
 
 /// The compiled core of Sojourn.

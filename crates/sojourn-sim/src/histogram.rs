@@ -50,7 +50,11 @@ impl Histogram {
     }
 
     pub(crate) fn mean_ms(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum_ns as f64 / self.count as f64 / 1e6 }
+        if self.count == 0 {
+            0.0
+        } else {
+            self.sum_ns as f64 / self.count as f64 / 1e6
+        }
     }
 
     pub(crate) fn max_ms(&self) -> f64 {
@@ -93,7 +97,10 @@ mod tests {
             h.record(Duration::from_millis(ms));
         }
         assert!((h.mean_ms() - 500.5).abs() < 1e-9);
-        assert!((h.quantile_ms(0.95) - 950.0).abs() < 950.0 / 32.0);
-        assert!((h.quantile_ms(1.0) - 1000.0).abs() < 1e-9);
+        for q in [0.01, 0.5, 0.95, 1.0] {
+            let exact = 1000.0 * q;
+            assert!((h.quantile_ms(q) - exact).abs() <= exact / 32.0, "{q}");
+        }
+        assert!((h.max_ms() - 1000.0).abs() < 1e-9);
     }
 }

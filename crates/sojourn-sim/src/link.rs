@@ -1,5 +1,6 @@
 //! A link: an egress with a rate and a queue discipline, and a delay.
 
+use crate::calendar::Slot;
 use crate::meter::Meter;
 use crate::packet::Packet;
 use sojourn_qdisc::{AnyQdisc, Departure, DropSink, Dropped, Qdisc, Tbf};
@@ -12,7 +13,11 @@ pub(crate) enum Pacing {
     /// A token bucket before an infinitely fast device, as `tc`'s `tbf` over veth.
     Bucket(Box<Tbf<Packet, AnyQdisc<Packet>>>),
     /// A wire of this rate: a packet arrives when its last bit does.
-    Wire { rate: Rate, qdisc: Box<AnyQdisc<Packet>>, free_at: Time },
+    Wire {
+        rate: Rate,
+        qdisc: Box<AnyQdisc<Packet>>,
+        free_at: Time,
+    },
 }
 
 /// What an egress answers when asked for a packet.
@@ -26,14 +31,6 @@ pub(crate) enum Next {
 }
 
 impl Pacing {
-    #[inline]
-    pub(crate) fn qdisc(&self) -> &dyn Qdisc<Packet> {
-        match self {
-            Self::Bucket(tbf) => &**tbf,
-            Self::Wire { qdisc, .. } => &**qdisc,
-        }
-    }
-
     /// The discipline under the shaper.
     pub(crate) fn child(&self) -> &AnyQdisc<Packet> {
         match self {
@@ -63,7 +60,9 @@ impl Pacing {
                 if *free_at > now {
                     return Next::At(*free_at);
                 }
-                let Some(departure) = qdisc.dequeue(now, drops) else { return Next::Idle };
+                let Some(departure) = qdisc.dequeue(now, drops) else {
+                    return Next::Idle;
+                };
                 let size = Bytes::new(u64::from(departure.packet.size));
                 let sending = rate.time_to_send(size);
                 *free_at = now + sending;
@@ -79,7 +78,7 @@ pub(crate) struct Egress {
     pub(crate) pacing: Pacing,
     pub(crate) meter: Meter,
     /// Its slot in the calendar.
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
 }
 
 /// One direction of a connection between two nodes.
@@ -89,8 +88,8 @@ pub(crate) struct Link {
     pub(crate) delay: Duration,
     /// Packets under way, in the order of arrival. The delay is constant, so a FIFO with one wake-up serves them all.
     pub(crate) line: VecDeque<(Time, Packet)>,
-    /// The line's slot in the calendar.
-    pub(crate) slot: u32,
+    /// The line's slot in the calendar; `None` if no packet is ever under way here.
+    pub(crate) slot: Option<Slot>,
     /// Where a packet goes from here, by route: another link, or [`END`].
     pub(crate) next: Vec<u16>,
 }
@@ -100,6 +99,7 @@ pub(crate) const END: u16 = u16::MAX;
 
 /// Takes the drops of one call: counts them by route.
 pub(crate) struct Sink<'a> {
+    pub(crate) now: Time,
     pub(crate) meter: &'a mut Meter,
     /// With the ablation `spare_acks`: bare acknowledgements that must be offered again.
     pub(crate) spared: Option<&'a mut VecDeque<Packet>>,
@@ -110,10 +110,10 @@ impl DropSink<Packet> for Sink<'_> {
         let packet = drop.packet;
         match &mut self.spared {
             Some(spared) if packet.is_pure_ack() => {
-                self.meter.acks_spared += 1;
+                self.meter.on_spared(&packet, self.now);
                 spared.push_back(packet);
             }
-            _ => self.meter.on_drop(&packet, drop.reason),
+            _ => self.meter.on_drop(&packet, drop.reason, self.now),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::histogram::Histogram;
 use crate::packet::Packet;
-use sojourn_qdisc::{Backlog, DropReason};
+use sojourn_qdisc::{Backlog, DropReason, Packet as _};
 use sojourn_units::{Duration, Time};
 
 /// Counters of one route at one egress.
@@ -61,10 +61,46 @@ impl Meter {
 
     /// The measured window begins: forgets what was before.
     pub(crate) fn begin(&mut self, now: Time) {
-        *self = Self { since: now, begun: now, backlog: self.backlog, ..Self::new(self.routes.len()) };
+        *self = Self {
+            since: now,
+            begun: now,
+            backlog: self.backlog,
+            ..Self::new(self.routes.len())
+        };
     }
 
-    pub(crate) fn on_drop(&mut self, packet: &Packet, reason: DropReason) {
+    /// A packet is offered to the discipline. The meter keeps the backlog itself: what was offered and has neither departed
+    /// nor been dropped is queued.
+    #[inline]
+    pub(crate) fn on_offer(&mut self, packet: &Packet, now: Time) {
+        self.advance(now);
+        self.backlog.packets += 1;
+        self.backlog.bytes += packet.size();
+    }
+
+    /// The offer is over, and so are the drops that it caused.
+    #[inline]
+    pub(crate) fn offered(&mut self) {
+        self.backlog_max.packets = self.backlog_max.packets.max(self.backlog.packets);
+        self.backlog_max.bytes = self.backlog_max.bytes.max(self.backlog.bytes);
+    }
+
+    #[inline]
+    fn leave(&mut self, packet: &Packet) {
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= packet.size();
+    }
+
+    /// A bare acknowledgement was dropped and will be offered again (ablation `spare_acks`).
+    pub(crate) fn on_spared(&mut self, packet: &Packet, now: Time) {
+        self.advance(now);
+        self.leave(packet);
+        self.acks_spared += 1;
+    }
+
+    pub(crate) fn on_drop(&mut self, packet: &Packet, reason: DropReason, now: Time) {
+        self.advance(now);
+        self.leave(packet);
         self.drops[reason.index()] += 1;
         let route = &mut self.routes[usize::from(packet.route)];
         if packet.is_pure_ack() {
@@ -76,7 +112,9 @@ impl Meter {
     }
 
     #[inline]
-    pub(crate) fn on_departure(&mut self, packet: &Packet, sojourn: Duration, marked: bool) {
+    pub(crate) fn on_departure(&mut self, packet: &Packet, sojourn: Duration, marked: bool, now: Time) {
+        self.advance(now);
+        self.leave(packet);
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         self.marks += u64::from(marked);
@@ -88,19 +126,7 @@ impl Meter {
         }
     }
 
-    /// The backlog is now this.
-    #[inline]
-    pub(crate) fn on_backlog(&mut self, backlog: Backlog, now: Time) {
-        self.advance(now);
-        self.backlog = backlog;
-        if backlog.packets > self.backlog_max.packets {
-            self.backlog_max.packets = backlog.packets;
-        }
-        if backlog.bytes > self.backlog_max.bytes {
-            self.backlog_max.bytes = backlog.bytes;
-        }
-    }
-
+    /// Brings the integrals up to now.
     #[inline]
     pub(crate) fn advance(&mut self, now: Time) {
         let dt = now.since(self.since).as_nanos();

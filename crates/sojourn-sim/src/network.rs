@@ -157,7 +157,10 @@ impl Network {
         while node != from {
             let Some(link) = came_by[usize::from(node.0)] else {
                 let name = |n: NodeId| self.nodes[usize::from(n.0)].clone();
-                return Err(NetworkError::NoRoute { from: name(from), to: name(to) });
+                return Err(NetworkError::NoRoute {
+                    from: name(from),
+                    to: name(to),
+                });
             };
             route.push(link);
             node = self.links[usize::from(link.0)].from;
@@ -177,9 +180,14 @@ impl Network {
             return Ok(());
         }
         let name = |l: Option<&LinkId>, end: fn(&LinkSpec) -> NodeId| {
-            l.map_or(String::new(), |l| self.nodes[usize::from(end(&self.links[usize::from(l.0)]).0)].clone())
+            l.map_or(String::new(), |l| {
+                self.nodes[usize::from(end(&self.links[usize::from(l.0)]).0)].clone()
+            })
         };
-        Err(NetworkError::Instant { from: name(route.first(), |l| l.from), to: name(route.last(), |l| l.to) })
+        Err(NetworkError::Instant {
+            from: name(route.first(), |l| l.from),
+            to: name(route.last(), |l| l.to),
+        })
     }
 }
 
@@ -188,7 +196,12 @@ mod tests {
     use super::*;
 
     fn plain(from: NodeId, to: NodeId, ms: u64) -> LinkSpec {
-        LinkSpec { from, to, egress: None, delay: Duration::from_millis(ms) }
+        LinkSpec {
+            from,
+            to,
+            egress: None,
+            delay: Duration::from_millis(ms),
+        }
     }
 
     #[test]
@@ -209,6 +222,11 @@ mod tests {
         let mut net = Network::default();
         let (a, b) = (net.add_node("a"), net.add_node("b"));
         net.add_link(plain(a, b, 0));
-        assert!(net.route(a, b).unwrap_err().to_string().contains("neither a rate nor a delay"));
+        assert!(
+            net.route(a, b)
+                .unwrap_err()
+                .to_string()
+                .contains("neither a rate nor a delay")
+        );
     }
 }

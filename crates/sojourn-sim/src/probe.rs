@@ -1,5 +1,6 @@
 //! Latency probes: echo requests, request-response transactions, isochronous streams.
 
+use crate::calendar::Slot;
 use crate::network::LinkId;
 use sojourn_units::{Duration, Time};
 
@@ -54,7 +55,7 @@ pub(crate) struct Sample {
 #[derive(Debug)]
 pub(crate) struct Probe {
     pub(crate) spec: ProbeSpec,
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
     pub(crate) routes: [u16; 2],
     pub(crate) samples: Vec<Sample>,
     due: Option<Time>,
@@ -65,9 +66,18 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    pub(crate) fn new(spec: ProbeSpec, slot: u32, routes: [u16; 2]) -> Self {
+    pub(crate) fn new(spec: ProbeSpec, slot: Slot, routes: [u16; 2]) -> Self {
         let due = Some(spec.start);
-        Self { spec, slot, routes, samples: Vec::new(), due, pending: None, outstanding: 0, stopped: false }
+        Self {
+            spec,
+            slot,
+            routes,
+            samples: Vec::new(),
+            due,
+            pending: None,
+            outstanding: 0,
+            stopped: false,
+        }
     }
 
     pub(crate) fn echoes(&self) -> bool {
@@ -99,7 +109,9 @@ impl Probe {
 
     /// Packet `number` has come home. Answers whether the next is to be sent at once.
     pub(crate) fn on_answer(&mut self, number: u64, now: Time) -> bool {
-        let Some(sample) = self.samples.get_mut(number as usize) else { return false };
+        let Some(sample) = self.samples.get_mut(number as usize) else {
+            return false;
+        };
         if sample.delay.is_some() {
             return false;
         }

@@ -310,15 +310,21 @@ fn egress(simulator: &Simulator, direction: Direction) -> &Egress {
         Direction::Up => UP,
         Direction::Down => DOWN,
     };
-    simulator.links[link].egress.as_ref().expect("the bottleneck has a rate")
+    simulator.links[link]
+        .egress
+        .as_ref()
+        .expect("the bottleneck has a rate")
 }
 
 pub(crate) fn bottlenecks(scenario: &Scenario, simulator: &Simulator) -> Bottlenecks {
     let one = |direction: Direction| {
-        let (e, b) = (egress(simulator, direction), match direction {
-            Direction::Up => &scenario.up,
-            Direction::Down => &scenario.down,
-        });
+        let (e, b) = (
+            egress(simulator, direction),
+            match direction {
+                Direction::Up => &scenario.up,
+                Direction::Down => &scenario.down,
+            },
+        );
         let (mean, std, bytes) = e.meter.backlog_means();
         let text = b.qdisc.to_string();
         BottleneckRecord {
@@ -326,12 +332,23 @@ pub(crate) fn bottlenecks(scenario: &Scenario, simulator: &Simulator) -> Bottlen
             qdisc_text: text,
             packets: e.meter.packets,
             bytes: e.meter.bytes,
-            drops: DropReason::ALL.iter().map(|r| (r.name(), e.meter.drops[r.index()])).collect(),
+            drops: DropReason::ALL
+                .iter()
+                .map(|r| (r.name(), e.meter.drops[r.index()]))
+                .collect(),
             ack_drops: e.meter.ack_drops,
             acks_spared: e.meter.acks_spared,
             marks: e.meter.marks,
-            backlog_packets: BacklogRecord { mean, max: e.meter.backlog_max.packets, std: Some(std) },
-            backlog_bytes: BacklogRecord { mean: bytes, max: e.meter.backlog_max.bytes.get(), std: None },
+            backlog_packets: BacklogRecord {
+                mean,
+                max: e.meter.backlog_max.packets,
+                std: Some(std),
+            },
+            backlog_bytes: BacklogRecord {
+                mean: bytes,
+                max: e.meter.backlog_max.bytes.get(),
+                std: None,
+            },
             sojourn_ms: SojournRecord {
                 mean: e.meter.sojourn.mean_ms(),
                 p95: e.meter.sojourn.quantile_ms(0.95),
@@ -340,12 +357,20 @@ pub(crate) fn bottlenecks(scenario: &Scenario, simulator: &Simulator) -> Bottlen
             extra: e.pacing.child().extra_stats().into_iter().collect(),
         }
     };
-    Bottlenecks { up: one(Direction::Up), down: one(Direction::Down) }
+    Bottlenecks {
+        up: one(Direction::Up),
+        down: one(Direction::Down),
+    }
 }
 
 /// Owners of each route, by name: routes come in pairs, flows first.
 fn route_names(scenario: &Scenario) -> Vec<&str> {
-    scenario.flows.iter().map(|f| f.name.as_str()).chain(scenario.probes.iter().map(|p| p.name.as_str())).collect()
+    scenario
+        .flows
+        .iter()
+        .map(|f| f.name.as_str())
+        .chain(scenario.probes.iter().map(|p| p.name.as_str()))
+        .collect()
 }
 
 /// Who shares a queue with owner `i`, in either direction of the bottleneck.
@@ -359,7 +384,10 @@ fn sharers(scenario: &Scenario, simulator: &Simulator, i: usize) -> Vec<String> 
     let queue = |route: usize| simulator.hashes[route] % QUEUES;
     (0..names.len())
         .filter(|&k| {
-            k != i && [0, 1].iter().any(|side| queue(upstream(k) ^ side) == queue(upstream(i) ^ side))
+            k != i
+                && [0, 1]
+                    .iter()
+                    .any(|side| queue(upstream(k) ^ side) == queue(upstream(i) ^ side))
         })
         .map(|k| names[k].to_owned())
         .collect()
@@ -376,10 +404,13 @@ pub(crate) fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecor
             let delivered = simulator.receiver(i).receiver().bytes_in_order() - flow.delivered_before;
             let (forth, back) = (
                 egress(simulator, f.direction),
-                egress(simulator, match f.direction {
-                    Direction::Up => Direction::Down,
-                    Direction::Down => Direction::Up,
-                }),
+                egress(
+                    simulator,
+                    match f.direction {
+                        Direction::Up => Direction::Down,
+                        Direction::Down => Direction::Up,
+                    },
+                ),
             );
             let data = forth.meter.routes[2 * i];
             FlowRecord {
@@ -397,7 +428,9 @@ pub(crate) fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecor
                 mean_cwnd_segments: flow.cwnd_sum as f64 / flow.cwnd_samples.max(1) as f64,
                 acks_dropped: back.meter.routes[2 * i + 1].acks_dropped,
                 data_dropped: data.data_dropped,
-                sojourn_ms: Mean { mean: data.data_sojourn_ns as f64 / data.data_sent.max(1) as f64 / 1e6 },
+                sojourn_ms: Mean {
+                    mean: data.data_sojourn_ns as f64 / data.data_sent.max(1) as f64 / 1e6,
+                },
                 queue_shared_with: sharers(scenario, simulator, i),
             }
         })
@@ -410,7 +443,11 @@ fn mbit(bytes: u64, d: Duration) -> f64 {
 
 fn jain(v: &[f64]) -> f64 {
     let (sum, squares) = v.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
-    if squares == 0.0 { 1.0 } else { sum * sum / (v.len() as f64 * squares) }
+    if squares == 0.0 {
+        1.0
+    } else {
+        sum * sum / (v.len() as f64 * squares)
+    }
 }
 
 /// Seconds from `begin` to `t`, which may be before it.
@@ -437,13 +474,22 @@ fn samples(probe: &Probe, scenario: &Scenario, begin: Time) -> ProbeSeries {
         let first = (probe.spec.start.as_nanos() / bin) as usize;
         let kept = sums.iter().enumerate().skip(first);
         return ProbeSeries {
-            t_s: kept.clone().map(|(i, _)| seconds_from(begin, Time::from_nanos(i as u64 * bin))).collect(),
-            rtt_ms: kept.map(|(_, &(sum, n))| (n > 0).then(|| sum as f64 / n as f64 / 1e6)).collect(),
+            t_s: kept
+                .clone()
+                .map(|(i, _)| seconds_from(begin, Time::from_nanos(i as u64 * bin)))
+                .collect(),
+            rtt_ms: kept
+                .map(|(_, &(sum, n))| (n > 0).then(|| sum as f64 / n as f64 / 1e6))
+                .collect(),
         };
     }
     ProbeSeries {
         t_s: probe.samples.iter().map(|s| seconds_from(begin, s.sent)).collect(),
-        rtt_ms: probe.samples.iter().map(|s| s.delay.map(Duration::as_millis_f64)).collect(),
+        rtt_ms: probe
+            .samples
+            .iter()
+            .map(|s| s.delay.map(Duration::as_millis_f64))
+            .collect(),
     }
 }
 
@@ -460,8 +506,13 @@ pub(crate) fn assemble(
     let mut rtt_series = BTreeMap::new();
     for (i, (p, s)) in simulator.probes.iter().zip(&scenario.probes).enumerate() {
         let series = samples(p, scenario, begin);
-        let measured: Vec<f64> =
-            series.t_s.iter().zip(&series.rtt_ms).filter(|(t, _)| **t >= 0.0).filter_map(|(_, r)| *r).collect();
+        let measured: Vec<f64> = series
+            .t_s
+            .iter()
+            .zip(&series.rtt_ms)
+            .filter(|(t, _)| **t >= 0.0)
+            .filter_map(|(_, r)| *r)
+            .collect();
         let in_window = || p.samples.iter().filter(|s| s.sent >= begin);
         let sent = in_window().count() as u64;
         let lost = in_window().filter(|s| s.delay.is_none()).count() as u64;
@@ -469,10 +520,13 @@ pub(crate) fn assemble(
         let (kind, direction) = match p.spec.kind {
             ProbeKind::Echo { .. } => ("icmp", "both"),
             ProbeKind::RequestResponse { .. } => ("udp_rr", "both"),
-            ProbeKind::Isochronous { .. } => ("isochronous", match s.kind {
-                crate::scenario::ProbeKindScenario::Isochronous(d, _) => d.name(),
-                _ => "both",
-            }),
+            ProbeKind::Isochronous { .. } => (
+                "isochronous",
+                match s.kind {
+                    crate::scenario::ProbeKindScenario::Isochronous(d, _) => d.name(),
+                    _ => "both",
+                },
+            ),
         };
         if !one_way {
             sent_all += sent;
@@ -495,7 +549,11 @@ pub(crate) fn assemble(
         rtt_series.insert(s.name.clone(), series);
     }
     let goodputs = |direction: Direction| -> Vec<f64> {
-        flows.iter().filter(|f| f.direction == direction.name()).map(|f| f.goodput_mbit).collect()
+        flows
+            .iter()
+            .filter(|f| f.direction == direction.name())
+            .map(|f| f.goodput_mbit)
+            .collect()
     };
     let (up, down) = (goodputs(Direction::Up), goodputs(Direction::Down));
     let packets = bottleneck.up.packets + bottleneck.down.packets;
@@ -507,10 +565,19 @@ pub(crate) fn assemble(
         code_version: env!("CARGO_PKG_VERSION"),
         scenario: scenario.to_value(),
         summary: Summary {
-            goodput_up_mbit: up.iter().sum(),
-            goodput_down_mbit: down.iter().sum(),
-            induced_latency_ms: if rtts.is_empty() { 0.0 } else { excess / rtts.len() as f64 },
-            probe_loss: if sent_all == 0 { 0.0 } else { f64::from(lost_all as u32) / sent_all as f64 },
+            // From 0.0, because the sum of no floats is -0.0.
+            goodput_up_mbit: up.iter().fold(0.0, |sum, x| sum + x),
+            goodput_down_mbit: down.iter().fold(0.0, |sum, x| sum + x),
+            induced_latency_ms: if rtts.is_empty() {
+                0.0
+            } else {
+                excess / rtts.len() as f64
+            },
+            probe_loss: if sent_all == 0 {
+                0.0
+            } else {
+                f64::from(lost_all as u32) / sent_all as f64
+            },
             jain_up: jain(&up),
             jain_down: jain(&down),
             rtt_ms: Quantiles::of(rtts),
@@ -528,12 +595,7 @@ pub(crate) fn assemble(
     }
 }
 
-fn series(
-    scenario: &Scenario,
-    simulator: &Simulator,
-    begin: Time,
-    rtt: BTreeMap<String, ProbeSeries>,
-) -> SeriesRecord {
+fn series(scenario: &Scenario, simulator: &Simulator, begin: Time, rtt: BTreeMap<String, ProbeSeries>) -> SeriesRecord {
     let s = &simulator.series;
     let named = |i: usize| scenario.flows[i].name.clone();
     let goodput = |delivered: &[u64]| -> Vec<f64> {
@@ -548,11 +610,30 @@ fn series(
     SeriesRecord {
         interval_s: scenario.sample_interval.as_secs_f64(),
         t_s: s.times.iter().map(|&t| seconds_from(begin, t)).collect(),
-        goodput_mbit: s.flows.iter().enumerate().map(|(i, f)| (named(i), goodput(&f.delivered))).collect(),
-        cwnd_segments: s.flows.iter().enumerate().map(|(i, f)| (named(i), f.cwnd.clone())).collect(),
-        backlog_packets: PerDirection { up: up.backlog, down: down.backlog },
-        drops: PerDirection { up: up.drops, down: down.drops },
-        packets: PerDirection { up: up.packets, down: down.packets },
+        goodput_mbit: s
+            .flows
+            .iter()
+            .enumerate()
+            .map(|(i, f)| (named(i), goodput(&f.delivered)))
+            .collect(),
+        cwnd_segments: s
+            .flows
+            .iter()
+            .enumerate()
+            .map(|(i, f)| (named(i), f.cwnd.clone()))
+            .collect(),
+        backlog_packets: PerDirection {
+            up: up.backlog,
+            down: down.backlog,
+        },
+        drops: PerDirection {
+            up: up.drops,
+            down: down.drops,
+        },
+        packets: PerDirection {
+            up: up.packets,
+            down: down.packets,
+        },
         rtt,
     }
 }

@@ -37,7 +37,12 @@ impl Run {
     /// [`SimError`] if its network cannot be built; a valid scenario's can.
     pub fn new(scenario: Scenario) -> Result<Self, SimError> {
         let s = &scenario;
-        let mut rtts: Vec<Duration> = s.flows.iter().map(|f| f.rtt).chain(s.probes.iter().map(|p| p.rtt)).collect();
+        let mut rtts: Vec<Duration> = s
+            .flows
+            .iter()
+            .map(|f| f.rtt)
+            .chain(s.probes.iter().map(|p| p.rtt))
+            .collect();
         rtts.push(s.rtt);
         rtts.sort_unstable();
         rtts.dedup();
@@ -54,7 +59,9 @@ impl Run {
             spare_acks: s.spare_acks,
         });
         let path = |rtt: Duration| -> &Path {
-            let i = rtts.binary_search(&rtt).expect("every RTT in use was given to the dumbbell");
+            let i = rtts
+                .binary_search(&rtt)
+                .expect("every RTT in use was given to the dumbbell");
             &paths[i]
         };
         let ways = |rtt: Duration, direction: Direction| -> (Vec<LinkId>, Vec<LinkId>) {
@@ -72,7 +79,10 @@ impl Run {
                 name: f.name.clone(),
                 route,
                 back,
-                tcp: TcpParams { congestion_control: f.congestion_control, ..s.tcp.clone() },
+                tcp: TcpParams {
+                    congestion_control: f.congestion_control,
+                    ..s.tcp.clone()
+                },
                 start: begin + f.start + jitter(s.seed, &format!("start {}", f.name), s.start_jitter),
                 bytes: f.bytes,
                 write_rate: f.rate,
@@ -81,9 +91,11 @@ impl Run {
         for p in &s.probes {
             let (kind, direction, period) = match p.kind {
                 ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up, interval),
-                ProbeKindScenario::UdpRr(timeout) => {
-                    (ProbeKind::RequestResponse { timeout }, Direction::Up, Duration::from_millis(200))
-                }
+                ProbeKindScenario::UdpRr(timeout) => (
+                    ProbeKind::RequestResponse { timeout },
+                    Direction::Up,
+                    Duration::from_millis(200),
+                ),
                 ProbeKindScenario::Isochronous(direction, interval) => {
                     (ProbeKind::Isochronous { interval }, direction, interval)
                 }
@@ -102,7 +114,12 @@ impl Run {
         let end = begin + s.duration;
         simulator.run_until(begin - Duration::from_nanos(1));
         simulator.begin_window(begin);
-        Ok(Self { simulator, begin, end, scenario })
+        Ok(Self {
+            simulator,
+            begin,
+            end,
+            scenario,
+        })
     }
 
     /// Runs a further tenth of a simulated second, or the rest.

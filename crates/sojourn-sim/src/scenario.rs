@@ -270,7 +270,11 @@ impl Scenario {
             let path = e.path().to_string();
             let message = e.inner().to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            ScenarioError(if path == "." { format!("scenario: {message}") } else { format!("scenario: {path}: {message}") })
+            ScenarioError(if path == "." {
+                format!("scenario: {message}")
+            } else {
+                format!("scenario: {path}: {message}")
+            })
         })?;
         Self::from_text(text)
     }
@@ -281,14 +285,24 @@ impl Scenario {
         };
         let duration = time("duration", duration, Duration::from_millis(1), DURATION_MAX)?;
         let rtt = time("rtt", &t.rtt, Duration::from_micros(1), Duration::from_secs(60))?;
-        let sample_interval = time("sample_interval", &t.sample_interval, Duration::from_millis(1), DURATION_MAX)?;
+        let sample_interval = time(
+            "sample_interval",
+            &t.sample_interval,
+            Duration::from_millis(1),
+            DURATION_MAX,
+        )?;
         if duration.as_nanos() / sample_interval.as_nanos() > BINS_MAX {
-            return fail("sample_interval", sample_interval, format!("at least a {BINS_MAX}th of the duration"));
+            return fail(
+                "sample_interval",
+                sample_interval,
+                format!("at least a {BINS_MAX}th of the duration"),
+            );
         }
         let tcp = TcpParams {
             mss: t.tcp.mss,
             initial_window: t.tcp.initial_window,
-            receive_window: parse_bytes(&t.tcp.receive_window).map_err(|e| ScenarioError(format!("tcp.receive_window: {e}")))?,
+            receive_window: parse_bytes(&t.tcp.receive_window)
+                .map_err(|e| ScenarioError(format!("tcp.receive_window: {e}")))?,
             congestion_control: Algorithm::Cubic,
             hystart: t.tcp.hystart,
             ecn: t.tcp.ecn,
@@ -303,8 +317,18 @@ impl Scenario {
             edge_rate: t.edge_rate.as_deref().map(|x| rate("edge_rate", x)).transpose()?,
             lead: time("lead", &t.lead, Duration::ZERO, Duration::from_secs(3600))?,
             start_jitter: time("start_jitter", &t.start_jitter, Duration::ZERO, duration)?,
-            flows: t.flows.iter().enumerate().map(|(i, f)| flow(i, f, rtt, duration)).collect::<Result<_, _>>()?,
-            probes: t.probes.iter().enumerate().map(|(i, p)| probe(i, p, rtt)).collect::<Result<_, _>>()?,
+            flows: t
+                .flows
+                .iter()
+                .enumerate()
+                .map(|(i, f)| flow(i, f, rtt, duration))
+                .collect::<Result<_, _>>()?,
+            probes: t
+                .probes
+                .iter()
+                .enumerate()
+                .map(|(i, p)| probe(i, p, rtt))
+                .collect::<Result<_, _>>()?,
             experiment: t.experiment,
             spare_acks: t.spare_acks,
             seed: t.seed,
@@ -323,7 +347,12 @@ impl Scenario {
             return fail("flows and probes", n, format!("at most {FLOWS_MAX} together"));
         }
         let mut seen = BTreeSet::new();
-        for name in self.flows.iter().map(|f| &f.name).chain(self.probes.iter().map(|p| &p.name)) {
+        for name in self
+            .flows
+            .iter()
+            .map(|f| &f.name)
+            .chain(self.probes.iter().map(|p| &p.name))
+        {
             if !seen.insert(name) {
                 return fail("name", format!("{name:?} twice"), "unique among flows and probes");
             }
@@ -437,24 +466,38 @@ fn bottleneck(
     frame: u64,
 ) -> Result<BottleneckScenario, ScenarioError> {
     let rate = rate(name, rate_text)?;
-    let qdisc =
-        QdiscSpec::parse(qdisc_text, Some(rate)).map_err(|e| ScenarioError(format!("qdisc_{name}: {e}")))?;
+    let qdisc = QdiscSpec::parse(qdisc_text, Some(rate)).map_err(|e| ScenarioError(format!("qdisc_{name}: {e}")))?;
     let burst = match burst {
         Some(text) => parse_bytes(text).map_err(|e| ScenarioError(format!("burst_{name}: {e}")))?,
         // Two frames, or what the link sends in half a millisecond: a late timer must not lose tokens on a real bed.
         None => rate.bytes_in(Duration::from_micros(500)).max(Bytes::new(2 * frame)),
     };
     if burst.get() < frame || burst.get() > 1 << 30 {
-        return fail(&format!("burst_{name}"), burst, format!("at least one full frame ({frame} bytes) and at most 1gb"));
+        return fail(
+            &format!("burst_{name}"),
+            burst,
+            format!("at least one full frame ({frame} bytes) and at most 1gb"),
+        );
     }
-    Ok(BottleneckScenario { rate, qdisc_text: qdisc_text.to_owned(), qdisc, burst })
+    Ok(BottleneckScenario {
+        rate,
+        qdisc_text: qdisc_text.to_owned(),
+        qdisc,
+        burst,
+    })
 }
 
 fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {
     let ok = !name.is_empty()
         && name.len() <= 64
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    if ok { Ok(()) } else { fail(field, format!("{name:?}"), "1 to 64 letters, digits, '_', '-' or '.'") }
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    if ok {
+        Ok(())
+    } else {
+        fail(field, format!("{name:?}"), "1 to 64 letters, digits, '_', '-' or '.'")
+    }
 }
 
 fn flow(i: usize, f: &FlowText, rtt: Duration, duration: Duration) -> Result<FlowScenario, ScenarioError> {
@@ -477,8 +520,13 @@ fn flow(i: usize, f: &FlowText, rtt: Duration, duration: Duration) -> Result<Flo
             .as_deref()
             .map_or(Ok(Algorithm::Cubic), str::parse)
             .map_err(|e| ScenarioError(format!("flows[{i}].{e}")))?,
-        rtt: f.rtt.as_deref().map_or(Ok(rtt), |text| time(&field("rtt"), text, least, most))?,
-        start: f.start.as_deref().map_or(Ok(Duration::ZERO), |text| time(&field("start"), text, Duration::ZERO, duration))?,
+        rtt: f
+            .rtt
+            .as_deref()
+            .map_or(Ok(rtt), |text| time(&field("rtt"), text, least, most))?,
+        start: f.start.as_deref().map_or(Ok(Duration::ZERO), |text| {
+            time(&field("start"), text, Duration::ZERO, duration)
+        })?,
         bytes: f.bytes,
         rate: f.rate.as_deref().map(|text| rate(&field("rate"), text)).transpose()?,
     })
@@ -489,10 +537,16 @@ fn probe(i: usize, p: &ProbeText, rtt: Duration) -> Result<ProbeScenario, Scenar
     check_name(&field("name"), &p.name)?;
     let (least, most) = (Duration::from_millis(1), Duration::from_secs(60));
     let interval = || {
-        p.interval.as_deref().map_or(Ok(Duration::from_millis(200)), |text| time(&field("interval"), text, least, most))
+        p.interval.as_deref().map_or(Ok(Duration::from_millis(200)), |text| {
+            time(&field("interval"), text, least, most)
+        })
     };
     let unused = |key: &str, given: bool| {
-        if given { fail(&field(key), "given", format!("absent for kind {:?}", p.kind)) } else { Ok(()) }
+        if given {
+            fail(&field(key), "given", format!("absent for kind {:?}", p.kind))
+        } else {
+            Ok(())
+        }
     };
     // Sizes: ping's 64-byte ICMP message, netperf's one-byte UDP datagram (padded to the least Ethernet frame), and 160 bytes
     // of G.711 with RTP; each with its IP and Ethernet headers.
@@ -505,7 +559,9 @@ fn probe(i: usize, p: &ProbeText, rtt: Duration) -> Result<ProbeScenario, Scenar
         "udp_rr" => {
             unused("interval", p.interval.is_some())?;
             unused("direction", p.direction.is_some())?;
-            let timeout = p.timeout.as_deref().map_or(Ok(Duration::from_secs(2)), |text| time(&field("timeout"), text, least, most))?;
+            let timeout = p.timeout.as_deref().map_or(Ok(Duration::from_secs(2)), |text| {
+                time(&field("timeout"), text, least, most)
+            })?;
             (ProbeKindScenario::UdpRr(timeout), 60)
         }
         "isochronous" => {
@@ -513,15 +569,25 @@ fn probe(i: usize, p: &ProbeText, rtt: Duration) -> Result<ProbeScenario, Scenar
             let direction = Direction::parse(&field("direction"), p.direction.as_deref().unwrap_or("up"))?;
             (ProbeKindScenario::Isochronous(direction, interval()?), 214)
         }
-        other => return fail(&field("kind"), format!("{other:?}"), "\"icmp\", \"udp_rr\" or \"isochronous\""),
+        other => {
+            return fail(
+                &field("kind"),
+                format!("{other:?}"),
+                "\"icmp\", \"udp_rr\" or \"isochronous\"",
+            );
+        }
     };
     let size = p.size.unwrap_or(default_size);
     if !(60..=1514).contains(&size) {
         return fail(&field("size"), size, "60 to 1514 bytes");
     }
-    let rtt = p
-        .rtt
-        .as_deref()
-        .map_or(Ok(rtt), |text| time(&field("rtt"), text, Duration::from_micros(1), Duration::from_secs(60)))?;
-    Ok(ProbeScenario { name: p.name.clone(), kind, size, rtt })
+    let rtt = p.rtt.as_deref().map_or(Ok(rtt), |text| {
+        time(&field("rtt"), text, Duration::from_micros(1), Duration::from_secs(60))
+    })?;
+    Ok(ProbeScenario {
+        name: p.name.clone(),
+        kind,
+        size,
+        rtt,
+    })
 }

@@ -1,6 +1,6 @@
 //! The engine: it carries packets and the time to the algorithms.
 
-use crate::calendar::Calendar;
+use crate::calendar::{Calendar, Slot};
 use crate::link::{END, Egress, Link, Next, Pacing, Sink};
 use crate::meter::Meter;
 use crate::network::{LinkId, Network, NetworkError, Shaping};
@@ -55,14 +55,19 @@ enum Owner {
     Probe(u32, bool),
 }
 
-/// What a calendar slot wakes.
+/// What a link's slot wakes.
 #[derive(Clone, Copy, Debug)]
-enum Component {
+enum LinkPart {
     Egress(u16),
     Line(u16),
+}
+
+/// What a timer's slot wakes.
+#[derive(Clone, Copy, Debug)]
+enum Component {
     Endpoint(u32),
-    Start(u32),
-    Writer(u32),
+    /// The application of a flow starts, or writes.
+    Application(u32),
     Probe(u32),
     Sampler,
 }
@@ -73,8 +78,8 @@ pub(crate) struct Flow {
     pub(crate) spec: FlowSpec,
     /// Bytes that the application has yet to write.
     unwritten: u64,
-    start_slot: u32,
-    writer_slot: u32,
+    started: bool,
+    slot: Slot,
     /// Time integral of the congestion window, segment-nanoseconds, sampled with the series.
     pub(crate) cwnd_sum: u64,
     pub(crate) cwnd_samples: u64,
@@ -86,7 +91,7 @@ pub(crate) struct Flow {
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) endpoint: Endpoint,
-    slot: u32,
+    slot: Slot,
     /// Route of the packets it sends, and their flow hash.
     route: u16,
     hash: u32,
@@ -97,6 +102,7 @@ pub(crate) struct Host {
 pub struct Simulator {
     now: Time,
     calendar: Calendar,
+    link_parts: Vec<LinkPart>,
     components: Vec<Component>,
     pub(crate) links: Vec<Link>,
     /// First link of each route.
@@ -107,7 +113,7 @@ pub struct Simulator {
     pub(crate) probes: Vec<Probe>,
     pub(crate) hashes: Vec<u32>,
     pub(crate) series: Series,
-    sampler_slot: u32,
+    sampler_slot: Slot,
     sample_interval: Duration,
     /// Packets that reached their host while an egress was being served; delivered before the next event.
     arrived: VecDeque<Packet>,
@@ -127,10 +133,10 @@ impl Simulator {
     /// [`SimError::Qdisc`] if a token bucket's depth is unusable.
     pub fn new(network: &Network, seed: u64, sample_interval: Duration) -> Result<Self, SimError> {
         let mut calendar = Calendar::default();
-        let mut components = Vec::new();
-        let mut slot = |component| {
-            components.push(component);
-            calendar.add_slot()
+        let mut link_parts = Vec::new();
+        let mut slot = |part| {
+            link_parts.push(part);
+            calendar.add_link_slot()
         };
         let mut links = Vec::new();
         let mut spared = Vec::new();
@@ -141,27 +147,41 @@ impl Simulator {
                     let qdisc: AnyQdisc<Packet> = e.qdisc.build(Stream::derive_seed(seed, &format!("qdisc {i}")));
                     let pacing = match e.shaping {
                         Shaping::TokenBucket { burst } => Pacing::Bucket(Box::new(Tbf::new(e.rate, burst, qdisc)?)),
-                        Shaping::Wire => {
-                            Pacing::Wire { rate: e.rate, qdisc: Box::new(qdisc), free_at: Time::ZERO }
-                        }
+                        Shaping::Wire => Pacing::Wire {
+                            rate: e.rate,
+                            qdisc: Box::new(qdisc),
+                            free_at: Time::ZERO,
+                        },
                     };
-                    Some(Egress { pacing, meter: Meter::new(0), slot: slot(Component::Egress(i as u16)) })
+                    Some(Egress {
+                        pacing,
+                        meter: Meter::new(0),
+                        slot: slot(LinkPart::Egress(i as u16)),
+                    })
                 }
             };
             spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| VecDeque::new()));
+            let wire = matches!(
+                egress,
+                Some(Egress {
+                    pacing: Pacing::Wire { .. },
+                    ..
+                })
+            );
             links.push(Link {
                 egress,
                 delay: spec.delay,
                 line: VecDeque::new(),
-                slot: slot(Component::Line(i as u16)),
+                slot: (wire || !spec.delay.is_zero()).then(|| slot(LinkPart::Line(i as u16))),
                 next: Vec::new(),
             });
         }
-        let sampler_slot = slot(Component::Sampler);
+        let sampler_slot = calendar.add_timer_slot();
         Ok(Self {
             now: Time::ZERO,
             calendar,
-            components,
+            link_parts,
+            components: vec![Component::Sampler],
             links,
             entry: Vec::new(),
             owners: Vec::new(),
@@ -180,16 +200,21 @@ impl Simulator {
         })
     }
 
-    fn add_slot(&mut self, component: Component) -> u32 {
+    fn add_slot(&mut self, component: Component) -> Slot {
         self.components.push(component);
-        self.calendar.add_slot()
+        self.calendar.add_timer_slot()
     }
 
     /// A new route. Links without rate and delay are left out: they would only be passed through.
     fn add_route(&mut self, route: &[LinkId], owner: Owner, name: &str) -> Result<u16, SimError> {
         let index = self.entry.len();
         if index >= usize::from(END) {
-            return Err(NetworkError::TooMany { what: "routes", count: index + 1, limit: usize::from(END) }.into());
+            return Err(NetworkError::TooMany {
+                what: "routes",
+                count: index + 1,
+                limit: usize::from(END),
+            }
+            .into());
         }
         let mut ids: Vec<u16> = Vec::new();
         for l in route {
@@ -210,7 +235,8 @@ impl Simulator {
         self.entry.push(ids.first().copied().unwrap_or(END));
         self.owners.push(owner);
         // The kernel hashes addresses and ports with a key drawn at start; so does a run, once for all its egresses.
-        self.hashes.push(Stream::named(self.seed, &format!("hash {name}")).u32());
+        self.hashes
+            .push(Stream::named(self.seed, &format!("hash {name}")).u32());
         Ok(index as u16)
     }
 
@@ -223,19 +249,25 @@ impl Simulator {
         let (a, b) = (self.hosts.len() as u32, self.hosts.len() as u32 + 1);
         let forth = self.add_route(&spec.route, Owner::Endpoint(b), &format!("{} forth", spec.name))?;
         let back = self.add_route(&spec.back, Owner::Endpoint(a), &format!("{} back", spec.name))?;
-        for (endpoint, id, route) in
-            [(Endpoint::client(&spec.tcp)?, a, forth), (Endpoint::server(&spec.tcp)?, b, back)]
-        {
+        for (endpoint, id, route) in [
+            (Endpoint::client(&spec.tcp)?, a, forth),
+            (Endpoint::server(&spec.tcp)?, b, back),
+        ] {
             let slot = self.add_slot(Component::Endpoint(id));
-            self.hosts.push(Host { endpoint, slot, route, hash: self.hashes[usize::from(route)] });
+            self.hosts.push(Host {
+                endpoint,
+                slot,
+                route,
+                hash: self.hashes[usize::from(route)],
+            });
         }
-        let (start_slot, writer_slot) = (self.add_slot(Component::Start(index)), self.add_slot(Component::Writer(index)));
-        self.calendar.set(start_slot, spec.start);
+        let slot = self.add_slot(Component::Application(index));
+        self.calendar.set(slot, spec.start);
         self.flows.push(Flow {
             unwritten: spec.bytes.unwrap_or(u64::MAX),
             spec,
-            start_slot,
-            writer_slot,
+            started: false,
+            slot,
             cwnd_sum: 0,
             cwnd_samples: 0,
             delivered_before: 0,
@@ -308,8 +340,7 @@ impl Simulator {
             self.calendar.clear(host.slot);
         }
         for flow in &self.flows {
-            self.calendar.clear(flow.start_slot);
-            self.calendar.clear(flow.writer_slot);
+            self.calendar.clear(flow.slot);
         }
         self.calendar.clear(self.sampler_slot);
         for probe in &mut self.probes {
@@ -331,15 +362,17 @@ impl Simulator {
             }
             self.now = at;
             self.events += 1;
-            match self.components[slot as usize] {
-                Component::Egress(link) => {
-                    self.serve(link);
-                    self.deliver_arrived();
+            if slot.is_link() {
+                match self.link_parts[slot.index()] {
+                    LinkPart::Egress(link) => self.serve(link),
+                    LinkPart::Line(link) => self.line_due(link),
                 }
-                Component::Line(link) => self.line_due(link),
+                self.deliver_arrived();
+                continue;
+            }
+            match self.components[slot.index()] {
                 Component::Endpoint(host) => self.endpoint_due(host),
-                Component::Start(flow) => self.start_flow(flow),
-                Component::Writer(flow) => self.write_due(flow),
+                Component::Application(flow) => self.application_due(flow),
                 Component::Probe(probe) => self.probe_due(probe),
                 Component::Sampler => self.sample(),
             }
@@ -366,14 +399,18 @@ impl Simulator {
             self.propagate(link, packet, Duration::ZERO);
             return;
         };
-        let mut sink = Sink { meter: &mut egress.meter, spared: self.spared[usize::from(link)].as_mut() };
+        egress.meter.on_offer(&packet, self.now);
+        let spared = self.spared[usize::from(link)].as_mut();
+        let mut sink = Sink {
+            meter: &mut egress.meter,
+            spared,
+            now: self.now,
+        };
         egress.pacing.enqueue(packet, self.now, &mut sink);
+        egress.meter.offered();
         // A wake-up is set as long as a packet waits; without one the packet may be able to leave at once.
         if self.calendar.due(egress.slot).is_none() {
             self.serve(link);
-        } else {
-            let backlog = egress.pacing.qdisc().backlog();
-            egress.meter.on_backlog(backlog, self.now);
         }
     }
 
@@ -384,11 +421,17 @@ impl Simulator {
             let l = &mut self.links[usize::from(link)];
             let Some(egress) = &mut l.egress else { return };
             let spared = &mut self.spared[usize::from(link)];
-            let mut sink = Sink { meter: &mut egress.meter, spared: spared.as_mut() };
+            let mut sink = Sink {
+                meter: &mut egress.meter,
+                spared: spared.as_mut(),
+                now,
+            };
             let next = egress.pacing.next(now, &mut sink);
             match next {
                 Next::Packet(departure, sending) => {
-                    egress.meter.on_departure(&departure.packet, departure.sojourn, departure.marked);
+                    egress
+                        .meter
+                        .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
                     self.propagate(link, departure.packet, sending);
                     self.offer_spared(link);
                 }
@@ -402,18 +445,23 @@ impl Simulator {
                 }
             }
         }
-        if let Some(egress) = &mut self.links[usize::from(link)].egress {
-            let backlog = egress.pacing.qdisc().backlog();
-            egress.meter.on_backlog(backlog, now);
-        }
     }
 
     /// Offers acknowledgements again that were dropped (ablation `spare_acks`): one for each departure.
     fn offer_spared(&mut self, link: u16) {
-        let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(VecDeque::pop_front) else { return };
+        let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(VecDeque::pop_front) else {
+            return;
+        };
         if let Some(egress) = &mut self.links[usize::from(link)].egress {
-            let mut sink = Sink { meter: &mut egress.meter, spared: self.spared[usize::from(link)].as_mut() };
+            egress.meter.on_offer(&packet, self.now);
+            let spared = self.spared[usize::from(link)].as_mut();
+            let mut sink = Sink {
+                meter: &mut egress.meter,
+                spared,
+                now: self.now,
+            };
             egress.pacing.enqueue(packet, self.now, &mut sink);
+            egress.meter.offered();
         }
     }
 
@@ -428,18 +476,22 @@ impl Simulator {
             return;
         }
         let at = self.now + delay;
-        if l.line.is_empty() {
-            self.calendar.set(l.slot, at);
+        if l.line.is_empty()
+            && let Some(slot) = l.slot
+        {
+            self.calendar.set(slot, at);
         }
         l.line.push_back((at, packet));
     }
 
     fn line_due(&mut self, link: u16) {
         let l = &mut self.links[usize::from(link)];
-        let Some((_, packet)) = l.line.pop_front() else { return };
+        let (Some((_, packet)), Some(slot)) = (l.line.pop_front(), l.slot) else {
+            return;
+        };
         match l.line.front() {
-            Some(&(at, _)) => self.calendar.set(l.slot, at),
-            None => self.calendar.clear(l.slot),
+            Some(&(at, _)) => self.calendar.set(slot, at),
+            None => self.calendar.clear(slot),
         }
         let next = l.next[usize::from(packet.route)];
         if next == END {
@@ -447,7 +499,6 @@ impl Simulator {
         } else {
             self.forward(next, packet);
         }
-        self.deliver_arrived();
     }
 
     #[inline]
@@ -481,7 +532,12 @@ impl Simulator {
         let h = &mut self.hosts[host as usize];
         let (route, hash) = (h.route, h.hash);
         while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
-            let packet = Packet { size: segment.wire_size(), segment, hash, route };
+            let packet = Packet {
+                size: segment.wire_size(),
+                segment,
+                hash,
+                route,
+            };
             self.send(packet);
         }
         let h = &self.hosts[host as usize];
@@ -501,35 +557,28 @@ impl Simulator {
         self.deliver_arrived();
     }
 
-    fn start_flow(&mut self, flow: u32) {
+    /// The application starts, or one that is limited in rate writes a segment's worth.
+    fn application_due(&mut self, flow: u32) {
         let f = &mut self.flows[flow as usize];
-        self.calendar.clear(f.start_slot);
         let sender = &mut self.hosts[2 * flow as usize].endpoint;
-        sender.connect(self.now);
-        match f.spec.write_rate {
-            None => {
-                sender.write(f.unwritten);
-                f.unwritten = 0;
-            }
-            Some(_) => self.calendar.set(f.writer_slot, self.now),
+        if !f.started {
+            f.started = true;
+            sender.connect(self.now);
         }
-        self.pump(2 * flow);
-        self.deliver_arrived();
-    }
-
-    /// The application of a rate-limited flow writes one segment's worth, and comes back when the next is due.
-    fn write_due(&mut self, flow: u32) {
-        let f = &mut self.flows[flow as usize];
-        let chunk = u64::from(f.spec.tcp.mss).min(f.unwritten);
+        let chunk = if f.spec.write_rate.is_some() {
+            u64::from(f.spec.tcp.mss).min(f.unwritten)
+        } else {
+            f.unwritten
+        };
         f.unwritten -= chunk;
+        sender.write(chunk);
         match f.spec.write_rate {
             Some(rate) if f.unwritten > 0 => {
-                let gap = rate.time_to_send(sojourn_units::Bytes::new(chunk));
-                self.calendar.set(f.writer_slot, self.now + gap);
+                self.calendar
+                    .set(f.slot, self.now + rate.time_to_send(sojourn_units::Bytes::new(chunk)));
             }
-            _ => self.calendar.clear(f.writer_slot),
+            _ => self.calendar.clear(f.slot),
         }
-        self.hosts[2 * flow as usize].endpoint.write(chunk);
         self.pump(2 * flow);
         self.deliver_arrived();
     }
@@ -552,8 +601,16 @@ impl Simulator {
     fn send_probe(&mut self, probe: u32, back: bool, number: u64) {
         let p = &self.probes[probe as usize];
         let route = p.routes[usize::from(back)];
-        let segment = Segment { seq: number, ..Segment::default() };
-        let packet = Packet { size: p.spec.size, segment, hash: self.hashes[usize::from(route)], route };
+        let segment = Segment {
+            seq: number,
+            ..Segment::default()
+        };
+        let packet = Packet {
+            size: p.spec.size,
+            segment,
+            hash: self.hashes[usize::from(route)],
+            route,
+        };
         self.send(packet);
     }
 
@@ -583,7 +640,8 @@ impl Simulator {
         }
         for (i, link) in self.links.iter().enumerate() {
             if let Some(e) = &link.egress {
-                self.series.push_link(i, e.meter.backlog().packets, e.meter.dropped(), e.meter.packets);
+                self.series
+                    .push_link(i, e.meter.backlog().packets, e.meter.dropped(), e.meter.packets);
             }
         }
         self.series.push_time(self.now);

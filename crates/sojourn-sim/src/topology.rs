@@ -56,7 +56,12 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
             name: None,
             spare_acks: false,
         });
-        net.add_link(LinkSpec { from, to, egress, delay: Duration::ZERO })
+        net.add_link(LinkSpec {
+            from,
+            to,
+            egress,
+            delay: Duration::ZERO,
+        })
     };
     let bottleneck = |net: &mut Network, from, to, b: &Bottleneck, name: &str| {
         let egress = EgressSpec {
@@ -66,7 +71,12 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
             name: Some(name.to_owned()),
             spare_acks: spec.spare_acks,
         };
-        net.add_link(LinkSpec { from, to, egress: Some(egress), delay: Duration::ZERO })
+        net.add_link(LinkSpec {
+            from,
+            to,
+            egress: Some(egress),
+            delay: Duration::ZERO,
+        })
     };
     let access = edge(&mut net, client, r1);
     let up = bottleneck(&mut net, r1, middle, &spec.up, "up");
@@ -80,9 +90,22 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
         .map(|&rtt| {
             let half = rtt / 2;
             let rest = rtt.saturating_sub(half);
-            let forth = net.add_link(LinkSpec { from: middle, to: r2, egress: None, delay: rest });
-            let back = net.add_link(LinkSpec { from: middle, to: r1, egress: None, delay: half });
-            Path { up: vec![access, up, forth, to_server], down: vec![from_server, down, back, to_client] }
+            let forth = net.add_link(LinkSpec {
+                from: middle,
+                to: r2,
+                egress: None,
+                delay: rest,
+            });
+            let back = net.add_link(LinkSpec {
+                from: middle,
+                to: r1,
+                egress: None,
+                delay: half,
+            });
+            Path {
+                up: vec![access, up, forth, to_server],
+                down: vec![from_server, down, back, to_client],
+            }
         })
         .collect();
     (net, paths)

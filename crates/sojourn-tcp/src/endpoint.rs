@@ -158,7 +158,7 @@ impl Endpoint {
         self.state = State::Established;
         self.handshake_due = false;
         self.sender.established(rtt, window_end, now);
-        self.receiver.established(rtt);
+        self.receiver.established(rtt, now);
     }
 
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
@@ -167,7 +167,10 @@ impl Endpoint {
         if self.state != State::Established {
             return self.poll_handshake(now);
         }
-        if let Some(out) = self.forced.take().or_else(|| self.sender.poll(now)) {
+        // An end that has nothing to send is asked as often as one that has: let it answer quickly.
+        if !self.sender.is_idle()
+            && let Some(out) = self.forced.take().or_else(|| self.sender.poll(now))
+        {
             let mut segment = Segment {
                 seq: out.seq,
                 len: out.len,
@@ -199,7 +202,7 @@ impl Endpoint {
             ts_val: now_ms(now),
             ..Segment::default()
         };
-        segment.window = (self.receiver.window() / WINDOW_UNIT) as u16;
+        segment.window = self.receiver.window_units();
         if matches!(self.state, State::SynReceived { .. }) {
             self.receiver.write_ack(&mut segment);
         }

@@ -40,6 +40,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod timers;
+mod window;
 
 pub use endpoint::Endpoint;
 pub use params::{ParamError, TcpParams};

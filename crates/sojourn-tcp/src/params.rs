@@ -23,10 +23,8 @@ pub struct TcpParams {
     pub mss: u16,
     /// Initial congestion window in segments: 10 (RFC 6928); 3 is RFC 3390's.
     pub initial_window: u32,
-    /// The largest receive window advertised, in bytes; at most 65535 x 256.
-    ///
-    /// Deviation: Linux grows its window towards this as data is read (dynamic right-sizing); here it is advertised from
-    /// the start. The growth is faster than slow start, so it binds only where this limit does.
+    /// The largest receive window, in bytes; at most 65535 x 256. The default is half of the 6 MiB that Linux lets a
+    /// receive buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
     pub receive_window: Bytes,
     /// Congestion control of the sender.
     pub congestion_control: Algorithm,
@@ -45,7 +43,7 @@ impl Default for TcpParams {
         Self {
             mss: 1448,
             initial_window: 10,
-            receive_window: Bytes::new(6_291_456),
+            receive_window: Bytes::new(3_145_728),
             congestion_control: Algorithm::Cubic,
             hystart: true,
             ecn: false,

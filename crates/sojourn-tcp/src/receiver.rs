@@ -1,6 +1,8 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
 use crate::segment::{Flags, SackBlock, Segment};
+use crate::sender::now_ms;
+use crate::window::ReceiveWindow;
 use crate::{TcpParams, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
@@ -65,13 +67,12 @@ pub struct Receiver {
     dup_acks: u32,
     dup_acks_of: u64,
     compression_due: Option<Time>,
-    compression_delay: Duration,
     largest_segment: u64,
     ts_recent: u32,
     /// CE was seen and the sender has not yet answered with CWR (RFC 3168 section 6.1.3).
     echo_ce: bool,
     delayed: bool,
-    window: u16,
+    window: ReceiveWindow,
     srtt: Option<Duration>,
     stats: ReceiverStats,
 }
@@ -93,12 +94,11 @@ impl Receiver {
             dup_acks: 0,
             dup_acks_of: 0,
             compression_due: None,
-            compression_delay: COMPRESSION_DELAY,
             largest_segment: u64::from(p.mss),
             ts_recent: 0,
             echo_ce: false,
             delayed: p.delayed_ack,
-            window: (p.receive_window.get() / WINDOW_UNIT) as u16,
+            window: ReceiveWindow::new(p.mss, p.receive_window.get()),
             srtt: None,
             stats: ReceiverStats::default(),
         }
@@ -117,15 +117,13 @@ impl Receiver {
     /// The window it advertises, bytes.
     #[must_use]
     pub fn window(&self) -> u64 {
-        u64::from(self.window) * WINDOW_UNIT
+        self.window.offered()
     }
 
-    /// The RTT of the handshake: acknowledgements are compressed over at most a twentieth of it.
-    pub(crate) fn established(&mut self, rtt: Option<Duration>) {
+    /// The handshake took `rtt`.
+    pub(crate) fn established(&mut self, rtt: Option<Duration>, now: Time) {
         self.srtt = rtt;
-        if let Some(rtt) = rtt {
-            self.compression_delay = COMPRESSION_DELAY.min(rtt / 20);
-        }
+        self.window.begin(now);
     }
 
     /// Notes the timestamp of the handshake.
@@ -156,10 +154,16 @@ impl Receiver {
             }
             self.echo_ce = true;
         }
+        let full = u64::from(segment.len) >= self.largest_segment;
+        if end > self.next && self.window.on_segment(segment.len, full, segment.ts_ecr, now_ms(now)) {
+            // Linux: a segment that enlarges the window is acknowledged at once.
+            self.quick |= 1;
+        }
         if start == self.next && self.ranges.is_empty() {
             self.next = end;
             self.estimate_delay(now);
             self.decide(now);
+            self.window.on_read(end, now);
         } else if end <= self.next {
             self.duplicate(start, end);
         } else if start <= self.next {
@@ -171,6 +175,7 @@ impl Receiver {
                 self.acknowledge_now();
             }
             self.decide(now);
+            self.window.on_read(self.next, now);
         } else {
             self.stats.out_of_order += 1;
             self.add_range(start, end);
@@ -312,7 +317,9 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compression_due.is_none() {
-            self.compression_due = Some(now + self.compression_delay);
+            // At most a twentieth of the round trip, as far as this side knows it.
+            let rtt = self.window.rtt().into_iter().chain(self.srtt).min();
+            self.compression_due = Some(now + rtt.map_or(COMPRESSION_DELAY, |rtt| COMPRESSION_DELAY.min(rtt / 20)));
         }
     }
 
@@ -352,7 +359,7 @@ impl Receiver {
             segment.flags |= Flags::ECE;
         }
         segment.ack = self.next;
-        segment.window = self.window;
+        segment.window = self.window_units();
         segment.ts_ecr = self.ts_recent;
         if self.dsack.is_some() || !self.ranges.is_empty() {
             self.write_sacks(segment);
@@ -361,7 +368,18 @@ impl Receiver {
         self.acked = self.next;
         self.compressed = 0;
         self.compression_due = None;
-        self.quick = self.quick.saturating_sub(1);
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                // Quick acknowledgements are over: delays start small again.
+                self.delay = self.delay.map(|_| DELAY_MIN);
+            }
+        }
+    }
+
+    /// The window as a segment carries it, rounded up.
+    pub(crate) fn window_units(&self) -> u16 {
+        self.window.offered().div_ceil(WINDOW_UNIT) as u16
     }
 
     fn write_sacks(&mut self, segment: &mut Segment) {

@@ -234,6 +234,12 @@ impl Sender {
         }
     }
 
+    /// Whether everything written was sent and acknowledged.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.una == self.written
+    }
+
     /// Whether fast recovery or the reduction after an ECN echo steers the window.
     pub(crate) fn in_reduction(&self) -> bool {
         matches!(self.state, CaState::Cwr | CaState::Recovery)

@@ -15,15 +15,15 @@ const HIGH_DELAY: u64 = ticks::of(Duration::from_millis(250));
 /// The controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LinuxPie {
-    prob: u64,
+    pub(super) prob: u64,
     /// De-randomisation: the probability added up since the last drop. Source: RFC 8033 section 5.4.
-    accumulated: u64,
-    delay: u64,
-    old_delay: u64,
+    pub(super) accumulated: u64,
+    pub(super) delay: u64,
+    pub(super) old_delay: u64,
     /// Ticks during which nothing is dropped early.
-    burst: u64,
-    last_departure: Option<u64>,
-    rate: RateEstimator,
+    pub(super) burst: u64,
+    pub(super) last_departure: Option<u64>,
+    pub(super) rate: RateEstimator,
 }
 
 impl LinuxPie {

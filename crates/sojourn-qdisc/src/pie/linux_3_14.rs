@@ -15,11 +15,11 @@ const HIGH_DELAY: u64 = ticks::of(Duration::from_millis(250));
 /// The controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OldPie {
-    prob: u32,
-    delay: u64,
-    old_delay: u64,
-    burst: u64,
-    rate: RateEstimator,
+    pub(super) prob: u32,
+    pub(super) delay: u64,
+    pub(super) old_delay: u64,
+    pub(super) burst: u64,
+    pub(super) rate: RateEstimator,
 }
 
 impl OldPie {

@@ -9,13 +9,13 @@ const MAX_BURST: f64 = 0.150;
 /// The controller; times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RfcPie {
-    prob: f64,
-    accumulated: f64,
+    pub(super) prob: f64,
+    pub(super) accumulated: f64,
     /// Delay of the last departure; zero if nothing was left behind it.
-    delay: f64,
+    pub(super) delay: f64,
     /// Delay at the last update.
-    old_delay: f64,
-    burst: f64,
+    pub(super) old_delay: f64,
+    pub(super) burst: f64,
 }
 
 impl RfcPie {

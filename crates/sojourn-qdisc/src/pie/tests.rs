@@ -1,1 +1,308 @@
+use super::*;
+use crate::testing::{TestPacket, bench, ms};
 
+/// RFC 8033 section 4.2 with the seven levels of auto-tuning: the change of the probability, delays in seconds.
+fn rfc_step(prob: f64, delay: f64, old: f64) -> f64 {
+    let level = [
+        (1e-6, 2048.0),
+        (1e-5, 512.0),
+        (1e-4, 128.0),
+        (1e-3, 32.0),
+        (1e-2, 8.0),
+        (1e-1, 2.0),
+    ];
+    let scale = level.iter().find(|(below, _)| prob < *below).map_or(1.0, |(_, s)| *s);
+    (0.125 * (delay - 0.015) + 1.25 * (delay - old)) / scale
+}
+
+const SECOND: f64 = 15_625_000.0;
+
+#[test]
+fn linux_steps_follow_the_rfc_at_every_level() {
+    for prob in [0.0, 2e-6, 2e-5, 2e-4, 2e-3, 2e-2, 0.2] {
+        let mut pie = LinuxPie::new();
+        pie.prob = (prob * 2f64.powi(56)) as u64;
+        (pie.delay, pie.old_delay) = ((0.020 * SECOND) as u64, (0.018 * SECOND) as u64);
+        pie.update(&PieParams::LINUX, 10_000);
+        let step = pie.probability() - prob;
+        let want = rfc_step(prob, 0.020, 0.018);
+        assert!((step / want - 1.0).abs() < 1e-3, "{prob}: {step} instead of {want}");
+    }
+}
+
+#[test]
+fn old_linux_has_three_levels() {
+    // Below 1 % an eighth, below 10 % a half: seed 000 section 5.1.1 and Linux 3.14.
+    for (prob, scale) in [(0.0, 8.0), (1e-4, 8.0), (0.009, 8.0), (0.05, 2.0), (0.3, 1.0)] {
+        let mut pie = OldPie::new();
+        // A rate of 20 (bytes per tick * 256), so 15625 bytes are 200000 ticks = 12.8 ms; before, 6.4 ms.
+        pie.rate = known_rate(20);
+        pie.delay = 100_000;
+        pie.prob = (prob * 2f64.powi(32)) as u32;
+        pie.update(&PieParams::LINUX_3_14, 15_625);
+        let want = (0.125 * (0.0128 - 0.020) + 1.25 * 0.0064) / scale;
+        let step = pie.probability() - prob;
+        assert!((step / want - 1.0).abs() < 0.1, "{prob}: {step} instead of {want}");
+    }
+}
+
+/// An estimator that has measured this rate, bytes per tick * 256: ten packets of 1000 bytes in the ticks it takes.
+fn known_rate(rate: u64) -> estimator::RateEstimator {
+    let mut estimator = estimator::RateEstimator::new(10_000);
+    let ticks = 10_000 * 256 / rate;
+    estimator.departed(ms(0), 1000, 20_000);
+    assert!(estimator.departed(Time::from_nanos(ticks * 64), 9000, 20_000).is_some());
+    assert_eq!(estimator.delay(rate), Some(256));
+    estimator
+}
+
+#[test]
+fn old_linux_measures_the_departure_rate_in_cycles_of_ten_thousand_bytes() {
+    // 1000 bytes leave every 0.8 ms (10 Mbit/s). A cycle starts with a departure that leaves 10000 bytes behind and ends
+    // with the tenth: 9 gaps, 7.2 ms = 112500 ticks; 10000 * 256 / 112500 = 22.75, cut to 22 (10.7 Mbit/s).
+    // Later cycles take 8 ms: 20; the average is 22 - 2 + 2, so it stays.
+    let mut b = bench("pie variant linux-3.14");
+    b.put_many(ms(0), 40, 1000, 0);
+    let at = |i: u64| Time::from_nanos(i * 800_000);
+    for i in 0..9 {
+        b.get(at(i));
+        assert!(b.extra("avg_dq_rate").abs() < 1e-9, "{i}");
+    }
+    b.get(at(9));
+    let rate = 22.0 * 15_625_000.0 / 256.0;
+    assert!((b.extra("avg_dq_rate") - rate).abs() < 1.0);
+    for i in 10..29 {
+        b.get(at(i));
+    }
+    assert!((b.extra("avg_dq_rate") - rate).abs() < 1.0);
+}
+
+#[test]
+fn old_linux_uses_its_burst_allowance_only_by_measured_cycles() {
+    // 100 ms less 7.2 ms, then 8 ms per cycle: used up with the 13th cycle, after 7.2 + 12 * 8 = 103.2 ms.
+    let mut pie = OldPie::new();
+    let mut cycles = 0;
+    for i in 0..200 {
+        let before = pie.burst;
+        pie.departed(
+            &PieParams::LINUX_3_14,
+            ms(0),
+            Time::from_nanos(i * 800_000),
+            1000,
+            50_000,
+        );
+        cycles += u32::from(pie.burst < before);
+        if pie.burst == 0 {
+            break;
+        }
+    }
+    assert_eq!(cycles, 13);
+    // With less than 10000 bytes behind, no cycle starts and the allowance stays.
+    let mut pie = OldPie::new();
+    for i in 0..1000 {
+        pie.departed(
+            &PieParams::LINUX_3_14,
+            ms(0),
+            Time::from_nanos(i * 800_000),
+            1000,
+            9_999,
+        );
+    }
+    assert_eq!(pie.burst, ticks::of(Duration::from_millis(100)));
+}
+
+#[test]
+fn the_step_is_capped_at_two_percent_from_ten_percent_on() {
+    let mut pie = LinuxPie::new();
+    pie.prob = (0.2 * 2f64.powi(56)) as u64;
+    (pie.delay, pie.old_delay) = ((0.200 * SECOND) as u64, 0);
+    pie.update(&PieParams::LINUX, 100_000);
+    assert!((pie.probability() - 0.22).abs() < 1e-6);
+    // Above 250 ms two points more.
+    (pie.delay, pie.old_delay) = ((0.251 * SECOND) as u64, 0);
+    pie.update(&PieParams::LINUX, 100_000);
+    assert!((pie.probability() - 0.26).abs() < 1e-6);
+}
+
+#[test]
+fn without_delay_the_probability_decays_by_one_in_64() {
+    let mut pie = LinuxPie::new();
+    pie.prob = 1 << 55;
+    pie.update(&PieParams::LINUX, 0);
+    // First alpha * (0 - target) = -0.001875, then * 63/64.
+    assert!((pie.probability() - (0.5 - 0.001_875) * 63.0 / 64.0).abs() < 1e-6);
+}
+
+#[test]
+fn de_randomisation_keeps_drops_apart_and_forces_one_in_time() {
+    // RFC 8033 section 5.4: at p = 0.1 none of the first eight arrivals after a drop is dropped (0.8 < 0.85), and one is
+    // after 85 at the latest (8.5).
+    let mut pie = LinuxPie::new();
+    (pie.burst, pie.prob, pie.delay) = (0, (u64::MAX >> 8) / 10 + 1, 1 << 24);
+    let mut stream = Stream::new(1);
+    let (mut gap, mut gaps) = (0, Vec::new());
+    for _ in 0..100_000 {
+        gap += 1;
+        if pie.signal(&PieParams::LINUX, 1500, 100_000, &mut stream) {
+            pie.dropped();
+            gaps.push(gap);
+            gap = 0;
+        }
+    }
+    assert!(gaps.iter().all(|g| (9..=85).contains(g)), "{:?}", gaps.iter().max());
+    // Nothing before the ninth, then a coin of 0.1: mean 8 + 10.
+    let mean = f64::from(gaps.iter().sum::<i32>()) / gaps.len() as f64;
+    assert!((mean - 18.0).abs() < 0.5, "{mean}");
+}
+
+#[test]
+fn old_linux_tosses_an_independent_coin() {
+    let mut pie = OldPie::new();
+    (pie.burst, pie.prob, pie.delay) = (0, u32::MAX / 10, 1 << 24);
+    let mut stream = Stream::new(1);
+    let n = 100_000;
+    let drops: Vec<u32> = (0..n)
+        .filter(|_| pie.signal(&PieParams::LINUX_3_14, 1500, 100_000, &mut stream))
+        .collect();
+    assert!(
+        (drops.len() as f64 - 10_000.0).abs() < 4.0 * 9000f64.sqrt(),
+        "{}",
+        drops.len()
+    );
+    assert!(drops.windows(2).any(|w| w[1] - w[0] == 1));
+}
+
+#[test]
+fn nothing_is_dropped_early_within_the_safeguards() {
+    let mut stream = Stream::new(1);
+    let busy = || {
+        let mut pie = LinuxPie::new();
+        (pie.burst, pie.prob, pie.delay, pie.accumulated) = (0, (u64::MAX >> 8) / 6, 1 << 24, u64::MAX >> 4);
+        pie
+    };
+    let signals =
+        |pie: &mut LinuxPie, backlog, stream: &mut Stream| pie.signal(&PieParams::LINUX, 1500, backlog, stream);
+    assert!(signals(&mut busy(), 100_000, &mut stream));
+    assert!(
+        !signals(&mut LinuxPie { burst: 1, ..busy() }, 100_000, &mut stream),
+        "burst allowance"
+    );
+    assert!(!signals(&mut busy(), 3027, &mut stream), "less than two frames queued");
+    let half_target = ticks::of(Duration::from_micros(7500));
+    assert!(
+        !signals(
+            &mut LinuxPie {
+                delay: half_target - 1,
+                ..busy()
+            },
+            100_000,
+            &mut stream
+        ),
+        "half the target"
+    );
+    assert!(signals(
+        &mut LinuxPie {
+            delay: half_target - 1,
+            prob: (u64::MAX >> 8) / 5,
+            ..busy()
+        },
+        100_000,
+        &mut stream
+    ));
+}
+
+#[test]
+fn a_standing_queue_is_dropped_from_only_after_the_burst_allowance() {
+    // 50 packets stand; one leaves and one comes each ms, so the delay is 50 ms. Burst: 150 ms of departures.
+    let mut b = bench("pie");
+    b.put_many(ms(1000), 50, 1000, 0);
+    let mut first = None;
+    for t in 1001..4000 {
+        b.get(ms(t));
+        b.put(ms(t), 1000, 0);
+        if first.is_none() && b.q.stats().dropped() > 0 {
+            first = Some(t);
+        }
+        while b.packets() < 50 {
+            b.put(ms(t), 1000, 0);
+        }
+    }
+    assert!(first.is_some_and(|t| t > 1150), "{first:?}");
+    assert!(b.extra("prob") > 0.0);
+}
+
+#[test]
+fn updates_fall_at_half_a_second_and_then_every_tupdate() {
+    // However the calls are spread, the probability at a time is the same.
+    let run = |looks: &[u64]| {
+        let mut b = bench("pie");
+        b.put_many(ms(0), 100, 1000, 0);
+        b.get(ms(400));
+        for &t in looks {
+            b.q.peek(ms(t), &mut b.drops);
+        }
+        b.get(ms(600));
+        b.extra("prob").to_bits()
+    };
+    assert_eq!(run(&[]), run(&[]));
+    let mut b = bench("pie");
+    b.put_many(ms(0), 100, 1000, 0);
+    b.get(ms(400));
+    b.get(Time::from_nanos(499_999_999));
+    assert!(b.extra("prob").abs() < 1e-18, "before the first update");
+    b.get(ms(500));
+    assert!(b.extra("prob") > 0.0);
+}
+
+#[test]
+fn the_rfc_updates_after_one_tupdate() {
+    let mut b = bench("pie variant rfc8033");
+    b.put_many(ms(0), 100, 1000, 0);
+    b.get(ms(14));
+    assert!(b.extra("prob").abs() < 1e-18);
+    b.get(ms(15));
+    let want = rfc_step(0.0, 0.014, 0.0);
+    assert!((b.extra("prob") / want - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_queue_left_alone_for_years_answers_at_once() {
+    for text in [
+        "pie",
+        "pie dq_rate_estimator",
+        "pie variant linux-3.14",
+        "pie variant rfc8033",
+    ] {
+        let mut b = bench(text);
+        b.put_many(ms(0), 100, 1000, 0);
+        for t in 1..50 {
+            b.get(ms(t * 40));
+        }
+        assert!(b.get(Time::from_nanos(1 << 62)).is_some());
+    }
+}
+
+#[test]
+fn marks_replace_drops_up_to_ten_percent() {
+    let mut b = bench("pie ecn");
+    b.put_many(ms(1000), 50, 1000, 0);
+    let (mut drops, mut dropping) = (0, 0);
+    for t in 1001..3000 {
+        b.get(ms(t));
+        b.put_packet(
+            ms(t),
+            TestPacket {
+                ecn: true,
+                ..TestPacket::new(0, 1000, 0)
+            },
+        );
+        let all = b.q.stats().drops[DropReason::Congestion.index()];
+        if all > drops {
+            drops = all;
+            dropping += 1;
+            assert!(b.extra("prob") > 0.1);
+        }
+    }
+    assert!(b.q.stats().marks > 0 && dropping > 0);
+    assert!((b.extra("ecn_mark") - b.q.stats().marks as f64).abs() < 0.5);
+}

@@ -1,1 +1,193 @@
+use super::*;
+use crate::testing::{Bench, TestPacket, bench, ms};
 
+const TEN_MBIT: &str = "red limit 400000 min 12500 max 37500 avpkt 1000 burst 20 bandwidth 10mbit";
+
+fn params(min: u32, max: u32, avpkt: u32, burst: u32) -> RedParams {
+    RedParams {
+        limit: Bytes::new(1_500_000),
+        min,
+        max,
+        avpkt,
+        burst,
+        bandwidth: RedParams::BANDWIDTH,
+        probability: RedParams::PROBABILITY,
+        ecn: false,
+        harddrop: false,
+        nodrop: false,
+        adaptive: false,
+    }
+}
+
+#[test]
+fn weights_are_those_of_the_papers_links() {
+    // Source: primary sources of seed 000, computed by hand from tc_red_eval_ewma: W = 1/2, 1/8, 1/64 with avpkt 1514 and
+    // 1/2, 1/16, 1/128 with avpkt 1000.
+    for (min, max, avpkt, burst, log) in [
+        (1514, 3028, 1514, 1, 1),
+        (12_500, 37_500, 1514, 13, 3),
+        (125_000, 375_000, 1514, 137, 6),
+        (1514, 3028, 1000, 2, 1),
+        (12_500, 37_500, 1000, 20, 4),
+        (125_000, 375_000, 1000, 208, 7),
+    ] {
+        assert_eq!(params(min, max, avpkt, burst).ewma_log(), Some(log), "{min} {avpkt}");
+    }
+}
+
+#[test]
+fn weights_are_those_of_the_kernels_own_table() {
+    // Source: the table "Upper bound on W" in Linux red.h, th_min/S = 32.
+    for (burst, log) in [(46, 4), (57, 5), (75, 6), (101, 7), (135, 8)] {
+        assert_eq!(params(32_000, 96_000, 1000, burst).ewma_log(), Some(log), "{burst}");
+    }
+}
+
+#[test]
+fn the_average_is_what_the_formula_gives() {
+    // W = 1/16. The first arrival finds an idle queue: 0. Then 0 + 1000/16 = 62.5; then, the old average cut to 62 by the
+    // integer shift, (1000 - 62 + 2000)/16 = 183.625.
+    let mut b = bench(TEN_MBIT);
+    let averages: Vec<f64> = (0..3)
+        .map(|_| {
+            b.put(ms(0), 1000, 0);
+            b.extra("qavg")
+        })
+        .collect();
+    assert_eq!(format!("{averages:?}"), "[0.0, 62.5, 183.625]");
+}
+
+#[test]
+fn at_one_mbit_the_fourth_frame_in_a_row_is_dropped() {
+    // min 1514, max 3028, W = 1/2: averages 0, 757, 1892.5, 3217.5 (> max): hard drop, no gentle mode.
+    let mut b = bench("red limit 400000 min 1514 max 3028 avpkt 1000 burst 2 bandwidth 1mbit");
+    b.put_many(ms(0), 4, 1514, 0);
+    assert_eq!(
+        b.drops.iter().map(|d| (d.packet.id, d.reason)).collect::<Vec<_>>(),
+        [(3, DropReason::Congestion)]
+    );
+    assert_eq!((b.q.stats().overlimits, b.packets()), (1, 3));
+}
+
+#[test]
+fn gaps_between_early_drops_are_uniform_up_to_the_inverse_probability() {
+    // Average held amid the thresholds: p = 0.02 * 1/2 = 0.01, gaps uniform in 1..=100: mean 50.5, variance 833.
+    let mut b = bench(TEN_MBIT);
+    let backlog = 25_000 / 1000;
+    let (mut gaps, mut last, mut n) = (Vec::new(), None, 0u64);
+    // Settle the average first: replace each departure by an arrival.
+    while gaps.len() < 4000 {
+        while b.packets() > backlog {
+            b.get(ms(0));
+        }
+        let before = b.q.stats().dropped();
+        b.put(ms(0), 1000, 0);
+        n += 1;
+        if b.q.stats().dropped() > before {
+            b.drops.clear();
+            if let (Some(last), true) = (last, n > 10_000) {
+                gaps.push(n - last);
+            }
+            last = Some(n);
+        }
+    }
+    let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
+    // The average here is of 25 packets before each arrival: p = 0.01. Four standard errors are 1.83.
+    assert!((mean - 50.5).abs() < 2.0, "{mean}");
+    assert!(
+        gaps.iter().max() <= Some(&103) && gaps.iter().max() > Some(&95),
+        "{:?}",
+        gaps.iter().max()
+    );
+}
+
+#[test]
+fn arrivals_beyond_the_fifo_are_pdrops() {
+    let mut b = bench("red limit 3000 min 2000 max 900000 avpkt 1000 burst 500 bandwidth 10mbit");
+    b.put_many(ms(0), 4, 1000, 0);
+    assert_eq!(
+        b.drops.iter().map(|d| d.reason).collect::<Vec<_>>(),
+        [DropReason::QueueLimit]
+    );
+    assert!((b.extra("pdrop") - 1.0).abs() < 0.5);
+}
+
+#[test]
+fn adaptation_climbs_by_quarters_then_hundredths_and_stops_at_one_half() {
+    // Source: Floyd et al. 2001: alpha = min(0.01, max_p/4), no rise above 0.5; from 0.02: 0.025, 0.03125, 0.0390625,
+    // 0.0488, 0.0588, ...
+    let mut b = bench(&format!("{TEN_MBIT} adaptive"));
+    b.put_many(ms(0), 60, 1000, 0);
+    assert!(b.extra("qavg") > 12_500.0 + 0.6 * 25_000.0);
+    let mut seen = Vec::new();
+    for half_seconds in 1..=5 {
+        b.get(ms(500 * half_seconds));
+        seen.push(b.extra("max_p"));
+    }
+    for (got, want) in seen.iter().zip([0.025, 0.031_25, 0.039_062_5, 0.048_828, 0.058_828]) {
+        assert!((got - want).abs() < 1e-6, "{seen:?}");
+    }
+    b.get(ms(100_000));
+    let max_p = b.extra("max_p");
+    assert!(max_p > 0.5 && max_p <= 0.51, "{max_p}");
+}
+
+#[test]
+fn adaptation_falls_by_tenths_and_stops_below_one_percent() {
+    let mut b = bench(&format!("{TEN_MBIT} adaptive"));
+    b.get(ms(500));
+    assert!((b.extra("max_p") - 0.018).abs() < 1e-6);
+    b.get(ms(1_000_000_000));
+    assert!(
+        (b.extra("max_p") - 0.02 * 0.9f64.powi(7)).abs() < 1e-6,
+        "the first value below 1 %"
+    );
+}
+
+#[test]
+fn adaptation_is_the_same_however_often_it_is_looked_at() {
+    let run = |step: u64| {
+        let mut b = bench(&format!("{TEN_MBIT} adaptive"));
+        b.put_many(ms(0), 60, 1000, 0);
+        b.get(ms(1));
+        let mut t = step;
+        while t < 20_000 {
+            b.q.ready_at(ms(t), &mut b.drops);
+            b.q.peek_size();
+            t += step;
+        }
+        b.get(ms(20_000));
+        b.extra("max_p").to_bits()
+    };
+    assert_eq!(run(20_000), run(70));
+}
+
+#[test]
+fn ecn_harddrop_and_nodrop_are_as_the_manual_says() {
+    let one = "red limit 400000 min 1514 max 3028 avpkt 1000 burst 2 bandwidth 1mbit";
+    // The fourth frame meets an average above max, as above.
+    for (flags, ecn, marked, dropped) in [
+        ("", true, false, true),
+        ("ecn", true, true, false),
+        ("ecn", false, false, true),
+        ("ecn harddrop", true, false, true),
+        ("ecn nodrop", false, false, false),
+    ] {
+        let mut b: Bench = bench(&format!("{one} {flags}"));
+        for _ in 0..4 {
+            b.put_packet(
+                ms(0),
+                TestPacket {
+                    ecn,
+                    ..TestPacket::new(0, 1514, 0)
+                },
+            );
+        }
+        assert_eq!(b.q.stats().dropped() == 1, dropped, "{flags} {ecn}");
+        let marks = (0..4)
+            .filter_map(|_| b.take(ms(1)))
+            .filter(|d| d.marked && d.packet.ce)
+            .count();
+        assert_eq!(marks == 1, marked, "{flags} {ecn}");
+    }
+}

@@ -45,11 +45,14 @@ impl HyStart {
 
     /// An RTT sample in slow start. `base` is the smallest RTT seen.
     pub(crate) fn on_rtt(&mut self, ack: &Ack, rtt: Duration, base: Duration, window: &mut Window) {
-        if self.found || !window.in_slow_start() || window.cwnd < LOW_WINDOW {
+        if self.found || !window.in_slow_start() {
             return;
         }
         if ack.una > self.round_end {
             self.begin_round(ack.now, ack.nxt);
+        }
+        if window.cwnd < LOW_WINDOW {
+            return;
         }
         if ack.now.since(self.last_ack) <= ACK_DELTA {
             self.last_ack = ack.now;

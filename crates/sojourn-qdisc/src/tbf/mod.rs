@@ -4,6 +4,9 @@
 //! The bucket looks at its child's next packet with [`Qdisc::peek`], as Linux does: an AQM child judges a packet when
 //! it becomes the next to send, not when it is sent, and RED under a shaper never learns that it was idle.
 
+#[cfg(test)]
+mod tests;
+
 use crate::fifo::{Fifo, FifoLimit};
 use crate::param::in_range;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats};

@@ -2,6 +2,9 @@
 //!
 //! Source: seed 000 section 4.1; Linux `sch_fifo.c` and `pfifo_fast` of `sch_generic.c`.
 
+#[cfg(test)]
+mod tests;
+
 use crate::ledger::Ledger;
 use crate::param::in_range;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};

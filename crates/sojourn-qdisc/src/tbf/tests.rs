@@ -1,0 +1,107 @@
+use super::*;
+use crate::testing::{Bench, TestPacket, bench, ms};
+use crate::{AnyQdisc, QdiscSpec};
+
+fn shaped(rate: Rate, burst: u64, child: &str) -> Bench<Tbf<TestPacket, AnyQdisc<TestPacket>>> {
+    let child = QdiscSpec::parse(child, None).unwrap().build(1);
+    Bench::new(Tbf::new(rate, Bytes::new(burst), child).unwrap())
+}
+
+/// Lets packets leave as soon as they may; answers when each left, ns.
+fn departures<Q: Qdisc<TestPacket>>(b: &mut Bench<Q>, mut now: Time) -> Vec<u64> {
+    let mut times = Vec::new();
+    while let Some(at) = b.q.ready_at(now, &mut b.drops) {
+        now = at;
+        assert!(b.get(now).is_some(), "ready at {now}, but nothing left");
+        times.push(now.as_nanos());
+    }
+    times
+}
+
+#[test]
+fn departures_are_a_frames_time_apart_after_the_burst() {
+    let mut b = bench("tbf rate 10mbit burst 3028 limit 100000");
+    b.put_many(ms(0), 5, 1514, 0);
+    // 1514 bytes at 10 Mbit/s take 1.2112 ms; two frames are in the bucket.
+    assert_eq!(departures(&mut b, ms(0)), [0, 0, 1_211_200, 2_422_400, 3_633_600]);
+}
+
+#[test]
+fn a_rate_that_does_not_divide_is_never_exceeded() {
+    // 7 bit/s: a byte takes 8e9/7 ns = 1142857142.86, rounded up per packet.
+    let mut b = shaped(Rate::from_bps(7), 10, "pfifo");
+    b.put_many(ms(0), 2, 10, 0);
+    assert_eq!(departures(&mut b, ms(0)), [0, 11_428_571_429]);
+}
+
+#[test]
+fn one_nanosecond_early_is_too_early() {
+    let mut b = bench("tbf rate 1mbit burst 1514 limit 100000");
+    b.put_many(ms(0), 2, 1514, 0);
+    assert_eq!(b.get(ms(0)), Some(0));
+    assert_eq!(b.get(Time::from_nanos(12_111_999)), None);
+    assert_eq!(b.get(Time::from_nanos(12_112_000)), Some(1));
+    assert_eq!(b.q.stats().overlimits, 1);
+}
+
+#[test]
+fn tokens_do_not_grow_beyond_the_burst() {
+    let mut b = bench("tbf rate 10mbit burst 2000 limit 100000");
+    b.put_many(ms(5_000), 3, 1000, 0);
+    assert_eq!(
+        departures(&mut b, ms(5_000)),
+        [5_000_000_000, 5_000_000_000, 5_000_800_000]
+    );
+}
+
+#[test]
+fn a_packet_larger_than_the_burst_is_refused() {
+    let mut b = bench("tbf rate 10mbit burst 1514 limit 100000");
+    b.put(ms(0), 1515, 0);
+    assert_eq!((b.dropped(), b.packets(), b.q.stats().dropped()), (vec![0], 0, 1));
+}
+
+#[test]
+fn codel_under_a_shaper_judges_a_packet_when_it_becomes_the_next() {
+    // Source: Linux qdisc_peek_dequeued. After the burst the next packet is taken out of CoDel at once, sojourn 0 as
+    // CoDel sees it, and held; its own sojourn ends when it leaves.
+    let mut b = shaped(Rate::from_mbit(1), 1514, "codel");
+    b.put_many(ms(0), 3, 1514, 0);
+    assert_eq!(b.get(ms(0)), Some(0));
+    assert_eq!(b.q.ready_at(ms(0), &mut b.drops), Some(Time::from_nanos(12_112_000)));
+    assert_eq!(b.packets(), 2, "the held packet is still in the backlog");
+    assert!(b.extra("ldelay").abs() < 1e-9);
+    let d = b.take(Time::from_nanos(12_112_000)).unwrap();
+    assert_eq!((d.packet.id, d.sojourn.as_nanos()), (1, 12_112_000));
+}
+
+#[test]
+fn a_packet_held_by_fq_codel_goes_before_a_new_flow() {
+    let mut b = shaped(Rate::from_mbit(1), 1514, "fq_codel");
+    b.put_many(ms(0), 3, 1514, 1);
+    assert_eq!(b.get(ms(0)), Some(0));
+    assert!(b.q.ready_at(ms(0), &mut b.drops).is_some());
+    let sparse = b.put(ms(1), 100, 2);
+    // Packet 1 was taken out when packet 0 left; only then comes the new flow.
+    assert_eq!(b.get(ms(13)), Some(1));
+    assert_eq!(b.get(ms(14)), Some(sparse));
+}
+
+#[test]
+fn red_under_a_shaper_never_learns_that_it_was_idle() {
+    // Its average therefore does not decay while nothing is queued: peek finds nothing and dequeue is not called.
+    let red = "red limit 400000 min 12500 max 37500 avpkt 1000 burst 20 bandwidth 10mbit";
+    let mut b = shaped(Rate::from_mbit(10), 3028, red);
+    b.put_many(ms(0), 10, 1000, 0);
+    departures(&mut b, ms(0));
+    let before = b.extra("qavg");
+    b.put(ms(60_000), 1000, 0);
+    // One sample of an empty queue at weight 1/16, where a minute of idle time would have left nothing.
+    assert!(before > 1000.0 && b.extra("qavg") > before * 0.93);
+    // Without the shaper the same minute empties it.
+    let mut alone = bench(red);
+    alone.put_many(ms(0), 10, 1000, 0);
+    while alone.get(ms(1)).is_some() {}
+    alone.put(ms(60_000), 1000, 0);
+    assert!(alone.extra("qavg") < 1.0);
+}

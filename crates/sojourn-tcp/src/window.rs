@@ -1,0 +1,142 @@
+//! The receive window: how much the receiver offers, and how it learns to offer more.
+
+use sojourn_units::{Duration, Time};
+
+/// Window that a fresh Linux socket offers: half of its default buffer of 128 KiB, less one segment.
+const INITIAL_BUFFER_WINDOW: u64 = 65_536;
+/// Window that a segment's share of the buffer is worth: half of the memory that a full-sized segment occupies.
+///
+/// Linux counts 2996 bytes of buffer for each segment that it wants room for, and offers half of it as window.
+const WINDOW_PER_SEGMENT: u64 = 1_498;
+
+/// Dynamic right-sizing: the window follows twice what was read in the last round trip.
+///
+/// Source: Linux 6.1 `tcp_rcv_space_adjust` and `tcp_grow_window`, after Fisk and Feng 2001. What matters to the network
+/// is less the limit, which stays ahead of slow start, than a side effect: a segment that enlarges the window is
+/// acknowledged at once, so there are no delayed acknowledgements while a connection starts. HyStart sees those.
+///
+/// Deviation: memory is counted as if every segment were full-sized; the application reads everything at once.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveWindow {
+    advertised_mss: u64,
+    /// The window may not grow beyond this (window_clamp).
+    clamp: u64,
+    /// What is offered (rcv_ssthresh).
+    offered: u64,
+    /// The most that `clamp` may become.
+    limit: u64,
+    /// Bytes read in the best round trip so far.
+    space: u64,
+    /// Where and when the current round trip began.
+    round_start: (u64, Time),
+    /// Smallest round trip seen from this side; by timestamps, so in whole milliseconds.
+    rtt: Option<Duration>,
+    last_echo: u32,
+}
+
+impl ReceiveWindow {
+    pub(crate) fn new(mss: u16, limit: u64) -> Self {
+        // The 12 bytes of the timestamp option are not part of the advertised segment size.
+        let advertised_mss = u64::from(mss) + 12;
+        let clamp = (INITIAL_BUFFER_WINDOW - advertised_mss).min(limit);
+        Self {
+            advertised_mss,
+            clamp,
+            offered: clamp,
+            limit,
+            space: clamp.min(10 * advertised_mss),
+            round_start: (1, Time::ZERO),
+            rtt: None,
+            last_echo: 0,
+        }
+    }
+
+    /// The window to advertise, bytes.
+    pub(crate) fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    /// Smallest RTT seen from this side.
+    pub(crate) fn rtt(&self) -> Option<Duration> {
+        self.rtt
+    }
+
+    /// The connection begins.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.round_start.1 = now;
+    }
+
+    /// A segment of `len` bytes arrived that echoes timestamp `echo` (ms). Answers whether the window grew.
+    #[inline]
+    pub(crate) fn on_segment(&mut self, len: u16, full: bool, echo: u32, now_ms: u32) -> bool {
+        if echo != self.last_echo && full {
+            self.last_echo = echo;
+            if echo > 0 {
+                let rtt = Duration::from_millis(u64::from(now_ms.wrapping_sub(echo)).max(1));
+                self.rtt = Some(self.rtt.map_or(rtt, |r| r.min(rtt)));
+            }
+        }
+        if self.offered >= self.clamp || len < 128 {
+            return false;
+        }
+        let more = (2 * self.advertised_mss).max(2 * u64::from(len));
+        self.offered = (self.offered + more).min(self.clamp);
+        true
+    }
+
+    /// The application has read everything up to `next`.
+    #[inline]
+    pub(crate) fn on_read(&mut self, next: u64, now: Time) {
+        let Some(rtt) = self.rtt else { return };
+        let (start, began) = self.round_start;
+        if now.since(began) < rtt {
+            return;
+        }
+        self.round_start = (next, now);
+        let copied = next - start;
+        if copied <= self.space {
+            return;
+        }
+        // Twice what was read, room for a burst, and more if the rate is growing: slow start doubles each round trip.
+        let mut wanted = 2 * copied + 16 * self.advertised_mss;
+        wanted += 2 * (wanted * (copied - self.space) / self.space);
+        let window = wanted / self.advertised_mss * WINDOW_PER_SEGMENT * self.advertised_mss / 1460;
+        self.clamp = self.clamp.max(window.min(self.limit));
+        self.space = copied;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_starts_at_44_segments_and_grows_while_more_is_read() {
+        let mut w = ReceiveWindow::new(1448, 3 << 20);
+        assert_eq!(w.offered(), 64_076);
+        assert!(!w.on_segment(1448, true, 1, 51));
+        assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
+        // Twelve segments in the first round trip: 55 segments' worth of window (seen on Linux 6.1: 82,496 bytes).
+        w.on_read(1 + 12 * 1448, Time::from_millis(50));
+        for _ in 0..20 {
+            w.on_segment(1448, true, 1, 51);
+        }
+        assert!(w.offered().abs_diff(82_496) < 2 * 1448, "{}", w.offered());
+        assert!(!w.on_segment(1448, true, 1, 51));
+    }
+
+    #[test]
+    fn it_never_exceeds_its_limit() {
+        let mut w = ReceiveWindow::new(1448, 100_000);
+        w.on_segment(1448, true, 1, 51);
+        let mut next = 1;
+        for round in 1..20u64 {
+            next += 1_448 << round.min(12);
+            w.on_read(next, Time::from_millis(50 * round));
+            for _ in 0..100 {
+                w.on_segment(1448, true, 1, 51);
+            }
+        }
+        assert_eq!(w.offered(), 100_000);
+    }
+}
