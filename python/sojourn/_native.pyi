@@ -2,6 +2,19 @@
 
 from typing import Any, final
 
+__all__ = [
+    "Departure",
+    "Drop",
+    "ParamError",
+    "Qdisc",
+    "__version__",
+    "congestion_controls",
+    "expand_qdisc",
+    "list_presets",
+    "list_qdiscs",
+    "normalize",
+    "run",
+]
 __version__: str
 
 class ParamError(ValueError):
@@ -50,11 +63,13 @@ class Drop:
 class Qdisc:
     """A queue discipline driven by hand: the caller tells the time."""
 
-    def __new__(cls, text: str, *, seed: int | None = None, rate_bps: int | None = None) -> Qdisc: ...
+    def __new__(cls, text: str, seed: int | None = None, *, rate_bps: int | None = None) -> Qdisc: ...
     def enqueue(self, now_ns: int, size: int, flow: int | None = None, ecn: bool = False) -> int: ...
     def dequeue(self, now_ns: int) -> Departure | None: ...
     def ready_at(self, now_ns: int) -> int | None: ...
     def take_drops(self) -> list[Drop]: ...
+    @property
+    def text(self) -> str: ...
     @property
     def backlog(self) -> tuple[int, int]: ...
     @property
