@@ -158,7 +158,7 @@ impl Endpoint {
         self.state = State::Established;
         self.handshake_due = false;
         self.sender.established(rtt, window_end, now);
-        self.receiver.established(rtt, now);
+        self.receiver.established(rtt, self.sender.rto(), now);
     }
 
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.

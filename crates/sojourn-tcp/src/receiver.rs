@@ -74,6 +74,8 @@ pub struct Receiver {
     delayed: bool,
     window: ReceiveWindow,
     srtt: Option<Duration>,
+    /// This side's own retransmission time-out: what counts as a long pause, and bounds the delay.
+    rto: Duration,
     stats: ReceiverStats,
 }
 
@@ -100,6 +102,7 @@ impl Receiver {
             delayed: p.delayed_ack,
             window: ReceiveWindow::new(p.mss, p.receive_window.get()),
             srtt: None,
+            rto: crate::rtt::RTO_INITIAL,
             stats: ReceiverStats::default(),
         }
     }
@@ -120,9 +123,10 @@ impl Receiver {
         self.window.offered()
     }
 
-    /// The handshake took `rtt`.
-    pub(crate) fn established(&mut self, rtt: Option<Duration>, now: Time) {
+    /// The handshake took `rtt`; this side's time-out is now `rto`.
+    pub(crate) fn established(&mut self, rtt: Option<Duration>, rto: Duration, now: Time) {
         self.srtt = rtt;
+        self.rto = rto;
         self.window.begin(now);
     }
 
@@ -245,9 +249,9 @@ impl Receiver {
         self.delay = Some(if gap <= DELAY_MIN / 2 {
             delay / 2 + DELAY_MIN / 2
         } else if gap < delay {
-            delay / 2 + gap
+            (delay / 2 + gap).min(self.rto)
         } else {
-            if gap > Duration::from_secs(1) {
+            if gap > self.rto {
                 // Longer than the sender's likely time-out: it may be starting again.
                 self.quick = self.quick.max(self.quick_acks());
             }
@@ -337,7 +341,7 @@ impl Receiver {
             && at <= now
         {
             // The delay was too short to be saved by a second segment.
-            self.delay = self.delay.map(|d| (d * 2).min(Duration::from_secs(1)));
+            self.delay = self.delay.map(|d| (d * 2).min(self.rto));
             self.need = AckNeed::Now;
         }
         if self.compression_due.is_some_and(|at| at <= now) {
