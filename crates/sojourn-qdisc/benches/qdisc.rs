@@ -51,7 +51,14 @@ struct Driver<Q> {
 
 impl<Q: Qdisc<SimPacket>> Driver<Q> {
     fn new(q: Q, backlog: u64) -> Self {
-        let mut driver = Self { q, now: Time::ZERO, n: 0, backlog, step: Duration::from_nanos(1_211_200), drops: Count(0) };
+        let mut driver = Self {
+            q,
+            now: Time::ZERO,
+            n: 0,
+            backlog,
+            step: Duration::from_nanos(1_211_200),
+            drops: Count(0),
+        };
         for _ in 0..5000 {
             driver.pair();
         }
@@ -61,7 +68,12 @@ impl<Q: Qdisc<SimPacket>> Driver<Q> {
     fn arrive(&mut self) {
         self.n = self.n.wrapping_add(1);
         let flow = self.n.wrapping_mul(2_654_435_769) >> 28;
-        let packet = SimPacket { size: 1514, flow: flow % 10 * 37, ecn: false, _rest: [0; 6] };
+        let packet = SimPacket {
+            size: 1514,
+            flow: flow % 10 * 37,
+            ecn: false,
+            _rest: [0; 6],
+        };
         self.q.enqueue(packet, self.now, &mut self.drops);
     }
 
@@ -92,8 +104,16 @@ fn standing_backlog(c: &mut Criterion) {
         ("sfq", "sfq", 50),
         ("fq_codel", "fq_codel", 50),
         ("fq_codel_below_target", "fq_codel target 1s", 50),
-        ("fq_nocodel_full", "fq_codel limit 127 target 100s interval 100s noecn drop_batch 1", 200),
-        ("fq_nocodel_full_batch_64", "fq_codel limit 127 target 100s interval 100s noecn", 200),
+        (
+            "fq_nocodel_full",
+            "fq_codel limit 127 target 100s interval 100s noecn drop_batch 1",
+            200,
+        ),
+        (
+            "fq_nocodel_full_batch_64",
+            "fq_codel limit 127 target 100s interval 100s noecn",
+            200,
+        ),
     ] {
         let spec = QdiscSpec::parse(text, None).expect(text);
         group.bench_function(name, |b| {
