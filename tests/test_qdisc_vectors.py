@@ -76,7 +76,13 @@ def test_a_refused_packet_has_an_id_and_is_in_take_drops() -> None:
     assert [(d.id, d.reason, d.sojourn_ns) for d in q.take_drops()] == [(1, "queue_limit", 0), (2, "queue_limit", 0)]
     assert q.take_drops() == []
     departure = q.dequeue(7)
-    assert (departure.id, departure.size, departure.flow, departure.sojourn_ns, departure.marked) == (0, 100, 0, 7, False)
+    assert (departure.id, departure.size, departure.flow, departure.sojourn_ns, departure.marked) == (
+        0,
+        100,
+        0,
+        7,
+        False,
+    )
     assert q.dequeue(7) is None
     assert q.backlog == (0, 0)
 
