@@ -232,7 +232,9 @@ pub fn codel_dequeue<P: Packet>(
 ) -> Option<(Queued<P>, bool)> {
     let Some((mut head, left)) = pop() else {
         state.dropping = false;
-        if !params.variant.is_linux() {
+        // Linux forgot this until 2025: an interval begun before the queue ran empty went on. Where the queue empties every
+        // round trip (two-way traffic), that is the difference between 33 and 40 ms of mean delay at 10 Mbit/s.
+        if params.variant != CodelVariant::Linux314 {
             state.first_above = None;
         }
         return None;
