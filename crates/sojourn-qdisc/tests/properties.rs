@@ -44,7 +44,7 @@ const TEXTS: &[&str] = &[
     "pfifo_fast limit 20",
     "pfifo_fast limit 20 variant linux-3.14",
     "red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit",
-    "red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit adaptive ecn",
+    "red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit adaptive ecn variant linux-3.14",
     "pie limit 30 target 5ms tupdate 5ms ecn",
     "pie limit 30 target 5ms tupdate 5ms dq_rate_estimator bytemode",
     "pie limit 30 target 5ms tupdate 5ms variant linux-3.14",

@@ -232,8 +232,7 @@ pub fn codel_dequeue<P: Packet>(
 ) -> Option<(Queued<P>, bool)> {
     let Some((mut head, left)) = pop() else {
         state.dropping = false;
-        // Linux forgot this until 2025: an interval begun before the queue ran empty went on. Where the queue empties every
-        // round trip (two-way traffic), that is the difference between 33 and 40 ms of mean delay at 10 Mbit/s.
+        // Linux 3.14 did not forget: in fq_codel an interval begun before the queue ran empty went on.
         if params.variant != CodelVariant::Linux314 {
             state.first_above = None;
         }

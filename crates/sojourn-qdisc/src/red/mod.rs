@@ -8,7 +8,7 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-pub use params::RedParams;
+pub use params::{RedParams, RedVariant};
 
 use crate::ledger::Ledger;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
@@ -159,7 +159,7 @@ impl<P: Packet> Red<P> {
     /// Runs the adaptations that are due. Source: Floyd et al. 2001 section 5; `red_adaptative_algo`.
     #[inline]
     fn run_timer(&mut self, now: Time) {
-        if self.params.adaptive && now >= self.next_adapt {
+        if self.params.adapts() && now >= self.next_adapt {
             self.adapt_until(now);
         }
     }
