@@ -253,3 +253,20 @@ def test_interrupt_leaves_whole_files_only(tmp_path: Path) -> None:
     assert all(record["format"] == "sojourn-run/1" for record in records)
     with pytest.raises(ProcessLookupError):
         os.killpg(command.pid, 0)
+
+
+def test_interrupt_ends_a_single_run_at_once(tmp_path: Path) -> None:
+    command = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", "run", "rrul", "--rate", "1gbit", "--duration", "2000s", "--out", "o"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)
+    assert command.poll() is None
+    command.send_signal(signal.SIGINT)
+    printed, talk = command.communicate(timeout=10)
+    assert (command.returncode, printed) == (130, "")
+    assert talk.strip().splitlines()[-1].startswith("sojourn: interrupted")
+    assert list((tmp_path / "o").iterdir()) == []

@@ -24,6 +24,7 @@ REFUSED = {
     "duration of zero": (["run", "rrul", "--duration", "0s"], ["duration", "0"]),
     "duration that is a rate": (["run", "rrul", "--duration", "5mbit"], ["duration", "5mbit"]),
     "negative seed": (["run", "rrul", "--seed", "-1"], ["seed", "-1"]),
+    "seed beyond 64 bits": (["run", "rrul", "--seed", str(2**64)], ["seed", str(2**64)]),
     "seed that is a word": (["run", "rrul", "--seed", "one"], ["seed", "one", "whole number"]),
     "unknown congestion control": (["run", "rrul", "--cc", "warp"], ["warp", "cubic"]),
     "repeat of zero": (["run", "rrul", "--repeat", "0"], ["repeat", "0", "at least 1"]),

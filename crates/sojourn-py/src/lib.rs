@@ -1,25 +1,25 @@
-//! `sojourn._native`: conversions between Python and the Rust crates, and the error table. No algorithm lives here.
+//! The Python module `sojourn._native`: conversions and the error table, no algorithm.
 
 mod error;
+mod qdisc;
 mod run;
 
 use pyo3::prelude::*;
 
-/// The names of the congestion control algorithms.
-#[pyfunction]
-fn congestion_controls() -> Vec<&'static str> {
-    sojourn_tcp::cc::Algorithm::ALL
-        .map(sojourn_tcp::cc::Algorithm::name)
-        .to_vec()
-}
+/// Packet-level models of queue disciplines, compiled.
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use crate::error::ParamError;
+    #[pymodule_export]
+    use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_presets, list_qdiscs};
+    #[pymodule_export]
+    use crate::run::{congestion_controls, normalize, run};
 
-/// The compiled core of Sojourn.
-#[pymodule]
-fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    m.add("ParamError", m.py().get_type::<error::ParamError>())?;
-    m.add_function(wrap_pyfunction!(congestion_controls, m)?)?;
-    m.add_function(wrap_pyfunction!(run::normalize, m)?)?;
-    m.add_function(wrap_pyfunction!(run::run, m)?)?;
-    Ok(())
+    use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

@@ -4,6 +4,14 @@ use crate::error::param;
 use pyo3::prelude::*;
 use sojourn_sim::{Progress, Run, Scenario};
 
+/// The names of the congestion control algorithms.
+#[pyfunction]
+pub(crate) fn congestion_controls() -> Vec<&'static str> {
+    sojourn_tcp::cc::Algorithm::ALL
+        .map(sojourn_tcp::cc::Algorithm::name)
+        .to_vec()
+}
+
 /// The canonical JSON of a scenario: every default written out.
 #[pyfunction]
 pub(crate) fn normalize(scenario_json: &str) -> PyResult<String> {

@@ -1,6 +1,6 @@
 //! The accounts every discipline keeps: what came, what went, what was dropped, what is left.
 
-use crate::{Admission, Backlog, Departure, DropReason, DropSink, Dropped, Packet, QdiscStats, Queued};
+use crate::{Admission, Backlog, DropReason, DropSink, Dropped, Packet, QdiscStats, Queued};
 use sojourn_units::{Bytes, Time};
 
 /// Counters and backlog of one discipline. A packet held ahead of time for a peek is part of the backlog.
@@ -64,59 +64,56 @@ impl Ledger {
 ///
 /// Source: `qdisc_peek_dequeued` and `qdisc_dequeue_peeked` of Linux: it still counts in queue length and backlog.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ahead<P>(Option<(Queued<P>, bool)>);
+pub(crate) struct Ahead<P> {
+    held: Option<Queued<P>>,
+    marked: bool,
+}
 
 impl<P: Packet> Ahead<P> {
-    pub(crate) const EMPTY: Self = Self(None);
+    pub(crate) const EMPTY: Self = Self {
+        held: None,
+        marked: false,
+    };
 
-    /// Holds what was dequeued at `now`, and puts it back into the books.
+    /// Holds what was dequeued, and puts it back into the books.
     #[inline]
-    pub(crate) fn hold(&mut self, departure: Departure<P>, now: Time, ledger: &mut Ledger) -> Bytes {
-        let size = departure.packet.size();
+    pub(crate) fn hold(&mut self, (queued, marked): (Queued<P>, bool), ledger: &mut Ledger) -> Bytes {
+        let size = queued.size;
         ledger.enter(size);
-        self.0 = Some((
-            Queued {
-                packet: departure.packet,
-                since: now - departure.sojourn,
-            },
-            departure.marked,
-        ));
+        self.held = Some(queued);
+        self.marked = marked;
         size
     }
 
-    /// Takes the held packet, out of the books, with its sojourn up to `now`.
+    /// Takes the held packet, out of the books.
     #[inline]
-    pub(crate) fn take(&mut self, now: Time, ledger: &mut Ledger) -> Option<Departure<P>> {
-        let (queued, marked) = self.0.take()?;
-        ledger.leave(queued.packet.size());
-        Some(Departure {
-            packet: queued.packet,
-            sojourn: now.since(queued.since),
-            marked,
-        })
+    pub(crate) fn take(&mut self, ledger: &mut Ledger) -> Option<(Queued<P>, bool)> {
+        let queued = self.held.take()?;
+        ledger.leave(queued.size);
+        Some((queued, self.marked))
     }
 
     /// The size of the held packet.
     #[inline]
     pub(crate) fn size(&self) -> Option<Bytes> {
-        self.0.as_ref().map(|(queued, _)| queued.packet.size())
+        self.held.as_ref().map(|queued| queued.size)
     }
 }
 
 /// The three methods that every discipline with a real dequeue behind its peek shares. `self.next(now, drops)` is that
-/// real dequeue: it takes the packet out of the books and leaves the counters of sent packets alone. A method named in
+/// real dequeue, a packet and whether it was marked: it takes it out of the books and leaves the counters of sent packets alone. A method named in
 /// the macro's argument, `self.timer(now, drops)`, runs first: timers must see the state before this call changes it.
 macro_rules! dequeue_through_ahead {
     ($($timer:ident)?) => {
         #[inline]
         fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
             $(self.$timer(now, drops);)?
-            let departure = match self.ahead.take(now, &mut self.ledger) {
+            let (queued, marked) = match self.ahead.take(&mut self.ledger) {
                 Some(held) => held,
                 None => self.next(now, drops)?,
             };
-            self.ledger.send(departure.packet.size());
-            Some(departure)
+            self.ledger.send(queued.size);
+            Some(queued.depart(now, marked))
         }
 
         fn ready_at(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Time> {
@@ -133,8 +130,8 @@ macro_rules! dequeue_through_ahead {
             if let Some(size) = self.ahead.size() {
                 return Some(size);
             }
-            let departure = self.next(now, drops)?;
-            Some(self.ahead.hold(departure, now, &mut self.ledger))
+            let next = self.next(now, drops)?;
+            Some(self.ahead.hold(next, &mut self.ledger))
         }
 
         fn backlog(&self) -> Backlog {

@@ -128,7 +128,9 @@ fn ared(rate: Rate) -> String {
     let avpkt = 1000;
     let burst = RedParams::default_burst(min as u32, max as u32, avpkt);
     let limit = (4 * max).max(400_000);
-    format!("red limit {limit} min {min} max {max} avpkt {avpkt} burst {burst} bandwidth {rate} adaptive")
+    format!(
+        "red limit {limit} min {min} max {max} avpkt {avpkt} burst {burst} bandwidth {rate} adaptive variant linux-3.14"
+    )
 }
 
 #[cfg(test)]

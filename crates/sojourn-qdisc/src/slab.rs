@@ -1,7 +1,7 @@
 //! One arena of packets for disciplines with many queues: lists linked by index, no allocation per packet.
 
 use crate::Queued;
-use sojourn_units::Time;
+use sojourn_units::{Bytes, Time};
 
 /// No node.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -10,6 +10,7 @@ pub(crate) const NIL: u32 = u32::MAX;
 struct Node<P> {
     packet: Option<P>,
     since: Time,
+    size: Bytes,
     next: u32,
     prev: u32,
 }
@@ -51,6 +52,7 @@ impl<P> Slab<P> {
         let node = Node {
             packet: Some(queued.packet),
             since: queued.since,
+            size: queued.size,
             next: NIL,
             prev: list.tail,
         };
@@ -78,7 +80,7 @@ impl<P> Slab<P> {
     pub(crate) fn pop_front(&mut self, list: &mut List) -> Option<Queued<P>> {
         let index = list.head;
         let node = self.nodes.get_mut(index as usize)?;
-        let (packet, since, next) = (node.packet.take()?, node.since, node.next);
+        let (packet, since, size, next) = (node.packet.take()?, node.since, node.size, node.next);
         node.next = self.free;
         self.free = index;
         list.head = next;
@@ -87,14 +89,14 @@ impl<P> Slab<P> {
         } else {
             self.nodes[next as usize].prev = NIL;
         }
-        Some(Queued { packet, since })
+        Some(Queued { packet, since, size })
     }
 
     /// Takes the youngest packet of `list`.
     pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Queued<P>> {
         let index = list.tail;
         let node = self.nodes.get_mut(index as usize)?;
-        let (packet, since, prev) = (node.packet.take()?, node.since, node.prev);
+        let (packet, since, size, prev) = (node.packet.take()?, node.since, node.size, node.prev);
         node.next = self.free;
         self.free = index;
         list.tail = prev;
@@ -103,7 +105,7 @@ impl<P> Slab<P> {
         } else {
             self.nodes[prev as usize].next = NIL;
         }
-        Some(Queued { packet, since })
+        Some(Queued { packet, since, size })
     }
 }
 
@@ -115,6 +117,7 @@ mod tests {
         Queued {
             packet,
             since: Time::from_nanos(u64::from(packet)),
+            size: Bytes::new(1),
         }
     }
 

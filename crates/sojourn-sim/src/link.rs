@@ -2,7 +2,7 @@
 
 use crate::calendar::Slot;
 use crate::meter::Meter;
-use crate::packet::Packet;
+use crate::packet::{Packet, Segments};
 use sojourn_qdisc::{AnyQdisc, Departure, DropSink, Dropped, Qdisc, Tbf};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -101,6 +101,7 @@ pub(crate) const END: u16 = u16::MAX;
 pub(crate) struct Sink<'a> {
     pub(crate) now: Time,
     pub(crate) meter: &'a mut Meter,
+    pub(crate) segments: &'a mut Segments,
     /// With the ablation `spare_acks`: bare acknowledgements that must be offered again.
     pub(crate) spared: Option<&'a mut VecDeque<Packet>>,
 }
@@ -113,7 +114,10 @@ impl DropSink<Packet> for Sink<'_> {
                 self.meter.on_spared(&packet, self.now);
                 spared.push_back(packet);
             }
-            _ => self.meter.on_drop(&packet, drop.reason, self.now),
+            _ => {
+                self.meter.on_drop(&packet, drop.reason, self.now);
+                self.segments.discard(&packet);
+            }
         }
     }
 }

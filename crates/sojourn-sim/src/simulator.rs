@@ -4,11 +4,11 @@ use crate::calendar::{Calendar, Slot};
 use crate::link::{END, Egress, Link, Next, Pacing, Sink};
 use crate::meter::Meter;
 use crate::network::{LinkId, Network, NetworkError, Shaping};
-use crate::packet::Packet;
+use crate::packet::{Packet, Segments};
 use crate::probe::{Probe, ProbeSpec};
 use crate::series::Series;
 use sojourn_qdisc::{AnyQdisc, Tbf};
-use sojourn_tcp::{Endpoint, ParamError, Segment, TcpParams};
+use sojourn_tcp::{Endpoint, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
 use thiserror::Error;
@@ -119,6 +119,7 @@ pub struct Simulator {
     arrived: VecDeque<Packet>,
     /// Acknowledgements to be offered again, by link (ablation `spare_acks`).
     spared: Vec<Option<VecDeque<Packet>>>,
+    segments: Segments,
     pub(crate) events: u64,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
@@ -194,6 +195,7 @@ impl Simulator {
             sample_interval,
             arrived: VecDeque::new(),
             spared,
+            segments: Segments::default(),
             events: 0,
             frozen: false,
             seed,
@@ -401,11 +403,7 @@ impl Simulator {
         };
         egress.meter.on_offer(&packet, self.now);
         let spared = self.spared[usize::from(link)].as_mut();
-        let mut sink = Sink {
-            meter: &mut egress.meter,
-            spared,
-            now: self.now,
-        };
+        let mut sink = Sink { meter: &mut egress.meter, spared, segments: &mut self.segments, now: self.now };
         egress.pacing.enqueue(packet, self.now, &mut sink);
         egress.meter.offered();
         // A wake-up is set as long as a packet waits; without one the packet may be able to leave at once.
@@ -421,11 +419,7 @@ impl Simulator {
             let l = &mut self.links[usize::from(link)];
             let Some(egress) = &mut l.egress else { return };
             let spared = &mut self.spared[usize::from(link)];
-            let mut sink = Sink {
-                meter: &mut egress.meter,
-                spared: spared.as_mut(),
-                now,
-            };
+            let mut sink = Sink { meter: &mut egress.meter, spared: spared.as_mut(), segments: &mut self.segments, now };
             let next = egress.pacing.next(now, &mut sink);
             match next {
                 Next::Packet(departure, sending) => {
@@ -455,11 +449,7 @@ impl Simulator {
         if let Some(egress) = &mut self.links[usize::from(link)].egress {
             egress.meter.on_offer(&packet, self.now);
             let spared = self.spared[usize::from(link)].as_mut();
-            let mut sink = Sink {
-                meter: &mut egress.meter,
-                spared,
-                now: self.now,
-            };
+            let mut sink = Sink { meter: &mut egress.meter, spared, segments: &mut self.segments, now: self.now };
             egress.pacing.enqueue(packet, self.now, &mut sink);
             egress.meter.offered();
         }
@@ -512,8 +502,9 @@ impl Simulator {
     fn deliver(&mut self, packet: &Packet) {
         match self.owners[usize::from(packet.route)] {
             Owner::Endpoint(host) => {
+                let segment = self.segments.take(packet);
                 if !self.frozen {
-                    self.hosts[host as usize].endpoint.on_segment(&packet.segment, self.now);
+                    self.hosts[host as usize].endpoint.on_segment(&segment, self.now);
                     self.pump(host);
                 }
             }
@@ -532,12 +523,7 @@ impl Simulator {
         let h = &mut self.hosts[host as usize];
         let (route, hash) = (h.route, h.hash);
         while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
-            let packet = Packet {
-                size: segment.wire_size(),
-                segment,
-                hash,
-                route,
-            };
+            let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
             self.send(packet);
         }
         let h = &self.hosts[host as usize];
@@ -601,21 +587,12 @@ impl Simulator {
     fn send_probe(&mut self, probe: u32, back: bool, number: u64) {
         let p = &self.probes[probe as usize];
         let route = p.routes[usize::from(back)];
-        let segment = Segment {
-            seq: number,
-            ..Segment::default()
-        };
-        let packet = Packet {
-            size: p.spec.size,
-            segment,
-            hash: self.hashes[usize::from(route)],
-            route,
-        };
+        let packet = Packet::probe(number as u32, self.hashes[usize::from(route)], p.spec.size, route);
         self.send(packet);
     }
 
     fn probe_arrived(&mut self, probe: u32, at_server: bool, packet: &Packet) {
-        let number = packet.segment.seq;
+        let number = u64::from(packet.body);
         let p = &mut self.probes[probe as usize];
         if at_server && p.echoes() {
             self.send_probe(probe, true, number);

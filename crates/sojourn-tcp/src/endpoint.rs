@@ -114,6 +114,7 @@ impl Endpoint {
                 return;
             }
         }
+        self.receiver.on_timestamp(segment);
         if segment.flags.has(Flags::ACK) {
             self.sender.on_ack(segment, now);
         }

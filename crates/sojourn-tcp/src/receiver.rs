@@ -135,6 +135,15 @@ impl Receiver {
         self.ts_recent = ts;
     }
 
+    /// Any segment arrived, also a bare acknowledgement. RFC 7323 section 4.3: the timestamp to echo is that of the segment
+    /// that spans the last acknowledgement sent.
+    #[inline]
+    pub(crate) fn on_timestamp(&mut self, segment: &Segment) {
+        if segment.seq <= self.acked && segment.ts_val >= self.ts_recent {
+            self.ts_recent = segment.ts_val;
+        }
+    }
+
     /// Asks for an acknowledgement at once.
     pub(crate) fn acknowledge_now(&mut self) {
         self.need = AckNeed::Now;
@@ -145,10 +154,6 @@ impl Receiver {
     pub(crate) fn on_data(&mut self, segment: &Segment, now: Time) {
         self.stats.segments += 1;
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
-        // RFC 7323 section 4.3: the timestamp to echo is that of the segment that spans the last acknowledgement.
-        if start <= self.acked && segment.ts_val >= self.ts_recent {
-            self.ts_recent = segment.ts_val;
-        }
         if segment.flags.has(Flags::CWR) {
             self.echo_ce = false;
         }

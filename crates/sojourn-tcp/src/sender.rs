@@ -392,13 +392,15 @@ impl Sender {
         let lost_before = self.board.lost_total();
         self.undo.echo_ms = segment.ts_ecr;
         let mut times = Times::default();
+        // Before this acknowledgement: what it SACKs itself must not make the rest of it look reordered.
+        let highest = self.board.highest_sacked().unwrap_or(self.una);
         if segment.sack_count > 0 {
-            self.take_sacks(segment, now, &mut news, &mut times);
+            self.take_sacks(segment, now, highest, &mut news, &mut times);
         }
         if news.advanced {
             self.una = ack;
             self.backoff = 0;
-            self.take_cumulative(ack, prior_una, now, &mut news, &mut times);
+            self.take_cumulative(ack, highest, now, &mut news, &mut times);
         }
         let rtt = self.take_rtt(segment, now, &news, &times);
         if news.advanced && self.board.is_empty() {
@@ -437,7 +439,7 @@ impl Sender {
         }
     }
 
-    fn take_sacks(&mut self, segment: &Segment, now: Time, news: &mut News, times: &mut Times) {
+    fn take_sacks(&mut self, segment: &Segment, now: Time, highest: u64, news: &mut News, times: &mut Times) {
         let mut blocks = [(0, 0); 3];
         let mut n = 0;
         for b in segment.sack_ranges() {
@@ -458,7 +460,6 @@ impl Sender {
         } else {
             0
         };
-        let highest = self.board.highest_sacked().unwrap_or(self.una);
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
         for &(start, end) in &blocks[first..n] {
             if start >= end || end > self.nxt || end <= self.una {
@@ -483,8 +484,7 @@ impl Sender {
         }
     }
 
-    fn take_cumulative(&mut self, ack: u64, prior_una: u64, now: Time, news: &mut News, times: &mut Times) {
-        let highest = self.board.highest_sacked().unwrap_or(prior_una);
+    fn take_cumulative(&mut self, ack: u64, highest: u64, now: Time, news: &mut News, times: &mut Times) {
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
         let (rack, high_seq, state) = (&mut self.rack, self.high_seq, self.state);
         self.board.acknowledge(ack, |s| {

@@ -147,7 +147,11 @@ impl Sender {
             self.arm_rto(now);
             self.probe = Some((self.nxt, true));
             let s = self.board.get(index);
-            Outgoing { seq: s.seq, len: s.len, flags: crate::Flags::NONE }
+            Outgoing {
+                seq: s.seq,
+                len: s.len,
+                flags: crate::Flags::NONE,
+            }
         };
         Some(out)
     }

@@ -29,7 +29,7 @@ pub(crate) struct ReceiveWindow {
     space: u64,
     /// Where and when the current round trip began.
     round_start: (u64, Time),
-    /// Smallest round trip seen from this side; by timestamps, so in whole milliseconds.
+    /// Round trip seen from this side, smoothed by 1/8; by timestamps, so from samples in whole milliseconds.
     rtt: Option<Duration>,
     last_echo: u32,
 }
@@ -56,7 +56,7 @@ impl ReceiveWindow {
         self.offered
     }
 
-    /// Smallest RTT seen from this side.
+    /// Smoothed RTT seen from this side.
     pub(crate) fn rtt(&self) -> Option<Duration> {
         self.rtt
     }
@@ -72,8 +72,8 @@ impl ReceiveWindow {
         if echo != self.last_echo && full {
             self.last_echo = echo;
             if echo > 0 {
-                let rtt = Duration::from_millis(u64::from(now_ms.wrapping_sub(echo)).max(1));
-                self.rtt = Some(self.rtt.map_or(rtt, |r| r.min(rtt)));
+                let sample = Duration::from_millis(u64::from(now_ms.wrapping_sub(echo)).max(1));
+                self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.saturating_sub(rtt / 8) + sample / 8));
             }
         }
         if self.offered >= self.clamp || len < 128 {
@@ -123,6 +123,14 @@ mod tests {
         }
         assert!(w.offered().abs_diff(82_496) < 2 * 1448, "{}", w.offered());
         assert!(!w.on_segment(1448, true, 1, 51));
+    }
+
+    #[test]
+    fn the_round_trip_is_smoothed_by_an_eighth() {
+        let mut w = ReceiveWindow::new(1448, 3 << 20);
+        w.on_segment(1448, true, 1, 51);
+        w.on_segment(1448, true, 2, 132);
+        assert_eq!(w.rtt(), Some(Duration::from_micros(60_000)));
     }
 
     #[test]

@@ -61,16 +61,16 @@ def _qdiscs(found: list[dict[str, Any]]) -> str:
     parts = []
     for one in found:
         lines = [f"{one['kind']}: {one['summary']}"]
-        lines += [
-            f"    {parameter['name']:<14} default {parameter['default']}"
-            + (f" ({parameter['unit']})" if parameter["unit"] else "")
-            + f": {parameter['help']}"
-            for parameter in one["parameters"]
-        ]
+        lines += [f"    {_parameter(parameter)}" for parameter in one["parameters"]]
         if one.get("source"):
             lines.append(f"    source: {one['source']}")
         parts.append("\n".join(lines))
     return "Queue disciplines (--qdisc TEXT takes what tc takes)\n\n" + "\n".join(parts)
+
+
+def _parameter(one: dict[str, Any]) -> str:
+    default = "" if one["default"] is None else f", default {one['default']}"
+    return f"{one['name']} ({one['unit']}{default}): {one['help']}"
 
 
 def _presets(found: list[dict[str, Any]]) -> str:

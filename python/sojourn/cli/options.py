@@ -29,8 +29,17 @@ def whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError as error:
-        message = f"{text!r} is given, but it must be a whole number"
+        message = f"value is {text!r}, but must be a whole number"
         raise argparse.ArgumentTypeError(message) from error
+
+
+def seed(text: str) -> int:
+    """Read a seed."""
+    value = whole_number(text)
+    if not 0 <= value < 2**64:
+        message = f"seed is {value}, but must be from 0 to {2**64 - 1}"
+        raise argparse.ArgumentTypeError(message)
+    return value
 
 
 def add_experiment(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +72,7 @@ def add_directions(parser: argparse.ArgumentParser) -> None:
 def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:
     """Add the options of repeated runs."""
     group = parser.add_argument_group("runs")
-    group.add_argument("--seed", metavar="N", type=whole_number, help="seed of the first run (default 1)")
+    group.add_argument("--seed", metavar="N", type=seed, help="seed of the first run (default 1)")
     group.add_argument(
         "--repeat", metavar="N", type=whole_number, help=f"runs, with seeds N, N+1, ... (default {default})"
     )

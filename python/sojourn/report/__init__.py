@@ -157,7 +157,7 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
         repeats = len(next(cell for cell in comparison.cells if cell.link == link).runs)
         sections.append(
             Section(
-                title=f"{link_words(link)} (down/up)",
+                title=f"{_figure_number(of_link[0].name)}{link_words(link)} (down/up)",
                 figures=of_link,
                 headers=tuple(headers()),
                 rows=tuple(tuple(row) for row in table_rows(comparison, link)),
@@ -184,6 +184,11 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
 
 def _figure(name: str, caption: str, drawing: Drawing) -> Figure:
     return Figure(name=name, caption=caption, svg=plots.to_bytes(drawing, "svg"), png=plots.to_bytes(drawing, "png"))
+
+
+def _figure_number(name: str) -> str:
+    """Return `Fig. 2a: ` for a paper's figure `fig2a`, and nothing for one of our own."""
+    return f"Fig. {name.removeprefix('fig')}: " if name.startswith("fig") else ""
 
 
 def _facts(results: Results) -> list[tuple[str, str]]:

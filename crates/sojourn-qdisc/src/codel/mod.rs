@@ -15,7 +15,7 @@ pub use qdisc::Codel;
 
 use crate::fifo::MTU;
 use crate::param::{in_range, positive_time};
-use crate::{Departure, DropReason, DropSink, Dropped, Packet, ParamError, Queued};
+use crate::{DropReason, DropSink, Dropped, Packet, ParamError, Queued};
 use sojourn_units::{Bytes, Duration, Time};
 
 /// Whose reading of the algorithm.
@@ -220,7 +220,7 @@ impl CodelState {
 ///
 /// `pop` takes the oldest packet out of the queue and says how many bytes are then left in the backlog that the
 /// one-packet test looks at: the queue's own for `codel`, the whole discipline's for `fq_codel` as in Linux.
-/// Dropped packets go to `drops` and are counted in `stats.drops`; the caller adds them to its own books.
+/// Answers the packet, and whether it was marked. Dropped packets go to `drops` and are counted in `stats.drops`; the caller adds them to its own books.
 #[inline]
 pub fn codel_dequeue<P: Packet>(
     params: &CodelParams,
@@ -229,15 +229,16 @@ pub fn codel_dequeue<P: Packet>(
     now: Time,
     mut pop: impl FnMut() -> Option<(Queued<P>, Bytes)>,
     drops: &mut dyn DropSink<P>,
-) -> Option<Departure<P>> {
+) -> Option<(Queued<P>, bool)> {
     let Some((mut head, left)) = pop() else {
         state.dropping = false;
-        if !params.variant.is_linux() {
+        // Linux 3.14 did not forget: in fq_codel an interval begun before the queue ran empty went on.
+        if params.variant != CodelVariant::Linux314 {
             state.first_above = None;
         }
         return None;
     };
-    let ok = state.ok_to_drop(params, stats, head.since, head.packet.size(), left, now);
+    let ok = state.ok_to_drop(params, stats, head.since, head.size, left, now);
     let mut marked = false;
     if state.dropping {
         if !ok {
@@ -245,7 +246,7 @@ pub fn codel_dequeue<P: Packet>(
         }
         while state.dropping && state.drop_next.is_some_and(|at| now >= at) {
             state.set_count(state.count.wrapping_add(1));
-            marked = params.ecn && head.packet.mark_ce();
+            marked = params.ecn && mark(&mut head.packet);
             if !marked {
                 discard(head, now, stats, drops);
                 let Some((next, left)) = pop() else {
@@ -254,7 +255,7 @@ pub fn codel_dequeue<P: Packet>(
                     return None;
                 };
                 head = next;
-                state.dropping = state.ok_to_drop(params, stats, head.since, head.packet.size(), left, now);
+                state.dropping = state.ok_to_drop(params, stats, head.since, head.size, left, now);
             }
             if state.dropping {
                 state.drop_next = state.drop_next.map(|at| state.control_law(params, at));
@@ -265,7 +266,7 @@ pub fn codel_dequeue<P: Packet>(
             }
         }
     } else if ok {
-        marked = params.ecn && head.packet.mark_ce();
+        marked = params.ecn && mark(&mut head.packet);
         if marked {
             stats.ecn_mark += 1;
             state.enter(params, stats, now);
@@ -274,7 +275,7 @@ pub fn codel_dequeue<P: Packet>(
             let next = pop();
             match &next {
                 Some((next, left)) => {
-                    state.ok_to_drop(params, stats, next.since, next.packet.size(), *left, now);
+                    state.ok_to_drop(params, stats, next.since, next.size, *left, now);
                 }
                 None => state.first_above = None,
             }
@@ -283,16 +284,19 @@ pub fn codel_dequeue<P: Packet>(
             head = next?.0;
         }
     }
-    if params.ce_threshold.is_some_and(|limit| state.last_delay > limit) && head.packet.mark_ce() {
+    if params.ce_threshold.is_some_and(|limit| state.last_delay > limit) && mark(&mut head.packet) {
         stats.ce_mark += 1;
         marked = true;
     }
     stats.marked += u64::from(marked);
-    Some(Departure {
-        packet: head.packet,
-        sojourn: now.since(head.since),
-        marked,
-    })
+    Some((head, marked))
+}
+
+/// Kept out of line: see [`Queued`] on looking into packets.
+#[cold]
+#[inline(never)]
+fn mark<P: Packet>(packet: &mut P) -> bool {
+    packet.mark_ce()
 }
 
 #[cold]

@@ -49,24 +49,24 @@ impl<P: Packet> Codel<P> {
     }
 
     #[inline]
-    fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
         self.now = now;
         let (ring, ledger) = (&mut self.ring, &mut self.ledger);
-        let departure = codel_dequeue(
+        let next = codel_dequeue(
             &self.params,
             &mut self.state,
             &mut self.counters,
             now,
             || {
                 let queued = ring.pop_front()?;
-                ledger.leave(queued.packet.size());
+                ledger.leave(queued.size);
                 Some((queued, ledger.backlog.bytes))
             },
             drops,
         );
         self.ledger.stats.drops[DropReason::Congestion.index()] = self.counters.drops;
         self.ledger.stats.marks = self.counters.marked;
-        departure
+        next
     }
 }
 
@@ -79,8 +79,9 @@ impl<P: Packet> Qdisc<P> for Codel<P> {
             self.drop_overlimit += 1;
             return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
         }
-        self.ledger.enter(packet.size());
-        self.ring.push_back(Queued { packet, since: now });
+        let queued = Queued::new(packet, now);
+        self.ledger.enter(queued.size);
+        self.ring.push_back(queued);
         Admission::Queued
     }
 

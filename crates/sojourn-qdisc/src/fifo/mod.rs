@@ -88,21 +88,20 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
             return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
         }
         self.ledger.enter(size);
-        self.ring.push_back(Queued { packet, since: now });
+        self.ring.push_back(Queued {
+            packet,
+            since: now,
+            size,
+        });
         Admission::Queued
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
         let queued = self.ring.pop_front()?;
-        let size = queued.packet.size();
-        self.ledger.leave(size);
-        self.ledger.send(size);
-        Some(Departure {
-            packet: queued.packet,
-            sojourn: now.since(queued.since),
-            marked: false,
-        })
+        self.ledger.leave(queued.size);
+        self.ledger.send(queued.size);
+        Some(queued.depart(now, false))
     }
 
     fn ready_at(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Time> {
@@ -111,7 +110,7 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
 
     #[inline]
     fn peek_size(&self) -> Option<Bytes> {
-        self.ring.front().map(|queued| queued.packet.size())
+        self.ring.front().map(|queued| queued.size)
     }
 
     fn backlog(&self) -> Backlog {
@@ -197,21 +196,17 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
         if held >= u64::from(self.params.limit) {
             return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
         }
-        self.ledger.enter(packet.size());
-        self.bands[band].push_back(Queued { packet, since: now });
+        let queued = Queued::new(packet, now);
+        self.ledger.enter(queued.size);
+        self.bands[band].push_back(queued);
         Admission::Queued
     }
 
     fn dequeue(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
         let queued = self.bands.iter_mut().find_map(VecDeque::pop_front)?;
-        let size = queued.packet.size();
-        self.ledger.leave(size);
-        self.ledger.send(size);
-        Some(Departure {
-            packet: queued.packet,
-            sojourn: now.since(queued.since),
-            marked: false,
-        })
+        self.ledger.leave(queued.size);
+        self.ledger.send(queued.size);
+        Some(queued.depart(now, false))
     }
 
     fn ready_at(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Time> {
@@ -219,10 +214,7 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
     }
 
     fn peek_size(&self) -> Option<Bytes> {
-        self.bands
-            .iter()
-            .find_map(VecDeque::front)
-            .map(|queued| queued.packet.size())
+        self.bands.iter().find_map(VecDeque::front).map(|queued| queued.size)
     }
 
     fn backlog(&self) -> Backlog {

@@ -254,7 +254,7 @@ impl<P: Packet> FqCodel<P> {
         let half = flow.backlog / 2;
         let (mut dropped, mut bytes) = (0, 0);
         while let Some(queued) = self.slab.pop_front(&mut flow.packets) {
-            let size = queued.packet.size();
+            let size = queued.size;
             self.ledger.leave(size);
             self.memory -= memory_of(size);
             dropped += 1;
@@ -277,7 +277,7 @@ impl<P: Packet> FqCodel<P> {
     }
 
     #[inline]
-    fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
         loop {
             let from_new = self.new_flows.head != NIL;
             let index = if from_new {
@@ -294,14 +294,14 @@ impl<P: Packet> FqCodel<P> {
             }
             let (slab, ledger, memory) = (&mut self.slab, &mut self.ledger, &mut self.memory);
             let (packets, backlog) = (&mut flow.packets, &mut flow.backlog);
-            let departure = codel_dequeue(
+            let next = codel_dequeue(
                 &self.params.codel,
                 &mut flow.codel,
                 &mut self.counters,
                 now,
                 || {
                     let queued = slab.pop_front(packets)?;
-                    let size = queued.packet.size();
+                    let size = queued.size;
                     *backlog -= size.get();
                     *memory -= memory_of(size);
                     ledger.leave(size);
@@ -309,11 +309,11 @@ impl<P: Packet> FqCodel<P> {
                 },
                 drops,
             );
-            if let Some(departure) = departure {
-                flow.deficit = flow.deficit.saturating_sub_unsigned(departure.packet.size().get());
+            if let Some(next) = next {
+                flow.deficit = flow.deficit.saturating_sub_unsigned(next.0.size.get());
                 self.ledger.stats.drops[DropReason::Congestion.index()] = self.counters.drops;
                 self.ledger.stats.marks = self.counters.marked;
-                return Some(departure);
+                return Some(next);
             }
             self.ledger.stats.drops[DropReason::Congestion.index()] = self.counters.drops;
             self.leave_round(from_new, index);
@@ -342,9 +342,10 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
     fn enqueue(&mut self, packet: P, now: Time, drops: &mut dyn DropSink<P>) -> Admission {
         self.ledger.arrive();
         let index = self.classify(packet.flow_hash());
-        let size = packet.size();
+        let queued = Queued::new(packet, now);
+        let size = queued.size;
         let flow = &mut self.flows[index as usize];
-        self.slab.push_back(&mut flow.packets, Queued { packet, since: now });
+        self.slab.push_back(&mut flow.packets, queued);
         flow.backlog += size.get();
         self.ledger.enter(size);
         self.memory += memory_of(size);

@@ -1,7 +1,7 @@
 //! Words of `red`. Source: tc-red(8); iproute2 `q_red.c` for what follows from what.
 
-use super::words::{Form, Grammar, Word};
-use crate::{ParamError, RedParams};
+use super::words::{Form, Grammar, Variant, Word};
+use crate::{ParamError, RedParams, RedVariant};
 use sojourn_units::{Bytes, Rate};
 
 /// `red` as written; `tc` fills in the rest.
@@ -19,6 +19,7 @@ pub(crate) struct RedWords {
     ecn: bool,
     harddrop: bool,
     nodrop: bool,
+    variant: RedVariant,
 }
 
 impl From<RedParams> for RedWords {
@@ -35,6 +36,7 @@ impl From<RedParams> for RedWords {
             ecn: p.ecn,
             harddrop: p.harddrop,
             nodrop: p.nodrop,
+            variant: p.variant,
         }
     }
 }
@@ -69,6 +71,7 @@ impl RedWords {
             harddrop: self.harddrop,
             nodrop: self.nodrop,
             adaptive: self.adaptive,
+            variant: self.variant,
         };
         params.validate()?;
         Ok(params)
@@ -158,7 +161,7 @@ impl Grammar for RedWords {
         Word {
             names: &["adaptive", "adaptative"],
             form: Form::Flag,
-            help: "adapt the probability every 500 ms (ARED)",
+            help: "adapt the probability every 500 ms (ARED); with no effect in Linux 6.1, in force with variant linux-3.14",
             set: |r, _| {
                 r.adaptive = true;
                 Ok(())
@@ -197,8 +200,16 @@ impl Grammar for RedWords {
         },
     ];
 
+    const VARIANTS: &'static [Variant<Self>] = &[("linux-3.14", || Self {
+        variant: RedVariant::Linux314,
+        ..Self::default()
+    })];
+
     fn defaults() -> Self {
         Self::default()
+    }
+    fn variant(&self) -> Option<&'static str> {
+        (self.variant == RedVariant::Linux314).then_some("linux-3.14")
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         *self = self.params()?.into();

@@ -238,17 +238,13 @@ impl<P: Packet> Pie<P> {
     }
 
     #[inline]
-    fn next(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
+    fn next(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
         let (queued, marked) = self.ring.pop_front()?;
-        let size = queued.packet.size();
+        let size = queued.size;
         self.ledger.leave(size);
         let left = self.ledger.backlog.bytes.get();
         each!(&mut self.controller, c => c.departed(&self.params, queued.since, now, size.get(), left));
-        Some(Departure {
-            packet: queued.packet,
-            sojourn: now.since(queued.since),
-            marked,
-        })
+        Some((queued, marked))
     }
 }
 
@@ -281,7 +277,14 @@ impl<P: Packet> Qdisc<P> for Pie<P> {
         self.max_queue = self.max_queue.max(packets);
         self.ledger.stats.marks += u64::from(marked);
         self.ledger.enter(size);
-        self.ring.push_back((Queued { packet, since: now }, marked));
+        self.ring.push_back((
+            Queued {
+                packet,
+                since: now,
+                size,
+            },
+            marked,
+        ));
         Admission::Queued
     }
 

@@ -47,7 +47,7 @@ fn the_papers_kernel_is_named_wherever_it_differs_from_todays() {
     for mbit in [1, 10, 100] {
         for (name, spec) in good_bad_wifi_table_1(Rate::from_mbit(mbit)).unwrap() {
             let text = spec.to_string();
-            let old = ["pfifo_fast", "pie", "codel", "fq_codel", "fq_nocodel"].contains(&name);
+            let old = ["pfifo_fast", "ared", "pie", "codel", "fq_codel", "fq_nocodel"].contains(&name);
             assert_eq!(text.ends_with("variant linux-3.14"), old, "{text}");
             let aqm = ["pie", "codel", "fq_codel", "fq_nocodel"].contains(&name);
             assert_eq!(text.contains(" noecn"), aqm, "{text}");

@@ -8,7 +8,7 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-pub use params::RedParams;
+pub use params::{RedParams, RedVariant};
 
 use crate::ledger::Ledger;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
@@ -159,7 +159,7 @@ impl<P: Packet> Red<P> {
     /// Runs the adaptations that are due. Source: Floyd et al. 2001 section 5; `red_adaptative_algo`.
     #[inline]
     fn run_timer(&mut self, now: Time) {
-        if self.params.adaptive && now >= self.next_adapt {
+        if self.params.adapts() && now >= self.next_adapt {
             self.adapt_until(now);
         }
     }
@@ -232,7 +232,14 @@ impl<P: Packet> Qdisc<P> for Red<P> {
             return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
         }
         self.ledger.enter(size);
-        self.ring.push_back((Queued { packet, since: now }, marked));
+        self.ring.push_back((
+            Queued {
+                packet,
+                since: now,
+                size,
+            },
+            marked,
+        ));
         Admission::Queued
     }
 
@@ -242,14 +249,9 @@ impl<P: Packet> Qdisc<P> for Red<P> {
             self.idle_since.get_or_insert(now);
             return None;
         };
-        let size = queued.packet.size();
-        self.ledger.leave(size);
-        self.ledger.send(size);
-        Some(Departure {
-            packet: queued.packet,
-            sojourn: now.since(queued.since),
-            marked,
-        })
+        self.ledger.leave(queued.size);
+        self.ledger.send(queued.size);
+        Some(queued.depart(now, marked))
     }
 
     fn ready_at(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Time> {
@@ -257,7 +259,7 @@ impl<P: Packet> Qdisc<P> for Red<P> {
     }
 
     fn peek_size(&self) -> Option<Bytes> {
-        self.ring.front().map(|(queued, _)| queued.packet.size())
+        self.ring.front().map(|(queued, _)| queued.size)
     }
 
     fn backlog(&self) -> Backlog {

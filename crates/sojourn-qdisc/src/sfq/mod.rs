@@ -242,7 +242,7 @@ impl<P: Packet> Sfq<P> {
             first
         };
         let queued = self.remove(victim, self.params.headdrop)?;
-        self.ledger.leave(queued.packet.size());
+        self.ledger.leave(queued.size);
         self.ledger.discard(queued, DropReason::QueueLimit, now, drops);
         Some(victim)
     }
@@ -275,7 +275,7 @@ impl<P: Packet> Sfq<P> {
             match self.slot_of(bucket) {
                 Some(index) if self.slots[index as usize].len < self.params.depth => self.append(index, queued),
                 _ => {
-                    self.ledger.leave(queued.packet.size());
+                    self.ledger.leave(queued.size);
                     self.ledger.discard(queued, DropReason::QueueLimit, now, drops);
                 }
             }
@@ -283,7 +283,7 @@ impl<P: Packet> Sfq<P> {
     }
 
     #[inline]
-    fn next(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
+    fn next(&mut self, _now: Time, _drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
         let mut tail = self.tail?;
         let mut index = self.slots[tail as usize].next;
         while self.slots[index as usize].allot <= 0 {
@@ -293,7 +293,7 @@ impl<P: Packet> Sfq<P> {
             index = self.slots[tail as usize].next;
         }
         let queued = self.remove(index, true)?;
-        let size = queued.packet.size();
+        let size = queued.size;
         self.ledger.leave(size);
         if self.slots[index as usize].len == 0 {
             self.retire_first(tail, index);
@@ -302,11 +302,7 @@ impl<P: Packet> Sfq<P> {
             let slot = &mut self.slots[index as usize];
             slot.allot = slot.allot.saturating_sub_unsigned(cost);
         }
-        Some(Departure {
-            packet: queued.packet,
-            sojourn: now.since(queued.since),
-            marked: false,
-        })
+        Some((queued, false))
     }
 }
 
@@ -326,15 +322,15 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
             self.ledger.enter(packet.size());
             let list = &mut self.slots[index as usize].packets;
             let oldest = self.slab.pop_front(list);
-            self.slab.push_back(list, Queued { packet, since: now });
+            self.slab.push_back(list, Queued::new(packet, now));
             if let Some(oldest) = oldest {
-                self.ledger.leave(oldest.packet.size());
+                self.ledger.leave(oldest.size);
                 self.ledger.discard(oldest, DropReason::QueueLimit, now, drops);
             }
             return Admission::Queued;
         }
         self.ledger.enter(packet.size());
-        self.append(index, Queued { packet, since: now });
+        self.append(index, Queued::new(packet, now));
         if self.ledger.backlog.packets <= u64::from(self.params.limit) {
             return Admission::Queued;
         }

@@ -1,0 +1,278 @@
+//! Disciplines from Python: driven by hand, expanded, and listed.
+#![expect(
+    clippy::doc_markdown,
+    reason = "the comments are Python docstrings, in numpy's style"
+)]
+
+use crate::error::{param, whole};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_qdisc::{AnyQdisc, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, kinds, presets};
+use sojourn_units::{Bytes, Rate, Time};
+
+/// Times end here (146 years), so that no sum of a time and a parameter can overflow.
+const LAST_NS: u64 = 1 << 62;
+
+/// A packet of a hand-driven discipline.
+#[derive(Clone, Copy, Debug)]
+struct HandPacket {
+    id: u64,
+    size: u32,
+    flow: u32,
+    ecn: bool,
+}
+
+impl Packet for HandPacket {
+    fn size(&self) -> Bytes {
+        Bytes::new(u64::from(self.size))
+    }
+    fn flow_hash(&self) -> u32 {
+        self.flow
+    }
+    fn mark_ce(&mut self) -> bool {
+        self.ecn
+    }
+}
+
+/// A packet that left.
+#[pyclass(frozen, eq, get_all, module = "sojourn._native")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Departure {
+    id: u64,
+    size: u32,
+    flow: u32,
+    sojourn_ns: u64,
+    marked: bool,
+}
+
+#[pymethods]
+impl Departure {
+    fn __repr__(&self) -> String {
+        let Self {
+            id,
+            size,
+            flow,
+            sojourn_ns,
+            marked,
+        } = self;
+        let marked = if *marked { "True" } else { "False" };
+        format!("Departure(id={id}, size={size}, flow={flow}, sojourn_ns={sojourn_ns}, marked={marked})")
+    }
+}
+
+/// A packet that was dropped, and why: "queue_limit", "memory_limit" or "congestion".
+#[pyclass(frozen, eq, get_all, module = "sojourn._native")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Drop {
+    id: u64,
+    reason: &'static str,
+    sojourn_ns: u64,
+    size: u32,
+    flow: u32,
+}
+
+#[pymethods]
+impl Drop {
+    fn __repr__(&self) -> String {
+        format!(
+            "Drop(id={}, reason='{}', sojourn_ns={})",
+            self.id, self.reason, self.sojourn_ns
+        )
+    }
+}
+
+/// A queue discipline driven by hand: the caller tells the time.
+///
+/// Parameters
+/// ----------
+/// text : str
+///     What one would type after ``tc qdisc add dev X root``, or a preset.
+/// seed : int
+///     Seed of its random numbers.
+/// rate_bps : int, optional
+///     The link's rate, which a preset needs.
+#[pyclass(module = "sojourn._native")]
+#[derive(Debug)]
+pub(crate) struct Qdisc {
+    spec: QdiscSpec,
+    q: AnyQdisc<HandPacket>,
+    drops: Vec<Dropped<HandPacket>>,
+    next_id: u64,
+    now: Time,
+}
+
+impl Qdisc {
+    /// The time of a call, which must not be before the last one's.
+    fn advance(&mut self, now_ns: &Bound<'_, PyAny>) -> PyResult<Time> {
+        let now = Time::from_nanos(whole(now_ns, "now_ns", 0, LAST_NS)?);
+        if now < self.now {
+            let (now, last) = (now.as_nanos(), self.now.as_nanos());
+            return Err(param(format!(
+                "now_ns is {now}, but must be >= {last}, the time of the last call"
+            )));
+        }
+        self.now = now;
+        Ok(now)
+    }
+}
+
+#[pymethods]
+impl Qdisc {
+    #[new]
+    #[pyo3(signature = (text, seed = None, *, rate_bps = None))]
+    fn new(text: &str, seed: Option<&Bound<'_, PyAny>>, rate_bps: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let seed = seed.map_or(Ok(1), |seed| whole(seed, "seed", 0, u64::MAX))?;
+        let spec = QdiscSpec::parse(text, rate_bps.map(rate).transpose()?).map_err(param)?;
+        let q = spec.build(seed);
+        Ok(Self {
+            spec,
+            q,
+            drops: Vec::new(),
+            next_id: 0,
+            now: Time::ZERO,
+        })
+    }
+
+    /// Offers a packet; returns its id, counting from 0. A refused packet has an id too and is in ``take_drops()``.
+    ///
+    /// ``flow`` names the queue: flow f goes to queue f modulo the number of queues.
+    #[pyo3(signature = (now_ns, size, flow = None, ecn = false))]
+    fn enqueue(
+        &mut self,
+        now_ns: &Bound<'_, PyAny>,
+        size: &Bound<'_, PyAny>,
+        flow: Option<&Bound<'_, PyAny>>,
+        ecn: bool,
+    ) -> PyResult<u64> {
+        let size = whole(size, "size", 1, u64::from(u32::MAX))? as u32;
+        let flow = flow.map_or(Ok(0), |flow| whole(flow, "flow", 0, u64::from(u32::MAX)))? as u32;
+        let now = self.advance(now_ns)?;
+        let id = self.next_id;
+        self.next_id += 1;
+        self.q.enqueue(HandPacket { id, size, flow, ecn }, now, &mut self.drops);
+        Ok(id)
+    }
+
+    /// Takes the next packet that may leave now; None if there is none.
+    fn dequeue(&mut self, now_ns: &Bound<'_, PyAny>) -> PyResult<Option<Departure>> {
+        let now = self.advance(now_ns)?;
+        let departure = self.q.dequeue(now, &mut self.drops);
+        Ok(departure.map(|d| Departure {
+            id: d.packet.id,
+            size: d.packet.size,
+            flow: d.packet.flow,
+            sojourn_ns: d.sojourn.as_nanos(),
+            marked: d.marked,
+        }))
+    }
+
+    /// When ``dequeue`` may next return a packet, in ns; None if only an arrival can change that.
+    fn ready_at(&mut self, now_ns: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        let now = self.advance(now_ns)?;
+        Ok(self.q.ready_at(now, &mut self.drops).map(Time::as_nanos))
+    }
+
+    /// The packets dropped since the last call, in order.
+    fn take_drops(&mut self) -> Vec<Drop> {
+        let drop = |d: Dropped<HandPacket>| Drop {
+            id: d.packet.id,
+            reason: d.reason.name(),
+            sojourn_ns: d.sojourn.as_nanos(),
+            size: d.packet.size,
+            flow: d.packet.flow,
+        };
+        self.drops.drain(..).map(drop).collect()
+    }
+
+    /// Packets and bytes held.
+    #[getter]
+    fn backlog(&self) -> (u64, u64) {
+        let backlog = self.q.backlog();
+        (backlog.packets, backlog.bytes.get())
+    }
+
+    /// The counters of ``tc -s qdisc``, the kind's own included (times in us), and drops by reason.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (stats, backlog) = (self.q.stats(), self.q.backlog());
+        let dict = PyDict::new(py);
+        dict.set_item("kind", self.spec.kind())?;
+        dict.set_item("arrived", stats.arrived)?;
+        dict.set_item("packets", stats.sent_packets)?;
+        dict.set_item("bytes", stats.sent_bytes)?;
+        dict.set_item("drops", stats.dropped())?;
+        for reason in DropReason::ALL {
+            dict.set_item(format!("drops_{}", reason.name()), stats.drops[reason.index()])?;
+        }
+        dict.set_item("marks", stats.marks)?;
+        dict.set_item("overlimits", stats.overlimits)?;
+        dict.set_item("requeues", 0)?;
+        dict.set_item("backlog", backlog.bytes.get())?;
+        dict.set_item("qlen", backlog.packets)?;
+        for (name, value) in self.q.extra_stats() {
+            match name {
+                "dropping" => dict.set_item(name, value > 0.5),
+                "prob" | "max_p" | "qavg" | "avg_dq_rate" | "delay" | "ldelay" | "drop_next" => {
+                    dict.set_item(name, value)
+                }
+                // Counters, far below 2^53.
+                _ => dict.set_item(name, value as u64),
+            }?;
+        }
+        Ok(dict)
+    }
+
+    /// The canonical text, every parameter written out.
+    #[getter]
+    fn text(&self) -> String {
+        self.spec.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Qdisc('{}')", self.spec)
+    }
+}
+
+fn rate(rate_bps: &Bound<'_, PyAny>) -> PyResult<Rate> {
+    whole(rate_bps, "rate_bps", 1, 1_000_000_000_000).map(Rate::from_bps)
+}
+
+/// The canonical ``tc`` text that a text or preset stands for on a link of this rate.
+#[pyfunction]
+pub(crate) fn expand_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<String> {
+    let rate = rate(rate_bps)?;
+    QdiscSpec::parse(text, Some(rate)).map(|s| s.to_string()).map_err(param)
+}
+
+/// Every kind with its parameters, as JSON.
+#[pyfunction]
+pub(crate) fn list_qdiscs() -> String {
+    let all: Vec<serde_json::Value> = kinds()
+        .into_iter()
+        .map(|kind| {
+            let parameters: Vec<serde_json::Value> = kind
+                .parameters
+                .into_iter()
+                .map(|p| serde_json::json!({"name": p.name, "default": p.default, "unit": p.unit, "help": p.help}))
+                .collect();
+            serde_json::json!({"kind": kind.kind, "summary": kind.summary, "parameters": parameters, "source": kind.source})
+        })
+        .collect();
+    serde_json::Value::from(all).to_string()
+}
+
+/// Every preset with what it expands to at 1, 10 and 100 Mbit/s, as JSON.
+#[pyfunction]
+pub(crate) fn list_presets() -> PyResult<String> {
+    let mut all = Vec::new();
+    for preset in presets() {
+        let mut expands = serde_json::Map::new();
+        for mbit in [1, 10, 100] {
+            let rate = Rate::from_mbit(mbit);
+            let text = preset.at(rate).map_err(param)?.to_string();
+            expands.insert(rate.to_string(), text.into());
+        }
+        all.push(serde_json::json!({"name": preset.name, "summary": preset.summary, "expands": expands}));
+    }
+    Ok(serde_json::Value::from(all).to_string())
+}

@@ -1,0 +1,292 @@
+//! What holds for every discipline under any sequence of operations.
+
+use proptest::prelude::*;
+use sojourn_qdisc::{Admission, AnyQdisc, Departure, DropReason, Dropped, Packet, Qdisc, QdiscSpec, Tbf};
+use sojourn_units::{Bytes, Duration, Rate, Time};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TestPacket {
+    id: u64,
+    size: u64,
+    flow: u32,
+    ecn: bool,
+    band: u8,
+}
+
+impl Packet for TestPacket {
+    fn size(&self) -> Bytes {
+        Bytes::new(self.size)
+    }
+    fn flow_hash(&self) -> u32 {
+        self.flow
+    }
+    fn mark_ce(&mut self) -> bool {
+        self.ecn
+    }
+    fn band(&self) -> u8 {
+        self.band
+    }
+}
+
+/// One call, some time after the one before.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Enqueue { size: u64, flow: u32, ecn: bool, band: u8 },
+    Dequeue,
+    Peek,
+    ReadyAt,
+}
+
+/// Small limits, so that each of them is met, and every kind and variant.
+const TEXTS: &[&str] = &[
+    "pfifo limit 20",
+    "bfifo limit 15000",
+    "pfifo_fast limit 20",
+    "pfifo_fast limit 20 variant linux-3.14",
+    "red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit",
+    "red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit adaptive ecn variant linux-3.14",
+    "pie limit 30 target 5ms tupdate 5ms ecn",
+    "pie limit 30 target 5ms tupdate 5ms dq_rate_estimator bytemode",
+    "pie limit 30 target 5ms tupdate 5ms variant linux-3.14",
+    "pie limit 30 target 5ms tupdate 5ms variant rfc8033",
+    "codel limit 30 target 2ms interval 20ms",
+    "codel limit 30 target 2ms interval 20ms ecn ce_threshold 1ms",
+    "codel limit 30 target 2ms interval 20ms variant linux-3.14",
+    "codel limit 30 target 2ms interval 20ms variant rfc8289",
+    "codel limit 30 target 2ms interval 20ms variant ns2",
+    "sfq limit 30 depth 9 flows 5",
+    "sfq limit 30 depth 9 flows 5 headdrop",
+    "sfq limit 30 depth 9 quantum 300 perturb 1",
+    "fq_codel limit 30 target 2ms interval 20ms",
+    "fq_codel limit 30 target 2ms interval 20ms noecn flows 5 drop_batch 3 memory_limit 30000",
+    "fq_codel limit 30 target 2ms interval 20ms noecn flows 5 quantum 300 variant linux-3.14",
+    "fq_codel limit 30 target 100s interval 100s",
+    "tbf rate 2mbit burst 2000 limit 20000",
+];
+
+/// The most packets and bytes that the text allows.
+fn limits(text: &str) -> (u64, u64) {
+    let words: Vec<&str> = text.split(' ').collect();
+    let limit: u64 = words[2].parse().unwrap_or(u64::MAX);
+    let limit = if words[0] == "tbf" { 20_000 } else { limit };
+    match words[0] {
+        "bfifo" | "red" | "tbf" => (u64::MAX, limit),
+        "pfifo_fast" if !text.contains("variant") => (3 * limit, u64::MAX),
+        _ => (limit, u64::MAX),
+    }
+}
+
+fn operations() -> impl Strategy<Value = Vec<(u64, Operation)>> {
+    let operation = prop_oneof![
+        6 => (prop_oneof![Just(1514u64), 40u64..2000], 0u32..8, any::<bool>(), 0u8..3)
+            .prop_map(|(size, flow, ecn, band)| Operation::Enqueue { size, flow, ecn, band }),
+        4 => Just(Operation::Dequeue),
+        1 => Just(Operation::Peek),
+        1 => Just(Operation::ReadyAt),
+    ];
+    let gap = prop_oneof![3 => Just(0u64), 6 => 0u64..3_000_000, 1 => 0u64..400_000_000];
+    prop::collection::vec((gap, operation), 1..300)
+}
+
+/// Everything that happened, to compare two runs.
+#[derive(Debug, Default, PartialEq)]
+struct History {
+    departures: Vec<(Time, Departure<TestPacket>)>,
+    drops: Vec<Dropped<TestPacket>>,
+    ready: Vec<Option<Time>>,
+}
+
+/// The books of an observer who sees only what goes in and comes out.
+struct Observer {
+    offered: Vec<(TestPacket, Time)>,
+    gone: Vec<bool>,
+    last_of_flow: Vec<Option<u64>>,
+    seen_drops: usize,
+    sent_bytes: u64,
+    marks: u64,
+}
+
+impl Observer {
+    fn leave(&mut self, id: u64, now: Time, sojourn: Duration) {
+        let gone = &mut self.gone[id as usize];
+        assert!(!*gone, "packet {id} left twice");
+        *gone = true;
+        assert_eq!(
+            sojourn,
+            now.since(self.offered[id as usize].1),
+            "sojourn of packet {id}"
+        );
+    }
+
+    fn held(&self) -> (u64, u64) {
+        let held = self.offered.iter().zip(&self.gone).filter(|(_, gone)| !**gone);
+        held.fold((0, 0), |(n, bytes), ((packet, _), _)| (n + 1, bytes + packet.size))
+    }
+}
+
+/// Runs the operations and checks everything after each of them.
+fn check<Q: Qdisc<TestPacket>>(mut q: Q, text: &str, operations: &[(u64, Operation)]) -> History {
+    let (most_packets, most_bytes) = limits(text);
+    let mut history = History::default();
+    let mut o = Observer {
+        offered: Vec::new(),
+        gone: Vec::new(),
+        last_of_flow: vec![None; 8 * 3],
+        seen_drops: 0,
+        sent_bytes: 0,
+        marks: 0,
+    };
+    let mut now = Time::ZERO;
+    for &(gap, operation) in operations {
+        now += Duration::from_nanos(gap);
+        let drops = &mut history.drops;
+        let mut refused = None;
+        match operation {
+            Operation::Enqueue { size, flow, ecn, band } => {
+                let id = o.offered.len() as u64;
+                let packet = TestPacket {
+                    id,
+                    size,
+                    flow,
+                    ecn,
+                    band,
+                };
+                o.offered.push((packet, now));
+                o.gone.push(false);
+                if q.enqueue(packet, now, drops) == Admission::Refused {
+                    refused = Some(id);
+                }
+            }
+            Operation::Dequeue => {
+                let ready = q.ready_at(now, drops);
+                let left = q.dequeue(now, drops);
+                // ready_at is never too late; and it may be early only where an algorithm drops what was there.
+                assert!(
+                    left.is_none() || ready.is_some_and(|at| at <= now),
+                    "{left:?} left, but ready at {ready:?}"
+                );
+                if let Some(departure) = left {
+                    history.departures.push((now, departure));
+                }
+            }
+            Operation::Peek => {
+                let size = q.peek(now, drops);
+                assert_eq!(size.is_some(), q.peek_size().is_some());
+            }
+            Operation::ReadyAt => history.ready.push(q.ready_at(now, drops)),
+        }
+        if let (Operation::Dequeue, Some((at, departure))) = (operation, history.departures.last()) {
+            let packet = departure.packet;
+            if *at == now && !o.gone[packet.id as usize] {
+                o.leave(packet.id, now, departure.sojourn);
+                o.sent_bytes += packet.size;
+                o.marks += u64::from(departure.marked);
+                assert!(!departure.marked || packet.ecn);
+                let key = (packet.flow * 3
+                    + if text.starts_with("pfifo_fast") {
+                        u32::from(packet.band)
+                    } else {
+                        0
+                    }) as usize;
+                assert!(
+                    o.last_of_flow[key] < Some(packet.id),
+                    "flow {} was reordered",
+                    packet.flow
+                );
+                o.last_of_flow[key] = Some(packet.id);
+            }
+        }
+        for drop in &history.drops[o.seen_drops..] {
+            o.leave(drop.packet.id, now, drop.sojourn);
+            if text.starts_with("codel") && drop.reason == DropReason::Congestion && !text.contains("tbf") {
+                // The victim was the head: every older packet is gone.
+                assert!(
+                    o.gone[..drop.packet.id as usize].iter().all(|gone| *gone),
+                    "{drop:?} was not the head"
+                );
+            }
+        }
+        if let Some(id) = refused {
+            assert!(o.gone[id as usize], "packet {id} was refused, but not dropped");
+        }
+        o.seen_drops = history.drops.len();
+
+        let (stats, backlog) = (*q.stats(), q.backlog());
+        assert_eq!((backlog.packets, backlog.bytes.get()), o.held());
+        assert_eq!(stats.arrived, o.offered.len() as u64);
+        assert_eq!(stats.sent_packets, history.departures.len() as u64);
+        assert_eq!(stats.sent_bytes, o.sent_bytes);
+        assert_eq!(stats.arrived, stats.sent_packets + stats.dropped() + backlog.packets);
+        for reason in DropReason::ALL {
+            let n = history.drops.iter().filter(|d| d.reason == reason).count() as u64;
+            assert_eq!(stats.drops[reason.index()], n, "{reason:?}");
+        }
+        assert!(stats.marks >= o.marks);
+        assert!(
+            backlog.packets <= most_packets && backlog.bytes.get() <= most_bytes,
+            "{backlog:?}"
+        );
+    }
+    history
+}
+
+fn build(text: &str, seed: u64) -> AnyQdisc<TestPacket> {
+    QdiscSpec::parse(text, None)
+        .unwrap_or_else(|e| panic!("{text}: {e}"))
+        .build(seed)
+}
+
+fn shaped(text: &str, seed: u64) -> Tbf<TestPacket, AnyQdisc<TestPacket>> {
+    Tbf::new(Rate::from_mbit(4), Bytes::new(1800), build(text, seed)).expect("a burst of one frame")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_books_balance_and_a_seed_decides_everything(operations in operations(), seed in 0u64..1000) {
+        for text in TEXTS {
+            let first = check(build(text, seed), text, &operations);
+            let again = check(build(text, seed), text, &operations);
+            prop_assert_eq!(first, again, "{}", text);
+        }
+    }
+
+    #[test]
+    fn the_books_balance_under_a_shaper(operations in operations(), seed in 0u64..1000) {
+        for text in TEXTS {
+            let history = check(shaped(text, seed), text, &operations);
+            // In any window the shaper lets through at most its burst and what the rate sends meanwhile.
+            for (i, (from, _)) in history.departures.iter().enumerate() {
+                let mut bytes = 0;
+                for (to, departure) in &history.departures[i..] {
+                    bytes += departure.packet.size;
+                    prop_assert!(bytes <= 1800 + Rate::from_mbit(4).bytes_in(to.since(*from)).get(), "{}", text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_dropped_leaves_in_the_end(operations in operations(), seed in 0u64..1000) {
+        for text in TEXTS {
+            let mut q = build(text, seed);
+            let mut drops: Vec<Dropped<TestPacket>> = Vec::new();
+            let (mut now, mut id) = (Time::ZERO, 0);
+            for &(gap, operation) in &operations {
+                now += Duration::from_nanos(gap);
+                if let Operation::Enqueue { size, flow, ecn, band } = operation {
+                    q.enqueue(TestPacket { id, size, flow, ecn, band }, now, &mut drops);
+                    id += 1;
+                }
+            }
+            let mut left = 0;
+            while let Some(at) = q.ready_at(now, &mut drops) {
+                now = at;
+                left += u64::from(q.dequeue(now, &mut drops).is_some());
+            }
+            prop_assert_eq!(left + drops.len() as u64, id, "{}", text);
+            prop_assert_eq!(q.backlog().packets, 0);
+        }
+    }
+}

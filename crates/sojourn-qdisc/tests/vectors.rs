@@ -1,0 +1,189 @@
+//! Drives every discipline through the vectors of `testdata`; the format is described there.
+
+use serde::Deserialize;
+use sojourn_qdisc::{Dropped, Packet, Qdisc, QdiscSpec};
+use sojourn_units::{Bytes, Time};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, Debug)]
+struct VectorPacket {
+    id: u64,
+    size: u64,
+    flow: u32,
+    ecn: bool,
+}
+
+impl Packet for VectorPacket {
+    fn size(&self) -> Bytes {
+        Bytes::new(self.size)
+    }
+    fn flow_hash(&self) -> u32 {
+        self.flow
+    }
+    fn mark_ce(&mut self) -> bool {
+        self.ecn
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Vector {
+    source: String,
+    worked: String,
+    qdisc: String,
+    #[serde(default = "one")]
+    seed: u64,
+    step: Vec<Step>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    at_ns: u64,
+    enqueue: Option<Enqueue>,
+    dequeue: Option<Dequeue>,
+    ready_at_ns: Option<i64>,
+    #[serde(default)]
+    drops: Vec<(u64, String)>,
+    backlog: Option<(u64, u64)>,
+    #[serde(default)]
+    stats: BTreeMap<String, f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Enqueue {
+    size: u64,
+    #[serde(default)]
+    flow: u32,
+    #[serde(default)]
+    ecn: bool,
+    #[serde(default = "one")]
+    count: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Dequeue {
+    Nothing(String),
+    Packet(Leaves),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Leaves {
+    id: u64,
+    sojourn_ns: Option<u64>,
+    marked: Option<bool>,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+fn run(vector: &Vector) {
+    assert!(!vector.source.is_empty() && !vector.worked.is_empty());
+    let spec = QdiscSpec::parse(&vector.qdisc, None).unwrap_or_else(|e| panic!("{e}"));
+    let mut q = spec.build::<VectorPacket>(vector.seed);
+    let mut drops: Vec<Dropped<VectorPacket>> = Vec::new();
+    let mut next_id = 0;
+    for step in &vector.step {
+        let now = Time::from_nanos(step.at_ns);
+        if let Some(offer) = &step.enqueue {
+            for _ in 0..offer.count {
+                let packet = VectorPacket {
+                    id: next_id,
+                    size: offer.size,
+                    flow: offer.flow,
+                    ecn: offer.ecn,
+                };
+                next_id += 1;
+                q.enqueue(packet, now, &mut drops);
+            }
+        }
+        match &step.dequeue {
+            None => {}
+            Some(Dequeue::Nothing(word)) => {
+                assert_eq!(word, "nothing");
+                let left = q.dequeue(now, &mut drops);
+                assert!(left.is_none(), "{step:?}: {left:?} left");
+            }
+            Some(Dequeue::Packet(leaves)) => {
+                let d = q
+                    .dequeue(now, &mut drops)
+                    .unwrap_or_else(|| panic!("{step:?}: nothing left"));
+                assert_eq!(d.packet.id, leaves.id, "{step:?}");
+                assert!(
+                    leaves.sojourn_ns.is_none_or(|ns| ns == d.sojourn.as_nanos()),
+                    "{step:?}: {d:?}"
+                );
+                assert!(leaves.marked.is_none_or(|marked| marked == d.marked), "{step:?}: {d:?}");
+            }
+        }
+        if let Some(ready) = step.ready_at_ns {
+            let expected = u64::try_from(ready).ok().map(Time::from_nanos);
+            assert_eq!(q.ready_at(now, &mut drops), expected, "{step:?}");
+        }
+        let dropped: Vec<(u64, String)> = drops
+            .drain(..)
+            .map(|d| (d.packet.id, d.reason.name().to_owned()))
+            .collect();
+        assert_eq!(dropped, step.drops, "{step:?}");
+        if let Some(backlog) = step.backlog {
+            assert_eq!((q.backlog().packets, q.backlog().bytes.get()), backlog, "{step:?}");
+        }
+        let extra: BTreeMap<&str, f64> = q.extra_stats().into_iter().collect();
+        for (name, &expected) in &step.stats {
+            let got = *extra
+                .get(name.as_str())
+                .unwrap_or_else(|| panic!("{step:?}: no counter {name}"));
+            assert!(
+                (got - expected).abs() <= 1e-6 * expected.abs(),
+                "{step:?}: {name} is {got}"
+            );
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    all.sort();
+    assert!(!all.is_empty(), "{} has no vector", folder.display());
+    all
+}
+
+fn run_folder(name: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    for path in files(&root.join(name)) {
+        let text = fs::read_to_string(&path).expect("a readable file");
+        let vector: Vector = toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        eprintln!("{name}/{file}");
+        run(&vector);
+    }
+}
+
+macro_rules! folders {
+    ($($test:ident: $folder:literal;)*) => {$(
+        #[test]
+        fn $test() {
+            run_folder($folder);
+        }
+    )*};
+}
+
+folders! {
+    codel_vectors_hold: "codel";
+    fq_codel_vectors_hold: "fq_codel";
+    pie_vectors_hold: "pie";
+    red_vectors_hold: "red";
+    sfq_vectors_hold: "sfq";
+    fifo_vectors_hold: "fifo";
+    tbf_vectors_hold: "tbf";
+}
