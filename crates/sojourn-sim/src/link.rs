@@ -3,6 +3,7 @@
 use crate::calendar::Slot;
 use crate::meter::Meter;
 use crate::packet::Packet;
+use crate::spared::Spared;
 use sojourn_qdisc::{AnyQdisc, Departure, DropSink, Dropped, Qdisc, Tbf};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -36,6 +37,14 @@ impl Pacing {
         match self {
             Self::Bucket(tbf) => tbf.child(),
             Self::Wire { qdisc, .. } => qdisc,
+        }
+    }
+
+    /// How long a packet that leaves at `now` takes to be sent: what is left of the last one's time on a wire.
+    pub(crate) fn sending(&self, now: Time) -> Duration {
+        match self {
+            Self::Bucket(_) => Duration::ZERO,
+            Self::Wire { free_at, .. } => free_at.since(now),
         }
     }
 
@@ -101,19 +110,28 @@ pub(crate) const END: u16 = u16::MAX;
 pub(crate) struct Sink<'a> {
     pub(crate) now: Time,
     pub(crate) meter: &'a mut Meter,
-    /// With the ablation `spare_acks`: bare acknowledgements that must be offered again.
-    pub(crate) spared: Option<&'a mut VecDeque<Packet>>,
+    /// With the ablation `spare_acks`.
+    pub(crate) spared: Option<&'a mut Spared>,
 }
 
 impl DropSink<Packet> for Sink<'_> {
     fn dropped(&mut self, drop: Dropped<Packet>) {
         let packet = drop.packet;
-        match &mut self.spared {
-            Some(spared) if packet.is_pure_ack() => {
-                self.meter.on_spared(&packet, self.now);
-                spared.push_back(packet);
+        let queued = !drop.sojourn.is_zero();
+        if let Some(spared) = &mut self.spared {
+            if queued {
+                spared.on_leave();
             }
-            _ => self.meter.on_drop(&packet, drop.reason, self.now),
+            if packet.is_pure_ack() {
+                self.meter.on_spared(&packet, self.now);
+                if queued {
+                    spared.dropped(packet);
+                } else {
+                    spared.refused(packet, self.meter.backlog().packets);
+                }
+                return;
+            }
         }
+        self.meter.on_drop(&packet, drop.reason, self.now);
     }
 }

@@ -99,6 +99,9 @@ impl Run {
                 ProbeKindScenario::Isochronous(direction, interval) => {
                     (ProbeKind::Isochronous { interval }, direction, interval)
                 }
+                ProbeKindScenario::Poisson(direction, interval) => {
+                    (ProbeKind::Poisson { interval }, direction, interval)
+                }
             };
             let (route, back) = ways(p.rtt, direction);
             simulator.add_probe(ProbeSpec {
