@@ -70,7 +70,8 @@ impl Pacing {
                     return Next::At(*free_at);
                 }
                 let Some(departure) = qdisc.dequeue(now, drops) else {
-                    return Next::Idle;
+                    // A shaper may hold packets back.
+                    return qdisc.ready_at(now, drops).map_or(Next::Idle, Next::At);
                 };
                 let size = Bytes::new(u64::from(departure.packet.size));
                 let sending = rate.time_to_send(size);

@@ -215,7 +215,8 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
         let size = self.child.peek(now, drops);
         self.sync();
         match self.tokens_after(size?, now) {
-            Ok(_) => Some(now),
+            // A child that is a shaper itself may have a packet and not let it go yet.
+            Ok(_) => self.child.ready_at(now, drops),
             Err(lacking) => {
                 self.wait();
                 Some(now + lacking)
