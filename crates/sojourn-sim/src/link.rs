@@ -2,7 +2,7 @@
 
 use crate::calendar::Slot;
 use crate::meter::Meter;
-use crate::packet::Packet;
+use crate::packet::{Packet, Segments};
 use crate::spared::Spared;
 use sojourn_qdisc::{AnyQdisc, Departure, DropSink, Dropped, Qdisc, Tbf};
 use sojourn_units::{Bytes, Duration, Rate, Time};
@@ -111,6 +111,7 @@ pub(crate) const END: u16 = u16::MAX;
 pub(crate) struct Sink<'a> {
     pub(crate) now: Time,
     pub(crate) meter: &'a mut Meter,
+    pub(crate) segments: &'a mut Segments,
     /// With the ablation `spare_acks`.
     pub(crate) spared: Option<&'a mut Spared>,
 }
@@ -134,5 +135,6 @@ impl DropSink<Packet> for Sink<'_> {
             }
         }
         self.meter.on_drop(&packet, drop.reason, self.now);
+        self.segments.discard(&packet);
     }
 }

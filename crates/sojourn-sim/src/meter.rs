@@ -119,7 +119,7 @@ impl Meter {
         self.bytes += u64::from(packet.size);
         self.marks += u64::from(marked);
         self.sojourn.record(sojourn);
-        if packet.segment.len > 0 {
+        if packet.is_data() {
             let route = &mut self.routes[usize::from(packet.route)];
             route.data_sent += 1;
             route.data_sojourn_ns += sojourn.as_nanos();

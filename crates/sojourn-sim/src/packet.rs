@@ -4,27 +4,80 @@ use sojourn_qdisc::Packet as QdiscPacket;
 use sojourn_tcp::{Flags, Segment};
 use sojourn_units::Bytes;
 
-/// A packet under way: 64 bytes, copied from queue to queue.
+/// A packet under way, in 16 bytes: what queues and links need of it, and where its TCP segment is kept.
 ///
-/// A probe uses `segment.seq` for its number and nothing else of the segment.
+/// A packet is copied five times on its way through a shaped queue and a delay. The 56 bytes of its segment, which only
+/// its two hosts read, stay where they are: in a [`Segments`] store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    pub(crate) segment: Segment,
+    /// Where its segment is; of a probe, its number.
+    pub(crate) body: u32,
     /// Hash of the flow, as every hashing discipline sees it.
     pub(crate) hash: u32,
     /// Size on the wire, bytes.
     pub(crate) size: u16,
     /// Index of its route.
     pub(crate) route: u16,
+    marks: u32,
 }
 
-// One cache line. Where it goes next is in each link's table, by route, and not in the packet.
-const _: () = assert!(size_of::<Packet>() == 64);
+const _: () = assert!(size_of::<Packet>() == 16);
+
+// A plain integer: a smaller field beside the others would be written narrow and read wide at each copy.
+const DATA: u32 = 1;
+const PURE_ACK: u32 = 2;
+const TCP: u32 = 4;
+const ECT: u32 = 8;
+const CE: u32 = 16;
 
 impl Packet {
+    /// The packet of the segment kept at `body`.
+    #[inline]
+    pub(crate) fn of_segment(segment: &Segment, body: u32, hash: u32, route: u16) -> Self {
+        let kind = if segment.len > 0 {
+            DATA
+        } else if segment.flags.has(Flags::ACK) {
+            PURE_ACK
+        } else {
+            0
+        };
+        let ect = if segment.flags.has(Flags::ECT) { ECT } else { 0 };
+        Self {
+            body,
+            hash,
+            size: segment.wire_size(),
+            route,
+            marks: TCP | kind | ect,
+        }
+    }
+
+    /// A probe.
+    pub(crate) fn probe(number: u32, hash: u32, size: u16, route: u16) -> Self {
+        Self {
+            body: number,
+            hash,
+            size,
+            route,
+            marks: 0,
+        }
+    }
+
+    /// Whether it is a TCP segment, which has a body to be given back.
+    #[inline]
+    pub(crate) fn is_tcp(&self) -> bool {
+        self.marks & TCP != 0
+    }
+
     /// Whether it is a TCP segment without payload.
+    #[inline]
     pub(crate) fn is_pure_ack(&self) -> bool {
-        self.segment.len == 0 && self.segment.flags.has(Flags::ACK)
+        self.marks & PURE_ACK != 0
+    }
+
+    /// Whether it is a TCP segment with payload.
+    #[inline]
+    pub(crate) fn is_data(&self) -> bool {
+        self.marks & DATA != 0
     }
 }
 
@@ -39,10 +92,47 @@ impl QdiscPacket for Packet {
     }
     #[inline]
     fn mark_ce(&mut self) -> bool {
-        let ect = self.segment.flags.has(Flags::ECT);
+        let ect = self.marks & ECT != 0;
         if ect {
-            self.segment.flags |= Flags::CE;
+            self.marks |= CE;
         }
         ect
+    }
+}
+
+/// The segments of all packets under way. The place given back last is taken first, while it is still in the cache.
+#[derive(Debug, Default)]
+pub(crate) struct Segments {
+    all: Vec<Segment>,
+    free: Vec<u32>,
+}
+
+impl Segments {
+    #[inline]
+    pub(crate) fn keep(&mut self, segment: &Segment) -> u32 {
+        if let Some(i) = self.free.pop() {
+            self.all[i as usize] = *segment;
+            return i;
+        }
+        self.all.push(*segment);
+        self.all.len() as u32 - 1
+    }
+
+    /// The packet has arrived: its segment, marked if a queue has marked the packet.
+    #[inline]
+    pub(crate) fn take(&mut self, packet: &Packet) -> Segment {
+        let mut segment = self.all[packet.body as usize];
+        if packet.marks & CE != 0 {
+            segment.flags |= Flags::CE;
+        }
+        self.free.push(packet.body);
+        segment
+    }
+
+    /// The packet was dropped.
+    pub(crate) fn discard(&mut self, packet: &Packet) {
+        if packet.is_tcp() {
+            self.free.push(packet.body);
+        }
     }
 }

@@ -4,12 +4,12 @@ use crate::calendar::{Calendar, Slot};
 use crate::link::{END, Egress, Link, Next, Pacing, Sink};
 use crate::meter::Meter;
 use crate::network::{LinkId, Network, NetworkError, Shaping};
-use crate::packet::Packet;
+use crate::packet::{Packet, Segments};
 use crate::probe::{Probe, ProbeSpec};
 use crate::series::Series;
 use crate::spared::Spared;
 use sojourn_qdisc::{AnyQdisc, Tbf};
-use sojourn_tcp::{Endpoint, ParamError, Segment, TcpParams};
+use sojourn_tcp::{Endpoint, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
 use thiserror::Error;
@@ -120,6 +120,7 @@ pub struct Simulator {
     arrived: VecDeque<Packet>,
     /// Acknowledgements on their way around a queue, by link (ablation `spare_acks`).
     spared: Vec<Option<Spared>>,
+    segments: Segments,
     pub(crate) events: u64,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
@@ -195,6 +196,7 @@ impl Simulator {
             sample_interval,
             arrived: VecDeque::new(),
             spared,
+            segments: Segments::default(),
             events: 0,
             frozen: false,
             seed,
@@ -406,6 +408,7 @@ impl Simulator {
         let mut sink = Sink {
             meter: &mut egress.meter,
             spared,
+            segments: &mut self.segments,
             now: self.now,
         };
         egress.pacing.enqueue(packet, self.now, &mut sink);
@@ -432,6 +435,7 @@ impl Simulator {
             let mut sink = Sink {
                 meter: &mut egress.meter,
                 spared: spared.as_mut(),
+                segments: &mut self.segments,
                 now,
             };
             let next = egress.pacing.next(now, &mut sink);
@@ -517,8 +521,9 @@ impl Simulator {
     fn deliver(&mut self, packet: &Packet) {
         match self.owners[usize::from(packet.route)] {
             Owner::Endpoint(host) => {
+                let segment = self.segments.take(packet);
                 if !self.frozen {
-                    self.hosts[host as usize].endpoint.on_segment(&packet.segment, self.now);
+                    self.hosts[host as usize].endpoint.on_segment(&segment, self.now);
                     self.pump(host);
                 }
             }
@@ -537,12 +542,7 @@ impl Simulator {
         let h = &mut self.hosts[host as usize];
         let (route, hash) = (h.route, h.hash);
         while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
-            let packet = Packet {
-                size: segment.wire_size(),
-                segment,
-                hash,
-                route,
-            };
+            let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
             self.send(packet);
         }
         let h = &self.hosts[host as usize];
@@ -606,21 +606,12 @@ impl Simulator {
     fn send_probe(&mut self, probe: u32, back: bool, number: u64) {
         let p = &self.probes[probe as usize];
         let route = p.routes[usize::from(back)];
-        let segment = Segment {
-            seq: number,
-            ..Segment::default()
-        };
-        let packet = Packet {
-            size: p.spec.size,
-            segment,
-            hash: self.hashes[usize::from(route)],
-            route,
-        };
+        let packet = Packet::probe(number as u32, self.hashes[usize::from(route)], p.spec.size, route);
         self.send(packet);
     }
 
     fn probe_arrived(&mut self, probe: u32, at_server: bool, packet: &Packet) {
-        let number = packet.segment.seq;
+        let number = u64::from(packet.body);
         let p = &mut self.probes[probe as usize];
         if at_server && p.echoes() {
             self.send_probe(probe, true, number);

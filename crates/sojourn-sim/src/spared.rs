@@ -50,22 +50,16 @@ mod tests {
     use super::*;
     use sojourn_tcp::{Flags, Segment};
 
-    fn ack(number: u64) -> Packet {
+    fn ack(number: u32) -> Packet {
         let segment = Segment {
-            ack: number,
             flags: Flags::ACK,
             ..Segment::default()
         };
-        Packet {
-            segment,
-            hash: 0,
-            size: 66,
-            route: 0,
-        }
+        Packet::of_segment(&segment, number, 0, 0)
     }
 
-    fn out(spared: &mut Spared) -> Vec<u64> {
-        std::iter::from_fn(|| spared.next()).map(|p| p.segment.ack).collect()
+    fn out(spared: &mut Spared) -> Vec<u32> {
+        std::iter::from_fn(|| spared.next()).map(|p| p.body).collect()
     }
 
     #[test]
