@@ -317,6 +317,15 @@ impl Simulator {
         &self.hosts[2 * flow + 1].endpoint
     }
 
+    /// What probe `probe` has measured: when each packet left, and its round-trip time or one-way delay, `None` as long as
+    /// it has not come home.
+    ///
+    /// # Panics
+    /// If there is no such probe.
+    pub fn probe_samples(&self, probe: usize) -> impl Iterator<Item = (Time, Option<Duration>)> + '_ {
+        self.probes[probe].samples.iter().map(|s| (s.sent, s.delay))
+    }
+
     /// The measured window begins now: egress statistics start over, and series are sampled.
     pub fn begin_window(&mut self, at: Time) {
         self.now = at;
