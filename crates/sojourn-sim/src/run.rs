@@ -115,7 +115,9 @@ impl Run {
             })?;
         }
         let end = begin + s.duration;
-        simulator.run_until(begin - Duration::from_nanos(1));
+        if begin > Time::ZERO {
+            simulator.run_until(begin - Duration::from_nanos(1));
+        }
         simulator.begin_window(begin);
         Ok(Self {
             simulator,

@@ -369,10 +369,7 @@ impl Simulator {
 
     /// Runs every event up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
-        while let Some((at, slot)) = self.calendar.next() {
-            if at > until {
-                break;
-            }
+        while let Some((at, slot)) = self.calendar.next(until) {
             self.now = at;
             self.events += 1;
             if slot.is_link() {
