@@ -92,11 +92,13 @@ impl Calendar {
         self.tree(slot).update(slot.index(), ABSENT);
     }
 
-    /// The next wake-up, which stays in its place: its component must `set` or `clear` it.
+    /// The next wake-up, if it is not after `until`. It stays in its place: its component must `set` or `clear` it.
+    ///
+    /// Time goes on to the wake-up that is answered and not to a later one, before which others may yet be set.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<(Time, Slot)> {
+    pub(crate) fn next(&mut self, until: Time) -> Option<(Time, Slot)> {
         let key = self.links.first().min(self.timers.first());
-        if key == ABSENT {
+        if key == ABSENT || time(key) > until {
             return None;
         }
         self.now = time(key);
@@ -186,7 +188,7 @@ mod tests {
             c.set(s, Time::from_nanos(5));
         }
         let mut order = Vec::new();
-        while let Some((_, s)) = c.next() {
+        while let Some((_, s)) = c.next(Time::MAX) {
             order.push(s);
             c.clear(s);
         }
@@ -219,7 +221,7 @@ mod tests {
             }
             if rng.below(3) == 0 {
                 let expected = model.first_key_value().map(|(k, &s)| (k.0, s));
-                assert_eq!(c.next(), expected.map(|(at, s)| (at, slots[s])));
+                assert_eq!(c.next(Time::MAX), expected.map(|(at, s)| (at, slots[s])));
                 if let Some((at, s)) = expected {
                     now = at;
                     model.remove(&key[s].take().unwrap());
@@ -230,12 +232,22 @@ mod tests {
     }
 
     #[test]
+    fn a_wake_up_can_be_set_before_one_that_was_not_due() {
+        let mut c = Calendar::default();
+        let (early, late) = (c.add_timer_slot(), c.add_link_slot());
+        c.set(late, Time::from_nanos(9));
+        assert_eq!(c.next(Time::from_nanos(8)), None);
+        c.set(early, Time::from_nanos(8));
+        assert_eq!(c.next(Time::from_nanos(8)), Some((Time::from_nanos(8), early)));
+    }
+
+    #[test]
     #[should_panic(expected = "it is 0.000000009s already")]
     fn the_past_is_refused() {
         let mut c = Calendar::default();
         let s = c.add_timer_slot();
         c.set(s, Time::from_nanos(9));
-        c.next();
+        c.next(Time::MAX);
         c.set(s, Time::from_nanos(8));
     }
 }

@@ -26,6 +26,7 @@ mod run;
 pub mod scenario;
 mod series;
 pub mod simulator;
+mod spared;
 pub mod topology;
 
 pub use record::Record;

@@ -3,6 +3,7 @@
 use crate::calendar::Slot;
 use crate::meter::Meter;
 use crate::packet::{Packet, Segments};
+use crate::spared::Spared;
 use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Next, Qdisc, Tbf};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -29,6 +30,14 @@ impl Pacing {
         }
     }
 
+    /// How long a packet that leaves at `now` takes to be sent: what is left of the last one's time on a wire.
+    pub(crate) fn sending(&self, now: Time) -> Duration {
+        match self {
+            Self::Bucket(_) => Duration::ZERO,
+            Self::Wire { free_at, .. } => free_at.since(now),
+        }
+    }
+
     #[inline]
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
         match self {
@@ -47,7 +56,9 @@ impl Pacing {
                     return (Next::At(*free_at), Duration::ZERO);
                 }
                 let Some(departure) = qdisc.dequeue(now, drops) else {
-                    return (Next::Idle, Duration::ZERO);
+                    // A shaper may hold packets back.
+                    let next = qdisc.ready_at(now, drops).map_or(Next::Idle, Next::At);
+                    return (next, Duration::ZERO);
                 };
                 let sending = rate.time_to_send(Bytes::new(u64::from(departure.packet.size)));
                 *free_at = now + sending;
@@ -87,22 +98,29 @@ pub(crate) struct Sink<'a> {
     pub(crate) now: Time,
     pub(crate) meter: &'a mut Meter,
     pub(crate) segments: &'a mut Segments,
-    /// With the ablation `spare_acks`: bare acknowledgements that must be offered again.
-    pub(crate) spared: Option<&'a mut VecDeque<Packet>>,
+    /// With the ablation `spare_acks`.
+    pub(crate) spared: Option<&'a mut Spared>,
 }
 
 impl DropSink<Packet> for Sink<'_> {
     fn dropped(&mut self, drop: Dropped<Packet>) {
         let packet = drop.packet;
-        match &mut self.spared {
-            Some(spared) if packet.is_pure_ack() => {
-                self.meter.on_spared(&packet, self.now);
-                spared.push_back(packet);
+        let queued = !drop.sojourn.is_zero();
+        if let Some(spared) = &mut self.spared {
+            if queued {
+                spared.on_leave();
             }
-            _ => {
-                self.meter.on_drop(&packet, drop.reason, self.now);
-                self.segments.discard(&packet);
+            if packet.is_pure_ack() {
+                self.meter.on_spared(&packet, self.now);
+                if queued {
+                    spared.dropped(packet);
+                } else {
+                    spared.refused(packet, self.meter.backlog().packets);
+                }
+                return;
             }
         }
+        self.meter.on_drop(&packet, drop.reason, self.now);
+        self.segments.discard(&packet);
     }
 }

@@ -78,7 +78,7 @@ impl Meter {
         self.backlog.bytes -= packet.size();
     }
 
-    /// A bare acknowledgement was dropped and will be offered again (ablation `spare_acks`).
+    /// A bare acknowledgement was dropped and goes around the queue (ablation `spare_acks`).
     pub(crate) fn on_spared(&mut self, packet: &Packet, now: Time) {
         self.advance(now);
         self.leave(packet);

@@ -36,7 +36,8 @@ pub struct EgressSpec {
     pub qdisc: QdiscSpec,
     /// The name in the record; `None` if it is not reported.
     pub name: Option<String>,
-    /// Ablation: bare acknowledgements that the discipline drops are offered again until it takes them.
+    /// Ablation: bare acknowledgements that the discipline drops go around the queue, in the place they would have had and
+    /// without link time.
     pub spare_acks: bool,
 }
 

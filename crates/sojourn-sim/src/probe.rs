@@ -1,8 +1,8 @@
-//! Latency probes: echo requests, request-response transactions, isochronous streams.
+//! Latency probes: echo requests, request-response transactions, isochronous and Poisson streams.
 
 use crate::calendar::Slot;
 use crate::network::LinkId;
-use sojourn_units::{Duration, Time};
+use sojourn_units::{Duration, Stream, Time};
 
 /// What a probe does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,12 @@ pub enum ProbeKind {
     /// A packet every so often in one direction; as a voice stream. Its delay is one-way.
     Isochronous {
         /// Time between packets.
+        interval: Duration,
+    },
+    /// Packets in one direction as a Poisson process: the times between them are exponential and independent. What they
+    /// see is the time average of the path (Poisson arrivals see time averages), and queueing theory has formulas for them.
+    Poisson {
+        /// Mean time between packets.
         interval: Duration,
     },
 }
@@ -63,10 +69,12 @@ pub(crate) struct Probe {
     pending: Option<u64>,
     outstanding: u64,
     stopped: bool,
+    /// Of the times between Poisson packets.
+    gaps: Stream,
 }
 
 impl Probe {
-    pub(crate) fn new(spec: ProbeSpec, slot: Slot, routes: [u16; 2]) -> Self {
+    pub(crate) fn new(spec: ProbeSpec, slot: Slot, routes: [u16; 2], gaps: Stream) -> Self {
         let due = Some(spec.start);
         Self {
             spec,
@@ -77,11 +85,15 @@ impl Probe {
             pending: None,
             outstanding: 0,
             stopped: false,
+            gaps,
         }
     }
 
     pub(crate) fn echoes(&self) -> bool {
-        !matches!(self.spec.kind, ProbeKind::Isochronous { .. })
+        !matches!(
+            self.spec.kind,
+            ProbeKind::Isochronous { .. } | ProbeKind::Poisson { .. }
+        )
     }
 
     pub(crate) fn due(&self) -> Option<Time> {
@@ -97,6 +109,10 @@ impl Probe {
         self.due = Some(match self.spec.kind {
             ProbeKind::Echo { interval } | ProbeKind::Isochronous { interval } => now + interval,
             ProbeKind::RequestResponse { timeout } => now + timeout,
+            // The inverse of the exponential distribution; 1 - unit() is never zero.
+            ProbeKind::Poisson { interval } => {
+                now + Duration::from_secs_f64(interval.as_secs_f64() * -(1.0 - self.gaps.unit()).ln())
+            }
         });
         let number = self.samples.len() as u64;
         self.samples.push(Sample { sent: now, delay: None });

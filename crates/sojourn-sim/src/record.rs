@@ -2,7 +2,7 @@
 
 use crate::link::Egress;
 use crate::probe::{Probe, ProbeKind};
-use crate::scenario::{Direction, Scenario};
+use crate::scenario::{Direction, ProbeKindScenario, Scenario};
 use crate::simulator::Simulator;
 use serde::Serialize;
 use sojourn_qdisc::{DropReason, Qdisc};
@@ -128,7 +128,7 @@ pub struct FlowRecord {
 pub struct ProbeRecord {
     /// Its name.
     pub name: String,
-    /// `icmp`, `udp_rr`, `isochronous`.
+    /// `icmp`, `udp_rr`, `isochronous`, `poisson`.
     pub kind: &'static str,
     /// Which way it goes; `both` for an echo.
     pub direction: &'static str,
@@ -517,16 +517,15 @@ pub(crate) fn assemble(
         let sent = in_window().count() as u64;
         let lost = in_window().filter(|s| s.delay.is_none()).count() as u64;
         let one_way = !p.echoes();
-        let (kind, direction) = match p.spec.kind {
-            ProbeKind::Echo { .. } => ("icmp", "both"),
-            ProbeKind::RequestResponse { .. } => ("udp_rr", "both"),
-            ProbeKind::Isochronous { .. } => (
-                "isochronous",
-                match s.kind {
-                    crate::scenario::ProbeKindScenario::Isochronous(d, _) => d.name(),
-                    _ => "both",
-                },
-            ),
+        let kind = match p.spec.kind {
+            ProbeKind::Echo { .. } => "icmp",
+            ProbeKind::RequestResponse { .. } => "udp_rr",
+            ProbeKind::Isochronous { .. } => "isochronous",
+            ProbeKind::Poisson { .. } => "poisson",
+        };
+        let direction = match s.kind {
+            ProbeKindScenario::Isochronous(d, _) | ProbeKindScenario::Poisson(d, _) => d.name(),
+            ProbeKindScenario::Icmp(_) | ProbeKindScenario::UdpRr(_) => "both",
         };
         if !one_way {
             sent_all += sent;

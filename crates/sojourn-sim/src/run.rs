@@ -99,6 +99,9 @@ impl Run {
                 ProbeKindScenario::Isochronous(direction, interval) => {
                     (ProbeKind::Isochronous { interval }, direction, interval)
                 }
+                ProbeKindScenario::Poisson(direction, interval) => {
+                    (ProbeKind::Poisson { interval }, direction, interval)
+                }
             };
             let (route, back) = ways(p.rtt, direction);
             simulator.add_probe(ProbeSpec {
@@ -112,7 +115,9 @@ impl Run {
             })?;
         }
         let end = begin + s.duration;
-        simulator.run_until(begin - Duration::from_nanos(1));
+        if begin > Time::ZERO {
+            simulator.run_until(begin - Duration::from_nanos(1));
+        }
         simulator.begin_window(begin);
         Ok(Self {
             simulator,

@@ -3,6 +3,8 @@
 //! This is the one place where a scenario is validated. Times, rates and sizes are in `tc`'s spelling; every key has a
 //! default but `duration`; an unknown key is refused.
 
+mod reading;
+
 use serde::{Deserialize, Serialize};
 use sojourn_qdisc::QdiscSpec;
 use sojourn_tcp::TcpParams;
@@ -24,6 +26,8 @@ fn fail<T>(field: &str, value: impl std::fmt::Display, rule: impl std::fmt::Disp
 const FLOWS_MAX: usize = 10_000;
 /// Longest run.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
+/// A bare acknowledgement with three SACK blocks, bytes.
+const LARGEST_ACK: u64 = 94;
 /// Most bins of a series.
 const BINS_MAX: u64 = 1_000_000;
 
@@ -211,6 +215,8 @@ pub enum ProbeKindScenario {
     UdpRr(Duration),
     /// A packet every interval one way.
     Isochronous(Direction, Duration),
+    /// Packets one way, as a Poisson process with this mean interval.
+    Poisson(Direction, Duration),
 }
 
 /// A probe.
@@ -265,17 +271,7 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`] for anything that cannot be run.
     pub fn from_json(json: &str) -> Result<Self, ScenarioError> {
-        let mut reader = serde_json::Deserializer::from_str(json);
-        let text: Text = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
-            let path = e.path().to_string();
-            let message = e.inner().to_string();
-            let message = message.split(" at line ").next().unwrap_or_default();
-            ScenarioError(if path == "." {
-                format!("scenario: {message}")
-            } else {
-                format!("scenario: {path}: {message}")
-            })
-        })?;
+        let text = reading::read(json)?;
         Self::from_text(text)
     }
 
@@ -310,10 +306,14 @@ impl Scenario {
             min_rto: time("tcp.min_rto", &t.tcp.min_rto, Duration::ZERO, DURATION_MAX)?,
         };
         tcp.validate().map_err(|e| ScenarioError(e.to_string()))?;
-        let wire = u64::from(tcp.mss) + 66;
+        let probes = t.probes.iter().enumerate().map(|(i, p)| probe(i, p, rtt));
+        let probes: Vec<ProbeScenario> = probes.collect::<Result<_, _>>()?;
+        let data = u64::from(tcp.mss) + 66;
+        let largest_probe = probes.iter().map(|p| u64::from(p.size)).max().unwrap_or(0);
+        let frame = data.max(LARGEST_ACK).max(largest_probe);
         let scenario = Self {
-            up: bottleneck("up", &t.up, &t.qdisc_up, t.burst_up.as_deref(), wire)?,
-            down: bottleneck("down", &t.down, &t.qdisc_down, t.burst_down.as_deref(), wire)?,
+            up: bottleneck("up", &t.up, &t.qdisc_up, t.burst_up.as_deref(), frame)?,
+            down: bottleneck("down", &t.down, &t.qdisc_down, t.burst_down.as_deref(), frame)?,
             edge_rate: t.edge_rate.as_deref().map(|x| rate("edge_rate", x)).transpose()?,
             lead: time("lead", &t.lead, Duration::ZERO, Duration::from_secs(3600))?,
             start_jitter: time("start_jitter", &t.start_jitter, Duration::ZERO, duration)?,
@@ -323,12 +323,7 @@ impl Scenario {
                 .enumerate()
                 .map(|(i, f)| flow(i, f, rtt, duration))
                 .collect::<Result<_, _>>()?,
-            probes: t
-                .probes
-                .iter()
-                .enumerate()
-                .map(|(i, p)| probe(i, p, rtt))
-                .collect::<Result<_, _>>()?,
+            probes,
             experiment: t.experiment,
             spare_acks: t.spare_acks,
             seed: t.seed,
@@ -433,8 +428,9 @@ fn probe_text(p: &ProbeScenario) -> ProbeText {
             text.kind = "udp_rr".into();
             text.timeout = Some(format_duration(timeout));
         }
-        ProbeKindScenario::Isochronous(direction, interval) => {
-            text.kind = "isochronous".into();
+        ProbeKindScenario::Isochronous(direction, interval) | ProbeKindScenario::Poisson(direction, interval) => {
+            let regular = matches!(p.kind, ProbeKindScenario::Isochronous(..));
+            text.kind = if regular { "isochronous" } else { "poisson" }.into();
             text.direction = Some(direction.name().into());
             text.interval = Some(format_duration(interval));
         }
@@ -476,7 +472,14 @@ fn bottleneck(
         return fail(
             &format!("burst_{name}"),
             burst,
-            format!("at least one full frame ({frame} bytes) and at most 1gb"),
+            format!("at least the largest frame ({frame} bytes) and at most 1gb"),
+        );
+    }
+    if rate.time_to_send(burst) > DURATION_MAX {
+        return fail(
+            &format!("burst_{name}"),
+            burst,
+            format!("at most what {rate} sends in a day"),
         );
     }
     Ok(BottleneckScenario {
@@ -564,16 +567,21 @@ fn probe(i: usize, p: &ProbeText, rtt: Duration) -> Result<ProbeScenario, Scenar
             })?;
             (ProbeKindScenario::UdpRr(timeout), 60)
         }
-        "isochronous" => {
+        "isochronous" | "poisson" => {
             unused("timeout", p.timeout.is_some())?;
             let direction = Direction::parse(&field("direction"), p.direction.as_deref().unwrap_or("up"))?;
-            (ProbeKindScenario::Isochronous(direction, interval()?), 214)
+            let kind = if p.kind == "poisson" {
+                ProbeKindScenario::Poisson
+            } else {
+                ProbeKindScenario::Isochronous
+            };
+            (kind(direction, interval()?), 214)
         }
         other => {
             return fail(
                 &field("kind"),
                 format!("{other:?}"),
-                "\"icmp\", \"udp_rr\" or \"isochronous\"",
+                "\"icmp\", \"udp_rr\", \"isochronous\" or \"poisson\"",
             );
         }
     };

@@ -7,6 +7,7 @@ use crate::network::{LinkId, Network, NetworkError, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::probe::{Probe, ProbeSpec};
 use crate::series::Series;
+use crate::spared::Spared;
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
 use sojourn_tcp::{Endpoint, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
@@ -117,8 +118,8 @@ pub struct Simulator {
     sample_interval: Duration,
     /// Packets that reached their host while an egress was being served; delivered before the next event.
     arrived: VecDeque<Packet>,
-    /// Acknowledgements to be offered again, by link (ablation `spare_acks`).
-    spared: Vec<Option<VecDeque<Packet>>>,
+    /// Acknowledgements on their way around a queue, by link (ablation `spare_acks`).
+    spared: Vec<Option<Spared>>,
     segments: Segments,
     pub(crate) events: u64,
     /// TCP has stopped: the measured window is over.
@@ -161,7 +162,7 @@ impl Simulator {
                     })
                 }
             };
-            spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| VecDeque::new()));
+            spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| Spared::default()));
             let wire = matches!(
                 egress,
                 Some(Egress {
@@ -287,7 +288,8 @@ impl Simulator {
         let back = self.add_route(&spec.back, Owner::Probe(index, false), &format!("{} back", spec.name))?;
         let slot = self.add_slot(Component::Probe(index));
         self.calendar.set(slot, spec.start);
-        self.probes.push(Probe::new(spec, slot, [forth, back]));
+        let gaps = Stream::named(self.seed, &format!("gaps {}", spec.name));
+        self.probes.push(Probe::new(spec, slot, [forth, back], gaps));
         Ok(index as usize)
     }
 
@@ -313,6 +315,15 @@ impl Simulator {
     #[must_use]
     pub fn receiver(&self, flow: usize) -> &Endpoint {
         &self.hosts[2 * flow + 1].endpoint
+    }
+
+    /// What probe `probe` has measured: when each packet left, and its round-trip time or one-way delay, `None` as long as
+    /// it has not come home.
+    ///
+    /// # Panics
+    /// If there is no such probe.
+    pub fn probe_samples(&self, probe: usize) -> impl Iterator<Item = (Time, Option<Duration>)> + '_ {
+        self.probes[probe].samples.iter().map(|s| (s.sent, s.delay))
     }
 
     /// The measured window begins now: egress statistics start over, and series are sampled.
@@ -358,10 +369,7 @@ impl Simulator {
 
     /// Runs every event up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
-        while let Some((at, slot)) = self.calendar.next() {
-            if at > until {
-                break;
-            }
+        while let Some((at, slot)) = self.calendar.next(until) {
             self.now = at;
             self.events += 1;
             if slot.is_link() {
@@ -411,6 +419,12 @@ impl Simulator {
         };
         egress.pacing.enqueue(packet, self.now, &mut sink);
         egress.meter.offered();
+        if self.spared[usize::from(link)].is_some() {
+            self.release_spared(link);
+        }
+        let Some(egress) = &self.links[usize::from(link)].egress else {
+            return;
+        };
         // A wake-up is set as long as a packet waits; without one the packet may be able to leave at once.
         if self.calendar.due(egress.slot).is_none() {
             self.serve(link);
@@ -437,7 +451,10 @@ impl Simulator {
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
                     self.propagate(link, departure.packet, sending);
-                    self.offer_spared(link);
+                    if let Some(spared) = &mut self.spared[usize::from(link)] {
+                        spared.on_leave();
+                        self.release_spared(link);
+                    }
                 }
                 Next::At(at) => {
                     self.calendar.set(egress.slot, at);
@@ -449,24 +466,17 @@ impl Simulator {
                 }
             }
         }
+        if self.spared[usize::from(link)].is_some() {
+            self.release_spared(link);
+        }
     }
 
-    /// Offers acknowledgements again that were dropped (ablation `spare_acks`): one for each departure.
-    fn offer_spared(&mut self, link: u16) {
-        let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(VecDeque::pop_front) else {
-            return;
-        };
-        if let Some(egress) = &mut self.links[usize::from(link)].egress {
-            egress.meter.on_offer(&packet, self.now);
-            let spared = self.spared[usize::from(link)].as_mut();
-            let mut sink = Sink {
-                meter: &mut egress.meter,
-                spared,
-                segments: &mut self.segments,
-                now: self.now,
-            };
-            egress.pacing.enqueue(packet, self.now, &mut sink);
-            egress.meter.offered();
+    /// Sends on the spared acknowledgements whose turn it is (ablation `spare_acks`).
+    fn release_spared(&mut self, link: u16) {
+        while let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(Spared::next) {
+            let egress = self.links[usize::from(link)].egress.as_ref();
+            let sending = egress.map_or(Duration::ZERO, |e| e.pacing.sending(self.now));
+            self.propagate(link, packet, sending);
         }
     }
 

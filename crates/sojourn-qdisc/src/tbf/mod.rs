@@ -181,7 +181,8 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         match self.tokens_after(size, now) {
             Ok(tokens) => {
                 let Some(departure) = self.child.dequeue(now, drops) else {
-                    return Next::Idle;
+                    // A child that is a shaper itself has the packet and does not let it go yet.
+                    return self.child.ready_at(now, drops).map_or(Next::Idle, Next::At);
                 };
                 self.checkpoint = now;
                 self.tokens = tokens;
@@ -223,7 +224,8 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
     fn ready_at(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Time> {
         let size = self.child.peek(now, drops)?;
         match self.tokens_after(size, now) {
-            Ok(_) => Some(now),
+            // A child that is a shaper itself may have a packet and not let it go yet.
+            Ok(_) => self.child.ready_at(now, drops),
             Err(lacking) => {
                 self.wait();
                 Some(now + lacking)

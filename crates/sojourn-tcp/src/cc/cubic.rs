@@ -169,10 +169,11 @@ impl CongestionControl for Cubic {
         };
     }
 
-    fn on_restart(&mut self, idle: Duration) {
-        // The function stands still while nothing is sent.
+    fn on_restart(&mut self, idle: Duration, now: Time) {
+        // The function stands still while nothing is sent; its epoch may have begun after the last segment was sent, and
+        // must not begin after now.
         if let Some(e) = &mut self.epoch_start {
-            *e += idle;
+            *e = (*e + idle).min(now);
         }
     }
 }
