@@ -42,12 +42,24 @@ impl Packet {
             0
         };
         let ect = if segment.flags.has(Flags::ECT) { ECT } else { 0 };
-        Self { body, hash, size: segment.wire_size(), route, marks: TCP | kind | ect }
+        Self {
+            body,
+            hash,
+            size: segment.wire_size(),
+            route,
+            marks: TCP | kind | ect,
+        }
     }
 
     /// A probe.
     pub(crate) fn probe(number: u32, hash: u32, size: u16, route: u16) -> Self {
-        Self { body: number, hash, size, route, marks: 0 }
+        Self {
+            body: number,
+            hash,
+            size,
+            route,
+            marks: 0,
+        }
     }
 
     /// Whether it is a TCP segment, which has a body to be given back.
