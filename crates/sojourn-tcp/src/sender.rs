@@ -291,7 +291,7 @@ impl Sender {
         let was_idle = self.board.is_empty();
         if was_idle && let Some(last) = self.last_send {
             let idle = now.since(last);
-            self.cc.on_restart(idle);
+            self.cc.on_restart(idle, now);
             self.restart_after_idle(idle);
         }
         let seq = self.nxt;

@@ -80,8 +80,8 @@ pub trait CongestionControl: fmt::Debug {
     fn reduce(&mut self, window: &Window) -> u32;
     /// A retransmission time-out, after [`CongestionControl::reduce`].
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
-    /// The first transmission after `idle` without anything in flight.
-    fn on_restart(&mut self, _idle: Duration) {}
+    /// The first transmission, now, after `idle` without one and with nothing in flight.
+    fn on_restart(&mut self, _idle: Duration, _now: Time) {}
 }
 
 /// The names of the algorithms.
@@ -164,8 +164,8 @@ impl CongestionControl for Controller {
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         each!(self, c => c.on_timeout(now, nxt));
     }
-    fn on_restart(&mut self, idle: Duration) {
-        each!(self, c => c.on_restart(idle));
+    fn on_restart(&mut self, idle: Duration, now: Time) {
+        each!(self, c => c.on_restart(idle, now));
     }
 }
 
