@@ -1,7 +1,6 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
 use crate::segment::{Flags, SackBlock, Segment};
-use crate::sender::now_ms;
 use crate::window::ReceiveWindow;
 use crate::{TcpParams, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
@@ -173,7 +172,7 @@ impl Receiver {
             self.echo_ce = true;
         }
         let full = u64::from(segment.len) >= self.largest_segment;
-        if end > self.next && self.window.on_segment(segment.len, full, segment.ts_ecr, now_ms(now)) {
+        if end > self.next && self.window.on_segment(segment.len, full, segment.ts_ecr, now) {
             // Linux: a segment that enlarges the window is acknowledged at once.
             self.quick |= 1;
         }

@@ -1,5 +1,6 @@
 //! The receive window: how much the receiver offers, and how it learns to offer more.
 
+use crate::sender::now_ms;
 use sojourn_units::{Duration, Time};
 
 /// Window that a fresh Linux socket offers: half of its default buffer of 128 KiB, less one segment.
@@ -32,6 +33,8 @@ pub(crate) struct ReceiveWindow {
     /// Round trip seen from this side, smoothed by 1/8; by timestamps, so from samples in whole milliseconds.
     rtt: Option<Duration>,
     last_echo: u32,
+    /// A round trip has passed at this time, when everything up to this byte had been read.
+    round_over: Option<(u64, Time)>,
 }
 
 impl ReceiveWindow {
@@ -47,6 +50,7 @@ impl ReceiveWindow {
             round_start: (1, Time::ZERO),
             rtt: None,
             last_echo: 0,
+            round_over: None,
         }
     }
 
@@ -67,7 +71,11 @@ impl ReceiveWindow {
 
     /// A segment of `len` bytes arrived that echoes timestamp `echo` (ms). Answers whether the window grew.
     #[inline]
-    pub(crate) fn on_segment(&mut self, len: u16, full: bool, echo: u32, now_ms: u32) -> bool {
+    pub(crate) fn on_segment(&mut self, len: u16, full: bool, echo: u32, now: Time) -> bool {
+        if self.round_over.is_some_and(|(_, at)| at < now) {
+            self.adjust();
+        }
+        let now_ms = now_ms(now);
         if echo != self.last_echo && full {
             self.last_echo = echo;
             if echo > 0 {
@@ -84,16 +92,22 @@ impl ReceiveWindow {
         true
     }
 
-    /// The application has read everything up to `next`.
+    /// The application has read everything up to `next`. It runs once all segments of one instant are in, so the end of a
+    /// round trip is settled when time has moved on.
     #[inline]
     pub(crate) fn on_read(&mut self, next: u64, now: Time) {
-        let Some(rtt) = self.rtt else { return };
-        let (start, began) = self.round_start;
-        if now.since(began) < rtt {
-            return;
+        if self.round_over.is_some() || self.rtt.is_some_and(|rtt| now.since(self.round_start.1) >= rtt) {
+            self.round_over = Some((next, now));
         }
-        self.round_start = (next, now);
-        let copied = next - start;
+    }
+
+    /// A round trip is over: the window follows what was read in it.
+    fn adjust(&mut self) {
+        let Some((next, at)) = self.round_over.take() else {
+            return;
+        };
+        let copied = next - self.round_start.0;
+        self.round_start = (next, at);
         if copied <= self.space {
             return;
         }
@@ -114,35 +128,36 @@ mod tests {
     fn the_window_starts_at_44_segments_and_grows_while_more_is_read() {
         let mut w = ReceiveWindow::new(1448, 3 << 20);
         assert_eq!(w.offered(), 64_088);
-        assert!(!w.on_segment(1448, true, 1, 51));
+        assert!(!w.on_segment(1448, true, 1, Time::from_millis(50)));
         assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
         // Twelve segments in the first round trip: 56 segments' worth of window (seen on Linux 6.1: 82,496 bytes).
+        w.on_read(1 + 11 * 1448, Time::from_millis(50));
         w.on_read(1 + 12 * 1448, Time::from_millis(50));
         for _ in 0..20 {
-            w.on_segment(1448, true, 1, 51);
+            w.on_segment(1448, true, 1, Time::from_millis(51));
         }
         assert_eq!(w.offered().next_multiple_of(64), 82_496);
-        assert!(!w.on_segment(1448, true, 1, 51));
+        assert!(!w.on_segment(1448, true, 1, Time::from_millis(50)));
     }
 
     #[test]
     fn the_round_trip_is_smoothed_by_an_eighth() {
         let mut w = ReceiveWindow::new(1448, 3 << 20);
-        w.on_segment(1448, true, 1, 51);
-        w.on_segment(1448, true, 2, 132);
+        w.on_segment(1448, true, 1, Time::from_millis(50));
+        w.on_segment(1448, true, 2, Time::from_millis(131));
         assert_eq!(w.rtt(), Some(Duration::from_micros(60_000)));
     }
 
     #[test]
     fn it_never_exceeds_its_limit() {
         let mut w = ReceiveWindow::new(1448, 100_000);
-        w.on_segment(1448, true, 1, 51);
+        w.on_segment(1448, true, 1, Time::from_millis(50));
         let mut next = 1;
         for round in 1..20u64 {
             next += 1_448 << round.min(12);
             w.on_read(next, Time::from_millis(50 * round));
             for _ in 0..100 {
-                w.on_segment(1448, true, 1, 51);
+                w.on_segment(1448, true, 1, Time::from_millis(50 * round + 1));
             }
         }
         assert_eq!(w.offered(), 100_000);
