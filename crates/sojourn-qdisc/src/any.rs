@@ -89,7 +89,7 @@ impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
         each!(self, q => q.backlog())
     }
     #[inline]
-    fn stats(&self) -> &QdiscStats {
+    fn stats(&self) -> QdiscStats {
         each!(self, q => q.stats())
     }
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {

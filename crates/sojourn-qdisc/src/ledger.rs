@@ -138,8 +138,8 @@ macro_rules! dequeue_through_ahead {
             self.ledger.backlog
         }
 
-        fn stats(&self) -> &QdiscStats {
-            &self.ledger.stats
+        fn stats(&self) -> QdiscStats {
+            self.ledger.stats
         }
     };
 }

@@ -37,4 +37,4 @@ pub use presets::{PresetInfo, good_bad_wifi_table_1, presets};
 pub use qdisc::{Admission, Backlog, Qdisc, QdiscStats};
 pub use red::{Red, RedParams, RedVariant};
 pub use sfq::{SFQ_MAX_DEPTH, Sfq, SfqParams};
-pub use tbf::{Tbf, TbfParams};
+pub use tbf::{Next, Tbf, TbfParams};

@@ -83,7 +83,7 @@ pub trait Qdisc<P: Packet>: Debug {
     fn backlog(&self) -> Backlog;
 
     /// The counters.
-    fn stats(&self) -> &QdiscStats;
+    fn stats(&self) -> QdiscStats;
 
     /// The counters of this kind beyond the common ones, by the names that `tc -s -j qdisc` gives them (times in us).
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {

@@ -211,7 +211,7 @@ fn check<Q: Qdisc<TestPacket>>(mut q: Q, text: &str, operations: &[(u64, Operati
         }
         o.seen_drops = history.drops.len();
 
-        let (stats, backlog) = (*q.stats(), q.backlog());
+        let (stats, backlog) = (q.stats(), q.backlog());
         assert_eq!((backlog.packets, backlog.bytes.get()), o.held());
         assert_eq!(stats.arrived, o.offered.len() as u64);
         assert_eq!(stats.sent_packets, history.departures.len() as u64);

@@ -4,7 +4,7 @@ use crate::calendar::Slot;
 use crate::meter::Meter;
 use crate::packet::{Packet, Segments};
 use crate::spared::Spared;
-use sojourn_qdisc::{AnyQdisc, Departure, DropSink, Dropped, Qdisc, Tbf};
+use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Next, Qdisc, Tbf};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -19,16 +19,6 @@ pub(crate) enum Pacing {
         qdisc: Box<AnyQdisc<Packet>>,
         free_at: Time,
     },
-}
-
-/// What an egress answers when asked for a packet.
-pub(crate) enum Next {
-    /// This one leaves now, and reaches the other end after so long (beside the link's delay).
-    Packet(Departure<Packet>, Duration),
-    /// None before this time.
-    At(Time),
-    /// None before another arrives.
-    Idle,
 }
 
 impl Pacing {
@@ -56,27 +46,23 @@ impl Pacing {
         };
     }
 
+    /// The next packet, and how long after the link's delay its last bit arrives.
     #[inline]
-    pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Next {
+    pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
         match self {
-            Self::Bucket(tbf) => {
-                if let Some(departure) = tbf.dequeue(now, drops) {
-                    return Next::Packet(departure, Duration::ZERO);
-                }
-                tbf.ready_at(now, drops).map_or(Next::Idle, Next::At)
-            }
+            Self::Bucket(tbf) => (tbf.next(now, drops), Duration::ZERO),
             Self::Wire { rate, qdisc, free_at } => {
                 if *free_at > now {
-                    return Next::At(*free_at);
+                    return (Next::At(*free_at), Duration::ZERO);
                 }
                 let Some(departure) = qdisc.dequeue(now, drops) else {
                     // A shaper may hold packets back.
-                    return qdisc.ready_at(now, drops).map_or(Next::Idle, Next::At);
+                    let next = qdisc.ready_at(now, drops).map_or(Next::Idle, Next::At);
+                    return (next, Duration::ZERO);
                 };
-                let size = Bytes::new(u64::from(departure.packet.size));
-                let sending = rate.time_to_send(size);
+                let sending = rate.time_to_send(Bytes::new(u64::from(departure.packet.size)));
                 *free_at = now + sending;
-                Next::Packet(departure, sending)
+                (Next::Departs(departure), sending)
             }
         }
     }

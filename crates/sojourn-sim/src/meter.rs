@@ -18,7 +18,7 @@ pub(crate) struct RouteCounts {
 }
 
 /// The measurements of one egress, over the measured window.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Meter {
     pub(crate) routes: Vec<RouteCounts>,
     pub(crate) drops: [u64; DropReason::ALL.len()],
@@ -39,33 +39,20 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn new(routes: usize) -> Self {
-        Self {
-            routes: vec![RouteCounts::default(); routes],
-            drops: [0; DropReason::ALL.len()],
-            ack_drops: 0,
-            acks_spared: 0,
-            packets: 0,
-            bytes: 0,
-            marks: 0,
-            sojourn: Histogram::default(),
-            backlog_max: Backlog::default(),
-            packet_ns: 0,
-            packet_squared_ns: 0,
-            byte_ns: 0,
-            since: Time::ZERO,
-            begun: Time::ZERO,
-            backlog: Backlog::default(),
-        }
+    /// One more route may pass here.
+    pub(crate) fn add_route(&mut self) {
+        self.routes.push(RouteCounts::default());
     }
 
     /// The measured window begins: forgets what was before.
     pub(crate) fn begin(&mut self, now: Time) {
+        let routes = vec![RouteCounts::default(); self.routes.len()];
         *self = Self {
+            routes,
             since: now,
             begun: now,
             backlog: self.backlog,
-            ..Self::new(self.routes.len())
+            ..Self::default()
         };
     }
 

@@ -1,14 +1,14 @@
 //! The engine: it carries packets and the time to the algorithms.
 
 use crate::calendar::{Calendar, Slot};
-use crate::link::{END, Egress, Link, Next, Pacing, Sink};
+use crate::link::{END, Egress, Link, Pacing, Sink};
 use crate::meter::Meter;
 use crate::network::{LinkId, Network, NetworkError, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::probe::{Probe, ProbeSpec};
 use crate::series::Series;
 use crate::spared::Spared;
-use sojourn_qdisc::{AnyQdisc, Tbf};
+use sojourn_qdisc::{AnyQdisc, Next, Tbf};
 use sojourn_tcp::{Endpoint, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
@@ -157,7 +157,7 @@ impl Simulator {
                     };
                     Some(Egress {
                         pacing,
-                        meter: Meter::new(0),
+                        meter: Meter::default(),
                         slot: slot(LinkPart::Egress(i as u16)),
                     })
                 }
@@ -229,7 +229,7 @@ impl Simulator {
         for link in &mut self.links {
             link.next.push(END);
             if let Some(e) = &mut link.egress {
-                e.meter = Meter::new(index + 1);
+                e.meter.add_route();
             }
         }
         for pair in ids.windows(2) {
@@ -444,9 +444,9 @@ impl Simulator {
                 segments: &mut self.segments,
                 now,
             };
-            let next = egress.pacing.next(now, &mut sink);
+            let (next, sending) = egress.pacing.next(now, &mut sink);
             match next {
-                Next::Packet(departure, sending) => {
+                Next::Departs(departure) => {
                     egress
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
@@ -562,7 +562,14 @@ impl Simulator {
 
     fn endpoint_due(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
-        self.calendar.clear(h.slot);
+        match h.endpoint.timeout() {
+            Some(at) if at > self.now && at < Time::MAX => {
+                // A lazy timer that has moved on: most wake-ups end here.
+                self.calendar.set(h.slot, at);
+                return;
+            }
+            _ => self.calendar.clear(h.slot),
+        }
         h.endpoint.on_timeout(self.now);
         self.pump(host);
         self.deliver_arrived();

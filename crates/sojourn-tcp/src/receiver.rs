@@ -392,9 +392,10 @@ impl Receiver {
     }
 
     fn write_sacks(&mut self, segment: &mut Segment) {
-        let relative = |(start, end): (u64, u64)| SackBlock {
-            start: start.wrapping_sub(self.next) as i64 as i32,
-            end: end.wrapping_sub(self.next) as i64 as i32,
+        let offset = |byte: u64| byte.wrapping_sub(self.next) as i32;
+        let relative = |(start, end)| SackBlock {
+            start: offset(start),
+            end: offset(end),
         };
         let mut n = 0;
         if let Some(block) = self.dsack.take() {

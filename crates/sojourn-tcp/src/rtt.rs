@@ -7,6 +7,11 @@ pub(crate) const RTO_MAX: Duration = Duration::from_secs(120);
 /// Time-out before any measurement. Source: RFC 6298 section 2 (2.1).
 pub(crate) const RTO_INITIAL: Duration = Duration::from_secs(1);
 
+#[expect(clippy::cast_possible_wrap, reason = "an i64 holds 292 years of nanoseconds")]
+fn nanos(d: Duration) -> i64 {
+    d.as_nanos() as i64
+}
+
 /// Smoothed RTT and retransmission time-out.
 ///
 /// Source: RFC 6298 section 2, with Linux's variance: the deviation that counts is the largest within the last round
@@ -36,14 +41,14 @@ impl RttEstimator {
             deviation_max: 0,
             variance: 0,
             round_end: 0,
-            min_rto: min_rto.as_nanos() as i64,
+            min_rto: nanos(min_rto),
             rto: RTO_INITIAL,
         }
     }
 
     /// Takes a sample. `una` and `nxt` are the sender's first unacknowledged and next byte: they delimit rounds.
     pub(crate) fn sample(&mut self, rtt: Duration, una: u64, nxt: u64) {
-        let m = rtt.as_nanos().max(1) as i64;
+        let m = nanos(rtt).max(1);
         if let Some(srtt) = &mut self.srtt {
             let err = m - *srtt;
             *srtt += err / 8;

@@ -17,6 +17,10 @@ const EVER_RETRANS: u8 = 8;
 
 /// One segment sent.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "`sent_at` reads as it should wherever it stands"
+)]
 pub(crate) struct Sent {
     pub(crate) seq: u64,
     /// When it was last sent.

@@ -52,6 +52,10 @@ pub(crate) struct Outgoing {
 
 /// What is new in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, as Linux's FLAG_ bits are"
+)]
 pub(crate) struct News {
     /// The cumulative acknowledgement moved.
     pub(crate) advanced: bool,
@@ -89,6 +93,10 @@ pub(crate) enum Resend {
 /// Windows are counted in segments, as Linux counts them. Sources are named at each step; where they differ, Linux 6.1
 /// is followed, because the measurements that the model is judged by are of Linux.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a state variable of its own in the RFCs"
+)]
 pub struct Sender {
     pub(crate) mss: u16,
     pub(crate) cc: Controller,

@@ -117,8 +117,8 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
         self.ledger.backlog
     }
 
-    fn stats(&self) -> &QdiscStats {
-        &self.ledger.stats
+    fn stats(&self) -> QdiscStats {
+        self.ledger.stats
     }
 }
 
@@ -221,7 +221,7 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
         self.ledger.backlog
     }
 
-    fn stats(&self) -> &QdiscStats {
-        &self.ledger.stats
+    fn stats(&self) -> QdiscStats {
+        self.ledger.stats
     }
 }

@@ -266,8 +266,8 @@ impl<P: Packet> Qdisc<P> for Red<P> {
         self.ledger.backlog
     }
 
-    fn stats(&self) -> &QdiscStats {
-        &self.ledger.stats
+    fn stats(&self) -> QdiscStats {
+        self.ledger.stats
     }
 
     /// As `tc`: marked, early, pdrop, other; beyond it `max_p` (the probability at `max`) and `qavg` (bytes).

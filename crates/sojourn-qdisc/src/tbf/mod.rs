@@ -77,6 +77,17 @@ impl SendTime {
     }
 }
 
+/// What a shaper answers when asked for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next<P> {
+    /// This one leaves now.
+    Departs(Departure<P>),
+    /// None before this time.
+    At(Time),
+    /// None before another arrives.
+    Idle,
+}
+
 /// A token bucket over the discipline `Q`.
 ///
 /// Deviation: `overlimits` counts packets that had to wait for tokens, each once; Linux counts each attempt to send, so
@@ -94,8 +105,8 @@ pub struct Tbf<P, Q> {
     checkpoint: Time,
     /// Whether the child's next packet is already counted in `overlimits`.
     waiting: bool,
+    overlimits: u64,
     oversize: u64,
-    stats: QdiscStats,
     packet: PhantomData<fn() -> P>,
 }
 
@@ -128,8 +139,8 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
             tokens: buffer,
             checkpoint: Time::ZERO,
             waiting: false,
+            overlimits: 0,
             oversize: 0,
-            stats: QdiscStats::default(),
             packet: PhantomData,
         })
     }
@@ -153,20 +164,35 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
             .ok_or_else(|| Duration::from_nanos(cost - tokens))
     }
 
-    /// Takes over what the child has counted.
-    #[inline]
-    fn sync(&mut self) {
-        let child = self.child.stats();
-        self.stats.drops = child.drops;
-        self.stats.drops[DropReason::QueueLimit.index()] += self.oversize;
-        self.stats.marks = child.marks;
-    }
-
     #[inline]
     fn wait(&mut self) {
         if !self.waiting {
             self.waiting = true;
-            self.stats.overlimits += 1;
+            self.overlimits += 1;
+        }
+    }
+
+    /// [`Qdisc::dequeue`] and, if nothing may leave now, [`Qdisc::ready_at`], in one look at the child.
+    #[inline]
+    pub fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Next<P> {
+        let Some(size) = self.child.peek(now, drops) else {
+            return Next::Idle;
+        };
+        match self.tokens_after(size, now) {
+            Ok(tokens) => {
+                let Some(departure) = self.child.dequeue(now, drops) else {
+                    // A child that is a shaper itself has the packet and does not let it go yet.
+                    return self.child.ready_at(now, drops).map_or(Next::Idle, Next::At);
+                };
+                self.checkpoint = now;
+                self.tokens = tokens;
+                self.waiting = false;
+                Next::Departs(departure)
+            }
+            Err(lacking) => {
+                self.wait();
+                Next::At(now + lacking)
+            }
         }
     }
 }
@@ -174,10 +200,8 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
 impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
     #[inline]
     fn enqueue(&mut self, packet: P, now: Time, drops: &mut dyn DropSink<P>) -> Admission {
-        self.stats.arrived += 1;
         if packet.size() > self.max_size {
             self.oversize += 1;
-            self.sync();
             drops.dropped(crate::Dropped {
                 packet,
                 reason: DropReason::QueueLimit,
@@ -185,36 +209,21 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
             });
             return Admission::Refused;
         }
-        let admission = self.child.enqueue(packet, now, drops);
-        self.sync();
-        admission
+        self.child.enqueue(packet, now, drops)
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
-        let size = self.child.peek(now, drops);
-        let departure = size.and_then(|size| {
-            let Ok(tokens) = self.tokens_after(size, now) else {
-                self.wait();
-                return None;
-            };
-            let departure = self.child.dequeue(now, drops)?;
-            self.checkpoint = now;
-            self.tokens = tokens;
-            self.waiting = false;
-            self.stats.sent_packets += 1;
-            self.stats.sent_bytes += size.get();
-            Some(departure)
-        });
-        self.sync();
-        departure
+        match self.next(now, drops) {
+            Next::Departs(departure) => Some(departure),
+            Next::At(_) | Next::Idle => None,
+        }
     }
 
     #[inline]
     fn ready_at(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Time> {
-        let size = self.child.peek(now, drops);
-        self.sync();
-        match self.tokens_after(size?, now) {
+        let size = self.child.peek(now, drops)?;
+        match self.tokens_after(size, now) {
             // A child that is a shaper itself may have a packet and not let it go yet.
             Ok(_) => self.child.ready_at(now, drops),
             Err(lacking) => {
@@ -229,17 +238,20 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
     }
 
     fn peek(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Bytes> {
-        let size = self.child.peek(now, drops);
-        self.sync();
-        size
+        self.child.peek(now, drops)
     }
 
     fn backlog(&self) -> Backlog {
         self.child.backlog()
     }
 
-    fn stats(&self) -> &QdiscStats {
-        &self.stats
+    /// The child's, but for what only the shaper sees: oversized packets and waits.
+    fn stats(&self) -> QdiscStats {
+        let mut stats = self.child.stats();
+        stats.arrived += self.oversize;
+        stats.drops[DropReason::QueueLimit.index()] += self.oversize;
+        stats.overlimits = self.overlimits;
+        stats
     }
 
     /// The child's.

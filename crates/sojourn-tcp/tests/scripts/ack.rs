@@ -1,0 +1,249 @@
+//! When and what the receiver acknowledges: RFC 1122, 5681, 2018, 2883, 7323, and Linux's policy.
+
+use sojourn_tcp::{Endpoint, Flags, Segment, TcpParams};
+use sojourn_units::{Duration, Time};
+
+const MS: Duration = Duration::from_millis(1);
+const MSS: u64 = 1448;
+
+/// A server that data segments are handed to, by number.
+struct Peer {
+    server: Endpoint,
+    now: Time,
+}
+
+impl Peer {
+    fn new(params: &TcpParams) -> Self {
+        let mut server = Endpoint::server(params).expect("valid parameters");
+        let now = Time::from_millis(1);
+        let syn = Segment {
+            flags: Flags::SYN,
+            window: 254,
+            ts_val: 1,
+            ..Segment::default()
+        };
+        server.on_segment(&syn, now);
+        let syn_ack = server.poll_transmit(now).expect("a SYN-ACK");
+        assert!(syn_ack.flags.has(Flags::SYN | Flags::ACK));
+        let now = now + MS * 50;
+        let ack = Segment {
+            seq: 1,
+            ack: 1,
+            flags: Flags::ACK,
+            window: 254,
+            ts_val: 2,
+            ts_ecr: syn_ack.ts_val,
+            ..Segment::default()
+        };
+        server.on_segment(&ack, now);
+        assert!(server.is_established() && server.poll_transmit(now).is_none());
+        Self { server, now }
+    }
+
+    /// One that is past its quick acknowledgements, with `0..20` received and acknowledged.
+    fn settled() -> Self {
+        let mut peer = Self::new(&TcpParams::default());
+        for k in 0..20 {
+            peer.data(k, 2);
+            peer.wait(MS);
+        }
+        peer.wait(MS * 40);
+        assert_eq!(peer.server.receiver().bytes_in_order(), 20 * MSS);
+        peer
+    }
+
+    /// Data segment `k` arrives; answers the acknowledgement that goes out at once.
+    fn data(&mut self, k: u64, ts_val: u32) -> Option<Segment> {
+        let segment = Segment {
+            seq: 1 + k * MSS,
+            len: MSS as u16,
+            ack: 1,
+            flags: Flags::ACK,
+            window: 254,
+            ts_val,
+            ..Segment::default()
+        };
+        self.server.on_segment(&segment, self.now);
+        let ack = self.server.poll_transmit(self.now);
+        assert!(
+            self.server.poll_transmit(self.now).is_none(),
+            "one acknowledgement at a time"
+        );
+        ack
+    }
+
+    /// Time passes; answers what goes out, and how long after.
+    fn wait(&mut self, time: Duration) -> Option<(Duration, Segment)> {
+        let (start, end) = (self.now, self.now + time);
+        let mut sent = None;
+        while let Some(at) = self.server.timeout().filter(|&at| at <= end) {
+            self.server.on_timeout(at);
+            while let Some(ack) = self.server.poll_transmit(at) {
+                assert!(
+                    sent.replace((at.since(start), ack)).is_none(),
+                    "one acknowledgement at a time"
+                );
+            }
+        }
+        self.now = end;
+        sent
+    }
+}
+
+/// The SACK blocks in segments, relative to the first.
+fn blocks(ack: &Segment) -> Vec<(u64, u64)> {
+    let number = |offset: i32| (ack.ack.saturating_add_signed(i64::from(offset)) - 1) / MSS;
+    ack.sack[..usize::from(ack.sack_count)]
+        .iter()
+        .map(|b| (number(b.start), number(b.end)))
+        .collect()
+}
+
+fn number(ack: &Segment) -> u64 {
+    (ack.ack - 1) / MSS
+}
+
+/// Linux `TCP_MAX_QUICKACKS`: the first sixteen, so that slow start is not held up; then RFC 1122 section 4.2.3.2 and
+/// RFC 5681 section 4.2: one for two.
+#[test]
+fn sixteen_segments_are_acknowledged_each_then_every_second() {
+    let mut peer = Peer::new(&TcpParams::default());
+    let acked: Vec<u64> = (0..30)
+        .filter_map(|k| {
+            let ack = peer.data(k, 2);
+            peer.wait(MS);
+            ack.map(|a| number(&a))
+        })
+        .collect();
+    let expected: Vec<u64> = (1..=16).chain((18..=30).step_by(2)).collect();
+    assert_eq!(acked, expected);
+}
+
+/// RFC 1122 section 4.2.3.2 allows 500 ms; Linux begins with `TCP_DELACK_MIN`, 40 ms.
+#[test]
+fn a_lone_segment_is_acknowledged_after_40_ms() {
+    let mut peer = Peer::settled();
+    assert_eq!(peer.data(20, 3), None);
+    let (after, ack) = peer.wait(MS * 500).expect("a delayed acknowledgement");
+    assert_eq!((after, number(&ack)), (MS * 40, 21));
+    // Without delays it is acknowledged at once.
+    let mut eager = Peer::new(&TcpParams {
+        delayed_ack: false,
+        ..TcpParams::default()
+    });
+    assert!((0..40).all(|k| eager.data(k, 2).is_some()));
+}
+
+/// RFC 5681 section 4.2: above a gap, and when one is filled, at once.
+#[test]
+fn a_gap_and_its_filling_are_acknowledged_at_once() {
+    let mut peer = Peer::settled();
+    let above = peer.data(21, 3).expect("a duplicate acknowledgement");
+    assert_eq!((number(&above), blocks(&above)), (20, vec![(21, 22)]));
+    let filled = peer.data(20, 3).expect("the gap is filled");
+    assert_eq!((number(&filled), blocks(&filled)), (22, vec![]));
+}
+
+/// RFC 2883 section 4: the duplicate is the first block; example 4.2.1 (with the data already acknowledged).
+#[test]
+fn a_duplicate_is_reported_at_once_in_the_first_block() {
+    let mut peer = Peer::settled();
+    let below = peer.data(5, 3).expect("at once");
+    assert_eq!((number(&below), blocks(&below)), (20, vec![(5, 6)]));
+    // Section 4.1.2: a duplicate above the acknowledgement, followed by the block that holds it.
+    peer.data(22, 3);
+    peer.data(23, 3);
+    let inside = peer.data(22, 3).expect("at once");
+    assert_eq!((number(&inside), blocks(&inside)), (20, vec![(22, 23), (22, 24)]));
+    // It is reported once.
+    let next = peer.data(24, 3).expect("above a gap");
+    assert_eq!(blocks(&next), [(22, 25)]);
+}
+
+/// RFC 2018 section 4: the first block holds the segment that triggered it, the others repeat the most recent; three
+/// blocks fit beside a timestamp.
+#[test]
+fn sack_blocks_begin_with_the_most_recent() {
+    let mut peer = Peer::settled();
+    assert_eq!(blocks(&peer.data(21, 3).expect("at once")), [(21, 22)]);
+    assert_eq!(blocks(&peer.data(25, 3).expect("at once")), [(25, 26), (21, 22)]);
+    assert_eq!(
+        blocks(&peer.data(23, 3).expect("at once")),
+        [(23, 24), (25, 26), (21, 22)]
+    );
+    let mut compressed = |k| {
+        let ack = peer.data(k, 3).or_else(|| peer.wait(MS * 2).map(|(_, ack)| ack));
+        blocks(&ack.expect("within 2 ms"))
+    };
+    assert_eq!(compressed(29), [(29, 30), (23, 24), (25, 26)]);
+    assert_eq!(compressed(24), [(23, 26), (29, 30), (21, 22)]);
+    assert_eq!(compressed(22), [(21, 26), (29, 30)]);
+}
+
+/// Linux 6.1 `tcp_comp_sack_delay_ns` and `tcp_comp_sack_nr`: the first three go out at once, so that no fast retransmit
+/// waits; then at most 1 ms, and at most 44 in one.
+#[test]
+fn sacks_are_compressed_for_at_most_one_millisecond() {
+    let mut peer = Peer::settled();
+    for k in 21..24 {
+        assert!(peer.data(k, 3).is_some(), "{k}");
+    }
+    assert!(peer.data(24, 3).is_none());
+    assert_eq!(peer.wait(MS / 2), None);
+    assert!(peer.data(25, 3).is_none());
+    let (after, ack) = peer.wait(MS * 5).expect("the compressed one");
+    assert_eq!((after, blocks(&ack)), (MS / 2, vec![(21, 26)]));
+    let merged = (26..200).take_while(|&k| peer.data(k, 3).is_none()).count();
+    assert_eq!(merged, 44);
+}
+
+/// RFC 7323 section 4.3: (A) a delayed acknowledgement echoes the earlier segment; (B) a segment above a gap does not
+/// change the echo; (C) the one that fills it does.
+#[test]
+fn the_timestamp_to_echo_is_that_of_the_segment_that_advances_the_acknowledgement() {
+    let mut peer = Peer::settled();
+    assert_eq!(peer.data(20, 100), None);
+    let delayed = peer.data(21, 105).expect("the second");
+    assert_eq!((number(&delayed), delayed.ts_ecr), (22, 100));
+    let above = peer.data(23, 110).expect("above a gap");
+    assert_eq!((number(&above), above.ts_ecr), (22, 100));
+    let filled = peer.data(22, 120).expect("the gap is filled");
+    assert_eq!((number(&filled), filled.ts_ecr), (24, 120));
+}
+
+/// RFC 7323 section 4.3: an older timestamp is not taken.
+#[test]
+fn an_older_timestamp_is_not_echoed() {
+    let mut peer = Peer::settled();
+    peer.data(20, 100);
+    assert_eq!(peer.data(21, 100).expect("the second").ts_ecr, 100);
+    let duplicate = peer.data(3, 50).expect("a duplicate");
+    assert_eq!(duplicate.ts_ecr, 100);
+}
+
+/// RFC 9293 section 3.10.7.4: a segment beyond the window is dropped, and an acknowledgement sent.
+#[test]
+fn data_beyond_the_window_is_refused_with_an_acknowledgement() {
+    let mut peer = Peer::settled();
+    let first = 1 + 20 * MSS + peer.server.receiver().window();
+    let ack = peer.data(first.div_ceil(MSS) + 1, 3).expect("at once");
+    assert_eq!((number(&ack), ack.sack_count), (20, 0));
+}
+
+/// RFC 3168 section 6.1.3: a mark is echoed at once, so it does not wait for a second segment.
+#[test]
+fn a_mark_is_acknowledged_at_once() {
+    let mut peer = Peer::settled();
+    let marked = Segment {
+        seq: 1 + 20 * MSS,
+        len: MSS as u16,
+        ack: 1,
+        flags: Flags::ACK | Flags::ECT | Flags::CE,
+        window: 254,
+        ts_val: 3,
+        ..Segment::default()
+    };
+    peer.server.on_segment(&marked, peer.now);
+    let ack = peer.server.poll_transmit(peer.now).expect("at once");
+    assert!(ack.flags.has(Flags::ECE));
+}

@@ -1,0 +1,8 @@
+//! Scripted transfers, against the RFCs that each test names.
+
+mod ack;
+mod ecn;
+mod loss;
+mod net;
+mod timeout;
+mod window;

@@ -1,0 +1,203 @@
+//! Timers: RFC 6298, 8985 section 7, 5682, and the handshake.
+
+use crate::net::{Dir, Fate, Net, Sent, params};
+use sojourn_tcp::cc::Algorithm::{Cubic, Reno};
+use sojourn_tcp::{CaState, Flags};
+use sojourn_units::{Duration, Time};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// RFC 8985 section 7.2: a probe two smoothed RTTs (and Linux's 2 ms) after the last acknowledgement; section 7.4: what it
+/// SACKs tells the loss of the rest.
+#[test]
+fn a_lost_tail_is_probed_after_two_round_trips_and_recovered_by_sack() {
+    let net = Net::transfer(&params(Cubic), 40, |s| {
+        if (36..40).any(|k| s.is(k, 0)) {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    let stats = net.client.sender().stats();
+    assert_eq!((stats.timeouts, stats.loss_probes, stats.recoveries), (0, 1, 1));
+    assert_eq!((stats.retransmissions, net.repeated()), (4, vec![36, 37, 38, 39]));
+    let probe = net.sendings(39)[1];
+    let acked = net
+        .samples
+        .iter()
+        .rev()
+        .find(|s| s.at < probe)
+        .expect("acknowledgements came before");
+    assert!(acked.advanced && acked.in_flight == 4, "{acked:?}");
+    // 35 segments at the rate of the link: the RTT has grown from 50 ms by at most the queue of the last round.
+    let wait = probe.since(acked.at);
+    assert!(wait >= MS * 102 && wait < MS * 142, "{wait}");
+    assert!(net.sendings(36)[1] > probe);
+}
+
+/// RFC 8985 section 7.3: the probe is new data if there is any and the windows admit it.
+#[test]
+fn the_probe_is_new_data_if_there_is_any() {
+    let mut net = Net::new(&params(Cubic), |s: &Sent| {
+        if s.data.is_some_and(|k| k < 10) && s.attempt == 0 {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    net.write(200);
+    net.finish();
+    let first = net
+        .log
+        .iter()
+        .filter(|s| s.data.is_some())
+        .nth(10)
+        .expect("an eleventh transmission");
+    assert!(first.is(10, 0), "{first:?}");
+    assert_eq!(net.client.sender().stats().loss_probes, 1);
+    assert_eq!(net.client.sender().stats().timeouts, 0);
+}
+
+/// RFC 6298 section 5: the time-out is SRTT + max(200 ms, 4 RTTVAR) after the oldest segment was sent, doubles each time,
+/// and RFC 5681 section 3.1: the window is then one segment and slow start begins.
+#[test]
+fn silence_times_out_after_srtt_and_200_ms_then_doubles_and_starts_slowly() {
+    for (algorithm, beta) in [(Cubic, 0.7), (Reno, 0.5)] {
+        let mut net = Net::new(&params(algorithm), |s: &Sent| {
+            if s.data.is_some_and(|k| k >= 500) && s.at < Time::from_secs(6) {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        });
+        // Twenty segments a round trip, without a queue to speak of: the variance is at its minimum.
+        for _ in 0..25 {
+            net.write(20);
+            net.run_until(net.now + MS * 100);
+        }
+        assert_eq!(net.client.sender().bytes_pending(), 0);
+        let (srtt, cwnd) = (
+            net.client.sender().srtt().expect("measured"),
+            net.client.sender().cwnd(),
+        );
+        let begin = net.now;
+        net.write(20);
+        net.finish();
+        let sendings = net.sendings(500);
+        assert_eq!(sendings[0], begin);
+        let gaps: Vec<Duration> = sendings.windows(2).map(|w| w[1].since(w[0])).collect();
+        assert_eq!(gaps.len(), 4, "{gaps:?}");
+        // A decaying variance leaves a little above the minimum.
+        let over = gaps[0].as_nanos() as f64 - (srtt + MS * 200).as_nanos() as f64;
+        assert!((0.0..8e6).contains(&over), "{gaps:?} {srtt}");
+        for w in gaps.windows(2) {
+            assert_eq!(w[1].as_nanos(), w[0].as_nanos() * 2, "{gaps:?}");
+        }
+        assert_eq!(net.client.sender().stats().timeouts, 4);
+        let (_, loss) = net.entry(CaState::Loss);
+        assert_eq!((loss.cwnd, loss.sent), (1, 1), "{loss:?}");
+        let ssthresh = f64::from(loss.ssthresh.expect("set"));
+        assert!((ssthresh - beta * f64::from(cwnd)).abs() <= 1.0, "{cwnd} {ssthresh}");
+        // Slow start: a window of 1, 2, 4 segments, one round trip each.
+        let rounds: Vec<u32> = net
+            .samples
+            .iter()
+            .filter(|s| s.at > sendings[4] && s.delivered > 0)
+            .map(|s| s.cwnd)
+            .collect();
+        assert_eq!(rounds[0], 2, "{rounds:?}");
+        assert!(rounds.windows(2).all(|w| w[1] <= w[0] + 2), "{rounds:?}");
+    }
+}
+
+/// RFC 5682 section 3.1: two acknowledgements of data that was never retransmitted prove the time-out false.
+#[test]
+fn a_delay_spike_times_out_and_is_undone() {
+    let spike = |s: &Sent| {
+        // Everything sent while the path stands still comes out when it moves again, in order.
+        let (from, to) = (Time::from_millis(600), Time::from_millis(1_400));
+        if s.dir == Dir::Data && s.at >= from && s.at < to {
+            Fate::HoldUntil(to)
+        } else {
+            Fate::Deliver
+        }
+    };
+    for algorithm in [Cubic, Reno] {
+        let net = Net::transfer(&params(algorithm), 1000, spike);
+        let stats = net.client.sender().stats();
+        assert!(stats.timeouts >= 1, "{stats:?}");
+        assert_eq!(stats.undone, 1, "{stats:?}");
+        assert!(stats.retransmissions <= 3, "{stats:?}");
+        let (before, _) = net.entry(CaState::Loss);
+        let after = net
+            .samples
+            .iter()
+            .skip_while(|s| s.state != CaState::Loss)
+            .find(|s| s.state == CaState::Open);
+        let after = after.expect("the loss state is left");
+        assert!(after.cwnd >= before.cwnd, "{before:?} {after:?}");
+    }
+}
+
+fn syns(net: &Net, dir: Dir) -> Vec<u64> {
+    let is_syn = |s: &&Sent| s.dir == dir && s.segment.flags.has(Flags::SYN);
+    net.log
+        .iter()
+        .filter(is_syn)
+        .map(|s| s.at.since(Time::from_millis(1)).as_millis())
+        .collect()
+}
+
+/// RFC 6298 section 2.1 (one second) and 5.5 (doubling); RFC 5681 section 3.1 (a lost SYN leaves a window of one segment).
+#[test]
+fn a_lost_syn_is_repeated_after_1_s_and_3_s() {
+    let mut net = Net::new(&params(Cubic), |s: &Sent| {
+        if s.dir == Dir::Data && s.nth < 2 {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    net.write(1);
+    net.finish();
+    assert_eq!(syns(&net, Dir::Data), [0, 1000, 3000]);
+    assert!(net.client.is_established() && net.server.is_established());
+    let net = Net::transfer(&params(Cubic), 10, |s| {
+        if s.dir == Dir::Data && s.nth < 2 {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    let at_once = net
+        .log
+        .iter()
+        .filter(|s| s.data.is_some() && s.at == net.sendings(0)[0])
+        .count();
+    assert_eq!(at_once, 1);
+}
+
+/// The same for the other half; the client's repeated SYN asks for it too.
+#[test]
+fn a_lost_syn_ack_is_repeated_after_1_s() {
+    let mut net = Net::new(&params(Cubic), |s: &Sent| {
+        if s.dir == Dir::Ack && s.nth < 1 {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    net.write(1);
+    net.finish();
+    assert_eq!(syns(&net, Dir::Data), [0, 1000]);
+    assert!(syns(&net, Dir::Ack)[1] >= 1000, "{:?}", syns(&net, Dir::Ack));
+}
+
+/// RFC 6298 section 5.5; Linux gives up after `tcp_syn_retries` (6).
+#[test]
+fn a_client_gives_up_after_six_repeated_syns() {
+    let mut net = Net::new(&params(Cubic), |_| Fate::Drop);
+    net.run_until(Time::from_secs(600));
+    assert_eq!(syns(&net, Dir::Data), [0, 1000, 3000, 7000, 15_000, 31_000, 63_000]);
+    assert!(!net.client.is_established());
+}
