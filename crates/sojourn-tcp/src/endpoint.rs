@@ -139,9 +139,15 @@ impl Endpoint {
             State::SynReceived { .. } if syn => self.handshake_due = true,
             State::SynSent { sent, tries, .. } if syn => {
                 self.receiver.set_ts_recent(segment.ts_val);
-                // Karn: a repeated SYN has no RTT, and the window starts at one segment (RFC 5681 section 3.1).
-                self.establish((tries == 1).then(|| now.since(sent)), window_end, now);
-                if tries > 1 {
+                let rtt = if tries == 1 {
+                    now.since(sent)
+                } else {
+                    // Karn's rule forbids the difference; the echoed timestamp says which SYN this answers (RFC 7323 4.1).
+                    Duration::from_millis(u64::from(now_ms(now).wrapping_sub(segment.ts_ecr)).max(1))
+                };
+                self.establish(Some(rtt), window_end, now);
+                // RFC 5681 section 3.1 asks for one segment after any lost SYN; Linux forgives one (RFC 6298 section 5.7).
+                if tries > 2 {
                     self.sender.window.cwnd = 1;
                 }
                 self.receiver.acknowledge_now();

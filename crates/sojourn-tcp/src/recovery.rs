@@ -62,9 +62,8 @@ impl Sender {
             }
             CaState::Loss => {
                 self.process_loss(news);
-                if self.state != CaState::Loss {
-                    armed |= self.identify_losses(news, now);
-                }
+                // Also while the time-out's repair goes on: a retransmission lost again must not wait for another time-out.
+                armed |= self.identify_losses(news, now);
                 if self.state != CaState::Open && !news.lost_retransmission {
                     return armed;
                 }

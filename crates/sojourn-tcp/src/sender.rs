@@ -469,6 +469,8 @@ impl Sender {
             0
         };
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
+        // In order of sequence, so that what was sent last is told last: its RTT is the one that counts.
+        blocks[first..n].sort_unstable();
         for &(start, end) in &blocks[first..n] {
             if start >= end || end > self.nxt || end <= self.una {
                 continue;
