@@ -125,7 +125,10 @@ impl Endpoint {
 
     fn on_handshake(&mut self, segment: &Segment, now: Time) {
         let syn = segment.flags.has(Flags::SYN);
-        let window_end = segment.ack.max(1) + u64::from(segment.window) * WINDOW_UNIT;
+        let window_end = segment
+            .ack
+            .max(1)
+            .saturating_add(u64::from(segment.window) * WINDOW_UNIT);
         match self.state {
             State::Listen if syn => {
                 self.receiver.set_ts_recent(segment.ts_val);

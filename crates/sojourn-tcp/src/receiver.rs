@@ -51,6 +51,8 @@ pub struct Receiver {
     next: u64,
     /// `next` as of the last acknowledgement sent.
     acked: u64,
+    /// One past the last byte that any window sent admits.
+    edge: u64,
     /// Received ranges above `next`, disjoint and in order.
     ranges: Vec<(u64, u64)>,
     /// A byte of each of the ranges that grew last, most recent first.
@@ -81,9 +83,11 @@ pub struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(p: &TcpParams) -> Self {
+        let window = ReceiveWindow::new(p.mss, p.receive_window.get());
         Self {
             next: 1,
             acked: 1,
+            edge: 1 + window.offered().next_multiple_of(WINDOW_UNIT),
             ranges: Vec::new(),
             recent: [0; RECENT],
             recent_count: 0,
@@ -100,7 +104,7 @@ impl Receiver {
             ts_recent: 0,
             echo_ce: false,
             delayed: p.delayed_ack,
-            window: ReceiveWindow::new(p.mss, p.receive_window.get()),
+            window,
             srtt: None,
             rto: crate::rtt::RTO_INITIAL,
             stats: ReceiverStats::default(),
@@ -153,6 +157,11 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_data(&mut self, segment: &Segment, now: Time) {
         self.stats.segments += 1;
+        if segment.seq >= self.edge {
+            // RFC 9293 section 3.10.7.4: beyond the window it is not acceptable, and is answered with an acknowledgement.
+            self.acknowledge_now();
+            return;
+        }
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
         if segment.flags.has(Flags::CWR) {
             self.echo_ce = false;
@@ -369,6 +378,7 @@ impl Receiver {
         }
         segment.ack = self.next;
         segment.window = self.window_units();
+        self.edge = self.edge.max(self.next + u64::from(segment.window) * WINDOW_UNIT);
         segment.ts_ecr = self.ts_recent;
         if self.dsack.is_some() || !self.ranges.is_empty() {
             self.write_sacks(segment);

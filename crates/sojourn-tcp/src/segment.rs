@@ -100,7 +100,7 @@ impl Segment {
 
     /// The SACK blocks as absolute sequence numbers.
     pub(crate) fn sack_ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.sack[..usize::from(self.sack_count)].iter().map(|b| {
+        self.sack.iter().take(usize::from(self.sack_count)).map(|b| {
             (
                 self.ack.wrapping_add_signed(i64::from(b.start)),
                 self.ack.wrapping_add_signed(i64::from(b.end)),

@@ -170,8 +170,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_restart(&mut self, idle: Duration, now: Time) {
-        // The function stands still while nothing is sent; its epoch may have begun after the last segment was sent, and
-        // must not begin after now.
+        // The function stands still while nothing is sent. An epoch that began after the last transmission begins now.
         if let Some(e) = &mut self.epoch_start {
             *e = (*e + idle).min(now);
         }
@@ -305,6 +304,27 @@ mod tests {
         }
         let slope = f64::from(w.cwnd - before) / 60.0;
         assert!((slope - 0.53).abs() < 0.06, "{slope}");
+    }
+
+    /// RFC 9438 section 4.8: t does not include idle time. The epoch may have begun after the last transmission, with the
+    /// acknowledgement that this restart follows.
+    #[test]
+    fn an_epoch_never_begins_in_the_future() {
+        let mut c = Cubic::new(false);
+        let mut w = Window {
+            cwnd: 10,
+            ssthresh: 10,
+            credit: 0,
+        };
+        c.reduce(&w);
+        let rtt = Duration::from_millis(50);
+        let mut now = Time::from_secs(1);
+        round(&mut c, &mut w, &mut now, rtt);
+        let now = now + Duration::from_secs(2);
+        c.on_restart(Duration::from_secs(2) + rtt, now);
+        assert_eq!(c.epoch_start, Some(now));
+        let mut soon = now;
+        round(&mut c, &mut w, &mut soon, Duration::from_millis(10));
     }
 
     #[test]

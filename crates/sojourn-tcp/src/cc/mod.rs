@@ -80,7 +80,7 @@ pub trait CongestionControl: fmt::Debug {
     fn reduce(&mut self, window: &Window) -> u32;
     /// A retransmission time-out, after [`CongestionControl::reduce`].
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
-    /// The first transmission after `idle` without anything in flight.
+    /// The first transmission, now, after `idle` without one and with nothing in flight.
     fn on_restart(&mut self, _idle: Duration, _now: Time) {}
 }
 

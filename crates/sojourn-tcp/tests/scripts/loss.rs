@@ -231,3 +231,19 @@ fn losing_half_of_the_acknowledgements_costs_only_burstiness() {
     let burst = |net: &Net| net.samples.iter().skip(100).map(|s| s.sent).max();
     assert!(burst(&lossy) > burst(&clean), "{:?} {:?}", burst(&lossy), burst(&clean));
 }
+
+/// RFC 2883: the network duplicated it, the sender did not; nothing is to be repaired or undone.
+#[test]
+fn duplicates_made_by_the_network_change_nothing() {
+    let net = Net::transfer(&params(Cubic), 300, |s| {
+        if s.data.is_some_and(|k| k % 10 == 0) {
+            Fate::Twice
+        } else {
+            Fate::Deliver
+        }
+    });
+    let stats = net.client.sender().stats();
+    assert_eq!((stats.retransmissions, stats.recoveries, stats.undone), (0, 0, 0));
+    assert_eq!(net.server.receiver().stats().duplicates, 30);
+    assert_eq!(net.client.sender().ssthresh(), None);
+}

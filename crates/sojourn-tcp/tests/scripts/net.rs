@@ -5,15 +5,15 @@ use sojourn_tcp::{CaState, Endpoint, Flags, Segment, TcpParams, WINDOW_UNIT};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const MSS: u64 = 1448;
+pub(crate) const MSS: u64 = 1448;
 /// One-way delay of the path.
-pub const DELAY: Duration = Duration::from_millis(25);
+pub(crate) const DELAY: Duration = Duration::from_millis(25);
 /// A full segment takes 1.2112 ms.
-pub const RATE: Rate = Rate::from_mbit(10);
+pub(crate) const RATE: Rate = Rate::from_mbit(10);
 
 /// Where a transmission goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dir {
+pub(crate) enum Dir {
     /// From the client, which writes the data.
     Data,
     /// From the server, which acknowledges.
@@ -22,7 +22,7 @@ pub enum Dir {
 
 /// What the script decides of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     Deliver,
     Drop,
     /// This much later than its turn; those behind it overtake it.
@@ -36,49 +36,49 @@ pub enum Fate {
 
 /// A transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
-    pub at: Time,
-    pub dir: Dir,
+pub(crate) struct Sent {
+    pub(crate) at: Time,
+    pub(crate) dir: Dir,
     /// Number of the transmission in its direction, the handshake included.
-    pub nth: u64,
+    pub(crate) nth: u64,
     /// Number of the data segment, from 0; `None` without data.
-    pub data: Option<u64>,
+    pub(crate) data: Option<u64>,
     /// Transmissions of this data segment before this one.
-    pub attempt: u32,
-    pub segment: Segment,
+    pub(crate) attempt: u32,
+    pub(crate) segment: Segment,
 }
 
 impl Sent {
     /// Whether this is the `attempt`-th transmission (from 0) of data segment `data`.
-    pub fn is(&self, data: u64, attempt: u32) -> bool {
+    pub(crate) fn is(&self, data: u64, attempt: u32) -> bool {
         self.data == Some(data) && self.attempt == attempt
     }
 }
 
 /// The client's sender, after it was told or woken and has sent what it would.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    pub at: Time,
-    pub cwnd: u32,
-    pub ssthresh: Option<u32>,
-    pub state: CaState,
-    pub in_flight: u32,
+pub(crate) struct Sample {
+    pub(crate) at: Time,
+    pub(crate) cwnd: u32,
+    pub(crate) ssthresh: Option<u32>,
+    pub(crate) state: CaState,
+    pub(crate) in_flight: u32,
     /// Data segments sent in answer.
-    pub sent: u32,
+    pub(crate) sent: u32,
     /// Segments that this acknowledgement delivered for the first time, cumulatively or by SACK.
-    pub delivered: u32,
+    pub(crate) delivered: u32,
     /// Whether the cumulative acknowledgement moved.
-    pub advanced: bool,
+    pub(crate) advanced: bool,
 }
 
-pub type Script = Box<dyn FnMut(&Sent) -> Fate>;
+pub(crate) type Script = Box<dyn FnMut(&Sent) -> Fate>;
 
-pub struct Net {
-    pub now: Time,
-    pub client: Endpoint,
-    pub server: Endpoint,
-    pub log: Vec<Sent>,
-    pub samples: Vec<Sample>,
+pub(crate) struct Net {
+    pub(crate) now: Time,
+    pub(crate) client: Endpoint,
+    pub(crate) server: Endpoint,
+    pub(crate) log: Vec<Sent>,
+    pub(crate) samples: Vec<Sample>,
     script: Script,
     busy: [Time; 2],
     in_transit: BTreeMap<(Time, u64), (Dir, Segment)>,
@@ -94,7 +94,7 @@ pub struct Net {
 }
 
 /// Reno or CUBIC without HyStart, so that slow start ends by loss alone.
-pub fn params(algorithm: Algorithm) -> TcpParams {
+pub(crate) fn params(algorithm: Algorithm) -> TcpParams {
     TcpParams {
         congestion_control: algorithm,
         hystart: false,
@@ -103,7 +103,7 @@ pub fn params(algorithm: Algorithm) -> TcpParams {
 }
 
 impl Net {
-    pub fn new(params: &TcpParams, script: impl FnMut(&Sent) -> Fate + 'static) -> Self {
+    pub(crate) fn new(params: &TcpParams, script: impl FnMut(&Sent) -> Fate + 'static) -> Self {
         let mut net = Self {
             now: Time::from_millis(1),
             client: Endpoint::client(params).expect("valid parameters"),
@@ -127,32 +127,32 @@ impl Net {
     }
 
     /// A bulk transfer of `segments` full segments, run to its end.
-    pub fn transfer(params: &TcpParams, segments: u64, script: impl FnMut(&Sent) -> Fate + 'static) -> Self {
+    pub(crate) fn transfer(params: &TcpParams, segments: u64, script: impl FnMut(&Sent) -> Fate + 'static) -> Self {
         let mut net = Self::new(params, script);
         net.write(segments);
         net.finish();
         net
     }
 
-    pub fn write(&mut self, segments: u64) {
+    pub(crate) fn write(&mut self, segments: u64) {
         self.client.write(segments * self.mss);
         self.pump();
     }
 
     /// Runs until all that was written is acknowledged.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         while self.client.sender().bytes_pending() > 0 {
             assert!(self.step(Time::from_secs(600)), "the transfer hangs at {}", self.now);
         }
     }
 
-    pub fn run_until(&mut self, end: Time) {
+    pub(crate) fn run_until(&mut self, end: Time) {
         while self.step(end) {}
         self.now = end;
     }
 
     /// Moves to the next event at or before `end`; false if there is none.
-    pub fn step(&mut self, end: Time) -> bool {
+    pub(crate) fn step(&mut self, end: Time) -> bool {
         let arrival = self.in_transit.first_key_value().map(|(&(at, _), _)| at);
         let timer = [self.client.timeout(), self.server.timeout()]
             .into_iter()
@@ -281,17 +281,17 @@ impl Net {
     // ------------------------------------------------------------ questions
 
     /// The transmissions of data segment `k`.
-    pub fn sendings(&self, k: u64) -> Vec<Time> {
+    pub(crate) fn sendings(&self, k: u64) -> Vec<Time> {
         self.log.iter().filter(|s| s.data == Some(k)).map(|s| s.at).collect()
     }
 
     /// Data segments that were sent more than once.
-    pub fn repeated(&self) -> Vec<u64> {
+    pub(crate) fn repeated(&self) -> Vec<u64> {
         self.attempts.iter().filter(|&(_, &n)| n > 1).map(|(&k, _)| k).collect()
     }
 
     /// The last sample before the state first became `state`, and the first in it.
-    pub fn entry(&self, state: CaState) -> (Sample, Sample) {
+    pub(crate) fn entry(&self, state: CaState) -> (Sample, Sample) {
         let i = self
             .samples
             .iter()
@@ -301,7 +301,7 @@ impl Net {
     }
 
     /// The sample in force at `at`.
-    pub fn sample(&self, at: Time) -> Sample {
+    pub(crate) fn sample(&self, at: Time) -> Sample {
         *self
             .samples
             .iter()

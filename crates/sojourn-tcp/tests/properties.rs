@@ -1,0 +1,219 @@
+//! What holds for every script of drops, delays and duplicates, and for segments that no peer of ours would send.
+
+#[path = "scripts/net.rs"]
+#[expect(dead_code, reason = "the scripted tests ask it more questions")]
+mod net;
+
+use net::{Dir, Fate, Net, Sent, params};
+use proptest::prelude::*;
+use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::{Endpoint, Flags, SackBlock, Segment, TcpParams};
+use sojourn_units::{Bytes, Duration, Time};
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        12 => Just(Fate::Deliver),
+        3 => Just(Fate::Drop),
+        2 => (1..120u64).prop_map(|ms| Fate::Delay(Duration::from_millis(ms))),
+        1 => Just(Fate::Twice),
+    ]
+}
+
+/// What befalls the first transmissions of each direction, the handshake included; the others are delivered.
+#[derive(Clone, Debug)]
+struct Script {
+    data: Vec<Fate>,
+    ack: Vec<Fate>,
+}
+
+fn script() -> impl Strategy<Value = Script> {
+    let fates = || prop::collection::vec(fate(), 0..150);
+    (fates(), fates()).prop_map(|(data, ack)| Script { data, ack })
+}
+
+impl Script {
+    fn fates(self) -> impl FnMut(&Sent) -> Fate + 'static {
+        move |s| {
+            let fates = if s.dir == Dir::Data { &self.data } else { &self.ack };
+            fates.get(s.nth as usize).copied().unwrap_or(Fate::Deliver)
+        }
+    }
+}
+
+fn tcp_params() -> impl Strategy<Value = TcpParams> {
+    (
+        prop::sample::select(&Algorithm::ALL[..]),
+        any::<[bool; 3]>(),
+        1..30u32,
+        5_000..200_000u64,
+    )
+        .prop_map(
+            |(algorithm, [hystart, ecn, delayed_ack], initial_window, window)| TcpParams {
+                hystart,
+                ecn,
+                delayed_ack,
+                initial_window,
+                receive_window: Bytes::new(window),
+                ..params(algorithm)
+            },
+        )
+}
+
+/// A transfer in steps, with the checks that hold after each. (The receiver's window is checked by [`Net`] itself.)
+fn checked_transfer(p: &TcpParams, segments: u64, script: Script) -> Result<Net, TestCaseError> {
+    let mut net = Net::new(p, script.fates());
+    net.write(segments);
+    let mut received = 0;
+    while net.client.sender().bytes_pending() > 0 {
+        let before = (net.client.sender().in_flight(), *net.client.sender().stats());
+        prop_assert!(net.step(Time::from_secs(900)), "the transfer hangs at {}", net.now);
+        let s = net.client.sender();
+        let sample = net.samples[net.samples.len() - 1];
+        // A probe goes out whatever the window (RFC 8985 section 7.3); all else only below it.
+        let probes = (s.stats().loss_probes - before.1.loss_probes) as u32;
+        if sample.sent > probes {
+            prop_assert!(s.in_flight() <= s.cwnd() + probes, "{sample:?}");
+        }
+        // Everything in flight was sent and is not acknowledged: at most the original and one retransmission of each.
+        let highest = net
+            .log
+            .iter()
+            .rev()
+            .take(60)
+            .filter_map(|t| t.data)
+            .max()
+            .unwrap_or(0)
+            .max(received);
+        prop_assert!(u64::from(s.in_flight()) <= 2 * (highest + 1), "{sample:?}");
+        prop_assert!(s.cwnd() >= 1);
+        // In order, nothing twice, nothing that was not written; acknowledged only once received.
+        let in_order = net.server.receiver().bytes_in_order();
+        prop_assert!(in_order >= received && in_order <= segments * net::MSS);
+        prop_assert!(s.bytes_acked() <= in_order);
+        received = in_order;
+    }
+    prop_assert_eq!(net.server.receiver().bytes_in_order(), segments * net::MSS);
+    prop_assert_eq!(net.client.sender().in_flight(), 0);
+    Ok(net)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_data_arrives_in_order_exactly_once(p in tcp_params(), segments in 1..250u64, script in script()) {
+        let net = checked_transfer(&p, segments, script)?;
+        let stats = net.server.receiver().stats();
+        let sent = net.client.sender().stats();
+        prop_assert!(stats.segments >= segments);
+        prop_assert_eq!(sent.segments_sent, segments + sent.retransmissions);
+        prop_assert_eq!(net.log.iter().filter(|s| s.data.is_some()).count() as u64, sent.segments_sent);
+    }
+
+    #[test]
+    fn the_same_script_twice_sends_the_same_segments(p in tcp_params(), segments in 1..150u64, script in script()) {
+        let one = checked_transfer(&p, segments, script.clone())?;
+        let two = checked_transfer(&p, segments, script)?;
+        prop_assert_eq!(one.log, two.log);
+    }
+}
+
+/// A number near what the endpoint knows, or nowhere near.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0..80_000u64, 4 => (0..60u64).prop_map(|k| 1 + k * 1448), 1 => any::<u64>()]
+}
+
+fn offset() -> impl Strategy<Value = i32> {
+    const EXTREMES: &[i32] = &[i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX];
+    prop_oneof![4 => -80_000..80_000i32, 4 => (-50..50i32).prop_map(|k| k * 1448), 1 => prop::sample::select(EXTREMES)]
+}
+
+fn flags() -> impl Strategy<Value = Flags> {
+    let all = [Flags::SYN, Flags::ECE, Flags::CWR, Flags::ECT, Flags::CE];
+    let some = prop::sample::subsequence(all.to_vec(), 0..3);
+    (some, 0..8u8).prop_map(|(some, n)| {
+        let ack = if n > 0 { Flags::ACK } else { Flags::NONE };
+        // A SYN only now and then: in the handshake it would be all there is.
+        some.into_iter()
+            .filter(|&f| f != Flags::SYN || n < 2)
+            .fold(ack, |a, b| a | b)
+    })
+}
+
+fn hostile_segment() -> impl Strategy<Value = Segment> {
+    let blocks = prop::array::uniform3((offset(), offset()).prop_map(|(start, end)| SackBlock { start, end }));
+    let len = prop_oneof![2 => Just(0u16), 2 => Just(1448u16), 1 => any::<u16>()];
+    let count = prop_oneof![8 => 0..4u8, 1 => any::<u8>()];
+    (
+        number(),
+        number(),
+        blocks,
+        any::<(u32, u32)>(),
+        any::<u16>(),
+        len,
+        flags(),
+        count,
+    )
+        .prop_map(
+            |(seq, ack, sack, (ts_val, ts_ecr), window, len, flags, sack_count)| Segment {
+                seq,
+                ack,
+                sack,
+                ts_val,
+                ts_ecr: if ts_ecr % 3 == 0 { ts_ecr % 4096 } else { ts_ecr },
+                window,
+                len,
+                flags,
+                sack_count,
+            },
+        )
+}
+
+/// Takes what it wants to send, as a driver would; a peer could make it send forever otherwise.
+fn drain(endpoint: &mut Endpoint, now: Time) -> Result<(), TestCaseError> {
+    for _ in 0..100_000 {
+        let Some(segment) = endpoint.poll_transmit(now) else {
+            return Ok(());
+        };
+        prop_assert!(segment.sack_count <= 3);
+        prop_assert!(segment.len <= 1448);
+    }
+    Err(TestCaseError::fail("it never stops sending"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_segment_makes_an_endpoint_panic(
+        p in tcp_params(),
+        client in any::<bool>(),
+        established in prop::bool::weighted(0.9),
+        steps in prop::collection::vec((hostile_segment(), 0..400u64), 1..60),
+    ) {
+        let mut endpoint = if client { Endpoint::client(&p) } else { Endpoint::server(&p) }.expect("valid parameters");
+        endpoint.write(50 * 1448);
+        let mut now = Time::from_millis(1);
+        endpoint.connect(now);
+        drain(&mut endpoint, now)?;
+        if established {
+            let segment = Segment { ack: 1, window: 400, ts_val: 1, ts_ecr: 1, ..Segment::default() };
+            let flags = if client { Flags::SYN | Flags::ACK } else { Flags::SYN };
+            endpoint.on_segment(&Segment { flags, ..segment }, now);
+            drain(&mut endpoint, now)?;
+            endpoint.on_segment(&Segment { seq: 1, flags: Flags::ACK, ..segment }, now);
+            prop_assert!(endpoint.is_established());
+            drain(&mut endpoint, now)?;
+        }
+        for (segment, ms) in &steps {
+            now += Duration::from_millis(*ms);
+            endpoint.on_timeout(now);
+            drain(&mut endpoint, now)?;
+            endpoint.on_segment(segment, now);
+            drain(&mut endpoint, now)?;
+            prop_assert!(endpoint.sender().bytes_acked() <= 50 * 1448);
+            prop_assert!(endpoint.sender().in_flight() <= 100, "{}", endpoint.sender().in_flight());
+            prop_assert!(endpoint.sender().cwnd() >= 1);
+        }
+    }
+}
