@@ -187,6 +187,12 @@ fn values_out_of_range_are_told_with_the_range() {
             of("qdisc_up", "codel target 0ms"),
             "qdisc_up: codel.target is 0ns, but must be > 0",
         ),
+    ]);
+}
+
+#[test]
+fn values_of_flows_probes_and_tcp_out_of_range_are_told_with_the_range() {
+    check(&[
         (flow(json!({"bytes": 0})), "flows[0].bytes is 0, but must be at least 1"),
         (
             flow(json!({"start": "6s"})),
