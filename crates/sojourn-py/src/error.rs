@@ -3,7 +3,6 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
-use sojourn_qdisc::SpecError;
 
 pyo3::create_exception!(
     sojourn._native,
@@ -14,11 +13,6 @@ pyo3::create_exception!(
 
 /// Any of our errors, whose text is already the sentence for the user.
 pub(crate) fn param(error: impl std::fmt::Display) -> PyErr {
-    ParamError::new_err(error.to_string())
-}
-
-/// A text that names no discipline.
-pub(crate) fn spec(error: &SpecError) -> PyErr {
     ParamError::new_err(error.to_string())
 }
 

@@ -35,6 +35,9 @@ impl Run {
     ///
     /// # Errors
     /// [`SimError`] if its network cannot be built; a valid scenario's can.
+    ///
+    /// # Panics
+    /// Never: each RTT that is looked up was put in before.
     pub fn new(scenario: Scenario) -> Result<Self, SimError> {
         let s = &scenario;
         let mut rtts: Vec<Duration> = s
@@ -120,10 +123,10 @@ impl Run {
         }
         simulator.begin_window(begin);
         Ok(Self {
+            scenario,
             simulator,
             begin,
             end,
-            scenario,
         })
     }
 

@@ -44,6 +44,9 @@ pub struct Path {
 /// Source: seed 000, Figure 1. The delay box holds every packet for half the flow's RTT in each direction; flows of
 /// different RTTs take parallel links through it, as netem's classes do. Answers the network and, for each of
 /// `spec.rtts`, its path. An odd nanosecond of an RTT goes to the upstream half.
+///
+/// # Panics
+/// Never: the discipline of the edges is valid.
 #[must_use]
 pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
     let mut net = Network::default();

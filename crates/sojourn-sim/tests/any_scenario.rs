@@ -1,0 +1,185 @@
+//! Properties: no input makes the validator panic, and no valid scenario the simulator.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use sojourn_sim::{Scenario, run};
+
+/// Any JSON, with the keys of scenarios among its keys.
+fn any_json() -> impl Strategy<Value = Value> {
+    let key = prop_oneof![
+        4 => prop::sample::select(vec![
+            "experiment", "duration", "lead", "up", "down", "rtt", "qdisc_up", "qdisc_down", "burst_up", "burst_down",
+            "edge_rate", "start_jitter", "spare_acks", "sample_interval", "tcp", "flows", "probes", "seed", "name", "kind",
+            "direction", "congestion_control", "start", "bytes", "rate", "interval", "timeout", "size", "mss",
+        ]).prop_map(str::to_owned),
+        1 => ".{0,6}",
+    ];
+    let text = prop_oneof![
+        prop::sample::select(vec![
+            "1s",
+            "5ms",
+            "0s",
+            "10mbit",
+            "1kbit",
+            "3028b",
+            "up",
+            "down",
+            "icmp",
+            "udp_rr",
+            "codel",
+            "pfifo limit 1",
+            "reno",
+            "a",
+        ])
+        .prop_map(str::to_owned),
+        ".{0,12}",
+        "[0-9.]{0,20}(s|ms|mbit|gbit|kb|b|`|, expected )",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 8, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(key.clone(), inner, 0..8).prop_map(|m| Value::Object(m.into_iter().collect())),
+        ]
+    })
+}
+
+fn some<T: Into<Value> + Clone + std::fmt::Debug>(values: &[T]) -> impl Strategy<Value = Value> + use<T> {
+    let values: Vec<Value> = values.iter().cloned().map(Into::into).collect();
+    prop::sample::select(values)
+}
+
+/// Valid scenarios that are short, of every kind of load.
+fn small_scenario() -> impl Strategy<Value = Value> {
+    let qdiscs = [
+        "pfifo limit 1",
+        "pfifo limit 50",
+        "bfifo limit 20kb",
+        "pfifo_fast",
+        "codel",
+        "fq_codel",
+        "fq_codel limit 3 flows 1",
+        "pie",
+        "sfq perturb 1",
+        "gbw:ared",
+        "gbw:fq_nocodel",
+        "rural:codel",
+        "codel target 1us interval 1us",
+        "tbf rate 200kbit burst 10kb limit 40kb",
+    ];
+    let flow = (
+        some(&["up", "down"]),
+        some(&["cubic", "reno"]),
+        some(&["1us", "5ms", "400ms"]),
+        some(&["0s", "300us", "1ms"]),
+        0..3u8,
+        1..200_000u64,
+    )
+        .prop_map(|(direction, cc, rtt, start, limit, bytes)| {
+            let mut f = json!({"direction": direction, "congestion_control": cc, "rtt": rtt, "start": start});
+            if limit > 0 {
+                f["bytes"] = json!(bytes);
+            }
+            if limit > 1 {
+                f["rate"] = json!("700kbit");
+            }
+            f
+        });
+    let probe = (
+        some(&["icmp", "udp_rr", "isochronous", "poisson"]),
+        some(&["1ms", "40ms"]),
+        60..1515u16,
+    )
+        .prop_map(|(kind, time, size)| {
+            let key = if kind == "udp_rr" { "timeout" } else { "interval" };
+            json!({"kind": kind, "size": size, key: time})
+        });
+    let link = (
+        some(&["1kbit", "300kbit", "9.7mbit", "1gbit"]),
+        some(&["5kbit", "2mbit", "100mbit"]),
+        some(&qdiscs),
+        some(&qdiscs),
+        some(&["0s", "1s"]),
+        prop::option::of(some(&["2mbit", "1gbit"])),
+        some(&["1ms", "800ms", "20s"]),
+    );
+    let tcp = (
+        some(&[50, 536, 1448, 8948]),
+        some(&[1, 10, 300]),
+        any::<[bool; 4]>(),
+        some(&["18kb", "3mb"]),
+    );
+    (
+        link,
+        tcp,
+        prop::collection::vec(flow, 0..6),
+        prop::collection::vec(probe, 0..4),
+        any::<u64>(),
+    )
+        .prop_map(|(link, tcp, mut flows, mut probes, seed)| {
+            let (up, down, qdisc_up, qdisc_down, lead, edge, duration) = link;
+            let (mss, iw, [hystart, ecn, delack, spare], rwnd) = tcp;
+            for (i, item) in flows.iter_mut().chain(&mut probes).enumerate() {
+                item["name"] = json!(format!("n{i}"));
+            }
+            let mut s = json!({
+                "duration": duration, "sample_interval": "70ms", "up": up, "down": down, "qdisc_up": qdisc_up,
+                "qdisc_down": qdisc_down, "lead": lead, "start_jitter": "0s",
+                "spare_acks": spare, "seed": seed, "flows": flows, "probes": probes,
+                "tcp": {"mss": mss, "initial_window": iw, "hystart": hystart, "ecn": ecn, "delayed_ack": delack,
+                        "receive_window": rwnd},
+            });
+            if let Some(rate) = edge {
+                s["edge_rate"] = rate;
+            }
+            s
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arbitrary_json_is_answered_with_a_sentence(value in any_json()) {
+        if let Err(e) = Scenario::from_json(&value.to_string()) {
+            let text = e.to_string();
+            prop_assert!(text.len() > 10, "{text}");
+            prop_assert!(text.contains("must be") || text.contains("JSON") || text.contains("expected"), "{text}");
+        }
+    }
+
+    #[test]
+    fn arbitrary_text_is_answered_with_a_sentence(text in ".{0,60}") {
+        prop_assert!(Scenario::from_json(&text).is_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_accepted_scenario_runs_and_its_canonical_form_is_a_fixed_point(value in small_scenario()) {
+        let scenario = Scenario::from_json(&value.to_string()).map_err(|e| TestCaseError::fail(e.to_string()))?;
+        let canonical = scenario.to_json();
+        let again = Scenario::from_json(&canonical).map_err(|e| TestCaseError::fail(e.to_string()))?;
+        prop_assert_eq!(again.to_json(), canonical);
+        let record = run(scenario).map_err(|e| TestCaseError::fail(e.to_string()))?;
+        // JSON has no NaN: one would come back as null, and a field that is a number would not be one.
+        let json: Value = serde_json::from_str(&record.to_json()).expect("a record is JSON");
+        for (key, x) in json["summary"].as_object().expect("an object") {
+            prop_assert!(x.is_number() || key == "rtt_ms", "{key} is {x}");
+        }
+        let seconds = sojourn_units::parse_duration(value["duration"].as_str().expect("text")).expect("a time").as_secs_f64();
+        for (side, rate) in [(&record.bottleneck.up, &value["up"]), (&record.bottleneck.down, &value["down"])] {
+            let rate = sojourn_units::parse_rate(rate.as_str().expect("text")).expect("a rate").as_bps() as f64;
+            let burst = sojourn_units::Rate::from_bps(rate as u64).bytes_in(sojourn_units::Duration::from_micros(500)).get().max(2 * 9014);
+            prop_assert!(side.bytes as f64 <= rate / 8.0 * seconds + burst as f64, "{} bytes", side.bytes);
+        }
+    }
+}
