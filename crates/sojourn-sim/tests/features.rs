@@ -277,7 +277,8 @@ fn ecn_turns_the_drops_of_codel_into_marks() {
 
 #[test]
 fn spared_acknowledgements_all_arrive_and_the_link_keeps_its_rate() {
-    for qdisc in ["gbw:pfifo_fast", "codel", "sfq", "gbw:ared"] {
+    // Not SFQ: it trims the longest queue, which is hardly ever one of acknowledgements.
+    for qdisc in ["gbw:pfifo_fast", "codel", "gbw:ared"] {
         let of = |spare: bool| {
             record(&rrul(
                 4,
