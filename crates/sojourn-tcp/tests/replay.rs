@@ -10,7 +10,7 @@ use sojourn_units::{Duration, Time};
 use std::fs;
 use std::path::Path;
 
-const MSS: u64 = 1448;
+const MSS: u32 = 1448;
 /// Linux arms its timers in ticks of 1 ms (HZ=1000) and rounds up twice, so a probe or a time-out may be that much late.
 const TOLERANCE: Duration = Duration::from_micros(2_500);
 
@@ -48,13 +48,13 @@ fn read(name: &str) -> (Vec<(Time, Event)>, Vec<Sent>) {
         } else {
             0
         };
-        last.ack += acked as u64 * MSS;
+        last.ack += acked as u64 * u64::from(MSS);
         last.sack_count = 0;
         for word in words {
             if let Some((start, end)) = word.split_once(':') {
                 last.sack[usize::from(last.sack_count)] = SackBlock {
-                    start: (number(start) * MSS as i64) as i32,
-                    end: (number(end) * MSS as i64) as i32,
+                    start: (number(start) * i64::from(MSS)) as i32,
+                    end: (number(end) * i64::from(MSS)) as i32,
                 };
                 last.sack_count += 1;
                 continue;
@@ -92,8 +92,8 @@ fn read(name: &str) -> (Vec<(Time, Event)>, Vec<Sent>) {
 fn take(endpoint: &mut Endpoint, now: Time, sent: &mut Vec<Sent>) {
     while let Some(segment) = endpoint.poll_transmit(now) {
         if segment.len > 0 {
-            assert_eq!((segment.seq - 1) % MSS, 0, "only full segments are sent");
-            sent.push((now, (segment.seq - 1) / MSS));
+            assert_eq!((segment.seq - 1) % u64::from(MSS), 0, "only full segments are sent");
+            sent.push((now, (segment.seq - 1) / u64::from(MSS)));
         }
     }
 }

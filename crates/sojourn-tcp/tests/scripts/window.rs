@@ -119,13 +119,7 @@ fn an_idle_sender_halves_its_window_every_time_out() {
         net.finish();
         let cwnd = net.client.sender().cwnd();
         assert!(cwnd > 60, "{cwnd}");
-        let last = net
-            .log
-            .iter()
-            .filter(|s| s.data.is_some())
-            .next_back()
-            .expect("data was sent")
-            .at;
+        let last = net.log.iter().rfind(|s| s.data.is_some()).expect("data was sent").at;
         net.run_until(last + net.client.sender().rto() * quarter_rtos / 4);
         net.write(1);
         assert_eq!(
