@@ -146,6 +146,11 @@ fn a_gap_and_its_filling_are_acknowledged_at_once() {
     assert_eq!((number(&above), blocks(&above)), (20, vec![(21, 22)]));
     let filled = peer.data(20, 3).expect("the gap is filled");
     assert_eq!((number(&filled), blocks(&filled)), (22, vec![]));
+    // Also if it is so little that it would not be acknowledged otherwise.
+    let start = 1 + 22 * MSS;
+    assert!(peer.bytes(start + 100, 100, 3).is_some());
+    assert_eq!(peer.bytes(start, 100, 3).expect("at once").ack, start + 200);
+    assert!(peer.bytes(start + 200, 100, 3).is_none());
 }
 
 /// RFC 2883 section 4: the duplicate is the first block; example 4.2.1 (with the data already acknowledged).

@@ -1,8 +1,9 @@
 //! Timers: RFC 6298, 8985 section 7, 5682, and the handshake.
 
 use crate::net::{Dir, Fate, Net, Sent, params};
+use crate::window::{burst, client};
 use sojourn_tcp::cc::Algorithm::{Cubic, Reno};
-use sojourn_tcp::{CaState, Flags, TcpParams};
+use sojourn_tcp::{CaState, Flags, Segment, TcpParams};
 use sojourn_units::{Bytes, Duration, Time};
 
 const MS: Duration = Duration::from_millis(1);
@@ -143,6 +144,34 @@ fn a_delay_spike_times_out_and_is_undone() {
         let after = after.expect("the loss state is left");
         assert!(after.cwnd >= before.cwnd, "{before:?} {after:?}");
     }
+}
+
+/// RFC 5682 section 3.1 alone: without timestamps to tell by, the second segment, never repeated, tells.
+#[test]
+fn f_rto_needs_no_timestamps() {
+    let p = TcpParams {
+        initial_window: 20,
+        ..params(Reno)
+    };
+    // 57 units hold ten segments.
+    let (mut sender, mut now) = client(&p, 57);
+    assert_eq!(burst(&mut sender, now).len(), 10);
+    while sender.sender().stats().timeouts == 0 {
+        now = sender.timeout().expect("a timer is armed");
+        sender.on_timeout(now);
+        burst(&mut sender, now);
+    }
+    assert_eq!((sender.sender().state(), sender.sender().cwnd()), (CaState::Loss, 1));
+    let ack = Segment {
+        ack: 1 + 2 * 1448,
+        flags: Flags::ACK,
+        window: 57,
+        ts_val: 1,
+        ..Segment::default()
+    };
+    sender.on_segment(&ack, now + MS);
+    assert_eq!(sender.sender().stats().undone, 1);
+    assert!(sender.sender().cwnd() >= 20, "{}", sender.sender().cwnd());
 }
 
 fn syns(net: &Net, dir: Dir) -> Vec<u64> {

@@ -8,7 +8,7 @@ use sojourn_units::{Bytes, Duration, Time};
 const MS: Duration = Duration::from_millis(1);
 
 /// A client whose peer offers `window` units of 256 bytes, 50 ms after its SYN; it has more to send than that.
-fn client(params: &TcpParams, window: u16) -> (Endpoint, Time) {
+pub(crate) fn client(params: &TcpParams, window: u16) -> (Endpoint, Time) {
     let mut client = Endpoint::client(params).expect("valid parameters");
     client.write(1 << 30);
     client.connect(Time::from_millis(1));
@@ -26,7 +26,7 @@ fn client(params: &TcpParams, window: u16) -> (Endpoint, Time) {
     (client, now)
 }
 
-fn burst(client: &mut Endpoint, now: Time) -> Vec<Segment> {
+pub(crate) fn burst(client: &mut Endpoint, now: Time) -> Vec<Segment> {
     std::iter::from_fn(|| client.poll_transmit(now))
         .filter(|s| s.len > 0)
         .collect()
@@ -74,6 +74,18 @@ fn the_receivers_window_is_respected_to_the_byte() {
     // RFC 9293: an edge that moves left takes nothing back and admits nothing.
     short.on_segment(&Segment { window: 100, ..update }, now + MS * 2);
     assert_eq!(burst(&mut short, now + MS * 2).len(), 0);
+}
+
+/// 23 segments of 1447 bytes are one byte more than 130 units.
+#[test]
+fn a_segment_that_is_one_byte_too_long_for_the_window_is_not_sent() {
+    let p = TcpParams {
+        initial_window: 100,
+        mss: 1447,
+        ..TcpParams::default()
+    };
+    let (mut client, now) = client(&p, 130);
+    assert_eq!(burst(&mut client, now).len(), 22);
 }
 
 /// The receiver's limit is the throughput's: a window a round trip.
