@@ -166,3 +166,10 @@ def test_socket_as_out_is_refused(cli: Cli, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as there:
         there.bind(str(tmp_path / "socket"))
         assert_one_sentence(cli("run", "rrul", "--out", "socket", status=2), "out", "socket")
+
+
+def test_an_output_folder_that_exists_is_refused_even_empty(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    said = cli("run", "rrul", "--duration", "1s", "--out", "there", status=2)
+    assert_one_sentence(said, "out", "there already", "--force")
+    cli("run", "rrul", "--duration", "1s", "--out", "there", "--force", status=0)

@@ -56,9 +56,9 @@ class ResultFolder:
             message = f"out is {str(path)!r}, but must be a folder or not be there yet"
             raise ParamError(message)
         try:
-            if path.is_dir() and any(path.iterdir()):
+            if path.is_dir():
                 if not force:
-                    message = f"out is {str(path)!r}, which holds files already: name another folder, or give --force"
+                    message = f"out is {str(path)!r}, which is there already: name another folder, or give --force"
                     raise ParamError(message)
                 self._clear()
             path.mkdir(parents=True, exist_ok=True)
