@@ -4,13 +4,14 @@
 //! default but `duration`; an unknown key is refused.
 
 mod reading;
+mod text;
 
-use serde::{Deserialize, Serialize};
 use sojourn_qdisc::QdiscSpec;
 use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Bytes, Duration, Rate, format_duration, format_rate, parse_bytes, parse_duration, parse_rate};
 use std::collections::BTreeSet;
+use text::{FlowText, ProbeText, TcpText, Text, flow_text, probe_text};
 use thiserror::Error;
 
 /// A scenario that cannot be run: one sentence that names the field, its value and the rule.
@@ -30,121 +31,6 @@ const DURATION_MAX: Duration = Duration::from_secs(86_400);
 const LARGEST_ACK: u64 = 94;
 /// Most bins of a series.
 const BINS_MAX: u64 = 1_000_000;
-
-/// The text form. Fields are in the order in which they are explained in the documentation.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Text {
-    experiment: String,
-    duration: Option<String>,
-    lead: String,
-    up: String,
-    down: String,
-    rtt: String,
-    qdisc_up: String,
-    qdisc_down: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    burst_up: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    burst_down: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    edge_rate: Option<String>,
-    start_jitter: String,
-    spare_acks: bool,
-    sample_interval: String,
-    tcp: TcpText,
-    flows: Vec<FlowText>,
-    probes: Vec<ProbeText>,
-    seed: u64,
-}
-
-impl Default for Text {
-    fn default() -> Self {
-        Self {
-            experiment: "custom".into(),
-            duration: None,
-            lead: "2s".into(),
-            up: "10mbit".into(),
-            down: "10mbit".into(),
-            rtt: "50ms".into(),
-            qdisc_up: "fq_codel".into(),
-            qdisc_down: "fq_codel".into(),
-            burst_up: None,
-            burst_down: None,
-            edge_rate: None,
-            start_jitter: "50ms".into(),
-            spare_acks: false,
-            sample_interval: "200ms".into(),
-            tcp: TcpText::default(),
-            flows: Vec::new(),
-            probes: Vec::new(),
-            seed: 1,
-        }
-    }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct TcpText {
-    mss: u16,
-    initial_window: u32,
-    receive_window: String,
-    hystart: bool,
-    ecn: bool,
-    delayed_ack: bool,
-    min_rto: String,
-}
-
-impl Default for TcpText {
-    fn default() -> Self {
-        let p = TcpParams::default();
-        Self {
-            mss: p.mss,
-            initial_window: p.initial_window,
-            receive_window: p.receive_window.to_string(),
-            hystart: p.hystart,
-            ecn: p.ecn,
-            delayed_ack: p.delayed_ack,
-            min_rto: format_duration(p.min_rto),
-        }
-    }
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct FlowText {
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
-    direction: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    congestion_control: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rtt: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    start: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ProbeText {
-    name: String,
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    direction: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    interval: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timeout: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rtt: Option<String>,
-}
 
 /// A direction through the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -397,45 +283,6 @@ impl Scenario {
         // Through a Value: its maps are sorted, so the keys come in alphabetical order.
         serde_json::to_value(text).expect("a scenario is plain data")
     }
-}
-
-fn flow_text(f: &FlowScenario) -> FlowText {
-    FlowText {
-        name: f.name.clone(),
-        kind: Some("tcp".into()),
-        direction: f.direction.name().into(),
-        congestion_control: Some(f.congestion_control.name().into()),
-        rtt: Some(format_duration(f.rtt)),
-        start: Some(format_duration(f.start)),
-        bytes: f.bytes,
-        rate: f.rate.map(format_rate),
-    }
-}
-
-fn probe_text(p: &ProbeScenario) -> ProbeText {
-    let mut text = ProbeText {
-        name: p.name.clone(),
-        size: Some(p.size),
-        rtt: Some(format_duration(p.rtt)),
-        ..ProbeText::default()
-    };
-    match p.kind {
-        ProbeKindScenario::Icmp(interval) => {
-            text.kind = "icmp".into();
-            text.interval = Some(format_duration(interval));
-        }
-        ProbeKindScenario::UdpRr(timeout) => {
-            text.kind = "udp_rr".into();
-            text.timeout = Some(format_duration(timeout));
-        }
-        ProbeKindScenario::Isochronous(direction, interval) | ProbeKindScenario::Poisson(direction, interval) => {
-            let regular = matches!(p.kind, ProbeKindScenario::Isochronous(..));
-            text.kind = if regular { "isochronous" } else { "poisson" }.into();
-            text.direction = Some(direction.name().into());
-            text.interval = Some(format_duration(interval));
-        }
-    }
-    text
 }
 
 fn time(field: &str, text: &str, least: Duration, most: Duration) -> Result<Duration, ScenarioError> {

@@ -1,6 +1,7 @@
 //! From JSON to the text form, with messages for people who do not know how a parser sees their file.
 
-use super::{ScenarioError, Text, fail};
+use super::text::Text;
+use super::{ScenarioError, fail};
 use serde_json::Value;
 
 /// Reads the text form.

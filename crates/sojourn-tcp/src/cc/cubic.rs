@@ -42,7 +42,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// A controller before its first acknowledgement, with or without [HyStart](self).
+    /// A controller before its first acknowledgement, with or without `HyStart`.
     #[must_use]
     pub fn new(hystart: bool) -> Self {
         Self {

@@ -1,0 +1,160 @@
+//! A scenario as text: what a person writes and a file holds.
+
+use super::{FlowScenario, ProbeKindScenario, ProbeScenario};
+use serde::{Deserialize, Serialize};
+use sojourn_tcp::TcpParams;
+use sojourn_units::{format_duration, format_rate};
+
+/// The text form. Fields are in the order in which they are explained in the documentation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Text {
+    pub(super) experiment: String,
+    pub(super) duration: Option<String>,
+    pub(super) lead: String,
+    pub(super) up: String,
+    pub(super) down: String,
+    pub(super) rtt: String,
+    pub(super) qdisc_up: String,
+    pub(super) qdisc_down: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) burst_up: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) burst_down: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) edge_rate: Option<String>,
+    pub(super) start_jitter: String,
+    pub(super) spare_acks: bool,
+    pub(super) sample_interval: String,
+    pub(super) tcp: TcpText,
+    pub(super) flows: Vec<FlowText>,
+    pub(super) probes: Vec<ProbeText>,
+    pub(super) seed: u64,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self {
+            experiment: "custom".into(),
+            duration: None,
+            lead: "2s".into(),
+            up: "10mbit".into(),
+            down: "10mbit".into(),
+            rtt: "50ms".into(),
+            qdisc_up: "fq_codel".into(),
+            qdisc_down: "fq_codel".into(),
+            burst_up: None,
+            burst_down: None,
+            edge_rate: None,
+            start_jitter: "50ms".into(),
+            spare_acks: false,
+            sample_interval: "200ms".into(),
+            tcp: TcpText::default(),
+            flows: Vec::new(),
+            probes: Vec::new(),
+            seed: 1,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct TcpText {
+    pub(super) mss: u16,
+    pub(super) initial_window: u32,
+    pub(super) receive_window: String,
+    pub(super) hystart: bool,
+    pub(super) ecn: bool,
+    pub(super) delayed_ack: bool,
+    pub(super) min_rto: String,
+}
+
+impl Default for TcpText {
+    fn default() -> Self {
+        let p = TcpParams::default();
+        Self {
+            mss: p.mss,
+            initial_window: p.initial_window,
+            receive_window: p.receive_window.to_string(),
+            hystart: p.hystart,
+            ecn: p.ecn,
+            delayed_ack: p.delayed_ack,
+            min_rto: format_duration(p.min_rto),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FlowText {
+    pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kind: Option<String>,
+    pub(super) direction: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) congestion_control: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rtt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) start: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rate: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ProbeText {
+    pub(super) name: String,
+    pub(super) kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) direction: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) interval: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) size: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rtt: Option<String>,
+}
+
+pub(super) fn flow_text(f: &FlowScenario) -> FlowText {
+    FlowText {
+        name: f.name.clone(),
+        kind: Some("tcp".into()),
+        direction: f.direction.name().into(),
+        congestion_control: Some(f.congestion_control.name().into()),
+        rtt: Some(format_duration(f.rtt)),
+        start: Some(format_duration(f.start)),
+        bytes: f.bytes,
+        rate: f.rate.map(format_rate),
+    }
+}
+
+pub(super) fn probe_text(p: &ProbeScenario) -> ProbeText {
+    let mut text = ProbeText {
+        name: p.name.clone(),
+        size: Some(p.size),
+        rtt: Some(format_duration(p.rtt)),
+        ..ProbeText::default()
+    };
+    match p.kind {
+        ProbeKindScenario::Icmp(interval) => {
+            text.kind = "icmp".into();
+            text.interval = Some(format_duration(interval));
+        }
+        ProbeKindScenario::UdpRr(timeout) => {
+            text.kind = "udp_rr".into();
+            text.timeout = Some(format_duration(timeout));
+        }
+        ProbeKindScenario::Isochronous(direction, interval) | ProbeKindScenario::Poisson(direction, interval) => {
+            let regular = matches!(p.kind, ProbeKindScenario::Isochronous(..));
+            text.kind = if regular { "isochronous" } else { "poisson" }.into();
+            text.direction = Some(direction.name().into());
+            text.interval = Some(format_duration(interval));
+        }
+    }
+    text
+}
