@@ -112,12 +112,12 @@ class Probe:
     name
         Unique within the scenario.
     kind
-        `"icmp"` (an echo every `interval`), `"udp_rr"` (the next question leaves when the answer is there) or
-        `"isochronous"` (one way).
+        `"icmp"` (an echo every `interval`), `"udp_rr"` (the next question leaves when the answer is there),
+        `"isochronous"` (one way) or `"poisson"` (one way, at random intervals).
     direction
-        For `"isochronous"`: `"up"` or `"down"`.
+        For the one-way kinds: `"up"` or `"down"`.
     interval
-        Time text between two packets.
+        Time text between two packets; of `"poisson"`, the mean.
     timeout
         Time text after which a lost answer is given up (`"udp_rr"`).
     size

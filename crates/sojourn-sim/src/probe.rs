@@ -111,7 +111,8 @@ impl Probe {
             ProbeKind::RequestResponse { timeout } => now + timeout,
             // The inverse of the exponential distribution; 1 - unit() is never zero.
             ProbeKind::Poisson { interval } => {
-                now + Duration::from_secs_f64(interval.as_secs_f64() * -(1.0 - self.gaps.unit()).ln())
+                // A logarithm in Rust: the C library's may differ between machines by the last bit.
+                now + Duration::from_secs_f64(interval.as_secs_f64() * -libm::log(1.0 - self.gaps.unit()))
             }
         });
         let number = self.samples.len() as u64;

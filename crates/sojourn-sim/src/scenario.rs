@@ -65,9 +65,7 @@ impl Direction {
 pub struct BottleneckScenario {
     /// Its rate.
     pub rate: Rate,
-    /// The discipline as the user wrote it.
-    pub qdisc_text: String,
-    /// And what it stands for at this rate.
+    /// The discipline, resolved at this rate.
     pub qdisc: QdiscSpec,
     /// Depth of the token bucket.
     pub burst: Bytes,
@@ -329,12 +327,7 @@ fn bottleneck(
             format!("at most what {rate} sends in a day"),
         );
     }
-    Ok(BottleneckScenario {
-        rate,
-        qdisc_text: qdisc_text.to_owned(),
-        qdisc,
-        burst,
-    })
+    Ok(BottleneckScenario { rate, qdisc, burst })
 }
 
 fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {

@@ -41,10 +41,6 @@ impl Rack {
         }
     }
 
-    fn sent_after(a: (Time, u64), b: (Time, u64)) -> bool {
-        a > b
-    }
-
     /// A segment was delivered (RFC 8985 section 6.2, steps 1 and 2).
     pub(crate) fn delivered(&mut self, s: &Sent, now: Time, min_rtt: Option<Duration>) {
         let rtt = now.since(s.sent_at);
@@ -54,7 +50,7 @@ impl Rack {
         }
         self.advanced = true;
         self.rtt = rtt;
-        if Self::sent_after((s.sent_at, s.end()), (self.xmit_ts, self.end_seq)) {
+        if (s.sent_at, s.end()) > (self.xmit_ts, self.end_seq) {
             self.xmit_ts = s.sent_at;
             self.end_seq = s.end();
         }
@@ -100,7 +96,7 @@ impl Rack {
             .min(srtt.unwrap_or(Duration::MAX))
     }
 
-    /// How long until `s` counts as lost; zero or `None` if it does now.
+    /// How long until `s` counts as lost; zero if it does now.
     pub(crate) fn remaining(&self, s: &Sent, reo_wnd: Duration, now: Time) -> Duration {
         (s.sent_at + self.rtt + reo_wnd).since(now)
     }
@@ -115,27 +111,11 @@ impl Rack {
         min_rtt: Option<Duration>,
         srtt: Option<Duration>,
     ) -> Option<Duration> {
-        if !self.advanced {
-            return None;
-        }
-        self.advanced = false;
-        self.detect_losses_now(board, now, in_recovery, min_rtt, srtt)
-    }
-
-    /// As [`Rack::detect_losses`], for the reordering timer: whether or not anything was delivered since.
-    pub(crate) fn detect_losses_now(
-        &mut self,
-        board: &mut Scoreboard,
-        now: Time,
-        in_recovery: bool,
-        min_rtt: Option<Duration>,
-        srtt: Option<Duration>,
-    ) -> Option<Duration> {
         let reo_wnd = self.reo_wnd(board.sacked_out(), in_recovery, min_rtt, srtt);
         let newest = (self.xmit_ts, self.end_seq);
         let mut wait = None;
         board.judge_losses(|s| {
-            if !Self::sent_after(newest, (s.sent_at, s.end())) {
+            if newest <= (s.sent_at, s.end()) {
                 return Verdict::Later;
             }
             let left = self.remaining(s, reo_wnd, now);

@@ -106,9 +106,13 @@ impl Sender {
         let before = self.board.retrans_out();
         let in_recovery = self.state >= CaState::Recovery;
         let (min_rtt, srtt) = (self.min_rtt.get(), self.rtt.srtt());
-        let wait = self
-            .rack
-            .detect_losses(&mut self.board, now, in_recovery, min_rtt, srtt);
+        // Without a new delivery nothing can have become lost that its timer would not tell of.
+        let wait = if std::mem::take(&mut self.rack.advanced) {
+            self.rack
+                .detect_losses(&mut self.board, now, in_recovery, min_rtt, srtt)
+        } else {
+            None
+        };
         news.lost_retransmission |= self.board.retrans_out() < before;
         if self.state == CaState::Recovery {
             self.resend = Resend::Lost;

@@ -109,7 +109,7 @@ impl Sender {
         let (min_rtt, srtt) = (self.min_rtt.get(), self.rtt.srtt());
         let wait = self
             .rack
-            .detect_losses_now(&mut self.board, now, in_recovery, min_rtt, srtt);
+            .detect_losses(&mut self.board, now, in_recovery, min_rtt, srtt);
         if self.board.in_flight() != before {
             if self.state != CaState::Recovery {
                 self.enter_recovery(false);
