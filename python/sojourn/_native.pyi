@@ -1,5 +1,6 @@
 """The compiled part of Sojourn: the simulator and the queue disciplines."""
 
+import os
 from typing import Any, final
 
 __all__ = [
@@ -8,12 +9,14 @@ __all__ = [
     "ParamError",
     "Qdisc",
     "__version__",
+    "capture_points",
     "congestion_controls",
     "expand_qdisc",
     "list_presets",
     "list_qdiscs",
     "normalize",
     "run",
+    "run_captured",
 ]
 __version__: str
 
@@ -21,6 +24,10 @@ class ParamError(ValueError):
     """A bad input; the message is one sentence that names the field, its value and the rule."""
 
 def run(scenario_json: str) -> str: ...
+def run_captured(
+    scenario_json: str, path: str | os.PathLike[str], points: list[str], snaplen: int, epoch_ns: int
+) -> str: ...
+def capture_points() -> list[str]: ...
 def normalize(scenario_json: str) -> str: ...
 def expand_qdisc(text: str, rate_bps: int) -> str: ...
 def list_qdiscs() -> str: ...

@@ -14,7 +14,7 @@ mod native {
     #[pymodule_export]
     use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_presets, list_qdiscs};
     #[pymodule_export]
-    use crate::run::{congestion_controls, normalize, run};
+    use crate::run::{capture_points, congestion_controls, normalize, run, run_captured};
 
     use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
 

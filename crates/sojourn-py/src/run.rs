@@ -1,8 +1,14 @@
 //! Running scenarios.
 
-use crate::error::param;
+use crate::error::{param, whole};
 use pyo3::prelude::*;
+use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
+use sojourn_sim::tap::Point;
 use sojourn_sim::{Progress, Run, Scenario};
+use sojourn_units::Duration;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
 
 /// The names of the congestion control algorithms.
 #[pyfunction]
@@ -25,10 +31,68 @@ pub(crate) fn normalize(scenario_json: &str) -> PyResult<String> {
 pub(crate) fn run(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let scenario = Scenario::from_json(scenario_json).map_err(param)?;
     let clock = Clock::start();
-    let mut run = py.detach(|| Run::new(scenario)).map_err(param)?;
+    let run = py.detach(|| Run::new(scenario)).map_err(param)?;
+    drive(py, run, &clock)
+}
+
+/// The names of the points at which a capture can be made.
+#[pyfunction]
+pub(crate) fn capture_points() -> Vec<&'static str> {
+    Point::ALL.map(Point::name).to_vec()
+}
+
+/// Runs a scenario as `run` does, and writes a packet capture at `points` into the new file `path`, in pcapng.
+///
+/// `snaplen` bytes of each frame are kept; the run begins `epoch_ns` after 1970. The file is incomplete if this raises.
+#[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "Python's strings and paths are taken as they come"
+)]
+pub(crate) fn run_captured(
+    py: Python<'_>,
+    scenario_json: &str,
+    path: PathBuf,
+    points: Vec<String>,
+    snaplen: &Bound<'_, PyAny>,
+    epoch_ns: u64,
+) -> PyResult<String> {
+    let scenario = Scenario::from_json(scenario_json).map_err(param)?;
+    let points = parse_points(&points).map_err(param)?;
+    let snaplen = whole(snaplen, "pcap-snaplen", u64::from(LEAST_SNAPLEN), u64::from(MOST_SNAPLEN))? as u32;
+    let clock = Clock::start();
+    let run = py.detach(|| -> PyResult<Run> {
+        let file = BufWriter::with_capacity(1 << 18, File::create_new(&path)?);
+        let capture = PcapNg::new(file, &points, snaplen, Duration::from_nanos(epoch_ns))?;
+        Run::with_capture(scenario, &points, Box::new(capture)).map_err(param)
+    })?;
+    drive(py, run, &clock)
+}
+
+fn parse_points(names: &[String]) -> Result<Vec<Point>, String> {
+    let mut points = Vec::new();
+    for name in names {
+        let known = Point::ALL.map(Point::name).join(", ");
+        let point = Point::parse(name).ok_or_else(|| format!("pcap-at is {name:?}, but must be one of {known}"))?;
+        if points.contains(&point) {
+            return Err(format!("pcap-at is {name:?} twice, but each point must be named once"));
+        }
+        points.push(point);
+    }
+    if points.is_empty() {
+        return Err("pcap-at is empty, but must name a point".into());
+    }
+    Ok(points)
+}
+
+/// Runs to the end and answers the record.
+fn drive(py: Python<'_>, mut run: Run, clock: &Clock) -> PyResult<String> {
     loop {
         let progress = py.detach(|| run.advance());
         py.check_signals()?;
+        if let Some(error) = run.capture_error() {
+            return Err(io::Error::into(error));
+        }
         if let Progress::Done = progress {
             break;
         }

@@ -27,6 +27,7 @@ pub mod scenario;
 mod series;
 pub mod simulator;
 mod spared;
+pub mod tap;
 pub mod topology;
 
 pub use record::Record;

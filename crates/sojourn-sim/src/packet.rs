@@ -121,11 +121,18 @@ impl Segments {
     /// The packet has arrived: its segment, marked if a queue has marked the packet.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet) -> Segment {
+        let segment = self.peek(packet);
+        self.free.push(packet.body);
+        segment
+    }
+
+    /// The segment of a packet under way, marked as far as it has come.
+    #[inline]
+    pub(crate) fn peek(&self, packet: &Packet) -> Segment {
         let mut segment = self.all[packet.body as usize];
         if packet.marks & CE != 0 {
             segment.flags |= Flags::CE;
         }
-        self.free.push(packet.body);
         segment
     }
 

@@ -5,6 +5,7 @@ use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record};
 use crate::scenario::{Direction, ProbeKindScenario, Scenario};
 use crate::simulator::{FlowSpec, SimError, Simulator};
+use crate::tap::{Capture, Conversation, Point, Protocol, Tap};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
 use sojourn_tcp::TcpParams;
 use sojourn_units::{Duration, Stream, Time};
@@ -39,6 +40,19 @@ impl Run {
     /// # Panics
     /// Never: each RTT that is looked up was put in before.
     pub fn new(scenario: Scenario) -> Result<Self, SimError> {
+        Self::start(scenario, None)
+    }
+
+    /// Sets a scenario up with a capture at these points, which sees all packets from the beginning of the run (`lead`
+    /// before the measured window) to the end of the measured window. It changes nothing in the record.
+    ///
+    /// # Errors
+    /// As [`Run::new`].
+    pub fn with_capture(scenario: Scenario, points: &[Point], capture: Box<dyn Capture>) -> Result<Self, SimError> {
+        Self::start(scenario, Some((points, capture)))
+    }
+
+    fn start(scenario: Scenario, tap: Option<(&[Point], Box<dyn Capture>)>) -> Result<Self, SimError> {
         let s = &scenario;
         let mut rtts: Vec<Duration> = s
             .flows
@@ -117,6 +131,13 @@ impl Run {
                 measured_from: begin,
             })?;
         }
+        if let Some((points, capture)) = tap {
+            let mut tap = Tap::new(points, capture, &paths, s.edge_rate.is_some());
+            for (routes, conversation) in conversations(s, &simulator) {
+                tap.open(conversation, routes);
+            }
+            simulator.tap = Some(Box::new(tap));
+        }
         let end = begin + s.duration;
         if begin > Time::ZERO {
             simulator.run_until(begin - Duration::from_nanos(1));
@@ -143,6 +164,11 @@ impl Run {
         Progress::Done
     }
 
+    /// Why the capture ended early, if it did; told once.
+    pub fn capture_error(&mut self) -> Option<std::io::Error> {
+        self.simulator.tap.as_mut()?.take_error()
+    }
+
     /// The record of the run, once it is over.
     #[must_use]
     pub fn finish(mut self) -> Record {
@@ -156,6 +182,44 @@ impl Run {
         }
         record::assemble(&self.scenario, &self.simulator, self.begin, bottleneck, flows)
     }
+}
+
+/// Who talks to whom, and on which routes.
+fn conversations(s: &Scenario, simulator: &Simulator) -> Vec<([u16; 2], Conversation)> {
+    let one = |name: &str, number: usize, direction, protocol, routes: [u16; 2]| {
+        let conversation = Conversation {
+            name: name.to_owned(),
+            number: number as u32,
+            client_opens: direction == Direction::Up,
+            protocol,
+            hashes: routes.map(|r| simulator.hashes[usize::from(r)]),
+        };
+        (routes, conversation)
+    };
+    let flows = s.flows.iter().enumerate().map(|(i, f)| {
+        let protocol = Protocol::Tcp {
+            mss: s.tcp.mss,
+            ecn: s.tcp.ecn,
+        };
+        one(&f.name, i, f.direction, protocol, simulator.flow_routes(i))
+    });
+    let probes = s.probes.iter().enumerate().map(|(i, p)| {
+        let (direction, protocol) = match p.kind {
+            ProbeKindScenario::Icmp(_) => (Direction::Up, Protocol::Icmp),
+            ProbeKindScenario::UdpRr(_) => (Direction::Up, Protocol::UdpEcho),
+            ProbeKindScenario::Isochronous(direction, _) | ProbeKindScenario::Poisson(direction, _) => {
+                (direction, Protocol::Udp)
+            }
+        };
+        one(
+            &p.name,
+            s.flows.len() + i,
+            direction,
+            protocol,
+            simulator.probes[i].routes,
+        )
+    });
+    flows.chain(probes).collect()
 }
 
 /// Uniform in `[0, most)` by the stream of `name`.

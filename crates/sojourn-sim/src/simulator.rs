@@ -10,6 +10,7 @@ use crate::packet::{Packet, Segments};
 use crate::probe::{Probe, ProbeSpec};
 use crate::series::Series;
 use crate::spared::Spared;
+use crate::tap::{Passing, Tap};
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
 use sojourn_tcp::{Endpoint, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
@@ -123,6 +124,8 @@ pub struct Simulator {
     /// Acknowledgements on their way around a queue, by link (ablation `spare_acks`).
     spared: Vec<Option<Spared>>,
     segments: Segments,
+    /// A packet capture, if one was asked for.
+    pub(crate) tap: Option<Box<Tap>>,
     pub(crate) events: u64,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
@@ -199,6 +202,7 @@ impl Simulator {
             arrived: VecDeque::new(),
             spared,
             segments: Segments::default(),
+            tap: None,
             events: 0,
             frozen: false,
             seed,
@@ -301,6 +305,11 @@ impl Simulator {
         self.now
     }
 
+    /// The routes of flow `flow`: from its sender, and to it.
+    pub(crate) fn flow_routes(&self, flow: usize) -> [u16; 2] {
+        [self.hosts[2 * flow].route, self.hosts[2 * flow + 1].route]
+    }
+
     /// The sending end of flow `flow`.
     ///
     /// # Panics
@@ -361,6 +370,9 @@ impl Simulator {
         for probe in &mut self.probes {
             probe.stop();
         }
+        if let Some(tap) = &mut self.tap {
+            tap.finish();
+        }
     }
 
     /// Whether a probe of the measured window is still under way.
@@ -411,6 +423,9 @@ impl Simulator {
             self.propagate(link, packet, Duration::ZERO);
             return;
         };
+        if let Some(tap) = &mut self.tap {
+            tap.pass(Passing::Offered, link, &packet, &self.segments, self.now);
+        }
         egress.meter.on_offer(&packet, self.now);
         let spared = self.spared[usize::from(link)].as_mut();
         let mut sink = Sink {
@@ -452,6 +467,9 @@ impl Simulator {
                     egress
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
+                    if let Some(tap) = &mut self.tap {
+                        tap.pass(Passing::Departed, link, &departure.packet, &self.segments, now);
+                    }
                     self.propagate(link, departure.packet, sending);
                     if let Some(spared) = &mut self.spared[usize::from(link)] {
                         spared.on_leave();
@@ -478,6 +496,9 @@ impl Simulator {
         while let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(Spared::next) {
             let egress = self.links[usize::from(link)].egress.as_ref();
             let sending = egress.map_or(Duration::ZERO, |e| e.pacing.sending(self.now));
+            if let Some(tap) = &mut self.tap {
+                tap.pass(Passing::Departed, link, &packet, &self.segments, self.now);
+            }
             self.propagate(link, packet, sending);
         }
     }
@@ -511,6 +532,9 @@ impl Simulator {
             None => self.calendar.clear(slot),
         }
         let next = l.next[usize::from(packet.route)];
+        if let Some(tap) = &mut self.tap {
+            tap.pass(Passing::Arrived, link, &packet, &self.segments, self.now);
+        }
         if next == END {
             self.deliver(&packet);
         } else {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import api, tables
 from sojourn.cli import options
 from sojourn.cli.run import headline
+from sojourn.errors import ParamError
 from sojourn.results import Comparison, Run
 from sojourn.stored import Results, run_file, write_index
 
@@ -39,11 +40,16 @@ def add(commands: Any) -> None:
     options.add_output(
         parser, "print one JSON object of format sojourn-compare/1", "write records, tables, figures and a report"
     )
+    # Not offered, but whoever knows it from `sojourn run` is told why not.
+    parser.add_argument("--pcap", help=argparse.SUPPRESS)
     parser.set_defaults(handler=handle)
 
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
+    if asked.pcap is not None:
+        message = f"pcap is {asked.pcap!r}, but a capture is of one run: use sojourn run with --pcap"
+        raise ParamError(message)
     keywords = options.scenario_options(asked)
     for qdisc in asked.qdisc:
         api.build(asked.experiment, qdisc=qdisc, **keywords).normalized()

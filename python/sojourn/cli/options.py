@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any, NoReturn
 
+from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN
 
 EXPERIMENT_HELP = f"a built-in experiment ({', '.join(BUILT_IN)}) or the path of a TOML file"
@@ -90,6 +91,41 @@ def add_output(parser: argparse.ArgumentParser, json_help: str, out_help: str, *
     group.add_argument("--json", action="store_true", help=json_help)
     group.add_argument("--out", metavar="DIR", type=Path, required=out_required, help=out_help)
     group.add_argument("--force", action="store_true", help="replace earlier results in --out DIR")
+
+
+def add_capture(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a packet capture."""
+    group = parser.add_argument_group("packet capture")
+    group.add_argument("--pcap", metavar="FILE", type=Path, help="write a capture of the run, pcapng (default none)")
+    group.add_argument(
+        "--pcap-at",
+        metavar="POINTS",
+        help="interfaces to capture at, with commas between: client, up-bottleneck, down-bottleneck, server "
+        "(default up-bottleneck,down-bottleneck)",
+    )
+    group.add_argument(
+        "--pcap-snaplen",
+        metavar="BYTES",
+        type=whole_number,
+        help="bytes kept of each frame, 96 to 262144 (default 128: all headers)",
+    )
+
+
+def check_capture(asked: argparse.Namespace, runs: int) -> None:
+    """Raise `ParamError` if the capture that was asked for cannot be made of so many runs."""
+    if asked.pcap is None:
+        for name in ("pcap_at", "pcap_snaplen"):
+            if getattr(asked, name) is not None:
+                option = name.replace("_", "-")
+                message = f"{option} is {getattr(asked, name)!r}, but means nothing without --pcap FILE"
+                raise ParamError(message)
+        return
+    if runs > 1:
+        message = f"pcap is {str(asked.pcap)!r}, but a capture is of one run, and repeat is {runs}"
+        raise ParamError(message)
+    from sojourn.interop import capture
+
+    capture.check_target(asked.pcap, force=asked.force)
 
 
 def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:

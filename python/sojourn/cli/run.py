@@ -20,6 +20,8 @@ Runs one experiment and prints a table, or the whole record as one JSON object w
 
 With --repeat N > 1 it runs N seeds and prints means with 95 % confidence intervals (--json: one object of format
 sojourn-compare/1, as `sojourn compare` prints for one discipline).
+
+With --pcap FILE it also writes what tcpdump would have captured on the path, as pcapng; the record stays the same.
 """
 
 
@@ -36,6 +38,7 @@ def add(commands: Any) -> None:
     options.add_output(
         parser, "print the record as one JSON object", "write run.json, series.parquet and flows.parquet into DIR"
     )
+    options.add_capture(parser)
     parser.set_defaults(handler=handle)
 
 
@@ -44,6 +47,7 @@ def handle(asked: argparse.Namespace) -> int:
     scenario = api.build(asked.experiment, **options.scenario_options(asked))
     plan = api.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
     label = _label(scenario)
+    options.check_capture(asked, len(plan))
     folder = None
     if asked.out is not None:
         from sojourn.store import ResultFolder
@@ -54,7 +58,10 @@ def handle(asked: argparse.Namespace) -> int:
         if folder is not None and len(plan) > 1:
             folder.write(run_file(Run(text=text), label), text + "\n")
 
-    texts = runner.run_all(plan, workers=asked.workers, describe=scenario.experiment, done=store)
+    if asked.pcap is not None:
+        texts = [_captured(asked, plan[0])]
+    else:
+        texts = runner.run_all(plan, workers=asked.workers, describe=scenario.experiment, done=store)
     if len(texts) > 1:
         return _several(asked, [Run(text=text) for text in texts], label, folder)
     run = Run(text=texts[0])
@@ -120,6 +127,15 @@ def headline(scenario: dict[str, Any], seed: int | None = None) -> str:
         str(scenario["duration"]),
     ]
     return "; ".join(parts if seed is None else [*parts, f"seed {seed}"])
+
+
+def _captured(asked: argparse.Namespace, scenario: Scenario) -> str:
+    from sojourn.interop import capture
+
+    points = capture.DEFAULT_POINTS if asked.pcap_at is None else asked.pcap_at.split(",")
+    snaplen = capture.DEFAULT_SNAPLEN if asked.pcap_snaplen is None else asked.pcap_snaplen
+    with runner.progress_bar(1, scenario.experiment):
+        return capture.run(scenario, asked.pcap, points=points, snaplen=snaplen, force=asked.force)
 
 
 def _label(scenario: Scenario) -> str:

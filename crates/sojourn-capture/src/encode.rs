@@ -1,0 +1,206 @@
+//! From the facts about a frame to its bytes.
+//!
+//! What the simulation leaves open is filled in so that it is stable and a reader can tell flows apart:
+//!
+//! - Flow or probe number n of the run has the client address 10.0.x.y and the server address 10.1.x.y with
+//!   x = n / 250 and y = n % 250 + 1. The opener's port is from Linux's ephemeral range and comes from the flow's hash, so
+//!   that another connection of the same hosts has another port; the other end's is discard (9), echo (7) for UDP echoes.
+//! - Initial sequence numbers are the hashes. TCP sequence numbers are the low 32 bits of the model's, plus these.
+//! - The IP identification is a digest of the segment: a packet has the same one wherever it is seen, and a retransmission
+//!   (whose timestamp differs) another.
+//! - Routers between the hosts decrement the TTL of 64; the delay box does not.
+
+use etherparse::{
+    EtherType, Ethernet2Header, IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader,
+    TcpOptionElement, UdpHeader,
+};
+use sojourn_sim::tap::{Body, Conversation, Frame, Point, Protocol};
+use sojourn_tcp::{Flags, Segment, WINDOW_UNIT};
+
+/// Ethernet and IPv4 headers.
+const BELOW_TRANSPORT: usize = 14 + 20;
+/// Payloads are zeros; no simulated frame is longer.
+static ZEROS: [u8; 1 << 14] = [0; 1 << 14];
+/// Linux's ephemeral ports, `net.ipv4.ip_local_port_range`.
+const EPHEMERAL: (u16, u16) = (32_768, 60_999);
+const PORT_ECHO: u16 = 7;
+const PORT_DISCARD: u16 = 9;
+/// The shift count of [`WINDOW_UNIT`] (RFC 7323 section 2.2).
+const WINDOW_SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
+/// The timestamp option that each segment carries, which the MSS option does not count (RFC 6691).
+const TIMESTAMPS: u16 = 12;
+
+/// The address of one end of flow or probe `number`.
+pub(crate) fn address(number: u32, client: bool) -> [u8; 4] {
+    [10, u8::from(!client), (number / 250) as u8, (number % 250 + 1) as u8]
+}
+
+/// Puts the bytes of `frame` that are not payload into `out`, which is emptied before. The checksums are those of the whole
+/// frame with a payload of zeros.
+///
+/// # Panics
+/// If the frame is smaller than its headers or larger than 16 KiB, which no scenario allows.
+pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
+    out.clear();
+    let c = frame.conversation;
+    let from_client = frame.from_opener == c.client_opens;
+    let (source, destination) = (address(c.number, from_client), address(c.number, !from_client));
+    let (from, to) = stations(frame, from_client);
+    let ethernet = Ethernet2Header {
+        source: from,
+        destination: to,
+        ether_type: EtherType::IPV4,
+    };
+    out.extend_from_slice(&ethernet.to_bytes());
+
+    let protocol = match c.protocol {
+        Protocol::Tcp { .. } => IpNumber::TCP,
+        Protocol::Icmp => IpNumber::ICMP,
+        Protocol::UdpEcho | Protocol::Udp => IpNumber::UDP,
+    };
+    let length = frame.size - BELOW_TRANSPORT as u16;
+    let mut ip =
+        Ipv4Header::new(length, ttl(frame), protocol, source, destination).expect("a frame fits an IPv4 packet");
+    ip.dont_fragment = true;
+    (ip.identification, ip.ecn) = match &frame.body {
+        Body::Tcp(segment) => (digest(segment), ecn(segment.flags)),
+        Body::Probe(number) => (*number as u16, IpEcn::NotEct),
+    };
+    ip.header_checksum = ip.calc_header_checksum();
+    out.extend_from_slice(&ip.to_bytes());
+
+    let length = usize::from(length);
+    match &frame.body {
+        Body::Tcp(segment) => {
+            let mut tcp = tcp(segment, c, frame.from_opener);
+            let payload = &ZEROS[..length - tcp.header_len()];
+            tcp.checksum = tcp
+                .calc_checksum_ipv4(&ip, payload)
+                .expect("a frame fits an IPv4 packet");
+            out.extend_from_slice(&tcp.to_bytes());
+        }
+        Body::Probe(number) if c.protocol == Protocol::Icmp => {
+            let echo = IcmpEchoHeader {
+                id: c.hashes[0] as u16,
+                seq: *number as u16,
+            };
+            let kind = if frame.from_opener {
+                Icmpv4Type::EchoRequest(echo)
+            } else {
+                Icmpv4Type::EchoReply(echo)
+            };
+            let icmp = Icmpv4Header::with_checksum(kind, &ZEROS[..length - 8]);
+            out.extend_from_slice(&icmp.to_bytes());
+        }
+        Body::Probe(_) => {
+            let [source, destination] = ports(c, frame.from_opener);
+            let udp = UdpHeader::with_ipv4_checksum(source, destination, &ip, &ZEROS[..length - UdpHeader::LEN])
+                .expect("a frame fits an IPv4 packet");
+            out.extend_from_slice(&udp.to_bytes());
+        }
+    }
+}
+
+/// Source and destination port.
+fn ports(c: &Conversation, from_opener: bool) -> [u16; 2] {
+    let (low, high) = EPHEMERAL;
+    let opener = low + (c.hashes[0] % u32::from(high - low + 1)) as u16;
+    let other = if c.protocol == Protocol::UdpEcho {
+        PORT_ECHO
+    } else {
+        PORT_DISCARD
+    };
+    if from_opener { [opener, other] } else { [other, opener] }
+}
+
+/// The hardware addresses between which the frame travels: hosts and routers have locally administered ones.
+fn stations(frame: &Frame<'_>, from_client: bool) -> ([u8; 6], [u8; 6]) {
+    let mac = |server_side: bool, interface: u8| [2, 0, 0, 0, u8::from(server_side), interface];
+    let (near, far) = match frame.point {
+        Point::Client => (mac(false, 1), mac(false, 2)),
+        Point::UpBottleneck | Point::DownBottleneck => (mac(false, 3), mac(true, 3)),
+        Point::Server => (mac(true, 2), mac(true, 1)),
+    };
+    if from_client { (near, far) } else { (far, near) }
+}
+
+fn ttl(frame: &Frame<'_>) -> u8 {
+    match frame.point {
+        Point::Client | Point::Server if frame.outgoing => 64,
+        Point::UpBottleneck | Point::DownBottleneck => 63,
+        Point::Client | Point::Server => 62,
+    }
+}
+
+fn ecn(flags: Flags) -> IpEcn {
+    if flags.has(Flags::CE) {
+        IpEcn::CongestionExperienced
+    } else if flags.has(Flags::ECT) {
+        IpEcn::Ect0
+    } else {
+        IpEcn::NotEct
+    }
+}
+
+/// Sixteen bits that differ between the segments of a flow, nearly always.
+fn digest(s: &Segment) -> u16 {
+    let sack = s.sack[0].start as u64 ^ (s.sack[0].end as u64) << 20;
+    let mut x = s.seq ^ s.ack.rotate_left(24) ^ u64::from(s.ts_val).rotate_left(40) ^ sack ^ u64::from(s.len) << 48;
+    // The finaliser of splitmix64.
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (x ^ x >> 31) as u16
+}
+
+fn tcp(s: &Segment, c: &Conversation, from_opener: bool) -> TcpHeader {
+    let [source, destination] = ports(c, from_opener);
+    let [own, peer] = if from_opener {
+        c.hashes
+    } else {
+        [c.hashes[1], c.hashes[0]]
+    };
+    let mut tcp = TcpHeader::new(source, destination, own.wrapping_add(s.seq as u32), s.window);
+    let (mss, agrees_on_ecn) = match c.protocol {
+        Protocol::Tcp { mss, ecn } => (mss, ecn),
+        _ => (0, false),
+    };
+    tcp.syn = s.flags.has(Flags::SYN);
+    tcp.ack = s.flags.has(Flags::ACK);
+    tcp.ece = s.flags.has(Flags::ECE);
+    tcp.cwr = s.flags.has(Flags::CWR);
+    if tcp.ack {
+        tcp.acknowledgment_number = peer.wrapping_add(s.ack as u32);
+    }
+    let timestamps = TcpOptionElement::Timestamp(s.ts_val, s.ts_ecr);
+    let noop = TcpOptionElement::Noop;
+    let options = if tcp.syn {
+        // A window on a SYN is not scaled (RFC 7323 section 2.2).
+        tcp.window_size = (u64::from(s.window) * WINDOW_UNIT).min(u64::from(u16::MAX)) as u16;
+        // The model takes ECN as agreed; RFC 3168 section 6.1.1 says what that looks like.
+        tcp.ece |= agrees_on_ecn;
+        tcp.cwr |= agrees_on_ecn && !tcp.ack;
+        tcp.set_options(&[
+            TcpOptionElement::MaximumSegmentSize(mss + TIMESTAMPS),
+            TcpOptionElement::SelectiveAcknowledgementPermitted,
+            timestamps,
+            noop,
+            TcpOptionElement::WindowScale(WINDOW_SCALE),
+        ])
+    } else if s.sack_count > 0 {
+        let block = |i: u8| {
+            let b = s.sack[usize::from(i)];
+            let edge = |offset: i32| tcp.acknowledgment_number.wrapping_add_signed(offset);
+            (i < s.sack_count).then(|| (edge(b.start), edge(b.end)))
+        };
+        let first = block(0).expect("there is a block");
+        let sack = TcpOptionElement::SelectiveAcknowledgement(first, [block(1), block(2), None]);
+        tcp.set_options(&[noop.clone(), noop.clone(), timestamps, noop.clone(), noop, sack])
+    } else {
+        tcp.set_options(&[noop.clone(), noop, timestamps])
+    };
+    options.expect("at most 40 bytes of options");
+    tcp
+}
+
+#[cfg(test)]
+mod tests;

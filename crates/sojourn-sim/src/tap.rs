@@ -1,0 +1,245 @@
+//! Taps: what a packet capture at a point of the five-node path sees.
+//!
+//! A tap hands facts to a [`Capture`]; bytes, files and formats are its caller's (`sojourn-capture` writes pcapng). A run
+//! without a tap pays one test of an `Option` for each packet at each link.
+
+use crate::packet::{Packet, Segments};
+use crate::topology::Path;
+use sojourn_tcp::Segment;
+use sojourn_units::Time;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::io;
+
+/// An interface at which one could run `tcpdump`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Point {
+    /// The client's own interface: all that the client sends, before the queue under test, and all that reaches it.
+    Client,
+    /// The client-side router's interface to the bottleneck: what leaves its queue, and what comes from the other side.
+    UpBottleneck,
+    /// The server-side router's interface to the bottleneck.
+    DownBottleneck,
+    /// The server's own interface.
+    Server,
+}
+
+impl Point {
+    /// All of them, from client to server.
+    pub const ALL: [Self; 4] = [Self::Client, Self::UpBottleneck, Self::DownBottleneck, Self::Server];
+
+    /// `client`, `up-bottleneck`, `down-bottleneck` or `server`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::UpBottleneck => "up-bottleneck",
+            Self::DownBottleneck => "down-bottleneck",
+            Self::Server => "server",
+        }
+    }
+
+    /// The point of this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|p| p.name() == name)
+    }
+}
+
+/// Which protocol a conversation speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// A TCP connection.
+    Tcp {
+        /// Largest payload, bytes.
+        mss: u16,
+        /// Whether it uses ECN.
+        ecn: bool,
+    },
+    /// Echo requests and replies.
+    Icmp,
+    /// Datagrams that are answered.
+    UdpEcho,
+    /// Datagrams one way.
+    Udp,
+}
+
+/// Who talks to whom. One flow or probe is one conversation at a time; a new connection of the same hosts is another.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    /// Name of the flow or probe.
+    pub name: String,
+    /// Number of the flow or probe in the run, flows first, from 0.
+    pub number: u32,
+    /// Whether the client opens it (else the server).
+    pub client_opens: bool,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The hashes by which queues know its packets: of those from the opener, and of those to it. They stand for the ports,
+    /// and like these they differ from connection to connection.
+    pub hashes: [u32; 2],
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// A TCP segment, with the marks it has got so far.
+    Tcp(Segment),
+    /// The packet of a probe, with its number from 0.
+    Probe(u32),
+}
+
+/// A packet that passes a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// When, since the beginning of the run (the measured window begins `lead` later).
+    pub at: Time,
+    /// Where: the place in the list of points that was asked for.
+    pub place: usize,
+    /// Where.
+    pub point: Point,
+    /// Whether it leaves through the interface (else it comes in).
+    pub outgoing: bool,
+    /// Whose.
+    pub conversation: &'a Conversation,
+    /// Whether the opener of the conversation sent it.
+    pub from_opener: bool,
+    /// Size on the wire, Ethernet header included, bytes.
+    pub size: u16,
+    /// What it carries.
+    pub body: Body,
+}
+
+/// Takes what passes.
+pub trait Capture: Debug + Send {
+    /// A packet passes.
+    ///
+    /// # Errors
+    /// If it cannot be kept; nothing more is handed over then, and [`crate::Run::capture_error`] tells.
+    fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()>;
+
+    /// The measured window is over, and so is the capture.
+    ///
+    /// # Errors
+    /// If something taken before cannot be kept.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// What happens to a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Passing {
+    /// It is offered to the egress.
+    Offered,
+    /// It leaves the egress.
+    Departed,
+    /// It arrives at the other end.
+    Arrived,
+}
+
+/// A capture at work.
+#[derive(Debug)]
+pub(crate) struct Tap {
+    capture: Box<dyn Capture>,
+    error: Option<io::Error>,
+    over: bool,
+    points: Vec<Point>,
+    /// Which of the points sees what happens at a link, and whether it goes out there.
+    seen: BTreeMap<(Passing, u16), Vec<(usize, bool)>>,
+    conversations: Vec<Conversation>,
+    /// The conversation of a route and a hash, and whether its opener sends there.
+    found: BTreeMap<(u16, u32), (usize, bool)>,
+}
+
+impl Tap {
+    /// Taps `points` of the five-node path whose paths are `paths`. With `edges` the links of client and server have a rate.
+    pub(crate) fn new(points: &[Point], capture: Box<dyn Capture>, paths: &[Path], edges: bool) -> Self {
+        let mut seen: BTreeMap<(Passing, u16), Vec<(usize, bool)>> = BTreeMap::new();
+        for (place, point) in points.iter().enumerate() {
+            for path in paths {
+                let (sent, received) = match point {
+                    Point::Client | Point::UpBottleneck => (&path.up, &path.down),
+                    Point::Server | Point::DownBottleneck => (&path.down, &path.up),
+                };
+                // The ways are: edge, bottleneck, delay, edge.
+                let (out, into) = match point {
+                    Point::UpBottleneck | Point::DownBottleneck => ((Passing::Departed, sent[1]), received[2]),
+                    Point::Client | Point::Server if edges => ((Passing::Departed, sent[0]), received[3]),
+                    Point::Client | Point::Server => ((Passing::Offered, sent[1]), received[2]),
+                };
+                for (key, outgoing) in [((out.0, out.1.0), true), ((Passing::Arrived, into.0), false)] {
+                    let places = seen.entry(key).or_default();
+                    if !places.contains(&(place, outgoing)) {
+                        places.push((place, outgoing));
+                    }
+                }
+            }
+        }
+        Self {
+            capture,
+            error: None,
+            over: false,
+            points: points.to_vec(),
+            seen,
+            conversations: Vec::new(),
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// A conversation begins on these routes (from its opener, and to it). One of the same routes and hashes is replaced.
+    pub(crate) fn open(&mut self, conversation: Conversation, routes: [u16; 2]) {
+        let number = self.conversations.len();
+        for (i, route) in routes.into_iter().enumerate() {
+            self.found.insert((route, conversation.hashes[i]), (number, i == 0));
+        }
+        self.conversations.push(conversation);
+    }
+
+    /// Something happens to a packet at a link.
+    pub(crate) fn pass(&mut self, passing: Passing, link: u16, packet: &Packet, segments: &Segments, at: Time) {
+        if self.over {
+            return;
+        }
+        let Some(places) = self.seen.get(&(passing, link)) else {
+            return;
+        };
+        let &(number, from_opener) = self
+            .found
+            .get(&(packet.route, packet.hash))
+            .expect("every conversation is opened before its first packet");
+        let body = if packet.is_tcp() {
+            Body::Tcp(segments.peek(packet))
+        } else {
+            Body::Probe(packet.body)
+        };
+        for &(place, outgoing) in places {
+            let frame = Frame {
+                at,
+                place,
+                point: self.points[place],
+                outgoing,
+                conversation: &self.conversations[number],
+                from_opener,
+                size: packet.size,
+                body,
+            };
+            if let Err(error) = self.capture.frame(&frame) {
+                self.error = Some(error);
+                self.over = true;
+                return;
+            }
+        }
+    }
+
+    /// The capture is over.
+    pub(crate) fn finish(&mut self) {
+        if !self.over {
+            self.over = true;
+            self.error = self.capture.finish().err();
+        }
+    }
+
+    /// Why it ended early, once.
+    pub(crate) fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+}
