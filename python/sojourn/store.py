@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: All that Sojourn writes into a result folder; `--force` removes these and touches nothing else.
 _OURS = (
     "index.json",
+    "import.json",
     "run.json",
     "compare.json",
     "claims.json",

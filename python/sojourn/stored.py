@@ -103,13 +103,24 @@ def load(path: Path) -> Results:
             claims=tuple(json.loads(store.read(claims))) if claims.is_file() else (),
         )
     if (path / "run.json").is_file():
-        run = _run(path / "run.json")
-        scenario = run.record["scenario"]
-        cell = Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
-        comparison = Comparison(experiment=scenario["experiment"], cells=(cell,))
+        cell = load_run(path / "run.json")
+        comparison = Comparison(experiment=cell.runs[0].record["scenario"]["experiment"], cells=(cell,))
         return Results(title=comparison.experiment, comparison=comparison, command=f"sojourn run ({path}/run.json)")
     message = f"{path} holds no results: neither index.json nor run.json is there"
     raise SojournError(message)
+
+
+def load_run(path: Path) -> Cell:
+    """Read the record of one run, which is a cell of its own.
+
+    Raises
+    ------
+    SojournError
+        If it is not a record, or cannot be read.
+    """
+    run = _run(path)
+    scenario = run.record["scenario"]
+    return Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
 
 
 def label_of(scenario: dict[str, Any]) -> str:

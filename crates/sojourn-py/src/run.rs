@@ -59,7 +59,12 @@ pub(crate) fn run_captured(
 ) -> PyResult<String> {
     let scenario = Scenario::from_json(scenario_json).map_err(param)?;
     let points = parse_points(&points).map_err(param)?;
-    let snaplen = whole(snaplen, "pcap-snaplen", u64::from(LEAST_SNAPLEN), u64::from(MOST_SNAPLEN))? as u32;
+    let snaplen = whole(
+        snaplen,
+        "pcap-snaplen",
+        u64::from(LEAST_SNAPLEN),
+        u64::from(MOST_SNAPLEN),
+    )? as u32;
     let clock = Clock::start();
     let run = py.detach(|| -> PyResult<Run> {
         let file = BufWriter::with_capacity(1 << 18, File::create_new(&path)?);

@@ -424,7 +424,7 @@ impl Simulator {
             return;
         };
         if let Some(tap) = &mut self.tap {
-            tap.pass(Passing::Offered, link, &packet, &self.segments, self.now);
+            tap.pass(Passing::Offered, link, packet, &self.segments, self.now);
         }
         egress.meter.on_offer(&packet, self.now);
         let spared = self.spared[usize::from(link)].as_mut();
@@ -468,7 +468,7 @@ impl Simulator {
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
                     if let Some(tap) = &mut self.tap {
-                        tap.pass(Passing::Departed, link, &departure.packet, &self.segments, now);
+                        tap.pass(Passing::Departed, link, departure.packet, &self.segments, now);
                     }
                     self.propagate(link, departure.packet, sending);
                     if let Some(spared) = &mut self.spared[usize::from(link)] {
@@ -497,7 +497,7 @@ impl Simulator {
             let egress = self.links[usize::from(link)].egress.as_ref();
             let sending = egress.map_or(Duration::ZERO, |e| e.pacing.sending(self.now));
             if let Some(tap) = &mut self.tap {
-                tap.pass(Passing::Departed, link, &packet, &self.segments, self.now);
+                tap.pass(Passing::Departed, link, packet, &self.segments, self.now);
             }
             self.propagate(link, packet, sending);
         }
@@ -533,7 +533,7 @@ impl Simulator {
         }
         let next = l.next[usize::from(packet.route)];
         if let Some(tap) = &mut self.tap {
-            tap.pass(Passing::Arrived, link, &packet, &self.segments, self.now);
+            tap.pass(Passing::Arrived, link, packet, &self.segments, self.now);
         }
         if next == END {
             self.deliver(&packet);

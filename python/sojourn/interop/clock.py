@@ -8,23 +8,14 @@ midnight (UTC) of the day `seed` modulo 10,000 after 2000-01-01. Flent's tests b
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+
+from sojourn.interop.canonical import seconds
 
 #: Flent's tests begin and end with so many seconds without TCP traffic (its `DELAY`).
 DELAY_S = 5.0
 
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _DAYS = 10_000
-
-
-#: How a canonical scenario spells times, the longest unit last.
-_UNITS = {"ns": Decimal("1e-9"), "us": Decimal("1e-6"), "ms": Decimal("1e-3"), "s": Decimal(1)}
-
-
-def seconds(canonical: str) -> Decimal:
-    """Return a time of a canonical scenario, such as `1.5s`, in seconds, exactly."""
-    unit = next(unit for unit in _UNITS if canonical.endswith(unit))
-    return Decimal(canonical.removesuffix(unit)) * _UNITS[unit]
 
 
 def window_begins(seed: int) -> datetime:

@@ -1,0 +1,38 @@
+"""`sojourn export --flent RUN`: stored runs as another program's files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+_ABOUT = """\
+Writes stored runs as data files of Flent (version 4, .flent.gz), one for each run, which Flent's plots and its
+summary read. The same run gives the same bytes; its date is made up from its seed, from 2000 on.
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("export", help="write stored runs as files of Flent", description=_ABOUT)
+    parser.add_argument(
+        "--flent",
+        metavar="RUN",
+        type=Path,
+        required=True,
+        help="a folder written with --out by run, compare or reproduce, or the file of one record",
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, default=Path(), help="where the files go (default .)")
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.set_defaults(handler=handle)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Write them."""
+    from sojourn.interop import flent
+    from sojourn.stored import load, load_run
+
+    cells = load(asked.flent).comparison.cells if asked.flent.is_dir() else (load_run(asked.flent),)
+    for path in flent.export(cells, asked.out, force=asked.force):
+        print(path)
+    return 0

@@ -1,0 +1,205 @@
+"""From a record to one of Flent's data files, version 4."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from sojourn import _native, store
+from sojourn.errors import ParamError
+from sojourn.interop.canonical import bits_per_second, seconds
+from sojourn.interop.clock import window_begins
+from sojourn.interop.flent.naming import Naming, naming
+from sojourn.interop.flent.series import STEP_S, Series, Values, compute, measured, on_grid
+from sojourn.results import Cell, Run, link_name, link_words
+from sojourn.stored import label_of
+
+VERSION = 4
+SUFFIX = ".flent.gz"
+
+#: Longest file name, as Flent cuts it.
+_LONGEST_NAME = 250
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFile:
+    """A data file that is not written yet.
+
+    Attributes
+    ----------
+    name
+        As Flent would name it.
+    content
+        Its bytes; the same run gives the same.
+    """
+
+    name: str
+    content: bytes
+
+
+def data_file(run: Run, title: str | None = None) -> DataFile:
+    """Return the data file of a run.
+
+    Parameters
+    ----------
+    run
+        The run.
+    title
+        What Flent's plots call it (default: disciplines, rates and RTT).
+    """
+    body = _body(run.record, _title(run.record) if title is None else title)
+    text = json.dumps(body, indent=2, sort_keys=True, allow_nan=False)
+    # No time of writing in the header: the bytes depend on the run alone.
+    return DataFile(name=body["metadata"]["DATA_FILENAME"], content=gzip.compress(text.encode(), mtime=0))
+
+
+def export(cells: Sequence[Cell], folder: Path, *, force: bool = False) -> list[Path]:
+    """Write a data file for each run and return their paths, in the order of the runs.
+
+    Raises
+    ------
+    ParamError
+        If one is there already and `force` is not given.
+    SojournError
+        If one cannot be written.
+    """
+    files: dict[str, DataFile] = {}
+    for cell in cells:
+        for run in cell.runs:
+            record = run.record
+            # What a folder calls a discipline is shorter than its canonical text; a single run has no such name.
+            named = cell.qdisc != label_of(record["scenario"])
+            title = f"{cell.qdisc}, {link_words(cell.link)}, {record['scenario']['rtt']}" if named else _title(record)
+            made = data_file(run, title)
+            if made.name in files:
+                # Two titles that differ only in what a file name cannot hold.
+                made = DataFile(name=_apart(made.name, f"{cell.qdisc} {cell.link} {run.seed}"), content=made.content)
+            files[made.name] = made
+    if not force:
+        for name in files:
+            if (folder / name).exists():
+                message = f"out has {name!r} already: name another folder, or give --force"
+                raise ParamError(message)
+    for made in files.values():
+        store.write_file(folder / made.name, made.content)
+    return [folder / name for name in files]
+
+
+def _apart(name: str, text: str) -> str:
+    return f"{name.removesuffix(SUFFIX)[: _LONGEST_NAME - len(SUFFIX) - 9]}_{crc32(text.encode()):08x}{SUFFIX}"
+
+
+def _title(record: dict[str, Any]) -> str:
+    scenario = record["scenario"]
+    label = label_of({f"qdisc_{way}": _short(scenario[f"qdisc_{way}"], scenario[way]) for way in ("up", "down")})
+    return f"{label}, {link_words(link_name(scenario['down'], scenario['up']))}, {scenario['rtt']}"
+
+
+def _short(text: str, rate: str) -> str:
+    """Return a canonical discipline's kind alone if nothing but defaults follows it."""
+    kind = text.split()[0]
+    return kind if _native.expand_qdisc(kind, bits_per_second(rate)) == text else text
+
+
+def _body(record: dict[str, Any], title: str) -> dict[str, Any]:
+    names = naming(record)
+    length = float(seconds(record["scenario"]["duration"]))
+    total = length + 2 * names.delay_s
+    t0 = window_begins(record["seed"]) - timedelta(seconds=names.delay_s)
+    # Counted in steps, not added up: 0.2, 0.4, 0.6 and not 0.6000000000000001.
+    x_values = [round(step * STEP_S, 9) for step in range(int(total / STEP_S + 1e-9) + 1)]
+    grid = [x - names.delay_s for x in x_values]
+    series = measured(record, names)
+    results: dict[str, Values] = {}
+    for one in series:
+        # The packets of a voice stream are in the raw values alone, as in Flent's files.
+        results[one.name] = [None] * len(grid) if one.name == "VoIP" else on_grid(one.t_s, one.values, grid)
+        for part, values in one.parts.items():
+            results[f"{one.name}::{part}"] = on_grid(one.t_s, values, grid)
+    meta = {one.name: {"UNITS": one.unit, **one.meta} for one in series}
+    for computed in names.computed:
+        results[computed.name] = compute(computed, results)
+        meta[computed.name] = {"UNITS": computed.unit, **_mean(computed.how, results[computed.name], grid, length)}
+    begins = window_begins(record["seed"]).timestamp()
+    return {
+        "version": VERSION,
+        "x_values": x_values,
+        "results": results,
+        "raw_values": {one.name: _raw(one, begins) for one in series},
+        "metadata": _metadata(record, names, title, t0)
+        | {"SERIES_META": meta, "LENGTH": _whole(length)}
+        | {"TOTAL_LENGTH": _whole(total)},
+    }
+
+
+def _mean(how: str, values: Values, grid: list[float], length: float) -> dict[str, float]:
+    """Return the mean over the measured window.
+
+    An index of fairness has none: the mean of an index and the index of the means differ, and Flent takes the former.
+    """
+    inside = [value for at, value in zip(grid, values, strict=True) if value is not None and 0 < at <= length]
+    return {"MEAN_VALUE": sum(inside) / len(inside)} if inside and how != "fairness" else {}
+
+
+def _raw(series: Series, begins: float) -> list[dict[str, Any]]:
+    points = []
+    for place, (at, value) in enumerate(zip(series.t_s, series.values, strict=True)):
+        if value is not None:
+            more = {key: values[place] for key, values in series.raw.items()}
+            points.append({"t": round(begins + at, 6), "val": value, **more})
+    return points
+
+
+def _metadata(record: dict[str, Any], names: Naming, title: str, t0: datetime) -> dict[str, Any]:
+    scenario = record["scenario"]
+    version = f"Sojourn {record['code_version']}"
+    web = record.get("web") or []
+    note = f"simulated by {version}, seed {record['seed']}; up: {scenario['qdisc_up']}; down: {scenario['qdisc_down']}"
+    return {
+        "NAME": names.test,
+        "TITLE": title,
+        "NOTE": note,
+        "HOST": names.hosts[0],
+        "HOSTS": list(names.hosts),
+        "LOCAL_HOST": "client",
+        "TIME": _stamp(t0),
+        "T0": _stamp(t0),
+        "STEP_SIZE": STEP_S,
+        "TEST_PARAMETERS": names.parameters,
+        "IP_VERSION": 4,
+        "FLENT_VERSION": version,
+        "KERNEL_NAME": version,
+        "KERNEL_RELEASE": "simulated",
+        "BATCH_NAME": None,
+        "BATCH_TIME": None,
+        "BATCH_TITLE": None,
+        "BATCH_UUID": None,
+        "DATA_FILENAME": _file_name(names.test, title, t0),
+        "HTTP_GETTER_URLLIST": [client["page"] for client in web] if len(web) > 1 else None,
+        "HTTP_GETTER_DNS": None,
+        "HTTP_GETTER_WORKERS": None,
+        "FAILED_RUNNERS": 0,
+        "SOJOURN": {
+            key: record[key] for key in ("format", "experiment", "backend", "seed", "code_version", "scenario")
+        },
+    }
+
+
+def _stamp(time: datetime) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _file_name(test: str, title: str, t0: datetime) -> str:
+    stem = f"{test}-{t0.strftime('%Y-%m-%dT%H%M%S.%f')}."
+    return stem + re.sub("[^A-Za-z0-9-]", "_", title)[: _LONGEST_NAME - len(stem) - len(SUFFIX)] + SUFFIX
+
+
+def _whole(value: float) -> int | float:
+    return int(value) if value.is_integer() else value

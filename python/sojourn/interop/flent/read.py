@@ -1,0 +1,284 @@
+"""From one of Flent's data files to Sojourn's frames. The file may come from anyone."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sojourn.errors import SojournError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: The newest version that is understood. What versions 1 to 3 have otherwise is in values that are not read here.
+NEWEST = 4
+
+#: Most bytes of a file, unpacked: hours of a test. More is taken for a bomb.
+MOST_BYTES = 128 << 20
+
+#: Metric and unit of a series by the beginning of its name, the first that fits.
+_METRICS = (
+    ("VoIP::bitrate", "voip_bitrate_kbit", "kbit/s"),
+    ("VoIP::delay", "voip_delay_ms", "ms"),
+    ("VoIP::induced_delay", "voip_induced_delay_ms", "ms"),
+    ("VoIP::jitter", "voip_jitter_ms", "ms"),
+    ("VoIP::loss", "voip_lost", "packets"),
+    ("Ping (ms)", "rtt_ms", "ms"),
+    ("HTTP latency", "page_fetch_ms", "ms"),
+    ("TCP", "goodput_mbit", "Mbit/s"),
+)
+_PARTS = {"tcp_cwnd": ("cwnd_segments", "segments"), "tcp_rtt": ("tcp_rtt_ms", "ms")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What a data file holds.
+
+    Attributes
+    ----------
+    version
+        Of the file.
+    metadata
+        As it stands there.
+    units
+        Of each series.
+    length_s
+        How long the measured window is; `None` if the file does not say.
+    series
+        All series in long form, schema `sojourn.frames.SERIES_SCHEMA`. Time 0 is the beginning of the measured window
+        (of the TCP flows), a missing value is null.
+    """
+
+    version: int
+    metadata: dict[str, Any]
+    units: dict[str, str]
+    length_s: float | None
+    series: pl.DataFrame
+
+    def summary(self) -> pl.DataFrame:
+        """Return statistics of each series over the measured window, in the order of the file."""
+        import polars as pl
+
+        value = pl.col("value")
+        # In floats, 0.8 - 0.2 is a little more than 0.6.
+        slack = 1e-9
+        inside = pl.col("t_s") >= -slack
+        if self.length_s is not None:
+            inside &= pl.col("t_s") <= self.length_s + slack
+        quantiles = {"median": 0.5, "p5": 0.05, "p95": 0.95, "p99": 0.99}
+        columns = {"name": list(self.units), "unit": list(self.units.values())}
+        units = pl.DataFrame(columns, schema={"name": pl.String, "unit": pl.String})
+        return (
+            self.series.filter(inside)
+            .group_by("name", "metric", maintain_order=True)
+            .agg(
+                value.count().alias("count"),
+                value.mean().alias("mean"),
+                *(value.quantile(at, "linear").alias(name) for name, at in quantiles.items()),
+                value.min().alias("min"),
+                value.max().alias("max"),
+            )
+            .join(units, on="name", how="left", maintain_order="left")
+        )
+
+
+def read(path: Path) -> Imported:
+    """Read a data file of version 1 to 4; packed with gzip, with bzip2, or plain.
+
+    Raises
+    ------
+    SojournError
+        If it cannot be read, or is not such a file; the message says why in one sentence.
+    """
+    body = _parse(_unpack(path), path)
+    version = _version(body, path)
+    x_values = _numbers(_field(body, "x_values", list, path), "x_values", path, missing=False)
+    results = _field(body, "results", dict, path)
+    metadata = _field(body, "metadata", dict, path)
+    for name, values in results.items():
+        if not _is_text(name):
+            _refuse(path, f"results has the name {name!r}, which is no text")
+        if not isinstance(values, list):
+            _refuse(path, f"results[{name!r}] is {_kind(values)}, but must be a list of numbers")
+        if len(values) != len(x_values):
+            _refuse(path, f"results[{name!r}] has {len(values)} values, but x_values has {len(x_values)}")
+    columns = {name: _numbers(values, f"results[{name!r}]", path, missing=True) for name, values in results.items()}
+    length, total = (_seconds(metadata, key, path) for key in ("LENGTH", "TOTAL_LENGTH"))
+    # A test with TCP flows waits before and after them, for equally long.
+    wait = max(0.0, (total - length) / 2) if length is not None and total is not None else 0.0
+    return Imported(
+        version=version,
+        metadata=metadata,
+        units={name: _what(name, metadata)[1] for name in columns},
+        length_s=length,
+        series=_frame([x - wait for x in x_values if x is not None], columns, metadata),
+    )
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    message = f"{path} is not a data file of Flent: {why}"
+    raise SojournError(message)
+
+
+def _unpack(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            head = file.read(3)
+            file.seek(0)
+            if head.startswith(b"\x1f\x8b"):
+                content = _take(gzip.GzipFile(fileobj=file).read)
+            elif head == b"BZh":
+                content = _take(bz2.BZ2File(file).read)
+            else:
+                content = _take(file.read)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        _refuse(path, f"it cannot be unpacked ({error})")
+    except OSError as error:
+        if error.errno is None:
+            # What bz2 raises for damaged data.
+            _refuse(path, f"it cannot be unpacked ({error})")
+        message = f"{path} cannot be read: {error.strerror}"
+        raise SojournError(message) from error
+    if len(content) > MOST_BYTES:
+        _refuse(path, f"it is larger than {MOST_BYTES >> 20} MiB when unpacked")
+    return content
+
+
+def _take(read_some: Callable[[int], bytes]) -> bytes:
+    """Read a little more than is allowed at most."""
+    content = BytesIO()
+    while content.tell() <= MOST_BYTES and (piece := read_some(1 << 20)):
+        content.write(piece)
+    return content.getvalue()
+
+
+def _parse(content: bytes, path: Path) -> dict[str, Any]:
+    def constant(name: str) -> NoReturn:
+        _refuse(path, f"it holds {name}, which is no number of JSON")
+
+    try:
+        body = json.loads(content, parse_constant=constant)
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else f"it is not JSON ({error})"
+        _refuse(path, why)
+    if not isinstance(body, dict):
+        _refuse(path, f"it is {_kind(body)}, but must be an object")
+    return body
+
+
+def _version(body: dict[str, Any], path: Path) -> int:
+    # The first version did not say.
+    version = body.get("version", 1)
+    if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= NEWEST:
+        _refuse(path, f"version is {_short(version)}, but must be from 1 to {NEWEST}")
+    return version
+
+
+def _field(body: dict[str, Any], key: str, kind: type[Any], path: Path) -> Any:
+    if key not in body:
+        _refuse(path, f"{key} is missing")
+    if not isinstance(body[key], kind):
+        _refuse(path, f"{key} is {_kind(body[key])}, but must be {'a list' if kind is list else 'an object'}")
+    return body[key]
+
+
+def _numbers(values: list[Any], field: str, path: Path, *, missing: bool) -> list[float | None]:
+    found: list[float | None] = []
+    for place, value in enumerate(values):
+        if value is None and missing:
+            found.append(None)
+            continue
+        number = _number(value)
+        if number is None:
+            _refuse(path, f"{field}[{place}] is {_short(value)}, but must be a number{' or null' if missing else ''}")
+        found.append(number)
+    return found
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether a string can be written; JSON can spell halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _seconds(metadata: dict[str, Any], key: str, path: Path) -> float | None:
+    value = metadata.get(key)
+    if value is None:
+        return None
+    number = _number(value)
+    if number is None or number < 0:
+        _refuse(path, f"metadata.{key} is {_short(value)}, but must be a number of seconds >= 0")
+    return number
+
+
+def _kind(value: Any) -> str:
+    words = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return words.get(type(value), "a number")
+
+
+def _short(value: Any) -> str:
+    text = _kind(value) if isinstance(value, dict | list) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _what(name: str, metadata: dict[str, Any]) -> tuple[str, str]:
+    """Return the metric and the unit of a series."""
+    part = name.rsplit("::", 1)[-1]
+    if part in _PARTS:
+        return _PARTS[part]
+    if part.startswith("tcp_"):
+        return part, ""
+    if name.endswith(" fairness"):
+        return "jain", ""
+    for begin, metric, unit in _METRICS:
+        if name.startswith(begin):
+            return metric, unit
+    known = metadata.get("SERIES_META")
+    of_series = known.get(name) if isinstance(known, dict) else None
+    told = of_series.get("UNITS") if isinstance(of_series, dict) else None
+    return "value", told if isinstance(told, str) and _is_text(told) else ""
+
+
+def _frame(times: list[float], columns: dict[str, list[float | None]], metadata: dict[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    from sojourn.frames import SERIES_SCHEMA
+
+    parts = [
+        pl.DataFrame(
+            {
+                "t_s": pl.Series(times, dtype=pl.Float64),
+                "metric": pl.repeat(_what(name, metadata)[0], len(times), dtype=pl.String, eager=True),
+                "name": pl.repeat(name, len(times), dtype=pl.String, eager=True),
+                "direction": pl.repeat(_direction(name), len(times), dtype=pl.String, eager=True),
+                "value": pl.Series(values, dtype=pl.Float64),
+            }
+        )
+        for name, values in columns.items()
+    ]
+    return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
+
+
+def _direction(name: str) -> str | None:
+    return {"TCP upload": "up", "TCP downlo": "down"}.get(name[:10])

@@ -1,0 +1,309 @@
+"""Captures: what `sojourn run --pcap` writes, and what tshark and tcptrace read in it.
+
+tshark, editcap and tcptrace are judges and outside programs; a test that needs one says so when it is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn.errors import ParamError, SojournError
+from sojourn.interop import capture
+from sojourn.scenario import Flow, Probe, Scenario
+from tests.conftest import Cli, assert_one_sentence
+
+Fields = Callable[..., list[list[str]]]
+
+
+def scenario(**parts: Any) -> Scenario:
+    """Return a scenario with losses of each kind: a short queue, a fair one with CoDel, and two RTTs."""
+    flows = (
+        Flow(name="a", direction="up"),
+        Flow(name="b", direction="up", rtt="20ms", congestion_control="reno"),
+        Flow(name="c", direction="down"),
+    )
+    probes = (
+        Probe(name="ping", kind="icmp"),
+        Probe(name="rr", kind="udp_rr"),
+        Probe(name="voice", kind="isochronous", interval="20ms"),
+    )
+    whole = {
+        "experiment": "losses",
+        "duration": "10s",
+        "up": "5mbit",
+        "down": "10mbit",
+        "rtt": "40ms",
+        "qdisc_up": "pfifo limit 30",
+        "qdisc_down": "fq_codel",
+        "flows": flows,
+        "probes": probes,
+    }
+    return Scenario(**{**whole, **parts})
+
+
+def make(path: Path, one: Scenario | None = None, **options: Any) -> dict[str, Any]:
+    """Write a capture and return the record of its run."""
+    record: dict[str, Any] = json.loads(capture.run(one or scenario(), path, **options))
+    return record
+
+
+@pytest.fixture
+def fields(tmp_path: Path) -> Fields:
+    """Return what tshark says of the packets that a filter lets through, with all checksums verified."""
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not here: install the package tshark")
+
+    def call(path: Path, filter_text: str, *names: str) -> list[list[str]]:
+        checks = [word for what in ("ip", "tcp", "udp") for word in ("-o", f"{what}.check_checksum:TRUE")]
+        shown = [word for name in names for word in ("-e", name)]
+        done = subprocess.run(
+            ["tshark", "-n", "-r", path, *checks, "-Y", filter_text, "-T", "fields", *shown],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "appears" not in done.stderr, done.stderr
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    return call
+
+
+def sender(record: dict[str, Any], number: int) -> str:
+    """Return the address of the sender of a flow, as the documentation gives it."""
+    return f"10.{int(record['flows'][number]['direction'] == 'down')}.0.{number + 1}"
+
+
+def test_command_writes_a_capture_and_the_same_record(cli: Cli, tmp_path: Path) -> None:
+    plain = json.loads(cli("run", "tcp_1up", "--duration", "2s", "--json").stdout)
+    tapped = json.loads(cli("run", "tcp_1up", "--duration", "2s", "--json", "--pcap", "x.pcapng").stdout)
+    for record in (plain, tapped):
+        record["cost"].pop("wall_s")
+        record["cost"].pop("peak_rss_mb")
+    assert plain == tapped
+    first = (tmp_path / "x.pcapng").read_bytes()
+    assert first[:4] == b"\x0a\x0d\x0d\x0a"
+    cli("run", "tcp_1up", "--duration", "2s", "--pcap", "y.pcapng")
+    assert (tmp_path / "y.pcapng").read_bytes() == first
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.pcapng", "y.pcapng"]
+
+
+REFUSED = {
+    "repeats": (["run", "rrul", "--pcap", "x", "--repeat", "2"], ["pcap", "x", "one run", "2"]),
+    "a comparison": (["compare", "rrul", "--qdisc", "pie", "--pcap", "x"], ["pcap", "x", "one run"]),
+    "a point that is not": (["run", "rrul", "--pcap", "x", "--pcap-at", "moon"], ["pcap-at", "moon", "up-bottleneck"]),
+    "a point twice": (["run", "rrul", "--pcap", "x", "--pcap-at", "client,client"], ["pcap-at", "client", "once"]),
+    "no point": (["run", "rrul", "--pcap", "x", "--pcap-at", ""], ["pcap-at"]),
+    "a short snaplen": (["run", "rrul", "--pcap", "x", "--pcap-snaplen", "95"], ["pcap-snaplen", "95", "96"]),
+    "a long snaplen": (["run", "rrul", "--pcap", "x", "--pcap-snaplen", "262145"], ["pcap-snaplen", "262144"]),
+    "a snaplen in words": (["run", "rrul", "--pcap", "x", "--pcap-snaplen", "all"], ["--pcap-snaplen", "all"]),
+    "points without a file": (["run", "rrul", "--pcap-at", "client"], ["pcap-at", "client", "--pcap"]),
+    "a folder": (["run", "rrul", "--pcap", "."], ["pcap", "folder"]),
+    "a bad discipline": (["run", "rrul", "--pcap", "x", "--qdisc", "codel target 0"], ["target"]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused_and_leaves_nothing(name: str, cli: Cli, tmp_path: Path) -> None:
+    words, expected = REFUSED[name]
+    assert_one_sentence(cli(*words, status=2), *expected)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_kept(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("mine")
+    assert_one_sentence(cli("run", "rrul", "--pcap", "x", status=2), "pcap", "x", "--force")
+    assert (tmp_path / "x").read_text() == "mine"
+    cli("run", "tcp_1up", "--duration", "1s", "--pcap", "x", "--force")
+    assert (tmp_path / "x").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(SojournError, match="file/x cannot be written: "):
+        make(tmp_path / "file" / "x")
+    with pytest.raises(ParamError, match="folder"):
+        make(tmp_path)
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    # Stands for one: no file may grow beyond 100 kB.
+    done = subprocess.run(
+        [sys.executable, "-m", "sojourn", "run", "rrul", "--pcap", "x"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
+        timeout=60,
+        check=False,
+    )
+    assert_one_sentence(done, "x cannot be written: File too large")
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- tshark and tcptrace
+
+
+def test_tshark_finds_nothing_wrong(fields: Fields, tmp_path: Path) -> None:
+    path = tmp_path / "whole.pcapng"
+    make(path, snaplen=65_535, points=["client", "up-bottleneck", "down-bottleneck", "server"])
+    assert fields(path, "_ws.malformed || _ws.short || _ws.expert.severity >= 8388608", "frame.number") == []
+    bad = "ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0 || icmp.checksum.status == 0"
+    assert fields(path, bad, "frame.number") == []
+    for protocol in ("tcp", "udp", "icmp"):
+        good = len(fields(path, f"{protocol}.checksum.status == 1 && ip.checksum.status == 1", "frame.number"))
+        assert good == len(fields(path, protocol, "frame.number")) > 100
+    names = fields(path, "frame.number > 0", "frame.interface_name")
+    assert {name for (name,) in names} == {"client", "up-bottleneck", "down-bottleneck", "server"}
+
+
+def test_a_short_snaplen_keeps_the_headers_and_the_length(fields: Fields, tmp_path: Path) -> None:
+    short, whole = tmp_path / "short.pcapng", tmp_path / "whole.pcapng"
+    make(short, snaplen=96, points=["client"])
+    make(whole, snaplen=65_535, points=["client"])
+    shown = ("frame.time_epoch", "frame.len", "ip.len", "ip.id", "tcp.seq_raw", "tcp.ack_raw", "tcp.checksum")
+    shown = (*shown, "tcp.options.sack_le", "tcp.options.sack_re", "udp.checksum", "icmp.checksum")
+    rows = fields(short, "frame.number > 0", *shown)
+    assert rows == fields(whole, "frame.number > 0", *shown)
+    assert max(int(row[1]) for row in rows) == 1514
+    assert max(int(size) for (size,) in fields(short, "frame.number > 0", "frame.cap_len")) == 96
+
+
+def test_options_are_those_of_linux(fields: Fields, tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    record = make(path, points=["client"])
+    shown = ("tcp.options.mss_val", "tcp.options.wscale.shift", "tcp.options.sack_perm", "tcp.options.timestamp.tsval")
+    for mss, shift, sack, stamp in fields(path, "tcp.flags.syn == 1", *shown):
+        assert (mss, shift) == ("1460", "8")
+        assert sack
+        assert stamp
+    assert fields(path, "tcp && !tcp.options.timestamp.tsval", "frame.number") == []
+    # Each echoed timestamp is one that the other end has sent.
+    for number in range(3):
+        own = sender(record, number)
+        sent = {row[0] for row in fields(path, f"tcp && ip.src == {own}", "tcp.options.timestamp.tsval")}
+        echoed = {row[0] for row in fields(path, f"tcp && ip.dst == {own}", "tcp.options.timestamp.tsecr")}
+        assert echoed - {"0"} <= sent
+    blocks = fields(path, "tcp.options.sack_le", "tcp.ack", "tcp.options.sack_le", "tcp.options.sack_re")
+    assert len(blocks) > 50
+    for ack, left, right in blocks:
+        edges = [*zip(map(int, left.split(",")), map(int, right.split(",")), strict=True)]
+        assert all(0 < low < high for low, high in edges)
+        # The first may report a duplicate; the others lie above what is acknowledged.
+        assert all(int(ack) < low for low, _ in edges[1:])
+
+
+def test_ecn_is_agreed_on_and_marks_are_those_of_the_queue(fields: Fields, tmp_path: Path) -> None:
+    from sojourn.scenario import Tcp
+
+    path = tmp_path / "x.pcapng"
+    record = make(path, scenario(tcp=Tcp(ecn=True), qdisc_up="fq_codel"), points=["up-bottleneck"])
+    marks = record["bottleneck"]["up"]["marks"]
+    assert marks > 0
+    outgoing = "frame.packet_flags_direction == 2"
+    assert len(fields(path, f"ip.dsfield.ecn == 3 && {outgoing}", "frame.number")) == marks
+    syn = fields(path, "tcp.flags.syn == 1", "tcp.flags.ack", "tcp.flags.cwr", "tcp.flags.ece")
+    assert {tuple(map(int, row)) for row in syn} == {(0, 1, 1), (1, 0, 1)}
+    assert len(fields(path, "tcp.flags.cwr == 1 && tcp.len > 0", "frame.number")) > 0
+
+
+def test_the_queue_sends_what_the_record_counts(fields: Fields, tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    record = make(path)
+    # The measured window begins 5 s after midnight of 2000-01-02, for seed 1.
+    for name, end in (("up-bottleneck", "up"), ("down-bottleneck", "down")):
+        where = f'frame.interface_name == "{name}" && frame.packet_flags_direction == 2'
+        rows = fields(path, where, "frame.time_epoch", "frame.len")
+        inside = [int(size) for at, size in rows if float(at) >= 946_771_205]
+        counted = record["bottleneck"][end]
+        assert (len(inside), sum(inside)) == (counted["packets"], counted["bytes"])
+
+
+def judge_retransmissions(fields: Fields, path: Path, address: str) -> Counter[str]:
+    """Return how many segments of one sender tshark finds sent again, by its own words."""
+    words = ("retransmission", "out_of_order", "fast_retransmission", "spurious_retransmission")
+    found: Counter[str] = Counter()
+    for word in words:
+        found[word] = len(fields(path, f"tcp.analysis.{word} && ip.src == {address}", "frame.number"))
+    return found
+
+
+def test_at_the_sender_tshark_counts_our_retransmissions(fields: Fields, tmp_path: Path) -> None:
+    # Its two words together: within one RTT of the newest data tshark cannot tell a retransmission from reordering and
+    # says out of order; nothing is reordered at a sender.
+    for point, way in (("client", "up"), ("server", "down")):
+        path = tmp_path / f"{point}.pcapng"
+        record = make(path, points=[point])
+        for number, flow in enumerate(record["flows"]):
+            if flow["direction"] == way:
+                found = judge_retransmissions(fields, path, sender(record, number))
+                assert found["retransmission"] + found["out_of_order"] == flow["retransmissions"] > 0
+                data = fields(path, f"ip.src == {sender(record, number)} && tcp.len > 0", "frame.number")
+                assert len(data) == flow["segments_sent"]
+
+
+def test_beyond_the_queue_those_are_missing_that_it_dropped(fields: Fields, tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    record = make(path, points=["client", "up-bottleneck"])
+    for number, flow in enumerate(record["flows"]):
+        if flow["direction"] == "down":
+            continue
+        own = f"ip.src == {sender(record, number)} && tcp.len > 0 && frame.interface_name =="
+        shown = ("tcp.seq_raw", "ip.id")
+        sent = [tuple(row) for row in fields(path, f'{own} "client"', *shown)]
+        left = [tuple(row) for row in fields(path, f'{own} "up-bottleneck"', *shown)]
+        assert len(set(sent)) == len(sent), "the identification tells a segment from its retransmission"
+        dropped = Counter(sent) - Counter(left)
+        # What was still queued at the end is not dropped: it is at the end of what was sent.
+        queued = 0
+        while queued < len(sent) and dropped[sent[-1 - queued]]:
+            queued += 1
+        assert dropped.total() - queued <= flow["data_dropped"] <= dropped.total()
+        # Sent again: the number was seen before. Of these, the queue drops some too, and only the others come out.
+        seen: set[str] = set()
+        again = []
+        for segment in sent:
+            if segment[0] in seen:
+                again.append(segment)
+            seen.add(segment[0])
+        assert len(again) == flow["retransmissions"]
+        came_out = sum(segment in set(left) for segment in again)
+        one = tmp_path / f"{number}.pcapng"
+        subprocess.run(
+            ["tshark", "-n", "-r", path, "-Y", 'frame.interface_name == "up-bottleneck"', "-w", one],
+            check=True,
+            capture_output=True,
+        )
+        found = judge_retransmissions(fields, one, sender(record, number))
+        assert found["retransmission"] + found["out_of_order"] == came_out
+
+
+def test_tcptrace_counts_our_retransmissions(tmp_path: Path) -> None:
+    if shutil.which("tcptrace") is None or shutil.which("editcap") is None:
+        pytest.skip("tcptrace or editcap is not here: install the packages tcptrace and wireshark-common")
+    path, old = tmp_path / "x.pcapng", tmp_path / "x.pcap"
+    record = make(path, points=["client"])
+    subprocess.run(["editcap", "-F", "pcap", path, old], check=True, capture_output=True)
+    said = subprocess.run(["tcptrace", "-l", "-n", old], check=True, capture_output=True, text=True).stdout
+    counts = {}
+    for part in said.split("TCP connection ")[1:]:
+        # The first host opens the connection and is the first column.
+        lines = [line for line in part.splitlines() if ": " in line]
+        host = next(line.split()[-1].rsplit(":", 1)[0] for line in lines if line.strip().startswith("host"))
+        again = next(line.split()[3] for line in lines if line.strip().startswith("rexmt data pkts"))
+        counts[host] = int(again)
+    for number, flow in enumerate(record["flows"]):
+        if flow["direction"] == "up":
+            assert counts[sender(record, number)] == flow["retransmissions"] > 0
