@@ -35,7 +35,7 @@ def test_toml_experiment_runs(cli: Cli, tmp_path: Path) -> None:
 def commands() -> list[str]:
     """Return the commands of the README, continued lines joined."""
     text = README.replace("\\\n", " ")
-    return re.findall(r"^ +sojourn ((?:run|compare|list|plot|report).*)$", text, flags=re.MULTILINE)
+    return re.findall(r"^ +sojourn ((?:run|compare|list|plot|report|export|import).*)$", text, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", commands())
