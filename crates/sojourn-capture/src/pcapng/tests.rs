@@ -183,3 +183,32 @@ fn names_are_given_once() {
     let text = String::from_utf8_lossy(&names[0].1).into_owned();
     assert!(text.contains(".client\0") && text.contains(".server\0"));
 }
+
+#[test]
+fn behind_an_edge_of_finite_rate_hosts_see_their_own_wire() {
+    let text = SCENARIO.replacen('{', r#"{"edge_rate": "100mbit", "#, 1);
+    let points = Point::ALL;
+    let out = Shared::default();
+    let file = PcapNg::new(out.clone(), &points, 128, Duration::ZERO).expect("memory takes all");
+    let scenario = Scenario::from_json(&text).expect("a valid scenario");
+    let mut run = Run::with_capture(scenario, &points, Box::new(file)).expect("a valid scenario");
+    while matches!(run.advance(), Progress::Running(_)) {}
+    let bytes = out.0.lock().expect("one thread").clone();
+    let packets = packets(&bytes);
+    // From router to host: each packet arrives its time on a wire of 100 Mbit/s later, or more behind others.
+    for (router, host) in [(1, 0), (2, 3)] {
+        let came = |interface| packets.iter().filter(move |p| p.0 == interface && p.4 == 1);
+        let mut least = u64::MAX;
+        for (r, h) in came(router).zip(came(host)) {
+            assert_eq!(r.3, h.3, "the same packet");
+            let wire = u64::from(r.3) * 80;
+            assert!(h.1 >= r.1 + wire);
+            least = least.min(h.1 - r.1 - wire);
+        }
+        assert_eq!(least, 0);
+    }
+    // And what a host sends reaches a queue that drops some of it.
+    let sent = packets.iter().filter(|p| p.0 == 0 && p.4 == 2).count();
+    let left = packets.iter().filter(|p| p.0 == 1 && p.4 == 2).count();
+    assert!(sent > left + 10);
+}
