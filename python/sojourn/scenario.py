@@ -44,6 +44,8 @@ class Tcp:
 
     Attributes
     ----------
+    variant
+        `"linux-6.1"` (default) or `"linux-3.14"`: whose loss recovery and acknowledgement policy.
     initial_window
         Segments (default 10).
     receive_window
@@ -60,6 +62,7 @@ class Tcp:
         Time text: the shortest retransmission timeout (default Linux's 200 ms).
     """
 
+    variant: str | None = None
     initial_window: int | None = None
     receive_window: str | None = None
     ecn: bool | None = None

@@ -179,6 +179,11 @@ impl Scenario {
             );
         }
         let tcp = TcpParams {
+            variant: t
+                .tcp
+                .variant
+                .parse()
+                .map_err(|e: sojourn_tcp::ParamError| ScenarioError(e.to_string()))?,
             mss: t.tcp.mss,
             initial_window: t.tcp.initial_window,
             receive_window: parse_bytes(&t.tcp.receive_window)
@@ -266,6 +271,7 @@ impl Scenario {
             spare_acks: self.spare_acks,
             sample_interval: format_duration(self.sample_interval),
             tcp: TcpText {
+                variant: self.tcp.variant.name().into(),
                 mss: self.tcp.mss,
                 initial_window: self.tcp.initial_window,
                 receive_window: self.tcp.receive_window.to_string(),

@@ -48,7 +48,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         ),
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),
-            "key \"tcp.cwnd\" is unknown, but must be one of mss, initial_window, receive_window, hystart, ecn, \
+            "key \"tcp.cwnd\" is unknown, but must be one of variant, mss, initial_window, receive_window, hystart, ecn, \
              delayed_ack, min_rto",
         ),
         (
@@ -435,7 +435,7 @@ fn defaults_are_written_out() {
             "burst_up": "3028b", "burst_down": "3028b", "start_jitter": "50ms", "spare_acks": false,
             "sample_interval": "200ms", "flows": [], "probes": [], "seed": 1,
             "tcp": {"mss": 1448, "initial_window": 10, "receive_window": "3145728b", "hystart": true, "ecn": false,
-                    "delayed_ack": true, "min_rto": "200ms"},
+                    "delayed_ack": true, "min_rto": "200ms", "variant": "linux-6.1"},
         })
     );
     assert!(
@@ -477,7 +477,7 @@ fn everything() -> Value {
         "burst_up": "4000b", "burst_down": "5000b", "edge_rate": "1gbit", "start_jitter": "1ms", "spare_acks": true,
         "sample_interval": "100ms", "seed": 18_446_744_073_709_551_615u64,
         "tcp": {"mss": 1000, "initial_window": 3, "receive_window": "65536b", "hystart": false, "ecn": true,
-                "delayed_ack": false, "min_rto": "1s"},
+                "delayed_ack": false, "min_rto": "1s", "variant": "linux-3.14"},
         "flows": [{"name": "f", "kind": "tcp", "direction": "down", "congestion_control": "reno", "rtt": "7ms", "start": "250ms",
                    "bytes": 5000, "rate": "300kbit"}],
         "probes": [

@@ -31,6 +31,7 @@
 
 pub mod cc;
 mod endpoint;
+mod fack;
 mod params;
 mod rack;
 mod receiver;
@@ -43,7 +44,7 @@ mod timers;
 mod window;
 
 pub use endpoint::Endpoint;
-pub use params::{ParamError, TcpParams};
+pub use params::{ParamError, TcpParams, Variant};
 pub use receiver::{Receiver, ReceiverStats};
 pub use segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
 pub use sender::{CaState, Sender, SenderStats};

@@ -2,7 +2,7 @@
 
 use crate::segment::{Flags, SackBlock, Segment};
 use crate::window::ReceiveWindow;
-use crate::{TcpParams, WINDOW_UNIT};
+use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`, `TCP_ATO_MIN`.
@@ -73,6 +73,8 @@ pub struct Receiver {
     /// CE was seen and the sender has not yet answered with CWR (RFC 3168 section 6.1.3).
     echo_ce: bool,
     delayed: bool,
+    /// Acknowledgements above a gap may be merged (Linux since 4.18).
+    compresses: bool,
     window: ReceiveWindow,
     srtt: Option<Duration>,
     /// This side's own retransmission time-out: what counts as a long pause, and bounds the delay.
@@ -103,6 +105,7 @@ impl Receiver {
             ts_recent: 0,
             echo_ce: false,
             delayed: p.delayed_ack,
+            compresses: p.variant != Variant::Linux314,
             window,
             srtt: None,
             rto: crate::rtt::RTO_INITIAL,
@@ -319,7 +322,7 @@ impl Receiver {
     /// Above a gap each segment asks for an acknowledgement at once; after the third for the same gap they are merged
     /// for up to 1 ms. Source: Linux SACK compression.
     fn compress(&mut self, now: Time) {
-        if self.compressed >= COMPRESSED_MAX {
+        if !self.compresses || self.compressed >= COMPRESSED_MAX {
             self.need = AckNeed::Now;
             return;
         }

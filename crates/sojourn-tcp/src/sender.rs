@@ -1,13 +1,14 @@
 //! The sending half of an endpoint: what may be sent now, and what an acknowledgement means.
 
 use crate::cc::{Ack, CongestionControl, Controller, Window};
+use crate::fack::Fack;
 use crate::rack::Rack;
 use crate::recovery::Undo;
 use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 use crate::timers::TimerKind;
-use crate::{TcpParams, WINDOW_UNIT};
+use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
 /// Congestion state, by Linux's names.
@@ -103,6 +104,8 @@ pub struct Sender {
     pub(crate) window: Window,
     pub(crate) board: Scoreboard,
     pub(crate) rack: Rack,
+    /// In place of RACK, in the variant of Linux 3.14.
+    pub(crate) fack: Option<Box<Fack>>,
     pub(crate) rtt: RttEstimator,
     pub(crate) min_rtt: MinRtt,
     pub(crate) state: CaState,
@@ -149,7 +152,7 @@ impl Sender {
     pub(crate) fn new(p: &TcpParams) -> Self {
         Self {
             mss: p.mss,
-            cc: p.congestion_control.build(p.hystart),
+            cc: p.congestion_control.build(p.hystart, p.variant),
             window: Window {
                 cwnd: p.initial_window,
                 ssthresh: u32::MAX,
@@ -157,6 +160,7 @@ impl Sender {
             },
             board: Scoreboard::new(p.mss),
             rack: Rack::new(),
+            fack: (p.variant == Variant::Linux314).then(Box::default),
             rtt: RttEstimator::new(p.min_rto),
             min_rtt: MinRtt::default(),
             state: CaState::Open,
@@ -320,6 +324,10 @@ impl Sender {
             self.undo.first_retransmit = Some(now);
         }
         self.board.resend(index, now, true);
+        if let Some(fack) = &mut self.fack {
+            fack.on_retransmit(index, now, self.nxt);
+            self.board.forget_retransmissions();
+        }
         self.undo.outstanding = Some(self.undo.outstanding.unwrap_or(0) + 1);
         self.stats.segments_sent += 1;
         self.stats.retransmissions += 1;
@@ -356,7 +364,7 @@ impl Sender {
     }
 
     /// Whether the window, not the application, limited what was sent: only then may it grow.
-    fn window_limited(&self) -> bool {
+    pub(crate) fn window_limited(&self) -> bool {
         self.limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.max_out)
     }
 
@@ -397,6 +405,9 @@ impl Sender {
         if self.board.is_empty() {
             return;
         }
+        if self.fack.is_some() && !matches!(self.timer, Some((TimerKind::Retransmission, _))) {
+            self.arm_rto(now);
+        }
         let lost_before = self.board.lost_total();
         self.undo.echo_ms = segment.ts_ecr;
         let mut times = Times::default();
@@ -428,6 +439,10 @@ impl Sender {
         };
         self.cc.on_rtt(&ack_info, &mut self.window);
         self.resend = Resend::Nothing;
+        if self.fack.is_some() {
+            self.after_ack_3_14(prior_una, &mut news, &ack_info, lost_before, now);
+            return;
+        }
         // A SACK restarts the timer only if it measures data that is older than the head (so the head was retransmitted).
         let mut set_timer = news.advanced
             || times
@@ -521,6 +536,9 @@ impl Sender {
         let segments = ((highest - low).div_ceil(u64::from(self.mss))) as u32;
         self.reordering = self.reordering.max(segments.min(300));
         self.rack.saw_reordering();
+        if let Some(fack) = &mut self.fack {
+            fack.saw_reordering();
+        }
     }
 
     /// Updates the RTT estimate; answers the RTT that congestion control sees.

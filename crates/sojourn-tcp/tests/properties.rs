@@ -7,7 +7,7 @@ mod net;
 use net::{Dir, Fate, Net, Sent, params};
 use proptest::prelude::*;
 use sojourn_tcp::cc::Algorithm;
-use sojourn_tcp::{Endpoint, Flags, SackBlock, Segment, TcpParams};
+use sojourn_tcp::{Endpoint, Flags, SackBlock, Segment, TcpParams, Variant};
 use sojourn_units::{Bytes, Duration, Time};
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -50,9 +50,11 @@ fn tcp_params() -> impl Strategy<Value = TcpParams> {
         any::<[bool; 3]>(),
         1..30u32,
         5_000..200_000u64,
+        prop::sample::select(&Variant::ALL[..]),
     )
         .prop_map(
-            |(algorithm, [hystart, ecn, delayed_ack], initial_window, window)| TcpParams {
+            |(algorithm, [hystart, ecn, delayed_ack], initial_window, window, variant)| TcpParams {
+                variant,
                 hystart,
                 ecn,
                 delayed_ack,

@@ -60,6 +60,7 @@ impl Default for Text {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct TcpText {
+    pub(super) variant: String,
     pub(super) mss: u16,
     pub(super) initial_window: u32,
     pub(super) receive_window: String,
@@ -73,6 +74,7 @@ impl Default for TcpText {
     fn default() -> Self {
         let p = TcpParams::default();
         Self {
+            variant: p.variant.name().into(),
             mss: p.mss,
             initial_window: p.initial_window,
             receive_window: p.receive_window.to_string(),

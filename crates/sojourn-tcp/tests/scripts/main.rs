@@ -2,6 +2,7 @@
 
 mod ack;
 mod ecn;
+mod linux_3_14;
 mod loss;
 mod net;
 mod timeout;
