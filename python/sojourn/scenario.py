@@ -154,6 +154,8 @@ class Scenario:
         Rate text of the bottleneck in each direction.
     edge_rate
         Rate text of the links at the edges; `None` is infinitely fast.
+    delay_tick
+        Time text: the path's delay lets packets out at multiples of this only (default `"0s"`: at once).
     rtt
         Time text: base round-trip time of the path.
     qdisc_up, qdisc_down
@@ -178,6 +180,7 @@ class Scenario:
     up: str | None = None
     down: str | None = None
     edge_rate: str | None = None
+    delay_tick: str | None = None
     rtt: str | None = None
     qdisc_up: str | None = None
     qdisc_down: str | None = None

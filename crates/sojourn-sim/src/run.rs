@@ -59,6 +59,7 @@ impl Run {
             down: side(&s.down),
             edge_rate: s.edge_rate,
             rtts: rtts.clone(),
+            delay_tick: s.delay_tick,
             spare_acks: s.spare_acks,
         });
         let path = |rtt: Duration| -> &Path {

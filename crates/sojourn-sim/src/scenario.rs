@@ -133,6 +133,8 @@ pub struct Scenario {
     pub rtt: Duration,
     /// Rate of the links at the edges; `None` for infinitely fast.
     pub edge_rate: Option<Rate>,
+    /// The delay box lets packets out at multiples of this only; zero for at once.
+    pub delay_tick: Duration,
     /// Flows start this much later at most, uniformly drawn.
     pub start_jitter: Duration,
     /// Ablation: bare acknowledgements are not lost at the bottleneck.
@@ -203,6 +205,7 @@ impl Scenario {
         let scenario = Self {
             up: bottleneck("up", &t.up, &t.qdisc_up, t.burst_up.as_deref(), frame)?,
             down: bottleneck("down", &t.down, &t.qdisc_down, t.burst_down.as_deref(), frame)?,
+            delay_tick: time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?,
             edge_rate: t.edge_rate.as_deref().map(|x| rate("edge_rate", x)).transpose()?,
             lead: time("lead", &t.lead, Duration::ZERO, Duration::from_secs(3600))?,
             start_jitter: time("start_jitter", &t.start_jitter, Duration::ZERO, duration)?,
@@ -266,6 +269,7 @@ impl Scenario {
             qdisc_down: self.down.qdisc.to_string(),
             burst_up: Some(self.up.burst.to_string()),
             burst_down: Some(self.down.burst.to_string()),
+            delay_tick: format_duration(self.delay_tick),
             edge_rate: self.edge_rate.map(format_rate),
             start_jitter: format_duration(self.start_jitter),
             spare_acks: self.spare_acks,

@@ -175,6 +175,7 @@ impl Simulator {
             links.push(Link {
                 egress,
                 delay: spec.delay,
+                tick: spec.tick,
                 line: VecDeque::new(),
                 slot: (wire || !spec.delay.is_zero()).then(|| slot(LinkPart::Line(i as u16))),
                 next: Vec::new(),
@@ -492,7 +493,10 @@ impl Simulator {
             self.forward(next, packet);
             return;
         }
-        let at = self.now + delay;
+        let mut at = self.now + delay;
+        if !l.tick.is_zero() {
+            at = Time::from_nanos(at.as_nanos().next_multiple_of(l.tick.as_nanos()));
+        }
         if l.line.is_empty()
             && let Some(slot) = l.slot
         {

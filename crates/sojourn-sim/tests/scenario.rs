@@ -44,7 +44,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, rtt, qdisc_up, qdisc_down, \
-             burst_up, burst_down, edge_rate, start_jitter, spare_acks, sample_interval, tcp, flows, probes, seed",
+             burst_up, burst_down, edge_rate, delay_tick, start_jitter, spare_acks, sample_interval, tcp, flows, probes, seed",
         ),
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),
@@ -430,7 +430,7 @@ fn defaults_are_written_out() {
     assert_eq!(
         canonical,
         json!({
-            "experiment": "custom", "duration": "5s", "lead": "2s", "up": "10mbit", "down": "10mbit", "rtt": "50ms",
+            "experiment": "custom", "duration": "5s", "lead": "2s", "up": "10mbit", "delay_tick": "0s", "down": "10mbit", "rtt": "50ms",
             "qdisc_up": canonical["qdisc_up"], "qdisc_down": canonical["qdisc_up"],
             "burst_up": "3028b", "burst_down": "3028b", "start_jitter": "50ms", "spare_acks": false,
             "sample_interval": "200ms", "flows": [], "probes": [], "seed": 1,
@@ -474,7 +474,7 @@ fn everything() -> Value {
     json!({
         "experiment": "all", "duration": "3s", "lead": "1.5s", "up": "1.5mbit", "down": "7mbit", "rtt": "31ms",
         "qdisc_up": "codel limit 900 target 7ms interval 90ms noecn", "qdisc_down": "pfifo limit 77",
-        "burst_up": "4000b", "burst_down": "5000b", "edge_rate": "1gbit", "start_jitter": "1ms", "spare_acks": true,
+        "burst_up": "4000b", "burst_down": "5000b", "edge_rate": "1gbit", "delay_tick": "1ms", "start_jitter": "1ms", "spare_acks": true,
         "sample_interval": "100ms", "seed": 18_446_744_073_709_551_615u64,
         "tcp": {"mss": 1000, "initial_window": 3, "receive_window": "65536b", "hystart": false, "ecn": true,
                 "delayed_ack": false, "min_rto": "1s", "variant": "linux-3.14"},

@@ -22,6 +22,12 @@ const PROBE_MIN: Duration = Duration::from_millis(10);
 /// What a lone segment's probe waits longer, because its acknowledgement may be delayed (`TCP_DELACK_MAX`).
 const DELAYED_ACK: Duration = Duration::from_millis(200);
 
+/// Segments that the send buffer holds, acknowledged or not: `tcp_wmem` of 4 MiB by the 4352 bytes that a full segment
+/// occupies there when nothing is offloaded (a 4 KiB slab with its bookkeeping).
+pub(crate) const SEND_BUFFER: u32 = (4 << 20) / 4352;
+/// How far below the window the flight may be while the window still counts as the limit (`tcp_max_burst`).
+const NEARLY: u32 = 3;
+
 /// What forward acknowledgement remembers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fack {
@@ -47,7 +53,14 @@ impl Fack {
 
 impl Sender {
     /// The rest of an acknowledgement after the scoreboard has taken it: state, losses, window, timer.
-    pub(crate) fn after_ack_3_14(&mut self, prior_una: u64, news: &mut News, ack: &Ack, lost_before: u64, now: Time) {
+    pub(crate) fn after_ack_3_14(
+        &mut self,
+        prior_una: u64,
+        news: &mut News,
+        ack: &Ack,
+        (lost_before, flight_before): (u64, u32),
+        now: Time,
+    ) {
         if news.sacked {
             self.mark_lost_retransmissions();
         }
@@ -60,7 +73,9 @@ impl Sender {
         let newly_lost = self.board.lost_total() > lost_before;
         if self.in_reduction() {
             self.reduce_proportionally(news.delivered, newly_lost, news.advanced);
-        } else if (news.advanced || (self.reordering > DUP_THRESH && news.sacked)) && self.window_limited() {
+        } else if (news.advanced || (self.reordering > DUP_THRESH && news.sacked))
+            && flight_before + NEARLY >= self.window.cwnd
+        {
             self.cc.grow(ack, &mut self.window);
         }
         if matches!(self.timer, Some((TimerKind::Retransmission, _))) && self.state == CaState::Open {

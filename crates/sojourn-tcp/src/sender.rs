@@ -145,6 +145,8 @@ pub struct Sender {
     sent_in_burst: u32,
     last_send: Option<Time>,
     initial_window: u32,
+    /// Segments that may be sent and unacknowledged, because the send buffer holds no more.
+    buffer: u32,
     pub(crate) stats: SenderStats,
 }
 
@@ -187,6 +189,11 @@ impl Sender {
             sent_in_burst: 0,
             last_send: None,
             initial_window: p.initial_window,
+            buffer: if p.variant == Variant::Linux314 {
+                crate::fack::SEND_BUFFER
+            } else {
+                u32::MAX
+            },
             stats: SenderStats::default(),
         }
     }
@@ -285,7 +292,7 @@ impl Sender {
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
         let len = (self.written - self.nxt).min(u64::from(self.mss)) as u16;
-        if len == 0 || self.nxt + u64::from(len) > self.window_end {
+        if len == 0 || self.nxt + u64::from(len) > self.window_end || self.board.packets_out() >= self.buffer {
             return None;
         }
         Some(self.send_new(len, now))
@@ -364,7 +371,7 @@ impl Sender {
     }
 
     /// Whether the window, not the application, limited what was sent: only then may it grow.
-    pub(crate) fn window_limited(&self) -> bool {
+    fn window_limited(&self) -> bool {
         self.limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.max_out)
     }
 
@@ -408,7 +415,7 @@ impl Sender {
         if self.fack.is_some() && !matches!(self.timer, Some((TimerKind::Retransmission, _))) {
             self.arm_rto(now);
         }
-        let lost_before = self.board.lost_total();
+        let (lost_before, flight_before) = (self.board.lost_total(), self.board.in_flight());
         self.undo.echo_ms = segment.ts_ecr;
         let mut times = Times::default();
         // Before this acknowledgement: what it SACKs itself must not make the rest of it look reordered.
@@ -440,7 +447,7 @@ impl Sender {
         self.cc.on_rtt(&ack_info, &mut self.window);
         self.resend = Resend::Nothing;
         if self.fack.is_some() {
-            self.after_ack_3_14(prior_una, &mut news, &ack_info, lost_before, now);
+            self.after_ack_3_14(prior_una, &mut news, &ack_info, (lost_before, flight_before), now);
             return;
         }
         // A SACK restarts the timer only if it measures data that is older than the head (so the head was retransmitted).

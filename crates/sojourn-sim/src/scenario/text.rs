@@ -23,6 +23,7 @@ pub(super) struct Text {
     pub(super) burst_down: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edge_rate: Option<String>,
+    pub(super) delay_tick: String,
     pub(super) start_jitter: String,
     pub(super) spare_acks: bool,
     pub(super) sample_interval: String,
@@ -46,6 +47,7 @@ impl Default for Text {
             burst_up: None,
             burst_down: None,
             edge_rate: None,
+            delay_tick: "0s".into(),
             start_jitter: "50ms".into(),
             spare_acks: false,
             sample_interval: "200ms".into(),
