@@ -28,7 +28,7 @@ pub enum CaState {
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
-    /// Data segments sent, retransmissions included.
+    /// Segments with data or a FIN sent, retransmissions included.
     pub segments_sent: u64,
     /// Retransmissions, probes included.
     pub retransmissions: u64,
@@ -110,8 +110,10 @@ pub struct Sender {
     pub(crate) una: u64,
     /// Next byte to send.
     pub(crate) nxt: u64,
-    /// One past the last byte that the application has written.
+    /// One past the last byte that the application has written, or past the FIN.
     pub(crate) written: u64,
+    /// Sequence number of the FIN; `u64::MAX` as long as the application has not closed.
+    pub(crate) fin: u64,
     /// One past the last byte that the receiver's window admits.
     pub(crate) window_end: u64,
     /// `nxt` when the current state was entered: recovery ends when this is acknowledged.
@@ -163,6 +165,7 @@ impl Sender {
             una: 1,
             nxt: 1,
             written: 1,
+            fin: u64::MAX,
             window_end: 1,
             high_seq: 1,
             prior_cwnd: 0,
@@ -210,12 +213,18 @@ impl Sender {
     /// Payload bytes acknowledged.
     #[must_use]
     pub fn bytes_acked(&self) -> u64 {
-        self.una - 1
+        self.una - 1 - u64::from(self.fin_acked())
     }
     /// Payload bytes written and not yet acknowledged.
     #[must_use]
     pub fn bytes_pending(&self) -> u64 {
-        self.written - self.una
+        self.written - self.una - u64::from(self.fin != u64::MAX && !self.fin_acked())
+    }
+    /// Whether the peer has acknowledged the FIN, and so everything.
+    #[inline]
+    #[must_use]
+    pub fn fin_acked(&self) -> bool {
+        self.una > self.fin
     }
     /// Smoothed RTT.
     #[must_use]
@@ -242,7 +251,15 @@ impl Sender {
         }
     }
 
-    /// Whether everything written was sent and acknowledged.
+    /// The application has written everything: a FIN follows the last byte.
+    pub(crate) fn close(&mut self) {
+        if self.fin == u64::MAX {
+            self.fin = self.written;
+            self.written += 1;
+        }
+    }
+
+    /// Whether everything written was sent and acknowledged, and the FIN too if there is one.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.una == self.written
@@ -280,11 +297,32 @@ impl Sender {
     }
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
-        let len = (self.written - self.nxt).min(u64::from(self.mss)) as u16;
+        let len = self.next_len();
         if len == 0 || self.nxt + u64::from(len) > self.window_end {
             return None;
         }
         Some(self.send_new(len, now))
+    }
+
+    /// Sequence numbers that the next new segment takes. A FIN rides on the last segment, which may be a full one.
+    pub(crate) fn next_len(&self) -> u16 {
+        let len = (self.written - self.nxt).min(u64::from(self.mss));
+        (len + u64::from(self.nxt + len == self.fin)) as u16
+    }
+
+    /// What goes out for sequence numbers `seq` to `seq + len`: the last of them may be the FIN.
+    #[inline]
+    pub(crate) fn outgoing(&self, seq: u64, len: u16, flags: Flags) -> Outgoing {
+        if seq + u64::from(len) > self.fin {
+            // A FIN alone is a control segment, and those are not ECN-capable (RFC 3168 section 6.1.4).
+            let flags = if len == 1 { Flags::FIN } else { flags | Flags::FIN };
+            return Outgoing {
+                seq,
+                len: len - 1,
+                flags,
+            };
+        }
+        Outgoing { seq, len, flags }
     }
 
     pub(crate) fn send_new(&mut self, len: u16, now: Time) -> Outgoing {
@@ -312,7 +350,7 @@ impl Sender {
             flags |= Flags::CWR;
             self.send_cwr = false;
         }
-        Outgoing { seq, len, flags }
+        self.outgoing(seq, len, flags)
     }
 
     fn retransmit(&mut self, index: u64, now: Time) -> Outgoing {
@@ -333,11 +371,7 @@ impl Sender {
             self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
         }
         // Retransmissions are never marked ECN-capable (RFC 3168 section 6.1.5).
-        Outgoing {
-            seq: s.seq,
-            len: s.len,
-            flags: Flags::NONE,
-        }
+        self.outgoing(s.seq, s.len, Flags::NONE)
     }
 
     /// Sending has stopped: notes whether the congestion window was what stopped it.
