@@ -6,11 +6,15 @@ use crate::record::{self, Record};
 use crate::scenario::{Direction, ProbeKindScenario, Scenario};
 use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
+use crate::traffic::voip::VoipSpec;
+use crate::traffic::web::WebSpec;
 use sojourn_tcp::TcpParams;
 use sojourn_units::{Duration, Stream, Time};
 
 /// How long after the measured window probes may still come home.
 const LINGER: Duration = Duration::from_secs(3);
+/// And voice: a frame that stands in a queue, however long, is not lost.
+const LINGER_VOICE: Duration = Duration::from_secs(600);
 
 /// A run of a scenario that can be advanced in steps, so that its driver can show progress or stop it.
 #[derive(Debug)]
@@ -45,6 +49,7 @@ impl Run {
             .iter()
             .map(|f| f.rtt)
             .chain(s.probes.iter().map(|p| p.rtt))
+            .chain(s.web.iter().map(|w| w.rtt))
             .collect();
         rtts.push(s.rtt);
         rtts.sort_unstable();
@@ -99,6 +104,19 @@ impl Run {
                     Direction::Up,
                     Duration::from_millis(200),
                 ),
+                ProbeKindScenario::Voip(direction, voice) => {
+                    let (route, back) = ways(p.rtt, direction);
+                    simulator.add_voip(VoipSpec {
+                        name: p.name.clone(),
+                        route,
+                        back,
+                        frame: voice.frame,
+                        size: p.size,
+                        start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), voice.frame),
+                        measured_from: begin,
+                    })?;
+                    continue;
+                }
                 ProbeKindScenario::Isochronous(direction, interval) => {
                     (ProbeKind::Isochronous { interval }, direction, interval)
                 }
@@ -115,6 +133,26 @@ impl Run {
                 size: p.size,
                 start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), period),
                 measured_from: begin,
+            })?;
+        }
+        for w in &s.web {
+            let (route, back) = ways(w.rtt, Direction::Up);
+            simulator.add_web(WebSpec {
+                name: w.name.clone(),
+                route,
+                back,
+                tcp: TcpParams {
+                    congestion_control: w.congestion_control,
+                    ..s.tcp.clone()
+                },
+                start: begin + w.start + jitter(s.seed, &format!("start {}", w.name), s.start_jitter),
+                interval: w.interval,
+                objects: w.objects.clone(),
+                workers: w.workers,
+                think_time: w.think_time,
+                request: w.request_bytes,
+                header: w.header_bytes,
+                dns: w.dns,
             })?;
         }
         let end = begin + s.duration;
@@ -146,11 +184,17 @@ impl Run {
     /// The record of the run, once it is over.
     #[must_use]
     pub fn finish(mut self) -> Record {
-        let bottleneck = record::bottlenecks(&self.scenario, &self.simulator);
+        let bottleneck = record::bottlenecks(&self.scenario, &self.simulator, self.begin);
         let flows = record::flows(&self.scenario, &self.simulator);
         let mut until = self.end;
         let last = self.end + LINGER;
         while self.simulator.awaits_probes() && until < last {
+            until = (until + Duration::from_millis(100)).min(last);
+            self.simulator.run_until(until);
+        }
+        let last = self.end + LINGER_VOICE;
+        self.simulator.dismiss_probes();
+        while self.simulator.awaits_voip() && until < last {
             until = (until + Duration::from_millis(100)).min(last);
             self.simulator.run_until(until);
         }
