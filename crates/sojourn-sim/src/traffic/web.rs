@@ -30,6 +30,9 @@ pub const DNS_TIMEOUT: Duration = Duration::from_secs(5);
 /// A connection is named by so many bits.
 const NUMBER_BITS: u32 = 24;
 
+#[cfg(test)]
+mod tests;
+
 /// A web client.
 #[derive(Clone, Debug)]
 pub struct WebSpec {
