@@ -79,12 +79,13 @@ impl Connection {
     }
 
     /// A segment has arrived at one of the ends.
+    #[inline(never)]
     pub(crate) fn on_segment(&mut self, at_server: bool, segment: &Segment, think: Duration, now: Time) {
+        let end = if at_server { &mut self.server } else { &mut self.client };
+        end.on_segment(segment, now);
         if !at_server {
-            self.client.on_segment(segment, now);
             return;
         }
-        self.server.on_segment(segment, now);
         if self.server.receiver().bytes_in_order() >= self.requested
             && let Some(answer) = self.owed.take()
         {
@@ -126,10 +127,13 @@ impl Connection {
     }
 
     /// The next segment to send now, and whether it goes to the server.
+    #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<(bool, Segment)> {
-        if let Some(segment) = self.client.poll_transmit(now) {
-            return Some((true, segment));
+        for (to_server, end) in [(true, &mut self.client), (false, &mut self.server)] {
+            if let Some(segment) = end.poll_transmit(now) {
+                return Some((to_server, segment));
+            }
         }
-        self.server.poll_transmit(now).map(|segment| (false, segment))
+        None
     }
 }
