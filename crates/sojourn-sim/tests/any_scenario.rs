@@ -60,6 +60,23 @@ fn some<T: Into<Value> + Clone + std::fmt::Debug>(values: &[T]) -> impl Strategy
     prop::sample::select(values)
 }
 
+/// A small page.
+fn web_client() -> impl Strategy<Value = Value> {
+    (
+        some(&["cubic", "reno"]),
+        prop::collection::vec(prop_oneof![1..3000u64, 1..100_000u64], 1..8),
+        1..6u8,
+        some(&["1us", "5ms", "400ms"]),
+        some(&["0s", "3ms"]),
+        some(&["1ms", "200ms"]),
+        any::<bool>(),
+    )
+        .prop_map(|(cc, objects, workers, rtt, think, interval, dns)| {
+            json!({"congestion_control": cc, "objects": objects, "workers": workers, "rtt": rtt, "think_time": think,
+                   "interval": interval, "dns": dns, "request_bytes": 1 + objects[0] % 3000, "header_bytes": objects[0] % 900})
+        })
+}
+
 /// Valid scenarios that are short, of every kind of load.
 fn small_scenario() -> impl Strategy<Value = Value> {
     let qdiscs = [
@@ -111,19 +128,6 @@ fn small_scenario() -> impl Strategy<Value = Value> {
             let key = if kind == "udp_rr" { "timeout" } else { "interval" };
             json!({"kind": kind, "size": size, key: time})
         });
-    let web = (
-        some(&["cubic", "reno"]),
-        prop::collection::vec(prop_oneof![1..3000u64, 1..100_000u64], 1..8),
-        1..6u8,
-        some(&["1us", "5ms", "400ms"]),
-        some(&["0s", "3ms"]),
-        some(&["1ms", "200ms"]),
-        any::<bool>(),
-    )
-        .prop_map(|(cc, objects, workers, rtt, think, interval, dns)| {
-            json!({"congestion_control": cc, "objects": objects, "workers": workers, "rtt": rtt, "think_time": think,
-                   "interval": interval, "dns": dns, "request_bytes": 1 + objects[0] % 3000, "header_bytes": objects[0] % 900})
-        });
     let link = (
         some(&["1kbit", "300kbit", "9.7mbit", "1gbit"]),
         some(&["5kbit", "2mbit", "100mbit"]),
@@ -143,7 +147,10 @@ fn small_scenario() -> impl Strategy<Value = Value> {
         link,
         tcp,
         prop::collection::vec(flow, 0..6),
-        (prop::collection::vec(probe, 0..4), prop::collection::vec(web, 0..3)),
+        (
+            prop::collection::vec(probe, 0..4),
+            prop::collection::vec(web_client(), 0..3),
+        ),
         any::<u64>(),
     )
         .prop_map(|(link, tcp, mut flows, (mut probes, mut web), seed)| {

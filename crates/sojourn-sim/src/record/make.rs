@@ -237,25 +237,28 @@ fn samples(probe: &Probe, scenario: &Scenario, begin: Time) -> ProbeSeries {
     }
 }
 
-pub(crate) fn assemble(
-    scenario: &Scenario,
-    simulator: &Simulator,
-    begin: Time,
-    bottleneck: Bottlenecks,
-    flows: Vec<FlowRecord>,
-) -> Record {
-    let mut rtts = Vec::new();
-    let (mut sent_all, mut lost_all, mut excess) = (0, 0, 0.0);
-    let mut probes = Vec::new();
-    let mut rtt_series = BTreeMap::new();
-    let mut voip_series = BTreeMap::new();
+/// What the probes of a run say, each and together.
+#[derive(Default)]
+struct Probes {
+    records: Vec<ProbeRecord>,
+    series: BTreeMap<String, ProbeSeries>,
+    voice: BTreeMap<String, VoiceSeries>,
+    /// Of all echo probes in the measured window: round-trip times, ms, and what they exceed the base by, added up.
+    rtts: Vec<f64>,
+    excess: f64,
+    sent: u64,
+    lost: u64,
+}
+
+fn probes(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Probes {
+    let mut all = Probes::default();
     let (mut echoes, mut voips) = (simulator.probes.iter(), simulator.voips.iter());
     for (i, s) in scenario.probes.iter().enumerate() {
         let shared = sharers(scenario, simulator, scenario.flows.len() + i);
         if let ProbeKindScenario::Voip(direction, codec) = s.kind {
             if let Some(v) = voips.next() {
-                probes.push(voice::record(s, direction, codec, v, shared));
-                voip_series.insert(s.name.clone(), voice::series(scenario, v));
+                all.records.push(voice::record(s, direction, codec, v, shared));
+                all.voice.insert(s.name.clone(), voice::series(scenario, v));
             }
             continue;
         }
@@ -279,14 +282,14 @@ pub(crate) fn assemble(
             ProbeKind::Poisson { .. } => "poisson",
         };
         if !one_way {
-            sent_all += sent;
-            lost_all += lost;
+            all.sent += sent;
+            all.lost += lost;
             // Each probe's own base RTT is taken off, so that paths of different lengths mix.
-            excess += measured.iter().sum::<f64>() - s.rtt.as_millis_f64() * measured.len() as f64;
-            rtts.extend_from_slice(&measured);
+            all.excess += measured.iter().sum::<f64>() - s.rtt.as_millis_f64() * measured.len() as f64;
+            all.rtts.extend_from_slice(&measured);
         }
         let quantiles = Some(Quantiles::of(measured));
-        probes.push(ProbeRecord {
+        all.records.push(ProbeRecord {
             name: s.name.clone(),
             kind,
             direction: direction_of(s.kind).map_or("both", Direction::name),
@@ -297,8 +300,19 @@ pub(crate) fn assemble(
             voice: None,
             queue_shared_with: shared,
         });
-        rtt_series.insert(s.name.clone(), series);
+        all.series.insert(s.name.clone(), series);
     }
+    all
+}
+
+pub(crate) fn assemble(
+    scenario: &Scenario,
+    simulator: &Simulator,
+    begin: Time,
+    bottleneck: Bottlenecks,
+    flows: Vec<FlowRecord>,
+) -> Record {
+    let p = probes(scenario, simulator, begin);
     let goodputs = |direction: Direction| -> Vec<f64> {
         flows
             .iter()
@@ -320,26 +334,26 @@ pub(crate) fn assemble(
             // From 0.0, because the sum of no floats is -0.0.
             goodput_up_mbit: up.iter().fold(0.0, |sum, x| sum + x),
             goodput_down_mbit: down.iter().fold(0.0, |sum, x| sum + x),
-            induced_latency_ms: if rtts.is_empty() {
+            induced_latency_ms: if p.rtts.is_empty() {
                 0.0
             } else {
-                excess / rtts.len() as f64
+                p.excess / p.rtts.len() as f64
             },
-            probe_loss: if sent_all == 0 {
+            probe_loss: if p.sent == 0 {
                 0.0
             } else {
-                f64::from(lost_all as u32) / sent_all as f64
+                f64::from(p.lost as u32) / p.sent as f64
             },
             jain_up: jain(&up),
             jain_down: jain(&down),
-            rtt_ms: Quantiles::of(rtts),
+            rtt_ms: Quantiles::of(p.rtts),
             page_fetch_s: pages::mean_time(&web),
         },
         flows,
-        probes,
+        probes: p.records,
         web,
         bottleneck,
-        series: series(scenario, simulator, begin, rtt_series, voip_series),
+        series: series(scenario, simulator, begin, p.series, p.voice),
         cost: Cost {
             events: simulator.events,
             packets,
