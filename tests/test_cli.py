@@ -204,13 +204,13 @@ def test_plot_takes_a_single_run(cli: Cli, tmp_path: Path) -> None:
 
 def test_list_shows_everything(cli: Cli) -> None:
     shown = cli("list").stdout
-    for experiment in ("rrul", "bulk", "tcp_1up", "tcp_1down"):
+    for experiment in ("rrul", "bulk", "tcp_1up", "tcp_1down", "voip", "voip_rrul", "web", "rtt_fairness", "transient"):
         assert experiment in shown
     presets = [f"gbw:{name}" for name in ("pfifo_fast", "ared", "pie", "codel", "sfq", "fq_codel", "fq_nocodel")]
     for name in [*presets, "cubic", "reno", "1mbit", "10mbit", "100mbit", "target", "interval"]:
         assert name in shown
     found = json.loads(cli("list", "--json").stdout)
-    assert set(found) == {"experiments", "qdiscs", "presets", "cc"}
+    assert set(found) == {"experiments", "pages", "qdiscs", "presets", "cc"}
     assert set(presets) <= {one["name"] for one in found["presets"]}
     codel = next(one for one in found["presets"] if one["name"] == "gbw:codel")
     assert "13ms" in codel["expands"]["1mbit"]

@@ -88,7 +88,7 @@ def run(experiment: str | Path | Scenario, **options: Any) -> Run:
         A built-in name, the path of a TOML file, or a scenario.
     **options
         Those of `build`: `qdisc` (or `qdisc_up`, `qdisc_down`), `rate` (or `up`, `down`), `rtt`, `cc`,
-        `duration`, `seed`, `flows_up`, `flows_down`.
+        `duration`, `seed`, `flows_up`, `flows_down`, `page`.
 
     Raises
     ------

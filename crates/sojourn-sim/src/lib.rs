@@ -28,6 +28,7 @@ mod series;
 pub mod simulator;
 mod spared;
 pub mod topology;
+pub mod traffic;
 
 pub use record::Record;
 pub use run::{Progress, Run, run};

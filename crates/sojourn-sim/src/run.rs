@@ -6,11 +6,15 @@ use crate::record::{self, Record};
 use crate::scenario::{Direction, ProbeKindScenario, Scenario};
 use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
+use crate::traffic::voip::VoipSpec;
+use crate::traffic::web::WebSpec;
 use sojourn_tcp::TcpParams;
 use sojourn_units::{Duration, Stream, Time};
 
 /// How long after the measured window probes may still come home.
 const LINGER: Duration = Duration::from_secs(3);
+/// And voice: a frame that stands in a queue, however long, is not lost.
+const LINGER_VOICE: Duration = Duration::from_secs(600);
 
 /// A run of a scenario that can be advanced in steps, so that its driver can show progress or stop it.
 #[derive(Debug)]
@@ -45,6 +49,7 @@ impl Run {
             .iter()
             .map(|f| f.rtt)
             .chain(s.probes.iter().map(|p| p.rtt))
+            .chain(s.web.iter().map(|w| w.rtt))
             .collect();
         rtts.push(s.rtt);
         rtts.sort_unstable();
@@ -62,62 +67,12 @@ impl Run {
             delay_tick: s.delay_tick,
             spare_acks: s.spare_acks,
         });
-        let path = |rtt: Duration| -> &Path {
-            let i = rtts
-                .binary_search(&rtt)
-                .expect("every RTT in use was given to the dumbbell");
-            &paths[i]
-        };
-        let ways = |rtt: Duration, direction: Direction| -> (Vec<LinkId>, Vec<LinkId>) {
-            let p = path(rtt);
-            match direction {
-                Direction::Up => (p.up.clone(), p.down.clone()),
-                Direction::Down => (p.down.clone(), p.up.clone()),
-            }
-        };
+        let paths = Paths { rtts, paths };
         let mut simulator = Simulator::new(&network, s.seed, s.sample_interval)?;
         let begin = Time::ZERO + s.lead;
-        for f in &s.flows {
-            let (route, back) = ways(f.rtt, f.direction);
-            simulator.add_flow(FlowSpec {
-                name: f.name.clone(),
-                route,
-                back,
-                tcp: TcpParams {
-                    congestion_control: f.congestion_control,
-                    ..s.tcp.clone()
-                },
-                start: begin + f.start + jitter(s.seed, &format!("start {}", f.name), s.start_jitter),
-                bytes: f.bytes,
-                write_rate: f.rate,
-            })?;
-        }
-        for p in &s.probes {
-            let (kind, direction, period) = match p.kind {
-                ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up, interval),
-                ProbeKindScenario::UdpRr(timeout) => (
-                    ProbeKind::RequestResponse { timeout },
-                    Direction::Up,
-                    Duration::from_millis(200),
-                ),
-                ProbeKindScenario::Isochronous(direction, interval) => {
-                    (ProbeKind::Isochronous { interval }, direction, interval)
-                }
-                ProbeKindScenario::Poisson(direction, interval) => {
-                    (ProbeKind::Poisson { interval }, direction, interval)
-                }
-            };
-            let (route, back) = ways(p.rtt, direction);
-            simulator.add_probe(ProbeSpec {
-                name: p.name.clone(),
-                kind,
-                route,
-                back,
-                size: p.size,
-                start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), period),
-                measured_from: begin,
-            })?;
-        }
+        add_flows(s, &paths, &mut simulator, begin)?;
+        add_probes(s, &paths, &mut simulator, begin)?;
+        add_web(s, &paths, &mut simulator, begin)?;
         let end = begin + s.duration;
         if begin > Time::ZERO {
             simulator.run_until(begin - Duration::from_nanos(1));
@@ -147,7 +102,7 @@ impl Run {
     /// The record of the run, once it is over.
     #[must_use]
     pub fn finish(mut self) -> Record {
-        let bottleneck = record::bottlenecks(&self.scenario, &self.simulator);
+        let bottleneck = record::bottlenecks(&self.scenario, &self.simulator, self.begin);
         let flows = record::flows(&self.scenario, &self.simulator);
         let mut until = self.end;
         let last = self.end + LINGER;
@@ -155,8 +110,122 @@ impl Run {
             until = (until + Duration::from_millis(100)).min(last);
             self.simulator.run_until(until);
         }
+        let last = self.end + LINGER_VOICE;
+        self.simulator.dismiss_probes();
+        while self.simulator.awaits_voip() && until < last {
+            until = (until + Duration::from_millis(100)).min(last);
+            self.simulator.run_until(until);
+        }
         record::assemble(&self.scenario, &self.simulator, self.begin, bottleneck, flows)
     }
+}
+
+/// The paths of the dumbbell by their base RTT.
+struct Paths {
+    rtts: Vec<Duration>,
+    paths: Vec<Path>,
+}
+
+impl Paths {
+    /// The way of a packet that goes in `direction`, and the way back.
+    fn ways(&self, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
+        let i = self
+            .rtts
+            .binary_search(&rtt)
+            .expect("every RTT in use was given to the dumbbell");
+        let p = &self.paths[i];
+        match direction {
+            Direction::Up => (p.up.clone(), p.down.clone()),
+            Direction::Down => (p.down.clone(), p.up.clone()),
+        }
+    }
+}
+
+/// The TCP flows.
+fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+    for f in &s.flows {
+        let (route, back) = paths.ways(f.rtt, f.direction);
+        simulator.add_flow(FlowSpec {
+            name: f.name.clone(),
+            route,
+            back,
+            tcp: TcpParams {
+                congestion_control: f.congestion_control,
+                ..s.tcp.clone()
+            },
+            start: begin + f.start + jitter(s.seed, &format!("start {}", f.name), s.start_jitter),
+            bytes: f.bytes,
+            write_rate: f.rate,
+        })?;
+    }
+    Ok(())
+}
+
+/// The probes, voice streams among them. They begin at once.
+fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+    for p in &s.probes {
+        let (kind, direction, period) = match p.kind {
+            ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up, interval),
+            ProbeKindScenario::UdpRr(timeout) => (
+                ProbeKind::RequestResponse { timeout },
+                Direction::Up,
+                Duration::from_millis(200),
+            ),
+            ProbeKindScenario::Voip(direction, voice) => {
+                let (route, back) = paths.ways(p.rtt, direction);
+                simulator.add_voip(VoipSpec {
+                    name: p.name.clone(),
+                    route,
+                    back,
+                    frame: voice.frame,
+                    size: p.size,
+                    start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), voice.frame),
+                    measured_from: begin,
+                })?;
+                continue;
+            }
+            ProbeKindScenario::Isochronous(direction, interval) => {
+                (ProbeKind::Isochronous { interval }, direction, interval)
+            }
+            ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction, interval),
+        };
+        let (route, back) = paths.ways(p.rtt, direction);
+        simulator.add_probe(ProbeSpec {
+            name: p.name.clone(),
+            kind,
+            route,
+            back,
+            size: p.size,
+            start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), period),
+            measured_from: begin,
+        })?;
+    }
+    Ok(())
+}
+
+/// The web clients.
+fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+    for w in &s.web {
+        let (route, back) = paths.ways(w.rtt, Direction::Up);
+        simulator.add_web(WebSpec {
+            name: w.name.clone(),
+            route,
+            back,
+            tcp: TcpParams {
+                congestion_control: w.congestion_control,
+                ..s.tcp.clone()
+            },
+            start: begin + w.start + jitter(s.seed, &format!("start {}", w.name), s.start_jitter),
+            interval: w.interval,
+            objects: w.objects.clone(),
+            workers: w.workers,
+            think_time: w.think_time,
+            request: w.request_bytes,
+            header: w.header_bytes,
+            dns: w.dns,
+        })?;
+    }
+    Ok(())
 }
 
 /// Uniform in `[0, most)` by the stream of `name`.

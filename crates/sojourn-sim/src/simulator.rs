@@ -1,6 +1,10 @@
 //! The engine: it carries packets and the time to the algorithms.
 
-mod traffic;
+mod hosts;
+mod voip;
+mod web;
+
+pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
 use crate::link::{END, Egress, Link, Pacing, Sink};
@@ -10,6 +14,7 @@ use crate::packet::{Packet, Segments};
 use crate::probe::{Probe, ProbeSpec};
 use crate::series::Series;
 use crate::spared::Spared;
+use crate::traffic::voip::Voip;
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
 use sojourn_tcp::{Endpoint, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
@@ -56,6 +61,10 @@ enum Owner {
     Endpoint(u32),
     /// For this probe, at its server (true) or back at its client.
     Probe(u32, bool),
+    /// For the listener of this voice stream.
+    Voip(u32),
+    /// For this web client's servers (true) or for itself.
+    Web(u32, bool),
 }
 
 /// What a link's slot wakes.
@@ -72,6 +81,8 @@ enum Component {
     /// The application of a flow starts, or writes.
     Application(u32),
     Probe(u32),
+    Voip(u32),
+    Web(u32),
     Sampler,
 }
 
@@ -114,6 +125,8 @@ pub struct Simulator {
     hosts: Vec<Host>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probe>,
+    pub(crate) voips: Vec<Voip>,
+    pub(crate) webs: Vec<Web>,
     pub(crate) hashes: Vec<u32>,
     pub(crate) series: Series,
     sampler_slot: Slot,
@@ -126,6 +139,8 @@ pub struct Simulator {
     pub(crate) events: u64,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
+    /// What probes still bring home is no longer counted.
+    dismissed: bool,
     seed: u64,
 }
 
@@ -193,6 +208,8 @@ impl Simulator {
             hosts: Vec::new(),
             flows: Vec::new(),
             probes: Vec::new(),
+            voips: Vec::new(),
+            webs: Vec::new(),
             hashes: Vec::new(),
             series: Series::default(),
             sampler_slot,
@@ -202,6 +219,7 @@ impl Simulator {
             segments: Segments::default(),
             events: 0,
             frozen: false,
+            dismissed: false,
             seed,
         })
     }
@@ -359,8 +377,14 @@ impl Simulator {
             self.calendar.clear(flow.slot);
         }
         self.calendar.clear(self.sampler_slot);
+        for web in &self.webs {
+            self.calendar.clear(web.slot);
+        }
         for probe in &mut self.probes {
             probe.stop();
+        }
+        for voip in &mut self.voips {
+            voip.stop();
         }
     }
 
@@ -368,6 +392,20 @@ impl Simulator {
     #[must_use]
     pub fn awaits_probes(&self) -> bool {
         self.probes.iter().any(Probe::awaits)
+    }
+
+    /// Answers to probes that come from now on count as lost.
+    pub fn dismiss_probes(&mut self) {
+        self.dismissed = true;
+    }
+
+    /// Whether anything is under way or queued anywhere.
+    #[must_use]
+    pub fn carries_packets(&self) -> bool {
+        self.links.iter().any(|link| {
+            let queued = link.egress.as_ref().map_or(0, |e| e.meter.backlog().packets);
+            queued > 0 || !link.line.is_empty()
+        })
     }
 
     /// Runs every event up to and including `until`.
@@ -387,6 +425,8 @@ impl Simulator {
                 Component::Endpoint(host) => self.endpoint_due(host),
                 Component::Application(flow) => self.application_due(flow),
                 Component::Probe(probe) => self.probe_due(probe),
+                Component::Voip(voip) => self.voip_due(voip),
+                Component::Web(web) => self.web_due(web),
                 Component::Sampler => self.sample(),
             }
         }
@@ -535,11 +575,18 @@ impl Simulator {
             Owner::Endpoint(host) => {
                 let segment = self.segments.take(packet);
                 if !self.frozen {
-                    self.hosts[host as usize].endpoint.on_segment(&segment, self.now);
+                    let endpoint = &mut self.hosts[host as usize].endpoint;
+                    endpoint.on_segment(&segment, self.now);
+                    if endpoint.receiver().is_finished() {
+                        // An application that has read everything closes too.
+                        endpoint.close();
+                    }
                     self.pump(host);
                 }
             }
             Owner::Probe(probe, at_server) => self.probe_arrived(probe, at_server, packet),
+            Owner::Voip(voip) => self.voips[voip as usize].on_arrival(packet.body, self.now),
+            Owner::Web(web, at_server) => self.web_arrived(web, at_server, packet),
         }
     }
 }

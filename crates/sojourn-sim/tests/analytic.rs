@@ -352,8 +352,8 @@ fn packets_offered_have_departed_were_dropped_or_are_queued() {
             0,
             "{qdisc}"
         );
-        // The SYN is the only other: the ACK of the handshake carries data.
-        assert_eq!(up.packets + drops, f.segments_sent + 1, "{qdisc}");
+        // Others are the SYN and the ACK of the server's FIN: the ACK of the handshake carries data, the last data a FIN.
+        assert_eq!(up.packets + drops, f.segments_sent + 2, "{qdisc}");
         assert_eq!(drops, f.data_dropped, "{qdisc}");
         assert_eq!(
             f.segments_sent - f.retransmissions,

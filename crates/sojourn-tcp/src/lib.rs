@@ -43,7 +43,7 @@ mod sender;
 mod timers;
 mod window;
 
-pub use endpoint::Endpoint;
+pub use endpoint::{ConnectionState, Endpoint};
 pub use params::{ParamError, TcpParams, Variant};
 pub use receiver::{Receiver, ReceiverStats};
 pub use segment::{Flags, SackBlock, Segment, WINDOW_UNIT};

@@ -23,7 +23,7 @@ const RECENT: usize = 4;
 /// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
-    /// Data segments that arrived, duplicates included.
+    /// Segments with data or a FIN that arrived, duplicates included.
     pub segments: u64,
     /// Data segments of which nothing was new.
     pub duplicates: u64,
@@ -48,6 +48,8 @@ enum AckNeed {
 pub struct Receiver {
     /// Next byte expected.
     next: u64,
+    /// One past the peer's FIN; `u64::MAX` as long as none has come.
+    last: u64,
     /// `next` as of the last acknowledgement sent.
     acked: u64,
     /// One past the last byte that any window sent admits.
@@ -87,6 +89,7 @@ impl Receiver {
         let window = ReceiveWindow::new(p.mss, p.receive_window.get());
         Self {
             next: 1,
+            last: u64::MAX,
             acked: 1,
             edge: 1 + window.offered().next_multiple_of(WINDOW_UNIT),
             ranges: Vec::new(),
@@ -116,7 +119,13 @@ impl Receiver {
     /// Payload bytes received in order: what an application has read.
     #[must_use]
     pub fn bytes_in_order(&self) -> u64 {
-        self.next - 1
+        self.next - 1 - u64::from(self.is_finished())
+    }
+    /// Whether the peer's FIN has arrived, and all that came before it.
+    #[inline]
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.next == self.last
     }
     /// Counters.
     #[must_use]
@@ -155,8 +164,12 @@ impl Receiver {
         self.need = AckNeed::Now;
     }
 
-    /// Takes the data in `segment` (at least one byte).
-    #[inline]
+    /// Takes the data and the FIN in `segment` (at least one of them).
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
     pub(crate) fn on_data(&mut self, segment: &Segment, now: Time) {
         self.stats.segments += 1;
         if segment.seq >= self.edge {
@@ -164,7 +177,15 @@ impl Receiver {
             self.acknowledge_now();
             return;
         }
-        let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
+        let (start, end) = (segment.seq, segment.seq + segment.span());
+        if segment.flags.has(Flags::FIN) {
+            self.on_fin(end);
+        }
+        if end > self.last {
+            // RFC 9293 section 3.10.7.4: text after the FIN should not occur, and is ignored.
+            self.acknowledge_now();
+            return;
+        }
         if segment.flags.has(Flags::CWR) {
             self.echo_ce = false;
         }
@@ -201,6 +222,17 @@ impl Receiver {
             self.add_range(start, end);
             self.decide_out_of_order(now);
         }
+    }
+
+    /// A FIN arrived whose sequence number ends at `end`; it counts once it is in order. It is acknowledged at once.
+    #[cold]
+    #[inline(never)]
+    fn on_fin(&mut self, end: u64) {
+        let known = self.ranges.last().map_or(self.next, |r| r.1);
+        if self.last == u64::MAX && end > known {
+            self.last = end;
+        }
+        self.acknowledge_now();
     }
 
     fn duplicate(&mut self, start: u64, end: u64) {

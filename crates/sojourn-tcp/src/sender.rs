@@ -29,7 +29,7 @@ pub enum CaState {
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
-    /// Data segments sent, retransmissions included.
+    /// Segments with data or a FIN sent, retransmissions included.
     pub segments_sent: u64,
     /// Retransmissions, probes included.
     pub retransmissions: u64,
@@ -113,8 +113,10 @@ pub struct Sender {
     pub(crate) una: u64,
     /// Next byte to send.
     pub(crate) nxt: u64,
-    /// One past the last byte that the application has written.
+    /// One past the last byte that the application has written, or past the FIN.
     pub(crate) written: u64,
+    /// Sequence number of the FIN; `u64::MAX` as long as the application has not closed.
+    pub(crate) fin: u64,
     /// One past the last byte that the receiver's window admits.
     pub(crate) window_end: u64,
     /// `nxt` when the current state was entered: recovery ends when this is acknowledged.
@@ -169,6 +171,7 @@ impl Sender {
             una: 1,
             nxt: 1,
             written: 1,
+            fin: u64::MAX,
             window_end: 1,
             high_seq: 1,
             prior_cwnd: 0,
@@ -221,12 +224,18 @@ impl Sender {
     /// Payload bytes acknowledged.
     #[must_use]
     pub fn bytes_acked(&self) -> u64 {
-        self.una - 1
+        self.una - 1 - u64::from(self.fin_acked())
     }
     /// Payload bytes written and not yet acknowledged.
     #[must_use]
     pub fn bytes_pending(&self) -> u64 {
-        self.written - self.una
+        self.written - self.una - u64::from(self.fin != u64::MAX && !self.fin_acked())
+    }
+    /// Whether the peer has acknowledged the FIN, and so everything.
+    #[inline]
+    #[must_use]
+    pub fn fin_acked(&self) -> bool {
+        self.una > self.fin
     }
     /// Smoothed RTT.
     #[must_use]
@@ -253,7 +262,15 @@ impl Sender {
         }
     }
 
-    /// Whether everything written was sent and acknowledged.
+    /// The application has written everything: a FIN follows the last byte.
+    pub(crate) fn close(&mut self) {
+        if self.fin == u64::MAX {
+            self.fin = self.written;
+            self.written += 1;
+        }
+    }
+
+    /// Whether everything written was sent and acknowledged, and the FIN too if there is one.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.una == self.written
@@ -267,7 +284,11 @@ impl Sender {
     // ---------------------------------------------------------------- sending
 
     /// The next data segment that may be sent now.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
         let room = self.board.in_flight() < self.window.cwnd;
         if room {
@@ -280,10 +301,12 @@ impl Sender {
                 return Some(out);
             }
             if self.resend == Resend::NewFirst && self.nxt <= self.high_seq {
-                // There was nothing new to send: fall back to the conventional recovery.
+                // There was nothing new to send, and there still is not: fall back to the conventional recovery.
                 self.frto = false;
                 self.resend = Resend::Lost;
-                return self.poll(now);
+                if let Some(index) = self.board.next_lost() {
+                    return Some(self.retransmit(index, now));
+                }
             }
         }
         self.finish_burst();
@@ -291,11 +314,38 @@ impl Sender {
     }
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
-        let len = (self.written - self.nxt).min(u64::from(self.mss)) as u16;
+        let len = self.next_len();
         if len == 0 || self.nxt + u64::from(len) > self.window_end || self.board.packets_out() >= self.buffer {
             return None;
         }
         Some(self.send_new(len, now))
+    }
+
+    /// Sequence numbers that the next new segment takes. A FIN rides on the last segment, which may be a full one.
+    pub(crate) fn next_len(&self) -> u16 {
+        let len = (self.written - self.nxt).min(u64::from(self.mss));
+        (len + u64::from(self.nxt + len == self.fin)) as u16
+    }
+
+    /// What goes out for sequence numbers `seq` to `seq + len`: the last of them may be the FIN.
+    #[inline]
+    pub(crate) fn outgoing(&self, seq: u64, len: u16, flags: Flags) -> Outgoing {
+        if seq + u64::from(len) > self.fin {
+            return Self::with_fin(seq, len, flags);
+        }
+        Outgoing { seq, len, flags }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn with_fin(seq: u64, len: u16, flags: Flags) -> Outgoing {
+        // A FIN alone is a control segment, and those are not ECN-capable (RFC 3168 section 6.1.4).
+        let flags = if len == 1 { Flags::FIN } else { flags | Flags::FIN };
+        Outgoing {
+            seq,
+            len: len - 1,
+            flags,
+        }
     }
 
     pub(crate) fn send_new(&mut self, len: u16, now: Time) -> Outgoing {
@@ -323,7 +373,7 @@ impl Sender {
             flags |= Flags::CWR;
             self.send_cwr = false;
         }
-        Outgoing { seq, len, flags }
+        self.outgoing(seq, len, flags)
     }
 
     fn retransmit(&mut self, index: u64, now: Time) -> Outgoing {
@@ -348,11 +398,7 @@ impl Sender {
             self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
         }
         // Retransmissions are never marked ECN-capable (RFC 3168 section 6.1.5).
-        Outgoing {
-            seq: s.seq,
-            len: s.len,
-            flags: Flags::NONE,
-        }
+        self.outgoing(s.seq, s.len, Flags::NONE)
     }
 
     /// Sending has stopped: notes whether the congestion window was what stopped it.
@@ -394,7 +440,11 @@ impl Sender {
     // ---------------------------------------------------------------- acknowledgements
 
     /// Takes the acknowledgement in `segment`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time) {
         let (ack, prior_una) = (segment.ack, self.una);
         if ack > self.nxt || ack < self.una {

@@ -142,7 +142,7 @@ impl Sender {
             return None;
         }
         self.stats.loss_probes += 1;
-        let len = (self.written - self.nxt).min(u64::from(self.mss)) as u16;
+        let len = self.next_len();
         let out = if len > 0 && self.nxt + u64::from(len) <= self.window_end {
             let out = self.send_new(len, now);
             self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
@@ -159,12 +159,8 @@ impl Sender {
                 self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
             }
             self.probe = Some((self.nxt, true));
-            let s = self.board.get(index);
-            Outgoing {
-                seq: s.seq,
-                len: s.len,
-                flags: crate::Flags::NONE,
-            }
+            let s = *self.board.get(index);
+            self.outgoing(s.seq, s.len, crate::Flags::NONE)
         };
         Some(out)
     }

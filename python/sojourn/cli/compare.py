@@ -80,7 +80,7 @@ def describe(comparison: Comparison) -> str:
     scenario = {**runs[0].record["scenario"]}
     names = ", ".join(cell.qdisc for cell in comparison.cells)
     scenario["qdisc_up"] = scenario["qdisc_down"] = names
-    table = tables.text(report.headers(), report.table_rows(comparison, comparison.cells[0].link))
+    table = tables.text(report.headers(comparison), report.table_rows(comparison, comparison.cells[0].link))
     note = f"mean [95 % interval] over {len(runs)} runs" if len(runs) > 1 else "one run: no interval"
     return f"{headline(scenario)}\n\n{table}\n\n{note}"
 
@@ -98,7 +98,7 @@ def write(folder: ResultFolder, comparison: Comparison) -> None:
     folder.write_frame("runs.parquet", comparison.runs)
     folder.write("table.csv", comparison.summary.write_csv())
     rows = report.table_rows(comparison, comparison.cells[0].link)
-    folder.write("table.md", tables.markdown(report.headers(), rows) + "\n")
+    folder.write("table.md", tables.markdown(report.headers(comparison), rows) + "\n")
     drawn = report.all_figures(results)
     for figure in (one for of_link in drawn.values() for one in of_link):
         folder.write(f"figures/{figure.name}.svg", figure.svg)

@@ -54,7 +54,10 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
     traffic.add_argument("--flows-up", metavar="N", type=whole_number, help="TCP flows up, for bulk (default 1)")
     traffic.add_argument("--flows-down", metavar="N", type=whole_number, help="TCP flows down, for bulk (default 1)")
-    traffic.add_argument("--duration", metavar="TIME", help="measured window; starts with the flows (default 60s)")
+    traffic.add_argument("--page", metavar="NAME", help="page to fetch, for the web experiments (default google)")
+    traffic.add_argument(
+        "--duration", metavar="TIME", help="measured window; starts with the flows (default 60s; transient 25s)"
+    )
 
 
 def add_directions(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +97,7 @@ def add_output(parser: argparse.ArgumentParser, json_help: str, out_help: str, *
 
 def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
-    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", "flows_up", "flows_down", "backend")
+    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", "flows_up", "flows_down", "page", "backend")
     given = {name: getattr(asked, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
         value = getattr(asked, name, None)

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sojourn import api, runner, tables
-from sojourn.cli import options
+from sojourn.cli import options, traffic
 from sojourn.results import Cell, Comparison, Run, link_name
 from sojourn.scenario import Scenario
 from sojourn.stored import label_of, run_file
@@ -89,6 +89,13 @@ def describe(run: Run) -> str:
         _row("induced latency, mean", [summary["induced_latency_ms"]]),
         *(_row(f"round-trip time, {name}", [rtt[name]]) for name in ("median", "p95", "p99", "max")),
     ]
+    if rtt["count"] > 0:
+        echoes = (
+            tables.text(["latency (ms)", ""], latency)
+            + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %"
+        )
+    else:
+        echoes = "no echo probes"
     flows = [
         [
             flow["name"],
@@ -102,8 +109,8 @@ def describe(run: Run) -> str:
     parts = [
         headline(record["scenario"], record["seed"]),
         tables.text(["", "up", "down"], rows),
-        tables.text(["latency (ms)", ""], latency)
-        + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %",
+        echoes,
+        *traffic.describe(record),
         tables.text(["flow", "cc", "Mbit/s", "retransmitted", "timeouts"], flows, left=2) if flows else "no TCP flows",
     ]
     return "\n\n".join(parts)

@@ -26,6 +26,12 @@ COLUMNS = (
     ("Jain up", "jain_up", 3),
     ("Jain down", "jain_down", 3),
 )
+#: And those of the results that have them.
+OPTIONAL_COLUMNS = (
+    ("page fetch (s)", "page_fetch_s", 3),
+    ("voice delay (ms)", "voip_delay_ms", 1),
+    ("voice loss", "voip_loss", 4),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +103,7 @@ def table_rows(comparison: Comparison, link: str) -> list[list[str]]:
         [cell.qdisc]
         + [
             tables.interval(row["mean"], row["low"], row["high"], digits)
-            for _, metric, digits in COLUMNS
+            for _, metric, digits in columns(comparison)
             for row in (found[cell.qdisc, metric],)
         ]
         for cell in comparison.cells
@@ -105,9 +111,17 @@ def table_rows(comparison: Comparison, link: str) -> list[list[str]]:
     ]
 
 
-def headers() -> list[str]:
-    """Return the headings of the table."""
-    return ["qdisc", *(heading for heading, _, _ in COLUMNS)]
+def columns(comparison: Comparison | None = None) -> tuple[tuple[str, str, int], ...]:
+    """Return the columns of a table of results: the common ones, and those for which this comparison has values."""
+    if comparison is None:
+        return COLUMNS
+    there = set(comparison.summary["metric"])
+    return (*COLUMNS, *(column for column in OPTIONAL_COLUMNS if column[1] in there))
+
+
+def headers(comparison: Comparison | None = None) -> list[str]:
+    """Return the headings of the table of a comparison; without one, those that every table has."""
+    return ["qdisc", *(heading for heading, _, _ in columns(comparison))]
 
 
 def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, ...]:
@@ -159,7 +173,7 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
             Section(
                 title=f"{_figure_number(of_link[0].name)}{link_words(link)} (down/up)",
                 figures=of_link,
-                headers=tuple(headers()),
+                headers=tuple(headers(comparison)),
                 rows=tuple(tuple(row) for row in table_rows(comparison, link)),
                 colours=tuple(colours[label] for label in labels),
                 note=(

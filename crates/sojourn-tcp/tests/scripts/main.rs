@@ -1,6 +1,7 @@
 //! Scripted transfers, against the RFCs that each test names.
 
 mod ack;
+mod close;
 mod ecn;
 mod linux_3_14;
 mod loss;
