@@ -181,7 +181,7 @@ class _Record(dict[str, Any]):
     def __eq__(self, other: object) -> bool:
         return self.copy() == other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 @lru_cache(maxsize=32)

@@ -96,7 +96,7 @@ class RunStore:
                 raise SojournError(message) from error
             try:
                 self.clean()
-                self._mark()
+                self._check_mark()
             except OSError as error:
                 message = f"store {self.path} cannot be used: {_reason(error)}"
                 raise SojournError(message) from error
@@ -117,7 +117,7 @@ class RunStore:
             If the store cannot be read.
         """
         try:
-            return {entry.name for entry in os.scandir(self.path) if _ID.fullmatch(entry.name)}
+            return {path.name for path in self.path.iterdir() if _ID.fullmatch(path.name)}
         except OSError as error:
             message = f"store {self.path} cannot be read: {_reason(error)}"
             raise SojournError(message) from error
@@ -156,36 +156,38 @@ class RunStore:
 
     def clean(self) -> None:
         """Remove what writers that are gone have left unfinished, and nothing else."""
-        for entry in os.scandir(self.path):
-            match = _UNFINISHED.fullmatch(entry.name)
+        for path in list(self.path.iterdir()):
+            match = _UNFINISHED.fullmatch(path.name)
             if match is not None and not _alive(int(match["pid"])):
-                if entry.is_dir(follow_symlinks=False):
-                    _remove_run(Path(entry.path))
+                if path.is_dir() and not path.is_symlink():
+                    _remove_run(path)
                 else:
-                    Path(entry.path).unlink(missing_ok=True)
+                    path.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove every run and the mark; what is not ours stays, and the folder with it."""
+        """Remove every run; what is not ours stays."""
         if not (self.path / _MARK).is_file():
             return
         self.clean()
-        for entry in os.scandir(self.path):
-            if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
-                _remove_run(Path(entry.path))
+        for path in list(self.path.iterdir()):
+            if _ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+                _remove_run(path)
         (self.path / _MARK).unlink()
-        with suppress(OSError):
+        try:
             self.path.rmdir()
+        except OSError:  # what else is there stays, in a store that is ours still
+            write_file(self.path / _MARK, _mark())
 
-    def _mark(self) -> None:
+    def _check_mark(self) -> None:
         """Check the mark of the store, or set it."""
-        ours = {"format": STORE_FORMAT, "code_version": _native.__version__, "build": _native.__build__}
         path = self.path / _MARK
         if not path.is_file():
-            if next(iter(os.scandir(self.path)), None) is not None:
+            if list(self.path.iterdir()):
                 message = f"store {self.path} cannot be used: it holds other things, and no {_MARK}"
                 raise SojournError(message)
-            write_file(path, json.dumps(ours) + "\n")
+            write_file(path, _mark())
             return
+        ours = json.loads(_mark())
         try:
             found = json.loads(read(path))
         except ValueError as error:
@@ -200,6 +202,12 @@ class RunStore:
                 f"{found.get('build')}; this is {ours['code_version']}, build {ours['build']}): name another folder"
             )
             raise SojournError(message)
+
+
+def _mark() -> str:
+    """Return what `store.json` of a store of this version says."""
+    mark = {"format": STORE_FORMAT, "code_version": _native.__version__, "build": _native.__build__}
+    return json.dumps(mark) + "\n"
 
 
 def cannot_write(store: Path | str, run_id: str, error: OSError) -> str:

@@ -53,10 +53,13 @@ class SweepCell:
         What varies, as it is shown, in the order of `Sweep.keys`.
     scenario
         What is run, with the first seed.
+    text
+        The same in full: the canonical scenario.
     """
 
     values: tuple[str, ...]
     scenario: Scenario
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,15 +143,13 @@ def _sweep(path: Path, plain: dict[str, Any], repeat: int | None) -> Sweep:
     if number > MOST_CELLS:
         message = f"vary has {number} combinations, but must have at most {MOST_CELLS}"
         raise ParamError(message)
-    cells = tuple(
-        SweepCell(
-            values=tuple(_shown(value) for value in values),
-            scenario=_scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))}),
-        )
-        for values in product(*lists.values())
-    )
+    cells = []
+    for values in product(*lists.values()):
+        scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))})
+        shown = tuple(_shown(value) for value in values)
+        cells.append(SweepCell(values=shown, scenario=scenario, text=scenario.normalized()))
     vary = {key: [_shown(value) for value in values] for key, values in lists.items()}
-    return Sweep(name=path.stem, keys=tuple(lists), vary=vary, cells=cells, repeat=count)
+    return Sweep(name=path.stem, keys=tuple(lists), vary=vary, cells=tuple(cells), repeat=count)
 
 
 def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -252,9 +253,9 @@ def _set(plain: dict[str, Any], key: str, value: Any) -> None:
                 raise ParamError(message)
             plain[group][there.index(name)][last] = value
         case _:
+            options = ["link", "rate", "qdisc", *(field.name for field in dataclasses.fields(Options))]
             message = (
-                f"{key} is not known: a key must be experiment, repeat, an option "
-                f"({', '.join(['link', 'rate', 'qdisc', *(field.name for field in dataclasses.fields(Options))])}) or a "
-                "key of the scenario, such as lead, tcp.min_rto or flows.NAME.rtt"
+                f"{key} is not known: a key must be experiment, repeat, an option ({', '.join(options)}) or a key of "
+                "the scenario, such as lead, tcp.min_rto or flows.NAME.rtt"
             )
             raise ParamError(message)
