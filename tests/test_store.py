@@ -19,6 +19,7 @@ from sojourn import _native, api, frames, plan, runner
 from sojourn.results import Run, StoredRun
 from sojourn.run_store import RunStore, write_run
 from sojourn.scenario import Flow, Probe, Scenario
+from sojourn.store import ResultFolder
 from tests.conftest import Cli, assert_one_sentence
 
 COMPARE = ("compare", "bulk", "--qdisc", "codel", "--repeat", "2", "--duration", "1s")
@@ -225,17 +226,6 @@ def test_broken_run_is_refused_and_nothing_is_lost(name: str, inside: Cli, tmp_p
     assert "codel" in inside(*COMPARE, "--store", "s").stdout
 
 
-def test_damaged_series_is_found_when_it_is_read(inside: Cli, tmp_path: Path) -> None:
-    inside(*COMPARE, "--out", "o")
-    name = sorted(RunStore(tmp_path / "o/runs").ids())[0]
-    file = tmp_path / "o/runs" / name / "series.parquet"
-    data = bytearray(file.read_bytes())
-    data[len(data) // 2] ^= 1
-    file.write_bytes(data)
-    assert_one_sentence(inside("plot", "cdf", "o", "--out", "x.svg", status=2), name, "damaged", "checksum")
-    assert file.read_bytes() == data
-
-
 STORES = {
     "another version": (
         {"store.json": '{"format": "sojourn-store/1", "code_version": "0.0.1", "build": "x"}'},
@@ -272,11 +262,17 @@ def test_store_that_may_not_be_written_is_refused(inside: Cli, tmp_path: Path) -
     assert_one_sentence(inside(*COMPARE, "--store", "s", status=2), "store s", "Permission denied")
 
 
-def test_index_that_names_a_missing_run_is_refused(inside: Cli, tmp_path: Path) -> None:
+def test_damaged_or_missing_run_is_found_when_it_is_read(inside: Cli, tmp_path: Path) -> None:
     inside(*COMPARE, "--out", "o")
-    name = sorted(RunStore(tmp_path / "o/runs").ids())[0]
-    shutil.rmtree(tmp_path / "o/runs" / name)
-    assert_one_sentence(inside("report", "o", "--out", "x.html", status=2), name, "not whole")
+    damaged, missing = (tmp_path / "o/runs" / name for name in sorted(RunStore(tmp_path / "o/runs").ids()))
+    data = bytearray((damaged / "series.parquet").read_bytes())
+    data[len(data) // 2] ^= 1
+    (damaged / "series.parquet").write_bytes(data)
+    said = inside("plot", "cdf", "o", "--out", "x.svg", status=2)
+    assert_one_sentence(said, damaged.name, "damaged", "checksum")
+    assert (damaged / "series.parquet").read_bytes() == data
+    shutil.rmtree(missing)
+    assert_one_sentence(inside("report", "o", "--out", "x.html", status=2), missing.name, "not whole")
 
 
 def test_plot_takes_a_run_of_a_store(inside: Cli, tmp_path: Path) -> None:
@@ -290,20 +286,36 @@ def test_compare_with_a_store_is_compare(inside: Cli, tmp_path: Path) -> None:
     without = inside(*COMPARE, "--json").stdout
     assert inside(*COMPARE, "--json", "--store", "s").stdout == without
     assert inside(*COMPARE, "--json", "--store", "s").stdout == without
-    inside(*COMPARE, "--out", "o", "--store", "s")
-    assert not (tmp_path / "o/runs").exists()
-    inside("report", "o", "--out", "x.html")
+    assert len(RunStore(tmp_path / "s").ids()) == 2
 
 
-def test_force_removes_the_runs_of_an_earlier_store_and_nothing_else(inside: Cli, tmp_path: Path) -> None:
+def test_folder_of_a_comparison_finds_its_store(inside: Cli, tmp_path: Path) -> None:
+    inside(*COMPARE, "--out", "below/o", "--store", "s")
+    assert not (tmp_path / "below/o/runs").exists()
+    inside("plot", "cdf", "below/o", "--out", "x.svg")
+
+
+def test_comparison_that_was_stopped_goes_on(inside: Cli, tmp_path: Path) -> None:
     inside(*COMPARE, "--out", "o")
-    old = RunStore(tmp_path / "o/runs").ids()
+    assert_one_sentence(inside(*COMPARE, "--out", "o", status=2), "there already", "--force")
+    (tmp_path / "o/index.json").unlink()
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "o/runs").glob("*/*")}
+    more = (*COMPARE[:-1], "2s")
+    assert_one_sentence(inside(*more, "--out", "o", status=2), "there already", "--force")
+    inside(*COMPARE, "--out", "o")
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "o/runs").glob("*/*")} == times
+
+
+def test_force_removes_the_runs_of_an_earlier_store_and_nothing_else(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "o/runs")
+    runner.run_all(scenarios(2), store=store)
     (tmp_path / "o/runs/notes.txt").write_text("mine")
-    inside("compare", "bulk", "--qdisc", "pie", "--repeat", "1", "--duration", "1s", "--out", "o", "--force")
+    (tmp_path / "o/thesis.tex").write_text("mine")
+    ResultFolder(tmp_path / "o", force=True)
+    assert store.ids() == set()
     assert (tmp_path / "o/runs/notes.txt").read_text() == "mine"
-    new = RunStore(tmp_path / "o/runs").ids()
-    assert new
-    assert not old & new
+    assert (tmp_path / "o/thesis.tex").read_text() == "mine"
+    assert len(runner.run_all(scenarios(1), store=store)) == 1
 
 
 def test_memory_does_not_grow_with_the_records(tmp_path: Path) -> None:
@@ -318,7 +330,7 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 runner.run_all(api.repeats(base, 8), workers=2, store=store)
 first = peak()
-runs = runner.run_all(api.repeats(base, 80), workers=2, store=store)
+runs = runner.run_all(api.repeats(base, 40), workers=2, store=store)
 grown = peak() - first
 assert grown < 3000, grown  # KiB; a record of these has 0.2 MB as text, ten times that as values
 [len(run.record["series"]["t_s"]) for run in runs[:8]]

@@ -52,18 +52,30 @@ def run_task(build: str, jobs: list[tuple[str, str]], stored: bool) -> tuple[flo
     return time.perf_counter() - began, answers
 
 
-def on_cluster(jobs: Sequence[Job], address: str, store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
-    """Run the jobs on the cluster of the scheduler at `address`; yield as `sojourn.pool.in_process` does.
+@contextmanager
+def cluster(address: str) -> Iterator[Any]:
+    """Connect to the scheduler at `address`, wait for a worker, and yield the client.
+
+    Raises
+    ------
+    SojournError
+        If Dask is not installed, or the scheduler or its workers are not there.
+    """
+    with _quiet(), _connected(address) as client:
+        yield client
+
+
+def on_cluster(client: Any, address: str, jobs: Sequence[Job], store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
+    """Run the jobs on a cluster; yield as `sojourn.pool.in_process` does.
 
     Raises
     ------
     ParamError
         If a scenario is refused.
     SojournError
-        If Dask is not installed, the scheduler or its workers are not there, or a run cannot be written.
+        If the cluster is lost, or a run cannot be written.
     """
-    with _quiet(), _connected(address) as client:
-        yield from _Tasks(client, address, jobs, store).finished()
+    return _Tasks(client, address, jobs, store).finished()
 
 
 class _Tasks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
 from sojourn import plan
 from sojourn.errors import ParamError
@@ -82,8 +82,12 @@ def run_all(
         for job in distinct:
             if store is not None and job.id in there:
                 hand_over(job.id, store.get(job.id))
-        with progress_bar(len(distinct), describe, begin_at=len(distinct) - len(missing)) as tick:
-            for job, answer in _execute(missing, workers, store, dask):
+        ready = len(distinct) - len(missing)
+        with (
+            _executor(missing, workers, store, dask) as execute,
+            progress_bar(len(distinct), describe, begin_at=ready) as tick,
+        ):
+            for job, answer in execute():
                 if store is None:
                     hand_over(job.id, Run(text=answer.decode()))
                 else:
@@ -92,14 +96,18 @@ def run_all(
     return [run for run in runs if run is not None]
 
 
-def _execute(
+@contextmanager
+def _executor(
     jobs: Sequence[Job], workers: int | None, store: RunStore | None, dask: str | None
-) -> Iterator[tuple[Job, bytes]]:
-    if not jobs:
-        return iter(())
-    if dask is not None:
-        from sojourn.cluster import on_cluster
-
-        return on_cluster(jobs, dask, store)
+) -> Iterator[Callable[[], Iterator[tuple[Job, bytes]]]]:
+    """Make ready what runs the jobs, and yield what starts it."""
     number = min(workers or cores(), len(jobs))
-    return in_process(jobs, store) if number <= 1 else in_pool(jobs, number, store)
+    if dask is not None and jobs:
+        from sojourn import cluster
+
+        with cluster.cluster(dask) as client:
+            yield lambda: cluster.on_cluster(client, dask, jobs, store)
+    elif number <= 1:
+        yield lambda: in_process(jobs, store)
+    else:
+        yield lambda: in_pool(jobs, number, store)

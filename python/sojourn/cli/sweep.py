@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sojourn import plan, rounds, runner
+from sojourn import rounds, runner
 from sojourn.cli import options
 from sojourn.results import Run
 from sojourn.run_store import RunStore
@@ -67,15 +67,8 @@ def handle(asked: argparse.Namespace) -> int:
     sweep = sweeps.load(asked.file, repeat=asked.repeat)
     until = options.precision(asked, sweep.repeat)
     bases = [cell.scenario for cell in sweep.cells]
-    texts = [job.text for job in plan.jobs(bases)]
-    name = plan_name(
-        "sweep",
-        sweep.keys,
-        [cell.values for cell in sweep.cells],
-        texts,
-        sweep.repeat,
-        until and dataclasses.asdict(until),
-    )
+    cells = [(cell.values, cell.text) for cell in sweep.cells]
+    name = plan_name("sweep", sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
     folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
     store_path = options.store_of(asked)
     assert store_path is not None
