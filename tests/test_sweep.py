@@ -150,7 +150,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     "a date": ('experiment = "rrul"\nrtt = 2026-01-01', ["rtt", "text"]),
     "a link of one rate": ('experiment = "rrul"\nlink = "10"', ["link", "10/1"]),
     "a link of three": ('experiment = "rrul"\n[vary]\nlink = ["1/2/3"]', ["link", "1/2/3"]),
-    "a link of nonsense": ('experiment = "rrul"\nlink = "fast/slow"', ["down", "fast"]),
+    "a link of nonsense": ('experiment = "rrul"\nlink = "fast/10"', ["down", "fast"]),
     "link and rate": ('experiment = "rrul"\nrate = "1mbit"\n[vary]\nlink = ["1/1"]', ["link", "rate"]),
     "rate and up": ('experiment = "rrul"\nrate = "1mbit"\nup = "1mbit"', ["rate", "up"]),
     "a discipline that is not": ('experiment = "rrul"\n[vary]\nqdisc = ["codel", "fq_cuddle"]', ["fq_cuddle"]),

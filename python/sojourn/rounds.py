@@ -63,11 +63,16 @@ def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:
     ParamError
         If `repeat` is less than 1.
     """
+    check_repeat(repeat)
+    first = int(json.loads(scenario.normalized())["seed"])
+    return [dataclasses.replace(scenario, seed=first + number) for number in range(repeat)]
+
+
+def check_repeat(repeat: int) -> None:
+    """Raise `ParamError` if a number of runs is less than 1."""
     if repeat < 1:
         message = f"repeat is {repeat}, but must be at least 1"
         raise ParamError(message)
-    first = int(json.loads(scenario.normalized())["seed"])
-    return [dataclasses.replace(scenario, seed=first + number) for number in range(repeat)]
 
 
 def percent(text: str) -> float:
@@ -128,6 +133,7 @@ def grow(
     together
         Whether all cells get the same seeds, as many as the one that needs most.
     """
+    check_repeat(repeat)
     cells = [Grown() for _ in bases]
     wanted = [repeat] * len(bases)
     while True:

@@ -6,7 +6,6 @@
 use crate::parquet::{Column, write};
 use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
-use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Why a value cannot be taken apart.
@@ -39,7 +38,7 @@ impl Parts {
     ///
     /// # Errors
     /// If a column is not as long as its times.
-    pub(crate) fn store(&self, directions: &BTreeMap<&str, &str>) -> Result<(Vec<u8>, serde_json::Value), Error> {
+    pub(crate) fn store(&self, directions: &BTreeMap<&str, &str>) -> Result<(Vec<u8>, String), Error> {
         let Node::Group(fields) = &self.series else {
             return Err(Error::custom("series must be an object"));
         };
@@ -56,7 +55,7 @@ impl Parts {
                 Column::numbers("value", rows.values),
             ],
         );
-        Ok((file, json!({"rows": count, "parts": rows.layout})))
+        Ok((file, format!("{{\"rows\":{count},\"parts\":[{}]}}", rows.layout)))
     }
 }
 
@@ -68,8 +67,8 @@ struct Rows {
     names: Vec<(Option<String>, usize)>,
     directions: Vec<(Option<String>, usize)>,
     values: Vec<Option<f64>>,
-    /// For each part of the series: its path, and what it is.
-    layout: Vec<serde_json::Value>,
+    /// For each part of the series its path and what it is: JSON objects, separated by commas.
+    layout: String,
 }
 
 impl Rows {
@@ -86,25 +85,28 @@ impl Rows {
         });
         let times = own.or(times);
         if fields.is_empty() {
-            self.layout.push(json!({"path": path, "is": "empty"}));
+            self.lay_out(path, "empty", "rows", "0");
         }
         for (name, node) in fields {
             path.push(name.clone());
             match node {
                 Node::Number { value, whole } => {
-                    let value = value.map(|v| number(v, *whole));
-                    self.layout.push(json!({"path": path, "is": "value", "value": value}));
+                    let value = match value {
+                        Some(v) if *whole => (*v as u64).to_string(),
+                        Some(v) => serde_json::to_string(v)?,
+                        None => "null".to_owned(),
+                    };
+                    self.lay_out(path, "value", "value", &value);
                 }
                 Node::List { values, .. } if name == TIMES => {
-                    self.layout
-                        .push(json!({"path": path, "is": "times", "rows": values.len()}));
+                    self.lay_out(path, "times", "rows", &values.len().to_string());
                 }
                 Node::List { values, whole } => {
                     let times = times.filter(|t| t.len() == values.len());
                     let times =
                         times.ok_or_else(|| Error::custom(format!("series.{} has no times", path.join("."))))?;
-                    self.layout
-                        .push(json!({"path": path, "is": if *whole {"whole"} else {"real"}, "rows": values.len()}));
+                    let kind = if *whole { "whole" } else { "real" };
+                    self.lay_out(path, kind, "rows", &values.len().to_string());
                     self.column(times, values, path, directions);
                 }
                 Node::Group(inner) => self.group(inner, times, path, directions)?,
@@ -112,6 +114,25 @@ impl Rows {
             path.pop();
         }
         Ok(())
+    }
+
+    /// Notes a part. A name in a path is a scenario's (letters, digits and a few signs), so it needs no escapes.
+    fn lay_out(&mut self, path: &[String], kind: &str, key: &str, value: &str) {
+        let comma = if self.layout.is_empty() { "" } else { "," };
+        for piece in [
+            comma,
+            "{\"path\":[\"",
+            &path.join("\",\""),
+            "\"],\"is\":\"",
+            kind,
+            "\",\"",
+            key,
+            "\":",
+            value,
+            "}",
+        ] {
+            self.layout.push_str(piece);
+        }
     }
 
     fn column(
@@ -136,10 +157,6 @@ impl Rows {
         self.directions.push((direction.map(ToString::to_string), rows));
         self.names.push((name, rows));
     }
-}
-
-fn number(value: f64, whole: bool) -> serde_json::Value {
-    if whole { json!(value as u64) } else { json!(value) }
 }
 
 /// A piece of the series.
@@ -237,7 +254,10 @@ impl SerializeStruct for SplitFields {
         self.head.push('"');
         self.head.push_str(key);
         self.head.push_str("\":");
-        self.head.push_str(&serde_json::to_string(value)?);
+        // Appended in place: to_writer wants bytes, and what it writes is text.
+        let mut bytes = std::mem::take(&mut self.head).into_bytes();
+        serde_json::to_writer(&mut bytes, value)?;
+        self.head = String::from_utf8(bytes).map_err(Error::custom)?;
         Ok(())
     }
 

@@ -79,13 +79,10 @@ fn stored(record: &Record, id: &str) -> Result<(String, Vec<u8>, String), column
     directions.extend(record.flows.iter().map(|flow| (flow.name.as_str(), flow.direction)));
     let parts = columns::split(record)?;
     let (series, layout) = parts.store(&directions)?;
-    let stored = serde_json::json!({
-        "id": id,
-        "build": BUILD,
-        "bytes": series.len(),
-        "crc32": format!("{:08x}", crc32fast::hash(&series)),
-        "series": layout,
-    });
+    let (id, bytes, crc32) = (serde_json::to_string(id)?, series.len(), crc32fast::hash(&series));
+    let stored = format!(
+        "{{\"id\":{id},\"build\":\"{BUILD}\",\"bytes\":{bytes},\"crc32\":\"{crc32:08x}\",\"series\":{layout}}}"
+    );
     let summary = serde_json::to_string(&record.summary)?;
     Ok((format!("{{{},\"stored\":{stored}}}\n", parts.head), series, summary))
 }

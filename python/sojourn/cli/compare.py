@@ -7,7 +7,7 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, tables
+from sojourn import api, rounds, tables
 from sojourn.cli import options
 from sojourn.cli.run import headline
 from sojourn.results import Comparison
@@ -51,6 +51,7 @@ def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     keywords = options.scenario_options(asked)
     repeat = 10 if asked.repeat is None else asked.repeat
+    rounds.check_repeat(repeat)
     until = options.precision(asked, repeat)
     texts = [api.build(asked.experiment, qdisc=qdisc, **keywords).normalized() for qdisc in asked.qdisc]
     folder = None

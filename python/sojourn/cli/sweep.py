@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import json
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +62,22 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
+@contextmanager
+def _warm() -> Iterator[None]:
+    """Load what the tables need while the runs are made: that takes as long as several short runs."""
+
+    def load() -> None:
+        importlib.import_module("sojourn.frames")
+        importlib.import_module("scipy.special")
+
+    loader = threading.Thread(target=load, daemon=True)
+    loader.start()
+    try:
+        yield
+    finally:
+        loader.join()
+
+
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn import sweep as sweeps
@@ -79,7 +98,7 @@ def handle(asked: argparse.Namespace) -> int:
             [one for _, one in planned], workers=asked.workers, describe=sweep.name, store=store, dask=asked.dask
         )
 
-    with options.say_how_to_go_on("the same command goes on from there"):
+    with options.say_how_to_go_on("the same command goes on from there"), _warm():
         grown = rounds.grow(bases, sweep.repeat, until, run_plan, together=False)
         found = sweeps.json_object(sweep, grown, until)
         folder.write("table.csv", sweeps.csv_table(found))
