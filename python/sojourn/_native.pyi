@@ -7,6 +7,7 @@ __all__ = [
     "Drop",
     "ParamError",
     "Qdisc",
+    "__build__",
     "__version__",
     "congestion_controls",
     "expand_qdisc",
@@ -14,13 +15,16 @@ __all__ = [
     "list_qdiscs",
     "normalize",
     "run",
+    "run_stored",
 ]
+__build__: str
 __version__: str
 
 class ParamError(ValueError):
     """A bad input; the message is one sentence that names the field, its value and the rule."""
 
 def run(scenario_json: str) -> str: ...
+def run_stored(scenario_json: str, id: str) -> tuple[bytes, bytes, bytes]: ...
 def normalize(scenario_json: str) -> str: ...
 def expand_qdisc(text: str, rate_bps: int) -> str: ...
 def list_qdiscs() -> str: ...

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 if TYPE_CHECKING:
-    from sojourn.results import Cell
+    from sojourn.results import Cell, Run
 
 #: One row for each value of each time series: `name` is a flow, a probe or a direction of the bottleneck.
 SERIES_SCHEMA = {
@@ -95,12 +95,26 @@ def runs(cells: Iterable[Cell]) -> pl.DataFrame:
     rows = []
     for cell in cells:
         for run in cell.runs:
-            summary = run.summary
-            rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
-            rows.append(
-                {**summary, **rtt, **_voice(run.record), "link": cell.link, "qdisc": cell.qdisc, "seed": run.seed}
-            )
+            rows.append({**metrics_of(run), "link": cell.link, "qdisc": cell.qdisc, "seed": run.seed})
     return pl.DataFrame([{name: row.get(name) for name in RUN_SCHEMA} for row in rows], schema=RUN_SCHEMA)
+
+
+def metrics_of(run: Run) -> dict[str, Any]:
+    """Return the summary of a run, flat: quantiles of the round-trip time as `rtt_median_ms` and so on."""
+    summary = run.summary
+    rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
+    return {**summary, **rtt, **_voice(run.record)}
+
+
+def metric_of(run: Run, metric: str) -> float | None:
+    """Return one metric of a run, by its name in `RUN_SCHEMA`; `None` if the run has none."""
+    value = metrics_of(run).get(metric)
+    return None if value is None else float(value)
+
+
+def metric_names() -> list[str]:
+    """Return the metrics of a run, in the order of `RUN_SCHEMA`."""
+    return [name for name, kind in RUN_SCHEMA.items() if kind == pl.Float64]
 
 
 def _voice(record: dict[str, Any]) -> dict[str, float]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, tables
+from sojourn import api, rounds, tables
 from sojourn.cli import options
 from sojourn.cli.run import headline
-from sojourn.results import Comparison, Run
-from sojourn.stored import Results, run_file, write_index
+from sojourn.results import Comparison
+from sojourn.stored import Results, write_index
 
 if TYPE_CHECKING:
     from sojourn.store import ResultFolder
@@ -19,7 +20,10 @@ _ABOUT = """\
 Runs one experiment under several queue disciplines, N times each with the same seeds, and prints means with 95 %
 confidence intervals over the repeats.
 
-With --out DIR it also writes every record (runs/), compare.json, runs.parquet, table.md, table.csv, figures and
+With --until-ci 2% it goes on with more seeds, the same for each discipline, until the intervals are that narrow. (To
+stop when an interval is narrow is sequential sampling, so it covers the true mean a little less often than 95 %.)
+
+With --out DIR it also writes every run (runs/), compare.json, runs.parquet, table.md, table.csv, figures and
 report.html.
 """
 
@@ -36,6 +40,7 @@ def add(commands: Any) -> None:
         help="discipline of both directions: tc text or a preset; give it once for each (see `sojourn list`)",
     )
     options.add_repeats(parser, default="10")
+    options.add_precision(parser)
     options.add_output(
         parser, "print one JSON object of format sojourn-compare/1", "write records, tables, figures and a report"
     )
@@ -45,27 +50,29 @@ def add(commands: Any) -> None:
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     keywords = options.scenario_options(asked)
-    for qdisc in asked.qdisc:
-        api.build(asked.experiment, qdisc=qdisc, **keywords).normalized()
+    repeat = 10 if asked.repeat is None else asked.repeat
+    rounds.check_repeat(repeat)
+    until = options.precision(asked, repeat)
+    texts = [api.build(asked.experiment, qdisc=qdisc, **keywords).normalized() for qdisc in asked.qdisc]
     folder = None
     if asked.out is not None:
-        from sojourn.store import ResultFolder
+        from sojourn.store import ResultFolder, plan_name
 
-        folder = ResultFolder(asked.out, force=asked.force)
-
-    def store(qdisc: str, run: Run) -> None:
-        if folder is not None:
-            folder.write(run_file(run, qdisc), run.text + "\n")
-
-    comparison = api.compare(
-        asked.experiment,
-        qdiscs=asked.qdisc,
-        repeat=10 if asked.repeat is None else asked.repeat,
-        workers=asked.workers,
-        progress="compare",
-        done=store,
-        **keywords,
-    )
+        plan = plan_name("compare", texts, asked.qdisc, repeat, until and dataclasses.asdict(until))
+        folder = ResultFolder(asked.out, force=asked.force, plan=plan)
+    store = options.store_of(asked)
+    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
+        comparison = api.compare(
+            asked.experiment,
+            qdiscs=asked.qdisc,
+            repeat=repeat,
+            workers=asked.workers,
+            progress="compare",
+            store=store,
+            dask=asked.dask,
+            until=until,
+            **keywords,
+        )
     print(comparison.to_json() if asked.json else describe(comparison))
     if folder is not None:
         write(folder, comparison)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from sojourn import rounds
+from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN
+from sojourn.rounds import DEFAULT_METRICS, DEFAULT_MOST, Precision
+from sojourn.store import RUNS
 
 EXPERIMENT_HELP = f"a built-in experiment ({', '.join(BUILT_IN)}) or the path of a TOML file"
 
@@ -82,9 +88,82 @@ def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:
     group.add_argument(
         "--workers", metavar="N", type=whole_number, help="processes to run in (default: one for each core)"
     )
+    add_cluster(group)
+    group.add_argument(
+        "--store",
+        metavar="DIR",
+        type=Path,
+        help="keep runs in the store DIR, and take from it those that are there (default: runs/ in --out DIR)",
+    )
     group.add_argument(
         "--backend", metavar="NAME", default="sim", help="sim, linux or live (default sim; this version has sim only)"
     )
+
+
+def add_cluster(group: argparse._ArgumentGroup) -> None:
+    """Add the option for a Dask cluster."""
+    group.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="run on the workers of the Dask scheduler at ADDRESS, such as tcp://host:8786 (default: processes here)",
+    )
+
+
+def add_precision(group: argparse.ArgumentParser) -> None:
+    """Add the options for repeating until an interval is narrow."""
+    part = group.add_argument_group("precision")
+    part.add_argument(
+        "--until-ci",
+        metavar="PERCENT",
+        help="go on with more seeds until the 95 %% interval of each metric lies within +-PERCENT of its mean, such "
+        "as 2%%; --repeat is then the least number of runs (default: --repeat runs)",
+    )
+    part.add_argument(
+        "--until-metric",
+        metavar="NAME",
+        action="append",
+        help=f"a metric that --until-ci looks at, a column of runs.parquet; give it once for each (default: "
+        f"{', '.join(DEFAULT_METRICS)})",
+    )
+    part.add_argument(
+        "--max-repeat",
+        metavar="N",
+        type=whole_number,
+        help=f"with --until-ci, the largest number of runs of a cell (default {DEFAULT_MOST})",
+    )
+
+
+def precision(asked: argparse.Namespace, repeat: int) -> Precision | None:
+    """Return when to stop repeating.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused, or one is given without `--until-ci`.
+    """
+    if asked.until_ci is not None:
+        return rounds.precision(asked.until_ci, asked.until_metric, asked.max_repeat, repeat)
+    for name in ("until_metric", "max_repeat"):
+        if getattr(asked, name) is not None:
+            message = f"{name.replace('_', '-')} is given, but is of use only together with until-ci"
+            raise ParamError(message)
+    return None
+
+
+def store_of(asked: argparse.Namespace) -> Path | None:
+    """Return the folder of the store: the one that was asked for, or that in the result folder."""
+    if asked.store is not None:
+        return Path(asked.store)
+    return None if asked.out is None else Path(asked.out) / RUNS
+
+
+@contextmanager
+def say_how_to_go_on(how: str) -> Iterator[None]:
+    """Have Ctrl-C say how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(how) from None
 
 
 def add_output(parser: argparse.ArgumentParser, json_help: str, out_help: str, *, out_required: bool = False) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from sojourn import api, runner, tables
 from sojourn.cli import options, traffic
 from sojourn.results import Cell, Comparison, Run, link_name
+from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
-from sojourn.stored import label_of, run_file
+from sojourn.stored import label_of
 
 if TYPE_CHECKING:
     from sojourn.store import ResultFolder
@@ -46,18 +47,22 @@ def handle(asked: argparse.Namespace) -> int:
     label = _label(scenario)
     folder = None
     if asked.out is not None:
-        from sojourn.store import ResultFolder
+        from sojourn.store import ResultFolder, plan_name
 
-        folder = ResultFolder(asked.out, force=asked.force)
-
-    def store(place: int, text: str) -> None:
-        if folder is not None and len(plan) > 1:
-            folder.write(run_file(Run(text=text), label), text + "\n")
-
-    texts = runner.run_all(plan, workers=asked.workers, describe=scenario.experiment, done=store)
-    if len(texts) > 1:
-        return _several(asked, [Run(text=text) for text in texts], label, folder)
-    run = Run(text=texts[0])
+        name = plan_name("run", scenario.normalized(), label, len(plan)) if len(plan) > 1 else None
+        folder = ResultFolder(asked.out, force=asked.force, plan=name)
+    store = options.store_of(asked) if len(plan) > 1 else asked.store
+    with options.say_how_to_go_on("the same command goes on from there" if store else "nothing was kept"):
+        runs = runner.run_all(
+            plan,
+            workers=asked.workers,
+            describe=scenario.experiment,
+            store=None if store is None else RunStore(store),
+            dask=asked.dask,
+        )
+    if len(runs) > 1:
+        return _several(asked, runs, label, folder)
+    run = runs[0]
     if folder is not None:
         folder.write("run.json", run.text + "\n")
         folder.write_frame("series.parquet", run.series)

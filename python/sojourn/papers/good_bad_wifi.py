@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sojourn import api, runner
 from sojourn.claims.evidence import DISCIPLINES, FIFO, LINKS, Collision, Evidence, collisions
 from sojourn.results import Cell, Comparison, Run, gather
+from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
 
 #: The figure of each link.
@@ -62,7 +63,8 @@ def reproduce(
     backend: str = "sim",
     workers: int | None = None,
     progress: str | None = None,
-    done: Callable[[str, str, Run], None] | None = None,
+    store: RunStore | None = None,
+    dask: str | None = None,
 ) -> Outcome:
     """Run the plan.
 
@@ -74,8 +76,8 @@ def reproduce(
         Number of processes (default: one for each core).
     progress
         Word for a progress bar on standard error; `None` shows none.
-    done
-        Called with the discipline, the ablation (`""` for none) and the run, as soon as a run is there.
+    store, dask
+        As `sojourn.runner.run_all` takes them.
 
     Raises
     ------
@@ -83,22 +85,14 @@ def reproduce(
         If a value is refused.
     """
     planned = plan(duration=duration, repeat=repeat, seed=seed, backend=backend)
-
-    def hand_over(place: int, text: str) -> None:
-        if done is not None:
-            done(preset(planned[place].qdisc), planned[place].ablation, Run(text=text))
-
-    texts = runner.run_all([one.scenario for one in planned], workers=workers, describe=progress, done=hand_over)
-    runs = [Run(text=text) for text in texts]
+    runs = runner.run_all([one.scenario for one in planned], workers=workers, describe=progress, store=store, dask=dask)
     main = [(one, run) for one, run in zip(planned, runs, strict=True) if not one.ablation]
     by_cell = gather([(one.link, one.qdisc) for one, _ in main], [run for _, run in main])
     evidence = Evidence(
         runs={(cell.link, cell.qdisc): cell.runs for cell in by_cell},
         spared={("10/1", FIFO): tuple(run for one, run in zip(planned, runs, strict=True) if one.ablation == SPARED)},
     )
-    collision = find_collision(evidence, duration=duration, seed=seed + repeat)
-    if collision is not None and done is not None:
-        done(preset("fq_nocodel"), "collision", collision.run)
+    collision = find_collision(evidence, duration=duration, seed=seed + repeat, store=store)
     cells = tuple(Cell(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in by_cell)
     return Outcome(
         comparison=Comparison(experiment="rrul", cells=cells),
@@ -111,7 +105,7 @@ def preset(qdisc: str) -> str:
     return f"gbw:{qdisc}"
 
 
-def find_collision(evidence: Evidence, *, duration: str, seed: int) -> Collision | None:
+def find_collision(evidence: Evidence, *, duration: str, seed: int, store: RunStore | None = None) -> Collision | None:
     """Return a run at 10/1 under fq_nocodel in which a probe shares its queue with an upstream data flow.
 
     The repeats come first; then seeds are tried in order, from `seed` on, so the same run is found each time.
@@ -122,7 +116,7 @@ def find_collision(evidence: Evidence, *, duration: str, seed: int) -> Collision
             return Collision(run=run, probe=pair[0], flow=pair[1], tried=number)
     for number, short in enumerate(_search(seed), start=1):
         if (pair := _upstream_pair(api.run(short))) is not None:
-            run = api.run(dataclasses.replace(short, duration=duration))
+            [run] = runner.run_all([dataclasses.replace(short, duration=duration)], workers=1, store=store)
             return Collision(run=run, probe=pair[0], flow=pair[1], tried=len(repeats) + number)
     return None
 
