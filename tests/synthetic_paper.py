@@ -60,7 +60,16 @@ def voip(link: str, qdisc: str, seed: int, *, share: float = 1.0) -> dict[str, A
     lost = rng.binomial(10, share * LOSS[qdisc] * SCALE[link] ** 2, 300)
     values = [None if gone == 10 else float(value) for gone, value in zip(lost, delay, strict=True)]
     series = {"t_s": [0.2 * (k + 1) for k in range(300)], "delay_ms": values, "sent": [10] * 300, "lost": lost.tolist()}
-    probe = {"name": "voip", "kind": "voip", "direction": "up", "sent": 3000, "lost": int(lost.sum())}
+    probe = {
+        "name": "voip",
+        "kind": "voip",
+        "direction": "up",
+        "codec": "g711",
+        "sent": 3000,
+        "lost": int(lost.sum()),
+        "delay_ms": {"mean": float(delay.mean())},
+        "ipdv_ms": 0.1 * float(delay.mean() - 25.3),
+    }
     return body(seed, probes=[{"name": "ping", "kind": "icmp"}, probe], series={"rtt": {}, "voip": {"voip": series}})
 
 

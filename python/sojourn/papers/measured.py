@@ -16,7 +16,7 @@ import polars as pl
 
 from sojourn import frames
 from sojourn.errors import ParamError
-from sojourn.stats import Course, course, jain
+from sojourn.stats import Course, course, jain, mos
 from sojourn.stats.transient import STEADY_S, Samples
 
 Array = npt.NDArray[np.float64]
@@ -39,6 +39,8 @@ class Measured:
         By (link, cross traffic) and discipline, samples of all runs: Fig. 3.
     voip_loss
         By (link, cross traffic) and discipline, lost and sent packets of each run: Table 2.
+    voip_mos
+        By (link, cross traffic) and discipline, score of each run or `None`; not in the paper.
     page_s
         By page, (link, cross traffic) and discipline, mean fetch time of each run or `None`: Figs. 4 and 5.
     page_unloaded_s
@@ -54,6 +56,7 @@ class Measured:
     rrul: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=frames.RUN_SCHEMA))
     voip_delay_ms: dict[tuple[str, str], dict[str, Array]] = field(default_factory=dict)
     voip_loss: dict[tuple[str, str], dict[str, tuple[list[int], list[int]]]] = field(default_factory=dict)
+    voip_mos: dict[tuple[str, str], dict[str, list[float | None]]] = field(default_factory=dict)
     page_s: dict[str, dict[tuple[str, str], dict[str, list[float | None]]]] = field(default_factory=dict)
     page_unloaded_s: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
     flow_goodput_mbit: dict[str, dict[str, dict[float, list[float | None]]]] = field(default_factory=dict)
@@ -127,6 +130,21 @@ def voip_counts(record: Mapping[str, Any]) -> tuple[int, int]:
     return sum(stream["lost"] for stream in streams), sum(stream["sent"] for stream in streams)
 
 
+def voip_mos(record: Mapping[str, Any]) -> float | None:
+    """Return the mean opinion score of a run's voice stream by the E-model, fed as Flent does (`sojourn.stats.mos`).
+
+    It is that of the first voice stream; `None` without one, and for a codec that the model has no factors for. Of a
+    stream of which nothing arrived it is 1, the worst.
+    """
+    stream = next((probe for probe in record["probes"] if probe["kind"] == "voip"), None)
+    if stream is None or stream["codec"] not in mos.CODECS or not stream["sent"]:
+        return None
+    if stream["lost"] == stream["sent"]:
+        return 1.0
+    delay = mos.effective_delay_ms(stream["delay_ms"]["mean"], stream["ipdv_ms"] or 0.0)
+    return mos.mos_g107(delay, stream["lost"] / stream["sent"], codec=stream["codec"])
+
+
 def mean_fetch_s(client: Mapping[str, Any]) -> float | None:
     """Return the mean fetch time of a web client of a run, `None` if it completed none."""
     times = [fetch["time_s"] for fetch in client["fetches"]]
@@ -147,6 +165,7 @@ def _add(found: Measured, name: str, link: str, qdisc: str, record: Mapping[str,
         counts = voip_counts(record)
         lost.append(counts[0])
         sent.append(counts[1])
+        found.voip_mos.setdefault(cell, {}).setdefault(qdisc, []).append(voip_mos(record))
     elif name in WEB:
         for client in record["web"]:
             cells = found.page_s.setdefault(client["page"], {}).setdefault((link, WEB[name]), {})

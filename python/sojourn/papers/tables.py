@@ -185,10 +185,10 @@ def table2(loss: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequ
     agreeing = sum(cell.agreement == "agrees" for cell in known)
     heads = [head for column in LINK_OF_COLUMN for head in (f"{column} Mbit/s: paper", "ours", "ratio")]
     note = (
-        f"Per cent. Ours: mean over the runs of lost / sent and its 95 % interval. "
+        "Per cent. Ours: mean over the runs of lost / sent and its 95 % interval. "
         f"{agreeing} of {len(known)} cells agree: within a factor of 2 (of 10 below 0.05 %), or no loss in either. "
-        "Where nothing was lost, the upper end is the largest loss that would show nothing in so many packets in 5 % of "
-        "the cases."
+        "Where nothing was lost, the upper end is the largest loss that would show nothing in so many packets in 5 % "
+        "of the cases."
     )
     return Table(
         name="table2",
@@ -232,13 +232,13 @@ def _ours(found: Interval | None) -> str:
     if found is None:
         return "no data"
     value = f"{found.value:.3g}"
-    return value if found.low is None or found.high is None else f"{value} [{found.low:.2g}, {found.high:.2g}]"
+    return value if found.low is None or found.high is None else f"{value} [{found.low:.3g}, {found.high:.3g}]"
 
 
 def _mark(cell: LossCell) -> str:
     if cell.agreement == "no data":
         return "-"
-    ratio = "" if cell.ratio is None else f"{cell.ratio:.2g} "
+    ratio = "" if cell.ratio is None else f"{cell.ratio:.3g} "
     return ratio + {"agrees": "✓", "differs": "✗"}[cell.agreement]
 
 

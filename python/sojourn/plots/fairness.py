@@ -57,6 +57,7 @@ def jain_bars(data: Mapping[str, Mapping[str, Values]], *, title: str = "") -> F
         axis.set_xticks(range(len(links)), [link_title(link) for link in links])
         axis.tick_params(axis="x", length=0)
         axis.grid(visible=False, axis="x")
+        axis.set_xlim(-0.52, len(links) - 0.48)
         axis.set_ylim(0, 1.06)
         axis.set_ylabel("Jain's fairness index")
         if title:

@@ -86,11 +86,13 @@ def whisker(axis: Axes, place: float, found: Spread) -> None:
         )
 
 
-def say_no_data(axis: Axes) -> None:
-    """Write into an empty panel that it is empty; panels that share its axes keep theirs."""
+def say_no_data(axis: Axes, *, keep_labels: bool = False) -> None:
+    """Write into an empty panel that it is empty; `keep_labels` keeps those of an x axis that others share."""
     axis.text(0.5, 0.5, "no data", transform=axis.transAxes, ha="center", va="center", color=style.FAINT, fontsize=11)
     axis.grid(visible=False)
     axis.tick_params(left=False, bottom=False, labelleft=False)
+    if not keep_labels:
+        axis.tick_params(labelbottom=False)
 
 
 def say_no_bar(axis: Axes, place: float) -> None:

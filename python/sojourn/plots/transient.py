@@ -34,7 +34,7 @@ def transient_lines(
     data
         For each link and discipline the course of its runs (`sojourn.stats.course`).
     start_s, end_s
-        What is shown; the flows start at 0. The paper's tool begins 5 s before.
+        What is shown, as far as there are samples; the flows start at 0. The paper's tool begins 5 s before.
     scale
         Of the latency. `"auto"` is logarithmic where the largest value is many times the smallest: the seed does not
         say which the paper has.
@@ -51,7 +51,8 @@ def transient_lines(
         for axis, link in zip(axes, links, strict=True):
             _panel(axis, data[link], labels, start_s, end_s, scale)
             axis.set_title(link_title(link), fontsize=10.5)
-        axes[-1].set_xlim(start_s, end_s)
+        earliest = min(course.t_s[0] for by_label in data.values() for course in by_label.values())
+        axes[-1].set_xlim(max(start_s, float(earliest)), end_s)
         axes[-1].set_xlabel("Time since the flows started (s)")
         figure.supylabel("Latency (round-trip time, ms)", fontsize=10.5)
         if title:
@@ -76,7 +77,7 @@ def _panel(
         shown.extend(mean[np.isfinite(mean)])
         axis.plot(course.t_s[inside], mean, color=colours[label], linestyle=dashes[label], linewidth=1.3)
     if not shown:
-        say_no_data(axis)
+        say_no_data(axis, keep_labels=True)
         return
     axis.axvline(0, color=style.FAINT, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1.5)
     wide = min(shown) > 0 and max(shown) > style.WIDE_RATIO * min(shown)

@@ -78,7 +78,7 @@ def _panel(axis: Axes, samples: Mapping[str, Values], labels: list[str]) -> None
     there = {label: values for label, values in there.items() if len(values)}
     axis.set_ylim(0, 1.01)
     if not there:
-        say_no_data(axis)
+        say_no_data(axis, keep_labels=True)
         return
     for label, values in there.items():
         fraction = np.arange(1, len(values) + 1) / len(values)

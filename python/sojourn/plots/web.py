@@ -82,7 +82,7 @@ def _panel(axis: Axes, times: Mapping[str, Values], unloaded: Values, labels: li
     axis.grid(visible=False, axis="x")
     axis.set_xlim(-0.6, len(bars) + 0.6)
     if idle.mean is None and all(found.mean is None for _, _, found in bars):
-        say_no_data(axis)
+        say_no_data(axis, keep_labels=True)
         return
     for place, (_, colour, found) in enumerate(bars):
         if found.mean is None:
