@@ -119,9 +119,9 @@ def mos_table(scores: dict[tuple[str, str], dict[str, list[float | None]]]) -> t
         rows=tuple(rows),
         records=tuple(records),
         note=(
-            "Mean over the runs and its 95 % interval. E-model (ITU-T G.107) with its default values, G.711 without loss "
-            "concealment, delay = mean one-way delay + 2 × mean |IPDV|. From 1 to 4.5; below about 3.6 many users are "
-            "dissatisfied."
+            "Mean over the runs and its 95 % interval. E-model (ITU-T G.107) with its default values, G.711 without "
+            "loss concealment, delay = mean one-way delay + 2 × mean |IPDV|. From 1 to 4.5; below about 3.6 many users "
+            "are dissatisfied."
         ),
     )
 

@@ -163,7 +163,7 @@ def measure_transient(
     if n >= FEWEST_TO_RESAMPLE:
         drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples)
         weights = np.vstack([weights, drawn.astype(float)])
-    numbers = np.array([_numbers(t, one, early, late, side) for one in _mean_of_rows(found.runs_ms, weights)])
+    numbers = _numbers(t, _mean_of_rows(found.runs_ms, weights), early, late, side)
     ends = _ends(numbers[1:], n, level) if n >= FEWEST_TO_RESAMPLE else [(None, None)] * numbers.shape[1]
     intervals = [
         Interval(
@@ -208,31 +208,51 @@ def settling_time(
     hold_s
         How long it must stay; this time must be part of the course.
     """
-    after = t_s > 0
-    times, values = t_s[after], smoothed_ms[after]
-    room = max(margin * steady_ms, least_margin_ms)
-    with np.errstate(invalid="ignore"):
-        settled = values <= steady_ms + room
-        if side == "both":
-            settled &= values >= steady_ms - room
-    width = float(t_s[1] - t_s[0]) if len(t_s) > 1 else hold_s
-    bins = max(math.ceil(hold_s / width - 1e-9), 1)
-    if len(settled) < bins:
-        return math.inf
-    stays = np.convolve(settled, np.ones(bins, dtype=np.int64), mode="valid") == bins
-    if not stays.any():
-        return math.inf
-    return max(float(times[int(np.argmax(stays))]) - width / 2, 0.0)
+    level = np.array([steady_ms], dtype=np.float64)
+    found = _settling_times(t_s, smoothed_ms[np.newaxis], level, side, margin, least_margin_ms, hold_s)
+    return float(found[0])
 
 
 def smooth(values: Array, width: int) -> Array:
-    """Return the centred moving mean of so many values (made odd); gaps are left out, and the ends have fewer."""
+    """Return the centred moving mean of so many values (made odd), of a row or of each row of several.
+
+    Gaps are left out, and the ends have fewer.
+    """
     half = width // 2
-    kernel = np.ones(2 * half + 1)
     there = np.isfinite(values)
-    total = np.convolve(np.where(there, values, 0.0), kernel, mode="full")[half : half + len(values)]
-    count = np.convolve(there.astype(float), kernel, mode="full")[half : half + len(values)]
-    return _ratio(total, np.round(count))
+    return _ratio(
+        _moving_sum(np.where(there, values, 0.0), half), np.round(_moving_sum(there.astype(np.float64), half))
+    )
+
+
+def _moving_sum(rows: Array, half: int) -> Array:
+    length = rows.shape[-1]
+    before = np.concatenate([np.zeros((*rows.shape[:-1], 1)), np.cumsum(rows, axis=-1)], axis=-1)
+    first, last = np.clip(np.arange(length) - half, 0, None), np.clip(np.arange(length) + half + 1, None, length)
+    total: Array = before[..., last] - before[..., first]
+    return total
+
+
+def _settling_times(
+    t_s: Array, rows: Array, levels: Array, side: Side, margin: float, least_margin_ms: float, hold_s: float
+) -> Array:
+    """Return the settling time of each row, whose steady level is the level of the same place."""
+    after = t_s > 0
+    times, values = t_s[after], rows[:, after]
+    room = np.maximum(margin * levels, least_margin_ms)[:, np.newaxis]
+    level = levels[:, np.newaxis]
+    with np.errstate(invalid="ignore"):
+        settled = values <= level + room
+        if side == "both":
+            settled &= values >= level - room
+    width = float(t_s[1] - t_s[0]) if len(t_s) > 1 else hold_s
+    bins = max(math.ceil(hold_s / width - 1e-9), 1)
+    if values.shape[1] < bins:
+        return np.full(len(rows), np.inf)
+    count = np.concatenate([np.zeros((len(rows), 1), dtype=np.int64), np.cumsum(settled, axis=1)], axis=1)
+    stays = count[:, bins:] - count[:, :-bins] == bins
+    begins = np.clip(times[np.argmax(stays, axis=1)] - width / 2, 0.0, None)
+    return np.asarray(np.where(stays.any(axis=1), begins, np.inf), dtype=np.float64)
 
 
 def _binned(samples: Samples, *, first: int, bins: int, bin_s: float) -> Array:
@@ -265,25 +285,32 @@ def _ratio(total: npt.ArrayLike, count: npt.ArrayLike) -> Array:
     return result
 
 
-def _numbers(t: Array, mean: Array, early: Mask, late: Mask, side: Side) -> tuple[float, float, float, float, float]:
-    """Return steady level, peak, its time, settling time and excess of one course."""
-    level, first = mean[late], mean[early]
-    if not np.isfinite(level).any() or not np.isfinite(first).any():
-        return (math.nan,) * 5
-    steady = float(np.nanmean(level))
-    highest = int(np.nanargmax(first))
+def _numbers(t: Array, means: Array, early: Mask, late: Mask, side: Side) -> Array:
+    """Return steady level, peak, its time, settling time and excess of each row, a course.
+
+    A row without samples in one of the windows has NaN.
+    """
+    known = np.isfinite(means[:, late]).any(axis=1) & np.isfinite(means[:, early]).any(axis=1)
+    found: Array = np.full((len(means), 5), np.nan)
+    rows = means[known]
+    levels = np.nanmean(rows[:, late], axis=1)
+    first = rows[:, early]
+    highest = np.nanargmax(first, axis=1)
     width = float(t[1] - t[0])
     # What was before the flows started is kept out of the moving mean.
-    smoothed = np.full(len(t), np.nan)
-    smoothed[t > 0] = smooth(mean[t > 0], round(SMOOTH_S / width))
-    above = np.clip(smoothed[early] - steady, 0.0, None)
-    return (
-        steady,
-        float(first[highest]),
-        float(t[early][highest]),
-        settling_time(t, smoothed, steady, side=side),
-        float(np.nansum(above) * width),
+    smoothed: Array = np.full(rows.shape, np.nan)
+    smoothed[:, t > 0] = smooth(rows[:, t > 0], round(SMOOTH_S / width))
+    above = np.clip(smoothed[:, early] - levels[:, np.newaxis], 0.0, None)
+    found[known] = np.column_stack(
+        (
+            levels,
+            np.nanmax(first, axis=1),
+            t[early][highest],
+            _settling_times(t, smoothed, levels, side, MARGIN, LEAST_MARGIN_MS, HOLD_S),
+            np.nansum(above, axis=1) * width,
+        )
     )
+    return found
 
 
 def _ends(numbers: Array, n: int, level: float) -> list[tuple[float | None, float | None]]:
