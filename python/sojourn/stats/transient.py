@@ -18,7 +18,9 @@ definitions here are ours:
 
 Each has a 95 % interval by the bootstrap over runs: whole runs are drawn again, and everything, the steady level
 included, is computed from those drawn. The percentiles are widened as in `sojourn.stats.bootstrap`; with fewer than six
-runs there is no interval.
+runs there is no interval. A draw holds fewer different runs than there are, so its course is noisier: the intervals of
+peak, settling time and excess lean to higher values. Where samples of the slowest run are lost, the mean of the others
+is lower: a dip of one bin is no event.
 """
 
 from __future__ import annotations
