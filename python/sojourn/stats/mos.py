@@ -43,8 +43,8 @@ class Codec:
     bpl: float
 
 
-#: Source: ITU-T G.113 (2007) Appendix I, tables I.1 and I.4. `g711` is without loss concealment, as Flent takes it.
-#: Opus is not there: G.113 has no values for it, neither narrow-band nor full-band, so it is refused.
+#: Source: ITU-T G.113 Appendix I (planning values). `g711` is without loss concealment, as Flent takes it. Opus is
+#: refused: the narrow-band model has no planning values for it, and those of another codec would be a guess.
 CODECS = {
     "g711": Codec(ie=0.0, bpl=4.3),
     "g711 plc": Codec(ie=0.0, bpl=25.1),
@@ -80,7 +80,7 @@ def mos_g107(delay_ms: float, loss: float, *, codec: str | Codec = "g711") -> fl
     loss
         Fraction of packets lost, 0 to 1.
     codec
-        A name of `CODECS`, or the two factors of another codec. Opus has none in G.113 and is refused by name.
+        A name of `CODECS`, or the two factors of another codec. Opus has none and is refused by name.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def _codec(codec: str | Codec) -> Codec:
             raise ParamError(message)
         return codec
     if codec not in CODECS:
-        message = f"codec is {codec!r}, but must be one of {', '.join(CODECS)}, or a Codec: G.113 gives no other values"
+        message = f"codec is {codec!r}, but must be one of {', '.join(CODECS)}, or a Codec with factors of its own"
         raise ParamError(message)
     return CODECS[codec]
 
