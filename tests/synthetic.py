@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from sojourn.claims.evidence import DISCIPLINES, LINKS, Evidence
+from sojourn.claims.evidence import DISCIPLINES, LINKS, RRUL, SPARED, Cell, Evidence, Gathering
 from sojourn.results import Run
 
 #: What a made-up run is made of; functions of (link, discipline) that return a value to which a little is added.
@@ -56,6 +56,9 @@ def record(seed: int, values: dict[str, Any]) -> Run:
         {
             "name": f"tcp_{way}_1",
             "direction": way,
+            "base_rtt_ms": 50.0,
+            "goodput_mbit": values[way] * wobble,
+            "timeouts": 0,
             "mean_cwnd_segments": values["cwnd"] * wobble,
             "sojourn_ms": {"mean": values["wait"] * wobble},
             "queue_shared_with": values["shared"] if way == "up" else [],
@@ -83,10 +86,10 @@ def evidence(
     values: Callable[[str, str], dict[str, Any]], *, spared: dict[str, Any] | None = None, n: int = 6
 ) -> Evidence:
     """Return evidence in which (link, discipline) has these values over the defaults, `n` repeats of each."""
-    runs = {
-        (link, qdisc): tuple(record(seed, {**DEFAULTS, **values(link, qdisc)}) for seed in range(1, n + 1))
-        for link in LINKS
-        for qdisc in DISCIPLINES
-    }
-    ablation = tuple(record(seed, {**DEFAULTS, **(spared or {})}) for seed in range(1, n + 1))
-    return Evidence(runs=runs, spared={("10/1", "pfifo_fast"): ablation})
+    gathering = Gathering()
+    for seed in range(1, n + 1):
+        for link in LINKS:
+            for qdisc in DISCIPLINES:
+                gathering.add(Cell(RRUL, link, qdisc), record(seed, {**DEFAULTS, **values(link, qdisc)}))
+        gathering.add(Cell(SPARED, "10/1", "pfifo_fast"), record(seed, {**DEFAULTS, **(spared or {})}))
+    return gathering.evidence()

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from sojourn.claims import Evidence, catalogue, judge_all, load, pie_steps, verdict
-from sojourn.claims.evidence import Collision
+from sojourn.claims.evidence import RRUL, Cell, Collision
+from sojourn.claims.observation import observe
 from sojourn.stats import Interval
 from tests.synthetic import DEFAULTS, evidence, record
 
@@ -52,16 +53,16 @@ def judged(found: Evidence) -> dict[str, dict[str, Any]]:
     return {claim["id"]: claim for claim in judge_all(load("good_bad_wifi", "gbw-rrul-"), found)}
 
 
-def collided(latency: float) -> Collision:
+def collided(latency: float) -> dict[tuple[str, str], Collision]:
     """Return a run at 10/1 in which the probe shares a queue."""
     run = record(77, {**DEFAULTS, "latency": latency, "shared": ["ping"]})
-    return Collision(run=run, probe="ping", flow="tcp_up_1", tried=77)
+    return {(RRUL, "fq_nocodel"): Collision(seen=observe(run), probe="ping", flow="tcp_up_1", tried=77)}
 
 
 def good_evidence() -> Evidence:
     """Return the evidence that bears every claim out."""
     found = evidence(as_the_paper_says, spared={"down": 9.4})
-    return dataclasses.replace(found, collision=collided(150.0))
+    return dataclasses.replace(found, collisions=collided(150.0))
 
 
 #: PIE is driven once for the whole module; it answers the same each time.
@@ -115,25 +116,25 @@ def test_claim_fails_on_runs_that_contradict_it(name: str) -> None:
         usual = as_the_paper_says(link, qdisc)
         return {**usual, **changed} if link in links and qdisc in disciplines else usual
 
-    found = judged(dataclasses.replace(evidence(values, spared={"down": 9.4}), collision=collided(150.0)))[name]
+    found = judged(dataclasses.replace(evidence(values, spared={"down": 9.4}), collisions=collided(150.0)))[name]
     assert found["verdict"] == "fails", found
     assert found["low"] <= found["value"] <= found["high"]
 
 
 def test_ablation_that_gains_nothing_fails_claim_04() -> None:
-    found = judged(dataclasses.replace(evidence(as_the_paper_says, spared={"down": 9.0}), collision=collided(150.0)))
+    found = judged(dataclasses.replace(evidence(as_the_paper_says, spared={"down": 9.0}), collisions=collided(150.0)))
     assert found["gbw-rrul-04"]["verdict"] == "fails"
     assert "9.200 Mbit/s become 9.000" in found["gbw-rrul-04"]["reason"]
 
 
 def test_collision_without_effect_fails_claim_23() -> None:
-    found = judged(dataclasses.replace(good_evidence(), collision=collided(0.9)))
+    found = judged(dataclasses.replace(good_evidence(), collisions=collided(0.9)))
     assert found["gbw-rrul-23"]["verdict"] == "fails"
     assert "seed 77" in found["gbw-rrul-23"]["reason"]
 
 
 def test_no_collision_cannot_be_told() -> None:
-    found = judged(dataclasses.replace(good_evidence(), collision=None))["gbw-rrul-23"]
+    found = judged(dataclasses.replace(good_evidence(), collisions={}))["gbw-rrul-23"]
     assert (found["verdict"], found["value"], found["low"]) == ("cannot tell", None, None)
     assert "no seed with a hash collision" in found["reason"]
 
@@ -146,7 +147,7 @@ def test_finer_table_fails_claim_14(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_repeat_decides_nothing() -> None:
     found = judged(
-        dataclasses.replace(evidence(as_the_paper_says, spared={"down": 9.4}, n=1), collision=collided(150.0))
+        dataclasses.replace(evidence(as_the_paper_says, spared={"down": 9.4}, n=1), collisions=collided(150.0))
     )
     told = {name for name, claim in found.items() if claim["verdict"] != "cannot tell"}
     assert told == {"gbw-rrul-14"}
@@ -157,16 +158,16 @@ def test_interval_across_the_bound_cannot_be_told() -> None:
         usual = as_the_paper_says(link, qdisc)
         return {**usual, "latency": 200.0} if (link, qdisc) == ("10/10", "pie") else usual
 
-    runs = dict(evidence(values).runs)
+    cells = dict(evidence(values).cells)
     noisy = [record(seed, {**DEFAULTS, "latency": 200.0 + (-1) ** seed * 20}) for seed in range(1, 7)]
-    runs["10/10", "pie"] = tuple(noisy)
-    found = judged(dataclasses.replace(good_evidence(), runs=runs))["gbw-rrul-01"]
+    cells[Cell(RRUL, "10/10", "pie")] = tuple(observe(run) for run in noisy)
+    found = judged(dataclasses.replace(good_evidence(), cells=cells))["gbw-rrul-01"]
     assert found["verdict"] == "cannot tell"
     assert found["low"] < 0 < found["high"]
 
 
 def test_runs_too_short_for_the_steady_state_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sojourn.claims.evidence.STEADY_FROM_S", 1000.0)
+    monkeypatch.setattr("sojourn.claims.observation.STEADY_FROM_S", 1000.0)
     found = judged(good_evidence())
     assert found["gbw-rrul-13"]["verdict"] == "cannot tell"
     assert "too short" in found["gbw-rrul-13"]["reason"]

@@ -15,11 +15,10 @@ from sojourn.claims.evidence import (
     FIFO,
     LINKS,
     PURE_SCHEDULERS,
+    SPARED,
     Evidence,
     Side,
-    collisions,
     differences,
-    goodput,
     induced_latency,
     ratios,
     sides,
@@ -194,7 +193,7 @@ def sparse_flows_gain_at_low_rates(evidence: Evidence) -> Judgement:
     for link in ("10/10", "10/1"):
         for qdisc in ("fq_codel", "fq_nocodel"):
             pairs = list(zip(evidence.of(link, qdisc), evidence.of(link, "sfq"), strict=True))
-            clean = [(fq, sfq) for fq, sfq in pairs if not collisions(fq) and not collisions(sfq)]
+            clean = [(fq, sfq) for fq, sfq in pairs if not fq.collisions and not sfq.collisions]
             left_out += len(pairs) - len(clean)
             gap = [induced_latency(sfq) - induced_latency(fq) for fq, sfq in clean or pairs]
             checks.append(above(f"{link}: latency of sfq less that of {qdisc}", gap, 0.0, "ms"))
@@ -205,9 +204,9 @@ def sparse_flows_gain_at_low_rates(evidence: Evidence) -> Judgement:
 
 def acks_dropped_upstream_cost_goodput(evidence: Evidence) -> Judgement:
     """gbw-rrul-04: the mechanism behind claim 03, by an ablation."""
-    dropped = evidence.each("10/1", FIFO, lambda run: float(run.record["bottleneck"]["up"]["ack_drops"]))
+    dropped = evidence.each("10/1", FIFO, lambda run: run.up.ack_drops)
     normal = evidence.goodput("10/1", FIFO, "down")
-    spared = [goodput(run, "down") for run in evidence.spared["10/1", FIFO]]
+    spared = evidence.goodput("10/1", FIFO, "down", SPARED)
     fair = fmean(fmean(evidence.goodput("10/1", qdisc, "down")) for qdisc in FAIR)
     checks = [
         above(f"10/1: acknowledgements that {FIFO} drops upstream in a run", dropped, 0.0, "packets"),
