@@ -185,12 +185,12 @@ def steady(value: float | None, run: Observation) -> float:
 
 
 def differences(a: Iterable[float], b: Iterable[float]) -> list[float]:
-    """Return `a - b`, seed by seed."""
-    return [one - other for one, other in zip(a, b, strict=True)]
+    """Return `a - b`, seed by seed, of the repeats that both have (their seeds begin with the same)."""
+    return [one - other for one, other in zip(a, b, strict=False)]
 
 
 def ratios(a: Iterable[float], b: Iterable[float]) -> list[float]:
-    """Return `a / b`, seed by seed.
+    """Return `a / b`, seed by seed, of the repeats that both have.
 
     Raises
     ------
@@ -201,4 +201,4 @@ def ratios(a: Iterable[float], b: Iterable[float]) -> list[float]:
     if 0 in b:
         message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"
         raise SojournError(message)
-    return [one / other for one, other in zip(a, b, strict=True)]
+    return [one / other for one, other in zip(a, b, strict=False)]

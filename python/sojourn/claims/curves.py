@@ -1,0 +1,113 @@
+"""The start-up as Fig. 7 shows it: the point-wise mean over the repeats of the measured latency.
+
+The measured latency is the round-trip time, the base included; where claims speak of ratios, the latency is induced
+latency, above the level before the flows start: the base is not the queue's. The mean curve is smoothed over a second.
+As a statistic of a mean curve has no value in a single repeat, its interval comes from drawing the repeats again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.claims.evidence import Evidence
+from sojourn.claims.observation import BIN_S, BINS, START_S, Observation, known
+from sojourn.errors import SojournError
+from sojourn.stats import Interval
+
+Curve = NDArray[np.float64]
+#: Which repeats: the same for all cells, as they are paired by seed.
+Drawn = NDArray[np.intp]
+
+SMOOTH_BINS = 5
+RESAMPLES = 1000
+#: Induced latency is back at its steady level when it is no more than this share above it.
+BACK = 0.5
+
+
+class StartUp:
+    """The start-up of one cell.
+
+    Parameters
+    ----------
+    runs
+        Its repeats.
+
+    Raises
+    ------
+    SojournError
+        If they are too short, or no probe was answered.
+    """
+
+    def __init__(self, runs: Sequence[Observation]) -> None:
+        self.n = len(runs)
+        self._curves = np.stack([run.curve_ms for run in runs]).astype(float)
+        short = "latency after the start-up: duration is too short for it"
+        self._settled = np.array([known(run.settled_ms, run, short) for run in runs])
+        self._before = np.array([known(run.before_ms, run, "round trip before the flows") for run in runs])
+        if np.isnan(self._curves).all():
+            message = f"the run with seed {runs[0].seed} has no answered probe in the first {START_S:g} s"
+            raise SojournError(message)
+
+    def curve(self, drawn: Drawn) -> Curve:
+        """Return the mean curve (ms), smoothed."""
+        curves = self._curves[drawn]
+        there = ~np.isnan(curves)
+        total, count = np.where(there, curves, 0.0).sum(axis=0), there.sum(axis=0)
+        window = np.ones(SMOOTH_BINS)
+        total, count = np.convolve(total, window, mode="same"), np.convolve(count, window, mode="same")
+        smooth = np.full(BINS, np.nan)
+        np.divide(total, count, out=smooth, where=count > 0)
+        return smooth
+
+    def steady(self, drawn: Drawn) -> float:
+        """Return the mean latency after the start-up (ms)."""
+        return float(self._settled[drawn].mean())
+
+    def before(self, drawn: Drawn) -> float:
+        """Return the mean latency before the flows start (ms)."""
+        return float(self._before[drawn].mean())
+
+    def induced_steady(self, drawn: Drawn) -> float:
+        """Return the mean induced latency after the start-up (ms)."""
+        return self.steady(drawn) - self.before(drawn)
+
+    def induced_peak(self, drawn: Drawn) -> float:
+        """Return the highest induced latency of the curve (ms)."""
+        return self.peak(drawn) - self.before(drawn)
+
+    def peak(self, drawn: Drawn) -> float:
+        """Return the highest point of the curve (ms)."""
+        return float(np.nanmax(self.curve(drawn)))
+
+    def peak_place(self, drawn: Drawn) -> int:
+        """Return in which bin the highest point is."""
+        return int(np.nanargmax(self.curve(drawn)))
+
+    def settling(self, drawn: Drawn) -> float:
+        """Return when the curve is back at the steady level for good (s); 0 if it never left, `START_S` if not yet."""
+        limit = self.before(drawn) + (1 + BACK) * self.induced_steady(drawn)
+        away = np.flatnonzero(self.curve(drawn) > limit)
+        return 0.0 if away.size == 0 else float((away[-1] + 1) * BIN_S)
+
+
+def start_up(evidence: Evidence, link: str, qdisc: str) -> StartUp:
+    """Return the start-up of RRUL on a link under a discipline."""
+    return StartUp(evidence.of(link, qdisc))
+
+
+def interval(statistic: Callable[[Drawn], float], n: int) -> Interval:
+    """Return a statistic of `n` repeats and its 95 % interval from drawing them again (percentiles)."""
+    value = statistic(np.arange(n))
+    if n < 2:
+        return Interval(value=value, low=None, high=None, n=n)
+    drawn = np.random.default_rng(0).integers(0, n, size=(RESAMPLES, n))
+    low, high = np.quantile([statistic(one) for one in drawn], [0.025, 0.975])
+    return Interval(value=value, low=min(float(low), value), high=max(float(high), value), n=n)
+
+
+def smaller(*cells: StartUp) -> int:
+    """Return the number of repeats that all cells have."""
+    return min(cell.n for cell in cells)
