@@ -47,12 +47,18 @@ class StartUp:
         short = "latency after the start-up: duration is too short for it"
         self._settled = np.array([known(run.settled_ms, run, short) for run in runs])
         self._before = np.array([known(run.before_ms, run, "round trip before the flows") for run in runs])
+        self._last: tuple[Drawn | None, Curve] = (None, np.empty(0))
         if np.isnan(self._curves).all():
             message = f"the run with seed {runs[0].seed} has no answered probe in the first {START_S:g} s"
             raise SojournError(message)
 
     def curve(self, drawn: Drawn) -> Curve:
-        """Return the mean curve (ms), smoothed."""
+        """Return the mean curve (ms), smoothed; the last one is remembered."""
+        if drawn is not self._last[0]:
+            self._last = (drawn, self._mean(drawn))
+        return self._last[1]
+
+    def _mean(self, drawn: Drawn) -> Curve:
         curves = self._curves[drawn]
         there = ~np.isnan(curves)
         total, count = np.where(there, curves, 0.0).sum(axis=0), there.sum(axis=0)
