@@ -147,7 +147,7 @@ def _fair_flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
 
 def _curve(curve: tuple[float, float, float, float], wobble: float) -> dict[str, Any]:
     before, until, peak, steady = curve
-    times = [0.2 * k + 0.1 for k in range(-5, 250)]
+    times = [0.2 * k + 0.1 for k in range(-5, 300)]
     trips = [before if time < 0 else peak if time < until else steady for time in times]
     return {"t_s": times, "rtt_ms": [before + (trip - before) * wobble for trip in trips]}
 

@@ -23,10 +23,11 @@ T = TypeVar("T")
 
 #: Steady state begins here (s): the start-up transients of the AQMs are over.
 STEADY_FROM_S = 10.0
-#: The start-up as the paper's Fig. 7 shows it, in bins of this length (s).
-BIN_S = 0.2
+#: The start-up is what the paper's Fig. 7 shows (s).
 START_S = 25.0
-BINS = round(START_S / BIN_S)
+#: The curve that is kept of the latency, in bins of this length, and from when it counts as steady (s).
+BIN_S, CURVE_S, SETTLED_FROM_S = 0.2, 60.0, 30.0
+BINS = round(CURVE_S / BIN_S)
 #: A flow's early time, in which it grows its window for the first time (s).
 EARLY_S = 30.0
 
@@ -191,10 +192,10 @@ class Observation:
     before_ms
         Mean round-trip time before the flows start.
     curve_ms
-        Mean round-trip time of all probes in each bin of `BIN_S` of the first `START_S`; not a number where none was
+        Mean round-trip time of all probes in each bin of `BIN_S` of the first `CURVE_S`; not a number where none was
         answered.
     settled_ms
-        Mean round-trip time from `START_S` on; `None` if the run is not longer.
+        Mean round-trip time from `SETTLED_FROM_S` to `CURVE_S`; `None` if the run ends before.
     voice
         The voice flow.
     pages
@@ -355,7 +356,7 @@ def _probe_mbit(record: dict[str, Any], duration_s: float) -> float | None:
 
 
 def _round_trips(probes: dict[str, Any]) -> tuple[float | None, Array, float | None]:
-    """Return the mean before the flows start, the curve of the start-up, and the mean after it."""
+    """Return the mean before the flows start, the curve, and the mean once it is steady."""
     times = [np.asarray(probe["t_s"], dtype=float) for probe in probes.values()]
     trips = [np.asarray(probe["rtt_ms"], dtype=float) for probe in probes.values()]
     if not times:
@@ -363,13 +364,13 @@ def _round_trips(probes: dict[str, Any]) -> tuple[float | None, Array, float | N
     time, trip = np.concatenate(times), np.concatenate(trips)
     answered = ~np.isnan(trip)
     time, trip = time[answered], trip[answered]
-    within = (time >= 0) & (time < START_S)
+    within = (time >= 0) & (time < CURVE_S)
     place = np.minimum((time[within] / BIN_S).astype(int), BINS - 1)
     count = np.bincount(place, minlength=BINS)
     total = np.bincount(place, weights=trip[within], minlength=BINS)
     curve = np.full(BINS, np.nan)
     np.divide(total, count, out=curve, where=count > 0)
-    return _mean(trip[time < 0]), curve.astype(np.float32), _mean(trip[time >= START_S])
+    return _mean(trip[time < 0]), curve.astype(np.float32), _mean(trip[within & (time >= SETTLED_FROM_S)])
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:
