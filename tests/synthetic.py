@@ -185,5 +185,5 @@ def _web(web: dict[str, Any], seed: int) -> dict[str, Any]:
     for k in range(20):
         lost = int(k % 10 < 10 * web["syn_share"])
         time = (web["time"] + web["syn_cost"] * lost) * noise * wobble_of(seed) * (1 + 0.01 * (k % 4))
-        fetches.append({"time_s": time, "syn_retransmitted": lost})
+        fetches.append({"time_s": time, "syn_retransmitted": lost, "dns_retried": 0})
     return {"page": "google", "fetches": fetches}

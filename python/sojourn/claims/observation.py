@@ -160,13 +160,14 @@ class PagesSeen:
         Its label.
     time_s
         Of each completed fetch.
-    syns
-        How many SYN packets each fetch had to send again.
+    syns, look_ups
+        How many SYN packets each fetch had to send again, and how many questions to the resolver.
     """
 
     page: str
     time_s: Array
     syns: Array
+    look_ups: Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -405,4 +406,5 @@ def _pages(record: dict[str, Any]) -> PagesSeen | None:
         page=clients[0]["page"],
         time_s=np.asarray([fetch["time_s"] for fetch in fetches], dtype=np.float32),
         syns=np.asarray([int(fetch["syn_retransmitted"]) for fetch in fetches], dtype=np.float32),
+        look_ups=np.asarray([int(fetch["dns_retried"]) for fetch in fetches], dtype=np.float32),
     )
