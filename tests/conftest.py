@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.cli import main
+
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -30,6 +32,25 @@ def cli(tmp_path: Path) -> Cli:
         if status is not None:
             assert done.returncode == status, done.stderr
         return done
+
+    return call
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run `sojourn` in an empty folder within this process, which is quicker, and return what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        try:
+            found = main(words)
+        except SystemExit as end:
+            found = int(end.code or 0)
+        said = capsys.readouterr()
+        if status is not None:
+            assert found == status, said.err
+        return subprocess.CompletedProcess(words, found, said.out, said.err)
 
     return call
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
-from sojourn.claims.evidence import DISCIPLINES, LINKS, Evidence
 from sojourn.results import Run
 
-#: What a made-up run is made of; functions of (link, discipline) that return a value to which a little is added.
+#: What a made-up run is made of.
 DEFAULTS: dict[str, Any] = {
     "latency": 10.0,
     "up": 9.0,
     "down": 9.0,
+    "uncounted": 0.0,
     "ack_drops": 100.0,
     "cwnd": 20.0,
     "wait": 30.0,
@@ -23,13 +22,29 @@ DEFAULTS: dict[str, Any] = {
     "drops": (1.0, 1.0),
     "packets": 1000.0,
     "shared": [],
+    "rates": ("10mbit", "10mbit"),
+    "mss": 1448,
+    # Round-trip time: before the start, until when it is at its peak (s), the peak, and from then on.
+    "curve": (50.0, 0.0, 60.0, 60.0),
+    "first_drop": None,
+    "syn": None,
+    "voice": None,
+    "web": None,
+    "fair": None,
 }
 BINS = 100
+SECONDS = 60.0
+PROBE = {"name": "ping", "kind": "icmp", "size": 98, "sent": 300}
+
+
+def wobble_of(seed: int) -> float:
+    """Return what is measured varies by with the seed: the same in all runs of that seed."""
+    return 1 + 0.001 * ((seed * 7) % 5 - 2)
 
 
 def record(seed: int, values: dict[str, Any]) -> Run:
-    """Return a run; what is measured varies a little with the seed, by the same amount in all runs of that seed."""
-    wobble = 1 + 0.001 * ((seed * 7) % 5 - 2)
+    """Return a run."""
+    wobble = wobble_of(seed)
     times = [0.5 * (k + 1) for k in range(BINS)]
 
     def alternate(pair: tuple[float, float]) -> list[float]:
@@ -46,47 +61,129 @@ def record(seed: int, values: dict[str, Any]) -> Run:
         "ack_drops": values["ack_drops"],
         "sojourn_ms": {"mean": values["sojourn"] * wobble},
         "extra": {"drop_state_entries": values["entries"]},
+        "first_drop_s": values["first_drop"],
+        "syn": values["syn"],
     }
     both = {
         "backlog_packets": alternate(values["backlog"]),
         "drops": cumulate(values["drops"]),
         "packets": cumulate((values["packets"], values["packets"])),
     }
-    flows = [
-        {
-            "name": f"tcp_{way}_1",
-            "direction": way,
-            "mean_cwnd_segments": values["cwnd"] * wobble,
-            "sojourn_ms": {"mean": values["wait"] * wobble},
-            "queue_shared_with": values["shared"] if way == "up" else [],
-        }
-        for way in ("up", "down")
-    ]
+    flows = _fair_flows(values, wobble) if values["fair"] else _flows(values, wobble)
+    totals = {way: sum(flow["goodput_mbit"] for flow in flows if flow["direction"] == way) for way in ("up", "down")}
+    down, up = values["rates"]
+    probes: list[dict[str, Any]] = [PROBE]
+    series: dict[str, Any] = {"t_s": times, **{name: {"up": value, "down": value} for name, value in both.items()}}
+    series["cwnd_segments"] = {
+        flow["name"]: [flow["early"] if time <= 30 else flow["late"] for time in times] for flow in flows
+    }
+    series["rtt"] = {"ping": _curve(values["curve"], wobble)}
+    if values["voice"]:
+        probes = [*probes, _voice(values["voice"])]
+        series["voip"] = {"voip": _delays(values["voice"], wobble)}
     body = {
         "seed": seed,
+        "scenario": {"up": up, "down": down, "tcp": {"mss": values["mss"]}, "probes": [PROBE]},
         "summary": {
             "induced_latency_ms": values["latency"] * wobble,
-            "goodput_up_mbit": values["up"] * wobble,
-            "goodput_down_mbit": values["down"] * wobble,
+            "goodput_up_mbit": totals["up"] + values["uncounted"],
+            "goodput_down_mbit": totals["down"],
             "rtt_ms": {"count": 100},
         },
         "flows": flows,
-        "probes": [{"name": "ping"}],
+        "probes": probes,
         "bottleneck": {"up": end, "down": end},
-        "series": {"t_s": times, **{name: {"up": value, "down": value} for name, value in both.items()}},
-        "cost": {"sim_s": 60.0},
+        "series": series,
+        "web": [_web(values["web"], seed)] if values["web"] else [],
+        "cost": {"sim_s": SECONDS},
     }
     return Run(text=json.dumps(body))
 
 
-def evidence(
-    values: Callable[[str, str], dict[str, Any]], *, spared: dict[str, Any] | None = None, n: int = 6
-) -> Evidence:
-    """Return evidence in which (link, discipline) has these values over the defaults, `n` repeats of each."""
-    runs = {
-        (link, qdisc): tuple(record(seed, {**DEFAULTS, **values(link, qdisc)}) for seed in range(1, n + 1))
-        for link in LINKS
-        for qdisc in DISCIPLINES
+def _whole(goodput: float) -> float:
+    """Return the goodput (Mbit/s) rounded to whole segments of 1448 bytes."""
+    return round(goodput * 1e6 * SECONDS / 8 / 1448) * 1448 * 8 / SECONDS / 1e6
+
+
+def _flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"tcp_{way}_1",
+            "direction": way,
+            "base_rtt_ms": 50.0,
+            "goodput_mbit": _whole(values[way] * wobble),
+            "timeouts": 0,
+            "mean_cwnd_segments": values["cwnd"] * wobble,
+            "sojourn_ms": {"mean": values["wait"] * wobble},
+            "queue_shared_with": values["shared"] if way == "up" else [],
+            "early": 20.0,
+            "late": 20.0,
+        }
+        for way in ("up", "down")
+    ]
+
+
+def _fair_flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
+    fair = values["fair"]
+    return [
+        {
+            "name": f"tcp_up_{rtt:g}",
+            "direction": "up",
+            "base_rtt_ms": rtt,
+            "goodput_mbit": _whole(goodput * wobble),
+            "timeouts": timeouts,
+            "mean_cwnd_segments": 10.0,
+            "sojourn_ms": {"mean": fair["wait"] * wobble},
+            "queue_shared_with": [],
+            "drop_gaps_ms": {"count": 50, "mean": 100.0, "cv": fair["cv"] * wobble},
+            "early": early * wobble,
+            "late": late * wobble,
+        }
+        for rtt, goodput, timeouts, (early, late) in zip(
+            fair["rtts"], fair["goodputs"], fair["timeouts"], fair["windows"], strict=True
+        )
+    ]
+
+
+def _curve(curve: tuple[float, float, float, float], wobble: float) -> dict[str, Any]:
+    before, until, peak, steady = curve
+    times = [0.2 * k + 0.1 for k in range(-5, 300)]
+    trips = [before if time < 0 else peak if time < until else steady for time in times]
+    return {"t_s": times, "rtt_ms": [before + (trip - before) * wobble for trip in trips]}
+
+
+def _voice(voice: dict[str, Any]) -> dict[str, Any]:
+    sent = 1_000_000
+    return {
+        "name": "voip",
+        "kind": "voip",
+        "frame_ms": 20.0,
+        "base_delay_ms": 25.0,
+        "sent": sent,
+        "lost": round(voice["loss"] * sent / 100),
     }
-    ablation = tuple(record(seed, {**DEFAULTS, **(spared or {})}) for seed in range(1, n + 1))
-    return Evidence(runs=runs, spared={("10/1", "pfifo_fast"): ablation})
+
+
+def _delays(voice: dict[str, Any], wobble: float) -> dict[str, Any]:
+    times = [0.2 * (k + 1) for k in range(250)]
+    delays = [
+        voice["delay"] * wobble * (voice["tail"] if voice["tail_from"] < time <= voice["tail_from"] + 2 else 1)
+        for time in times
+    ]
+    most = [max(delay, voice["most"]) for delay in delays]
+    # One bin in which no packet arrived.
+    return {
+        "t_s": [*times, 50.2],
+        "delay_ms": [*(25 + delay for delay in delays), None],
+        "max_ms": [*(25 + delay for delay in most), None],
+    }
+
+
+def _web(web: dict[str, Any], seed: int) -> dict[str, Any]:
+    noise = 1 + web["noise"] * (seed % 3 - 1)
+    fetches = []
+    for k in range(20):
+        lost = int(k % 10 < 10 * web["syn_share"])
+        time = (web["time"] + web["syn_cost"] * lost) * noise * wobble_of(seed) * (1 + 0.01 * (k % 4))
+        fetches.append({"time_s": time, "syn_retransmitted": lost, "dns_retried": 0})
+    return {"page": "google", "fetches": fetches}

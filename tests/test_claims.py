@@ -8,207 +8,369 @@ from typing import Any
 
 import pytest
 
-from sojourn.claims import Evidence, catalogue, judge_all, load, pie_steps, verdict
-from sojourn.claims.evidence import Collision
-from sojourn.stats import Interval
-from tests.synthetic import DEFAULTS, evidence, record
+from sojourn.claims import Claim, Evidence, Gathering, by_hand, catalogue, failures, judge_all, load, pie_steps
+from sojourn.claims.evidence import (
+    AQMS,
+    DISCIPLINES,
+    FAIR,
+    FIFO,
+    LINKS,
+    RRUL,
+    RTT_FAIRNESS,
+    SPARED,
+    VOIP,
+    VOIP_RRUL,
+    Cell,
+)
+from tests.paper_world import RTTS, altered, observed, picture, struck, struck_voice, world
+from tests.synthetic import DEFAULTS, record
 
-#: The paper's picture in round numbers: latency (ms) and goodput (Mbit/s) of each link's discipline.
-LATENCY = {
-    "pfifo_fast": 200.0,
-    "ared": 20.0,
-    "pie": 40.0,
-    "codel": 30.0,
-    "sfq": 9.0,
-    "fq_codel": 1.0,
-    "fq_nocodel": 1.0,
-}
-GOODPUT = {"pfifo_fast": 9.2, "ared": 8.6, "pie": 9.0, "codel": 8.8, "sfq": 9.4, "fq_codel": 9.3, "fq_nocodel": 9.4}
-
-
-def as_the_paper_says(link: str, qdisc: str) -> dict[str, Any]:
-    """Return values that bear every claim out."""
-    scale = {"100/100": 10.0, "10/10": 1.0, "10/1": 1.0}[link]
-    values: dict[str, Any] = {
-        "latency": LATENCY[qdisc],
-        "down": GOODPUT[qdisc] * scale,
-        "up": GOODPUT[qdisc] * (0.1 if link == "10/1" else scale),
-    }
-    if link == "100/100" and qdisc == "sfq":
-        values["latency"] = 1.5
-    if link == "10/1" and qdisc == "ared":
-        values["up"] = 0.7
-    if qdisc == "pie":
-        values |= {"backlog": (15.0, 17.0), "drops": (0.2, 0.2)}
-    if qdisc == "ared":
-        values |= {"backlog": (2.0, 40.0), "drops": (0.0, 9.0)}
-    if qdisc == "fq_codel":
-        values |= {"cwnd": 8.0, "wait": 9.0}
-    return values
+#: A drive by hand answers the same each time: once for the whole module.
+PURE = ("codel_drops", "first_drop_ms", "others_ahead", "shares", "burst", "overflow_victims", "pie_steps_in_overload")
 
 
-def judged(found: Evidence) -> dict[str, dict[str, Any]]:
-    """Return what became of every claim."""
-    return {claim["id"]: claim for claim in judge_all(load("good_bad_wifi", "gbw-rrul-"), found)}
+@pytest.fixture(autouse=True, scope="module")
+def driven_once() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in PURE:
+            if name != "overflow_victims":
+                patch.setattr(by_hand, name, functools.cache(getattr(by_hand, name)))
+        patch.setattr(pie_steps, "steps", functools.cache(pie_steps.steps))
+        yield
 
 
-def collided(latency: float) -> Collision:
-    """Return a run at 10/1 in which the probe shares a queue."""
-    run = record(77, {**DEFAULTS, "latency": latency, "shared": ["ping"]})
-    return Collision(run=run, probe="ping", flow="tcp_up_1", tried=77)
-
-
-def good_evidence() -> Evidence:
-    """Return the evidence that bears every claim out."""
-    found = evidence(as_the_paper_says, spared={"down": 9.4})
-    return dataclasses.replace(found, collision=collided(150.0))
-
-
-#: PIE is driven once for the whole module; it answers the same each time.
-drive_pie = functools.cache(pie_steps.steps)
-
-
-@pytest.fixture(autouse=True)
-def pie_driven_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare each test the drive."""
-    monkeypatch.setattr(pie_steps, "steps", drive_pie)
+def judged(name: str, found: Evidence) -> dict[str, Any]:
+    """Return what became of one claim."""
+    (claim,) = (claim for claim in load("good_bad_wifi", name) if claim.id == name)
+    (answer,) = judge_all([claim], found)
+    return answer
 
 
 def test_every_claim_has_a_judge_and_every_judge_a_claim() -> None:
-    assert {claim.id for claim in load("good_bad_wifi", "")} == set(catalogue.JUDGES)
-    assert len(catalogue.JUDGES) == 21
+    names = [claim.id for claim in load("good_bad_wifi", "")]
+    assert len(names) == len(set(names)) == 108
+    assert set(names) == set(catalogue.JUDGES)
 
 
-def test_every_claim_holds_on_runs_as_the_paper_says() -> None:
-    verdicts = {name: claim["verdict"] for name, claim in judged(good_evidence()).items()}
-    assert verdicts == dict.fromkeys(catalogue.JUDGES, "holds")
+@pytest.mark.parametrize("name", sorted(catalogue.JUDGES))
+def test_claim_holds_on_runs_as_the_paper_says(name: str) -> None:
+    found = judged(name, world())
+    # PIE of Linux 3.14 has no cap below a drop probability of 10 %, whatever the runs.
+    assert found["verdict"] == ("fails" if name == "gbw-tran-09" else "holds"), found
 
 
-#: For each claim a change of the paper's picture that must make it fail: (links, disciplines, values).
-CONTRARY: dict[str, tuple[tuple[str, ...], tuple[str, ...], dict[str, Any]]] = {
-    "gbw-rrul-01": (("10/10",), ("pie",), {"latency": 250.0}),
-    "gbw-rrul-02": (("100/100",), ("pfifo_fast",), {"up": 80.0, "down": 80.0}),
-    "gbw-rrul-03": (("10/1",), ("pfifo_fast",), {"down": 9.5}),
-    "gbw-rrul-06": (("10/1",), ("ared",), {"latency": 205.0}),
-    "gbw-rrul-07": (("100/100",), ("codel",), {"latency": 210.0}),
-    "gbw-rrul-08": (("10/1",), ("pie",), {"up": 0.6}),
-    "gbw-rrul-09": (("10/10",), ("codel",), {"latency": 15.0}),
-    "gbw-rrul-10": (("10/10",), ("ared",), {"up": 5.0, "down": 5.0}),
-    "gbw-rrul-11": (("10/10",), ("pie",), {"backlog": (0.0, 90.0), "drops": (0.0, 30.0)}),
-    "gbw-rrul-13": (("100/100",), ("pie",), {"drops": (3.0, 3.0)}),
-    "gbw-rrul-15": (("10/10",), ("codel",), {"sojourn": 4.0}),
-    "gbw-rrul-16": (("100/100",), ("codel",), {"entries": 2.0}),
-    "gbw-rrul-17": (("10/10",), ("pfifo_fast",), {"up": 9.6, "down": 9.6}),
-    "gbw-rrul-18": (("10/10",), ("fq_codel",), {"up": 8.5, "down": 8.5}),
-    "gbw-rrul-19": (("10/10",), ("fq_nocodel",), {"latency": 5.0}),
-    "gbw-rrul-20": (("10/1",), ("fq_codel",), {"cwnd": 19.0}),
-    "gbw-rrul-21": (("100/100",), ("sfq",), {"latency": 3.0}),
-    "gbw-rrul-22": (("10/10",), ("fq_codel", "fq_nocodel"), {"latency": 12.0}),
+Change = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], dict[str, Any]]
+
+
+def shared(*shares: float, **more: Any) -> dict[str, Any]:
+    """Return shares of the fairness test at 10/1 or, scaled, elsewhere."""
+    return {"fair": {"shares": shares, **more}}
+
+
+WEB_TRAFFIC = ("web:google", "web:huffpost")
+RRUL_TRAFFIC = ("web_rrul:google", "web_rrul:huffpost")
+
+#: For each claim a change of the paper's picture that must make it fail: (experiments, links, disciplines, values).
+#: Of "voice", "web" and "fair" single values are changed.
+CONTRARY: dict[str, Change] = {
+    "gbw-cfg-01": ((RRUL,), ("10/10",), ("fq_codel",), {"uncounted": 0.01}),
+    "gbw-cfg-02": (("reno",), ("10/10",), ("sfq",), {"up": 5.0, "down": 5.0}),
+    "gbw-cfg-03": (("rrul short fifo",), LINKS, DISCIPLINES, {"up": 95.0, "down": 95.0}),
+    "gbw-cfg-06": ((RRUL,), ("100/100",), ("ared",), {"sojourn": 5.0}),
+    "gbw-rrul-01": ((RRUL,), ("10/10",), ("pie",), {"latency": 250.0}),
+    "gbw-rrul-02": ((RRUL,), ("100/100",), (FIFO,), {"up": 80.0, "down": 80.0}),
+    "gbw-rrul-03": ((RRUL,), ("10/1",), (FIFO,), {"down": 9.5}),
+    "gbw-rrul-04": ((SPARED,), ("10/1",), (FIFO,), {"down": 9.0}),
+    "gbw-rrul-05": ((RRUL,), ("10/1",), ("ared",), {"down": 9.3}),
+    "gbw-rrul-06": ((RRUL,), ("10/1",), ("ared",), {"latency": 205.0}),
+    "gbw-rrul-07": ((RRUL,), ("100/100",), ("codel",), {"latency": 210.0}),
+    "gbw-rrul-08": ((RRUL,), ("10/1",), ("pie",), {"up": 0.6}),
+    "gbw-rrul-09": ((RRUL,), ("10/10",), ("codel",), {"latency": 15.0}),
+    "gbw-rrul-10": ((RRUL,), ("10/10",), ("ared",), {"up": 5.0, "down": 5.0}),
+    "gbw-rrul-11": ((RRUL,), ("10/10",), ("pie",), {"backlog": (0.0, 90.0), "drops": (0.0, 30.0)}),
+    "gbw-rrul-12": ((RRUL,), ("100/100",), ("pie",), {"up": 94.0, "down": 94.0}),
+    "gbw-rrul-13": ((RRUL,), ("100/100",), ("pie",), {"drops": (3.0, 3.0)}),
+    "gbw-rrul-15": ((RRUL,), ("10/10",), ("codel",), {"sojourn": 4.0}),
+    "gbw-rrul-16": ((RRUL,), ("100/100",), ("codel",), {"entries": 2.0}),
+    "gbw-rrul-17": ((RRUL,), ("10/10",), (FIFO,), {"up": 9.6, "down": 9.6}),
+    "gbw-rrul-18": ((RRUL,), ("10/10",), ("fq_codel",), {"up": 8.5, "down": 8.5}),
+    "gbw-rrul-19": ((RRUL,), ("10/10",), ("fq_nocodel",), {"latency": 5.0}),
+    "gbw-rrul-20": ((RRUL,), ("10/1",), ("fq_codel",), {"cwnd": 19.0}),
+    "gbw-rrul-21": ((RRUL,), ("100/100",), ("sfq",), {"latency": 3.0}),
+    "gbw-rrul-22": ((RRUL,), ("10/10",), ("fq_codel", "fq_nocodel"), {"latency": 12.0}),
+    "gbw-voip-01": ((VOIP,), ("10/10",), ("sfq",), {"up": 5.0}),
+    "gbw-voip-02": ((VOIP,), ("100/100",), ("pie",), {"voice": {"delay": 120.0}}),
+    "gbw-voip-03": ((VOIP_RRUL,), ("10/1",), ("sfq",), {"voice": {"delay": 50.0}}),
+    "gbw-voip-05": ((VOIP_RRUL,), ("10/10",), ("pie",), {"voice": {"tail": 1.5}}),
+    "gbw-voip-06": ((VOIP,), ("10/1",), ("fq_codel",), {"voice": {"loss": 0.01}}),
+    "gbw-voip-07": ((VOIP,), ("10/1",), ("pie",), {"voice": {"loss": 0.5}}),
+    "gbw-voip-08": ((VOIP_RRUL,), ("100/100",), (FIFO,), {"voice": {"loss": 0.0}}),
+    "gbw-voip-09": ((VOIP_RRUL,), ("10/1",), ("ared",), {"voice": {"loss": 20.0}}),
+    "gbw-voip-10": ((VOIP,), ("100/100",), ("sfq",), {"voice": {"loss": 0.01}}),
+    "gbw-voip-11": ((VOIP_RRUL,), ("10/1",), ("sfq",), {"voice": {"most": 0.0}}),
+    "gbw-voip-12": ((VOIP_RRUL,), ("100/100",), ("codel",), {"voice": {"loss": 0.02}}),
+    "gbw-voip-13": ((VOIP,), ("10/10",), ("codel",), {"voice": {"loss": 0.0}}),
+    "gbw-voip-14": ((VOIP_RRUL,), ("10/1",), ("ared",), {"voice": {"delay": 25.0}}),
+    "gbw-web-01": (("web_rrul:huffpost",), ("100/100",), ("pie",), {"web": {"time": 9.0}}),
+    "gbw-web-02": (WEB_TRAFFIC, ("10/1",), ("pie", "codel"), {"web": {"noise": 0.5}}),
+    "gbw-web-03": (("web:google",), ("10/1",), ("ared",), {"web": {"syn_cost": 0.0}}),
+    "gbw-web-04": (("web:huffpost",), ("10/1",), ("ared",), {"web": {"time": 20.0}}),
+    "gbw-web-05": (("web:huffpost",), ("10/1",), (FIFO,), {"web": {"time": 5.0}}),
+    "gbw-web-06": (("web:google",), ("10/1",), (FIFO,), {"syn": {"offered": 100, "dropped": 5}}),
+    "gbw-web-07": (("web:google",), ("100/100",), ("ared",), {"web": {"time": 9.0}}),
+    "gbw-web-08": (WEB_TRAFFIC, LINKS, DISCIPLINES, {"web": {"time": 9.0}}),
+    "gbw-web-09": (("web_rrul:huffpost",), ("10/10",), ("sfq",), {"web": {"time": 2.5}}),
+    "gbw-web-10": (
+        ("web_rrul:huffpost large objects",),
+        ("10/10",),
+        ("codel",),
+        {"web": {"time": 0.5}},
+    ),
+    "gbw-web-11": ((RRUL,), LINKS, AQMS, {"latency": 3.0}),
+    "gbw-web-12": (
+        (*WEB_TRAFFIC, *RRUL_TRAFFIC),
+        ("10/10", "10/1"),
+        DISCIPLINES,
+        {"web": {"time": 9.0, "syn_cost": 0.0, "noise": 0.0}},
+    ),
+    "gbw-disc-01": ((RRUL,), ("10/1",), ("pie",), {"latency": 300.0}),
+    "gbw-disc-02": ((RRUL,), ("100/100",), ("pie",), {"latency": 35.0}),
+    "gbw-disc-03": ((VOIP,), ("10/10",), ("codel",), {"voice": {"delay": 0.5}}),
+    "gbw-disc-04": ((RRUL,), ("10/1",), ("sfq",), {"latency": 3.0}),
+    "gbw-fair-01": ((RTT_FAIRNESS,), ("10/10",), ("pie",), shared(0.235, 0.235, 0.235, 0.235)),
+    "gbw-fair-02": ((RTT_FAIRNESS,), ("10/10",), ("pie",), shared(0.48, 0.2, 0.05, 0.21)),
+    "gbw-fair-03": ((RTT_FAIRNESS,), ("10/1",), ("codel",), {"fair": {"cv": 5.0}}),
+    "gbw-fair-04": ((RTT_FAIRNESS,), ("100/100",), ("ared",), {"fair": {"wait": 150.0}}),
+    "gbw-fair-05": ((RTT_FAIRNESS,), ("10/1",), ("sfq",), shared(0.4, 0.3, 0.15, 0.09)),
+    "gbw-fair-06": ((RTT_FAIRNESS,), ("100/100",), ("fq_codel",), shared(0.235, 0.235, 0.235, 0.235)),
+    "gbw-fair-07": ((RTT_FAIRNESS,), ("10/1",), ("fq_codel",), shared(0.5, 0.3, 0.1, 0.04)),
+    "gbw-fair-08": (("rtt_fairness long queue",), ("100/100",), ("fq_nocodel",), shared(0.6, 0.2, 0.1, 0.04)),
+    "gbw-fair-09": ((RTT_FAIRNESS,), ("10/1",), ("ared",), shared(0.37, 0.35, 0.08, 0.046)),
+    "gbw-fair-10": ((RTT_FAIRNESS,), ("10/1",), ("fq_codel",), {"fair": {"timeouts": (5, 10, 5, 5)}}),
+    "gbw-fair-11": ((RTT_FAIRNESS,), ("10/1",), ("fq_codel",), {"fair": {"rtts": (20.0, 50.0, 200.0, 500.0)}}),
+    "gbw-fair-12": ((RTT_FAIRNESS,), ("10/1",), ("fq_codel",), shared(0.23, 0.24, 0.235, 0.235)),
+    "gbw-fair-13": ((RTT_FAIRNESS,), ("100/100",), ("codel",), shared(0.4, 0.3, 0.1, 0.04)),
+    "gbw-fair-14": (("rtt_fairness reno",), ("10/10",), ("sfq",), shared(0.6, 0.2, 0.1, 0.04)),
+    "gbw-tran-01": ((RRUL,), ("100/100",), ("codel",), {"curve": (50.0, 23.0, 75.0, 70.0)}),
+    "gbw-tran-02": ((RRUL,), ("10/1",), ("pie",), {"curve": (50.0, 8.0, 200.0, 150.0)}),
+    "gbw-tran-03": ((RRUL,), ("10/10",), ("pie",), {"curve": (50.0, 6.0, 190.0, 90.0)}),
+    "gbw-tran-04": ((RRUL,), ("100/100",), ("codel",), {"curve": (50.0, 2.0, 80.0, 70.0)}),
+    "gbw-tran-05": ((RRUL,), ("10/1",), ("codel",), {"curve": (50.0, 0.6, 300.0, 110.0)}),
+    "gbw-tran-06": ((RRUL,), ("10/10",), ("pie",), {"first_drop": {"congestion": 0.05}}),
+    "gbw-tran-07": ((RRUL,), ("100/100",), ("codel",), {"curve": (50.0, 1.0, 180.0, 70.0)}),
+    "gbw-tran-10": ((RRUL,), ("10/10",), ("pie",), {"curve": (50.0, 6.0, 400.0, 90.0)}),
+    "gbw-tran-11": ((RRUL,), ("100/100",), ("pie",), {"curve": (50.0, 6.0, 260.0, 65.0)}),
+    "gbw-tran-12": ((RRUL,), ("100/100",), ("ared",), {"curve": (50.0, 6.0, 150.0, 65.0)}),
+    "gbw-tran-13": ((RRUL,), ("10/10",), ("sfq",), {"curve": (50.0, 6.0, 60.0, 51.0)}),
+    "gbw-con-01": ((RRUL,), ("100/100",), AQMS, {"latency": 210.0}),
+    "gbw-con-02": ((RRUL,), ("10/10",), ("ared",), {"curve": (50.0, 10.0, 260.0, 70.0)}),
+    "gbw-con-03": ((RRUL,), LINKS, (FIFO,), {"curve": (50.0, 1.0, 500.0, 500.0)}),
+    "gbw-con-04": ((RRUL,), LINKS, FAIR, {"latency": 100.0}),
+    **{
+        f"gbw-t2-{short}-{qdisc}": ((experiment,), ("10/1",), (qdisc,), {"voice": {"loss": 60.0}})
+        for short, experiment in (("1s", VOIP), ("rr", VOIP_RRUL))
+        for qdisc in DISCIPLINES
+    },
 }
+
+
+def contradicting(change: Change) -> Evidence:
+    """Return the paper's picture with the change."""
+    experiments, links, disciplines, changed = change
+
+    def alter(cell: Cell, usual: dict[str, Any]) -> dict[str, Any] | None:
+        names = {cell.experiment} if cell.cc == "cubic" else {cell.cc, f"{cell.experiment} {cell.cc}"}
+        if not names & set(experiments) or cell.link not in links or cell.qdisc not in disciplines:
+            return None
+        if "reno" in experiments and cell.experiment != RRUL:
+            return None
+        values = {**usual}
+        for name, value in changed.items():
+            values[name] = {**usual[name], **value} if name in ("voice", "web", "fair") else value
+        if "shares" in (values.get("fair") or {}):
+            shares = values["fair"].pop("shares")
+            values["fair"]["goodputs"] = tuple(share * float(cell.link.split("/")[1]) for share in shares)
+        return values
+
+    return altered(alter)
 
 
 @pytest.mark.parametrize("name", CONTRARY)
 def test_claim_fails_on_runs_that_contradict_it(name: str) -> None:
-    links, disciplines, changed = CONTRARY[name]
-
-    def values(link: str, qdisc: str) -> dict[str, Any]:
-        usual = as_the_paper_says(link, qdisc)
-        return {**usual, **changed} if link in links and qdisc in disciplines else usual
-
-    found = judged(dataclasses.replace(evidence(values, spared={"down": 9.4}), collision=collided(150.0)))[name]
+    found = judged(name, contradicting(CONTRARY[name]))
     assert found["verdict"] == "fails", found
     assert found["low"] <= found["value"] <= found["high"]
 
 
-def test_ablation_that_gains_nothing_fails_claim_04() -> None:
-    found = judged(dataclasses.replace(evidence(as_the_paper_says, spared={"down": 9.0}), collision=collided(150.0)))
-    assert found["gbw-rrul-04"]["verdict"] == "fails"
-    assert "9.200 Mbit/s become 9.000" in found["gbw-rrul-04"]["reason"]
+#: Claims judged by drives by hand or a single run, and those that fail in another way, below.
+ELSEWHERE = {
+    *(f"gbw-cfg-{number:02}" for number in (4, 5, 7, 8, 9, 10)),
+    "gbw-rrul-14",
+    "gbw-rrul-23",
+    "gbw-voip-04",
+    "gbw-tran-08",
+    "gbw-tran-09",
+}
 
 
-def test_collision_without_effect_fails_claim_23() -> None:
-    found = judged(dataclasses.replace(good_evidence(), collision=collided(0.9)))
-    assert found["gbw-rrul-23"]["verdict"] == "fails"
-    assert "seed 77" in found["gbw-rrul-23"]["reason"]
+def test_every_claim_is_contradicted_somewhere() -> None:
+    assert set(CONTRARY) | ELSEWHERE == set(catalogue.JUDGES)
+    assert not set(CONTRARY) & ELSEWHERE
+
+
+@pytest.mark.parametrize(
+    ("name", "expanded"),
+    [
+        ("gbw-cfg-04", "red min 12500 max 25000"),
+        ("gbw-cfg-05", "red min 1514 max 4542"),
+        ("gbw-cfg-07", "codel target 5ms interval 100ms"),
+    ],
+)
+def test_other_parameters_fail_the_identities(monkeypatch: pytest.MonkeyPatch, name: str, expanded: str) -> None:
+    monkeypatch.setattr("sojourn.claims.configuration._native.expand_qdisc", lambda _text, _rate: expanded)
+    assert judged(name, world())["verdict"] == "fails"
+
+
+@pytest.mark.parametrize(
+    ("name", "drive", "other"),
+    [
+        ("gbw-cfg-08", "others_ahead", "gbw:sfq"),
+        ("gbw-cfg-09", "shares", "gbw:codel"),
+        ("gbw-tran-08", "codel_drops", "gbw:pie"),
+    ],
+)
+def test_another_discipline_fails_the_mechanism(
+    monkeypatch: pytest.MonkeyPatch, name: str, drive: str, other: str
+) -> None:
+    usual = getattr(by_hand, drive)
+    monkeypatch.setattr(by_hand, drive, lambda _text, *args, **more: usual(other, *args, **more))
+    assert judged(name, world())["verdict"] == "fails"
+
+
+def test_overflow_that_drops_by_packets_fails_claim_10(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = by_hand.overflow_victims
+    # SFQ drops from the queue with the most packets.
+    monkeypatch.setattr(by_hand, "overflow_victims", lambda _text, *args, **more: usual("sfq limit 100", *args, **more))
+    assert judged("gbw-cfg-10", world())["verdict"] == "fails"
+
+
+def test_burst_that_stays_together_fails_claim_web_10(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = by_hand.burst
+    monkeypatch.setattr(by_hand, "burst", lambda _text, **more: usual("gbw:codel", **more))
+    assert judged("gbw-web-10", world())["verdict"] == "fails"
+
+
+def test_capped_steps_hold_claim_tran_09(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = by_hand.pie_steps_in_overload
+    capped = [
+        dataclasses.replace(step, after=min(step.after, step.before + 0.02))
+        for step in usual("gbw:pie", per_departure=2)
+    ]
+    monkeypatch.setattr(by_hand, "pie_steps_in_overload", lambda _text, **_more: capped)
+    assert judged("gbw-tran-09", world())["verdict"] == "holds"
+
+
+def test_early_drops_driven_by_hand_fail_claim_tran_06(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = by_hand.first_drop_ms
+    monkeypatch.setattr(by_hand, "first_drop_ms", lambda _text, rate: usual("gbw:ared", rate))
+    assert judged("gbw-tran-06", world())["verdict"] == "fails"
+
+
+def test_finer_table_fails_claim_rrul_14(monkeypatch: pytest.MonkeyPatch) -> None:
+    finer = pie_steps.steps("rfc8033")
+    monkeypatch.setattr(pie_steps, "steps", lambda _: finer)
+    assert judged("gbw-rrul-14", world())["verdict"] == "fails"
+
+
+def test_ablation_is_named_with_its_numbers() -> None:
+    found = judged("gbw-rrul-04", contradicting(CONTRARY["gbw-rrul-04"]))
+    assert "9.200 Mbit/s become 9.000" in found["reason"]
+
+
+def test_collision_without_effect_fails_its_claims() -> None:
+    rrul = dataclasses.replace(world(), collisions=struck(RRUL, "fq_nocodel", latency=0.9))
+    found = judged("gbw-rrul-23", rrul)
+    assert found["verdict"] == "fails"
+    assert "seed 77" in found["reason"]
+    weak = dataclasses.replace(world(), collisions=struck_voice("sfq", 1.5) | struck_voice("fq_nocodel", 50.0))
+    assert judged("gbw-voip-04", weak)["verdict"] == "fails"
 
 
 def test_no_collision_cannot_be_told() -> None:
-    found = judged(dataclasses.replace(good_evidence(), collision=None))["gbw-rrul-23"]
+    none = dataclasses.replace(world(), collisions={})
+    found = judged("gbw-rrul-23", none)
     assert (found["verdict"], found["value"], found["low"]) == ("cannot tell", None, None)
     assert "no seed with a hash collision" in found["reason"]
+    assert judged("gbw-voip-04", none)["verdict"] == "cannot tell"
 
 
-def test_finer_table_fails_claim_14(monkeypatch: pytest.MonkeyPatch) -> None:
-    finer = pie_steps.steps("rfc8033")
-    monkeypatch.setattr(pie_steps, "steps", lambda _: finer)
-    assert judged(good_evidence())["gbw-rrul-14"]["verdict"] == "fails"
+#: What needs no runs.
+WITHOUT_RUNS = {
+    *(f"gbw-cfg-{number:02}" for number in (4, 5, 7, 8, 9, 10)),
+    "gbw-rrul-14",
+    "gbw-tran-08",
+    "gbw-tran-09",
+}
 
 
-def test_one_repeat_decides_nothing() -> None:
-    found = judged(
-        dataclasses.replace(evidence(as_the_paper_says, spared={"down": 9.4}, n=1), collision=collided(150.0))
-    )
-    told = {name for name, claim in found.items() if claim["verdict"] != "cannot tell"}
-    assert told == {"gbw-rrul-14"}
+def test_claims_without_their_runs_cannot_be_told() -> None:
+    found = judge_all(load("good_bad_wifi", ""), Evidence(cells={}))
+    told = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
+    assert told == WITHOUT_RUNS
+    assert all(claim["reason"] for claim in found)
+    assert "there are no runs of rrul at 100/100" in next(c["reason"] for c in found if c["id"] == "gbw-rrul-01")
+
+
+def test_one_repeat_decides_nothing_but_what_is_exact() -> None:
+    cells = {cell: runs[:1] for cell, runs in world().cells.items()}
+    found = judge_all(load("good_bad_wifi", ""), dataclasses.replace(world(), cells=cells))
+    told = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
+    counts = {"gbw-cfg-01", "gbw-voip-10", "gbw-fair-11", "gbw-tran-06"}
+    counts |= {"gbw-web-08", "gbw-web-11", "gbw-web-12"}
+    counts |= {f"gbw-t2-1s-{qdisc}" for qdisc in FAIR} | {"gbw-t2-rr-fq_nocodel"}
+    assert told == WITHOUT_RUNS | counts
 
 
 def test_interval_across_the_bound_cannot_be_told() -> None:
-    def values(link: str, qdisc: str) -> dict[str, Any]:
-        usual = as_the_paper_says(link, qdisc)
-        return {**usual, "latency": 200.0} if (link, qdisc) == ("10/10", "pie") else usual
-
-    runs = dict(evidence(values).runs)
+    cells = dict(world().cells)
     noisy = [record(seed, {**DEFAULTS, "latency": 200.0 + (-1) ** seed * 20}) for seed in range(1, 7)]
-    runs["10/10", "pie"] = tuple(noisy)
-    found = judged(dataclasses.replace(good_evidence(), runs=runs))["gbw-rrul-01"]
+    gathering = Gathering()
+    cell = Cell(RRUL, "10/10", "pie")
+    for run in reversed(noisy):
+        gathering.add(cell, run)
+    cells[cell] = gathering.evidence().of("10/10", "pie")
+    found = judged("gbw-rrul-01", dataclasses.replace(world(), cells=cells))
     assert found["verdict"] == "cannot tell"
     assert found["low"] < 0 < found["high"]
 
 
 def test_runs_too_short_for_the_steady_state_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sojourn.claims.evidence.STEADY_FROM_S", 1000.0)
-    found = judged(good_evidence())
-    assert found["gbw-rrul-13"]["verdict"] == "cannot tell"
-    assert "too short" in found["gbw-rrul-13"]["reason"]
-    assert found["gbw-rrul-01"]["verdict"] == "holds"
+    monkeypatch.setattr("sojourn.claims.observation.STEADY_FROM_S", 1000.0)
+    cells = dict(world().cells)
+    cell = Cell(RRUL, "100/100", "pie")
+    cells[cell] = observed(picture(cell))
+    found = judged("gbw-rrul-13", dataclasses.replace(world(), cells=cells))
+    assert found["verdict"] == "cannot tell"
+    assert "too short" in found["reason"]
 
 
-def check(low: float | None, high: float | None, relation: str, bound: float) -> verdict.Check:
-    value = 0.0 if low is None or high is None else (low + high) / 2
-    interval = Interval(value=value, low=low, high=high, n=5)
-    return verdict.Check(what="x", interval=interval, relation=relation, bound=bound, unit="ms")  # type: ignore[arg-type]
+def test_failing_claim_says_why_and_is_listed() -> None:
+    plain = Claim(id="gbw-voip-09", section="5.2.1", says="x", why="the model has no such thing")
+    wrong = contradicting(CONTRARY["gbw-voip-09"])
+    found = judge_all([plain], wrong)
+    assert found[0]["reason"].endswith("; why: the model has no such thing")
+    (failure,) = failures([*found, *judge_all([plain], world())])
+    assert (failure.id, failure.value, failure.unit) == ("gbw-voip-09", 20.0, "percent")
+    assert failure.markdown().startswith("- **gbw-voip-09** (section 5.2.1): x\n  10/1 voip_rrul: loss of ared = 20")
+    assert "why" not in judge_all([plain], world())[0]["reason"]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "relation", "expected"),
-    [
-        (1.0, 2.0, ">", "holds"),
-        (-1.0, 2.0, ">", "cannot tell"),
-        (-2.0, -1.0, ">", "fails"),
-        (0.0, 2.0, ">", "cannot tell"),
-        (-2.0, 0.0, ">", "fails"),
-        (-2.0, -1.0, "<", "holds"),
-        (-2.0, 1.0, "<", "cannot tell"),
-        (1.0, 2.0, "<", "fails"),
-        (None, None, ">", "cannot tell"),
-    ],
-)
-def test_verdict_of_a_check(low: float | None, high: float | None, relation: str, expected: str) -> None:
-    assert check(low, high, relation, 0.0).verdict == expected
-
-
-def test_all_of_reports_the_check_that_decides() -> None:
-    far, near, straddling, wrong = (
-        check(9.0, 11.0, ">", 0.0),
-        check(1.0, 3.0, ">", 0.0),
-        check(-1.0, 1.0, ">", 0.0),
-        check(-9.0, -7.0, ">", 0.0),
-    )
-    assert verdict.all_of([far, near]).value == 2.0
-    assert verdict.all_of([far, straddling]).verdict == "cannot tell"
-    failed = verdict.all_of([far, straddling, wrong])
-    assert (failed.verdict, failed.value) == ("fails", -8.0)
-    assert "1 of 3 comparisons hold" in failed.reason
-    assert verdict.any_of([wrong, near]).verdict == "holds"
-    assert verdict.any_of([wrong, straddling]).verdict == "cannot tell"
-    assert verdict.any_of([wrong, wrong]).verdict == "fails"
+def test_gathering_orders_repeats_by_seed_and_keeps_the_last_of_a_seed() -> None:
+    gathering = Gathering()
+    cell = Cell(RTT_FAIRNESS, "10/1", "ared", "reno")
+    for seed, latency in ((3, 1.0), (1, 2.0), (3, 4.0)):
+        gathering.add(cell, record(seed, {**DEFAULTS, **picture(cell), "latency": latency}))
+    runs = gathering.evidence().of("10/1", "ared", RTT_FAIRNESS, "reno")
+    assert [run.seed for run in runs] == [1, 3]
+    assert runs[1].latency_ms == pytest.approx(4.0, rel=0.01)
+    assert tuple(flow.rtt_ms for flow in runs[0].flows) == RTTS

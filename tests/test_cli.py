@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from sojourn import frames
+from sojourn.run_store import RunStore
 from tests.conftest import Cli
 
 SHORT = ("--duration", "3s")
@@ -181,7 +182,7 @@ def test_compare_writes_table_figures_and_report(cli: Cli, tmp_path: Path) -> No
     assert fair["low"] <= fair["mean"] <= fair["high"] < fifo["low"]
     gap = next(one for one in found["differences"] if one["metric"] == "induced_latency_ms")
     assert (gap["a"], gap["b"], gap["verdict"]) == ("pfifo limit 127", "fq_codel", "lower")
-    assert len(list((folder / "runs").iterdir())) == 6
+    assert len(list((folder / "runs").glob("*/run.json"))) == 6
     assert dict(pl.read_parquet(folder / "runs.parquet").schema) == frames.RUN_SCHEMA
     assert (folder / "figures/ellipse.svg").read_bytes().startswith(b"<?xml")
     assert (folder / "figures/ellipse.png").read_bytes().startswith(b"\x89PNG")
@@ -204,13 +205,13 @@ def test_plot_takes_a_single_run(cli: Cli, tmp_path: Path) -> None:
 
 def test_list_shows_everything(cli: Cli) -> None:
     shown = cli("list").stdout
-    for experiment in ("rrul", "bulk", "tcp_1up", "tcp_1down"):
+    for experiment in ("rrul", "bulk", "tcp_1up", "tcp_1down", "voip", "voip_rrul", "web", "rtt_fairness", "transient"):
         assert experiment in shown
     presets = [f"gbw:{name}" for name in ("pfifo_fast", "ared", "pie", "codel", "sfq", "fq_codel", "fq_nocodel")]
     for name in [*presets, "cubic", "reno", "1mbit", "10mbit", "100mbit", "target", "interval"]:
         assert name in shown
     found = json.loads(cli("list", "--json").stdout)
-    assert set(found) == {"experiments", "qdiscs", "presets", "cc"}
+    assert set(found) == {"experiments", "pages", "qdiscs", "presets", "cc"}
     assert set(presets) <= {one["name"] for one in found["presets"]}
     codel = next(one for one in found["presets"] if one["name"] == "gbw:codel")
     assert "13ms" in codel["expands"]["1mbit"]
@@ -235,7 +236,7 @@ def test_interrupt_leaves_whole_files_only(tmp_path: Path) -> None:
         text=True,
     )
     deadline = time.monotonic() + 120
-    while len(list(tmp_path.glob("o/runs/*.json"))) < 2:
+    while len(list(tmp_path.glob("o/runs/*/run.json"))) < 2:
         assert time.monotonic() < deadline
         assert command.poll() is None
         time.sleep(0.02)
@@ -245,12 +246,12 @@ def test_interrupt_leaves_whole_files_only(tmp_path: Path) -> None:
     assert printed == ""
     assert "Traceback" not in talk
     assert talk.strip().splitlines()[-1].startswith("sojourn: interrupted")
-    stored = list((tmp_path / "o").rglob("*"))
-    for path in stored:
-        assert path.is_dir() or (path.suffix == ".json" and not path.name.startswith(".")), path
-    records = [json.loads(path.read_text()) for path in stored if path.is_file()]
-    assert len(records) >= 2
-    assert all(record["format"] == "sojourn-run/1" for record in records)
+    assert "goes on from there" in talk
+    assert not [path for path in (tmp_path / "o").rglob("*") if path.name.startswith(".")]
+    store = RunStore(tmp_path / "o/runs")
+    runs = [store.get(name) for name in store.ids()]
+    assert len(runs) >= 2
+    assert all(run.record["series"]["t_s"][-1] == pytest.approx(20) for run in runs)
     with pytest.raises(ProcessLookupError):
         os.killpg(command.pid, 0)
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sojourn
-from sojourn import _native, experiments, frames, runner, store
+from sojourn import _native, experiments, frames, progress, runner, store
 from sojourn.experiments import Options
 
 
@@ -147,7 +147,7 @@ def test_built_in_experiments_have_their_flows_and_probes() -> None:
 
 
 def test_progress_bar_is_quiet_for_what_is_quick(capfd: pytest.CaptureFixture[str]) -> None:
-    with runner.progress_bar(2, "quick") as tick:
+    with progress.progress_bar(2, "quick") as tick:
         tick()
         tick()
     assert capfd.readouterr().err == ""
@@ -156,8 +156,8 @@ def test_progress_bar_is_quiet_for_what_is_quick(capfd: pytest.CaptureFixture[st
 def test_progress_bar_appears_after_two_seconds(capfd: pytest.CaptureFixture[str]) -> None:
     import time
 
-    with runner.progress_bar(2, "slow") as tick:
-        time.sleep(runner.QUIET_S + 0.2)
+    with progress.progress_bar(2, "slow") as tick:
+        time.sleep(progress.QUIET_S + 0.2)
         tick()
         tick()
     captured = capfd.readouterr()
@@ -168,10 +168,10 @@ def test_progress_bar_appears_after_two_seconds(capfd: pytest.CaptureFixture[str
 
 def test_pool_hands_over_each_record_in_its_place() -> None:
     plan = [sojourn.Scenario(experiment=f"n{k}", duration="100ms", seed=k) for k in range(12)]
-    seen: dict[int, str] = {}
-    records = runner.run_all(plan, workers=3, done=seen.__setitem__)
-    assert [json.loads(record)["seed"] for record in records] == list(range(12))
-    assert [seen[k] for k in range(12)] == records
+    seen: dict[int, sojourn.Run] = {}
+    runs = runner.run_all(plan, workers=3, done=seen.__setitem__)
+    assert [run.seed for run in runs] == list(range(12))
+    assert [seen[k] for k in range(12)] == runs
 
 
 def test_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,7 @@ def test_reproduce_writes_claims_figures_tables_and_report(cli: Cli, tmp_path: P
     done = cli(*words, "--out", "o")
     folder = tmp_path / "o"
     claims = json.loads((folder / "claims.json").read_text())
-    numbers = [*range(1, 5), *range(6, 12), *range(13, 24)]
-    assert [claim["id"] for claim in claims] == [f"gbw-rrul-{number:02}" for number in numbers]
+    assert [claim["id"] for claim in claims] == [f"gbw-rrul-{number:02}" for number in range(1, 24)]
     for claim in claims:
         assert sorted(claim) == sorted(FIELDS)
         assert claim["verdict"] in {"holds", "fails", "cannot tell"}

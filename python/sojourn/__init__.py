@@ -10,7 +10,7 @@ from sojourn._native import Qdisc, __version__
 from sojourn.api import compare, run
 from sojourn.errors import ParamError, SojournError
 from sojourn.results import Cell, Comparison, Run
-from sojourn.scenario import Flow, Probe, Scenario, Tcp
+from sojourn.scenario import Flow, Probe, Scenario, Tcp, Web
 
 __all__ = [
     "Cell",
@@ -23,6 +23,7 @@ __all__ = [
     "Scenario",
     "SojournError",
     "Tcp",
+    "Web",
     "__version__",
     "compare",
     "run",

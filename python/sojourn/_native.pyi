@@ -8,6 +8,7 @@ __all__ = [
     "Drop",
     "ParamError",
     "Qdisc",
+    "__build__",
     "__version__",
     "capture_points",
     "congestion_controls",
@@ -17,7 +18,9 @@ __all__ = [
     "normalize",
     "run",
     "run_captured",
+    "run_stored",
 ]
+__build__: str
 __version__: str
 
 class ParamError(ValueError):
@@ -28,6 +31,7 @@ def run_captured(
     scenario_json: str, path: str | os.PathLike[str], points: list[str], snaplen: int, epoch_ns: int
 ) -> str: ...
 def capture_points() -> list[str]: ...
+def run_stored(scenario_json: str, id: str) -> tuple[bytes, bytes, bytes]: ...
 def normalize(scenario_json: str) -> str: ...
 def expand_qdisc(text: str, rate_bps: int) -> str: ...
 def list_qdiscs() -> str: ...

@@ -1,31 +1,55 @@
-"""One worker process: scenarios in on standard input, records out on standard output.
+"""One worker process: scenarios in on standard input, records out on standard output or into a store.
 
-A question is one line of scenario JSON; an answer is a line `ok N` or `refused N` and then N bytes of UTF-8: the
-record, or the sentence of the error. The end of the input ends the worker. Nothing else is imported here, so
-that a worker is there in a few hundredths of a second.
+    python -m sojourn._worker PARENT [STORE]
+
+A question is one line: the run's id, a space, and its scenario as JSON. An answer is a line `ok N`, `refused N` or
+`failed N` and then N bytes of UTF-8: the record (with a store, its summary only), or the sentence of the error. The
+end of the input, or of the parent, ends the worker. Little else is imported here, so that a worker is there in a
+few hundredths of a second.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from pathlib import Path
 
 from sojourn import _native
+from sojourn.run_store import cannot_write, write_run
 
 
 def main() -> None:
     """Answer until the input ends."""
     # Ctrl-C reaches the whole process group; the parent alone decides what becomes of its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent, *rest = sys.argv[1:]
+    store = Path(rest[0]) if rest else None
     output = sys.stdout.buffer
     for line in sys.stdin.buffer:
+        if os.getppid() != int(parent):
+            return
+        run_id, _, scenario = line.decode().partition(" ")
+        word, payload = _answer(run_id, scenario, store)
         try:
-            word, text = b"ok", _native.run(line.decode())
-        except _native.ParamError as error:
-            word, text = b"refused", str(error)
-        payload = text.encode()
-        output.write(b"%s %d\n%s" % (word, len(payload), payload))
-        output.flush()
+            output.write(b"%s %d\n%s" % (word, len(payload), payload))
+            output.flush()
+        except BrokenPipeError:  # nobody is there any more, and Python would complain at its exit
+            os._exit(1)
+
+
+def _answer(run_id: str, scenario: str, store: Path | None) -> tuple[bytes, bytes]:
+    try:
+        if store is None:
+            return b"ok", _native.run(scenario).encode()
+        head, series, summary = _native.run_stored(scenario, run_id)
+    except _native.ParamError as error:
+        return b"refused", str(error).encode()
+    try:
+        write_run(store, run_id, head, series)
+    except OSError as error:
+        return b"failed", cannot_write(store, run_id, error).encode()
+    return b"ok", summary
 
 
 if __name__ == "__main__":

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sojourn import _native, runner
+from sojourn import _native, rounds, runner
 from sojourn.errors import ParamError, SojournError
 from sojourn.experiments import Options, find, overlay
-from sojourn.results import Comparison, Run, gather, link_name
+from sojourn.results import Cell, Comparison, Run, link_name
+from sojourn.rounds import Precision
+from sojourn.rounds import repeats as repeats
+from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
 
 BACKENDS = ("sim", "linux", "live")
@@ -88,7 +90,7 @@ def run(experiment: str | Path | Scenario, **options: Any) -> Run:
         A built-in name, the path of a TOML file, or a scenario.
     **options
         Those of `build`: `qdisc` (or `qdisc_up`, `qdisc_down`), `rate` (or `up`, `down`), `rtt`, `cc`,
-        `duration`, `seed`, `flows_up`, `flows_down`.
+        `duration`, `seed`, `flows_up`, `flows_down`, `page`.
 
     Raises
     ------
@@ -96,21 +98,6 @@ def run(experiment: str | Path | Scenario, **options: Any) -> Run:
         If a value is refused.
     """
     return Run(text=_native.run(build(experiment, **options).normalized()))
-
-
-def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:
-    """Return the scenario with its seed, the next one, and so on.
-
-    Raises
-    ------
-    ParamError
-        If `repeat` is less than 1.
-    """
-    if repeat < 1:
-        message = f"repeat is {repeat}, but must be at least 1"
-        raise ParamError(message)
-    first = int(json.loads(scenario.normalized())["seed"])
-    return [dataclasses.replace(scenario, seed=first + number) for number in range(repeat)]
 
 
 def compare(
@@ -121,6 +108,9 @@ def compare(
     workers: int | None = None,
     progress: str | None = None,
     done: Callable[[str, Run], None] | None = None,
+    store: Path | None = None,
+    dask: str | None = None,
+    until: Precision | None = None,
     **options: Any,
 ) -> Comparison:
     """Run an experiment under several disciplines, several times each.
@@ -139,6 +129,12 @@ def compare(
         Word for a progress bar on standard error; `None` shows none.
     done
         Called with the discipline and the run as soon as a run is there.
+    store
+        Folder of a store (`sojourn.run_store`): runs that are there are not made again, and those made are kept.
+    dask
+        Address of a Dask scheduler, whose workers make the runs.
+    until
+        Repeat until the intervals are as narrow as this says; all disciplines get the same seeds.
     **options
         Those of `run`, apart from the disciplines.
 
@@ -154,18 +150,28 @@ def compare(
         if name in qdiscs[:number]:
             message = f"qdisc is {name!r} twice, but each discipline must be named once"
             raise ParamError(message)
-    plan = [(name, one) for name in qdiscs for one in repeats(build(experiment, qdisc=name, **options), repeat)]
+    bases = [build(experiment, qdisc=name, **options) for name in qdiscs]
+    runs_into = None if store is None else RunStore(store)
 
-    def hand_over(place: int, text: str) -> None:
-        if done is not None:
-            done(plan[place][0], Run(text=text))
+    def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
+        def hand_over(place: int, run: Run) -> None:
+            if done is not None:
+                done(qdiscs[planned[place][0]], run)
 
-    texts = runner.run_all([one for _, one in plan], workers=workers, describe=progress, done=hand_over)
-    records = [Run(text=text) for text in texts]
-    scenario = records[0].record["scenario"]
-    link = link_name(scenario["down"], scenario["up"])
-    cells = gather([(link, name) for name, _ in plan], records)
-    return Comparison(experiment=records[0].record["experiment"], cells=cells)
+        return runner.run_all(
+            [one for _, one in planned],
+            workers=workers,
+            describe=progress,
+            done=hand_over,
+            store=runs_into,
+            dask=dask,
+        )
+
+    grown = rounds.grow(bases, repeat, until, run_plan, together=True)
+    first = grown[0].runs[0].record
+    link = link_name(first["scenario"]["down"], first["scenario"]["up"])
+    cells = tuple(Cell(link=link, qdisc=name, runs=tuple(one.runs)) for name, one in zip(qdiscs, grown, strict=True))
+    return Comparison(experiment=first["experiment"], cells=cells)
 
 
 def _refuse_both(name: str, value: str | None, options: dict[str, Any], *directions: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from sojourn.results import Cell
+    from sojourn.results import Cell, Run
 
 #: One row for each value of each time series: `name` is a flow, a probe or a direction of the bottleneck.
 SERIES_SCHEMA = {
@@ -51,6 +51,9 @@ RUN_SCHEMA = {
     "probe_loss": pl.Float64,
     "jain_up": pl.Float64,
     "jain_down": pl.Float64,
+    "page_fetch_s": pl.Float64,
+    "voip_delay_ms": pl.Float64,
+    "voip_loss": pl.Float64,
 }
 
 #: The time series of a record that all have the times of its bins.
@@ -61,7 +64,8 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
     """Return all time series of one record in long form; a lost probe is a null.
 
     Metrics are `goodput_mbit`, `cwnd_segments`, `backlog_packets`, `drops` and `packets` (both cumulative), at
-    the end of each bin, and `rtt_ms`, at the time a probe was sent.
+    the end of each bin, `rtt_ms`, at the time a probe was sent, and of a voice stream `voip_delay_ms` (mean),
+    `voip_max_ms`, `voip_sent` and `voip_lost`, of the packets sent in the bin, at its end.
     """
     stored = record["series"]
     direction = {"up": "up", "down": "down"} | {flow["name"]: flow["direction"] for flow in record["flows"]}
@@ -71,6 +75,12 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
         for name, values in stored[metric].items()
     ]
     parts += [_part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()]
+    direction |= {probe["name"]: probe["direction"] for probe in record["probes"] if probe.get("kind") == "voip"}
+    parts += [
+        _part(voice["t_s"], f"voip_{key}", name, direction.get(name), voice[key])
+        for name, voice in stored.get("voip", {}).items()
+        for key in ("delay_ms", "max_ms", "sent", "lost")
+    ]
     return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
 
 
@@ -85,14 +95,43 @@ def runs(cells: Iterable[Cell]) -> pl.DataFrame:
     rows = []
     for cell in cells:
         for run in cell.runs:
-            summary = run.summary
-            rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
-            rows.append({**summary, **rtt, "link": cell.link, "qdisc": cell.qdisc, "seed": run.seed})
+            rows.append({**metrics_of(run), "link": cell.link, "qdisc": cell.qdisc, "seed": run.seed})
     return pl.DataFrame([{name: row.get(name) for name in RUN_SCHEMA} for row in rows], schema=RUN_SCHEMA)
 
 
+def metrics_of(run: Run) -> dict[str, Any]:
+    """Return the summary of a run, flat: quantiles of the round-trip time as `rtt_median_ms` and so on."""
+    summary = run.summary
+    rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
+    return {**summary, **rtt, **_voice(run.record)}
+
+
+def metric_of(run: Run, metric: str) -> float | None:
+    """Return one metric of a run, by its name in `RUN_SCHEMA`; `None` if the run has none."""
+    value = metrics_of(run).get(metric)
+    return None if value is None else float(value)
+
+
+def metric_names() -> list[str]:
+    """Return the metrics of a run, in the order of `RUN_SCHEMA`."""
+    return [name for name, kind in RUN_SCHEMA.items() if kind == pl.Float64]
+
+
+def _voice(record: dict[str, Any]) -> dict[str, float]:
+    """Return mean delay and loss of all voice streams of a record, if there are any."""
+    streams = [probe for probe in record["probes"] if probe.get("kind") == "voip"]
+    arrived = sum(stream["delay_ms"]["count"] for stream in streams)
+    sent = sum(stream["sent"] for stream in streams)
+    found = {}
+    if arrived > 0:
+        found["voip_delay_ms"] = sum(one["delay_ms"]["mean"] * one["delay_ms"]["count"] for one in streams) / arrived
+    if sent > 0:
+        found["voip_loss"] = 1 - arrived / sent
+    return found
+
+
 def _part(
-    times: list[float], metric: str, name: str, direction: str | None, values: list[float | None]
+    times: list[float], metric: str, name: str, direction: str | None, values: Sequence[float | None]
 ) -> pl.DataFrame:
     columns: dict[str, pl.Series] = {
         "t_s": pl.Series(times, dtype=pl.Float64, strict=False),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Sequence, ValuesView
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn.errors import SojournError
 
@@ -16,24 +17,33 @@ if TYPE_CHECKING:
 RUN_FORMAT = "sojourn-run/1"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Run:
     """One finished run.
 
-    Attributes
+    Parameters
     ----------
     text
         The record as the compiled part wrote it, JSON.
     """
 
-    text: str
+    def __init__(self, *, text: str) -> None:
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        """The record, JSON."""
+        return self._text
 
     @cached_property
-    def record(self) -> dict[str, Any]:
-        """The whole record."""
-        record = json.loads(self.text)
+    def _record(self) -> dict[str, Any]:
+        record = json.loads(self._text)
         assert isinstance(record, dict)
         return record
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The whole record."""
+        return self._record
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -47,14 +57,14 @@ class Run:
         """The seed of the run."""
         return int(self.record["seed"])
 
-    @cached_property
+    @property
     def flows(self) -> pl.DataFrame:
         """One row for each flow, schema `sojourn.frames.FLOW_SCHEMA`."""
         from sojourn import frames
 
         return frames.flows(self.record)
 
-    @cached_property
+    @property
     def series(self) -> pl.DataFrame:
         """All time series in long form, schema `sojourn.frames.SERIES_SCHEMA`."""
         from sojourn import frames
@@ -63,14 +73,14 @@ class Run:
 
     @classmethod
     def parse(cls, text: str, source: str) -> Run:
-        """Return the stored run in `text`; `source` names it in the error.
+        """Return the run in `text`; `source` names it in the error.
 
         Raises
         ------
         SojournError
             If it is not a run.
         """
-        run = cls(text=text)
+        run = Run(text=text)
         try:
             found = run.record.get("format")
         except (ValueError, AssertionError) as error:
@@ -80,6 +90,142 @@ class Run:
             message = f"{source} has format {found!r}, but must have {RUN_FORMAT!r}"
             raise SojournError(message)
         return run
+
+
+class StoredRun(Run):
+    """One finished run in a store: its summary is at hand, the rest is read when it is asked for, and let go again.
+
+    Parameters
+    ----------
+    folder
+        Its folder, named by the run's id.
+    summary, seed
+        As the record has them.
+    """
+
+    def __init__(self, *, folder: Path, summary: dict[str, Any], seed: int) -> None:
+        self.folder = folder
+        self._summary = summary
+        self._seed = seed
+
+    @property
+    def id(self) -> str:
+        """Its name in the store."""
+        return self.folder.name
+
+    @property
+    def text(self) -> str:
+        """The record, JSON."""
+        return json.dumps(self.record, separators=(",", ":"))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The whole record; its series are read when they are asked for."""
+        return read_head(self.folder).record
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """As `Run.summary`."""
+        return self._summary
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self._seed
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """All time series in long form, schema `sojourn.frames.SERIES_SCHEMA`."""
+        from sojourn.series_file import read_series
+
+        return read_series(self.folder, read_head(self.folder).stored)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """What `run.json` of a stored run holds: the record, and how to put its series back."""
+
+    record: dict[str, Any]
+    stored: dict[str, Any]
+
+
+class _Record(dict[str, Any]):
+    """A record whose series are read when they are asked for."""
+
+    def __init__(self, head: dict[str, Any], folder: Path) -> None:
+        super().__init__(head)
+        self._folder = folder
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "series":
+            from sojourn.series_file import record_series
+
+            return record_series(self._folder)
+        return super().__getitem__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return super().__iter__()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if super().__contains__(key) else default
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
+        return ItemsView(self)
+
+    def values(self) -> ValuesView[Any]:  # type: ignore[override]
+        return ValuesView(self)
+
+    def copy(self) -> dict[str, Any]:
+        return {key: self[key] for key in self}
+
+    def __eq__(self, other: object) -> bool:
+        return self.copy() == other
+
+    __hash__ = None
+
+
+@lru_cache(maxsize=32)
+def read_head(folder: Path) -> Head:
+    """Return what `load_head` returns. The last few that were read are kept at hand."""
+    return load_head(folder)
+
+
+def load_head(folder: Path) -> Head:
+    """Return what `run.json` of a stored run holds.
+
+    Raises
+    ------
+    SojournError
+        If the run is not whole.
+    """
+    from sojourn.store import read
+
+    def broken(why: str) -> NoReturn:
+        message = f"run {folder} is not whole: {why}; move it away to have it run again"
+        raise SojournError(message)
+
+    try:
+        size = (folder / "series.parquet").stat().st_size
+        plain = json.loads(read(folder / "run.json"))
+    except OSError as error:
+        broken(f"series.parquet: {error.strerror or error}")
+    except SojournError as error:
+        broken(str(error))
+    except ValueError:
+        broken("run.json is not JSON")
+    stored = plain.pop("stored", None) if isinstance(plain, dict) else None
+    if not isinstance(stored, dict) or not {"id", "bytes", "crc32", "series"} <= stored.keys():
+        broken("run.json is not the record of a stored run")
+    if plain.get("format") != RUN_FORMAT:
+        message = f"{folder / 'run.json'} has format {plain.get('format')!r}, but must have {RUN_FORMAT!r}"
+        raise SojournError(message)
+    if not {"summary", "seed", "scenario"} <= plain.keys():
+        broken("run.json lacks a part of the record")
+    if size != stored["bytes"]:
+        broken(f"series.parquet has {size} bytes, but must have {stored['bytes']}")
+    cost = plain.pop("cost", None)
+    plain |= {"series": None, "cost": cost}
+    return Head(record=_Record(plain, folder), stored=stored)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,33 +1,20 @@
-"""From a plan to its records: a pool of worker processes, a progress bar, and a clean stop on Ctrl-C.
-
-A worker is a fresh Python process that only runs scenarios (`sojourn._worker`). It needs no guard in the
-caller's script, as `multiprocessing` would, and shares no state, so the number of workers cannot change a record.
-"""
+"""From a plan to its runs: what is stored already is taken from there, the rest is run here or on a cluster."""
 
 from __future__ import annotations
 
+import json
 import os
-import queue
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from types import TracebackType
-from typing import NoReturn, Self
+from contextlib import contextmanager, nullcontext
 
-from tqdm import tqdm
-
-from sojourn import _native
-from sojourn.errors import ParamError, SojournError
+from sojourn import plan
+from sojourn.errors import ParamError
+from sojourn.plan import Job
+from sojourn.pool import in_pool, in_process
+from sojourn.progress import progress_bar
+from sojourn.results import Run
+from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
-
-#: A bar appears only for what takes longer than this.
-QUIET_S = 2.0
-
-Progress = Callable[[], None]
 
 
 def cores() -> int:
@@ -40,201 +27,87 @@ def run_all(
     *,
     workers: int | None = None,
     describe: str | None = None,
-    done: Callable[[int, str], None] | None = None,
-) -> list[str]:
-    """Run every scenario and return the records' JSON in the order of the plan.
+    done: Callable[[int, Run], None] | None = None,
+    store: RunStore | None = None,
+    dask: str | None = None,
+) -> list[Run]:
+    """Run every scenario and return the runs in the order of the plan; identical scenarios are run once.
 
     Parameters
     ----------
     scenarios
-        The plan.
+        The plan. All of it is checked before anything is run.
     workers
         Number of processes (default: one for each core). With one, nothing is started.
     describe
         Word for the progress bar on standard error; `None` shows none.
     done
-        Called in the calling thread with the place in the plan and the record, as soon as one is there.
+        Called in the calling thread with the place in the plan and the run, as soon as one is there.
+    store
+        Where runs are kept. Those that are there are not made again; those that are made are there as soon as they
+        are done, whatever becomes of the others. Of each run only the summary stays in memory. Without a store
+        every record does.
+    dask
+        Address of a Dask scheduler, whose workers make the runs instead of processes here.
 
     Raises
     ------
     ParamError
-        If a scenario is refused, or `workers` is less than 1.
+        If a scenario is refused, `workers` is less than 1, or both `workers` and `dask` are given.
     SojournError
-        If a worker dies.
+        If a worker dies, the scheduler is not there, or the store cannot be used.
     """
     if workers is not None and workers < 1:
         message = f"workers is {workers}, but must be at least 1"
         raise ParamError(message)
-    texts = [scenario.normalized() for scenario in scenarios]
-    number = min(workers or cores(), len(texts))
-    records = [""] * len(texts)
-    with progress_bar(len(texts), describe) as tick:
-        finished = _in_process(texts) if number <= 1 else _in_pool(texts, number)
-        for place, record in finished:
-            records[place] = record
+    if workers is not None and dask is not None:
+        message = f"workers is {workers}, but must not be given together with dask"
+        raise ParamError(message)
+    jobs = plan.jobs(scenarios)
+    places: dict[str, list[int]] = {}
+    for place, job in enumerate(jobs):
+        places.setdefault(job.id, []).append(place)
+    distinct = [jobs[where[0]] for where in places.values()]
+    runs: list[Run | None] = [None] * len(jobs)
+
+    def hand_over(run_id: str, run: Run) -> None:
+        for place in places[run_id]:
+            runs[place] = run
             if done is not None:
-                done(place, record)
-            tick()
-    return records
+                done(place, run)
+
+    with store.writing() if store is not None else nullcontext():
+        there = store.ids() if store is not None else set()
+        missing = [job for job in distinct if job.id not in there]
+        for job in distinct:
+            if store is not None and job.id in there:
+                hand_over(job.id, store.get(job.id))
+        ready = len(distinct) - len(missing)
+        with (
+            _executor(missing, workers, store, dask) as execute,
+            progress_bar(len(distinct), describe, begin_at=ready) as tick,
+        ):
+            for job, answer in execute():
+                if store is None:
+                    hand_over(job.id, Run(text=answer.decode()))
+                else:
+                    hand_over(job.id, store.made(job.id, json.loads(answer), job.seed))
+                tick()
+    return [run for run in runs if run is not None]
 
 
 @contextmanager
-def progress_bar(total: int, describe: str | None) -> Iterator[Progress]:
-    """Show a bar on standard error once `QUIET_S` seconds have gone by; yield what moves it on by one."""
-    if describe is None:
-        yield lambda: None
-        return
-    # On a terminal the bar moves twice a second; in a log it says a word each half minute.
-    period = 0.5 if sys.stderr.isatty() else 30.0
-    bar = _Bar(total, describe, period)
-    stop = threading.Event()
+def _executor(
+    jobs: Sequence[Job], workers: int | None, store: RunStore | None, dask: str | None
+) -> Iterator[Callable[[], Iterator[tuple[Job, bytes]]]]:
+    """Make ready what runs the jobs, and yield what starts it."""
+    number = min(workers or cores(), len(jobs))
+    if dask is not None and jobs:
+        from sojourn import cluster
 
-    def show() -> None:
-        wait = QUIET_S
-        while not stop.wait(wait):
-            bar.show()
-            wait = period
-
-    clock = threading.Thread(target=show, daemon=True)
-    clock.start()
-    try:
-        yield bar.tick
-    finally:
-        stop.set()
-        clock.join()
-        bar.close()
-
-
-class _Bar:
-    """A progress bar that is not there until it is first shown."""
-
-    def __init__(self, total: int, describe: str, period: float) -> None:
-        self.total, self.describe, self.period = total, describe, period
-        self.began = time.time()
-        self.lock = threading.Lock()
-        self.count = 0
-        self.bar: tqdm[NoReturn] | None = None
-
-    def tick(self) -> None:
-        """Count one more."""
-        with self.lock:
-            self.count += 1
-            if self.bar is not None:
-                self.bar.update()
-
-    def show(self) -> None:
-        """Draw it."""
-        with self.lock:
-            if self.bar is None:
-                tqdm.monitor_interval = 0  # no second thread: `show` is called often enough
-                self.bar = tqdm(
-                    total=self.total, desc=self.describe, unit="run", file=sys.stderr, mininterval=self.period
-                )
-                self.bar.start_t = self.began
-                self.bar.n = self.count
-            self.bar.refresh()
-
-    def close(self) -> None:
-        """Draw it for the last time, if it was ever drawn."""
-        if self.bar is not None:
-            self.bar.close()
-
-
-def _in_process(texts: Sequence[str]) -> Iterator[tuple[int, str]]:
-    for place, text in enumerate(texts):
-        yield place, _native.run(text)
-
-
-def _in_pool(texts: Sequence[str], number: int) -> Iterator[tuple[int, str]]:
-    waiting: queue.SimpleQueue[tuple[int, str]] = queue.SimpleQueue()
-    for item in enumerate(texts):
-        waiting.put(item)
-    answers: queue.SimpleQueue[tuple[int, str] | BaseException] = queue.SimpleQueue()
-
-    def serve(worker: _Worker) -> None:
-        try:
-            while True:
-                place, text = waiting.get_nowait()
-                answers.put((place, worker.ask(text)))
-        except queue.Empty:
-            return
-        except Exception as error:  # handed to the calling thread, which raises it
-            answers.put(error)
-
-    with _Workers(number) as pool:
-        threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in pool.workers]
-        for thread in threads:
-            thread.start()
-        for _ in texts:
-            answer = answers.get()
-            if isinstance(answer, BaseException):
-                raise answer
-            yield answer
-
-
-class _Workers:
-    """So many workers, all gone when the block is left, however it is left."""
-
-    def __init__(self, number: int) -> None:
-        self.workers: list[_Worker] = []
-        try:
-            for _ in range(number):
-                self.workers.append(_Worker())
-        except OSError as error:
-            self._stop()
-            message = f"a worker process cannot be started: {error.strerror or error}"
-            raise SojournError(message) from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop()
-
-    def _stop(self) -> None:
-        for worker in self.workers:
-            worker.process.terminate()
-        for worker in self.workers:
-            worker.process.wait()
-            worker.close()
-
-
-class _Worker:
-    def __init__(self) -> None:
-        package = Path(__file__).resolve().parent.parent
-        paths = [str(package), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-        self.process = subprocess.Popen(
-            # -P: a file called json.py in the current folder must not be taken for the library.
-            [sys.executable, "-P", "-m", "sojourn._worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
-
-    def ask(self, scenario: str) -> str:
-        """Return the record of one scenario (one line of JSON)."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        try:
-            self.process.stdin.write(scenario.replace("\n", " ").encode() + b"\n")
-            self.process.stdin.flush()
-            word, _, size = self.process.stdout.readline().partition(b" ")
-            payload = self.process.stdout.read(int(size)) if size else b""
-        except BrokenPipeError:
-            word = b""
-        if word == b"ok":
-            return payload.decode()
-        if word == b"refused":
-            raise ParamError(payload.decode())
-        message = f"a worker process died (exit status {self.process.wait()}); nothing of its run was kept"
-        raise SojournError(message)
-
-    def close(self) -> None:
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except BrokenPipeError:
-                    continue
+        with cluster.cluster(dask) as client:
+            yield lambda: cluster.on_cluster(client, dask, jobs, store)
+    elif number <= 1:
+        yield lambda: in_process(jobs, store)
+    else:
+        yield lambda: in_pool(jobs, number, store)

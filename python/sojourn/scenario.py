@@ -33,7 +33,7 @@ def _given(value: Any) -> dict[str, Any]:
         if dataclasses.is_dataclass(item):
             item = _given(item)
         elif isinstance(item, tuple):
-            item = [_given(part) for part in item]
+            item = [_given(part) if dataclasses.is_dataclass(part) else part for part in item]
         plain[field.name] = item
     return plain
 
@@ -44,6 +44,8 @@ class Tcp:
 
     Attributes
     ----------
+    variant
+        `"linux-6.1"` (default) or `"linux-3.14"`: whose loss recovery and acknowledgement policy.
     initial_window
         Segments (default 10).
     receive_window
@@ -60,6 +62,7 @@ class Tcp:
         Time text: the shortest retransmission timeout (default Linux's 200 ms).
     """
 
+    variant: str | None = None
     initial_window: int | None = None
     receive_window: str | None = None
     ecn: bool | None = None
@@ -113,7 +116,7 @@ class Probe:
         Unique within the scenario.
     kind
         `"icmp"` (an echo every `interval`), `"udp_rr"` (the next question leaves when the answer is there),
-        `"isochronous"` (one way) or `"poisson"` (one way, at random intervals).
+        `"isochronous"` (one way), `"poisson"` (one way, at random intervals) or `"voip"` (one way, as a voice call).
     direction
         For the one-way kinds: `"up"` or `"down"`.
     interval
@@ -124,6 +127,14 @@ class Probe:
         Bytes on the wire.
     rtt
         Base round-trip time of this probe (time text; default: the path's).
+    codec
+        Of `"voip"`: `"g711"` (default; 64 kbit/s) or `"opus"` (24 kbit/s).
+    frame
+        Of `"voip"`: time text between two packets (default 20 ms).
+    bitrate
+        Of `"voip"`: rate text of the coded speech, if not the codec's.
+    headers
+        Of `"voip"`: bytes beside the speech in each packet, without Ethernet's 14 (default 40: RTP, UDP, IPv4).
     """
 
     name: str
@@ -133,6 +144,57 @@ class Probe:
     timeout: str | None = None
     size: int | None = None
     rtt: str | None = None
+    codec: str | None = None
+    frame: str | None = None
+    bitrate: str | None = None
+    headers: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Web:
+    """A web client that fetches one page again and again. Its traffic is not counted as goodput.
+
+    Attributes
+    ----------
+    name
+        Unique within the scenario.
+    objects
+        Bytes of the main document, then of the other objects in the order in which they are asked for.
+    page
+        A free name of the page.
+    workers
+        Most connections at a time (default 4).
+    interval
+        Time text: from the beginning of a fetch to that of the next (default 200 ms); one that takes longer is
+        followed at once.
+    congestion_control
+        Of client and server; as `sojourn list` names them.
+    rtt
+        Base round-trip time to the server (time text; default: the path's).
+    start
+        Time text, relative to the start of the measured window.
+    think_time
+        Time text: what the server waits before each answer (default 0 s).
+    request_bytes
+        Bytes of each request (default 100).
+    header_bytes
+        Bytes before the object in each answer (default 300).
+    dns
+        Whether each connection begins with a look-up of the server's name (default yes).
+    """
+
+    name: str
+    objects: tuple[int, ...]
+    page: str | None = None
+    workers: int | None = None
+    interval: str | None = None
+    congestion_control: str | None = None
+    rtt: str | None = None
+    start: str | None = None
+    think_time: str | None = None
+    request_bytes: int | None = None
+    header_bytes: int | None = None
+    dns: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +213,8 @@ class Scenario:
         Rate text of the bottleneck in each direction.
     edge_rate
         Rate text of the links at the edges; `None` is infinitely fast.
+    delay_tick
+        Time text: the path's delay lets packets out at multiples of this only (default `"0s"`: at once).
     rtt
         Time text: base round-trip time of the path.
     qdisc_up, qdisc_down
@@ -163,7 +227,7 @@ class Scenario:
         Whether the bottleneck never drops pure acknowledgements (an ablation).
     sample_interval
         Time text: the bins of all time series.
-    tcp, flows, probes
+    tcp, flows, probes, web
         The traffic.
     seed
         The whole run is a function of the scenario, this number included.
@@ -175,6 +239,7 @@ class Scenario:
     up: str | None = None
     down: str | None = None
     edge_rate: str | None = None
+    delay_tick: str | None = None
     rtt: str | None = None
     qdisc_up: str | None = None
     qdisc_down: str | None = None
@@ -186,6 +251,7 @@ class Scenario:
     tcp: Tcp | None = None
     flows: tuple[Flow, ...] = ()
     probes: tuple[Probe, ...] = ()
+    web: tuple[Web, ...] = ()
     seed: int | None = None
 
     def to_json(self) -> str:
@@ -214,10 +280,11 @@ class Scenario:
         _native.normalize(text)
         plain = json.loads(text)
         return cls(
-            **{key: plain[key] for key in plain.keys() - {"tcp", "flows", "probes"}},
+            **{key: plain[key] for key in plain.keys() - {"tcp", "flows", "probes", "web"}},
             tcp=Tcp(**plain["tcp"]) if "tcp" in plain else None,
             flows=tuple(Flow(**flow) for flow in plain.get("flows", [])),
             probes=tuple(Probe(**probe) for probe in plain.get("probes", [])),
+            web=tuple(Web(**{**client, "objects": tuple(client["objects"])}) for client in plain.get("web", [])),
         )
 
     @classmethod

@@ -1,22 +1,24 @@
 """A folder of results: what `compare` and `reproduce` write and `plot` and `report` read.
 
-`index.json` (format `sojourn-folder/1`) names the records of each cell; each record is one whole file in `runs/`.
+`index.json` (format `sojourn-folder/2`) names the runs of each cell and the store that holds them, which is `runs/`
+in the folder unless another was asked for (`sojourn.run_store`).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from sojourn import store
 from sojourn.errors import SojournError
-from sojourn.results import Cell, Comparison, Run, link_name
+from sojourn.results import Cell, Comparison, Run, StoredRun, link_name
+from sojourn.run_store import RunStore
 
-FOLDER_FORMAT = "sojourn-folder/1"
+FOLDER_FORMAT = "sojourn-folder/2"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,35 +46,26 @@ class Results:
     claims: tuple[dict[str, Any], ...] = ()
 
 
-def run_file(run: Run, qdisc: str, kind: str = "") -> str:
-    """Return the name of a record within its folder; `qdisc` is what the discipline was called.
-
-    A checksum keeps two disciplines apart whose names differ only in what a file name cannot hold.
-    """
-    scenario = run.record["scenario"]
-    link = link_name(scenario["down"], scenario["up"])
-    parts = [slug(link), f"{slug(qdisc)[:60]}-{crc32(qdisc.encode()):08x}", f"seed{run.seed}"]
-    return f"runs/{'-'.join([*parts, kind] if kind else parts)}.json"
-
-
 def slug(text: str) -> str:
     """Return text as a part of a file name."""
     return re.sub(r"[^a-z0-9_.]+", "_", text.lower()).strip("_")
 
 
 def write_index(folder: store.ResultFolder, results: Results) -> None:
-    """Write `index.json`, which makes the folder one that `load` reads."""
+    """Write `index.json`, which makes the folder one that `load` reads. Every run must be in one store."""
+    runs = [run for cell in results.comparison.cells for run in cell.runs if isinstance(run, StoredRun)]
     index = {
         "format": FOLDER_FORMAT,
         "title": results.title,
         "experiment": results.comparison.experiment,
         "paper": results.paper,
         "command": results.command,
+        "store": os.path.relpath(runs[0].folder.parent, folder.path),
         "cells": [
             {
                 "link": cell.link,
                 "qdisc": cell.qdisc,
-                "runs": [run_file(run, cell.qdisc) for run in cell.runs],
+                "runs": [run.id for run in cell.runs if isinstance(run, StoredRun)],
             }
             for cell in results.comparison.cells
         ],
@@ -81,7 +74,7 @@ def write_index(folder: store.ResultFolder, results: Results) -> None:
 
 
 def load(path: Path) -> Results:
-    """Read a folder that `run`, `compare` or `reproduce` has written.
+    """Read a folder that `run`, `compare` or `reproduce` has written, or that of one run in a store.
 
     Raises
     ------
@@ -90,8 +83,9 @@ def load(path: Path) -> Results:
     """
     if (path / "index.json").is_file():
         index = _index(path / "index.json")
+        runs = RunStore(path / index["store"])
         cells = tuple(
-            Cell(link=cell["link"], qdisc=cell["qdisc"], runs=tuple(_run(path / name) for name in cell["runs"]))
+            Cell(link=cell["link"], qdisc=cell["qdisc"], runs=tuple(runs.get(name) for name in cell["runs"]))
             for cell in index["cells"]
         )
         claims = path / "claims.json"
@@ -111,14 +105,17 @@ def load(path: Path) -> Results:
 
 
 def load_run(path: Path) -> Cell:
-    """Read the record of one run, which is a cell of its own.
+    """Read the record of one run, which is a cell of its own; of a stored run, its `run.json`.
 
     Raises
     ------
     SojournError
         If it is not a record, or cannot be read.
     """
-    run = _run(path)
+    run = Run.parse(store.read(path), str(path))
+    if "stored" in run.record:
+        folder = path.resolve().parent
+        run = RunStore(folder.parent).get(folder.name)
     scenario = run.record["scenario"]
     return Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
 
@@ -139,7 +136,3 @@ def _index(path: Path) -> dict[str, Any]:
         message = f"{path} has not the format {FOLDER_FORMAT!r}"
         raise SojournError(message)
     return index
-
-
-def _run(path: Path) -> Run:
-    return Run.parse(store.read(path), str(path))

@@ -104,7 +104,7 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
 /// Source and destination port.
 fn ports(c: &Conversation, from_opener: bool) -> [u16; 2] {
     let (low, high) = EPHEMERAL;
-    let opener = low + (c.hashes[0] % u32::from(high - low + 1)) as u16;
+    let opener = low + (c.port % u32::from(high - low + 1)) as u16;
     let other = if c.protocol == Protocol::UdpEcho {
         PORT_ECHO
     } else {
@@ -166,6 +166,7 @@ fn tcp(s: &Segment, c: &Conversation, from_opener: bool) -> TcpHeader {
     };
     tcp.syn = s.flags.has(Flags::SYN);
     tcp.ack = s.flags.has(Flags::ACK);
+    tcp.fin = s.flags.has(Flags::FIN);
     tcp.ece = s.flags.has(Flags::ECE);
     tcp.cwr = s.flags.has(Flags::CWR);
     if tcp.ack {

@@ -1,6 +1,8 @@
 //! The Python module `sojourn._native`: conversions and the error table, no algorithm.
 
+mod columns;
 mod error;
+mod parquet;
 mod qdisc;
 mod run;
 
@@ -14,12 +16,13 @@ mod native {
     #[pymodule_export]
     use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_presets, list_qdiscs};
     #[pymodule_export]
-    use crate::run::{capture_points, congestion_controls, normalize, run, run_captured};
+    use crate::run::{capture_points, congestion_controls, normalize, run, run_captured, run_stored};
 
     use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__build__", crate::run::BUILD)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,11 +1,15 @@
 //! Running scenarios.
 
+use crate::columns;
 use crate::error::{param, whole};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
 use sojourn_sim::tap::Point;
-use sojourn_sim::{Progress, Run, Scenario};
+use sojourn_sim::{Progress, Record, Run, Scenario};
 use sojourn_units::Duration;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
@@ -24,11 +28,41 @@ pub(crate) fn normalize(scenario_json: &str) -> PyResult<String> {
     Ok(Scenario::from_json(scenario_json).map_err(param)?.to_json())
 }
 
+/// The build: a hash of the sources that a record is a function of. Runs of different builds are not mixed.
+pub(crate) const BUILD: &str = env!("SOJOURN_BUILD");
+
 /// Runs a scenario in the simulator and answers its record, as JSON.
 ///
 /// Other Python threads run meanwhile; Ctrl-C is noticed within a tenth of a simulated second.
 #[pyfunction]
 pub(crate) fn run(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    let record = record(py, scenario_json)?;
+    Ok(py.detach(|| record.to_json()))
+}
+
+/// Runs a scenario and answers its record in the form that is stored: the record without its series, as JSON; the
+/// series, as a Parquet file in long form; and the record's summary, as JSON.
+///
+/// The record has one field more, ``stored``: the run's ``id`` and ``build``, the length and the CRC-32 of the Parquet
+/// file, and the layout that puts the series back into the record.
+#[pyfunction]
+pub(crate) fn run_stored<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    id: &str,
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let record = record(py, scenario_json)?;
+    let (head, series, summary) = py
+        .detach(|| stored(&record, id))
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    Ok((
+        PyBytes::new(py, head.as_bytes()),
+        PyBytes::new(py, &series),
+        PyBytes::new(py, summary.as_bytes()),
+    ))
+}
+
+fn record(py: Python<'_>, scenario_json: &str) -> PyResult<Record> {
     let scenario = Scenario::from_json(scenario_json).map_err(param)?;
     let clock = Clock::start();
     let run = py.detach(|| Run::new(scenario)).map_err(param)?;
@@ -71,7 +105,8 @@ pub(crate) fn run_captured(
         let capture = PcapNg::new(file, &points, snaplen, Duration::from_nanos(epoch_ns))?;
         Run::with_capture(scenario, &points, Box::new(capture)).map_err(param)
     })?;
-    drive(py, run, &clock)
+    let record = drive(py, run, &clock)?;
+    Ok(py.detach(|| record.to_json()))
 }
 
 fn parse_points(names: &[String]) -> Result<Vec<Point>, String> {
@@ -90,8 +125,8 @@ fn parse_points(names: &[String]) -> Result<Vec<Point>, String> {
     Ok(points)
 }
 
-/// Runs to the end and answers the record.
-fn drive(py: Python<'_>, mut run: Run, clock: &Clock) -> PyResult<String> {
+/// Runs to the end.
+fn drive(py: Python<'_>, mut run: Run, clock: &Clock) -> PyResult<Record> {
     loop {
         let progress = py.detach(|| run.advance());
         py.check_signals()?;
@@ -102,12 +137,24 @@ fn drive(py: Python<'_>, mut run: Run, clock: &Clock) -> PyResult<String> {
             break;
         }
     }
-    py.detach(|| {
-        let mut record = run.finish();
-        record.cost.wall_s = clock.seconds();
-        record.cost.peak_rss_mb = peak_rss_mb();
-        Ok(record.to_json())
-    })
+    let mut record = py.detach(|| run.finish());
+    record.cost.wall_s = clock.seconds();
+    record.cost.peak_rss_mb = peak_rss_mb();
+    Ok(record)
+}
+
+/// The three parts of a stored run.
+fn stored(record: &Record, id: &str) -> Result<(String, Vec<u8>, String), columns::Error> {
+    let mut directions = BTreeMap::from([("up", "up"), ("down", "down")]);
+    directions.extend(record.flows.iter().map(|flow| (flow.name.as_str(), flow.direction)));
+    let parts = columns::split(record)?;
+    let (series, layout) = parts.store(&directions)?;
+    let (id, bytes, crc32) = (serde_json::to_string(id)?, series.len(), crc32fast::hash(&series));
+    let stored = format!(
+        "{{\"id\":{id},\"build\":\"{BUILD}\",\"bytes\":{bytes},\"crc32\":\"{crc32:08x}\",\"series\":{layout}}}"
+    );
+    let summary = serde_json::to_string(&record.summary)?;
+    Ok((format!("{{{},\"stored\":{stored}}}\n", parts.head), series, summary))
 }
 
 /// The wall clock: for the cost that a record reports, never for the simulation.

@@ -29,6 +29,7 @@ pub mod simulator;
 mod spared;
 pub mod tap;
 pub mod topology;
+pub mod traffic;
 
 pub use record::Record;
 pub use run::{Progress, Run, run};

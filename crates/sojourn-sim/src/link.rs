@@ -82,6 +82,8 @@ pub(crate) struct Egress {
 pub(crate) struct Link {
     pub(crate) egress: Option<Egress>,
     pub(crate) delay: Duration,
+    /// Arrivals are at multiples of this; zero for any time.
+    pub(crate) tick: Duration,
     /// Packets under way, in the order of arrival. The delay is constant, so a FIFO with one wake-up serves them all.
     pub(crate) line: VecDeque<(Time, Packet)>,
     /// The line's slot in the calendar; `None` if no packet is ever under way here.

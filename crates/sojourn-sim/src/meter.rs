@@ -8,7 +8,7 @@ use sojourn_units::{Duration, Time};
 /// Counters of one route at one egress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RouteCounts {
-    /// Packets with payload (or probes) that were dropped.
+    /// Packets with payload that were dropped; probes, frames of voice and look-ups among them.
     pub(crate) data_dropped: u64,
     /// Bare acknowledgements that were dropped.
     pub(crate) acks_dropped: u64,
@@ -17,11 +17,51 @@ pub(crate) struct RouteCounts {
     pub(crate) data_sojourn_ns: u64,
 }
 
+/// Times between successive drops of the data of one route, ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DropGaps {
+    last: Option<Time>,
+    pub(crate) count: u64,
+    sum: u128,
+    squares: u128,
+}
+
+impl DropGaps {
+    fn on_drop(&mut self, now: Time) {
+        if let Some(last) = self.last.replace(now) {
+            let gap = u128::from(now.since(last).as_nanos());
+            self.count += 1;
+            self.sum += gap;
+            self.squares += gap * gap;
+        }
+    }
+
+    /// Mean, ms, and coefficient of variation (standard deviation by mean); `None` without a gap, the latter also if all
+    /// gaps are zero.
+    pub(crate) fn mean_and_cv(&self) -> (Option<f64>, Option<f64>) {
+        if self.count == 0 {
+            return (None, None);
+        }
+        let n = self.count as f64;
+        let mean = self.sum as f64 / n;
+        // Exact: n^2 times the variance. Gaps add up to a day at most, whose square is below 2^93.
+        let spread = u128::from(self.count) * self.squares - self.sum * self.sum;
+        let cv = (self.sum > 0).then(|| (spread as f64).sqrt() / n / mean);
+        (Some(mean / 1e6), cv)
+    }
+}
+
 /// The measurements of one egress, over the measured window.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     pub(crate) routes: Vec<RouteCounts>,
+    /// Apart from the other counts of a route, because few packets are dropped.
+    pub(crate) gaps: Vec<DropGaps>,
     pub(crate) drops: [u64; DropReason::ALL.len()],
+    pub(crate) first_drops: [Option<Time>; DropReason::ALL.len()],
+    /// SYNs and SYN-ACKs.
+    pub(crate) syns_offered: u64,
+    pub(crate) syns_dropped: u64,
     pub(crate) ack_drops: u64,
     pub(crate) acks_spared: u64,
     pub(crate) packets: u64,
@@ -42,13 +82,16 @@ impl Meter {
     /// One more route may pass here.
     pub(crate) fn add_route(&mut self) {
         self.routes.push(RouteCounts::default());
+        self.gaps.push(DropGaps::default());
     }
 
     /// The measured window begins: forgets what was before.
     pub(crate) fn begin(&mut self, now: Time) {
         let routes = vec![RouteCounts::default(); self.routes.len()];
+        let gaps = vec![DropGaps::default(); self.gaps.len()];
         *self = Self {
             routes,
+            gaps,
             since: now,
             begun: now,
             backlog: self.backlog,
@@ -63,6 +106,7 @@ impl Meter {
         self.advance(now);
         self.backlog.packets += 1;
         self.backlog.bytes += packet.size();
+        self.syns_offered += u64::from(packet.syns());
     }
 
     /// The offer is over, and so are the drops that it caused.
@@ -89,8 +133,14 @@ impl Meter {
         self.advance(now);
         self.leave(packet);
         self.drops[reason.index()] += 1;
+        self.first_drops[reason.index()].get_or_insert(now);
         let route = &mut self.routes[usize::from(packet.route)];
-        if packet.is_pure_ack() {
+        if packet.is_data() {
+            self.gaps[usize::from(packet.route)].on_drop(now);
+        }
+        if packet.syns() > 0 {
+            self.syns_dropped += 1;
+        } else if packet.is_pure_ack() {
             route.acks_dropped += 1;
             self.ack_drops += 1;
         } else {
@@ -144,5 +194,33 @@ impl Meter {
         let mean = self.packet_ns as f64 / t;
         let variance = (self.packet_squared_ns as f64 / t - mean * mean).max(0.0);
         (mean, variance.sqrt(), self.byte_ns as f64 / t)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: gaps of 10, 30 and 20 ms have mean 20 and standard deviation sqrt(200/3).
+    #[test]
+    fn gaps_between_drops_have_a_mean_and_a_variation() {
+        let mut gaps = DropGaps::default();
+        assert_eq!(gaps.mean_and_cv(), (None, None));
+        gaps.on_drop(Time::from_millis(5));
+        assert_eq!(gaps.mean_and_cv(), (None, None));
+        for ms in [15, 45, 65] {
+            gaps.on_drop(Time::from_millis(ms));
+        }
+        let (mean, cv) = gaps.mean_and_cv();
+        assert_eq!((gaps.count, mean), (3, Some(20.0)));
+        assert!((cv.unwrap_or_default() - (200.0f64 / 3.0).sqrt() / 20.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn drops_at_one_time_have_no_variation() {
+        let mut gaps = DropGaps::default();
+        gaps.on_drop(Time::from_millis(5));
+        gaps.on_drop(Time::from_millis(5));
+        assert_eq!(gaps.mean_and_cv(), (Some(0.0), None));
     }
 }

@@ -52,6 +52,9 @@ pub struct LinkSpec {
     pub egress: Option<EgressSpec>,
     /// Propagation delay.
     pub delay: Duration,
+    /// Packets come out of the delay at multiples of this only, as from an emulator driven by the kernel's timer tick;
+    /// zero for at once.
+    pub tick: Duration,
 }
 
 /// A network that cannot be built.
@@ -101,8 +104,8 @@ pub enum NetworkError {
 ///     name: Some("ab".into()),
 ///     spare_acks: false,
 /// };
-/// net.add_link(LinkSpec { from: a, to: b, egress: Some(egress), delay: Duration::from_millis(5) });
-/// net.add_link(LinkSpec { from: b, to: a, egress: None, delay: Duration::from_millis(5) });
+/// net.add_link(LinkSpec { from: a, to: b, egress: Some(egress), delay: Duration::from_millis(5), tick: Duration::ZERO });
+/// net.add_link(LinkSpec { from: b, to: a, egress: None, delay: Duration::from_millis(5), tick: Duration::ZERO });
 /// assert_eq!(net.route(a, b)?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -202,6 +205,7 @@ mod tests {
             to,
             egress: None,
             delay: Duration::from_millis(ms),
+            tick: Duration::ZERO,
         }
     }
 

@@ -29,6 +29,9 @@ const PURE_ACK: u32 = 2;
 const TCP: u32 = 4;
 const ECT: u32 = 8;
 const CE: u32 = 16;
+const SYN: u32 = 32;
+/// Above these bits: the number of the connection that it belongs to, on a route that many connections take.
+const CONNECTION_SHIFT: u32 = 8;
 
 impl Packet {
     /// The packet of the segment kept at `body`.
@@ -36,6 +39,10 @@ impl Packet {
     pub(crate) fn of_segment(segment: &Segment, body: u32, hash: u32, route: u16) -> Self {
         let kind = if segment.len > 0 {
             DATA
+        } else if segment.flags.has(Flags::SYN) {
+            SYN
+        } else if segment.flags.has(Flags::FIN) {
+            0
         } else if segment.flags.has(Flags::ACK) {
             PURE_ACK
         } else {
@@ -51,7 +58,20 @@ impl Packet {
         }
     }
 
-    /// A probe.
+    /// The same packet, of connection `number` (24 bits) of its route.
+    pub(crate) fn of_connection(self, number: u32) -> Self {
+        Self {
+            marks: self.marks | number << CONNECTION_SHIFT,
+            ..self
+        }
+    }
+
+    /// The number of its connection.
+    pub(crate) fn connection(&self) -> u32 {
+        self.marks >> CONNECTION_SHIFT
+    }
+
+    /// A probe, a frame of voice, or a look-up.
     pub(crate) fn probe(number: u32, hash: u32, size: u16, route: u16) -> Self {
         Self {
             body: number,
@@ -68,7 +88,13 @@ impl Packet {
         self.marks & TCP != 0
     }
 
-    /// Whether it is a TCP segment without payload.
+    /// 1 if it is a SYN or SYN-ACK, else 0.
+    #[inline]
+    pub(crate) fn syns(&self) -> u32 {
+        (self.marks & SYN) / SYN
+    }
+
+    /// Whether it is a bare acknowledgement: a TCP segment without payload, SYN and FIN.
     #[inline]
     pub(crate) fn is_pure_ack(&self) -> bool {
         self.marks & PURE_ACK != 0

@@ -1,6 +1,8 @@
 //! The record of a run: what the contract prints as JSON.
 
 mod make;
+mod pages;
+mod voice;
 
 pub(crate) use make::{assemble, bottlenecks, flows};
 
@@ -10,7 +12,7 @@ use std::collections::BTreeMap;
 /// Format name of [`Record`].
 pub const FORMAT: &str = "sojourn-run/1";
 
-/// Statistics of a set of samples, ms. Without samples all are zero.
+/// Statistics of a set of samples, in ms if nothing else is said. Without samples all are zero.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Quantiles {
     /// Samples.
@@ -73,6 +75,8 @@ pub struct Summary {
     pub jain_down: f64,
     /// RTTs of all echo probes.
     pub rtt_ms: Quantiles,
+    /// Mean time of all pages fetched, s; `None` without.
+    pub page_fetch_s: Option<f64>,
 }
 
 /// A mean.
@@ -80,6 +84,17 @@ pub struct Summary {
 pub struct Mean {
     /// It.
     pub mean: f64,
+}
+
+/// Times between successive drops, ms.
+#[derive(Clone, Debug, Serialize)]
+pub struct DropGapsRecord {
+    /// How many: one less than drops.
+    pub count: u64,
+    /// Their mean; `None` without.
+    pub mean: Option<f64>,
+    /// Their coefficient of variation (standard deviation by mean); `None` without, or if the mean is zero.
+    pub cv: Option<f64>,
 }
 
 /// One TCP flow.
@@ -97,7 +112,7 @@ pub struct FlowRecord {
     pub base_rtt_ms: f64,
     /// Payload delivered over the measured window, Mbit/s.
     pub goodput_mbit: f64,
-    /// Data segments sent, retransmissions included.
+    /// Segments with data (or a FIN) sent, retransmissions included.
     pub segments_sent: u64,
     /// Retransmissions.
     pub retransmissions: u64,
@@ -113,6 +128,10 @@ pub struct FlowRecord {
     pub acks_dropped: u64,
     /// Data segments dropped at the bottleneck.
     pub data_dropped: u64,
+    /// Times between their drops.
+    pub drop_gaps_ms: DropGapsRecord,
+    /// SYNs that the sender sent again.
+    pub syn_retransmissions: u32,
     /// Sojourn time of its data segments in the bottleneck, ms.
     pub sojourn_ms: Mean,
     /// Flows and probes whose packets share one of 1024 queues with this flow's in either direction.
@@ -124,7 +143,7 @@ pub struct FlowRecord {
 pub struct ProbeRecord {
     /// Its name.
     pub name: String,
-    /// `icmp`, `udp_rr`, `isochronous`, `poisson`.
+    /// `icmp`, `udp_rr`, `isochronous`, `poisson`, `voip`.
     pub kind: &'static str,
     /// Which way it goes; `both` for an echo.
     pub direction: &'static str,
@@ -138,6 +157,9 @@ pub struct ProbeRecord {
     /// One-way delays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<Quantiles>,
+    /// What only a voice stream has.
+    #[serde(flatten)]
+    pub voice: Option<VoiceRecord>,
     /// As [`FlowRecord::queue_shared_with`].
     pub queue_shared_with: Vec<String>,
 }
@@ -165,6 +187,15 @@ pub struct SojournRecord {
     pub max: f64,
 }
 
+/// SYNs and SYN-ACKs at one direction of the bottleneck.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SynRecord {
+    /// That arrived there.
+    pub offered: u64,
+    /// Of them, dropped.
+    pub dropped: u64,
+}
+
 /// One direction of the bottleneck, over the measured window.
 #[derive(Clone, Debug, Serialize)]
 pub struct BottleneckRecord {
@@ -178,6 +209,10 @@ pub struct BottleneckRecord {
     pub bytes: u64,
     /// Drops by reason.
     pub drops: BTreeMap<&'static str, u64>,
+    /// When the first packet was dropped for each reason for which one was, s from the beginning of the measured window.
+    pub first_drop_s: BTreeMap<&'static str, f64>,
+    /// SYNs and SYN-ACKs.
+    pub syn: SynRecord,
     /// Of the drops, bare acknowledgements.
     pub ack_drops: u64,
     /// Bare acknowledgements that were spared (ablation).
@@ -221,6 +256,74 @@ pub struct PerDirection<T> {
     pub down: T,
 }
 
+/// What the record of a voice stream has beside that of any probe.
+#[derive(Clone, Debug, Serialize)]
+pub struct VoiceRecord {
+    /// `g711`, `opus`.
+    pub codec: &'static str,
+    /// Rate of the coded speech, kbit/s.
+    pub bitrate_kbit: f64,
+    /// Time between packets, ms.
+    pub frame_ms: f64,
+    /// One-way delay of the empty path, ms.
+    pub base_delay_ms: f64,
+    /// RFC 3550's interarrival jitter at the end, ms.
+    pub jitter_ms: f64,
+    /// Mean difference of the delays of successive packets, ms.
+    pub ipdv_ms: f64,
+}
+
+/// The packets of a voice stream by the bin in which they were sent.
+#[derive(Clone, Debug, Serialize)]
+pub struct VoiceSeries {
+    /// End of each bin.
+    pub t_s: Vec<f64>,
+    /// Mean delay of those that arrived; `None` if there is none.
+    pub delay_ms: Vec<Option<f64>>,
+    /// Largest of them.
+    pub max_ms: Vec<Option<f64>>,
+    /// Packets sent.
+    pub sent: Vec<u32>,
+    /// Of them, lost.
+    pub lost: Vec<u32>,
+}
+
+/// One web client, over the measured window.
+#[derive(Clone, Debug, Serialize)]
+pub struct WebRecord {
+    /// Its name.
+    pub name: String,
+    /// Name of its page.
+    pub page: String,
+    /// Objects of the page, the main document among them.
+    pub objects: usize,
+    /// Their sizes added up.
+    pub bytes: u64,
+    /// Each completed fetch, in order.
+    pub fetches: Vec<FetchRecord>,
+    /// How many those are. One that is under way at the end is not counted.
+    pub completed: usize,
+    /// Their times, in seconds.
+    pub time_s: Quantiles,
+}
+
+/// One page fetched; times in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct FetchRecord {
+    /// When it began, from the beginning of the measured window.
+    pub start_s: f64,
+    /// How long the first look-up took; 0 if names are not looked up.
+    pub dns_s: f64,
+    /// How long the first handshake took.
+    pub connect_s: f64,
+    /// From the beginning to the last byte of the last object.
+    pub time_s: f64,
+    /// SYNs sent again.
+    pub syn_retransmitted: u32,
+    /// Queries sent again.
+    pub dns_retried: u32,
+}
+
 /// Time series of the measured window.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesRecord {
@@ -240,6 +343,8 @@ pub struct SeriesRecord {
     pub packets: PerDirection<Vec<u64>>,
     /// Probe samples.
     pub rtt: BTreeMap<String, ProbeSeries>,
+    /// Voice streams.
+    pub voip: BTreeMap<String, VoiceSeries>,
 }
 
 /// What a run cost.
@@ -278,6 +383,8 @@ pub struct Record {
     pub flows: Vec<FlowRecord>,
     /// Each probe.
     pub probes: Vec<ProbeRecord>,
+    /// Each web client.
+    pub web: Vec<WebRecord>,
     /// The bottleneck.
     pub bottleneck: Bottlenecks,
     /// Series.

@@ -1,17 +1,23 @@
 //! From a scenario to a record: one run on the five-node path.
 
+mod conversations;
+
 use crate::network::LinkId;
 use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record};
 use crate::scenario::{Direction, ProbeKindScenario, Scenario};
 use crate::simulator::{FlowSpec, SimError, Simulator};
-use crate::tap::{Capture, Conversation, Point, Protocol, Tap};
+use crate::tap::{Capture, Point, Tap};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
+use crate::traffic::voip::VoipSpec;
+use crate::traffic::web::WebSpec;
 use sojourn_tcp::TcpParams;
 use sojourn_units::{Duration, Stream, Time};
 
 /// How long after the measured window probes may still come home.
 const LINGER: Duration = Duration::from_secs(3);
+/// And voice: a frame that stands in a queue, however long, is not lost.
+const LINGER_VOICE: Duration = Duration::from_secs(600);
 
 /// A run of a scenario that can be advanced in steps, so that its driver can show progress or stop it.
 #[derive(Debug)]
@@ -59,6 +65,7 @@ impl Run {
             .iter()
             .map(|f| f.rtt)
             .chain(s.probes.iter().map(|p| p.rtt))
+            .chain(s.web.iter().map(|w| w.rtt))
             .collect();
         rtts.push(s.rtt);
         rtts.sort_unstable();
@@ -73,69 +80,18 @@ impl Run {
             down: side(&s.down),
             edge_rate: s.edge_rate,
             rtts: rtts.clone(),
+            delay_tick: s.delay_tick,
             spare_acks: s.spare_acks,
         });
-        let path = |rtt: Duration| -> &Path {
-            let i = rtts
-                .binary_search(&rtt)
-                .expect("every RTT in use was given to the dumbbell");
-            &paths[i]
-        };
-        let ways = |rtt: Duration, direction: Direction| -> (Vec<LinkId>, Vec<LinkId>) {
-            let p = path(rtt);
-            match direction {
-                Direction::Up => (p.up.clone(), p.down.clone()),
-                Direction::Down => (p.down.clone(), p.up.clone()),
-            }
-        };
+        let paths = Paths { rtts, paths };
         let mut simulator = Simulator::new(&network, s.seed, s.sample_interval)?;
         let begin = Time::ZERO + s.lead;
-        for f in &s.flows {
-            let (route, back) = ways(f.rtt, f.direction);
-            simulator.add_flow(FlowSpec {
-                name: f.name.clone(),
-                route,
-                back,
-                tcp: TcpParams {
-                    congestion_control: f.congestion_control,
-                    ..s.tcp.clone()
-                },
-                start: begin + f.start + jitter(s.seed, &format!("start {}", f.name), s.start_jitter),
-                bytes: f.bytes,
-                write_rate: f.rate,
-            })?;
-        }
-        for p in &s.probes {
-            let (kind, direction, period) = match p.kind {
-                ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up, interval),
-                ProbeKindScenario::UdpRr(timeout) => (
-                    ProbeKind::RequestResponse { timeout },
-                    Direction::Up,
-                    Duration::from_millis(200),
-                ),
-                ProbeKindScenario::Isochronous(direction, interval) => {
-                    (ProbeKind::Isochronous { interval }, direction, interval)
-                }
-                ProbeKindScenario::Poisson(direction, interval) => {
-                    (ProbeKind::Poisson { interval }, direction, interval)
-                }
-            };
-            let (route, back) = ways(p.rtt, direction);
-            simulator.add_probe(ProbeSpec {
-                name: p.name.clone(),
-                kind,
-                route,
-                back,
-                size: p.size,
-                start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), period),
-                measured_from: begin,
-            })?;
-        }
+        add_flows(s, &paths, &mut simulator, begin)?;
+        add_probes(s, &paths, &mut simulator, begin)?;
+        add_web(s, &paths, &mut simulator, begin)?;
         if let Some((points, capture)) = tap {
-            let mut tap = Tap::new(points, capture, &paths, s.edge_rate.is_some());
-            for (routes, conversation) in conversations(s, &simulator) {
-                tap.open(conversation, routes);
-            }
+            let mut tap = Tap::new(points, capture, &paths.paths, s.edge_rate.is_some());
+            conversations::open_all(s, &simulator, &mut tap);
             simulator.tap = Some(Box::new(tap));
         }
         let end = begin + s.duration;
@@ -172,7 +128,7 @@ impl Run {
     /// The record of the run, once it is over.
     #[must_use]
     pub fn finish(mut self) -> Record {
-        let bottleneck = record::bottlenecks(&self.scenario, &self.simulator);
+        let bottleneck = record::bottlenecks(&self.scenario, &self.simulator, self.begin);
         let flows = record::flows(&self.scenario, &self.simulator);
         let mut until = self.end;
         let last = self.end + LINGER;
@@ -180,46 +136,122 @@ impl Run {
             until = (until + Duration::from_millis(100)).min(last);
             self.simulator.run_until(until);
         }
+        let last = self.end + LINGER_VOICE;
+        self.simulator.dismiss_probes();
+        while self.simulator.awaits_voip() && until < last {
+            until = (until + Duration::from_millis(100)).min(last);
+            self.simulator.run_until(until);
+        }
         record::assemble(&self.scenario, &self.simulator, self.begin, bottleneck, flows)
     }
 }
 
-/// Who talks to whom, and on which routes.
-fn conversations(s: &Scenario, simulator: &Simulator) -> Vec<([u16; 2], Conversation)> {
-    let one = |name: &str, number: usize, direction, protocol, routes: [u16; 2]| {
-        let conversation = Conversation {
-            name: name.to_owned(),
-            number: number as u32,
-            client_opens: direction == Direction::Up,
-            protocol,
-            hashes: routes.map(|r| simulator.hashes[usize::from(r)]),
-        };
-        (routes, conversation)
-    };
-    let flows = s.flows.iter().enumerate().map(|(i, f)| {
-        let protocol = Protocol::Tcp {
-            mss: s.tcp.mss,
-            ecn: s.tcp.ecn,
-        };
-        one(&f.name, i, f.direction, protocol, simulator.flow_routes(i))
-    });
-    let probes = s.probes.iter().enumerate().map(|(i, p)| {
-        let (direction, protocol) = match p.kind {
-            ProbeKindScenario::Icmp(_) => (Direction::Up, Protocol::Icmp),
-            ProbeKindScenario::UdpRr(_) => (Direction::Up, Protocol::UdpEcho),
-            ProbeKindScenario::Isochronous(direction, _) | ProbeKindScenario::Poisson(direction, _) => {
-                (direction, Protocol::Udp)
+/// The paths of the dumbbell by their base RTT.
+struct Paths {
+    rtts: Vec<Duration>,
+    paths: Vec<Path>,
+}
+
+impl Paths {
+    /// The way of a packet that goes in `direction`, and the way back.
+    fn ways(&self, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
+        let i = self
+            .rtts
+            .binary_search(&rtt)
+            .expect("every RTT in use was given to the dumbbell");
+        let p = &self.paths[i];
+        match direction {
+            Direction::Up => (p.up.clone(), p.down.clone()),
+            Direction::Down => (p.down.clone(), p.up.clone()),
+        }
+    }
+}
+
+/// The TCP flows.
+fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+    for f in &s.flows {
+        let (route, back) = paths.ways(f.rtt, f.direction);
+        simulator.add_flow(FlowSpec {
+            name: f.name.clone(),
+            route,
+            back,
+            tcp: TcpParams {
+                congestion_control: f.congestion_control,
+                ..s.tcp.clone()
+            },
+            start: begin + f.start + jitter(s.seed, &format!("start {}", f.name), s.start_jitter),
+            bytes: f.bytes,
+            write_rate: f.rate,
+        })?;
+    }
+    Ok(())
+}
+
+/// The probes, voice streams among them. They begin at once.
+fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+    for p in &s.probes {
+        let (kind, direction, period) = match p.kind {
+            ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up, interval),
+            ProbeKindScenario::UdpRr(timeout) => (
+                ProbeKind::RequestResponse { timeout },
+                Direction::Up,
+                Duration::from_millis(200),
+            ),
+            ProbeKindScenario::Voip(direction, voice) => {
+                let (route, back) = paths.ways(p.rtt, direction);
+                simulator.add_voip(VoipSpec {
+                    name: p.name.clone(),
+                    route,
+                    back,
+                    frame: voice.frame,
+                    size: p.size,
+                    start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), voice.frame),
+                    measured_from: begin,
+                })?;
+                continue;
             }
+            ProbeKindScenario::Isochronous(direction, interval) => {
+                (ProbeKind::Isochronous { interval }, direction, interval)
+            }
+            ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction, interval),
         };
-        one(
-            &p.name,
-            s.flows.len() + i,
-            direction,
-            protocol,
-            simulator.probes[i].routes,
-        )
-    });
-    flows.chain(probes).collect()
+        let (route, back) = paths.ways(p.rtt, direction);
+        simulator.add_probe(ProbeSpec {
+            name: p.name.clone(),
+            kind,
+            route,
+            back,
+            size: p.size,
+            start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), period),
+            measured_from: begin,
+        })?;
+    }
+    Ok(())
+}
+
+/// The web clients.
+fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+    for w in &s.web {
+        let (route, back) = paths.ways(w.rtt, Direction::Up);
+        simulator.add_web(WebSpec {
+            name: w.name.clone(),
+            route,
+            back,
+            tcp: TcpParams {
+                congestion_control: w.congestion_control,
+                ..s.tcp.clone()
+            },
+            start: begin + w.start + jitter(s.seed, &format!("start {}", w.name), s.start_jitter),
+            interval: w.interval,
+            objects: w.objects.clone(),
+            workers: w.workers,
+            think_time: w.think_time,
+            request: w.request_bytes,
+            header: w.header_bytes,
+            dns: w.dns,
+        })?;
+    }
+    Ok(())
 }
 
 /// Uniform in `[0, most)` by the stream of `name`.

@@ -3,6 +3,7 @@
 //! This is the one place where a scenario is validated. Times, rates and sizes are in `tc`'s spelling; every key has a
 //! default but `duration`; an unknown key is refused.
 
+mod load;
 mod reading;
 mod text;
 
@@ -11,7 +12,7 @@ use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Bytes, Duration, Rate, format_duration, format_rate, parse_bytes, parse_duration, parse_rate};
 use std::collections::BTreeSet;
-use text::{FlowText, ProbeText, TcpText, Text, flow_text, probe_text};
+use text::{TcpText, Text, flow_text, probe_text, web_text};
 use thiserror::Error;
 
 /// A scenario that cannot be run: one sentence that names the field, its value and the rule.
@@ -23,7 +24,7 @@ fn fail<T>(field: &str, value: impl std::fmt::Display, rule: impl std::fmt::Disp
     Err(ScenarioError(format!("{field} is {value}, but must be {rule}")))
 }
 
-/// Largest number of flows and probes together.
+/// Largest number of flows, probes and web clients together.
 const FLOWS_MAX: usize = 10_000;
 /// Longest run.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
@@ -101,6 +102,80 @@ pub enum ProbeKindScenario {
     Isochronous(Direction, Duration),
     /// Packets one way, as a Poisson process with this mean interval.
     Poisson(Direction, Duration),
+    /// One direction of a voice call.
+    Voip(Direction, Voice),
+}
+
+/// A voice codec: names the rate that it has if none is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// 64 kbit/s (ITU-T G.711).
+    G711,
+    /// 24 kbit/s at a constant rate, between what RFC 7587 section 3.1.1 recommends for wide-band speech (16 to 20 kbit/s)
+    /// and for full-band speech (28 to 40).
+    Opus,
+}
+
+impl Codec {
+    /// `g711` or `opus`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::G711 => "g711",
+            Self::Opus => "opus",
+        }
+    }
+
+    /// What it sends if nothing else is said.
+    #[must_use]
+    pub const fn bitrate(self) -> Rate {
+        match self {
+            Self::G711 => Rate::from_bps(64_000),
+            Self::Opus => Rate::from_bps(24_000),
+        }
+    }
+}
+
+/// What a voice stream sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Voice {
+    /// Its codec.
+    pub codec: Codec,
+    /// Time between packets, and of speech in each.
+    pub frame: Duration,
+    /// Rate of the coded speech.
+    pub bitrate: Rate,
+    /// Bytes beside it in each packet, on the IP level: RTP 12, UDP 8 and IPv4 20 by default.
+    pub headers: u16,
+}
+
+/// A web client.
+#[derive(Clone, Debug)]
+pub struct WebScenario {
+    /// Unique name.
+    pub name: String,
+    /// A free name of the page.
+    pub page: String,
+    /// Bytes of the main document, then of the other objects in the order in which they are asked for.
+    pub objects: Vec<u64>,
+    /// Most connections at a time.
+    pub workers: usize,
+    /// From the beginning of a fetch to that of the next; one that takes longer is followed at once.
+    pub interval: Duration,
+    /// Congestion control of both ends.
+    pub congestion_control: Algorithm,
+    /// Base RTT.
+    pub rtt: Duration,
+    /// When the first fetch begins, from the beginning of the measured window, before jitter.
+    pub start: Duration,
+    /// What the server waits before it answers.
+    pub think_time: Duration,
+    /// Bytes of a request.
+    pub request_bytes: u64,
+    /// Bytes of an answer before the object's.
+    pub header_bytes: u64,
+    /// Whether names are looked up.
+    pub dns: bool,
 }
 
 /// A probe.
@@ -133,6 +208,8 @@ pub struct Scenario {
     pub rtt: Duration,
     /// Rate of the links at the edges; `None` for infinitely fast.
     pub edge_rate: Option<Rate>,
+    /// The delay box lets packets out at multiples of this only; zero for at once.
+    pub delay_tick: Duration,
     /// Flows start this much later at most, uniformly drawn.
     pub start_jitter: Duration,
     /// Ablation: bare acknowledgements are not lost at the bottleneck.
@@ -145,6 +222,8 @@ pub struct Scenario {
     pub flows: Vec<FlowScenario>,
     /// The probes.
     pub probes: Vec<ProbeScenario>,
+    /// The web clients.
+    pub web: Vec<WebScenario>,
     /// Seed of all random streams.
     pub seed: u64,
 }
@@ -179,6 +258,11 @@ impl Scenario {
             );
         }
         let tcp = TcpParams {
+            variant: t
+                .tcp
+                .variant
+                .parse()
+                .map_err(|e: sojourn_tcp::ParamError| ScenarioError(e.to_string()))?,
             mss: t.tcp.mss,
             initial_window: t.tcp.initial_window,
             receive_window: parse_bytes(&t.tcp.receive_window)
@@ -190,7 +274,7 @@ impl Scenario {
             min_rto: time("tcp.min_rto", &t.tcp.min_rto, Duration::ZERO, DURATION_MAX)?,
         };
         tcp.validate().map_err(|e| ScenarioError(e.to_string()))?;
-        let probes = t.probes.iter().enumerate().map(|(i, p)| probe(i, p, rtt));
+        let probes = t.probes.iter().enumerate().map(|(i, p)| load::probe(i, p, rtt));
         let probes: Vec<ProbeScenario> = probes.collect::<Result<_, _>>()?;
         let data = u64::from(tcp.mss) + 66;
         let largest_probe = probes.iter().map(|p| u64::from(p.size)).max().unwrap_or(0);
@@ -198,6 +282,7 @@ impl Scenario {
         let scenario = Self {
             up: bottleneck("up", &t.up, &t.qdisc_up, t.burst_up.as_deref(), frame)?,
             down: bottleneck("down", &t.down, &t.qdisc_down, t.burst_down.as_deref(), frame)?,
+            delay_tick: time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?,
             edge_rate: t.edge_rate.as_deref().map(|x| rate("edge_rate", x)).transpose()?,
             lead: time("lead", &t.lead, Duration::ZERO, Duration::from_secs(3600))?,
             start_jitter: time("start_jitter", &t.start_jitter, Duration::ZERO, duration)?,
@@ -205,9 +290,15 @@ impl Scenario {
                 .flows
                 .iter()
                 .enumerate()
-                .map(|(i, f)| flow(i, f, rtt, duration))
+                .map(|(i, f)| load::flow(i, f, rtt, duration))
                 .collect::<Result<_, _>>()?,
             probes,
+            web: t
+                .web
+                .iter()
+                .enumerate()
+                .map(|(i, w)| load::web(i, w, rtt, duration))
+                .collect::<Result<_, _>>()?,
             experiment: t.experiment,
             spare_acks: t.spare_acks,
             seed: t.seed,
@@ -221,9 +312,13 @@ impl Scenario {
     }
 
     fn check_names(&self) -> Result<(), ScenarioError> {
-        let n = self.flows.len() + self.probes.len();
+        let n = self.flows.len() + self.probes.len() + self.web.len();
         if n > FLOWS_MAX {
-            return fail("flows and probes", n, format!("at most {FLOWS_MAX} together"));
+            return fail(
+                "number of flows, probes and web clients",
+                n,
+                format!("at most {FLOWS_MAX} together"),
+            );
         }
         let mut seen = BTreeSet::new();
         for name in self
@@ -231,9 +326,14 @@ impl Scenario {
             .iter()
             .map(|f| &f.name)
             .chain(self.probes.iter().map(|p| &p.name))
+            .chain(self.web.iter().map(|w| &w.name))
         {
             if !seen.insert(name) {
-                return fail("name", format!("{name:?} twice"), "unique among flows and probes");
+                return fail(
+                    "name",
+                    format!("{name:?} twice"),
+                    "unique among flows, probes and web clients",
+                );
             }
         }
         Ok(())
@@ -261,11 +361,13 @@ impl Scenario {
             qdisc_down: self.down.qdisc.to_string(),
             burst_up: Some(self.up.burst.to_string()),
             burst_down: Some(self.down.burst.to_string()),
+            delay_tick: format_duration(self.delay_tick),
             edge_rate: self.edge_rate.map(format_rate),
             start_jitter: format_duration(self.start_jitter),
             spare_acks: self.spare_acks,
             sample_interval: format_duration(self.sample_interval),
             tcp: TcpText {
+                variant: self.tcp.variant.name().into(),
                 mss: self.tcp.mss,
                 initial_window: self.tcp.initial_window,
                 receive_window: self.tcp.receive_window.to_string(),
@@ -276,6 +378,7 @@ impl Scenario {
             },
             flows: self.flows.iter().map(flow_text).collect(),
             probes: self.probes.iter().map(probe_text).collect(),
+            web: self.web.iter().map(web_text).collect(),
             seed: self.seed,
         };
         // Through a Value: its maps are sorted, so the keys come in alphabetical order.
@@ -328,114 +431,4 @@ fn bottleneck(
         );
     }
     Ok(BottleneckScenario { rate, qdisc, burst })
-}
-
-fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {
-    let ok = !name.is_empty()
-        && name.len() <= 64
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    if ok {
-        Ok(())
-    } else {
-        fail(field, format!("{name:?}"), "1 to 64 letters, digits, '_', '-' or '.'")
-    }
-}
-
-fn flow(i: usize, f: &FlowText, rtt: Duration, duration: Duration) -> Result<FlowScenario, ScenarioError> {
-    let field = |key: &str| format!("flows[{i}].{key}");
-    check_name(&field("name"), &f.name)?;
-    if let Some(kind) = &f.kind
-        && kind != "tcp"
-    {
-        return fail(&field("kind"), format!("{kind:?}"), "\"tcp\"");
-    }
-    if f.bytes == Some(0) {
-        return fail(&field("bytes"), 0, "at least 1");
-    }
-    let (least, most) = (Duration::from_micros(1), Duration::from_secs(60));
-    Ok(FlowScenario {
-        name: f.name.clone(),
-        direction: Direction::parse(&field("direction"), &f.direction)?,
-        congestion_control: f
-            .congestion_control
-            .as_deref()
-            .map_or(Ok(Algorithm::Cubic), str::parse)
-            .map_err(|e| ScenarioError(format!("flows[{i}].{e}")))?,
-        rtt: f
-            .rtt
-            .as_deref()
-            .map_or(Ok(rtt), |text| time(&field("rtt"), text, least, most))?,
-        start: f.start.as_deref().map_or(Ok(Duration::ZERO), |text| {
-            time(&field("start"), text, Duration::ZERO, duration)
-        })?,
-        bytes: f.bytes,
-        rate: f.rate.as_deref().map(|text| rate(&field("rate"), text)).transpose()?,
-    })
-}
-
-fn probe(i: usize, p: &ProbeText, rtt: Duration) -> Result<ProbeScenario, ScenarioError> {
-    let field = |key: &str| format!("probes[{i}].{key}");
-    check_name(&field("name"), &p.name)?;
-    let (least, most) = (Duration::from_millis(1), Duration::from_secs(60));
-    let interval = || {
-        p.interval.as_deref().map_or(Ok(Duration::from_millis(200)), |text| {
-            time(&field("interval"), text, least, most)
-        })
-    };
-    let unused = |key: &str, given: bool| {
-        if given {
-            fail(&field(key), "given", format!("absent for kind {:?}", p.kind))
-        } else {
-            Ok(())
-        }
-    };
-    // Sizes: ping's 64-byte ICMP message, netperf's one-byte UDP datagram (padded to the least Ethernet frame), and 160 bytes
-    // of G.711 with RTP; each with its IP and Ethernet headers.
-    let (kind, default_size) = match p.kind.as_str() {
-        "icmp" => {
-            unused("timeout", p.timeout.is_some())?;
-            unused("direction", p.direction.is_some())?;
-            (ProbeKindScenario::Icmp(interval()?), 98)
-        }
-        "udp_rr" => {
-            unused("interval", p.interval.is_some())?;
-            unused("direction", p.direction.is_some())?;
-            let timeout = p.timeout.as_deref().map_or(Ok(Duration::from_secs(2)), |text| {
-                time(&field("timeout"), text, least, most)
-            })?;
-            (ProbeKindScenario::UdpRr(timeout), 60)
-        }
-        "isochronous" | "poisson" => {
-            unused("timeout", p.timeout.is_some())?;
-            let direction = Direction::parse(&field("direction"), p.direction.as_deref().unwrap_or("up"))?;
-            let kind = if p.kind == "poisson" {
-                ProbeKindScenario::Poisson
-            } else {
-                ProbeKindScenario::Isochronous
-            };
-            (kind(direction, interval()?), 214)
-        }
-        other => {
-            return fail(
-                &field("kind"),
-                format!("{other:?}"),
-                "\"icmp\", \"udp_rr\", \"isochronous\" or \"poisson\"",
-            );
-        }
-    };
-    let size = p.size.unwrap_or(default_size);
-    if !(60..=1514).contains(&size) {
-        return fail(&field("size"), size, "60 to 1514 bytes");
-    }
-    let rtt = p.rtt.as_deref().map_or(Ok(rtt), |text| {
-        time(&field("rtt"), text, Duration::from_micros(1), Duration::from_secs(60))
-    })?;
-    Ok(ProbeScenario {
-        name: p.name.clone(),
-        kind,
-        size,
-        rtt,
-    })
 }

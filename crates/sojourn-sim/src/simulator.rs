@@ -1,6 +1,10 @@
 //! The engine: it carries packets and the time to the algorithms.
 
-mod traffic;
+mod hosts;
+mod voip;
+mod web;
+
+pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
 use crate::link::{END, Egress, Link, Pacing, Sink};
@@ -11,6 +15,7 @@ use crate::probe::{Probe, ProbeSpec};
 use crate::series::Series;
 use crate::spared::Spared;
 use crate::tap::{Passing, Tap};
+use crate::traffic::voip::Voip;
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
 use sojourn_tcp::{Endpoint, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
@@ -57,6 +62,10 @@ enum Owner {
     Endpoint(u32),
     /// For this probe, at its server (true) or back at its client.
     Probe(u32, bool),
+    /// For the listener of this voice stream.
+    Voip(u32),
+    /// For this web client's servers (true) or for itself.
+    Web(u32, bool),
 }
 
 /// What a link's slot wakes.
@@ -73,6 +82,8 @@ enum Component {
     /// The application of a flow starts, or writes.
     Application(u32),
     Probe(u32),
+    Voip(u32),
+    Web(u32),
     Sampler,
 }
 
@@ -115,6 +126,8 @@ pub struct Simulator {
     hosts: Vec<Host>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probe>,
+    pub(crate) voips: Vec<Voip>,
+    pub(crate) webs: Vec<Web>,
     pub(crate) hashes: Vec<u32>,
     pub(crate) series: Series,
     sampler_slot: Slot,
@@ -129,6 +142,8 @@ pub struct Simulator {
     pub(crate) events: u64,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
+    /// What probes still bring home is no longer counted.
+    dismissed: bool,
     seed: u64,
 }
 
@@ -178,6 +193,7 @@ impl Simulator {
             links.push(Link {
                 egress,
                 delay: spec.delay,
+                tick: spec.tick,
                 line: VecDeque::new(),
                 slot: (wire || !spec.delay.is_zero()).then(|| slot(LinkPart::Line(i as u16))),
                 next: Vec::new(),
@@ -195,6 +211,8 @@ impl Simulator {
             hosts: Vec::new(),
             flows: Vec::new(),
             probes: Vec::new(),
+            voips: Vec::new(),
+            webs: Vec::new(),
             hashes: Vec::new(),
             series: Series::default(),
             sampler_slot,
@@ -205,6 +223,7 @@ impl Simulator {
             tap: None,
             events: 0,
             frozen: false,
+            dismissed: false,
             seed,
         })
     }
@@ -305,11 +324,6 @@ impl Simulator {
         self.now
     }
 
-    /// The routes of flow `flow`: from its sender, and to it.
-    pub(crate) fn flow_routes(&self, flow: usize) -> [u16; 2] {
-        [self.hosts[2 * flow].route, self.hosts[2 * flow + 1].route]
-    }
-
     /// The sending end of flow `flow`.
     ///
     /// # Panics
@@ -367,8 +381,14 @@ impl Simulator {
             self.calendar.clear(flow.slot);
         }
         self.calendar.clear(self.sampler_slot);
+        for web in &self.webs {
+            self.calendar.clear(web.slot);
+        }
         for probe in &mut self.probes {
             probe.stop();
+        }
+        for voip in &mut self.voips {
+            voip.stop();
         }
         if let Some(tap) = &mut self.tap {
             tap.finish();
@@ -379,6 +399,20 @@ impl Simulator {
     #[must_use]
     pub fn awaits_probes(&self) -> bool {
         self.probes.iter().any(Probe::awaits)
+    }
+
+    /// Answers to probes that come from now on count as lost.
+    pub fn dismiss_probes(&mut self) {
+        self.dismissed = true;
+    }
+
+    /// Whether anything is under way or queued anywhere.
+    #[must_use]
+    pub fn carries_packets(&self) -> bool {
+        self.links.iter().any(|link| {
+            let queued = link.egress.as_ref().map_or(0, |e| e.meter.backlog().packets);
+            queued > 0 || !link.line.is_empty()
+        })
     }
 
     /// Runs every event up to and including `until`.
@@ -398,6 +432,8 @@ impl Simulator {
                 Component::Endpoint(host) => self.endpoint_due(host),
                 Component::Application(flow) => self.application_due(flow),
                 Component::Probe(probe) => self.probe_due(probe),
+                Component::Voip(voip) => self.voip_due(voip),
+                Component::Web(web) => self.web_due(web),
                 Component::Sampler => self.sample(),
             }
         }
@@ -513,7 +549,10 @@ impl Simulator {
             self.forward(next, packet);
             return;
         }
-        let at = self.now + delay;
+        let mut at = self.now + delay;
+        if !l.tick.is_zero() {
+            at = Time::from_nanos(at.as_nanos().next_multiple_of(l.tick.as_nanos()));
+        }
         if l.line.is_empty()
             && let Some(slot) = l.slot
         {
@@ -555,11 +594,18 @@ impl Simulator {
             Owner::Endpoint(host) => {
                 let segment = self.segments.take(packet);
                 if !self.frozen {
-                    self.hosts[host as usize].endpoint.on_segment(&segment, self.now);
+                    let endpoint = &mut self.hosts[host as usize].endpoint;
+                    endpoint.on_segment(&segment, self.now);
+                    if endpoint.receiver().is_finished() {
+                        // An application that has read everything closes too.
+                        endpoint.close();
+                    }
                     self.pump(host);
                 }
             }
             Owner::Probe(probe, at_server) => self.probe_arrived(probe, at_server, packet),
+            Owner::Voip(voip) => self.voips[voip as usize].on_arrival(packet.body, self.now),
+            Owner::Web(web, at_server) => self.web_arrived(web, at_server, packet),
         }
     }
 }

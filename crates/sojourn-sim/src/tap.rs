@@ -64,20 +64,22 @@ pub enum Protocol {
     Udp,
 }
 
-/// Who talks to whom. One flow or probe is one conversation at a time; a new connection of the same hosts is another.
+/// Who talks to whom. A flow or a probe is one conversation; a web client has one for each connection and each look-up.
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    /// Name of the flow or probe.
+    /// Name of the flow, probe or web client.
     pub name: String,
-    /// Number of the flow or probe in the run, flows first, from 0.
+    /// Its number in the run, from 0: flows first, then probes, then web clients.
     pub number: u32,
     /// Whether the client opens it (else the server).
     pub client_opens: bool,
     /// The protocol.
     pub protocol: Protocol,
-    /// The hashes by which queues know its packets: of those from the opener, and of those to it. They stand for the ports,
-    /// and like these they differ from connection to connection.
+    /// The hashes by which queues know its packets: of those from the opener, and of those to it. They differ from connection
+    /// to connection, as ports do.
     pub hashes: [u32; 2],
+    /// What its opener's port follows from. The next connection of the same hosts has the next number.
+    pub port: u32,
 }
 
 /// What a packet carries.
@@ -146,8 +148,19 @@ pub(crate) struct Tap {
     /// Which of the points sees what happens at a link, and whether it goes out there.
     seen: BTreeMap<(Passing, u16), Vec<(usize, bool)>>,
     conversations: Vec<Conversation>,
-    /// The conversation of a route and a hash, and whether its opener sends there.
-    found: BTreeMap<(u16, u32), (usize, bool)>,
+    /// What the conversations of each web client have in common.
+    web: Vec<Conversation>,
+    /// The conversation of a packet, and whether its opener sent it.
+    found: BTreeMap<Key, (usize, bool)>,
+}
+
+/// What tells a packet's conversation: its route; whether it is TCP; and of TCP the number of the connection on the route, else
+/// the hash.
+type Key = (u16, bool, u32);
+
+fn key_of(packet: &Packet) -> Key {
+    let tcp = packet.is_tcp();
+    (packet.route, tcp, if tcp { packet.connection() } else { packet.hash })
 }
 
 impl Tap {
@@ -181,17 +194,48 @@ impl Tap {
             points: points.to_vec(),
             seen,
             conversations: Vec::new(),
+            web: Vec::new(),
             found: BTreeMap::new(),
         }
     }
 
-    /// A conversation begins on these routes (from its opener, and to it). One of the same routes and hashes is replaced.
-    pub(crate) fn open(&mut self, conversation: Conversation, routes: [u16; 2]) {
+    /// A conversation begins on these routes (from its opener, and to it). If it is TCP, its connection has this number there.
+    /// It takes the place of an earlier one that its packets could not be told from.
+    pub(crate) fn open(&mut self, conversation: Conversation, routes: [u16; 2], connection: u32) {
+        let tcp = matches!(conversation.protocol, Protocol::Tcp { .. });
         let number = self.conversations.len();
         for (i, route) in routes.into_iter().enumerate() {
-            self.found.insert((route, conversation.hashes[i]), (number, i == 0));
+            let last = if tcp { connection } else { conversation.hashes[i] };
+            self.found.insert((route, tcp, last), (number, i == 0));
         }
         self.conversations.push(conversation);
+    }
+
+    /// The next web client's conversations will be like this one, but for hashes and ports.
+    pub(crate) fn announce_web(&mut self, common: Conversation) {
+        self.web.push(common);
+    }
+
+    /// A packet of a web client is about to be sent: opens the conversation that it begins. `hashes` are the conversation's,
+    /// `number` is that of the connection or look-up at its client.
+    pub(crate) fn open_web(&mut self, client: usize, packet: Packet, hashes: [u32; 2], number: u32, routes: [u16; 2]) {
+        if let Some(&(there, from_opener)) = self.found.get(&key_of(&packet))
+            && self.conversations[there].hashes[usize::from(!from_opener)] == packet.hash
+        {
+            return;
+        }
+        let common = &self.web[client];
+        let conversation = Conversation {
+            hashes,
+            port: common.port.wrapping_add(number),
+            protocol: if packet.is_tcp() {
+                common.protocol
+            } else {
+                Protocol::UdpEcho
+            },
+            ..common.clone()
+        };
+        self.open(conversation, routes, packet.connection());
     }
 
     /// Something happens to a packet at a link.
@@ -208,7 +252,7 @@ impl Tap {
         };
         let &(number, from_opener) = self
             .found
-            .get(&(packet.route, packet.hash))
+            .get(&key_of(&packet))
             .expect("every conversation is opened before its first packet");
         let body = if packet.is_tcp() {
             Body::Tcp(segments.peek(&packet))

@@ -26,6 +26,8 @@ pub struct DumbbellSpec {
     pub edge_rate: Option<Rate>,
     /// The base round-trip times of the flows, each once.
     pub rtts: Vec<Duration>,
+    /// See [`LinkSpec::tick`]; of the delay box.
+    pub delay_tick: Duration,
     /// See [`EgressSpec::spare_acks`].
     pub spare_acks: bool,
 }
@@ -64,6 +66,7 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
             to,
             egress,
             delay: Duration::ZERO,
+            tick: Duration::ZERO,
         })
     };
     let bottleneck = |net: &mut Network, from, to, b: &Bottleneck, name: &str| {
@@ -79,6 +82,7 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
             to,
             egress: Some(egress),
             delay: Duration::ZERO,
+            tick: Duration::ZERO,
         })
     };
     let access = edge(&mut net, client, r1);
@@ -98,12 +102,14 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
                 to: r2,
                 egress: None,
                 delay: rest,
+                tick: spec.delay_tick,
             });
             let back = net.add_link(LinkSpec {
                 from: middle,
                 to: r1,
                 egress: None,
                 delay: half,
+                tick: spec.delay_tick,
             });
             Path {
                 up: vec![access, up, forth, to_server],

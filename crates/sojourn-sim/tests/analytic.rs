@@ -151,6 +151,19 @@ fn edges_with_a_rate_add_their_serialisation() {
     assert!((voip.median - 10.004).abs() < 1e-9, "{}", voip.median);
 }
 
+#[test]
+fn a_tick_lets_packets_out_at_its_multiples_only() {
+    // 20.3 ms each way round up to the next of 2 ms at both ends; an echo takes from 42 to 46 ms, and never less.
+    let r = record(
+        &json!({"duration": "20s", "up": "10mbit", "down": "10mbit", "rtt": "40.6ms", "delay_tick": "2ms",
+        "probes": [{"name": "ping", "kind": "icmp", "interval": "7.3ms"}]}),
+    );
+    let rtt = r.probes[0].rtt_ms.as_ref().expect("an echo probe has RTTs");
+    // The answer leaves on a tick, so its own wait is the same each time: 20.3 ms becomes 22 ms.
+    assert!(rtt.min >= 42.3 - 1e-9 && rtt.max <= 44.3 + 1e-9, "{rtt:?}");
+    assert!((rtt.mean - 43.3).abs() < 0.1, "{rtt:?}");
+}
+
 /// Mean and 99 % half width (Student, 19 degrees of freedom) of 20 independent means.
 fn interval(means: &[f64]) -> (f64, f64) {
     assert_eq!(means.len(), 20);
@@ -215,12 +228,14 @@ fn poisson_packets_wait_as_in_m_d_1_before_a_wire() {
                 to: b,
                 egress: Some(egress),
                 delay,
+                tick: Duration::ZERO,
             });
             net.add_link(LinkSpec {
                 from: b,
                 to: a,
                 egress: None,
                 delay,
+                tick: Duration::ZERO,
             });
             let mut sim = Simulator::new(&net, seed, Duration::from_secs(1)).expect("a valid network");
             let kind = ProbeKind::Poisson {
@@ -337,8 +352,8 @@ fn packets_offered_have_departed_were_dropped_or_are_queued() {
             0,
             "{qdisc}"
         );
-        // The SYN is the only other: the ACK of the handshake carries data.
-        assert_eq!(up.packets + drops, f.segments_sent + 1, "{qdisc}");
+        // Others are the SYN and the ACK of the server's FIN: the ACK of the handshake carries data, the last data a FIN.
+        assert_eq!(up.packets + drops, f.segments_sent + 2, "{qdisc}");
         assert_eq!(drops, f.data_dropped, "{qdisc}");
         assert_eq!(
             f.segments_sent - f.retransmissions,

@@ -11,6 +11,8 @@ fn any_json() -> impl Strategy<Value = Value> {
             "experiment", "duration", "lead", "up", "down", "rtt", "qdisc_up", "qdisc_down", "burst_up", "burst_down",
             "edge_rate", "start_jitter", "spare_acks", "sample_interval", "tcp", "flows", "probes", "seed", "name", "kind",
             "direction", "congestion_control", "start", "bytes", "rate", "interval", "timeout", "size", "mss",
+            "web", "page", "objects", "workers", "think_time", "request_bytes", "header_bytes", "dns", "codec", "frame",
+            "bitrate", "headers",
         ]).prop_map(str::to_owned),
         1 => ".{0,6}",
     ];
@@ -26,6 +28,9 @@ fn any_json() -> impl Strategy<Value = Value> {
             "down",
             "icmp",
             "udp_rr",
+            "voip",
+            "opus",
+            "64kbit",
             "codel",
             "pfifo limit 1",
             "reno",
@@ -53,6 +58,23 @@ fn any_json() -> impl Strategy<Value = Value> {
 fn some<T: Into<Value> + Clone + std::fmt::Debug>(values: &[T]) -> impl Strategy<Value = Value> + use<T> {
     let values: Vec<Value> = values.iter().cloned().map(Into::into).collect();
     prop::sample::select(values)
+}
+
+/// A small page.
+fn web_client() -> impl Strategy<Value = Value> {
+    (
+        some(&["cubic", "reno"]),
+        prop::collection::vec(prop_oneof![1..3000u64, 1..100_000u64], 1..8),
+        1..6u8,
+        some(&["1us", "5ms", "400ms"]),
+        some(&["0s", "3ms"]),
+        some(&["1ms", "200ms"]),
+        any::<bool>(),
+    )
+        .prop_map(|(cc, objects, workers, rtt, think, interval, dns)| {
+            json!({"congestion_control": cc, "objects": objects, "workers": workers, "rtt": rtt, "think_time": think,
+                   "interval": interval, "dns": dns, "request_bytes": 1 + objects[0] % 3000, "header_bytes": objects[0] % 900})
+        })
 }
 
 /// Valid scenarios that are short, of every kind of load.
@@ -92,11 +114,17 @@ fn small_scenario() -> impl Strategy<Value = Value> {
             f
         });
     let probe = (
-        some(&["icmp", "udp_rr", "isochronous", "poisson"]),
+        some(&["icmp", "udp_rr", "isochronous", "poisson", "voip"]),
         some(&["1ms", "40ms"]),
         60..1515u16,
     )
         .prop_map(|(kind, time, size)| {
+            if kind == "voip" {
+                // Whole bytes for every combination.
+                return json!({"kind": kind, "codec": if size % 2 == 0 { "g711" } else { "opus" },
+                              "frame": time, "bitrate": "64kbit", "headers": size % 1000,
+                              "direction": if size % 3 == 0 { "down" } else { "up" }});
+            }
             let key = if kind == "udp_rr" { "timeout" } else { "interval" };
             json!({"kind": kind, "size": size, key: time})
         });
@@ -119,19 +147,22 @@ fn small_scenario() -> impl Strategy<Value = Value> {
         link,
         tcp,
         prop::collection::vec(flow, 0..6),
-        prop::collection::vec(probe, 0..4),
+        (
+            prop::collection::vec(probe, 0..4),
+            prop::collection::vec(web_client(), 0..3),
+        ),
         any::<u64>(),
     )
-        .prop_map(|(link, tcp, mut flows, mut probes, seed)| {
+        .prop_map(|(link, tcp, mut flows, (mut probes, mut web), seed)| {
             let (up, down, qdisc_up, qdisc_down, lead, edge, duration) = link;
             let (mss, iw, [hystart, ecn, delack, spare], rwnd) = tcp;
-            for (i, item) in flows.iter_mut().chain(&mut probes).enumerate() {
+            for (i, item) in flows.iter_mut().chain(&mut probes).chain(&mut web).enumerate() {
                 item["name"] = json!(format!("n{i}"));
             }
             let mut s = json!({
                 "duration": duration, "sample_interval": "70ms", "up": up, "down": down, "qdisc_up": qdisc_up,
                 "qdisc_down": qdisc_down, "lead": lead, "start_jitter": "0s",
-                "spare_acks": spare, "seed": seed, "flows": flows, "probes": probes,
+                "spare_acks": spare, "seed": seed, "flows": flows, "probes": probes, "web": web,
                 "tcp": {"mss": mss, "initial_window": iw, "hystart": hystart, "ecn": ecn, "delayed_ack": delack,
                         "receive_window": rwnd},
             });
@@ -173,9 +204,21 @@ proptest! {
         // JSON has no NaN: one would come back as null, and a field that is a number would not be one.
         let json: Value = serde_json::from_str(&record.to_json()).expect("a record is JSON");
         for (key, x) in json["summary"].as_object().expect("an object") {
-            prop_assert!(x.is_number() || key == "rtt_ms", "{key} is {x}");
+            prop_assert!(x.is_number() || key == "rtt_ms" || (key == "page_fetch_s" && x.is_null()), "{key} is {x}");
         }
         let seconds = sojourn_units::parse_duration(value["duration"].as_str().expect("text")).expect("a time").as_secs_f64();
+        let frames = sojourn_units::parse_duration("1ms").expect("a time").as_secs_f64();
+        for p in record.probes.iter().filter(|p| p.kind == "voip") {
+            prop_assert!(p.lost <= p.sent && p.sent as f64 <= seconds / frames + 1.0);
+            let series = &record.series.voip[&p.name];
+            prop_assert!(series.sent.iter().map(|&n| u64::from(n)).sum::<u64>() <= p.sent);
+            prop_assert!(series.sent.iter().zip(&series.lost).zip(&series.delay_ms).all(|((s, l), d)| l <= s && (s > l) == d.is_some()));
+        }
+        for w in &record.web {
+            prop_assert_eq!(w.fetches.len(), w.completed);
+            prop_assert!(w.fetches.iter().all(|f| f.time_s >= f.dns_s + f.connect_s && f.start_s + f.time_s <= seconds + 1e-9));
+            prop_assert!(w.fetches.windows(2).all(|f| f[1].start_s >= f[0].start_s + f[0].time_s - 1e-9));
+        }
         for (side, rate) in [(&record.bottleneck.up, &value["up"]), (&record.bottleneck.down, &value["down"])] {
             let rate = sojourn_units::parse_rate(rate.as_str().expect("text")).expect("a rate").as_bps() as f64;
             let burst = sojourn_units::Rate::from_bps(rate as u64).bytes_in(sojourn_units::Duration::from_micros(500)).get().max(2 * 9014);

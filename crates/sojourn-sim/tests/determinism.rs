@@ -15,9 +15,10 @@ fn scenario() -> Value {
         json!({"probes": [
             {"name": "ping", "kind": "icmp"},
             {"name": "rr", "kind": "udp_rr"},
-            {"name": "voip", "kind": "isochronous", "direction": "down", "interval": "20ms"},
+            {"name": "stream", "kind": "isochronous", "direction": "down", "interval": "20ms"},
+            {"name": "voip", "kind": "voip"},
             {"name": "arrivals", "kind": "poisson", "interval": "30ms"},
-        ]}),
+        ], "web": [{"name": "web", "objects": [20_000, 3000, 4000]}]}),
     )
 }
 

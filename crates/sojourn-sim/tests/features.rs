@@ -323,6 +323,7 @@ fn pair(net: &mut Network, from: NodeId, to: NodeId, mbit: u64, shaping: Shaping
         to,
         egress: Some(egress),
         delay,
+        tick: Duration::ZERO,
     });
     (
         forth,
@@ -331,6 +332,7 @@ fn pair(net: &mut Network, from: NodeId, to: NodeId, mbit: u64, shaping: Shaping
             to: from,
             egress: None,
             delay,
+            tick: Duration::ZERO,
         }),
     )
 }

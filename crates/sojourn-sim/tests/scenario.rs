@@ -24,6 +24,13 @@ fn probe(kind: &str, more: Value) -> Value {
     )
 }
 
+fn web(more: Value) -> Value {
+    with(
+        &base(),
+        json!({"web": [with(&json!({"name": "w", "objects": [5000]}), more)]}),
+    )
+}
+
 fn error(text: &str) -> String {
     match Scenario::from_json(text) {
         Ok(_) => panic!("accepted: {text}"),
@@ -44,11 +51,12 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, rtt, qdisc_up, qdisc_down, \
-             burst_up, burst_down, edge_rate, start_jitter, spare_acks, sample_interval, tcp, flows, probes, seed",
+             burst_up, burst_down, edge_rate, delay_tick, start_jitter, spare_acks, sample_interval, tcp, flows, probes, \
+             web, seed",
         ),
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),
-            "key \"tcp.cwnd\" is unknown, but must be one of mss, initial_window, receive_window, hystart, ecn, \
+            "key \"tcp.cwnd\" is unknown, but must be one of variant, mss, initial_window, receive_window, hystart, ecn, \
              delayed_ack, min_rto",
         ),
         (
@@ -58,7 +66,8 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         ),
         (
             probe("icmp", json!({"period": "1s"})),
-            "key \"probes[0].period\" is unknown, but must be one of name, kind, direction, interval, timeout, size, rtt",
+            "key \"probes[0].period\" is unknown, but must be one of name, kind, direction, interval, timeout, size, codec, \
+             frame, bitrate, headers, rtt",
         ),
     ]);
 }
@@ -326,18 +335,18 @@ fn names_and_words_are_checked() {
         ),
         (
             probe("ping", json!({})),
-            "probes[0].kind is \"ping\", but must be \"icmp\", \"udp_rr\", \"isochronous\" or \"poisson\"",
+            "probes[0].kind is \"ping\", but must be \"icmp\", \"udp_rr\", \"isochronous\", \"poisson\" or \"voip\"",
         ),
         (
             with(&flow(json!({})), json!({"probes": [{"name": "a", "kind": "icmp"}]})),
-            "name is \"a\" twice, but must be unique among flows and probes",
+            "name is \"a\" twice, but must be unique among flows, probes and web clients",
         ),
         (
             with(
                 &base(),
                 json!({"probes": [{"name": "a", "kind": "icmp"}, {"name": "a", "kind": "udp_rr"}]}),
             ),
-            "name is \"a\" twice, but must be unique among flows and probes",
+            "name is \"a\" twice, but must be unique among flows, probes and web clients",
         ),
     ]);
     let message = error(&with(&base(), json!({"qdisc_up": "fq_cuddle"})).to_string());
@@ -393,7 +402,7 @@ fn too_many_flows_are_refused() {
         .collect();
     assert_eq!(
         error(&with(&base(), json!({ "flows": flows })).to_string()),
-        "flows and probes is 10001, but must be at most 10000 together"
+        "number of flows, probes and web clients is 10001, but must be at most 10000 together"
     );
 }
 
@@ -430,12 +439,12 @@ fn defaults_are_written_out() {
     assert_eq!(
         canonical,
         json!({
-            "experiment": "custom", "duration": "5s", "lead": "2s", "up": "10mbit", "down": "10mbit", "rtt": "50ms",
+            "experiment": "custom", "duration": "5s", "lead": "2s", "up": "10mbit", "delay_tick": "0s", "down": "10mbit", "rtt": "50ms",
             "qdisc_up": canonical["qdisc_up"], "qdisc_down": canonical["qdisc_up"],
             "burst_up": "3028b", "burst_down": "3028b", "start_jitter": "50ms", "spare_acks": false,
-            "sample_interval": "200ms", "flows": [], "probes": [], "seed": 1,
+            "sample_interval": "200ms", "flows": [], "probes": [], "web": [], "seed": 1,
             "tcp": {"mss": 1448, "initial_window": 10, "receive_window": "3145728b", "hystart": true, "ecn": false,
-                    "delayed_ack": true, "min_rto": "200ms"},
+                    "delayed_ack": true, "min_rto": "200ms", "variant": "linux-6.1"},
         })
     );
     assert!(
@@ -452,6 +461,19 @@ fn defaults_are_written_out() {
         of(flow(json!({})), "flows"),
         json!({"name": "a", "kind": "tcp", "direction": "up", "congestion_control": "cubic", "rtt": "50ms", "start": "0s"})
     );
+    assert_eq!(
+        of(web(json!({})), "web"),
+        json!({"name": "w", "page": "custom", "objects": [5000], "workers": 4, "interval": "200ms",
+               "congestion_control": "cubic", "rtt": "50ms", "start": "0s", "think_time": "0s", "request_bytes": 100,
+               "header_bytes": 300, "dns": true})
+    );
+    for (codec, bitrate) in [("g711", "64kbit"), ("opus", "24kbit")] {
+        assert_eq!(
+            of(probe("voip", json!({"codec": codec})), "probes"),
+            json!({"name": "p", "kind": "voip", "direction": "up", "codec": codec, "frame": "20ms", "bitrate": bitrate,
+                   "headers": 40, "rtt": "50ms"})
+        );
+    }
     for (kind, more) in [
         ("icmp", json!({"interval": "200ms", "size": 98})),
         ("udp_rr", json!({"timeout": "2s", "size": 60})),
@@ -474,10 +496,10 @@ fn everything() -> Value {
     json!({
         "experiment": "all", "duration": "3s", "lead": "1.5s", "up": "1.5mbit", "down": "7mbit", "rtt": "31ms",
         "qdisc_up": "codel limit 900 target 7ms interval 90ms noecn", "qdisc_down": "pfifo limit 77",
-        "burst_up": "4000b", "burst_down": "5000b", "edge_rate": "1gbit", "start_jitter": "1ms", "spare_acks": true,
+        "burst_up": "4000b", "burst_down": "5000b", "edge_rate": "1gbit", "delay_tick": "1ms", "start_jitter": "1ms", "spare_acks": true,
         "sample_interval": "100ms", "seed": 18_446_744_073_709_551_615u64,
         "tcp": {"mss": 1000, "initial_window": 3, "receive_window": "65536b", "hystart": false, "ecn": true,
-                "delayed_ack": false, "min_rto": "1s"},
+                "delayed_ack": false, "min_rto": "1s", "variant": "linux-3.14"},
         "flows": [{"name": "f", "kind": "tcp", "direction": "down", "congestion_control": "reno", "rtt": "7ms", "start": "250ms",
                    "bytes": 5000, "rate": "300kbit"}],
         "probes": [
@@ -485,7 +507,12 @@ fn everything() -> Value {
             {"name": "b", "kind": "udp_rr", "timeout": "70ms", "size": 1514, "rtt": "3ms"},
             {"name": "c", "kind": "isochronous", "interval": "1ms", "size": 99, "rtt": "2s", "direction": "down"},
             {"name": "d", "kind": "poisson", "interval": "1ms", "size": 99, "rtt": "2s", "direction": "down"},
+            {"name": "e", "kind": "voip", "direction": "down", "codec": "opus", "frame": "40ms", "bitrate": "30kbit",
+             "headers": 60, "rtt": "2s"},
         ],
+        "web": [{"name": "w", "page": "mine", "objects": [5000, 1, 70], "workers": 2, "interval": "1.5s",
+                 "congestion_control": "reno", "rtt": "7ms", "start": "250ms", "think_time": "3ms", "request_bytes": 1,
+                 "header_bytes": 0, "dns": false}],
     })
 }
 
@@ -521,4 +548,152 @@ fn presets_are_expanded_at_the_rate_of_their_direction() {
     .expect("valid");
     assert!(s.up.qdisc.to_string().contains("target 13ms"), "{}", s.up.qdisc);
     assert!(s.down.qdisc.to_string().contains("target 5ms"), "{}", s.down.qdisc);
+}
+
+#[test]
+fn voice_streams_are_checked() {
+    let voip = |more| probe("voip", more);
+    check(&[
+        (
+            voip(json!({"codec": "gsm"})),
+            "probes[0].codec is \"gsm\", but must be \"g711\" or \"opus\"",
+        ),
+        (
+            voip(json!({"frame": "0.5ms"})),
+            "probes[0].frame is 0.5ms, but must be 1ms to 1s",
+        ),
+        (
+            voip(json!({"frame": "2s"})),
+            "probes[0].frame is 2s, but must be 1ms to 1s",
+        ),
+        (
+            voip(json!({"bitrate": "12"})),
+            "probes[0].bitrate is 12, but must be 1kbit to 100gbit",
+        ),
+        (
+            voip(json!({"frame": "1.3ms"})),
+            "probes[0].bitrate is 64kbit, but must be a rate that fills each frame of 1.3ms with a whole number of bytes",
+        ),
+        (
+            voip(json!({"bitrate": "1mbit"})),
+            "probes[0].bitrate is 1mbit, but must be a rate that makes packets of 60 to 1514 bytes (with 40 bytes of \
+             headers they have 2554)",
+        ),
+        (
+            voip(json!({"bitrate": "4kbit", "frame": "2ms", "headers": 0})),
+            "probes[0].bitrate is 4kbit, but must be a rate that makes packets of 60 to 1514 bytes (with 0 bytes of \
+             headers they have 15)",
+        ),
+        (
+            voip(json!({"direction": "both"})),
+            "probes[0].direction is \"both\", but must be \"up\" or \"down\"",
+        ),
+        (
+            voip(json!({"headers": -1})),
+            "probes[0].headers is -1, but must be a whole number from 0 to 65535",
+        ),
+        (
+            voip(json!({"size": 100})),
+            "probes[0].size is given, but must be absent for kind \"voip\"",
+        ),
+        (
+            voip(json!({"interval": "20ms"})),
+            "probes[0].interval is given, but must be absent for kind \"voip\"",
+        ),
+        (
+            voip(json!({"timeout": "20ms"})),
+            "probes[0].timeout is given, but must be absent for kind \"voip\"",
+        ),
+    ]);
+    for key in ["codec", "frame", "bitrate"] {
+        check(&[(
+            probe("icmp", json!({key: "opus"})),
+            &format!("probes[0].{key} is given, but must be absent for kind \"icmp\""),
+        )]);
+    }
+    check(&[(
+        probe("poisson", json!({"headers": 40})),
+        "probes[0].headers is given, but must be absent for kind \"poisson\"",
+    )]);
+}
+
+#[test]
+fn web_clients_are_checked() {
+    check(&[
+        (
+            web(json!({"name": ""})),
+            "web[0].name is \"\", but must be 1 to 64 letters, digits, '_', '-' or '.'",
+        ),
+        (
+            web(json!({"page": "a b"})),
+            "web[0].page is \"a b\", but must be 1 to 64 letters, digits, '_', '-' or '.'",
+        ),
+        (
+            web(json!({"objects": []})),
+            "web[0].objects is a list of 0, but must be a list of 1 to 10000 sizes in bytes",
+        ),
+        (
+            web(json!({"objects": [7, 0]})),
+            "web[0].objects[1] is 0, but must be 1 to 1099511627776 bytes",
+        ),
+        (web(json!({"objects": 7})), "web[0].objects is 7, but must be a list"),
+        (
+            web(json!({"objects": [1.5]})),
+            "web[0].objects[0] is 1.5, but must be a whole number from 0 to 18446744073709551615",
+        ),
+        (web(json!({"workers": 0})), "web[0].workers is 0, but must be 1 to 64"),
+        (web(json!({"workers": 65})), "web[0].workers is 65, but must be 1 to 64"),
+        (
+            web(json!({"interval": "0s"})),
+            "web[0].interval is 0s, but must be 1ms to 3600s",
+        ),
+        (
+            with(
+                &web(json!({"interval": "1ms"})),
+                json!({"duration": "2000s", "sample_interval": "1s"}),
+            ),
+            "web[0].interval is 1ms, but must be at least a 1000000th of the duration",
+        ),
+        (web(json!({"start": "6s"})), "web[0].start is 6s, but must be 0s to 5s"),
+        (
+            web(json!({"think_time": "2m"})),
+            "web[0].think_time: \"2m\" is not a time: it must be a number >= 0 with unit s, ms, us or ns, such as 5ms",
+        ),
+        (
+            web(json!({"think_time": "61s"})),
+            "web[0].think_time is 61s, but must be 0s to 60s",
+        ),
+        (web(json!({"rtt": "0s"})), "web[0].rtt is 0s, but must be 1us to 60s"),
+        (
+            web(json!({"request_bytes": 0})),
+            "web[0].request_bytes is 0, but must be 1 to 1048576",
+        ),
+        (
+            web(json!({"header_bytes": 2_000_000})),
+            "web[0].header_bytes is 2000000, but must be 0 to 1048576",
+        ),
+        (
+            web(json!({"dns": "no"})),
+            "web[0].dns is \"no\", but must be true or false",
+        ),
+        (
+            with(&base(), json!({"web": ["w"]})),
+            "web[0] is \"w\", but must be an object",
+        ),
+        (
+            with(&base(), json!({"web": {}})),
+            "web is an object, but must be a list",
+        ),
+        (
+            with(&web(json!({})), json!({"flows": [{"name": "w", "direction": "up"}]})),
+            "name is \"w\" twice, but must be unique among flows, probes and web clients",
+        ),
+    ]);
+    let unknown = error(&web(json!({"congestion_control": "bbr"})).to_string());
+    assert!(
+        unknown.starts_with("web[0].congestion_control is \"bbr\", but must be"),
+        "{unknown}"
+    );
+    let unknown = error(&web(json!({"worker": 1})).to_string());
+    assert!(unknown.starts_with("key \"web[0].worker\" is unknown"), "{unknown}");
 }

@@ -1,4 +1,4 @@
-//! One end of a connection: handshake, sender and receiver.
+//! One end of a connection: handshake, sender, receiver and close.
 
 use crate::receiver::Receiver;
 use crate::rtt::RTO_INITIAL;
@@ -7,7 +7,34 @@ use crate::sender::{Outgoing, Sender, now_ms};
 use crate::{ParamError, TcpParams, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
-/// Where the handshake stands (RFC 9293 section 3.3.2, without closing).
+/// The states of RFC 9293 section 3.3.2, by its names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConnectionState {
+    /// No connection, not yet or no longer.
+    Closed,
+    /// Waits for a SYN.
+    Listen,
+    /// Waits for a SYN-ACK.
+    SynSent,
+    /// Waits for the acknowledgement of its SYN-ACK.
+    SynReceived,
+    /// Data can flow both ways.
+    Established,
+    /// Has closed; its FIN is not acknowledged.
+    FinWait1,
+    /// Has closed, and the peer knows; the peer may still send.
+    FinWait2,
+    /// The peer has closed; this end may still send.
+    CloseWait,
+    /// Both have closed at once; its FIN is not acknowledged.
+    Closing,
+    /// Has closed after the peer; its FIN is not acknowledged.
+    LastAck,
+    /// Both have closed, this end first: it stays to acknowledge a repeated FIN.
+    TimeWait,
+}
+
+/// Where the connection stands; what the two directions know of closing is not repeated here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Closed,
@@ -22,8 +49,12 @@ enum State {
         sent: Time,
         tries: u32,
         due: Time,
+        /// A repeated SYN was answered with another SYN-ACK.
+        repeated: bool,
     },
     Established,
+    /// The FIN that answered the peer's FIN is acknowledged.
+    Done,
 }
 
 /// One end of a TCP connection.
@@ -32,7 +63,8 @@ enum State {
 /// passed ([`Endpoint::on_timeout`]), then take what it wants to send ([`Endpoint::poll_transmit`]) until it answers
 /// `None`, then ask when to come back ([`Endpoint::timeout`]).
 ///
-/// Deviation: connections are not closed with FIN; the end of a run or of the data is the end.
+/// Deviation: there are no resets. A segment that no state expects is ignored, and a connection whose last FIN is
+/// acknowledged says no more. TIME-WAIT has no end: its driver forgets the endpoint when it likes.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     sender: Sender,
@@ -42,6 +74,9 @@ pub struct Endpoint {
     handshake_due: bool,
     /// A segment that a timer sends whatever the window says.
     forced: Option<Outgoing>,
+    /// The peer had closed when this end did.
+    closed_second: bool,
+    syn_retransmissions: u32,
 }
 
 impl Endpoint {
@@ -53,6 +88,8 @@ impl Endpoint {
             state,
             handshake_due: false,
             forced: None,
+            closed_second: false,
+            syn_retransmissions: 0,
         })
     }
 
@@ -82,10 +119,42 @@ impl Endpoint {
     pub fn receiver(&self) -> &Receiver {
         &self.receiver
     }
-    /// Whether data can flow.
+    /// Whether the handshake is over and the connection is not.
     #[must_use]
     pub fn is_established(&self) -> bool {
         self.state == State::Established
+    }
+    /// How often its SYN or SYN-ACK was sent again because a time-out passed (RFC 6298 section 5).
+    #[must_use]
+    pub fn syn_retransmissions(&self) -> u32 {
+        self.syn_retransmissions
+    }
+
+    /// Its state.
+    #[must_use]
+    pub fn state(&self) -> ConnectionState {
+        use ConnectionState as S;
+        match self.state {
+            State::Closed | State::Done => S::Closed,
+            State::Listen => S::Listen,
+            State::SynSent { .. } => S::SynSent,
+            State::SynReceived { .. } => S::SynReceived,
+            State::Established => match (self.is_closing(), self.sender.fin_acked(), self.receiver.is_finished()) {
+                (false, _, false) => S::Established,
+                (false, _, true) => S::CloseWait,
+                (true, false, false) => S::FinWait1,
+                (true, true, false) => S::FinWait2,
+                (true, false, true) if self.closed_second => S::LastAck,
+                (true, false, true) => S::Closing,
+                (true, true, true) => S::TimeWait,
+            },
+        }
+    }
+
+    /// Whether the application has closed.
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.sender.fin != u64::MAX
     }
 
     /// Starts the handshake; does nothing unless this is a client that has not started it.
@@ -101,12 +170,32 @@ impl Endpoint {
     }
 
     /// The application writes `bytes` more; they are sent once the connection and the windows allow.
+    ///
+    /// # Panics
+    /// After [`Endpoint::close`].
     pub fn write(&mut self, bytes: u64) {
+        assert!(!self.is_closing(), "nothing can be written to a closed connection");
         self.sender.written = self.sender.written.saturating_add(bytes).min(1 << 62);
     }
 
+    /// The application will write no more: a FIN follows the last byte (RFC 9293 section 3.6). What the peer sends is still
+    /// received. Closing twice does nothing.
+    ///
+    /// Deviation: a close before the handshake is over is queued, in SYN-SENT too, where RFC 9293 section 3.10.4 gives the
+    /// connection up. So an application that has little to send can write it and close at once.
+    pub fn close(&mut self) {
+        if !self.is_closing() {
+            self.closed_second = self.receiver.is_finished();
+            self.sender.close();
+        }
+    }
+
     /// Takes a segment from the network.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, now: Time) {
         if self.state != State::Established || segment.flags.has(Flags::SYN) {
             self.on_handshake(segment, now);
@@ -117,8 +206,12 @@ impl Endpoint {
         self.receiver.on_timestamp(segment);
         if segment.flags.has(Flags::ACK) {
             self.sender.on_ack(segment, now);
+            if self.closed_second && self.sender.fin_acked() {
+                self.state = State::Done;
+                return;
+            }
         }
-        if segment.len > 0 {
+        if segment.span() > 0 {
             self.receiver.on_data(segment, now);
         }
     }
@@ -136,18 +229,23 @@ impl Endpoint {
                     sent: now,
                     tries: 1,
                     due: now + RTO_INITIAL,
+                    repeated: false,
                 };
                 self.handshake_due = true;
             }
-            State::SynReceived { .. } if syn => self.handshake_due = true,
+            State::SynReceived { sent, tries, due, .. } if syn => {
+                self.receiver.set_ts_recent(segment.ts_val);
+                self.state = State::SynReceived {
+                    sent,
+                    tries,
+                    due,
+                    repeated: true,
+                };
+                self.handshake_due = true;
+            }
             State::SynSent { sent, tries, .. } if syn => {
                 self.receiver.set_ts_recent(segment.ts_val);
-                let rtt = if tries == 1 {
-                    now.since(sent)
-                } else {
-                    // Karn's rule forbids the difference; the echoed timestamp says which SYN this answers (RFC 7323 4.1).
-                    Duration::from_millis(u64::from(now_ms(now).wrapping_sub(segment.ts_ecr)).max(1))
-                };
+                let rtt = handshake_rtt(tries == 1, sent, segment, now);
                 self.establish(Some(rtt), window_end, now);
                 // RFC 5681 section 3.1 asks for one segment after any lost SYN; Linux forgives one (RFC 6298 section 5.7).
                 if tries > 2 {
@@ -155,8 +253,11 @@ impl Endpoint {
                 }
                 self.receiver.acknowledge_now();
             }
-            State::SynReceived { sent, tries, .. } if segment.flags.has(Flags::ACK) => {
-                self.establish((tries == 1).then(|| now.since(sent)), window_end, now);
+            State::SynReceived {
+                sent, tries, repeated, ..
+            } if segment.flags.has(Flags::ACK) => {
+                let rtt = handshake_rtt(tries == 1 && !repeated, sent, segment, now);
+                self.establish(Some(rtt), window_end, now);
             }
             // The peer has not seen our acknowledgement of its SYN-ACK.
             State::Established if syn => self.receiver.acknowledge_now(),
@@ -172,15 +273,24 @@ impl Endpoint {
     }
 
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.state != State::Established {
             return self.poll_handshake(now);
         }
         // An end that has nothing to send is asked as often as one that has: let it answer quickly.
-        if !self.sender.is_idle()
-            && let Some(out) = self.forced.take().or_else(|| self.sender.poll(now))
-        {
+        let out = if self.sender.is_idle() {
+            None
+        } else if self.forced.is_some() {
+            self.forced.take()
+        } else {
+            self.sender.poll(now)
+        };
+        if let Some(out) = out {
             let mut segment = Segment {
                 seq: out.seq,
                 len: out.len,
@@ -229,7 +339,7 @@ impl Endpoint {
                 (a, b) => a.or(b),
             },
             State::SynSent { due, .. } | State::SynReceived { due, .. } => Some(due),
-            State::Closed | State::Listen => None,
+            State::Closed | State::Listen | State::Done => None,
         }
     }
 
@@ -250,9 +360,20 @@ impl Endpoint {
                     now + RTO_INITIAL * (1 << *tries)
                 };
                 self.handshake_due = *tries <= 6;
+                self.syn_retransmissions += u32::from(*tries <= 6);
                 *tries += 1;
             }
             _ => {}
         }
+    }
+}
+
+/// The round trip of a handshake. A segment sent more than once has none (Karn's rule), but the echoed timestamp says which
+/// of them this answers (RFC 7323 section 4.1).
+fn handshake_rtt(sent_once: bool, sent: Time, answer: &Segment, now: Time) -> Duration {
+    if sent_once {
+        now.since(sent)
+    } else {
+        Duration::from_millis(u64::from(now_ms(now).wrapping_sub(answer.ts_ecr)).max(1))
     }
 }

@@ -31,6 +31,7 @@
 
 pub mod cc;
 mod endpoint;
+mod fack;
 mod params;
 mod rack;
 mod receiver;
@@ -42,8 +43,8 @@ mod sender;
 mod timers;
 mod window;
 
-pub use endpoint::Endpoint;
-pub use params::{ParamError, TcpParams};
+pub use endpoint::{ConnectionState, Endpoint};
+pub use params::{ParamError, TcpParams, Variant};
 pub use receiver::{Receiver, ReceiverStats};
 pub use segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
 pub use sender::{CaState, Sender, SenderStats};

@@ -16,9 +16,46 @@ pub struct ParamError {
     pub rule: &'static str,
 }
 
+/// Whose loss recovery and acknowledgement policy the two ends have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// RACK-TLP, SACK compression: `linux-6.1`.
+    #[default]
+    Linux61,
+    /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
+    /// `linux-3.14`, the kernel of seed 000.
+    Linux314,
+}
+
+impl Variant {
+    /// All, in the order of listing.
+    pub const ALL: [Self; 2] = [Self::Linux61, Self::Linux314];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linux61 => "linux-6.1",
+            Self::Linux314 => "linux-3.14",
+        }
+    }
+}
+impl std::str::FromStr for Variant {
+    type Err = ParamError;
+    fn from_str(s: &str) -> Result<Self, ParamError> {
+        Self::ALL.into_iter().find(|v| v.name() == s).ok_or_else(|| ParamError {
+            field: "tcp.variant",
+            value: format!("{s:?}"),
+            rule: "linux-6.1 or linux-3.14",
+        })
+    }
+}
+
 /// Parameters of both ends of a connection. The default is Linux 6.1's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpParams {
+    /// Loss recovery and acknowledgement policy.
+    pub variant: Variant,
     /// Payload bytes of a full segment; 1448 with timestamps on a 1500-byte MTU.
     pub mss: u16,
     /// Initial congestion window in segments: 10 (RFC 6928); 3 is RFC 3390's.
@@ -41,6 +78,7 @@ pub struct TcpParams {
 impl Default for TcpParams {
     fn default() -> Self {
         Self {
+            variant: Variant::Linux61,
             mss: 1448,
             initial_window: 10,
             receive_window: Bytes::new(3_145_728),

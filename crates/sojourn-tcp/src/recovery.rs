@@ -125,7 +125,7 @@ impl Sender {
     }
 
     /// Open, or Disorder while anything is SACKed or was retransmitted.
-    fn keep_open(&mut self) {
+    pub(crate) fn keep_open(&mut self) {
         let left = self.board.sacked_out() + self.board.lost_out() + self.board.retrans_out() > 0;
         let state = if left { CaState::Disorder } else { CaState::Open };
         if state != self.state {
@@ -148,7 +148,7 @@ impl Sender {
         self.resend = Resend::Lost;
     }
 
-    fn init_undo(&mut self) {
+    pub(crate) fn init_undo(&mut self) {
         self.undo.marker = Some(self.una);
         let out = self.board.retrans_out();
         self.undo.outstanding = (out > 0).then_some(out);
@@ -164,7 +164,7 @@ impl Sender {
     }
 
     /// Starts proportional rate reduction (RFC 6937 section 3).
-    fn begin_reduction(&mut self) {
+    pub(crate) fn begin_reduction(&mut self) {
         self.high_seq = self.nxt;
         self.probe = None;
         self.window.credit = 0;
@@ -175,7 +175,7 @@ impl Sender {
     }
 
     /// The end of a reduction: the window is the threshold (RFC 6937 section 3.1, "at the end of recovery").
-    fn end_reduction(&mut self) {
+    pub(crate) fn end_reduction(&mut self) {
         if self.window.ssthresh < u32::MAX && (self.state == CaState::Cwr || self.undo.marker.is_some()) {
             self.window.cwnd = self.window.ssthresh;
         }
@@ -195,7 +195,7 @@ impl Sender {
             (ssthresh * prr_delivered + prior - 1) / prior - prr_out
         } else {
             let mut bound = (prr_delivered - prr_out).max(i64::from(delivered));
-            if advanced && !newly_lost {
+            if self.fack.is_some() || (advanced && !newly_lost) {
                 bound += 1;
             }
             bound.min(room)
@@ -209,7 +209,7 @@ impl Sender {
 
     /// Whether the reduction was for nothing: every retransmission was reported as a duplicate (RFC 3708), or the echoed
     /// timestamp is older than the first retransmission (RFC 3522).
-    fn may_undo(&self) -> bool {
+    pub(crate) fn may_undo(&self) -> bool {
         self.undo.marker.is_some()
             && (self.undo.outstanding == Some(0)
                 || self
@@ -218,7 +218,7 @@ impl Sender {
                     .is_some_and(|t| self.undo.echo_ms > 0 && self.undo.echo_ms < crate::sender::now_ms(t)))
     }
 
-    fn undo_reduction(&mut self, unmark: bool) {
+    pub(crate) fn undo_reduction(&mut self, unmark: bool) {
         if unmark {
             self.board.unmark_lost();
         }
@@ -231,7 +231,7 @@ impl Sender {
         self.rack.advanced = true;
     }
 
-    fn try_undo_recovery(&mut self) {
+    pub(crate) fn try_undo_recovery(&mut self) {
         if self.may_undo() {
             self.undo_reduction(false);
         } else {
@@ -261,7 +261,7 @@ impl Sender {
         true
     }
 
-    fn try_undo_loss(&mut self, false_timeout: bool) -> bool {
+    pub(crate) fn try_undo_loss(&mut self, false_timeout: bool) -> bool {
         if !false_timeout && !self.may_undo() {
             return false;
         }
@@ -277,9 +277,15 @@ impl Sender {
     /// (RFC 6298 section 5.4 to 5.6, RFC 5681 section 3.1, RFC 8985 section 6.3).
     pub(crate) fn enter_loss(&mut self, now: Time) {
         let new_recovery = self.state < CaState::Recovery;
-        let rack = &self.rack;
-        self.board
-            .mark_all_lost(|s| !rack.remaining(s, sojourn_units::Duration::ZERO, now).is_zero());
+        if let Some(fack) = &mut self.fack {
+            self.board.mark_all_lost(|_| false);
+            self.board.forget_retransmissions();
+            fack.on_timeout();
+        } else {
+            let rack = &self.rack;
+            self.board
+                .mark_all_lost(|s| !rack.remaining(s, sojourn_units::Duration::ZERO, now).is_zero());
+        }
         if self.state <= CaState::Disorder
             || self.una >= self.high_seq
             || (self.state == CaState::Loss && self.backoff == 0)

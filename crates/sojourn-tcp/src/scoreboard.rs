@@ -312,6 +312,65 @@ impl Scoreboard {
         }
     }
 
+    /// First byte of the highest SACKed segment.
+    pub(crate) fn highest_sacked_start(&self) -> Option<u64> {
+        let end = self.highest_sacked()?;
+        let i = self.position(end);
+        (i > 0).then(|| self.ring[i - 1].seq)
+    }
+
+    /// Segments up to the highest SACKed one, SACKed or not.
+    pub(crate) fn up_to_highest_sacked(&self) -> u32 {
+        self.highest_sacked().map_or(0, |end| self.position(end) as u32)
+    }
+
+    /// Marks lost, of the first `count` segments, those that are not SACKed (Linux `tcp_mark_head_lost` with FACK).
+    pub(crate) fn mark_first_lost(&mut self, count: u32) {
+        let end = self.base + u64::from(count).min(self.ring.len() as u64);
+        let mut i = self.originals_from.max(self.base);
+        while i < end {
+            if self.get(i).flags & (SACKED | LOST) == 0 {
+                self.mark_lost(i);
+            }
+            i += 1;
+        }
+        self.originals_from = self.originals_from.max(end);
+    }
+
+    /// Marks lost what is not SACKED and has more than the reordering degree of SACKed segments above it: the first
+    /// `below` SACKed segments are passed over on the way (Linux `tcp_mark_head_lost` without FACK).
+    pub(crate) fn mark_lost_below(&mut self, below: u32) {
+        let mut passed = 0;
+        for i in self.base..self.base + self.ring.len() as u64 {
+            if self.get(i).flags & SACKED != 0 {
+                passed += 1;
+                if passed > below {
+                    return;
+                }
+            } else if self.get(i).flags & LOST == 0 {
+                self.mark_lost(i);
+            }
+        }
+    }
+
+    /// Whether the retransmission of `index` sent at `at` is still outstanding.
+    pub(crate) fn is_retransmission(&self, index: u64, at: Time) -> bool {
+        index >= self.base && {
+            let s = self.get(index);
+            s.sent_at == at && s.flags & RETRANS != 0
+        }
+    }
+
+    /// A retransmission is lost: the segment waits to be sent again.
+    pub(crate) fn mark_retransmission_lost(&mut self, index: u64) {
+        self.mark_lost(index);
+    }
+
+    /// What was retransmitted is no longer tracked: a time-out has marked it lost.
+    pub(crate) fn forget_retransmissions(&mut self) {
+        self.retransmissions.clear();
+    }
+
     /// After a time-out: marks lost every segment that is not SACKed and for which `spare` is not true.
     pub(crate) fn mark_all_lost(&mut self, spare: impl Fn(&Sent) -> bool) {
         for i in self.base..self.base + self.ring.len() as u64 {

@@ -28,6 +28,9 @@ impl Flags {
     /// IP: congestion experienced.
     pub const CE: Self = Self(32);
 
+    /// The sender has nothing more to send. The highest bit, so that a segment's span is its length and one shift.
+    pub const FIN: Self = Self(128);
+
     /// Whether all bits of `other` are set.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
@@ -63,7 +66,7 @@ pub struct SackBlock {
 /// 64 bits remove a class of bugs; an exporter writes the low 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Number of the first payload byte.
+    /// Number of the first payload byte; without payload, of the FIN.
     pub seq: u64,
     /// Next byte expected from the other side; valid with [`Flags::ACK`].
     pub ack: u64,
@@ -98,6 +101,13 @@ impl Segment {
         HEADERS + self.len + syn + sack
     }
 
+    /// Sequence numbers that its payload and its FIN occupy (RFC 9293 section 3.4: SEG.LEN); the SYN has number 0.
+    #[inline]
+    #[must_use]
+    pub fn span(&self) -> u64 {
+        u64::from(self.len) + u64::from(self.flags.0 >> 7)
+    }
+
     /// The SACK blocks as absolute sequence numbers.
     pub(crate) fn sack_ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.sack.iter().take(usize::from(self.sack_count)).map(|b| {
@@ -112,6 +122,22 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fin_takes_one_sequence_number_and_no_byte() {
+        let fin = Segment {
+            flags: Flags::FIN | Flags::ACK,
+            ..Segment::default()
+        };
+        assert_eq!((fin.span(), fin.wire_size()), (1, 66));
+        let last = Segment { len: 1448, ..fin };
+        assert_eq!((last.span(), last.wire_size()), (1449, 1514));
+        let data = Segment {
+            flags: Flags::ACK | Flags::CE,
+            ..last
+        };
+        assert_eq!(data.span(), 1448);
+    }
 
     #[test]
     fn a_segment_is_small_and_full_frames_are_1514_bytes() {

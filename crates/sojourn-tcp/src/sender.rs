@@ -1,13 +1,14 @@
 //! The sending half of an endpoint: what may be sent now, and what an acknowledgement means.
 
 use crate::cc::{Ack, CongestionControl, Controller, Window};
+use crate::fack::Fack;
 use crate::rack::Rack;
 use crate::recovery::Undo;
 use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 use crate::timers::TimerKind;
-use crate::{TcpParams, WINDOW_UNIT};
+use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
 /// Congestion state, by Linux's names.
@@ -28,7 +29,7 @@ pub enum CaState {
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
-    /// Data segments sent, retransmissions included.
+    /// Segments with data or a FIN sent, retransmissions included.
     pub segments_sent: u64,
     /// Retransmissions, probes included.
     pub retransmissions: u64,
@@ -103,6 +104,8 @@ pub struct Sender {
     pub(crate) window: Window,
     pub(crate) board: Scoreboard,
     pub(crate) rack: Rack,
+    /// In place of RACK, in the variant of Linux 3.14.
+    pub(crate) fack: Option<Box<Fack>>,
     pub(crate) rtt: RttEstimator,
     pub(crate) min_rtt: MinRtt,
     pub(crate) state: CaState,
@@ -110,8 +113,10 @@ pub struct Sender {
     pub(crate) una: u64,
     /// Next byte to send.
     pub(crate) nxt: u64,
-    /// One past the last byte that the application has written.
+    /// One past the last byte that the application has written, or past the FIN.
     pub(crate) written: u64,
+    /// Sequence number of the FIN; `u64::MAX` as long as the application has not closed.
+    pub(crate) fin: u64,
     /// One past the last byte that the receiver's window admits.
     pub(crate) window_end: u64,
     /// `nxt` when the current state was entered: recovery ends when this is acknowledged.
@@ -142,6 +147,8 @@ pub struct Sender {
     sent_in_burst: u32,
     last_send: Option<Time>,
     initial_window: u32,
+    /// Segments that may be sent and unacknowledged, because the send buffer holds no more.
+    buffer: u32,
     pub(crate) stats: SenderStats,
 }
 
@@ -149,7 +156,7 @@ impl Sender {
     pub(crate) fn new(p: &TcpParams) -> Self {
         Self {
             mss: p.mss,
-            cc: p.congestion_control.build(p.hystart),
+            cc: p.congestion_control.build(p.hystart, p.variant),
             window: Window {
                 cwnd: p.initial_window,
                 ssthresh: u32::MAX,
@@ -157,12 +164,14 @@ impl Sender {
             },
             board: Scoreboard::new(p.mss),
             rack: Rack::new(),
+            fack: (p.variant == Variant::Linux314).then(Box::default),
             rtt: RttEstimator::new(p.min_rto),
             min_rtt: MinRtt::default(),
             state: CaState::Open,
             una: 1,
             nxt: 1,
             written: 1,
+            fin: u64::MAX,
             window_end: 1,
             high_seq: 1,
             prior_cwnd: 0,
@@ -183,6 +192,11 @@ impl Sender {
             sent_in_burst: 0,
             last_send: None,
             initial_window: p.initial_window,
+            buffer: if p.variant == Variant::Linux314 {
+                crate::fack::SEND_BUFFER
+            } else {
+                u32::MAX
+            },
             stats: SenderStats::default(),
         }
     }
@@ -210,12 +224,18 @@ impl Sender {
     /// Payload bytes acknowledged.
     #[must_use]
     pub fn bytes_acked(&self) -> u64 {
-        self.una - 1
+        self.una - 1 - u64::from(self.fin_acked())
     }
     /// Payload bytes written and not yet acknowledged.
     #[must_use]
     pub fn bytes_pending(&self) -> u64 {
-        self.written - self.una
+        self.written - self.una - u64::from(self.fin != u64::MAX && !self.fin_acked())
+    }
+    /// Whether the peer has acknowledged the FIN, and so everything.
+    #[inline]
+    #[must_use]
+    pub fn fin_acked(&self) -> bool {
+        self.una > self.fin
     }
     /// Smoothed RTT.
     #[must_use]
@@ -242,7 +262,15 @@ impl Sender {
         }
     }
 
-    /// Whether everything written was sent and acknowledged.
+    /// The application has written everything: a FIN follows the last byte.
+    pub(crate) fn close(&mut self) {
+        if self.fin == u64::MAX {
+            self.fin = self.written;
+            self.written += 1;
+        }
+    }
+
+    /// Whether everything written was sent and acknowledged, and the FIN too if there is one.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.una == self.written
@@ -256,7 +284,11 @@ impl Sender {
     // ---------------------------------------------------------------- sending
 
     /// The next data segment that may be sent now.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
         let room = self.board.in_flight() < self.window.cwnd;
         if room {
@@ -269,10 +301,12 @@ impl Sender {
                 return Some(out);
             }
             if self.resend == Resend::NewFirst && self.nxt <= self.high_seq {
-                // There was nothing new to send: fall back to the conventional recovery.
+                // There was nothing new to send, and there still is not: fall back to the conventional recovery.
                 self.frto = false;
                 self.resend = Resend::Lost;
-                return self.poll(now);
+                if let Some(index) = self.board.next_lost() {
+                    return Some(self.retransmit(index, now));
+                }
             }
         }
         self.finish_burst();
@@ -280,11 +314,38 @@ impl Sender {
     }
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
-        let len = (self.written - self.nxt).min(u64::from(self.mss)) as u16;
-        if len == 0 || self.nxt + u64::from(len) > self.window_end {
+        let len = self.next_len();
+        if len == 0 || self.nxt + u64::from(len) > self.window_end || self.board.packets_out() >= self.buffer {
             return None;
         }
         Some(self.send_new(len, now))
+    }
+
+    /// Sequence numbers that the next new segment takes. A FIN rides on the last segment, which may be a full one.
+    pub(crate) fn next_len(&self) -> u16 {
+        let len = (self.written - self.nxt).min(u64::from(self.mss));
+        (len + u64::from(self.nxt + len == self.fin)) as u16
+    }
+
+    /// What goes out for sequence numbers `seq` to `seq + len`: the last of them may be the FIN.
+    #[inline]
+    pub(crate) fn outgoing(&self, seq: u64, len: u16, flags: Flags) -> Outgoing {
+        if seq + u64::from(len) > self.fin {
+            return Self::with_fin(seq, len, flags);
+        }
+        Outgoing { seq, len, flags }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn with_fin(seq: u64, len: u16, flags: Flags) -> Outgoing {
+        // A FIN alone is a control segment, and those are not ECN-capable (RFC 3168 section 6.1.4).
+        let flags = if len == 1 { Flags::FIN } else { flags | Flags::FIN };
+        Outgoing {
+            seq,
+            len: len - 1,
+            flags,
+        }
     }
 
     pub(crate) fn send_new(&mut self, len: u16, now: Time) -> Outgoing {
@@ -312,7 +373,7 @@ impl Sender {
             flags |= Flags::CWR;
             self.send_cwr = false;
         }
-        Outgoing { seq, len, flags }
+        self.outgoing(seq, len, flags)
     }
 
     fn retransmit(&mut self, index: u64, now: Time) -> Outgoing {
@@ -320,6 +381,10 @@ impl Sender {
             self.undo.first_retransmit = Some(now);
         }
         self.board.resend(index, now, true);
+        if let Some(fack) = &mut self.fack {
+            fack.on_retransmit(index, now, self.nxt);
+            self.board.forget_retransmissions();
+        }
         self.undo.outstanding = Some(self.undo.outstanding.unwrap_or(0) + 1);
         self.stats.segments_sent += 1;
         self.stats.retransmissions += 1;
@@ -333,11 +398,7 @@ impl Sender {
             self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
         }
         // Retransmissions are never marked ECN-capable (RFC 3168 section 6.1.5).
-        Outgoing {
-            seq: s.seq,
-            len: s.len,
-            flags: Flags::NONE,
-        }
+        self.outgoing(s.seq, s.len, Flags::NONE)
     }
 
     /// Sending has stopped: notes whether the congestion window was what stopped it.
@@ -379,7 +440,11 @@ impl Sender {
     // ---------------------------------------------------------------- acknowledgements
 
     /// Takes the acknowledgement in `segment`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time) {
         let (ack, prior_una) = (segment.ack, self.una);
         if ack > self.nxt || ack < self.una {
@@ -397,7 +462,10 @@ impl Sender {
         if self.board.is_empty() {
             return;
         }
-        let lost_before = self.board.lost_total();
+        if self.fack.is_some() && !matches!(self.timer, Some((TimerKind::Retransmission, _))) {
+            self.arm_rto(now);
+        }
+        let (lost_before, flight_before) = (self.board.lost_total(), self.board.in_flight());
         self.undo.echo_ms = segment.ts_ecr;
         let mut times = Times::default();
         // Before this acknowledgement: what it SACKs itself must not make the rest of it look reordered.
@@ -428,6 +496,10 @@ impl Sender {
         };
         self.cc.on_rtt(&ack_info, &mut self.window);
         self.resend = Resend::Nothing;
+        if self.fack.is_some() {
+            self.after_ack_3_14(prior_una, &mut news, &ack_info, (lost_before, flight_before), now);
+            return;
+        }
         // A SACK restarts the timer only if it measures data that is older than the head (so the head was retransmitted).
         let mut set_timer = news.advanced
             || times
@@ -521,6 +593,9 @@ impl Sender {
         let segments = ((highest - low).div_ceil(u64::from(self.mss))) as u32;
         self.reordering = self.reordering.max(segments.min(300));
         self.rack.saw_reordering();
+        if let Some(fack) = &mut self.fack {
+            fack.saw_reordering();
+        }
     }
 
     /// Updates the RTT estimate; answers the RTT that congestion control sees.

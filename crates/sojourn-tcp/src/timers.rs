@@ -14,6 +14,8 @@ pub(crate) enum TimerKind {
     Retransmission,
     /// Tail loss probe (RFC 8985 section 7).
     LossProbe,
+    /// Early retransmit (RFC 5827), after its delay; only in the variant of Linux 3.14.
+    EarlyRetransmit,
     /// The reordering window ends (RFC 8985 section 6.2).
     Reordering,
 }
@@ -28,7 +30,7 @@ impl Sender {
     pub(crate) fn arm_rto(&mut self, now: Time) {
         let rto = self.backed_off_rto();
         let due = match (self.timer, self.board.head()) {
-            (Some((TimerKind::LossProbe | TimerKind::Reordering, _)), Some(head)) => {
+            (Some((TimerKind::LossProbe | TimerKind::Reordering | TimerKind::EarlyRetransmit, _)), Some(head)) => {
                 (head.sent_at + rto).max(now + Duration::from_millis(1))
             }
             _ => now + rto,
@@ -50,6 +52,9 @@ impl Sender {
     pub(crate) fn schedule_probe(&mut self, now: Time, fresh: bool) -> bool {
         if self.board.is_empty() || !matches!(self.state, CaState::Open | CaState::Cwr) {
             return false;
+        }
+        if self.fack.is_some() {
+            return self.schedule_probe_3_14(now);
         }
         let wait = match self.rtt.srtt() {
             // A lone segment may meet a delayed acknowledgement.
@@ -90,6 +95,10 @@ impl Sender {
         match kind {
             TimerKind::Reordering => {
                 self.reordering_timeout(now);
+                None
+            }
+            TimerKind::EarlyRetransmit => {
+                self.early_retransmit(now);
                 None
             }
             TimerKind::LossProbe => self.send_probe(now),
@@ -133,11 +142,12 @@ impl Sender {
             return None;
         }
         self.stats.loss_probes += 1;
-        let len = (self.written - self.nxt).min(u64::from(self.mss)) as u16;
+        let len = self.next_len();
         let out = if len > 0 && self.nxt + u64::from(len) <= self.window_end {
             let out = self.send_new(len, now);
             self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
-            self.probe = Some((self.nxt, false));
+            // Linux 3.14 watches only for the answer to a probe that repeats data.
+            self.probe = self.fack.is_none().then_some((self.nxt, false));
             out
         } else {
             let index = self.board.last_index()?;
@@ -145,13 +155,12 @@ impl Sender {
             self.stats.segments_sent += 1;
             self.stats.retransmissions += 1;
             self.arm_rto(now);
-            self.probe = Some((self.nxt, true));
-            let s = self.board.get(index);
-            Outgoing {
-                seq: s.seq,
-                len: s.len,
-                flags: crate::Flags::NONE,
+            if self.fack.is_some() {
+                self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
             }
+            self.probe = Some((self.nxt, true));
+            let s = *self.board.get(index);
+            self.outgoing(s.seq, s.len, crate::Flags::NONE)
         };
         Some(out)
     }

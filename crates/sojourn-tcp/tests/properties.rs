@@ -7,7 +7,7 @@ mod net;
 use net::{Dir, Fate, Net, Sent, params};
 use proptest::prelude::*;
 use sojourn_tcp::cc::Algorithm;
-use sojourn_tcp::{Endpoint, Flags, SackBlock, Segment, TcpParams};
+use sojourn_tcp::{ConnectionState, Endpoint, Flags, SackBlock, Segment, TcpParams, Variant};
 use sojourn_units::{Bytes, Duration, Time};
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -50,9 +50,11 @@ fn tcp_params() -> impl Strategy<Value = TcpParams> {
         any::<[bool; 3]>(),
         1..30u32,
         5_000..200_000u64,
+        prop::sample::select(&Variant::ALL[..]),
     )
         .prop_map(
-            |(algorithm, [hystart, ecn, delayed_ack], initial_window, window)| TcpParams {
+            |(algorithm, [hystart, ecn, delayed_ack], initial_window, window, variant)| TcpParams {
+                variant,
                 hystart,
                 ecn,
                 delayed_ack,
@@ -114,6 +116,23 @@ proptest! {
         prop_assert_eq!(net.log.iter().filter(|s| s.data.is_some()).count() as u64, sent.segments_sent);
     }
 
+    /// The FIN is a segment as others are: it may be lost, late or doubled.
+    #[test]
+    fn a_connection_closes_after_all_its_data(p in tcp_params(), bytes in 1..300_000u64, script in script()) {
+        let mut net = Net::new(&p, script.fates());
+        net.client.write(bytes);
+        net.close();
+        while (net.client.state(), net.server.state()) != (ConnectionState::TimeWait, ConnectionState::Closed) {
+            prop_assert!(net.step(Time::from_secs(3600)), "{:?} and {:?}", net.client.state(), net.server.state());
+            prop_assert!(!net.server.receiver().is_finished() || net.server.receiver().bytes_in_order() == bytes);
+        }
+        prop_assert_eq!(net.client.sender().bytes_acked(), bytes);
+        prop_assert_eq!(net.client.sender().bytes_pending(), 0);
+        prop_assert_eq!(net.server.sender().bytes_acked(), 0);
+        let fin = |s: &&Sent| s.segment.flags.has(Flags::FIN);
+        prop_assert!(net.log.iter().filter(fin).all(|s| s.dir == Dir::Ack || s.segment.seq + u64::from(s.segment.len) == 1 + bytes));
+    }
+
     #[test]
     fn the_same_script_twice_sends_the_same_segments(p in tcp_params(), segments in 1..150u64, script in script()) {
         let one = checked_transfer(&p, segments, script.clone())?;
@@ -133,7 +152,7 @@ fn offset() -> impl Strategy<Value = i32> {
 }
 
 fn flags() -> impl Strategy<Value = Flags> {
-    let all = [Flags::SYN, Flags::ECE, Flags::CWR, Flags::ECT, Flags::CE];
+    let all = [Flags::SYN, Flags::ECE, Flags::CWR, Flags::ECT, Flags::CE, Flags::FIN];
     let some = prop::sample::subsequence(all.to_vec(), 0..3);
     (some, 0..8u8).prop_map(|(some, n)| {
         let ack = if n > 0 { Flags::ACK } else { Flags::NONE };
@@ -193,10 +212,14 @@ proptest! {
         p in tcp_params(),
         client in any::<bool>(),
         established in prop::bool::weighted(0.9),
+        close in any::<bool>(),
         steps in prop::collection::vec((hostile_segment(), 0..400u64), 1..60),
     ) {
         let mut endpoint = if client { Endpoint::client(&p) } else { Endpoint::server(&p) }.expect("valid parameters");
         endpoint.write(50 * 1448);
+        if close {
+            endpoint.close();
+        }
         let mut now = Time::from_millis(1);
         endpoint.connect(now);
         drain(&mut endpoint, now)?;
@@ -216,6 +239,7 @@ proptest! {
             endpoint.on_segment(segment, now);
             drain(&mut endpoint, now)?;
             prop_assert!(endpoint.sender().bytes_acked() <= 50 * 1448);
+            prop_assert!(endpoint.sender().bytes_pending() <= 50 * 1448);
             prop_assert!(endpoint.sender().in_flight() <= 100, "{}", endpoint.sender().in_flight());
             prop_assert!(endpoint.sender().cwnd() >= 1);
         }

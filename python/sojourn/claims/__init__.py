@@ -1,7 +1,19 @@
 """The papers' claims: what each says, as data in our own words, and a function that judges it from runs."""
 
 from sojourn.claims.catalogue import Claim, judge_all, load
-from sojourn.claims.evidence import Evidence
+from sojourn.claims.evidence import Cell, Evidence, Gathering
+from sojourn.claims.failures import Failure, failures
 from sojourn.claims.verdict import Check, Judgement
 
-__all__ = ["Check", "Claim", "Evidence", "Judgement", "judge_all", "load"]
+__all__ = [
+    "Cell",
+    "Check",
+    "Claim",
+    "Evidence",
+    "Failure",
+    "Gathering",
+    "Judgement",
+    "failures",
+    "judge_all",
+    "load",
+]

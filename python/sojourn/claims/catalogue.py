@@ -8,15 +8,33 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
-from sojourn.claims import pie_steps, rrul, rrul_mechanisms
+from sojourn.claims import (
+    configuration,
+    discussion,
+    fairness,
+    pie_steps,
+    rrul,
+    rrul_mechanisms,
+    table2,
+    transient,
+    voip,
+    web,
+)
 from sojourn.claims.evidence import Evidence
 from sojourn.claims.verdict import Judgement
 from sojourn.errors import SojournError
 
 JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
+    **configuration.JUDGES,
     **rrul.JUDGES,
     **rrul_mechanisms.JUDGES,
     **pie_steps.JUDGES,
+    **voip.JUDGES,
+    **table2.JUDGES,
+    **web.JUDGES,
+    **discussion.JUDGES,
+    **fairness.JUDGES,
+    **transient.JUDGES,
 }
 
 
@@ -32,11 +50,14 @@ class Claim:
         Of the paper.
     says
         What it says, in our own words.
+    why
+        What is known of the reason for which it fails; empty if nothing is, or it holds.
     """
 
     id: str
     section: str
     says: str
+    why: str = ""
 
 
 def load(paper: str, prefix: str) -> list[Claim]:
@@ -57,6 +78,9 @@ def judge_all(claims: list[Claim], evidence: Evidence) -> list[dict[str, Any]]:
 
 def _judge(claim: Claim, evidence: Evidence) -> dict[str, Any]:
     try:
-        return asdict(JUDGES[claim.id](evidence))
+        found = asdict(JUDGES[claim.id](evidence))
     except SojournError as error:
         return {"verdict": "cannot tell", "value": None, "low": None, "high": None, "unit": "", "reason": str(error)}
+    if found["verdict"] == "fails" and claim.why:
+        found["reason"] += f"; why: {claim.why}"
+    return found

@@ -15,15 +15,15 @@ from sojourn.claims.evidence import (
     FIFO,
     LINKS,
     PURE_SCHEDULERS,
+    SPARED,
     Evidence,
     Side,
-    collisions,
     differences,
-    goodput,
     induced_latency,
     ratios,
     sides,
 )
+from sojourn.claims.observation import Observation, known
 from sojourn.claims.verdict import Check, Judgement, above, all_of, below
 
 #: What "among the top" means for claim 02: at least this share of the best discipline's goodput.
@@ -80,6 +80,43 @@ def fifo_downstream_suffers_slightly(evidence: Evidence) -> Judgement:
         lost = [1 - ratio for ratio in ratios(fifo, fair)]
         checks.append(below(f"10/1 down: share of {qdisc}'s goodput that {FIFO} lacks", lost, SLIGHT, ""))
     return all_of(checks, note=f"slightly is read as less than {SLIGHT:.0%}")
+
+
+def ared_downstream_is_even_lower(evidence: Evidence) -> Judgement:
+    """gbw-rrul-05."""
+    dropped = evidence.each("10/1", "ared", lambda run: run.up.ack_drops)
+    checks = [
+        _goodput_above(evidence, "10/1", "down", FIFO, "ared"),
+        above("10/1: acknowledgements that ared drops upstream in a run", dropped, 0.0, "packets"),
+    ]
+    note = ", ".join(
+        f"{qdisc} {fmean(evidence.goodput('10/1', qdisc, 'down')):.3f} Mbit/s down" for qdisc in (FIFO, *AQMS, *FAIR)
+    )
+    return all_of(checks, note=note)
+
+
+def pie_is_more_aggressive_at_100(evidence: Evidence) -> Judgement:
+    """gbw-rrul-12."""
+
+    def wait(run: Observation) -> float:
+        return fmean(known(end.wait_ms, run, "sojourn time") for end in run.ends)
+
+    def lack(link: str, side: Side) -> list[float]:
+        best = evidence.best(link, side)
+        return [
+            100 * (1 - share)
+            for share in ratios(evidence.goodput(link, "pie", side), evidence.goodput(link, best, side))
+        ]
+
+    checks = []
+    places: tuple[tuple[str, Side], ...] = (("10/10", "both"), ("10/1", "up"))
+    for link, side in places:
+        gap = differences(evidence.each(link, "pie", wait), evidence.each("100/100", "pie", wait))
+        checks.append(above(f"mean sojourn time of pie at {link} less that at 100/100", gap, 0.0, "ms"))
+        more = differences(lack("100/100", "both"), lack(link, side))
+        what = f"goodput that pie lacks against the best at 100/100 less that at {link}{_side(side)}"
+        checks.append(above(what, more, 0.0, "percentage points"))
+    return all_of(checks, note="more aggressive is read as a shorter queue and a larger loss of goodput")
 
 
 def ared_latency_is_below_fifo(evidence: Evidence) -> Judgement:
@@ -194,7 +231,7 @@ def sparse_flows_gain_at_low_rates(evidence: Evidence) -> Judgement:
     for link in ("10/10", "10/1"):
         for qdisc in ("fq_codel", "fq_nocodel"):
             pairs = list(zip(evidence.of(link, qdisc), evidence.of(link, "sfq"), strict=True))
-            clean = [(fq, sfq) for fq, sfq in pairs if not collisions(fq) and not collisions(sfq)]
+            clean = [(fq, sfq) for fq, sfq in pairs if not fq.collisions and not sfq.collisions]
             left_out += len(pairs) - len(clean)
             gap = [induced_latency(sfq) - induced_latency(fq) for fq, sfq in clean or pairs]
             checks.append(above(f"{link}: latency of sfq less that of {qdisc}", gap, 0.0, "ms"))
@@ -205,9 +242,9 @@ def sparse_flows_gain_at_low_rates(evidence: Evidence) -> Judgement:
 
 def acks_dropped_upstream_cost_goodput(evidence: Evidence) -> Judgement:
     """gbw-rrul-04: the mechanism behind claim 03, by an ablation."""
-    dropped = evidence.each("10/1", FIFO, lambda run: float(run.record["bottleneck"]["up"]["ack_drops"]))
+    dropped = evidence.each("10/1", FIFO, lambda run: run.up.ack_drops)
     normal = evidence.goodput("10/1", FIFO, "down")
-    spared = [goodput(run, "down") for run in evidence.spared["10/1", FIFO]]
+    spared = evidence.goodput("10/1", FIFO, "down", SPARED)
     fair = fmean(fmean(evidence.goodput("10/1", qdisc, "down")) for qdisc in FAIR)
     checks = [
         above(f"10/1: acknowledgements that {FIFO} drops upstream in a run", dropped, 0.0, "packets"),
@@ -227,11 +264,13 @@ JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
     "gbw-rrul-02": fifo_goodput_is_high,
     "gbw-rrul-03": fifo_downstream_suffers_slightly,
     "gbw-rrul-04": acks_dropped_upstream_cost_goodput,
+    "gbw-rrul-05": ared_downstream_is_even_lower,
     "gbw-rrul-06": ared_latency_is_below_fifo,
     "gbw-rrul-07": aqms_have_lower_latency,
     "gbw-rrul-08": newer_aqms_have_more_goodput,
     "gbw-rrul-09": codel_is_between_ared_and_pie,
     "gbw-rrul-10": ared_falls_furthest_short_at_1_mbit,
+    "gbw-rrul-12": pie_is_more_aggressive_at_100,
     "gbw-rrul-17": schedulers_have_the_highest_goodput,
     "gbw-rrul-18": fq_codel_lags_a_tiny_bit,
     "gbw-rrul-19": codel_drops_gain_no_latency,

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import fmean, pstdev, stdev, variance
+from statistics import fmean, stdev, variance
 
-from sojourn.claims.evidence import (
-    LINKS,
-    STEADY_FROM_S,
-    Evidence,
-    collisions,
-    ends,
-    induced_latency,
-    ratios,
-    steady,
-)
+from sojourn.claims.evidence import LINKS, RRUL, Evidence, induced_latency, ratios, steady
+from sojourn.claims.observation import STEADY_FROM_S, Observation, known
 from sojourn.claims.verdict import Check, Judgement, above, all_of, any_of, below, exact
 from sojourn.errors import SojournError
-from sojourn.results import Run
 
 #: Claim 13: the drop probability stays below this (percent).
 LOW_DROP_PERCENT = 0.1
@@ -35,19 +26,12 @@ VARIANCE_FACTOR = 4.0
 def pie_queue_is_smoother(evidence: Evidence) -> Judgement:
     """gbw-rrul-11."""
 
-    def spread(run: Run) -> float:
-        return fmean(pstdev(steady(run, "backlog_packets", side)) for side in ("up", "down"))
+    def spread(run: Observation) -> float:
+        return fmean(steady(end.queue_std, run) for end in run.ends)
 
-    def burstiness(run: Run) -> float:
+    def burstiness(run: Observation) -> float:
         """Variance over mean of the drops in a bin: 1 for independent drops, more for bursts."""
-        indices = []
-        for side in ("up", "down"):
-            total = steady(run, "drops", side)
-            bins = [after - before for before, after in zip(total, total[1:], strict=False)]
-            if sum(bins) == 0:
-                return 0.0
-            indices.append(pstdev(bins) ** 2 / fmean(bins))
-        return fmean(indices)
+        return fmean(steady(end.burstiness, run) for end in run.ends)
 
     checks = [
         below(
@@ -70,13 +54,9 @@ def pie_queue_is_smoother(evidence: Evidence) -> Judgement:
 def pie_drops_little_at_100(evidence: Evidence) -> Judgement:
     """gbw-rrul-13."""
 
-    def drop_percent(run: Run) -> float:
-        dropped = offered = 0.0
-        for side in ("up", "down"):
-            drops, packets = steady(run, "drops", side), steady(run, "packets", side)
-            dropped += drops[-1] - drops[0]
-            offered += packets[-1] - packets[0]
-        return 100 * dropped / offered
+    def drop_percent(run: Observation) -> float:
+        dropped = sum(steady(end.drops, run) for end in run.ends)
+        return 100 * dropped / sum(steady(end.packets, run) for end in run.ends)
 
     values = evidence.each("100/100", "pie", drop_percent)
     check = below("100/100: share of packets that PIE drops in steady state", values, LOW_DROP_PERCENT, "percent")
@@ -88,7 +68,7 @@ def codel_settles_above_target(evidence: Evidence) -> Judgement:
     checks: list[Check] = []
     for link in ("10/10", "100/100"):
         values = evidence.each(
-            link, "codel", lambda run: fmean(float(end["sojourn_ms"]["mean"]) for _, end in ends(run))
+            link, "codel", lambda run: fmean(known(end.wait_ms, run, "sojourn time") for end in run.ends)
         )
         what = f"{link}: mean sojourn time under codel"
         checks += [
@@ -103,9 +83,9 @@ def codel_oscillates(evidence: Evidence) -> Judgement:
     checks: list[Check] = []
     for link in ("10/10", "100/100"):
 
-        def entries(run: Run) -> float:
-            minutes = float(run.record["cost"]["sim_s"]) / 60
-            return fmean(float(end["extra"]["drop_state_entries"]) for _, end in ends(run)) / minutes
+        def entries(run: Observation) -> float:
+            found = fmean(known(end.entries, run, "count of CoDel's dropping states") for end in run.ends)
+            return found / (run.duration_s / 60)
 
         what = f"{link}: entries of codel into the dropping state in a minute"
         checks.append(above(what, evidence.each(link, "codel", entries), MANY_ENTRIES_PER_MINUTE, "per minute"))
@@ -115,11 +95,11 @@ def codel_oscillates(evidence: Evidence) -> Judgement:
 def fq_codel_keeps_windows_small(evidence: Evidence) -> Judgement:
     """gbw-rrul-20."""
 
-    def window(run: Run) -> float:
-        return fmean(float(flow["mean_cwnd_segments"]) for flow in run.record["flows"])
+    def window(run: Observation) -> float:
+        return fmean(flow.window for flow in run.flows)
 
-    def wait(run: Run) -> float:
-        return fmean(float(flow["sojourn_ms"]["mean"]) for flow in run.record["flows"])
+    def wait(run: Observation) -> float:
+        return fmean(known(flow.wait_ms, run, "sojourn time of a flow") for flow in run.flows)
 
     checks = [
         below(
@@ -136,15 +116,15 @@ def fq_codel_keeps_windows_small(evidence: Evidence) -> Judgement:
 
 def a_collision_makes_the_variance(evidence: Evidence) -> Judgement:
     """gbw-rrul-23."""
-    found = evidence.collision
+    found = evidence.collisions.get((RRUL, "fq_nocodel"))
     if found is None:
         message = "no seed with a hash collision was found"
         raise SojournError(message)
-    clean = [induced_latency(run) for run in evidence.of("10/1", "fq_nocodel") if not collisions(run)]
+    clean = [induced_latency(run) for run in evidence.of("10/1", "fq_nocodel") if not run.collisions]
     if len(clean) < 2:
         message = f"{len(clean)} runs at 10/1 under fq_nocodel have no collision, but the claim needs at least 2"
         raise SojournError(message)
-    struck = induced_latency(found.run)
+    struck = induced_latency(found.seen)
     checks = [
         exact(
             "10/1: latency of the run with the collision less the highest without", struck - max(clean), ">", 0.0, "ms"
@@ -158,7 +138,7 @@ def a_collision_makes_the_variance(evidence: Evidence) -> Judgement:
         ),
     ]
     note = (
-        f"seed {found.run.seed}, number {found.tried} of the seeds tried in order, puts {found.probe} into the queue "
+        f"seed {found.seen.seed}, number {found.tried} of the seeds tried in order, puts {found.probe} into the queue "
         f"of {found.flow}: {struck:.1f} ms, not {fmean(clean):.1f} ms (deviation {stdev(clean):.1f}) in the "
         f"{len(clean)} runs without a collision; two flows seldom meet in 1024 queues, so the seed was looked for"
     )

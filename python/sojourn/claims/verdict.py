@@ -2,8 +2,9 @@
 
 A claim is a list of checks. A check is a mean over repeats, its 95 % interval, and a bound. It holds if the whole
 interval is on the right side of the bound, fails if the whole interval is on the wrong side, and cannot be told if
-the interval straddles the bound, or there is none because there was only one repeat. A claim holds if all of its
-checks do, and fails if one fails.
+the interval straddles the bound, or there is none because there was only one repeat. Where a paper says that
+something is no worse (`>=`, `<=`), the check fails only if the whole interval is on the wrong side: two values are
+different only if they differ beyond the interval. A claim holds if all of its checks do, and fails if one fails.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Literal
 from sojourn.stats import Interval, mean_interval
 
 Verdict = Literal["holds", "fails", "cannot tell"]
+Relation = Literal[">", "<", ">=", "<=", "="]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,8 @@ class Check:
     interval
         The value.
     relation
-        `">"` or `"<"`: on which side of the bound the value must be.
+        `">"` or `"<"`: on which side of the bound the value must be; `">="` or `"<="`: on which side it must not
+        clearly fail to be; `"="`: an exact value must be the bound.
     bound
         In the unit of the value.
     unit
@@ -37,7 +40,7 @@ class Check:
 
     what: str
     interval: Interval
-    relation: Literal[">", "<"]
+    relation: Relation
     bound: float
     unit: str
 
@@ -47,10 +50,13 @@ class Check:
         low, high = self.interval.low, self.interval.high
         if low is None or high is None:
             return "cannot tell"
-        if self.relation == "<":
-            low, high, bound = -high, -low, -self.bound
-        else:
-            bound = self.bound
+        if self.relation == "=":
+            return "holds" if low <= self.bound <= high else "fails"
+        bound = self.bound
+        if self.relation.startswith("<"):
+            low, high, bound = -high, -low, -bound
+        if self.relation.endswith("="):
+            return "holds" if high >= bound else "fails"
         if low > bound:
             return "holds"
         return "fails" if high <= bound else "cannot tell"
@@ -59,9 +65,13 @@ class Check:
     def margin(self) -> float:
         """How far the value is on the right side of the bound, in half widths of its interval."""
         low, high = self.interval.low, self.interval.high
-        sign = 1 if self.relation == ">" else -1
+        distance = self.interval.value - self.bound
+        if self.relation == "=":
+            distance = -abs(distance)
+        elif self.relation.startswith("<"):
+            distance = -distance
         width = 0.0 if low is None or high is None else (high - low) / 2
-        return sign * (self.interval.value - self.bound) / max(width, 1e-9)
+        return distance / max(width, 1e-9)
 
     def sentence(self) -> str:
         """Return the check in words, with its numbers."""
@@ -94,10 +104,34 @@ def below(what: str, values: Iterable[float], bound: float, unit: str) -> Check:
     return Check(what=what, interval=mean_interval(values), relation="<", bound=bound, unit=unit)
 
 
-def exact(what: str, value: float, relation: Literal[">", "<"], bound: float, unit: str) -> Check:
+def not_above(what: str, values: Iterable[float], bound: float, unit: str) -> Check:
+    """Return the check that the mean of the values is not clearly above the bound."""
+    return Check(what=what, interval=mean_interval(values), relation="<=", bound=bound, unit=unit)
+
+
+def not_below(what: str, values: Iterable[float], bound: float, unit: str) -> Check:
+    """Return the check that the mean of the values is not clearly below the bound."""
+    return Check(what=what, interval=mean_interval(values), relation=">=", bound=bound, unit=unit)
+
+
+def within(what: str, values: Sequence[float], low: float, high: float, unit: str) -> list[Check]:
+    """Return the checks that the mean of the values is between two bounds."""
+    return [above(what, values, low, unit), below(what, values, high, unit)]
+
+
+def exact(what: str, value: float, relation: Relation, bound: float, unit: str) -> Check:
     """Return the check of a number that has no spread: a count, or the answer of a deterministic algorithm."""
     interval = Interval(value=value, low=value, high=value, n=1)
     return Check(what=what, interval=interval, relation=relation, bound=bound, unit=unit)
+
+
+def best_of(checks: Sequence[Check]) -> Check:
+    """Return the check that speaks most for "in some case": one that holds, or else one that cannot be told."""
+    for verdict in ("holds", "cannot tell"):
+        found = [check for check in checks if check.verdict == verdict]
+        if found:
+            return max(found, key=lambda check: check.margin)
+    return max(checks, key=lambda check: check.margin)
 
 
 def all_of(checks: Sequence[Check], *, note: str = "") -> Judgement:
@@ -107,12 +141,10 @@ def all_of(checks: Sequence[Check], *, note: str = "") -> Judgement:
 
 def any_of(checks: Sequence[Check], *, note: str = "") -> Judgement:
     """Return the judgement of a claim that one of its checks suffices for."""
-    best = max(checks, key=lambda check: check.margin)
     holding = [check for check in checks if check.verdict == "holds"]
     if holding:
         return _judge(holding, note=note)
-    undecided = [check for check in checks if check.verdict == "cannot tell"]
-    return _judge(undecided or [best], note=note)
+    return _judge([best_of(checks)], note=note)
 
 
 def _judge(checks: Sequence[Check], *, note: str) -> Judgement:

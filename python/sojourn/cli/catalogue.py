@@ -1,4 +1,4 @@
-"""`sojourn list`: experiments, disciplines, presets, congestion controls."""
+"""`sojourn list`: experiments, pages, disciplines, presets, congestion controls."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 
 from sojourn import _native, tables
 from sojourn.experiments import BUILT_IN
+from sojourn.experiments.pages import pages
 
-_ABOUT = "Lists the experiments, queue disciplines with their parameters, presets, and congestion controls."
+_ABOUT = "Lists the experiments, web pages, queue disciplines with their parameters, presets, and congestion controls."
 
-PARTS = ("experiments", "qdiscs", "presets", "cc")
+PARTS = ("experiments", "pages", "qdiscs", "presets", "cc")
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("list", help="list experiments, disciplines and presets", description=_ABOUT)
+    parser = commands.add_parser("list", help="list experiments, pages, disciplines and presets", description=_ABOUT)
     parser.add_argument(
         "part", nargs="?", choices=PARTS, metavar="PART", help=f"one of {', '.join(PARTS)} (default: all)"
     )
@@ -29,6 +30,17 @@ def catalogue() -> dict[str, Any]:
     """Return all that there is to list."""
     return {
         "experiments": [{"name": one.name, "summary": one.summary} for one in BUILT_IN.values()],
+        "pages": [
+            {
+                "name": page.name,
+                "summary": page.summary,
+                "objects": len(page.objects),
+                "bytes": sum(page.objects),
+                "interval": page.interval,
+                "source": page.source,
+            }
+            for page in pages().values()
+        ],
         "qdiscs": json.loads(_native.list_qdiscs()),
         "presets": json.loads(_native.list_presets()),
         "cc": _native.congestion_controls(),
@@ -44,6 +56,7 @@ def handle(asked: argparse.Namespace) -> int:
         return 0
     printers: dict[str, Callable[[Any], str]] = {
         "experiments": _experiments,
+        "pages": _pages,
         "qdiscs": _qdiscs,
         "presets": _presets,
         "cc": _cc,
@@ -55,6 +68,11 @@ def handle(asked: argparse.Namespace) -> int:
 def _experiments(found: list[dict[str, str]]) -> str:
     body = tables.text(["experiment", "what runs"], [[one["name"], one["summary"]] for one in found], left=2)
     return f"{body}\nA TOML file with the keys of a scenario is an experiment too."
+
+
+def _pages(found: list[dict[str, Any]]) -> str:
+    rows = [[one["name"], one["summary"], one["interval"]] for one in found]
+    return tables.text(["page (--page)", "what is fetched", "every"], rows, left=2)
 
 
 def _qdiscs(found: list[dict[str, Any]]) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, tables
+from sojourn import api, rounds, tables
 from sojourn.cli import options
 from sojourn.cli.run import headline
 from sojourn.errors import ParamError
-from sojourn.results import Comparison, Run
-from sojourn.stored import Results, run_file, write_index
+from sojourn.results import Comparison
+from sojourn.stored import Results, write_index
 
 if TYPE_CHECKING:
     from sojourn.store import ResultFolder
@@ -20,7 +21,10 @@ _ABOUT = """\
 Runs one experiment under several queue disciplines, N times each with the same seeds, and prints means with 95 %
 confidence intervals over the repeats.
 
-With --out DIR it also writes every record (runs/), compare.json, runs.parquet, table.md, table.csv, figures and
+With --until-ci 2% it goes on with more seeds, the same for each discipline, until the intervals are that narrow. (To
+stop when an interval is narrow is sequential sampling, so it covers the true mean a little less often than 95 %.)
+
+With --out DIR it also writes every run (runs/), compare.json, runs.parquet, table.md, table.csv, figures and
 report.html.
 """
 
@@ -37,6 +41,7 @@ def add(commands: Any) -> None:
         help="discipline of both directions: tc text or a preset; give it once for each (see `sojourn list`)",
     )
     options.add_repeats(parser, default="10")
+    options.add_precision(parser)
     options.add_output(
         parser, "print one JSON object of format sojourn-compare/1", "write records, tables, figures and a report"
     )
@@ -51,27 +56,29 @@ def handle(asked: argparse.Namespace) -> int:
         message = f"pcap is {asked.pcap!r}, but a capture is of one run: use sojourn run with --pcap"
         raise ParamError(message)
     keywords = options.scenario_options(asked)
-    for qdisc in asked.qdisc:
-        api.build(asked.experiment, qdisc=qdisc, **keywords).normalized()
+    repeat = 10 if asked.repeat is None else asked.repeat
+    rounds.check_repeat(repeat)
+    until = options.precision(asked, repeat)
+    texts = [api.build(asked.experiment, qdisc=qdisc, **keywords).normalized() for qdisc in asked.qdisc]
     folder = None
     if asked.out is not None:
-        from sojourn.store import ResultFolder
+        from sojourn.store import ResultFolder, plan_name
 
-        folder = ResultFolder(asked.out, force=asked.force)
-
-    def store(qdisc: str, run: Run) -> None:
-        if folder is not None:
-            folder.write(run_file(run, qdisc), run.text + "\n")
-
-    comparison = api.compare(
-        asked.experiment,
-        qdiscs=asked.qdisc,
-        repeat=10 if asked.repeat is None else asked.repeat,
-        workers=asked.workers,
-        progress="compare",
-        done=store,
-        **keywords,
-    )
+        plan = plan_name("compare", texts, asked.qdisc, repeat, until and dataclasses.asdict(until))
+        folder = ResultFolder(asked.out, force=asked.force, plan=plan)
+    store = options.store_of(asked)
+    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
+        comparison = api.compare(
+            asked.experiment,
+            qdiscs=asked.qdisc,
+            repeat=repeat,
+            workers=asked.workers,
+            progress="compare",
+            store=store,
+            dask=asked.dask,
+            until=until,
+            **keywords,
+        )
     print(comparison.to_json() if asked.json else describe(comparison))
     if folder is not None:
         write(folder, comparison)
@@ -86,7 +93,7 @@ def describe(comparison: Comparison) -> str:
     scenario = {**runs[0].record["scenario"]}
     names = ", ".join(cell.qdisc for cell in comparison.cells)
     scenario["qdisc_up"] = scenario["qdisc_down"] = names
-    table = tables.text(report.headers(), report.table_rows(comparison, comparison.cells[0].link))
+    table = tables.text(report.headers(comparison), report.table_rows(comparison, comparison.cells[0].link))
     note = f"mean [95 % interval] over {len(runs)} runs" if len(runs) > 1 else "one run: no interval"
     return f"{headline(scenario)}\n\n{table}\n\n{note}"
 
@@ -104,7 +111,7 @@ def write(folder: ResultFolder, comparison: Comparison) -> None:
     folder.write_frame("runs.parquet", comparison.runs)
     folder.write("table.csv", comparison.summary.write_csv())
     rows = report.table_rows(comparison, comparison.cells[0].link)
-    folder.write("table.md", tables.markdown(report.headers(), rows) + "\n")
+    folder.write("table.md", tables.markdown(report.headers(comparison), rows) + "\n")
     drawn = report.all_figures(results)
     for figure in (one for of_link in drawn.values() for one in of_link):
         folder.write(f"figures/{figure.name}.svg", figure.svg)

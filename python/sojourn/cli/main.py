@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 
 from sojourn import __version__
-from sojourn.cli import catalogue, compare, export, imports, plot, report, reproduce, run
+from sojourn.cli import catalogue, compare, export, imports, plot, report, reproduce, run, sweep
 from sojourn.cli.options import Parser
 from sojourn.errors import ParamError, SojournError
 
@@ -41,8 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (ParamError, SojournError) as error:
         status = _complain(str(error))
-    except KeyboardInterrupt:
-        _complain("interrupted; every file that was written is whole")
+    except KeyboardInterrupt as stop:
+        _complain("; ".join(["interrupted", "every file that was written is whole", *map(str, stop.args)]))
         status = INTERRUPTED
     except BrokenPipeError:
         # The reader has gone, as `head` does when it has enough. Python would complain again at its exit.
@@ -62,7 +62,7 @@ def build_parser() -> Parser:
     parser = Parser(prog="sojourn", description=_ABOUT)
     parser.add_argument("--version", action="version", version=f"sojourn {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for module in (run, compare, reproduce, plot, report, export, imports, catalogue):
+    for module in (run, compare, sweep, reproduce, plot, report, export, imports, catalogue):
         module.add(commands)
     return parser
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from sojourn import rounds
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN
+from sojourn.rounds import DEFAULT_METRICS, DEFAULT_MOST, Precision
+from sojourn.store import RUNS
 
 EXPERIMENT_HELP = f"a built-in experiment ({', '.join(BUILT_IN)}) or the path of a TOML file"
 
@@ -55,7 +60,10 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
     traffic.add_argument("--flows-up", metavar="N", type=whole_number, help="TCP flows up, for bulk (default 1)")
     traffic.add_argument("--flows-down", metavar="N", type=whole_number, help="TCP flows down, for bulk (default 1)")
-    traffic.add_argument("--duration", metavar="TIME", help="measured window; starts with the flows (default 60s)")
+    traffic.add_argument("--page", metavar="NAME", help="page to fetch, for the web experiments (default google)")
+    traffic.add_argument(
+        "--duration", metavar="TIME", help="measured window; starts with the flows (default 60s; transient 25s)"
+    )
 
 
 def add_directions(parser: argparse.ArgumentParser) -> None:
@@ -80,9 +88,82 @@ def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:
     group.add_argument(
         "--workers", metavar="N", type=whole_number, help="processes to run in (default: one for each core)"
     )
+    add_cluster(group)
+    group.add_argument(
+        "--store",
+        metavar="DIR",
+        type=Path,
+        help="keep runs in the store DIR, and take from it those that are there (default: runs/ in --out DIR)",
+    )
     group.add_argument(
         "--backend", metavar="NAME", default="sim", help="sim, linux or live (default sim; this version has sim only)"
     )
+
+
+def add_cluster(group: argparse._ArgumentGroup) -> None:
+    """Add the option for a Dask cluster."""
+    group.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="run on the workers of the Dask scheduler at ADDRESS, such as tcp://host:8786 (default: processes here)",
+    )
+
+
+def add_precision(group: argparse.ArgumentParser) -> None:
+    """Add the options for repeating until an interval is narrow."""
+    part = group.add_argument_group("precision")
+    part.add_argument(
+        "--until-ci",
+        metavar="PERCENT",
+        help="go on with more seeds until the 95 %% interval of each metric lies within +-PERCENT of its mean, such "
+        "as 2%%; --repeat is then the least number of runs (default: --repeat runs)",
+    )
+    part.add_argument(
+        "--until-metric",
+        metavar="NAME",
+        action="append",
+        help=f"a metric that --until-ci looks at, a column of runs.parquet; give it once for each (default: "
+        f"{', '.join(DEFAULT_METRICS)})",
+    )
+    part.add_argument(
+        "--max-repeat",
+        metavar="N",
+        type=whole_number,
+        help=f"with --until-ci, the largest number of runs of a cell (default {DEFAULT_MOST})",
+    )
+
+
+def precision(asked: argparse.Namespace, repeat: int) -> Precision | None:
+    """Return when to stop repeating.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused, or one is given without `--until-ci`.
+    """
+    if asked.until_ci is not None:
+        return rounds.precision(asked.until_ci, asked.until_metric, asked.max_repeat, repeat)
+    for name in ("until_metric", "max_repeat"):
+        if getattr(asked, name) is not None:
+            message = f"{name.replace('_', '-')} is given, but is of use only together with until-ci"
+            raise ParamError(message)
+    return None
+
+
+def store_of(asked: argparse.Namespace) -> Path | None:
+    """Return the folder of the store: the one that was asked for, or that in the result folder."""
+    if asked.store is not None:
+        return Path(asked.store)
+    return None if asked.out is None else Path(asked.out) / RUNS
+
+
+@contextmanager
+def say_how_to_go_on(how: str) -> Iterator[None]:
+    """Have Ctrl-C say how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(how) from None
 
 
 def add_output(parser: argparse.ArgumentParser, json_help: str, out_help: str, *, out_required: bool = False) -> None:
@@ -123,6 +204,10 @@ def check_capture(asked: argparse.Namespace, runs: int) -> None:
     if runs > 1:
         message = f"pcap is {str(asked.pcap)!r}, but a capture is of one run, and repeat is {runs}"
         raise ParamError(message)
+    for name in ("store", "dask"):
+        if getattr(asked, name) is not None:
+            message = f"pcap is {str(asked.pcap)!r}, but a run with a capture is made here and now: leave {name} out"
+            raise ParamError(message)
     from sojourn.interop import capture
 
     capture.check_target(asked.pcap, force=asked.force)
@@ -130,7 +215,7 @@ def check_capture(asked: argparse.Namespace, runs: int) -> None:
 
 def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
-    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", "flows_up", "flows_down", "backend")
+    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", "flows_up", "flows_down", "page", "backend")
     given = {name: getattr(asked, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
         value = getattr(asked, name, None)

@@ -7,12 +7,13 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, tables
+from sojourn import api, plan, tables
 from sojourn.cli import options
 from sojourn.errors import ParamError
 from sojourn.papers import PAPERS
-from sojourn.results import Run, links
-from sojourn.stored import Results, run_file, write_index
+from sojourn.results import links
+from sojourn.run_store import RunStore
+from sojourn.stored import Results, write_index
 
 if TYPE_CHECKING:
     from sojourn.papers.good_bad_wifi import Outcome
@@ -54,7 +55,7 @@ def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.claims import judge_all, load
     from sojourn.papers import good_bad_wifi
-    from sojourn.store import ResultFolder
+    from sojourn.store import ResultFolder, plan_name
 
     paper = PAPERS[asked.paper]
     _one_of("profile", asked.profile, paper.profiles)
@@ -68,14 +69,15 @@ def handle(asked: argparse.Namespace) -> int:
         "backend": asked.backend,
     }
     api.require_backend(asked.backend)
-    for planned in good_bad_wifi.plan(**wanted):
-        planned.scenario.normalized()
-    folder = ResultFolder(asked.out, force=asked.force)
-
-    def store(qdisc: str, ablation: str, run: Run) -> None:
-        folder.write(run_file(run, qdisc, ablation), run.text + "\n")
-
-    outcome = good_bad_wifi.reproduce(**wanted, workers=asked.workers, progress=paper.name, done=store)
+    jobs = plan.jobs([planned.scenario for planned in good_bad_wifi.plan(**wanted)])
+    name = plan_name("reproduce", asked.paper, asked.only, [job.text for job in jobs])
+    folder = ResultFolder(asked.out, force=asked.force, plan=name)
+    store = options.store_of(asked)
+    assert store is not None
+    with options.say_how_to_go_on("the same command goes on from there"):
+        outcome = good_bad_wifi.reproduce(
+            **wanted, workers=asked.workers, progress=paper.name, store=RunStore(store), dask=asked.dask
+        )
     claims = judge_all(load("good_bad_wifi", "gbw-rrul-"), outcome.evidence)
     results = Results(
         title="The Good, the Bad and the WiFi, section 5.1: latency under load",

@@ -7,10 +7,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sojourn import api, runner, tables
-from sojourn.cli import options
+from sojourn.cli import options, traffic
+from sojourn.progress import progress_bar
 from sojourn.results import Cell, Comparison, Run, link_name
+from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
-from sojourn.stored import label_of, run_file
+from sojourn.stored import label_of
 
 if TYPE_CHECKING:
     from sojourn.store import ResultFolder
@@ -50,21 +52,25 @@ def handle(asked: argparse.Namespace) -> int:
     options.check_capture(asked, len(plan))
     folder = None
     if asked.out is not None:
-        from sojourn.store import ResultFolder
+        from sojourn.store import ResultFolder, plan_name
 
-        folder = ResultFolder(asked.out, force=asked.force)
-
-    def store(place: int, text: str) -> None:
-        if folder is not None and len(plan) > 1:
-            folder.write(run_file(Run(text=text), label), text + "\n")
-
+        name = plan_name("run", scenario.normalized(), label, len(plan)) if len(plan) > 1 else None
+        folder = ResultFolder(asked.out, force=asked.force, plan=name)
+    store = options.store_of(asked) if len(plan) > 1 else asked.store
     if asked.pcap is not None:
-        texts = [_captured(asked, plan[0])]
+        runs = [_captured(asked, plan[0])]
     else:
-        texts = runner.run_all(plan, workers=asked.workers, describe=scenario.experiment, done=store)
-    if len(texts) > 1:
-        return _several(asked, [Run(text=text) for text in texts], label, folder)
-    run = Run(text=texts[0])
+        with options.say_how_to_go_on("the same command goes on from there" if store else "nothing was kept"):
+            runs = runner.run_all(
+                plan,
+                workers=asked.workers,
+                describe=scenario.experiment,
+                store=None if store is None else RunStore(store),
+                dask=asked.dask,
+            )
+    if len(runs) > 1:
+        return _several(asked, runs, label, folder)
+    run = runs[0]
     if folder is not None:
         folder.write("run.json", run.text + "\n")
         folder.write_frame("series.parquet", run.series)
@@ -96,6 +102,13 @@ def describe(run: Run) -> str:
         _row("induced latency, mean", [summary["induced_latency_ms"]]),
         *(_row(f"round-trip time, {name}", [rtt[name]]) for name in ("median", "p95", "p99", "max")),
     ]
+    if rtt["count"] > 0:
+        echoes = (
+            tables.text(["latency (ms)", ""], latency)
+            + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %"
+        )
+    else:
+        echoes = "no echo probes"
     flows = [
         [
             flow["name"],
@@ -109,8 +122,8 @@ def describe(run: Run) -> str:
     parts = [
         headline(record["scenario"], record["seed"]),
         tables.text(["", "up", "down"], rows),
-        tables.text(["latency (ms)", ""], latency)
-        + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %",
+        echoes,
+        *traffic.describe(record),
         tables.text(["flow", "cc", "Mbit/s", "retransmitted", "timeouts"], flows, left=2) if flows else "no TCP flows",
     ]
     return "\n\n".join(parts)
@@ -129,13 +142,13 @@ def headline(scenario: dict[str, Any], seed: int | None = None) -> str:
     return "; ".join(parts if seed is None else [*parts, f"seed {seed}"])
 
 
-def _captured(asked: argparse.Namespace, scenario: Scenario) -> str:
+def _captured(asked: argparse.Namespace, scenario: Scenario) -> Run:
     from sojourn.interop import capture
 
     points = capture.DEFAULT_POINTS if asked.pcap_at is None else asked.pcap_at.split(",")
     snaplen = capture.DEFAULT_SNAPLEN if asked.pcap_snaplen is None else asked.pcap_snaplen
-    with runner.progress_bar(1, scenario.experiment):
-        return capture.run(scenario, asked.pcap, points=points, snaplen=snaplen, force=asked.force)
+    with progress_bar(1, scenario.experiment):
+        return Run(text=capture.run(scenario, asked.pcap, points=points, snaplen=snaplen, force=asked.force))
 
 
 def _label(scenario: Scenario) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import ParamError
-from sojourn.experiments import bulk, rrul, single
+from sojourn.experiments import bulk, rrul, rtt_fairness, single, voip, web
 from sojourn.experiments.options import Options
 from sojourn.scenario import Scenario
 
@@ -53,6 +53,31 @@ BUILT_IN: dict[str, Experiment] = {
         ),
         Experiment(name="tcp_1up", summary="one TCP flow up and an ICMP probe", build=single.build_up),
         Experiment(name="tcp_1down", summary="one TCP flow down and an ICMP probe", build=single.build_down),
+        Experiment(name="voip", summary="a G.711 voice stream up and one TCP flow up", build=voip.build),
+        Experiment(name="voip_rrul", summary="a G.711 voice stream up and the RRUL test", build=voip.build_rrul),
+        Experiment(
+            name="web", summary="a web page (--page) fetched again and again, and one TCP flow up", build=web.build
+        ),
+        Experiment(
+            name="web_rrul",
+            summary="a web page (--page) fetched again and again, and the RRUL test",
+            build=web.build_rrul,
+        ),
+        Experiment(
+            name="web_idle",
+            summary="a web page (--page) fetched again and again on an idle link",
+            build=web.build_idle,
+        ),
+        Experiment(
+            name="rtt_fairness",
+            summary="four TCP flows up with base RTTs of 10, 50, 200 and 500 ms, an ICMP probe on each path",
+            build=rtt_fairness.build,
+        ),
+        Experiment(
+            name="transient",
+            summary="the first 25 s of the RRUL test, with 5 s of the idle path before it",
+            build=rrul.build_transient,
+        ),
     )
 }
 
@@ -85,11 +110,12 @@ def overlay(stored: Scenario, options: Options) -> Scenario:
     Raises
     ------
     ParamError
-        If numbers of flows were given, which a finished scenario has fixed.
+        If numbers of flows or a page were given, which a finished scenario has fixed.
     """
-    options.refuse_flow_counts(stored.experiment)
+    options.refuse_foreign(stored.experiment)
     scenario = dataclasses.replace(stored, **options.given())
     if options.cc is not None:
         flows = tuple(dataclasses.replace(flow, congestion_control=options.cc) for flow in scenario.flows)
-        scenario = dataclasses.replace(scenario, flows=flows)
+        clients = tuple(dataclasses.replace(client, congestion_control=options.cc) for client in scenario.web)
+        scenario = dataclasses.replace(scenario, flows=flows, web=clients)
     return scenario

@@ -18,6 +18,7 @@ def build(options: Options) -> Scenario:
     ParamError
         If a number of flows is out of range.
     """
+    options.refuse_foreign("bulk", flow_counts=True)
     up = _count("flows-up", options.flows_up)
     down = _count("flows-down", options.flows_down)
     return scenario("bulk", options, flows_up=up, flows_down=down, probes=(ping(),))

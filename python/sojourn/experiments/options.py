@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import ParamError
-from sojourn.scenario import DEFAULT_DURATION, Direction, Flow, Probe, Scenario
+from sojourn.scenario import DEFAULT_DURATION, Direction, Flow, Probe, Scenario, Web
 
 #: What a built-in experiment uses where nothing is said.
 DEFAULTS: dict[str, Any] = {
@@ -34,13 +34,15 @@ class Options:
     qdisc_up, qdisc_down
         Discipline of each direction (default `"fq_codel"`).
     cc
-        Congestion control of all flows (default `"cubic"`).
+        Congestion control of all flows and web clients (default `"cubic"`).
     duration
         Time text (default `"60s"`).
     seed
         Default 1.
     flows_up, flows_down
         Number of flows, for `bulk` only.
+    page
+        Name of the page, for the web experiments only (default `"google"`).
     spare_acks
         Whether the bottleneck never drops pure acknowledgements.
     """
@@ -55,6 +57,7 @@ class Options:
     seed: int | None = None
     flows_up: int | None = None
     flows_down: int | None = None
+    page: str | None = None
     spare_acks: bool | None = None
 
     def given(self) -> dict[str, Any]:
@@ -62,22 +65,35 @@ class Options:
         names = ("up", "down", "rtt", "qdisc_up", "qdisc_down", "duration", "seed", "spare_acks")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
-    def refuse_flow_counts(self, experiment: str) -> None:
-        """Raise `ParamError` if flow counts were given to an experiment whose flows are fixed."""
+    def refuse_foreign(self, experiment: str, *, flow_counts: bool = False, page: bool = False) -> None:
+        """Raise `ParamError` if an option was given that this experiment does not take."""
         for field, value in (("flows-up", self.flows_up), ("flows-down", self.flows_down)):
-            if value is not None:
+            if value is not None and not flow_counts:
                 message = f"{field} is {value}, but only the experiment bulk takes it; {experiment} has fixed flows"
                 raise ParamError(message)
+        if self.page is not None and not page:
+            message = (
+                f"page is {self.page!r}, but only the experiments web, web_rrul and web_idle take it; "
+                f"{experiment} has no page to choose"
+            )
+            raise ParamError(message)
 
 
 def scenario(
-    experiment: str, options: Options, *, flows_up: int, flows_down: int, probes: tuple[Probe, ...]
+    experiment: str,
+    options: Options,
+    *,
+    flows_up: int,
+    flows_down: int,
+    probes: tuple[Probe, ...],
+    web: tuple[Web, ...] = (),
 ) -> Scenario:
     """Return the scenario of so many flows each way, with the options laid over the defaults."""
     return Scenario(
         experiment=experiment,
         flows=_flows("up", flows_up, options.cc) + _flows("down", flows_down, options.cc),
         probes=probes,
+        web=web,
         **{**DEFAULTS, **options.given()},
     )
 

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sojourn import api, runner
-from sojourn.claims.evidence import DISCIPLINES, FIFO, LINKS, Collision, Evidence, collisions
-from sojourn.results import Cell, Comparison, Run, gather
+from sojourn.claims.evidence import (
+    DISCIPLINES,
+    FIFO,
+    LINKS,
+    RRUL,
+    SPARED,
+    Cell,
+    Collision,
+    Evidence,
+    Gathering,
+)
+from sojourn.claims.observation import Observation, observe
+from sojourn.results import Cell as Repeats
+from sojourn.results import Comparison, Run, gather
 from sojourn.scenario import Scenario
 
 #: The figure of each link.
@@ -19,7 +31,8 @@ MOST_SEEDS = 2000
 #: Hashes do not depend on how long a run takes, so the search runs no longer than this.
 SEARCH_DURATION = "100ms"
 
-SPARED = "spared"
+#: What the files of the runs with spared acknowledgements are called.
+SPARED_ABLATION = "spared"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +63,9 @@ def plan(*, duration: str, repeat: int, seed: int = 1, backend: str = "sim") -> 
     spared = dataclasses.replace(
         _scenario("10/1", FIFO, duration=duration, seed=seed, backend=backend), spare_acks=True
     )
-    planned += [Planned(link="10/1", qdisc=FIFO, scenario=one, ablation=SPARED) for one in api.repeats(spared, repeat)]
+    planned += [
+        Planned(link="10/1", qdisc=FIFO, scenario=one, ablation=SPARED_ABLATION) for one in api.repeats(spared, repeat)
+    ]
     return planned
 
 
@@ -62,7 +77,8 @@ def reproduce(
     backend: str = "sim",
     workers: int | None = None,
     progress: str | None = None,
-    done: Callable[[str, str, Run], None] | None = None,
+    store: RunStore | None = None,
+    dask: str | None = None,
 ) -> Outcome:
     """Run the plan.
 
@@ -74,8 +90,8 @@ def reproduce(
         Number of processes (default: one for each core).
     progress
         Word for a progress bar on standard error; `None` shows none.
-    done
-        Called with the discipline, the ablation (`""` for none) and the run, as soon as a run is there.
+    store, dask
+        As `sojourn.runner.run_all` takes them.
 
     Raises
     ------
@@ -83,26 +99,19 @@ def reproduce(
         If a value is refused.
     """
     planned = plan(duration=duration, repeat=repeat, seed=seed, backend=backend)
-
-    def hand_over(place: int, text: str) -> None:
-        if done is not None:
-            done(preset(planned[place].qdisc), planned[place].ablation, Run(text=text))
-
-    texts = runner.run_all([one.scenario for one in planned], workers=workers, describe=progress, done=hand_over)
-    runs = [Run(text=text) for text in texts]
+    runs = runner.run_all([one.scenario for one in planned], workers=workers, describe=progress, store=store, dask=dask)
     main = [(one, run) for one, run in zip(planned, runs, strict=True) if not one.ablation]
     by_cell = gather([(one.link, one.qdisc) for one, _ in main], [run for _, run in main])
-    evidence = Evidence(
-        runs={(cell.link, cell.qdisc): cell.runs for cell in by_cell},
-        spared={("10/1", FIFO): tuple(run for one, run in zip(planned, runs, strict=True) if one.ablation == SPARED)},
-    )
-    collision = find_collision(evidence, duration=duration, seed=seed + repeat)
-    if collision is not None and done is not None:
-        done(preset("fq_nocodel"), "collision", collision.run)
-    cells = tuple(Cell(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in by_cell)
+    gathering = Gathering()
+    for one, run in zip(planned, runs, strict=True):
+        gathering.add(Cell(SPARED if one.ablation else RRUL, one.link, one.qdisc), run)
+    found = find_collision(gathering.evidence(), duration=duration, seed=seed + repeat)
+    if found is not None and done is not None:
+        done(preset("fq_nocodel"), "collision", found[1])
+    cells = tuple(Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in by_cell)
     return Outcome(
         comparison=Comparison(experiment="rrul", cells=cells),
-        evidence=dataclasses.replace(evidence, collision=collision),
+        evidence=gathering.evidence({} if found is None else {(RRUL, "fq_nocodel"): found[0]}),
     )
 
 
@@ -111,19 +120,21 @@ def preset(qdisc: str) -> str:
     return f"gbw:{qdisc}"
 
 
-def find_collision(evidence: Evidence, *, duration: str, seed: int) -> Collision | None:
+def find_collision(evidence: Evidence, *, duration: str, seed: int) -> tuple[Collision, Run] | None:
     """Return a run at 10/1 under fq_nocodel in which a probe shares its queue with an upstream data flow.
 
     The repeats come first; then seeds are tried in order, from `seed` on, so the same run is found each time.
     """
     repeats = evidence.of("10/1", "fq_nocodel")
-    for number, run in enumerate(repeats, start=1):
-        if (pair := _upstream_pair(run)) is not None:
-            return Collision(run=run, probe=pair[0], flow=pair[1], tried=number)
+    for number, seen in enumerate(repeats, start=1):
+        if (pair := _upstream_pair(seen)) is not None:
+            again = dataclasses.replace(next(_search(seen.seed)), duration=duration)
+            return Collision(seen=seen, probe=pair[0], flow=pair[1], tried=number), api.run(again)
     for number, short in enumerate(_search(seed), start=1):
-        if (pair := _upstream_pair(api.run(short))) is not None:
+        if (pair := _upstream_pair(observe(api.run(short)))) is not None:
             run = api.run(dataclasses.replace(short, duration=duration))
-            return Collision(run=run, probe=pair[0], flow=pair[1], tried=len(repeats) + number)
+            tried = len(repeats) + number
+            return Collision(seen=observe(run), probe=pair[0], flow=pair[1], tried=tried), run
     return None
 
 
@@ -133,9 +144,9 @@ def _search(seed: int) -> Iterator[Scenario]:
         yield dataclasses.replace(scenario, seed=seed + number)
 
 
-def _upstream_pair(run: Run) -> tuple[str, str] | None:
-    upstream = {flow["name"] for flow in run.record["flows"] if flow["direction"] == "up"}
-    return next(((probe, flow) for probe, flow in collisions(run) if flow in upstream), None)
+def _upstream_pair(seen: Observation) -> tuple[str, str] | None:
+    upstream = {flow.name for flow in seen.flows if flow.direction == "up"}
+    return next(((probe, flow) for probe, flow in seen.collisions if flow in upstream), None)
 
 
 def _scenario(link: str, qdisc: str, *, duration: str, seed: int, backend: str) -> Scenario:

@@ -1,8 +1,9 @@
-"""Figures: one function for each type. They take frames and return matplotlib figures; they run nothing."""
+"""Figures: one function for each type. They take plain data and return matplotlib figures; they run nothing."""
 
+from sojourn.plots import good_bad_wifi
 from sojourn.plots.distribution import rtt_cdf
 from sojourn.plots.ellipse import latency_goodput
 from sojourn.plots.save import FORMATS, to_bytes
 from sojourn.plots.timeseries import rtt_and_goodput
 
-__all__ = ["FORMATS", "latency_goodput", "rtt_and_goodput", "rtt_cdf", "to_bytes"]
+__all__ = ["FORMATS", "good_bad_wifi", "latency_goodput", "rtt_and_goodput", "rtt_cdf", "to_bytes"]

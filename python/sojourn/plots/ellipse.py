@@ -17,6 +17,7 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from sojourn.plots import style
+from sojourn.plots.panels import say_no_data
 from sojourn.stats import Ellipse, one_sigma
 
 #: Below this the latency axis is linear, so that 0 and a hair below it have a place; above it is logarithmic.
@@ -75,6 +76,9 @@ def _ellipses(runs: pl.DataFrame, labels: list[str], direction: str) -> dict[str
 
 
 def _draw(axis: Axes, shapes: dict[str, Ellipse], labels: list[str]) -> None:
+    if not shapes:
+        say_no_data(axis)
+        return
     colours, markers = style.colours(labels), style.markers(labels)
     for label, shape in shapes.items():
         outline = shape.outline()
@@ -98,6 +102,8 @@ def _draw(axis: Axes, shapes: dict[str, Ellipse], labels: list[str]) -> None:
 
 
 def _latency_axis(axis: Axes, shapes: list[Ellipse]) -> None:
+    if not shapes:
+        return
     ys = np.concatenate([shape.outline()[:, 1] for shape in shapes])
     low, high = float(ys.min()), float(ys.max())
     medians = [shape.y for shape in shapes]

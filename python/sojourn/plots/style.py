@@ -8,6 +8,7 @@ from typing import Any
 from zlib import crc32
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -144,7 +145,7 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def add_legend(figure: Figure, handles: Sequence[Line2D], *, title: str | None = None) -> None:
+def add_legend(figure: Figure, handles: Sequence[Artist], *, title: str | None = None) -> None:
     """Put a legend beside the plots, or below them if its words are long."""
     longest = max(len(str(handle.get_label())) for handle in handles)
     if longest <= LONGEST_BESIDE:

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import platform
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from matplotlib.figure import Figure as Drawing
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from sojourn import __version__, frames, plots, tables
 from sojourn.plots import style
+from sojourn.report.exhibit import Exhibit, Figure, PaperReport, draw, verdicts
 from sojourn.results import Cell, Comparison, link_words, links
 from sojourn.stored import Results, slug
+
+__all__ = [
+    "Exhibit",
+    "Figure",
+    "PaperReport",
+    "Section",
+    "all_figures",
+    "cell_is_symmetric",
+    "directions_of",
+    "figures",
+    "headers",
+    "link_title",
+    "page",
+    "paper",
+    "table_rows",
+]
 
 #: The columns of every table of results: heading, metric, decimals.
 COLUMNS = (
@@ -26,31 +40,12 @@ COLUMNS = (
     ("Jain up", "jain_up", 3),
     ("Jain down", "jain_down", 3),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Figure:
-    """A figure of the report.
-
-    Attributes
-    ----------
-    name
-        Of its files, without suffix.
-    caption
-        One or two sentences.
-    svg, png
-        The files.
-    """
-
-    name: str
-    caption: str
-    svg: bytes
-    png: bytes
-
-    @property
-    def data_uri(self) -> str:
-        """The SVG, to be written into a page."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+#: And those of the results that have them.
+OPTIONAL_COLUMNS = (
+    ("page fetch (s)", "page_fetch_s", 3),
+    ("voice delay (ms)", "voip_delay_ms", 1),
+    ("voice loss", "voip_loss", 4),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +92,7 @@ def table_rows(comparison: Comparison, link: str) -> list[list[str]]:
         [cell.qdisc]
         + [
             tables.interval(row["mean"], row["low"], row["high"], digits)
-            for _, metric, digits in COLUMNS
+            for _, metric, digits in columns(comparison)
             for row in (found[cell.qdisc, metric],)
         ]
         for cell in comparison.cells
@@ -105,9 +100,17 @@ def table_rows(comparison: Comparison, link: str) -> list[list[str]]:
     ]
 
 
-def headers() -> list[str]:
-    """Return the headings of the table."""
-    return ["qdisc", *(heading for heading, _, _ in COLUMNS)]
+def columns(comparison: Comparison | None = None) -> tuple[tuple[str, str, int], ...]:
+    """Return the columns of a table of results: the common ones, and those for which this comparison has values."""
+    if comparison is None:
+        return COLUMNS
+    there = set(comparison.summary["metric"])
+    return (*COLUMNS, *(column for column in OPTIONAL_COLUMNS if column[1] in there))
+
+
+def headers(comparison: Comparison | None = None) -> list[str]:
+    """Return the headings of the table of a comparison; without one, those that every table has."""
+    return ["qdisc", *(heading for heading, _, _ in columns(comparison))]
 
 
 def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, ...]:
@@ -119,7 +122,7 @@ def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, 
     series = {cell.qdisc: pl.concat([run.series for run in cell.runs]) for cell in cells}
     first = cells[0].runs[0].seed
     return (
-        _figure(
+        draw(
             prefix,
             f"Goodput against induced latency: the median of {repeats} runs and the 1σ ellipse of their covariance. "
             "The latency axis is flipped, so better is up and to the right."
@@ -127,12 +130,12 @@ def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, 
             + (" One direction is shown." if len(both) == 1 and cells[0].link.count("/") else ""),
             plots.latency_goodput(frames.runs(cells), directions=both, title=title),
         ),
-        _figure(
+        draw(
             f"{prefix}-rtt-cdf",
             f"Distribution of all probes' round-trip times over {repeats} runs.",
             plots.rtt_cdf(series, title=title),
         ),
-        _figure(
+        draw(
             f"{prefix}-timeseries",
             f"Round-trip time and goodput of the run with seed {first}, means over one second.",
             plots.rtt_and_goodput({cell.qdisc: cell.runs[0].series for cell in cells}, title=title),
@@ -159,7 +162,7 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
             Section(
                 title=f"{_figure_number(of_link[0].name)}{link_words(link)} (down/up)",
                 figures=of_link,
-                headers=tuple(headers()),
+                headers=tuple(headers(comparison)),
                 rows=tuple(tuple(row) for row in table_rows(comparison, link)),
                 colours=tuple(colours[label] for label in labels),
                 note=(
@@ -169,21 +172,30 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
                 ),
             )
         )
-    environment = Environment(
-        loader=PackageLoader("sojourn.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters["number"] = lambda value: "-" if value is None else f"{value:.4g}"
-    return environment.get_template("page.html.j2").render(
+    return _template("page.html.j2").render(
         results=results,
         sections=sections,
         facts=_facts(results),
-        verdicts=_verdicts(results.claims),
+        verdicts=verdicts(results.claims),
         scenarios=_scenarios(comparison),
     )
 
 
-def _figure(name: str, caption: str, drawing: Drawing) -> Figure:
-    return Figure(name=name, caption=caption, svg=plots.to_bytes(drawing, "svg"), png=plots.to_bytes(drawing, "png"))
+def paper(told: PaperReport) -> str:
+    """Return the report on a paper as one HTML page: every figure and table, then the verdict on each claim."""
+    return _template("paper.html.j2").render(report=told, claims=told.claims, verdicts=verdicts(told.claims))
+
+
+def _template(name: str) -> Template:
+    environment = Environment(
+        loader=PackageLoader("sojourn.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = lambda value: "-" if value is None else f"{value:.4g}"
+    return environment.get_template(name)
 
 
 def _figure_number(name: str) -> str:
@@ -205,10 +217,6 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("back end", str(records[0]["backend"])),
         ("versions", f"sojourn {__version__} (code {records[0]['code_version']}), Python {platform.python_version()}"),
     ]
-
-
-def _verdicts(claims: tuple[dict[str, Any], ...]) -> list[tuple[str, int]]:
-    return [(word, sum(claim["verdict"] == word for claim in claims)) for word in ("holds", "fails", "cannot tell")]
 
 
 def _scenarios(comparison: Comparison) -> list[tuple[str, str]]:

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 LEVEL = 0.95
 RESAMPLES = 10_000
@@ -79,9 +81,14 @@ def mean_interval(
     if n < FEWEST_TO_RESAMPLE:
         half = float(-quantile * sample.std(ddof=1) / np.sqrt(n))
         return Interval(value=mean, low=mean - half, high=mean + half, n=n)
-    drawn = np.random.default_rng(seed).integers(0, n, size=(resamples, n))
-    means = sample[drawn].mean(axis=1)
+    means = sample[_draws(n, resamples, seed)].mean(axis=1)
     tail = float(ndtr(np.sqrt(n / (n - 1)) * quantile))
     low, high = np.quantile(means, [tail, 1 - tail])
     # The mean of equal values can differ from them in the last digit; an interval holds its own centre.
     return Interval(value=mean, low=min(float(low), mean), high=max(float(high), mean), n=n)
+
+
+@lru_cache(maxsize=8)
+def _draws(n: int, resamples: int, seed: int) -> NDArray[np.int64]:
+    """Return which values each resample draws; the same for all samples of this size."""
+    return np.random.default_rng(seed).integers(0, n, size=(resamples, n))

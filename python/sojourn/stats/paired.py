@@ -26,6 +26,9 @@ METRICS: dict[str, str] = {
     "jain_down": "",
 }
 
+#: What only some experiments have: it is compared where there is a value.
+OPTIONAL_METRICS: dict[str, str] = {"page_fetch_s": "s", "voip_delay_ms": "ms", "voip_loss": ""}
+
 SUMMARY_SCHEMA = {
     "link": pl.String,
     "qdisc": pl.String,
@@ -49,8 +52,15 @@ PAIR_SCHEMA = {
 }
 
 
-def summarise(runs: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
+def measured(runs: pl.DataFrame) -> tuple[str, ...]:
+    """Return the metrics that these runs are compared by: all common ones, and the optional ones that have a value."""
+    there = [name for name in OPTIONAL_METRICS if name in runs.columns and runs[name].null_count() < len(runs)]
+    return (*METRICS, *there)
+
+
+def summarise(runs: pl.DataFrame, metrics: Sequence[str] | None = None) -> pl.DataFrame:
     """Return mean, median and 95 % interval of each metric for each link and discipline, in order of appearance."""
+    metrics = measured(runs) if metrics is None else metrics
     rows: list[tuple[object, ...]] = []
     for (link, qdisc), group in runs.group_by("link", "qdisc", maintain_order=True):
         for metric in metrics:
@@ -63,12 +73,13 @@ def summarise(runs: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl
     return pl.DataFrame(rows, schema=SUMMARY_SCHEMA, orient="row")
 
 
-def compare_pairs(runs: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
+def compare_pairs(runs: pl.DataFrame, metrics: Sequence[str] | None = None) -> pl.DataFrame:
     """Return `b - a` of each metric for each two disciplines on a link, paired by seed, with its 95 % interval.
 
     The verdict is `"higher"` or `"lower"` (b against a) if the interval leaves out 0, else `"cannot tell"`; with
     fewer than two pairs there is no interval.
     """
+    metrics = measured(runs) if metrics is None else metrics
     rows: list[tuple[object, ...]] = []
     for (link,), group in runs.group_by("link", maintain_order=True):
         names = group["qdisc"].unique(maintain_order=True).to_list()

@@ -11,6 +11,7 @@ fn conversation(protocol: Protocol, client_opens: bool) -> Conversation {
         client_opens,
         protocol,
         hashes: [0xffff_fff0, 7],
+        port: 0xffff_fff0,
     }
 }
 
@@ -203,7 +204,7 @@ proptest! {
     fn every_probe_has_its_size_and_valid_checksums(size in 60u16..=1514, number in any::<u32>(), hash in any::<u32>(),
         kind in 0usize..3, from_opener in any::<bool>()) {
         let protocol = [Protocol::Icmp, Protocol::UdpEcho, Protocol::Udp][kind];
-        let c = Conversation { hashes: [hash, 1], ..conversation(protocol, true) };
+        let c = Conversation { hashes: [hash, 1], port: hash, ..conversation(protocol, true) };
         assert_checksums(&bytes(&frame(&c, Point::Server, from_opener, size, Body::Probe(number))));
     }
 }

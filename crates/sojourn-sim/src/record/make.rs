@@ -1,8 +1,9 @@
 //! From a finished simulation to its record.
 
 use super::{
-    BacklogRecord, BottleneckRecord, Bottlenecks, Cost, FORMAT, FlowRecord, Mean, PerDirection, ProbeRecord,
-    ProbeSeries, Quantiles, Record, SeriesRecord, SojournRecord, Summary,
+    BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DropGapsRecord, FORMAT, FlowRecord, Mean, PerDirection,
+    ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournRecord, Summary, SynRecord, VoiceSeries, pages,
+    voice,
 };
 use crate::link::Egress;
 use crate::probe::{Probe, ProbeKind};
@@ -30,7 +31,7 @@ fn egress(simulator: &Simulator, direction: Direction) -> &Egress {
         .expect("the bottleneck has a rate")
 }
 
-pub(crate) fn bottlenecks(scenario: &Scenario, simulator: &Simulator) -> Bottlenecks {
+pub(crate) fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Bottlenecks {
     let one = |direction: Direction| {
         let (e, b) = (
             egress(simulator, direction),
@@ -50,6 +51,14 @@ pub(crate) fn bottlenecks(scenario: &Scenario, simulator: &Simulator) -> Bottlen
                 .iter()
                 .map(|r| (r.name(), e.meter.drops[r.index()]))
                 .collect(),
+            first_drop_s: DropReason::ALL
+                .iter()
+                .filter_map(|r| Some((r.name(), seconds_from(begin, e.meter.first_drops[r.index()]?))))
+                .collect(),
+            syn: SynRecord {
+                offered: e.meter.syns_offered,
+                dropped: e.meter.syns_dropped,
+            },
             ack_drops: e.meter.ack_drops,
             acks_spared: e.meter.acks_spared,
             marks: e.meter.marks,
@@ -87,13 +96,26 @@ fn route_names(scenario: &Scenario) -> Vec<&str> {
         .collect()
 }
 
+/// The direction of a probe that has one.
+fn direction_of(kind: ProbeKindScenario) -> Option<Direction> {
+    match kind {
+        ProbeKindScenario::Isochronous(d, _) | ProbeKindScenario::Poisson(d, _) | ProbeKindScenario::Voip(d, _) => {
+            Some(d)
+        }
+        ProbeKindScenario::Icmp(_) | ProbeKindScenario::UdpRr(_) => None,
+    }
+}
+
 /// Who shares a queue with owner `i`, in either direction of the bottleneck.
 fn sharers(scenario: &Scenario, simulator: &Simulator, i: usize) -> Vec<String> {
     let names = route_names(scenario);
     // The route of an owner that goes upstream.
     let upstream = |k: usize| {
-        let down = scenario.flows.get(k).is_some_and(|f| f.direction == Direction::Down);
-        2 * k + usize::from(down)
+        let direction = match scenario.flows.get(k) {
+            Some(flow) => flow.direction,
+            None => direction_of(scenario.probes[k - scenario.flows.len()].kind).unwrap_or(Direction::Up),
+        };
+        2 * k + usize::from(direction == Direction::Down)
     };
     let queue = |route: usize| simulator.hashes[route] % QUEUES;
     (0..names.len())
@@ -127,6 +149,8 @@ pub(crate) fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecor
                 ),
             );
             let data = forth.meter.routes[2 * i];
+            let gaps = forth.meter.gaps[2 * i];
+            let (mean, cv) = gaps.mean_and_cv();
             FlowRecord {
                 name: f.name.clone(),
                 kind: "tcp",
@@ -142,6 +166,12 @@ pub(crate) fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecor
                 mean_cwnd_segments: flow.cwnd_sum as f64 / flow.cwnd_samples.max(1) as f64,
                 acks_dropped: back.meter.routes[2 * i + 1].acks_dropped,
                 data_dropped: data.data_dropped,
+                drop_gaps_ms: DropGapsRecord {
+                    count: gaps.count,
+                    mean,
+                    cv,
+                },
+                syn_retransmissions: simulator.sender(i).syn_retransmissions(),
                 sojourn_ms: Mean {
                     mean: data.data_sojourn_ns as f64 / data.data_sent.max(1) as f64 / 1e6,
                 },
@@ -165,7 +195,7 @@ fn jain(v: &[f64]) -> f64 {
 }
 
 /// Seconds from `begin` to `t`, which may be before it.
-fn seconds_from(begin: Time, t: Time) -> f64 {
+pub(super) fn seconds_from(begin: Time, t: Time) -> f64 {
     (t.as_nanos() as f64 - begin.as_nanos() as f64) / 1e9
 }
 
@@ -207,18 +237,32 @@ fn samples(probe: &Probe, scenario: &Scenario, begin: Time) -> ProbeSeries {
     }
 }
 
-pub(crate) fn assemble(
-    scenario: &Scenario,
-    simulator: &Simulator,
-    begin: Time,
-    bottleneck: Bottlenecks,
-    flows: Vec<FlowRecord>,
-) -> Record {
-    let mut rtts = Vec::new();
-    let (mut sent_all, mut lost_all, mut excess) = (0, 0, 0.0);
-    let mut probes = Vec::new();
-    let mut rtt_series = BTreeMap::new();
-    for (i, (p, s)) in simulator.probes.iter().zip(&scenario.probes).enumerate() {
+/// What the probes of a run say, each and together.
+#[derive(Default)]
+struct Probes {
+    records: Vec<ProbeRecord>,
+    series: BTreeMap<String, ProbeSeries>,
+    voice: BTreeMap<String, VoiceSeries>,
+    /// Of all echo probes in the measured window: round-trip times, ms, and what they exceed the base by, added up.
+    rtts: Vec<f64>,
+    excess: f64,
+    sent: u64,
+    lost: u64,
+}
+
+fn probes(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Probes {
+    let mut all = Probes::default();
+    let (mut echoes, mut voips) = (simulator.probes.iter(), simulator.voips.iter());
+    for (i, s) in scenario.probes.iter().enumerate() {
+        let shared = sharers(scenario, simulator, scenario.flows.len() + i);
+        if let ProbeKindScenario::Voip(direction, codec) = s.kind {
+            if let Some(v) = voips.next() {
+                all.records.push(voice::record(s, direction, codec, v, shared));
+                all.voice.insert(s.name.clone(), voice::series(scenario, v));
+            }
+            continue;
+        }
+        let Some(p) = echoes.next() else { break };
         let series = samples(p, scenario, begin);
         let measured: Vec<f64> = series
             .t_s
@@ -237,30 +281,38 @@ pub(crate) fn assemble(
             ProbeKind::Isochronous { .. } => "isochronous",
             ProbeKind::Poisson { .. } => "poisson",
         };
-        let direction = match s.kind {
-            ProbeKindScenario::Isochronous(d, _) | ProbeKindScenario::Poisson(d, _) => d.name(),
-            ProbeKindScenario::Icmp(_) | ProbeKindScenario::UdpRr(_) => "both",
-        };
         if !one_way {
-            sent_all += sent;
-            lost_all += lost;
+            all.sent += sent;
+            all.lost += lost;
             // Each probe's own base RTT is taken off, so that paths of different lengths mix.
-            excess += measured.iter().sum::<f64>() - s.rtt.as_millis_f64() * measured.len() as f64;
-            rtts.extend_from_slice(&measured);
+            all.excess += measured.iter().sum::<f64>() - s.rtt.as_millis_f64() * measured.len() as f64;
+            all.rtts.extend_from_slice(&measured);
         }
         let quantiles = Some(Quantiles::of(measured));
-        probes.push(ProbeRecord {
+        all.records.push(ProbeRecord {
             name: s.name.clone(),
             kind,
-            direction,
+            direction: direction_of(s.kind).map_or("both", Direction::name),
             sent,
             lost,
             rtt_ms: if one_way { None } else { quantiles.clone() },
             delay_ms: if one_way { quantiles } else { None },
-            queue_shared_with: sharers(scenario, simulator, scenario.flows.len() + i),
+            voice: None,
+            queue_shared_with: shared,
         });
-        rtt_series.insert(s.name.clone(), series);
+        all.series.insert(s.name.clone(), series);
     }
+    all
+}
+
+pub(crate) fn assemble(
+    scenario: &Scenario,
+    simulator: &Simulator,
+    begin: Time,
+    bottleneck: Bottlenecks,
+    flows: Vec<FlowRecord>,
+) -> Record {
+    let p = probes(scenario, simulator, begin);
     let goodputs = |direction: Direction| -> Vec<f64> {
         flows
             .iter()
@@ -269,6 +321,7 @@ pub(crate) fn assemble(
             .collect()
     };
     let (up, down) = (goodputs(Direction::Up), goodputs(Direction::Down));
+    let web = pages::records(scenario, simulator, begin);
     let packets = bottleneck.up.packets + bottleneck.down.packets;
     Record {
         format: FORMAT,
@@ -281,24 +334,26 @@ pub(crate) fn assemble(
             // From 0.0, because the sum of no floats is -0.0.
             goodput_up_mbit: up.iter().fold(0.0, |sum, x| sum + x),
             goodput_down_mbit: down.iter().fold(0.0, |sum, x| sum + x),
-            induced_latency_ms: if rtts.is_empty() {
+            induced_latency_ms: if p.rtts.is_empty() {
                 0.0
             } else {
-                excess / rtts.len() as f64
+                p.excess / p.rtts.len() as f64
             },
-            probe_loss: if sent_all == 0 {
+            probe_loss: if p.sent == 0 {
                 0.0
             } else {
-                f64::from(lost_all as u32) / sent_all as f64
+                f64::from(p.lost as u32) / p.sent as f64
             },
             jain_up: jain(&up),
             jain_down: jain(&down),
-            rtt_ms: Quantiles::of(rtts),
+            rtt_ms: Quantiles::of(p.rtts),
+            page_fetch_s: pages::mean_time(&web),
         },
         flows,
-        probes,
+        probes: p.records,
+        web,
         bottleneck,
-        series: series(scenario, simulator, begin, rtt_series),
+        series: series(scenario, simulator, begin, p.series, p.voice),
         cost: Cost {
             events: simulator.events,
             packets,
@@ -308,7 +363,13 @@ pub(crate) fn assemble(
     }
 }
 
-fn series(scenario: &Scenario, simulator: &Simulator, begin: Time, rtt: BTreeMap<String, ProbeSeries>) -> SeriesRecord {
+fn series(
+    scenario: &Scenario,
+    simulator: &Simulator,
+    begin: Time,
+    rtt: BTreeMap<String, ProbeSeries>,
+    voip: BTreeMap<String, VoiceSeries>,
+) -> SeriesRecord {
     let s = &simulator.series;
     let named = |i: usize| scenario.flows[i].name.clone();
     let goodput = |delivered: &[u64]| -> Vec<f64> {
@@ -348,5 +409,6 @@ fn series(scenario: &Scenario, simulator: &Simulator, begin: Time, rtt: BTreeMap
             down: down.packets,
         },
         rtt,
+        voip,
     }
 }

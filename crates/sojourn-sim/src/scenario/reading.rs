@@ -35,7 +35,7 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
     if let Some(tcp) = value.get("tcp") {
         object("tcp", tcp)?;
     }
-    for key in ["flows", "probes"] {
+    for key in ["flows", "probes", "web"] {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
         for (i, item) in items.enumerate() {
             object(&format!("{key}[{i}]"), item)?;
@@ -104,7 +104,7 @@ fn wanted(expected: &str) -> String {
         "a sequence" => "a list".to_owned(),
         "u16" => format!("a whole number from 0 to {}", u16::MAX),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
-        "u64" => format!("a whole number from 0 to {}", u64::MAX),
+        "u64" | "usize" => format!("a whole number from 0 to {}", u64::MAX),
         other => other.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! A scenario as text: what a person writes and a file holds.
 
-use super::{FlowScenario, ProbeKindScenario, ProbeScenario};
+use super::{FlowScenario, ProbeKindScenario, ProbeScenario, WebScenario};
 use serde::{Deserialize, Serialize};
 use sojourn_tcp::TcpParams;
 use sojourn_units::{format_duration, format_rate};
@@ -23,12 +23,14 @@ pub(super) struct Text {
     pub(super) burst_down: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edge_rate: Option<String>,
+    pub(super) delay_tick: String,
     pub(super) start_jitter: String,
     pub(super) spare_acks: bool,
     pub(super) sample_interval: String,
     pub(super) tcp: TcpText,
     pub(super) flows: Vec<FlowText>,
     pub(super) probes: Vec<ProbeText>,
+    pub(super) web: Vec<WebText>,
     pub(super) seed: u64,
 }
 
@@ -46,12 +48,14 @@ impl Default for Text {
             burst_up: None,
             burst_down: None,
             edge_rate: None,
+            delay_tick: "0s".into(),
             start_jitter: "50ms".into(),
             spare_acks: false,
             sample_interval: "200ms".into(),
             tcp: TcpText::default(),
             flows: Vec::new(),
             probes: Vec::new(),
+            web: Vec::new(),
             seed: 1,
         }
     }
@@ -60,6 +64,7 @@ impl Default for Text {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct TcpText {
+    pub(super) variant: String,
     pub(super) mss: u16,
     pub(super) initial_window: u32,
     pub(super) receive_window: String,
@@ -73,6 +78,7 @@ impl Default for TcpText {
     fn default() -> Self {
         let p = TcpParams::default();
         Self {
+            variant: p.variant.name().into(),
             mss: p.mss,
             initial_window: p.initial_window,
             receive_window: p.receive_window.to_string(),
@@ -117,7 +123,54 @@ pub(super) struct ProbeText {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) codec: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) frame: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bitrate: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) headers: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rtt: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct WebText {
+    pub(super) name: String,
+    pub(super) page: String,
+    pub(super) objects: Vec<u64>,
+    pub(super) workers: usize,
+    pub(super) interval: String,
+    pub(super) congestion_control: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rtt: Option<String>,
+    pub(super) start: String,
+    pub(super) think_time: String,
+    pub(super) request_bytes: u64,
+    pub(super) header_bytes: u64,
+    pub(super) dns: bool,
+}
+
+impl Default for WebText {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            page: "custom".into(),
+            objects: Vec::new(),
+            workers: 4,
+            interval: "200ms".into(),
+            congestion_control: "cubic".into(),
+            rtt: None,
+            start: "0s".into(),
+            think_time: "0s".into(),
+            // cURL's GET of a path of some 20 letters: request line, Host, User-Agent, Accept.
+            request_bytes: 100,
+            // Status line and the ten or so header lines of a plain server.
+            header_bytes: 300,
+            dns: true,
+        }
+    }
 }
 
 pub(super) fn flow_text(f: &FlowScenario) -> FlowText {
@@ -136,7 +189,7 @@ pub(super) fn flow_text(f: &FlowScenario) -> FlowText {
 pub(super) fn probe_text(p: &ProbeScenario) -> ProbeText {
     let mut text = ProbeText {
         name: p.name.clone(),
-        size: Some(p.size),
+        size: (!matches!(p.kind, ProbeKindScenario::Voip(..))).then_some(p.size),
         rtt: Some(format_duration(p.rtt)),
         ..ProbeText::default()
     };
@@ -155,6 +208,31 @@ pub(super) fn probe_text(p: &ProbeScenario) -> ProbeText {
             text.direction = Some(direction.name().into());
             text.interval = Some(format_duration(interval));
         }
+        ProbeKindScenario::Voip(direction, voice) => {
+            text.kind = "voip".into();
+            text.direction = Some(direction.name().into());
+            text.codec = Some(voice.codec.name().into());
+            text.frame = Some(format_duration(voice.frame));
+            text.bitrate = Some(format_rate(voice.bitrate));
+            text.headers = Some(voice.headers);
+        }
     }
     text
+}
+
+pub(super) fn web_text(w: &WebScenario) -> WebText {
+    WebText {
+        name: w.name.clone(),
+        page: w.page.clone(),
+        objects: w.objects.clone(),
+        workers: w.workers,
+        interval: format_duration(w.interval),
+        congestion_control: w.congestion_control.name().into(),
+        rtt: Some(format_duration(w.rtt)),
+        start: format_duration(w.start),
+        think_time: format_duration(w.think_time),
+        request_bytes: w.request_bytes,
+        header_bytes: w.header_bytes,
+        dns: w.dns,
+    }
 }

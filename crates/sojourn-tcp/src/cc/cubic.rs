@@ -2,6 +2,7 @@
 
 use super::hystart::HyStart;
 use super::{Ack, CongestionControl, Window};
+use crate::Variant;
 use sojourn_units::{Duration, Time};
 
 /// beta_cubic = 0.7, as the fraction that Linux has.
@@ -39,12 +40,15 @@ pub struct Cubic {
     last_update_ms: u64,
     min_rtt: Option<Duration>,
     hystart: Option<HyStart>,
+    /// Linux before 4.0: the Reno-friendly window counts acknowledgements, which with delayed ones is half as fast, and
+    /// the window may grow with every segment acknowledged.
+    counts_acks: bool,
 }
 
 impl Cubic {
     /// A controller before its first acknowledgement, with or without `HyStart`.
     #[must_use]
-    pub fn new(hystart: bool) -> Self {
+    pub fn new(hystart: bool, variant: Variant) -> Self {
         Self {
             w_max: None,
             epoch_start: None,
@@ -56,12 +60,14 @@ impl Cubic {
             last_window: 0,
             last_update_ms: 0,
             min_rtt: None,
-            hystart: hystart.then(HyStart::default),
+            hystart: hystart.then(|| HyStart::new(variant)),
+            counts_acks: variant == Variant::Linux314,
         }
     }
 
     fn update(&mut self, cwnd: u32, ack: &Ack) {
-        self.w_est_credit += ack.acked;
+        let counted = if self.counts_acks { 1 } else { ack.acked };
+        self.w_est_credit += counted;
         let now_ms = ack.now.as_nanos() / 1_000_000;
         if self.last_window == cwnd && now_ms - self.last_update_ms <= 31 {
             return;
@@ -70,7 +76,7 @@ impl Cubic {
             self.last_window = cwnd;
             self.last_update_ms = now_ms;
             let epoch_start = *self.epoch_start.get_or_insert_with(|| {
-                self.w_est_credit = ack.acked;
+                self.w_est_credit = counted;
                 self.w_est = cwnd;
                 match self.w_max {
                     Some(w_max) if w_max > cwnd => {
@@ -114,7 +120,7 @@ impl Cubic {
         if self.w_est > cwnd {
             self.per_segment = self.per_segment.min(cwnd / (self.w_est - cwnd));
         }
-        self.per_segment = self.per_segment.max(2);
+        self.per_segment = self.per_segment.max(if self.counts_acks { 1 } else { 2 });
     }
 }
 
@@ -165,13 +171,16 @@ impl CongestionControl for Cubic {
         }
         *self = Self {
             hystart,
-            ..Self::new(false)
+            counts_acks: self.counts_acks,
+            ..Self::new(false, Variant::Linux61)
         };
     }
 
     fn on_restart(&mut self, idle: Duration, now: Time) {
         // The function stands still while nothing is sent. An epoch that began after the last transmission begins now.
-        if let Some(e) = &mut self.epoch_start {
+        if let Some(e) = &mut self.epoch_start
+            && !self.counts_acks
+        {
             *e = (*e + idle).min(now);
         }
     }
@@ -262,7 +271,7 @@ mod tests {
     fn the_window_returns_to_w_max_after_k_seconds() {
         // RFC 9438 section 4.2: K = cbrt(W_max (1 - beta) / C) = cbrt(1000 * 0.3 / 0.4) = 9.09 s.
         let rtt = Duration::from_millis(100);
-        let (mut c, mut now) = (Cubic::new(false), Time::from_secs(1));
+        let (mut c, mut now) = (Cubic::new(false, Variant::Linux61), Time::from_secs(1));
         let mut w = Window {
             cwnd: 1000,
             ssthresh: 1000,
@@ -290,7 +299,7 @@ mod tests {
     fn in_the_reno_friendly_region_the_slope_is_8_15_of_a_segment_a_round() {
         // Small window, short RTT: Reno would be faster than the cubic function. alpha = 3 (1-0.7)/(1+0.7) = 0.53.
         let rtt = Duration::from_millis(5);
-        let (mut c, mut now) = (Cubic::new(false), Time::from_secs(1));
+        let (mut c, mut now) = (Cubic::new(false, Variant::Linux61), Time::from_secs(1));
         let mut w = Window {
             cwnd: 30,
             ssthresh: 30,
@@ -310,7 +319,7 @@ mod tests {
     /// acknowledgement that this restart follows.
     #[test]
     fn an_epoch_never_begins_in_the_future() {
-        let mut c = Cubic::new(false);
+        let mut c = Cubic::new(false, Variant::Linux61);
         let mut w = Window {
             cwnd: 10,
             ssthresh: 10,
@@ -329,7 +338,7 @@ mod tests {
 
     #[test]
     fn fast_convergence_lowers_the_peak() {
-        let mut c = Cubic::new(false);
+        let mut c = Cubic::new(false, Variant::Linux61);
         let w = |cwnd| Window {
             cwnd,
             ssthresh: 0,

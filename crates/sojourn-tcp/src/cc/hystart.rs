@@ -26,9 +26,19 @@ pub(crate) struct HyStart {
     current_rtt: Option<Duration>,
     samples: u32,
     found: bool,
+    /// Linux 3.14: a sixteenth of the base RTT, no slack for aggregation, and only a round's first samples count.
+    first: bool,
 }
 
 impl HyStart {
+    /// As `variant` of Linux has it.
+    pub(crate) fn new(variant: crate::Variant) -> Self {
+        Self {
+            first: variant == crate::Variant::Linux314,
+            ..Self::default()
+        }
+    }
+
     /// Starts over, as after a time-out.
     pub(crate) fn restart(&mut self, now: Time, nxt: u64) {
         self.found = false;
@@ -57,22 +67,27 @@ impl HyStart {
         if ack.now.since(self.last_ack) <= ACK_DELTA {
             self.last_ack = ack.now;
             // Four full-sized offload bursts at the pacing rate, at most 1 ms: slack for aggregated acknowledgements.
-            let slack = (4 * 65_536 * 1_000_000_000_u64)
-                .checked_div(ack.pacing_rate)
-                .map_or(Duration::ZERO, |ns| {
-                    Duration::from_nanos(ns).min(Duration::from_millis(1))
-                });
+            let slack = if self.first {
+                None
+            } else {
+                (4 * 65_536 * 1_000_000_000_u64).checked_div(ack.pacing_rate)
+            }
+            .map_or(Duration::ZERO, |ns| {
+                Duration::from_nanos(ns).min(Duration::from_millis(1))
+            });
             if ack.now.since(self.round_start) > (base + slack) / 2 {
                 self.found = true;
                 window.ssthresh = window.cwnd;
             }
         }
-        self.current_rtt = Some(self.current_rtt.map_or(rtt, |r| r.min(rtt)));
+        if !self.first || self.samples < MIN_SAMPLES {
+            self.current_rtt = Some(self.current_rtt.map_or(rtt, |r| r.min(rtt)));
+        }
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
         } else if self
             .current_rtt
-            .is_some_and(|r| r > base + (base / 8).max(DELAY_MIN).min(DELAY_MAX))
+            .is_some_and(|r| r > base + (base / if self.first { 16 } else { 8 }).max(DELAY_MIN).min(DELAY_MAX))
         {
             self.found = true;
             window.ssthresh = window.cwnd;

@@ -109,10 +109,10 @@ impl Algorithm {
 
     /// A fresh controller.
     #[must_use]
-    pub fn build(self, hystart: bool) -> Controller {
+    pub fn build(self, hystart: bool, variant: crate::Variant) -> Controller {
         match self {
-            Self::Cubic => Controller::Cubic(Cubic::new(hystart)),
-            Self::Reno => Controller::Reno(Reno),
+            Self::Cubic => Controller::Cubic(Cubic::new(hystart, variant)),
+            Self::Reno => Controller::Reno(Reno::new(variant)),
         }
     }
 }

@@ -4,7 +4,21 @@ use super::{Ack, CongestionControl, Window};
 
 /// Additive increase of one segment a round trip, multiplicative decrease by half.
 #[derive(Clone, Copy, Debug)]
-pub struct Reno;
+pub struct Reno {
+    /// In congestion avoidance an acknowledgement counts as one segment, however many it covers (RFC 5681 section 3.1's
+    /// older reading; Linux before 4.0).
+    counts_acks: bool,
+}
+
+impl Reno {
+    /// As `variant` of Linux has it.
+    #[must_use]
+    pub fn new(variant: crate::Variant) -> Self {
+        Self {
+            counts_acks: variant == crate::Variant::Linux314,
+        }
+    }
+}
 
 impl CongestionControl for Reno {
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
@@ -14,6 +28,9 @@ impl CongestionControl for Reno {
             if acked == 0 {
                 return;
             }
+        }
+        if self.counts_acks {
+            acked = acked.min(1);
         }
         let cwnd = window.cwnd;
         window.additive_increase(cwnd, acked);
@@ -48,14 +65,15 @@ mod tests {
             ssthresh: 20,
             credit: 0,
         };
+        let mut reno = Reno::new(crate::Variant::Linux61);
         for _ in 0..10 {
-            Reno.grow(&ack(1), &mut w);
+            reno.grow(&ack(1), &mut w);
         }
         assert_eq!(w.cwnd, 20);
         for _ in 0..20 {
-            Reno.grow(&ack(1), &mut w);
+            reno.grow(&ack(1), &mut w);
         }
         assert_eq!(w.cwnd, 21);
-        assert_eq!(Reno.reduce(&w), 10);
+        assert_eq!(reno.reduce(&w), 10);
     }
 }

@@ -1,7 +1,9 @@
 //! Scripted transfers, against the RFCs that each test names.
 
 mod ack;
+mod close;
 mod ecn;
+mod linux_3_14;
 mod loss;
 mod net;
 mod timeout;

@@ -139,6 +139,12 @@ impl Net {
         self.pump();
     }
 
+    /// The client closes.
+    pub(crate) fn close(&mut self) {
+        self.client.close();
+        self.pump();
+    }
+
     /// Runs until all that was written is acknowledged.
     pub(crate) fn finish(&mut self) {
         while self.client.sender().bytes_pending() > 0 {
@@ -167,7 +173,13 @@ impl Net {
         if arrival == Some(at) {
             let (_, (dir, segment)) = self.in_transit.pop_first().expect("there is an arrival");
             match dir {
-                Dir::Data => self.server.on_segment(&segment, at),
+                Dir::Data => {
+                    self.server.on_segment(&segment, at);
+                    // Its application closes at the end of the data.
+                    if self.server.receiver().is_finished() {
+                        self.server.close();
+                    }
+                }
                 Dir::Ack => {
                     (delivered, advanced) = self.told(&segment);
                     self.client.on_segment(&segment, at);

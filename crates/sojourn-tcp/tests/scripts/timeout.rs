@@ -196,6 +196,10 @@ fn a_lost_syn_is_repeated_after_1_s_and_3_s() {
     net.write(1);
     net.finish();
     assert_eq!(syns(&net, Dir::Data), [0, 1000, 3000]);
+    assert_eq!(
+        (net.client.syn_retransmissions(), net.server.syn_retransmissions()),
+        (2, 0)
+    );
     assert!(net.client.is_established() && net.server.is_established());
     let net = Net::transfer(&params(Cubic), 10, |s| {
         if s.dir == Dir::Data && s.nth < 2 {
@@ -226,6 +230,10 @@ fn a_lost_syn_ack_is_repeated_after_1_s() {
     net.finish();
     assert_eq!(syns(&net, Dir::Data), [0, 1000]);
     assert!(syns(&net, Dir::Ack)[1] >= 1000, "{:?}", syns(&net, Dir::Ack));
+    assert_eq!(net.client.syn_retransmissions(), 1);
+    // The round trip of the handshake is that of the SYN-ACK that was answered, not the second that the first was lost.
+    let srtt = net.server.sender().srtt().expect("the handshake gave a sample");
+    assert!(srtt < sojourn_units::Duration::from_millis(60), "{srtt}");
 }
 
 /// RFC 6298 section 5.5; Linux gives up after `tcp_syn_retries` (6).

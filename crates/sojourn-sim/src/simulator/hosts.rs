@@ -58,6 +58,9 @@ impl Simulator {
         };
         f.unwritten -= chunk;
         sender.write(chunk);
+        if f.unwritten == 0 && f.spec.bytes.is_some() {
+            sender.close();
+        }
         match f.spec.write_rate {
             Some(rate) if f.unwritten > 0 => {
                 self.calendar
@@ -98,7 +101,7 @@ impl Simulator {
             self.send_probe(probe, true, number);
             return;
         }
-        if p.on_answer(number, self.now) {
+        if !self.dismissed && p.on_answer(number, self.now) {
             // A closed loop asks again at once.
             self.calendar.set(p.slot, self.now);
         }

@@ -1,0 +1,44 @@
+//! The record of a web client.
+
+use super::make::seconds_from;
+use super::{FetchRecord, Quantiles, WebRecord};
+use crate::scenario::Scenario;
+use crate::simulator::Simulator;
+use sojourn_units::Time;
+
+pub(super) fn records(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Vec<WebRecord> {
+    let one = |(s, w): (&crate::scenario::WebScenario, &crate::simulator::Web)| {
+        let fetches: Vec<FetchRecord> = w
+            .client
+            .fetches
+            .iter()
+            .map(|f| FetchRecord {
+                start_s: seconds_from(begin, f.start),
+                dns_s: f.dns.as_secs_f64(),
+                connect_s: f.connect.as_secs_f64(),
+                time_s: f.time.as_secs_f64(),
+                syn_retransmitted: f.syn_retransmitted,
+                dns_retried: f.dns_retried,
+            })
+            .collect();
+        WebRecord {
+            name: s.name.clone(),
+            page: s.page.clone(),
+            objects: s.objects.len(),
+            bytes: s.objects.iter().sum(),
+            completed: fetches.len(),
+            time_s: Quantiles::of(fetches.iter().map(|f| f.time_s).collect()),
+            fetches,
+        }
+    };
+    scenario.web.iter().zip(&simulator.webs).map(one).collect()
+}
+
+/// Mean time over all fetches of all clients; `None` without.
+pub(super) fn mean_time(records: &[WebRecord]) -> Option<f64> {
+    let (n, sum) = records
+        .iter()
+        .flat_map(|w| &w.fetches)
+        .fold((0u64, 0.0), |(n, sum), f| (n + 1, sum + f.time_s));
+    (n > 0).then(|| sum / n as f64)
+}

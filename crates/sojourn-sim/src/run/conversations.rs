@@ -1,0 +1,44 @@
+//! What a capture is told of a run before it begins: who talks to whom, and on which routes.
+
+use crate::scenario::{Direction, ProbeKindScenario, Scenario};
+use crate::simulator::Simulator;
+use crate::tap::{Conversation, Protocol, Tap};
+
+/// Opens the conversation of each flow and each probe, and announces the web clients, which open theirs as they go.
+pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
+    let tcp = Protocol::Tcp {
+        mss: s.tcp.mss,
+        ecn: s.tcp.ecn,
+    };
+    let flows = s.flows.iter().map(|f| (&f.name, f.direction, tcp));
+    let probes = s.probes.iter().map(|p| {
+        let (direction, protocol) = match p.kind {
+            ProbeKindScenario::Icmp(_) => (Direction::Up, Protocol::Icmp),
+            ProbeKindScenario::UdpRr(_) => (Direction::Up, Protocol::UdpEcho),
+            ProbeKindScenario::Isochronous(direction, _)
+            | ProbeKindScenario::Poisson(direction, _)
+            | ProbeKindScenario::Voip(direction, _) => (direction, Protocol::Udp),
+        };
+        (&p.name, direction, protocol)
+    });
+    let web = s.web.iter().map(|w| (&w.name, Direction::Up, tcp));
+    let first_web = s.flows.len() + s.probes.len();
+    for (number, (name, direction, protocol)) in flows.chain(probes).chain(web).enumerate() {
+        // Routes come in pairs, in this order: from the opener, and to it.
+        let routes = [2 * number as u16, 2 * number as u16 + 1];
+        let hashes = routes.map(|r| simulator.hashes[usize::from(r)]);
+        let conversation = Conversation {
+            name: name.clone(),
+            number: number as u32,
+            client_opens: direction == Direction::Up,
+            protocol,
+            hashes,
+            port: hashes[0],
+        };
+        if number < first_web {
+            tap.open(conversation, routes, 0);
+        } else {
+            tap.announce_web(conversation);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Voice streams on the network.
+
+use super::{Component, Owner, SimError, Simulator};
+use crate::link::Pacing;
+use crate::network::LinkId;
+use crate::packet::Packet;
+use crate::traffic::voip::{Voip, VoipSpec};
+use sojourn_units::{Bytes, Duration};
+
+impl Simulator {
+    /// A voice stream, which starts at `spec.start`. Answers its index.
+    ///
+    /// # Errors
+    /// [`SimError`] if there are more routes than can be numbered.
+    pub fn add_voip(&mut self, spec: VoipSpec) -> Result<usize, SimError> {
+        let index = self.voips.len() as u32;
+        let forth = self.add_route(&spec.route, Owner::Voip(index), &format!("{} forth", spec.name))?;
+        self.add_route(&spec.back, Owner::Voip(index), &format!("{} back", spec.name))?;
+        let slot = self.add_slot(Component::Voip(index));
+        self.calendar.set(slot, spec.start);
+        let base_delay = self.empty_delay(&spec.route, spec.size);
+        self.voips.push(Voip::new(spec, slot, forth, base_delay));
+        Ok(index as usize)
+    }
+
+    /// How long a packet of `size` bytes takes along `route` if nothing else is there: propagation, and serialisation where
+    /// the link is a wire. A token bucket that is full holds nothing back.
+    fn empty_delay(&self, route: &[LinkId], size: u16) -> Duration {
+        route
+            .iter()
+            .map(|l| &self.links[usize::from(l.0)])
+            .map(|link| match &link.egress {
+                Some(egress) => match egress.pacing {
+                    Pacing::Wire { rate, .. } => link.delay + rate.time_to_send(Bytes::new(u64::from(size))),
+                    Pacing::Bucket(_) => link.delay,
+                },
+                None => link.delay,
+            })
+            .fold(Duration::ZERO, |sum, d| sum + d)
+    }
+
+    /// Whether a packet of a voice stream may still be under way.
+    #[must_use]
+    pub fn awaits_voip(&self) -> bool {
+        self.voips.iter().any(Voip::awaits) && self.carries_packets()
+    }
+
+    pub(super) fn voip_due(&mut self, voip: u32) {
+        let v = &mut self.voips[voip as usize];
+        if v.due().is_none() {
+            self.calendar.clear(v.slot);
+            return;
+        }
+        let (number, route, size) = (v.on_due(), v.route, v.spec.size);
+        match v.due() {
+            Some(at) => self.calendar.set(v.slot, at),
+            None => self.calendar.clear(v.slot),
+        }
+        self.send(Packet::probe(number, self.hashes[usize::from(route)], size, route));
+        self.deliver_arrived();
+    }
+}

@@ -1,0 +1,105 @@
+//! Web clients on the network.
+
+use super::{Component, Owner, SimError, Simulator};
+use crate::calendar::Slot;
+use crate::packet::Packet;
+use crate::traffic::web::{Content, DNS_ANSWER, DNS_QUERY, WebClient, WebSpec, answer_hash};
+use sojourn_tcp::Endpoint;
+use sojourn_units::Stream;
+
+/// A web client and where it sits. All its connections share its two routes and its one slot.
+#[derive(Debug)]
+pub(crate) struct Web {
+    pub(crate) client: WebClient,
+    pub(crate) slot: Slot,
+    /// To the server, and back.
+    routes: [u16; 2],
+}
+
+impl Simulator {
+    /// A web client, which starts at `spec.start`. Answers its index.
+    ///
+    /// # Errors
+    /// [`SimError`] for unusable TCP parameters, or more routes than can be numbered.
+    pub fn add_web(&mut self, spec: WebSpec) -> Result<usize, SimError> {
+        Endpoint::client(&spec.tcp)?;
+        let index = self.webs.len() as u32;
+        let forth = self.add_route(&spec.route, Owner::Web(index, true), &format!("{} forth", spec.name))?;
+        let back = self.add_route(&spec.back, Owner::Web(index, false), &format!("{} back", spec.name))?;
+        let slot = self.add_slot(Component::Web(index));
+        self.calendar.set(slot, spec.start);
+        let ports = Stream::named(self.seed, &format!("ports {}", spec.name));
+        self.webs.push(Web {
+            client: WebClient::new(spec, ports),
+            slot,
+            routes: [forth, back],
+        });
+        Ok(index as usize)
+    }
+
+    pub(super) fn web_due(&mut self, web: u32) {
+        let w = &mut self.webs[web as usize];
+        self.calendar.clear(w.slot);
+        w.client.on_timeout(self.now);
+        self.web_pump(web);
+        self.deliver_arrived();
+    }
+
+    pub(super) fn web_arrived(&mut self, web: u32, at_server: bool, packet: &Packet) {
+        let segment = packet.is_tcp().then(|| self.segments.take(packet));
+        if self.frozen {
+            return;
+        }
+        let client = &mut self.webs[web as usize].client;
+        match segment {
+            Some(segment) => client.on_segment(at_server, packet.connection(), &segment, self.now),
+            None => client.on_dns(at_server, packet.body, packet.hash, self.now),
+        }
+        self.web_pump(web);
+    }
+
+    /// Sends what a client and its servers want to send, and sets its timer: a lazy one, as that of [`Simulator::pump`].
+    fn web_pump(&mut self, web: u32) {
+        let routes = self.webs[web as usize].routes;
+        while let Some(out) = self.webs[web as usize].client.poll() {
+            let route = routes[usize::from(!out.to_server)];
+            let packet = match out.content {
+                Content::Segment(number, segment) => {
+                    let body = self.segments.keep(&segment);
+                    Packet::of_segment(&segment, body, out.hash, route).of_connection(number)
+                }
+                Content::Dns(number) => {
+                    let size = if out.to_server { DNS_QUERY } else { DNS_ANSWER };
+                    Packet::probe(number, out.hash, size, route)
+                }
+            };
+            if self.tap.is_some() {
+                self.tell_tap(web, packet);
+            }
+            self.send(packet);
+        }
+        let w = &self.webs[web as usize];
+        if let Some(at) = w.client.timeout()
+            && self.calendar.due(w.slot).is_none_or(|due| due > at)
+        {
+            self.calendar.set(w.slot, at.max(self.now));
+        }
+    }
+
+    /// Tells a capture of the connection or look-up that a packet may begin.
+    #[cold]
+    #[inline(never)]
+    fn tell_tap(&mut self, web: u32, packet: Packet) {
+        let Some(tap) = &mut self.tap else { return };
+        let w = &self.webs[web as usize];
+        if packet.is_tcp() {
+            let number = packet.connection();
+            if let Some(hashes) = w.client.hashes(number) {
+                tap.open_web(web as usize, packet, hashes, number, w.routes);
+            }
+        } else if packet.route == w.routes[0] {
+            let hashes = [packet.hash, answer_hash(packet.hash)];
+            tap.open_web(web as usize, packet, hashes, packet.body, w.routes);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Traffic beside bulk TCP flows: voice, and web pages.
+
+mod connection;
+pub mod voip;
+pub mod web;

@@ -1,0 +1,410 @@
+"""What the claims need to know of a run: a few numbers and short arrays, taken from its record once.
+
+A paper is some thousands of runs, whose records do not fit into memory. `observe` reduces a record when it arrives,
+and the record need not be kept. What a record does not tell (no probe answered, no voice, too short for the steady
+state) is `None` here; `known` turns that into the reason why a claim cannot be told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, pstdev
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import SojournError
+from sojourn.results import Run
+
+Array = NDArray[np.float32]
+T = TypeVar("T")
+
+#: Steady state begins here (s): the start-up transients of the AQMs are over.
+STEADY_FROM_S = 10.0
+#: The start-up is what the paper's Fig. 7 shows (s).
+START_S = 25.0
+#: The curve that is kept of the latency, in bins of this length, and from when it counts as steady (s).
+BIN_S, CURVE_S, SETTLED_FROM_S = 0.2, 60.0, 30.0
+BINS = round(CURVE_S / BIN_S)
+#: A flow's early time, in which it grows its window for the first time (s).
+EARLY_S = 30.0
+
+#: How each unit of a rate is spelled in a canonical scenario, in bit/s.
+RATE_UNITS = {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowSeen:
+    """A TCP flow.
+
+    Attributes
+    ----------
+    name, direction
+        As in the scenario.
+    rtt_ms
+        Base round-trip time.
+    goodput
+        Mbit/s.
+    window, early_window, late_window
+        Mean congestion window (segments): of the whole run, of the first `EARLY_S`, and of the rest; the latter two
+        are `None` if the run is not longer.
+    wait_ms
+        Mean sojourn time of the flow's data packets in the bottleneck.
+    timeouts
+        Retransmission timeouts.
+    gaps, gaps_cv
+        Number of times between successive drops of the flow's data at the bottleneck, and their coefficient of
+        variation; `None` if the record does not tell, or there are too few.
+    payload_remainder
+        What is left of the delivered bytes when they are divided by the segment size: 0 if they are payload alone.
+    """
+
+    name: str
+    direction: str
+    rtt_ms: float
+    goodput: float
+    window: float
+    early_window: float | None
+    late_window: float | None
+    wait_ms: float | None
+    timeouts: int
+    gaps: int | None
+    gaps_cv: float | None
+    payload_remainder: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndSeen:
+    """One direction of the bottleneck.
+
+    Attributes
+    ----------
+    rate_mbit
+        Of the link; `None` if the record does not tell.
+    wire_mbit
+        What was offered to it, headers included (Mbit/s).
+    ack_drops
+        Pure acknowledgements dropped.
+    wait_ms
+        Mean sojourn time of all packets.
+    entries
+        How often CoDel entered its dropping state; `None` under other disciplines.
+    queue_std
+        Standard deviation of the queue (packets) in the steady state, sampled once a bin.
+    burstiness
+        Variance over mean of the drops in a bin in the steady state: 1 for independent drops, more for bursts.
+    drops, packets
+        Dropped and offered packets of the steady state.
+    first_drop_s
+        When the first packet was dropped for congestion, from the window's beginning; `None` if the record does not
+        tell, infinite if none was.
+    syn_offered, syn_dropped
+        SYN and SYN-ACK packets; `None` if the record does not tell.
+    """
+
+    rate_mbit: float | None
+    wire_mbit: float | None
+    ack_drops: float
+    wait_ms: float | None
+    entries: float | None
+    queue_std: float | None
+    burstiness: float | None
+    drops: float | None
+    packets: float | None
+    first_drop_s: float | None
+    syn_offered: int | None
+    syn_dropped: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VoiceSeen:
+    """A voice flow.
+
+    Attributes
+    ----------
+    name
+        As in the scenario.
+    frame_ms
+        Time between two packets.
+    sent, lost
+        Packets sent in the measured window, and those of them that were lost.
+    t_s
+        End of each bin in which packets arrived.
+    delay_ms, most_ms
+        Induced one-way delay of the packets sent in that bin: mean and largest (the base delay is taken off).
+    """
+
+    name: str
+    frame_ms: float
+    sent: int
+    lost: int
+    t_s: Array
+    delay_ms: Array
+    most_ms: Array
+
+    @property
+    def loss_percent(self) -> float:
+        """Share of the packets that were lost."""
+        return 100 * self.lost / self.sent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PagesSeen:
+    """The fetches of one page.
+
+    Attributes
+    ----------
+    page
+        Its label.
+    time_s
+        Of each completed fetch.
+    syns, look_ups
+        How many SYN packets each fetch had to send again, and how many questions to the resolver.
+    """
+
+    page: str
+    time_s: Array
+    syns: Array
+    look_ups: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Observation:
+    """One run.
+
+    Attributes
+    ----------
+    seed
+        Of the run.
+    duration_s
+        Measured window.
+    goodput_up, goodput_down
+        Mbit/s.
+    latency_ms
+        Induced latency; `None` if no probe was answered.
+    flows, up, down
+        The TCP flows and the bottleneck.
+    probe_mbit
+        What the probes sent (Mbit/s); `None` if the record does not tell.
+    collisions
+        The (probe, flow) pairs that share a queue.
+    before_ms
+        Mean round-trip time before the flows start.
+    curve_ms
+        Mean round-trip time of all probes in each bin of `BIN_S` of the first `CURVE_S`; not a number where none was
+        answered.
+    settled_ms
+        Mean round-trip time from `SETTLED_FROM_S` to `CURVE_S`; `None` if the run ends before.
+    voice
+        The voice flow.
+    pages
+        The page that was fetched.
+    """
+
+    seed: int
+    duration_s: float
+    goodput_up: float
+    goodput_down: float
+    latency_ms: float | None
+    flows: tuple[FlowSeen, ...]
+    up: EndSeen
+    down: EndSeen
+    probe_mbit: float | None
+    collisions: tuple[tuple[str, str], ...]
+    before_ms: float | None
+    curve_ms: Array
+    settled_ms: float | None
+    voice: VoiceSeen | None
+    pages: PagesSeen | None
+
+    @property
+    def ends(self) -> tuple[EndSeen, EndSeen]:
+        """Both directions of the bottleneck."""
+        return self.up, self.down
+
+
+def known(value: T | None, run: Observation, what: str) -> T:
+    """Return a value that the record tells.
+
+    Raises
+    ------
+    SojournError
+        If it does not.
+    """
+    if value is None:
+        message = f"the run with seed {run.seed} has no {what}"
+        raise SojournError(message)
+    return value
+
+
+def observe(run: Run) -> Observation:
+    """Reduce a run to what claims need."""
+    record = run.record
+    duration_s = float(record["cost"]["sim_s"])
+    scenario = record.get("scenario", {})
+    mss = scenario.get("tcp", {}).get("mss")
+    series = record["series"]
+    before, curve, settled = _round_trips(series.get("rtt", {}))
+    summary = record["summary"]
+    return Observation(
+        seed=int(record["seed"]),
+        duration_s=duration_s,
+        goodput_up=float(summary["goodput_up_mbit"]),
+        goodput_down=float(summary["goodput_down_mbit"]),
+        latency_ms=float(summary["induced_latency_ms"]) if summary["rtt_ms"]["count"] else None,
+        flows=tuple(_flow(flow, series, duration_s, mss) for flow in record["flows"]),
+        up=_end(record, "up", duration_s),
+        down=_end(record, "down", duration_s),
+        probe_mbit=_probe_mbit(record, duration_s),
+        collisions=tuple(_collisions(record)),
+        before_ms=before,
+        curve_ms=curve,
+        settled_ms=settled,
+        voice=_voice(record),
+        pages=_pages(record),
+    )
+
+
+def _collisions(record: dict[str, Any]) -> list[tuple[str, str]]:
+    probes = {probe["name"] for probe in record["probes"]}
+    return [
+        (other, flow["name"])
+        for flow in record["flows"]
+        for other in flow.get("queue_shared_with") or ()
+        if other in probes
+    ]
+
+
+def _flow(flow: dict[str, Any], series: dict[str, Any], duration_s: float, mss: int | None) -> FlowSeen:
+    windows = series.get("cwnd_segments", {}).get(flow["name"], [])
+    early = [float(window) for time, window in zip(series["t_s"], windows, strict=False) if time <= EARLY_S]
+    late = [float(window) for time, window in zip(series["t_s"], windows, strict=False) if time > EARLY_S]
+    gaps = flow.get("drop_gaps_ms") or {}
+    remainder = None
+    if mss is not None:
+        segments = float(flow["goodput_mbit"]) * duration_s * 1e6 / 8 / mss
+        remainder = abs(segments - round(segments)) * mss
+    return FlowSeen(
+        name=flow["name"],
+        direction=flow["direction"],
+        rtt_ms=float(flow["base_rtt_ms"]),
+        goodput=float(flow["goodput_mbit"]),
+        window=float(flow["mean_cwnd_segments"]),
+        early_window=fmean(early) if early and late else None,
+        late_window=fmean(late) if early and late else None,
+        wait_ms=_number((flow.get("sojourn_ms") or {}).get("mean")),
+        timeouts=int(flow["timeouts"]),
+        gaps=gaps.get("count"),
+        gaps_cv=_number(gaps.get("cv")),
+        payload_remainder=remainder,
+    )
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _end(record: dict[str, Any], side: str, duration_s: float) -> EndSeen:
+    end = record["bottleneck"][side]
+    queue = _steady(record, "backlog_packets", side)
+    dropped, offered = _steady(record, "drops", side), _steady(record, "packets", side)
+    first = end.get("first_drop_s")
+    syn = end.get("syn") or {}
+    return EndSeen(
+        rate_mbit=_mbit(record.get("scenario", {}).get(side)),
+        wire_mbit=float(end["bytes"]) * 8 / duration_s / 1e6 if "bytes" in end else None,
+        ack_drops=float(end["ack_drops"]),
+        wait_ms=_number(end["sojourn_ms"]["mean"]),
+        entries=_number(end["extra"].get("drop_state_entries")),
+        queue_std=pstdev(queue) if queue else None,
+        burstiness=_burstiness(dropped) if dropped else None,
+        drops=dropped[-1] - dropped[0] if dropped else None,
+        packets=offered[-1] - offered[0] if offered else None,
+        first_drop_s=None if first is None else float(first.get("congestion", np.inf)),
+        syn_offered=syn.get("offered"),
+        syn_dropped=syn.get("dropped"),
+    )
+
+
+def _steady(record: dict[str, Any], metric: str, side: str) -> list[float]:
+    """Return a bottleneck's time series from `STEADY_FROM_S` on; nothing if the run is not long enough."""
+    series = record["series"]
+    times = series["t_s"]
+    values = [float(value) for time, value in zip(times, series[metric][side], strict=True) if time >= STEADY_FROM_S]
+    return values if len(values) > 1 else []
+
+
+def _burstiness(total: list[float]) -> float:
+    bins = [after - before for before, after in pairwise(total)]
+    return pstdev(bins) ** 2 / fmean(bins) if sum(bins) else 0.0
+
+
+def _mbit(rate: str | None) -> float | None:
+    for unit, factor in RATE_UNITS.items():
+        if rate is not None and rate.endswith(unit):
+            return float(rate.removesuffix(unit)) * factor / 1e6
+    return None
+
+
+def _probe_mbit(record: dict[str, Any], duration_s: float) -> float | None:
+    sizes = {probe["name"]: probe.get("size") for probe in record.get("scenario", {}).get("probes", [])}
+    sent = [(sizes.get(probe["name"]), probe.get("sent")) for probe in record["probes"]]
+    if any(size is None or number is None for size, number in sent):
+        return None
+    return float(sum(size * number for size, number in sent)) * 8 / duration_s / 1e6
+
+
+def _round_trips(probes: dict[str, Any]) -> tuple[float | None, Array, float | None]:
+    """Return the mean before the flows start, the curve, and the mean once it is steady."""
+    times = [np.asarray(probe["t_s"], dtype=float) for probe in probes.values()]
+    trips = [np.asarray(probe["rtt_ms"], dtype=float) for probe in probes.values()]
+    if not times:
+        return None, np.full(BINS, np.nan, dtype=np.float32), None
+    time, trip = np.concatenate(times), np.concatenate(trips)
+    answered = ~np.isnan(trip)
+    time, trip = time[answered], trip[answered]
+    within = (time >= 0) & (time < CURVE_S)
+    place = np.minimum((time[within] / BIN_S).astype(int), BINS - 1)
+    count = np.bincount(place, minlength=BINS)
+    total = np.bincount(place, weights=trip[within], minlength=BINS)
+    curve = np.full(BINS, np.nan)
+    np.divide(total, count, out=curve, where=count > 0)
+    return _mean(trip[time < 0]), curve.astype(np.float32), _mean(trip[within & (time >= SETTLED_FROM_S)])
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def _voice(record: dict[str, Any]) -> VoiceSeen | None:
+    found = next((probe for probe in record["probes"] if probe.get("kind") == "voip"), None)
+    if found is None or not found["sent"]:
+        return None
+    series = record["series"]["voip"][found["name"]]
+    time, delay, most = (np.asarray(series[key], dtype=float) for key in ("t_s", "delay_ms", "max_ms"))
+    arrived = ~np.isnan(delay)
+    base = float(found["base_delay_ms"])
+    return VoiceSeen(
+        name=found["name"],
+        frame_ms=float(found["frame_ms"]),
+        sent=int(found["sent"]),
+        lost=int(found["lost"]),
+        t_s=time[arrived].astype(np.float32),
+        delay_ms=(delay[arrived] - base).astype(np.float32),
+        most_ms=(most[arrived] - base).astype(np.float32),
+    )
+
+
+def _pages(record: dict[str, Any]) -> PagesSeen | None:
+    clients = record.get("web") or []
+    if not clients:
+        return None
+    fetches = clients[0]["fetches"]
+    return PagesSeen(
+        page=clients[0]["page"],
+        time_s=np.asarray([fetch["time_s"] for fetch in fetches], dtype=np.float32),
+        syns=np.asarray([int(fetch["syn_retransmitted"]) for fetch in fetches], dtype=np.float32),
+        look_ups=np.asarray([int(fetch["dns_retried"]) for fetch in fetches], dtype=np.float32),
+    )

@@ -1,0 +1,117 @@
+"""`sojourn sweep FILE.toml --out DIR`: the product of lists of settings, run on all cores or on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import json
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sojourn import rounds, runner
+from sojourn.cli import options
+from sojourn.results import Run
+from sojourn.run_store import RunStore
+from sojourn.scenario import Scenario
+
+_ABOUT = """\
+Runs every combination of the lists in FILE.toml, several times each, and writes into DIR: each run (runs/ID/run.json
+and series.parquet), table.md and table.csv (mean and 95 % interval of each metric of each combination), sweep.json,
+and runs.parquet (one row for each run). Prints the table.
+
+  experiment = "rrul"          a built-in experiment, or a TOML file beside this one
+  duration = "10s"             any option of an experiment, or key of the scenario: the same in all runs
+  repeat = 10                  runs of each combination, with seeds seed, seed + 1, ... (default 10)
+  seed = 1                     (default 1)
+  [vary]
+  link = ["100/100", "10/1"]   rates down/up in Mbit/s; instead: rate, up, down
+  qdisc = ["codel", "fq_codel"]
+  tcp.hystart = [true, false]  and so on: rtt, cc, duration, flows.NAME.rtt, ...
+
+The same command again goes on where the last one stopped, however it stopped: runs that are there are not made again,
+and the tables do not depend on it. With --until-ci 2% each combination gets more seeds until its intervals are that
+narrow. (To stop when an interval is narrow is sequential sampling, so it covers the true mean a little less often
+than 95 %.)
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("sweep", help="run every combination of lists of settings", description=_ABOUT)
+    parser.add_argument("file", metavar="FILE.toml", type=Path, help="what is run; see above")
+    group = parser.add_argument_group("runs")
+    group.add_argument(
+        "--repeat", metavar="N", type=options.whole_number, help="runs of each combination (default: the file's)"
+    )
+    group.add_argument(
+        "--workers", metavar="N", type=options.whole_number, help="processes to run in (default: one for each core)"
+    )
+    options.add_cluster(group)
+    group.add_argument(
+        "--store", metavar="DIR", type=Path, help="keep runs in the store DIR (default: runs/ in --out DIR)"
+    )
+    options.add_precision(parser)
+    options.add_output(
+        parser, "print sweep.json instead of the table", "the folder for runs and tables", out_required=True
+    )
+    parser.set_defaults(handler=handle)
+
+
+@contextmanager
+def _warm() -> Iterator[None]:
+    """Load what the tables need while the runs are made: that takes as long as several short runs."""
+
+    def load() -> None:
+        importlib.import_module("sojourn.frames")
+        importlib.import_module("scipy.special")
+
+    loader = threading.Thread(target=load, daemon=True)
+    loader.start()
+    try:
+        yield
+    finally:
+        loader.join()
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Run it."""
+    from sojourn import sweep as sweeps
+    from sojourn.store import ResultFolder, plan_name
+
+    sweep = sweeps.load(asked.file, repeat=asked.repeat)
+    until = options.precision(asked, sweep.repeat)
+    bases = [cell.scenario for cell in sweep.cells]
+    cells = [(cell.values, cell.text) for cell in sweep.cells]
+    name = plan_name("sweep", sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
+    folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
+    store_path = options.store_of(asked)
+    assert store_path is not None
+    store = RunStore(store_path)
+
+    def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
+        return runner.run_all(
+            [one for _, one in planned], workers=asked.workers, describe=sweep.name, store=store, dask=asked.dask
+        )
+
+    with options.say_how_to_go_on("the same command goes on from there"), _warm():
+        grown = rounds.grow(bases, sweep.repeat, until, run_plan, together=False)
+        found = sweeps.json_object(sweep, grown, until)
+        folder.write("table.csv", sweeps.csv_table(found))
+        folder.write("table.md", sweeps.markdown_table(found))
+        folder.write_frame("runs.parquet", sweeps.runs_frame(sweep, grown))
+        whole = json.dumps(found, indent=1)
+        folder.write("sweep.json", whole + "\n")
+    print(whole if asked.json else sweeps.text_table(found))
+    print(f"{sum(len(one.runs) for one in grown)} runs of {len(grown)} combinations: {asked.out}", file=sys.stderr)
+    short = sum(one.reached is False for one in grown)
+    if until is not None and short:
+        print(
+            f"{short} of {len(grown)} combinations did not come within {100 * until.within:g} % in {until.most} runs",
+            file=sys.stderr,
+        )
+    return 0

@@ -1,0 +1,188 @@
+"""A plan on a Dask cluster: many short runs in one task, and the runs back to the client, which writes them.
+
+Dask runs the tasks of a worker that dies again on another; a run is a function of its scenario, so this cannot
+change a record. The workers need this version of Sojourn and no file system in common with the client.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from sojourn import _native
+from sojourn.errors import ParamError, SojournError
+from sojourn.plan import Job
+from sojourn.run_store import RunStore
+
+#: How long the scheduler, and then the first worker, may take to answer.
+CONNECT_S = 4.0
+#: How long a plan goes on hoping for a worker once all are gone.
+ALONE_S = 60.0
+#: A task holds as many runs as take about this long, so that the cost of a task is small against it.
+TASK_S = 0.5
+MOST_RUNS_OF_A_TASK = 64
+
+#: What a task answers for each run: the record; or head, series and summary; or the sentence of the refusal.
+Answer = tuple[str, tuple[bytes, ...]]
+
+
+def run_task(build: str, jobs: list[tuple[str, str]], stored: bool) -> tuple[float, list[Answer]]:  # noqa: FBT001
+    """Run the (id, scenario) pairs of a task on a worker; answer how long that took, and each run.
+
+    Raises
+    ------
+    SojournError
+        If the worker has another build of Sojourn than the client.
+    """
+    if build != _native.__build__:
+        message = f"a Dask worker has another version of Sojourn (build {_native.__build__}; this is {build})"
+        raise SojournError(message)
+    began = time.perf_counter()
+    answers: list[Answer] = []
+    for run_id, scenario in jobs:
+        try:
+            parts = _native.run_stored(scenario, run_id) if stored else (_native.run(scenario).encode(),)
+            answers.append(("ok", parts))
+        except ParamError as error:
+            answers.append(("refused", (str(error).encode(),)))
+    return time.perf_counter() - began, answers
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Any]:
+    """Connect to the scheduler at `address`, wait for a worker, and yield the client.
+
+    Raises
+    ------
+    SojournError
+        If Dask is not installed, or the scheduler or its workers are not there.
+    """
+    with _quiet(), _connected(address) as client:
+        yield client
+
+
+def on_cluster(client: Any, address: str, jobs: Sequence[Job], store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
+    """Run the jobs on a cluster; yield as `sojourn.pool.in_process` does.
+
+    Raises
+    ------
+    ParamError
+        If a scenario is refused.
+    SojournError
+        If the cluster is lost, or a run cannot be written.
+    """
+    return _Tasks(client, address, jobs, store).finished()
+
+
+class _Tasks:
+    """The tasks under way: always enough that no worker waits, and never many more."""
+
+    def __init__(self, client: Any, address: str, jobs: Sequence[Job], store: RunStore | None) -> None:
+        self.client, self.address, self.store = client, address, store
+        self.waiting = list(reversed(jobs))
+        self.size = 1
+        self.under_way: dict[Any, list[Job]] = {}
+        self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def finished(self) -> Iterator[tuple[Job, bytes]]:
+        self._fill()
+        while self.under_way:
+            future = self._next()
+            jobs = self.under_way.pop(future)
+            took, answers = self._result(future)
+            future.release()
+            self.size = max(1, min(MOST_RUNS_OF_A_TASK, int(TASK_S / max(took / len(jobs), 1e-6))))
+            self._fill()
+            for job, (word, parts) in zip(jobs, answers, strict=True):
+                if word == "refused":
+                    raise ParamError(parts[0].decode())
+                if self.store is not None:
+                    self.store.add(job.id, parts[0], parts[1])
+                yield job, parts[-1]
+
+    def _fill(self) -> None:
+        wanted = 2 * max(1, sum(self.client.nthreads().values()))
+        while self.waiting and len(self.under_way) < wanted:
+            # The last runs are spread over all workers.
+            size = max(1, min(self.size, len(self.waiting) // wanted))
+            batch = [self.waiting.pop() for _ in range(size)]
+            pairs = [(job.id, job.text) for job in batch]
+            future = self.client.submit(run_task, _native.__build__, pairs, self.store is not None, pure=False)
+            self.under_way[future] = batch
+            future.add_done_callback(self.done.put)
+
+    def _next(self) -> Any:
+        alone_since = None
+        while True:
+            with suppress(queue.Empty):
+                return self.done.get(timeout=1.0)
+            if self.client.status not in {"running", "connecting"}:
+                why = "the Dask scheduler is gone"
+                raise self._lost(why)
+            with suppress(OSError, TimeoutError):
+                if self.client.nthreads():
+                    alone_since = None
+                    continue
+            alone_since = alone_since or time.monotonic()
+            if time.monotonic() - alone_since > ALONE_S:
+                why = "all Dask workers are gone"
+                raise self._lost(why)
+
+    def _result(self, future: Any) -> tuple[float, list[Answer]]:
+        try:
+            took, answers = future.result()
+        except SojournError:
+            raise
+        except ModuleNotFoundError as error:
+            message = f"a Dask worker lacks the module {error.name!r}: install this version of Sojourn there"
+            raise SojournError(message) from error
+        except Exception as error:  # killed too often, cancelled, connection lost
+            why = f"a Dask task failed ({type(error).__name__}: {error})"
+            raise self._lost(why) from error
+        return took, answers
+
+    def _lost(self, why: str) -> SojournError:
+        return SojournError(f"dask {self.address}: {why}; the runs that were stored are kept")
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        message = f"dask is {address!r}, but Dask is not installed: pip install 'sojourn[dask]'"
+        raise SojournError(message) from error
+    try:
+        connect: Any = Client
+        client = connect(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+        message = f"dask is {address!r}, but no Dask scheduler answers there within {CONNECT_S:g} s"
+        raise SojournError(message) from error
+    try:
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_S)
+        except TimeoutError as error:
+            message = f"dask is {address!r}, but that Dask scheduler has no workers"
+            raise SojournError(message) from error
+        yield client
+    finally:
+        with suppress(Exception):
+            client.close(timeout=2)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what Dask logs off standard error: what goes wrong is told in one sentence."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado")]
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, (level, _) in zip(loggers, before, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,79 @@
+"""The pages that the web experiments fetch, read from `pages.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from sojourn.errors import ParamError
+from sojourn.scenario import Web
+
+#: The page that is fetched where none is named.
+DEFAULT_PAGE = "google"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A web page.
+
+    Attributes
+    ----------
+    name
+        What one types.
+    summary
+        One sentence.
+    source
+        Where its weight and the number of its objects come from.
+    interval
+        Time text: from the beginning of a fetch to that of the next.
+    objects
+        Bytes of the main document, then of the other objects in the order in which they are asked for.
+    """
+
+    name: str
+    summary: str
+    source: str
+    interval: str
+    objects: tuple[int, ...]
+
+
+@cache
+def pages() -> dict[str, Page]:
+    """Return all pages by name."""
+    text = files("sojourn.experiments").joinpath("pages.toml").read_text(encoding="utf-8")
+    return {
+        name: Page(name=name, **{**plain, "objects": tuple(plain["objects"])})
+        for name, plain in tomllib.loads(text).items()
+    }
+
+
+def client(page: str | None, cc: str) -> Web:
+    """Return the web client that fetches a page.
+
+    Parameters
+    ----------
+    page
+        Name of the page; `None` is the default.
+    cc
+        Congestion control of both ends.
+
+    Raises
+    ------
+    ParamError
+        If there is no page of that name.
+    """
+    name = DEFAULT_PAGE if page is None else page
+    if name not in pages():
+        message = f"page is {name!r}, but must be one of {', '.join(pages())}"
+        raise ParamError(message)
+    found = pages()[name]
+    return Web(
+        name="web",
+        page=name,
+        objects=found.objects,
+        workers=4,
+        interval=found.interval,
+        congestion_control=cc,
+    )

@@ -1,0 +1,33 @@
+"""A web page fetched again and again, beside bulk traffic or alone.
+
+Source: seed 000 section 5.3: http-getter fetches a page with one TCP flow from client to server, which competes
+with its requests, or with the real-time response under load test; and on an idle link, to compare with.
+"""
+
+from __future__ import annotations
+
+from sojourn.experiments import rrul
+from sojourn.experiments.options import DEFAULT_CC, Options, scenario
+from sojourn.experiments.pages import client
+from sojourn.scenario import Probe, Scenario
+
+
+def build(options: Options) -> Scenario:
+    """Return the scenario of a page beside one flow up."""
+    return _web("web", options, up=1, down=0, probes=())
+
+
+def build_rrul(options: Options) -> Scenario:
+    """Return the scenario of a page beside the RRUL traffic and its probes."""
+    return _web("web_rrul", options, up=rrul.FLOWS_EACH_WAY, down=rrul.FLOWS_EACH_WAY, probes=rrul.probes())
+
+
+def build_idle(options: Options) -> Scenario:
+    """Return the scenario of a page and nothing else."""
+    return _web("web_idle", options, up=0, down=0, probes=())
+
+
+def _web(name: str, options: Options, *, up: int, down: int, probes: tuple[Probe, ...]) -> Scenario:
+    options.refuse_foreign(name, page=True)
+    web = (client(options.page, options.cc or DEFAULT_CC),)
+    return scenario(name, options, flows_up=up, flows_down=down, probes=probes, web=web)

@@ -1,0 +1,110 @@
+"""The page about a reproduced paper for the documentation, in Markdown, from the same results as the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sojourn import tables
+from sojourn.report.exhibit import Exhibit, PaperReport, verdicts
+from sojourn.store import write_file
+
+
+def document(told: PaperReport, *, images: str) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    told
+        What the report shows.
+    images
+        Folder of the figures' PNG files, relative to the page.
+    """
+    parts = [
+        f"# {told.title}",
+        told.reference,
+        told.setup,
+        f"Made by\n\n    {told.command}",
+        tables.markdown(("", ""), [(name, _cell(value)) for name, value in told.facts], left=2),
+    ]
+    if told.claims:
+        counts = ", ".join(f"{count} {word}" for word, count in verdicts(told.claims))
+        parts.append(f"Claims: {counts}; [the list](#claims).")
+    parts += [_exhibit(exhibit, told.claims, images) for exhibit in told.exhibits]
+    if told.claims:
+        rows = [_claim(claim) for claim in told.claims]
+        heads = ("claim", "section", "the paper says", "value [95 % interval]", "verdict", "reason")
+        parts += ["## Claims", _RULE, tables.markdown(heads, rows, left=6)]
+    return "\n\n".join(parts) + "\n"
+
+
+def write(told: PaperReport, page: Path) -> list[Path]:
+    """Write the page and, in a folder beside it that has its name, the figures; return the files.
+
+    What is there is replaced: both are made from results.
+
+    Raises
+    ------
+    SojournError
+        If a file cannot be written.
+    """
+    folder = page.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [page]
+    for figure in (figure for exhibit in told.exhibits for figure in exhibit.figures):
+        path = folder / f"{figure.name}.png"
+        write_file(path, figure.png)
+        written.append(path)
+    write_file(page, document(told, images=folder.name))
+    return written
+
+
+_RULE = (
+    "A claim holds if the whole 95 % interval of each of its comparisons is on the right side of the bound, fails if "
+    "one is wholly on the wrong side, and cannot be told otherwise. The value is that of the comparison that decides."
+)
+
+
+def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str) -> str:
+    parts = [f"## {exhibit.title}", f"{exhibit.says} (Section {exhibit.section}.)"]
+    for figure in exhibit.figures:
+        parts += [f"![{_plain(exhibit.title)}]({images}/{figure.name}.png)", figure.caption]
+    if exhibit.table is not None:
+        parts += [exhibit.table.markdown(), exhibit.table.note]
+    about = exhibit.among(claims)
+    if about:
+        counts = [f"{count} {word}" for word, count in verdicts(tuple(about)) if count]
+        parts.append(f"Claims about it: {', '.join(counts)}.")
+    return "\n\n".join(parts)
+
+
+def _claim(claim: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        f"`{claim['id']}`",
+        claim["section"],
+        _cell(claim["says"]),
+        _value(claim),
+        claim["verdict"],
+        _cell(claim["reason"]),
+    )
+
+
+def _value(claim: dict[str, Any]) -> str:
+    value, low, high = claim["value"], claim["low"], claim["high"]
+    if value is None:
+        return "-"
+    ends = "" if low is None or high is None or low == high else f" [{low:.4g}, {high:.4g}]"
+    unit = f" {claim['unit']}" if claim["unit"] else ""
+    return f"{value:.4g}{ends}{unit}"
+
+
+def _cell(text: str) -> str:
+    """Return text for a table's cell: no line break, and no mark of Markdown or HTML."""
+    plain = " ".join(text.split())
+    for mark, instead in (("\\", "\\\\"), ("<", "&lt;"), ("*", "\\*"), ("_", "\\_"), ("`", "\\`"), ("[", "\\[")):
+        plain = plain.replace(mark, instead)
+    return plain
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "(").replace("]", ")")

@@ -1,0 +1,177 @@
+"""A plan on this machine: worker processes that run it and write its runs themselves.
+
+A worker is a fresh Python process that only runs scenarios (`sojourn._worker`). It needs no guard in the
+caller's script, as `multiprocessing` would, and shares no state, so the number of workers cannot change a record.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sojourn import _native
+from sojourn.errors import ParamError, SojournError
+from sojourn.plan import Job
+from sojourn.run_store import RunStore
+
+#: A run that takes less than this is asked for before the one ahead of it is done, so that no worker waits.
+SHORT_S = 0.2
+
+
+def in_process(jobs: Sequence[Job], store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
+    """Run each job here; yield it with its record, or with its summary if a store has the rest.
+
+    Raises
+    ------
+    ParamError
+        If a scenario is refused.
+    SojournError
+        If a run cannot be written.
+    """
+    for job in jobs:
+        if store is None:
+            yield job, _native.run(job.text).encode()
+        else:
+            head, series, summary = _native.run_stored(job.text, job.id)
+            store.add(job.id, head, series)
+            yield job, summary
+
+
+def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
+    """Run the jobs in so many processes; yield as `in_process` does, as each is done.
+
+    Raises
+    ------
+    ParamError
+        If a scenario is refused.
+    SojournError
+        If a worker cannot be started or dies, or a run cannot be written.
+    """
+    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    answers: queue.SimpleQueue[tuple[Job, bytes] | BaseException] = queue.SimpleQueue()
+
+    def serve(worker: _Worker) -> None:
+        asked: deque[Job] = deque()
+        ahead = 1
+        try:
+            while True:
+                while len(asked) < ahead and (job := _next(waiting)) is not None:
+                    worker.ask(job)
+                    asked.append(job)
+                if not asked:
+                    return
+                began = time.monotonic()
+                answer = worker.answer()
+                answers.put((asked.popleft(), answer))
+                # The last runs are not handed out ahead: another worker may be free before this one.
+                short = time.monotonic() - began < SHORT_S
+                ahead = 2 if short and waiting.qsize() > 2 * number else 1
+        except Exception as error:  # handed to the calling thread, which raises it
+            answers.put(error)
+
+    with _Workers(number, store) as pool:
+        threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in pool.workers]
+        for thread in threads:
+            thread.start()
+        for _ in jobs:
+            answer = answers.get()
+            if isinstance(answer, BaseException):
+                raise answer
+            yield answer
+
+
+def _next(waiting: queue.SimpleQueue[Job]) -> Job | None:
+    try:
+        return waiting.get_nowait()
+    except queue.Empty:
+        return None
+
+
+class _Workers:
+    """So many workers, all gone when the block is left, however it is left."""
+
+    def __init__(self, number: int, store: RunStore | None) -> None:
+        self.workers: list[_Worker] = []
+        try:
+            for _ in range(number):
+                self.workers.append(_Worker(store))
+        except OSError as error:
+            self._stop()
+            message = f"a worker process cannot be started: {error.strerror or error}"
+            raise SojournError(message) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        for worker in self.workers:
+            worker.process.terminate()
+        for worker in self.workers:
+            worker.process.wait()
+            worker.close()
+
+
+class _Worker:
+    def __init__(self, store: RunStore | None) -> None:
+        package = Path(__file__).resolve().parent.parent
+        paths = [str(package), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        where = [] if store is None else [str(store.path)]
+        self.process = subprocess.Popen(
+            # -P: a file called json.py in the current folder must not be taken for the library.
+            [sys.executable, "-P", "-m", "sojourn._worker", str(os.getpid()), *where],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+
+    def ask(self, job: Job) -> None:
+        """Hand a job over."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(f"{job.id} {job.text}\n".encode())
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise self._died() from None
+
+    def answer(self) -> bytes:
+        """Wait for the answer to the job that was handed over first."""
+        assert self.process.stdout is not None
+        word, _, size = self.process.stdout.readline().partition(b" ")
+        payload = self.process.stdout.read(int(size)) if size else b""
+        if word == b"ok":
+            return payload
+        if word == b"refused":
+            raise ParamError(payload.decode())
+        if word == b"failed":
+            raise SojournError(payload.decode())
+        raise self._died()
+
+    def _died(self) -> SojournError:
+        return SojournError(
+            f"a worker process died (exit status {self.process.wait()}); nothing of its run was kept, the runs before "
+            "it are"
+        )
+
+    def close(self) -> None:
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except BrokenPipeError:
+                    continue

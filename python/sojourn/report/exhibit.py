@@ -1,0 +1,109 @@
+"""What a report shows of a paper: its figures and tables, each with what it shows and where it comes from."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure as Drawing
+
+from sojourn import plots
+from sojourn.papers.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of the report.
+
+    Attributes
+    ----------
+    name
+        Of its files, without suffix.
+    caption
+        One or two sentences.
+    svg, png
+        The files.
+    """
+
+    name: str
+    caption: str
+    svg: bytes
+    png: bytes
+
+    @property
+    def data_uri(self) -> str:
+        """The SVG, to be written into a page."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exhibit:
+    """A figure or a table of a paper.
+
+    Attributes
+    ----------
+    name
+        For links, such as `"fig3"`.
+    title
+        Number and subject, such as `"Fig. 3: delay of a voice call"`.
+    section
+        Of the paper.
+    says
+        One sentence: what is shown.
+    figures, table
+        What there is to see.
+    claims
+        What the ids of the claims about it begin with.
+    """
+
+    name: str
+    title: str
+    section: str
+    says: str
+    figures: tuple[Figure, ...] = ()
+    table: Table | None = None
+    claims: tuple[str, ...] = ()
+
+    def among(self, claims: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
+        """Return those of the claims that are about this exhibit."""
+        return [claim for claim in claims if claim["id"].startswith(self.claims)] if self.claims else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperReport:
+    """Everything that is told of a reproduction.
+
+    Attributes
+    ----------
+    title, reference
+        The paper's short title; authors, title, where and when.
+    command
+        What makes it again.
+    facts
+        Name and value of what was run: profile, runs, versions.
+    setup
+        One or two sentences: the test bed.
+    exhibits
+        In the order of the paper.
+    claims
+        In the form of `claims.json`.
+    """
+
+    title: str
+    reference: str
+    command: str
+    facts: tuple[tuple[str, str], ...]
+    setup: str
+    exhibits: tuple[Exhibit, ...]
+    claims: tuple[dict[str, Any], ...] = ()
+
+
+def draw(name: str, caption: str, drawing: Drawing) -> Figure:
+    """Return a figure with its files."""
+    return Figure(name=name, caption=caption, svg=plots.to_bytes(drawing, "svg"), png=plots.to_bytes(drawing, "png"))
+
+
+def verdicts(claims: tuple[dict[str, Any], ...]) -> list[tuple[str, int]]:
+    """Return how many claims have each verdict."""
+    return [(word, sum(claim["verdict"] == word for claim in claims)) for word in ("holds", "fails", "cannot tell")]

@@ -1,0 +1,191 @@
+"""How often to repeat: so many times, or in rounds until the intervals are as narrow as was asked for.
+
+Each round looks at the 95 % interval of each chosen metric and asks for as many more seeds as it should take, so the
+number of repeats is a function of the records alone. To stop when an interval happens to be narrow is sequential
+sampling: the interval of the runs so gathered covers the true mean somewhat less often than its 95 %.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sojourn.errors import ParamError
+from sojourn.results import Run
+from sojourn.scenario import Scenario
+
+#: What must be known well unless other metrics are named.
+DEFAULT_METRICS = ("goodput_up_mbit", "goodput_down_mbit", "induced_latency_ms")
+#: The most repeats unless another bound is given.
+DEFAULT_MOST = 100
+#: A round makes the number of runs at most so many times as large: the estimate from a few runs is rough.
+MOST_GROWTH = 2.0
+
+#: Runs the (cell, scenario) pairs and returns their runs in the same order.
+RunPlan = Callable[[Sequence[tuple[int, Scenario]]], list[Run]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precision:
+    """When to stop.
+
+    Attributes
+    ----------
+    within
+        Half the width of an interval must be at most this share of the mean, such as 0.02.
+    metrics
+        Of which metrics, by the names of the columns of `runs.parquet`.
+    most
+        The largest number of repeats.
+    """
+
+    within: float
+    metrics: tuple[str, ...] = DEFAULT_METRICS
+    most: int = DEFAULT_MOST
+
+
+@dataclass(kw_only=True)
+class Grown:
+    """The runs of one cell, and whether its intervals are as narrow as was asked for (`None`: nothing was)."""
+
+    runs: list[Run] = field(default_factory=list)
+    reached: bool | None = None
+
+
+def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:
+    """Return the scenario with its seed, the next one, and so on.
+
+    Raises
+    ------
+    ParamError
+        If `repeat` is less than 1.
+    """
+    check_repeat(repeat)
+    first = int(json.loads(scenario.normalized())["seed"])
+    return [dataclasses.replace(scenario, seed=first + number) for number in range(repeat)]
+
+
+def check_repeat(repeat: int) -> None:
+    """Raise `ParamError` if a number of runs is less than 1."""
+    if repeat < 1:
+        message = f"repeat is {repeat}, but must be at least 1"
+        raise ParamError(message)
+
+
+def percent(text: str) -> float:
+    """Read `"2%"` as 0.02.
+
+    Raises
+    ------
+    ParamError
+        If it is not a percentage above 0 and below 100.
+    """
+    try:
+        value = float(text.removesuffix("%")) / 100 if text.endswith("%") else math.nan
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        message = f"until-ci is {text!r}, but must be a percentage above 0% and below 100%, such as 2%"
+        raise ParamError(message)
+    return value
+
+
+def precision(within: str, metrics: Sequence[str] | None, most: int | None, repeat: int) -> Precision:
+    """Return what was asked for in words.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused.
+    """
+    from sojourn.frames import metric_names
+
+    known = metric_names()
+    for name in metrics or ():
+        if name not in known:
+            message = f"until-metric is {name!r}, but must be one of {', '.join(known)}"
+            raise ParamError(message)
+    bound = DEFAULT_MOST if most is None else most
+    if bound < repeat:
+        message = f"max-repeat is {bound}, but must be at least repeat, which is {repeat}"
+        raise ParamError(message)
+    return Precision(within=percent(within), metrics=tuple(metrics or DEFAULT_METRICS), most=bound)
+
+
+def grow(
+    bases: Sequence[Scenario], repeat: int, until: Precision | None, run_plan: RunPlan, *, together: bool
+) -> list[Grown]:
+    """Run each scenario `repeat` times, and then, if `until` is given, in rounds until its intervals are narrow.
+
+    Parameters
+    ----------
+    bases
+        One for each cell, with the first seed.
+    repeat
+        The least number of runs of each.
+    until
+        When to stop; `None` is after `repeat`.
+    run_plan
+        What runs them.
+    together
+        Whether all cells get the same seeds, as many as the one that needs most.
+    """
+    check_repeat(repeat)
+    cells = [Grown() for _ in bases]
+    wanted = [repeat] * len(bases)
+    while True:
+        planned = [
+            (cell, scenario)
+            for cell, (base, count) in enumerate(zip(bases, wanted, strict=True))
+            if count > len(cells[cell].runs)
+            for scenario in repeats(base, count)[len(cells[cell].runs) :]
+        ]
+        if not planned:
+            return cells
+        for (cell, _), run in zip(planned, run_plan(planned), strict=True):
+            cells[cell].runs.append(run)
+        if until is None:
+            return cells
+        for cell, grown in enumerate(cells):
+            wanted[cell] = next_count(grown.runs, until)
+            grown.reached = wanted[cell] == len(grown.runs) and is_narrow(grown.runs, until)
+        if together:
+            wanted = [max(wanted)] * len(wanted)
+
+
+def is_narrow(runs: Sequence[Run], until: Precision) -> bool:
+    """Tell whether the interval of every metric is narrow enough; a metric that the runs lack is passed over."""
+    return all(_excess(runs, metric) <= until.within for metric in until.metrics)
+
+
+def next_count(runs: Sequence[Run], until: Precision) -> int:
+    """Return how many runs there should be after the next round: as many as there are if it is enough.
+
+    The width of an interval falls with the square root of the number of runs.
+    """
+    there = len(runs)
+    if there >= until.most or is_narrow(runs, until):
+        return there
+    worst = max(_excess(runs, metric) for metric in until.metrics) / until.within
+    factor = min(worst**2, MOST_GROWTH)
+    return min(max(math.ceil(there * factor), there + 1), until.most)
+
+
+def _excess(runs: Sequence[Run], metric: str) -> float:
+    """Return half the width of a metric's interval as a share of its mean; 0 if all values are equal."""
+    from sojourn.frames import metric_of
+    from sojourn.stats import mean_interval
+
+    values = [value for run in runs if (value := metric_of(run, metric)) is not None]
+    if not values:
+        return 0.0
+    interval = mean_interval(values)
+    if interval.low is None or interval.high is None:
+        return math.inf
+    half = max(interval.high - interval.value, interval.value - interval.low)
+    if half == 0:
+        return 0.0
+    return half / abs(interval.value) if interval.value else math.inf

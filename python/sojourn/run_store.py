@@ -1,0 +1,238 @@
+"""A store of runs: a folder with one folder for each run, named by what it is a run of.
+
+`ID/run.json` is the record without its series; `ID/series.parquet` holds the series in long form (schema
+`sojourn.frames.SERIES_SCHEMA`). A run is written into a folder beside its place and then moved there, so it is
+whole or not there, whenever the writer dies. `store.json` says which version of Sojourn made the store; runs of
+different versions are not mixed.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sojourn import _native
+from sojourn.errors import SojournError
+from sojourn.results import StoredRun, load_head
+from sojourn.store import read, write_file
+
+STORE_FORMAT = "sojourn-store/1"
+
+_MARK = "store.json"
+_ID = re.compile(r"[0-9a-f]{32}")
+_UNFINISHED = re.compile(r"\.(?:[0-9a-f]{32}|store\.json)\.(?P<pid>\d+)\.part")
+_FILES = ("run.json", "series.parquet")
+
+
+def write_run(store: Path, run_id: str, head: bytes, series: bytes) -> None:
+    """Write one run, whole; a run that is there already is kept.
+
+    Parameters
+    ----------
+    store
+        The folder of the store.
+    run_id
+        The run's name.
+    head, series
+        What `sojourn._native.run_stored` answered.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; nothing of it is left then.
+    """
+    unfinished = store / f".{run_id}.{os.getpid()}.part"
+    unfinished.mkdir()
+    try:
+        for name, data in zip(_FILES, (head, series), strict=True):
+            (unfinished / name).write_bytes(data)
+        unfinished.rename(store / run_id)
+    except OSError as error:
+        _remove_run(unfinished)
+        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+            raise
+
+
+class RunStore:
+    """A store of runs.
+
+    Parameters
+    ----------
+    path
+        Its folder, which need not be there yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the store while runs are added to it; what an earlier writer left unfinished is removed.
+
+        Raises
+        ------
+        SojournError
+            If it cannot be used: it is no store, another version made it, or another process writes into it.
+        """
+        import fcntl
+
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            message = f"store {self.path} cannot be used: {_reason(error)}"
+            raise SojournError(message) from error
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                message = f"store {self.path} is in use by another process: wait for its end, or name another folder"
+                raise SojournError(message) from error
+            try:
+                self.clean()
+                self._check_mark()
+            except OSError as error:
+                message = f"store {self.path} cannot be used: {_reason(error)}"
+                raise SojournError(message) from error
+            try:
+                yield
+            finally:
+                with suppress(OSError):
+                    self.clean()
+        finally:
+            os.close(folder)
+
+    def ids(self) -> set[str]:
+        """Return the names of the runs that are there.
+
+        Raises
+        ------
+        SojournError
+            If the store cannot be read.
+        """
+        try:
+            return {path.name for path in self.path.iterdir() if _ID.fullmatch(path.name)}
+        except OSError as error:
+            message = f"store {self.path} cannot be read: {_reason(error)}"
+            raise SojournError(message) from error
+
+    def get(self, run_id: str) -> StoredRun:
+        """Return a run that is there.
+
+        Raises
+        ------
+        SojournError
+            If it is not whole, or not the run it should be.
+        """
+        folder = self.path / run_id
+        head = load_head(folder)
+        if head.stored["id"] != run_id:
+            message = f"run {folder} is not the run of its name, but {head.stored['id']!r}: move it away"
+            raise SojournError(message)
+        return StoredRun(folder=folder, summary=head.record["summary"], seed=int(head.record["seed"]))
+
+    def made(self, run_id: str, summary: dict[str, Any], seed: int) -> StoredRun:
+        """Return a run that was just written, of which so much is known."""
+        return StoredRun(folder=self.path / run_id, summary=summary, seed=seed)
+
+    def add(self, run_id: str, head: bytes, series: bytes) -> None:
+        """Write one run.
+
+        Raises
+        ------
+        SojournError
+            If it cannot be written.
+        """
+        try:
+            write_run(self.path, run_id, head, series)
+        except OSError as error:
+            raise SojournError(cannot_write(self.path, run_id, error)) from error
+
+    def clean(self) -> None:
+        """Remove what writers that are gone have left unfinished, and nothing else."""
+        for path in list(self.path.iterdir()):
+            match = _UNFINISHED.fullmatch(path.name)
+            if match is not None and not _alive(int(match["pid"])):
+                if path.is_dir() and not path.is_symlink():
+                    _remove_run(path)
+                else:
+                    path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove every run; what is not ours stays."""
+        if not (self.path / _MARK).is_file():
+            return
+        self.clean()
+        for path in list(self.path.iterdir()):
+            if _ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+                _remove_run(path)
+        (self.path / _MARK).unlink()
+        try:
+            self.path.rmdir()
+        except OSError:  # what else is there stays, in a store that is ours still
+            write_file(self.path / _MARK, _mark())
+
+    def _check_mark(self) -> None:
+        """Check the mark of the store, or set it."""
+        path = self.path / _MARK
+        if not path.is_file():
+            if list(self.path.iterdir()):
+                message = f"store {self.path} cannot be used: it holds other things, and no {_MARK}"
+                raise SojournError(message)
+            write_file(path, _mark())
+            return
+        ours = json.loads(_mark())
+        try:
+            found = json.loads(read(path))
+        except ValueError as error:
+            message = f"{path} cannot be read: it is not JSON"
+            raise SojournError(message) from error
+        if not isinstance(found, dict) or found.get("format") != STORE_FORMAT:
+            message = f"{path} has not the format {STORE_FORMAT!r}: another version of Sojourn made it"
+            raise SojournError(message)
+        if found != ours:
+            message = (
+                f"store {self.path} was made by another version of Sojourn ({found.get('code_version')}, build "
+                f"{found.get('build')}; this is {ours['code_version']}, build {ours['build']}): name another folder"
+            )
+            raise SojournError(message)
+
+
+def _mark() -> str:
+    """Return what `store.json` of a store of this version says."""
+    mark = {"format": STORE_FORMAT, "code_version": _native.__version__, "build": _native.__build__}
+    return json.dumps(mark) + "\n"
+
+
+def cannot_write(store: Path | str, run_id: str, error: OSError) -> str:
+    """Return the sentence for a run that could not be written."""
+    return f"run {store}/{run_id} cannot be written: {_reason(error)}; the runs before it are kept"
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _remove_run(folder: Path) -> None:
+    """Remove the two files of a run and its folder, unless something else is in it."""
+    for name in _FILES:
+        with suppress(OSError):
+            (folder / name).unlink()
+    with suppress(OSError):
+        folder.rmdir()

@@ -1,0 +1,261 @@
+"""The TOML file of a sweep: one experiment, what is the same in all its runs, and lists of what varies.
+
+    experiment = "rrul"
+    duration = "10s"
+    repeat = 10
+
+    [vary]
+    link = ["100/100", "10/1"]
+    qdisc = ["pfifo limit 1000", "fq_codel"]
+    tcp.hystart = [true, false]
+
+A key is an option of an experiment (`sojourn.experiments.Options`, and `qdisc`, `rate` and `link`, the rates down and
+up), or a key of the scenario by its path: `lead`, `tcp.min_rto`, `flows.tcp_up_1.rtt`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import tomllib
+import typing
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from sojourn import api
+from sojourn.errors import ParamError, SojournError
+from sojourn.experiments import BUILT_IN, Options
+from sojourn.scenario import Flow, Probe, Scenario, Tcp
+
+#: Runs of each cell where the file says nothing.
+DEFAULT_REPEAT = 10
+#: A sweep of more cells than this is taken for a slip.
+MOST_CELLS = 100_000
+
+Value = str | int | float | bool
+
+_TYPES = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false"}
+#: Keys of the scenario that are no options, and lists that are changed by the name of an element.
+_PLAIN = {field.name for field in dataclasses.fields(Scenario)} - {"experiment", "tcp", "flows", "probes"}
+_NAMED: dict[str, type] = {"flows": Flow, "probes": Probe}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepCell:
+    """One combination.
+
+    Attributes
+    ----------
+    values
+        What varies, as it is shown, in the order of `Sweep.keys`.
+    scenario
+        What is run, with the first seed.
+    text
+        The same in full: the canonical scenario.
+    """
+
+    values: tuple[str, ...]
+    scenario: Scenario
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """A sweep.
+
+    Attributes
+    ----------
+    name
+        Of its file.
+    keys
+        What varies.
+    vary
+        The values of each key, as they are shown.
+    cells
+        Every combination; the last key varies fastest.
+    repeat
+        Runs of each cell.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    vary: dict[str, list[str]]
+    cells: tuple[SweepCell, ...]
+    repeat: int
+
+
+def load(path: Path, *, repeat: int | None = None) -> Sweep:
+    """Read a sweep.
+
+    Parameters
+    ----------
+    path
+        The file. An experiment that is a file itself is looked for beside it.
+    repeat
+        Runs of each cell, instead of what the file says.
+
+    Raises
+    ------
+    SojournError
+        If the file cannot be read.
+    ParamError
+        If it is not a sweep, has an unknown key, or a value is refused.
+    """
+    try:
+        plain = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise SojournError(message) from error
+    except UnicodeDecodeError as error:
+        message = f"{path} is not text in UTF-8, but a sweep must be TOML"
+        raise ParamError(message) from error
+    except tomllib.TOMLDecodeError as error:
+        message = f"{path} is not TOML: {str(error)[:1].lower()}{str(error)[1:]}"
+        raise ParamError(message) from error
+    try:
+        return _sweep(path, plain, repeat)
+    except ParamError as error:
+        message = f"{path}: {error}"
+        raise ParamError(message) from error
+
+
+def _sweep(path: Path, plain: dict[str, Any], repeat: int | None) -> Sweep:
+    varied = plain.pop("vary", {})
+    if not isinstance(varied, dict):
+        message = f"vary is {varied!r}, but must be a table of lists"
+        raise ParamError(message)
+    fixed = _flat(plain)
+    count = fixed.pop("repeat", DEFAULT_REPEAT) if repeat is None else repeat
+    fixed.pop("repeat", None)
+    if type(count) is not int or count < 1:
+        message = f"repeat is {count!r}, but must be a whole number of at least 1"
+        raise ParamError(message)
+    lists = _flat(varied)
+    for key, values in lists.items():
+        _check_list(key, values, fixed)
+    if "experiment" not in fixed and "experiment" not in lists:
+        message = f"experiment is not given, but must be one of {', '.join(BUILT_IN)} or the path of a TOML file"
+        raise ParamError(message)
+    number = math.prod(len(values) for values in lists.values())
+    if number > MOST_CELLS:
+        message = f"vary has {number} combinations, but must have at most {MOST_CELLS}"
+        raise ParamError(message)
+    cells = []
+    for values in product(*lists.values()):
+        scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))})
+        shown = tuple(_shown(value) for value in values)
+        cells.append(SweepCell(values=shown, scenario=scenario, text=scenario.normalized()))
+    vary = {key: [_shown(value) for value in values] for key, values in lists.items()}
+    return Sweep(name=path.stem, keys=tuple(lists), vary=vary, cells=tuple(cells), repeat=count)
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return a table with the keys of inner tables joined by dots."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _check_list(key: str, values: Any, fixed: dict[str, Any]) -> None:
+    if key in {"seed", "repeat"}:
+        message = f"vary.{key} is given, but {key} cannot vary: repeat makes runs with one seed after the other"
+        raise ParamError(message)
+    if not isinstance(values, list) or not values:
+        message = f"vary.{key} is {values!r}, but must be a list of at least one value"
+        raise ParamError(message)
+    if key in fixed:
+        message = f"vary.{key} is given, but must not be together with {key}"
+        raise ParamError(message)
+    shown = [_shown(value) for value in values]
+    for place, one in enumerate(shown):
+        if one in shown[:place]:
+            message = f"vary.{key} holds {one!r} twice, but must hold each value once"
+            raise ParamError(message)
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _scenario(folder: Path, settings: dict[str, Any]) -> Scenario:
+    experiment = settings.pop("experiment")
+    _check_type("experiment", experiment, (str,))
+    if experiment not in BUILT_IN and not Path(experiment).is_absolute():
+        beside = folder / experiment
+        experiment = str(beside) if beside.is_file() else experiment
+    options: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    hints = typing.get_type_hints(Options)
+    for key, value in settings.items():
+        if key in {"qdisc", "rate", "link"}:
+            _check_type(key, value, (str,))
+            options[key] = value
+        elif key in hints:
+            _check_type(key, value, typing.get_args(hints[key]))
+            options[key] = value
+        else:
+            others[key] = value
+    if "link" in options:
+        options |= _rates(options.pop("link"), options)
+    scenario = api.build(experiment, **options)
+    if others:
+        plain = json.loads(scenario.to_json())
+        for key, value in others.items():
+            _set(plain, key, value)
+        scenario = Scenario.from_json(json.dumps(plain))
+    return scenario
+
+
+def _check_type(key: str, value: Any, types: tuple[type, ...]) -> None:
+    if type(value) not in types:
+        wanted = " or ".join(words for name, words in _TYPES.items() if name in {one.__name__ for one in types})
+        message = f"{key} is {value!r}, but must be {wanted}"
+        raise ParamError(message)
+
+
+def _rates(link: str, options: dict[str, Any]) -> dict[str, str]:
+    """Return the rates of a link such as `10/1`, down before up; a rate without a unit is in Mbit/s."""
+    for key in ("rate", "up", "down"):
+        if key in options:
+            message = f"link is {link!r}, but must not be given together with {key}"
+            raise ParamError(message)
+    rates = [rate.strip() for rate in link.split("/")]
+    if len(rates) != 2 or not all(rates):
+        message = f"link is {link!r}, but must be two rates, down before up, such as 10/1 (Mbit/s) or 10mbit/768kbit"
+        raise ParamError(message)
+    down, up = (f"{rate}mbit" if rate.replace(".", "", 1).isdigit() else rate for rate in rates)
+    return {"down": down, "up": up}
+
+
+def _set(plain: dict[str, Any], key: str, value: Any) -> None:
+    """Set one key of a scenario, by its path."""
+    if isinstance(value, list) or type(value).__name__ not in _TYPES:
+        message = f"{key} is {value!r}, but must be text, a number, true or false"
+        raise ParamError(message)
+    match key.split("."):
+        case [name] if name in _PLAIN:
+            plain[name] = value
+        case ["tcp", name] if name in {field.name for field in dataclasses.fields(Tcp)}:
+            plain.setdefault("tcp", {})[name] = value
+        case [group, name, last] if group in _NAMED and last in {
+            field.name for field in dataclasses.fields(_NAMED[group])
+        }:
+            there = [one["name"] for one in plain.get(group, [])]
+            if name not in there:
+                message = f"{key} names {name!r}, but must name one of {', '.join(there) or 'none: there are none'}"
+                raise ParamError(message)
+            plain[group][there.index(name)][last] = value
+        case _:
+            options = ["link", "rate", "qdisc", *(field.name for field in dataclasses.fields(Options))]
+            message = (
+                f"{key} is not known: a key must be experiment, repeat, an option ({', '.join(options)}) or a key of "
+                "the scenario, such as lead, tcp.min_rto or flows.NAME.rtt"
+            )
+            raise ParamError(message)
