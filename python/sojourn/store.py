@@ -39,6 +39,8 @@ _OURS = (
     "*.parquet",
     "figures/*.svg",
     "figures/*.png",
+    "tables/*.md",
+    "tables/*.csv",
 )
 
 
