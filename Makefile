@@ -5,7 +5,7 @@
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
 	@scripts/setup
-	@.venv/bin/sojourn reproduce good-bad-wifi --only rrul --profile quick --out out/demo --force
+	@.venv/bin/sojourn reproduce good-bad-wifi --only rrul --profile quick --repeat 10 --out out/demo --force
 
 ## test: set up, then run the Rust and the Python tests
 test:

@@ -23,8 +23,11 @@ from sojourn.errors import ParamError, SojournError
 from sojourn.plan import Job
 from sojourn.run_store import RunStore
 
-#: A run that takes less than this is asked for before the one ahead of it is done, so that no worker waits.
+#: A worker is asked for so much work ahead, so that none waits for the parent, but for no more runs than this.
 SHORT_S = 0.2
+MOST_AHEAD = 10
+#: Nor for more bytes than a pipe holds: a worker that writes its answer must never wait for a parent that asks.
+MOST_BYTES_AHEAD = 32_000
 
 
 def in_process(jobs: Sequence[Job], store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
@@ -64,9 +67,14 @@ def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None) -> Iterato
     def serve(worker: _Worker) -> None:
         asked: deque[Job] = deque()
         ahead = 1
+        held: Job | None = None
         try:
             while True:
-                while len(asked) < ahead and (job := _next(waiting)) is not None:
+                while len(asked) < ahead and (job := held or _next(waiting)) is not None:
+                    held = None
+                    if asked and len(job.text) + sum(len(one.text) for one in asked) > MOST_BYTES_AHEAD:
+                        held = job
+                        break
                     worker.ask(job)
                     asked.append(job)
                 if not asked:
@@ -75,8 +83,8 @@ def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None) -> Iterato
                 answer = worker.answer()
                 answers.put((asked.popleft(), answer))
                 # The last runs are not handed out ahead: another worker may be free before this one.
-                short = time.monotonic() - began < SHORT_S
-                ahead = 2 if short and waiting.qsize() > 2 * number else 1
+                took = max(time.monotonic() - began, SHORT_S / MOST_AHEAD)
+                ahead = max(1, min(int(SHORT_S / took) + 1, MOST_AHEAD, waiting.qsize() // (2 * number)))
         except Exception as error:  # handed to the calling thread, which raises it
             answers.put(error)
 

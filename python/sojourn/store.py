@@ -40,6 +40,8 @@ _OURS = (
     "*.parquet",
     "figures/*.svg",
     "figures/*.png",
+    "tables/*.md",
+    "tables/*.csv",
 )
 
 

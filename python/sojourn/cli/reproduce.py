@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, plan, tables
+from sojourn import _native, api, plan, tables
 from sojourn.cli import options
 from sojourn.errors import ParamError
 from sojourn.papers import PAPERS
@@ -16,18 +19,37 @@ from sojourn.run_store import RunStore
 from sojourn.stored import Results, write_index
 
 if TYPE_CHECKING:
-    from sojourn.papers.good_bad_wifi import Outcome
+    from sojourn.papers.good_bad_wifi import Bed, Outcome
+    from sojourn.papers.paper import Paper, Profile
+    from sojourn.report import PaperReport
     from sojourn.store import ResultFolder
 
+#: What the exhibits of a part of the paper begin with.
+_EXHIBITS = {
+    "rrul": ("table1", "fig2"),
+    "voip": ("fig3", "table2", "voip"),
+    "web": ("fig4", "fig5", "page"),
+    "fairness": ("fig6",),
+    "transient": ("fig7",),
+}
+_SETUP = (
+    "Client, router, delay, router and server in a row; tbf and the discipline under test at both bottleneck egresses; "
+    "base round-trip time 50 ms; disciplines as in Linux 3.14 with the parameters of Table 1, the same in both "
+    "directions. All runs are simulated."
+)
+
 _ABOUT = """\
-Runs a paper's experiments and writes claims.json, figures/*.svg and *.png, report.html, table.md, table.csv and every
-record into DIR. Prints the table and where the report is; with --json prints the claims instead.
+Runs a paper's experiments and writes claims.json, figures/*.svg and *.png, report.html, tables/*.md and *.csv,
+table.md, table.csv and every run into DIR. Prints tables and verdicts and where the report is; with --json prints the
+claims instead.
 
 papers:
-  good-bad-wifi   "The Good, the Bad and the WiFi", section 5.1 (--only rrul): RRUL on links of 100/100, 10/10 and
-                  10/1 Mbit/s (down/up), RTT 50 ms, under seven queue disciplines: Fig. 2a to 2c, and its claims
+  good-bad-wifi   "The Good, the Bad and the WiFi", sections 4 to 6 and 8: RRUL, voice, web pages, RTT fairness and
+                  start-up on links of 100/100, 10/10 and 10/1 Mbit/s (down/up) under seven queue disciplines:
+                  Fig. 2 to 7, Tables 1 and 2, and 108 claims; TCP as in the paper's kernel (--tcp)
 
-A claim that fails is a result, not an error: the exit status is 0 all the same, or 1 with --strict.
+A claim that fails is a result, not an error: the exit status is 0 all the same, or 1 with --strict. The same command
+goes on where it was stopped.
 """
 
 
@@ -40,9 +62,18 @@ def add(commands: Any) -> None:
         "--profile",
         metavar="NAME",
         default="quick",
-        help="quick: 60 s x 10 repeats; paper: 140 s x 30 repeats (default quick)",
+        help="quick: 60 s (fairness 150 s) x 4 repeats; paper: 140 s (600 s) x 30 repeats (default quick)",
     )
     parser.add_argument("--duration", metavar="TIME", help="measured window of each run (default: the profile's)")
+    parser.add_argument(
+        "--tcp",
+        metavar="VARIANT",
+        default="linux-3.14",
+        help="whose loss recovery TCP has: linux-3.14, the paper's kernel, or linux-6.1 (default linux-3.14)",
+    )
+    parser.add_argument(
+        "--document", metavar="FILE", type=Path, help="also write FILE, a Markdown page, and its figures beside it"
+    )
     parser.add_argument("--strict", action="store_true", help="exit with status 1 if a claim fails")
     options.add_repeats(parser, default="the profile's")
     options.add_output(
@@ -54,42 +85,55 @@ def add(commands: Any) -> None:
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.claims import judge_all, load
-    from sojourn.papers import good_bad_wifi
+    from sojourn.papers import document, good_bad_wifi
     from sojourn.store import ResultFolder, plan_name
 
     paper = PAPERS[asked.paper]
     _one_of("profile", asked.profile, paper.profiles)
     if asked.only is not None:
         _one_of("only", asked.only, paper.parts)
-    profile = paper.profiles[asked.profile]
-    wanted = {
-        "duration": asked.duration or profile.duration,
-        "repeat": profile.repeat if asked.repeat is None else asked.repeat,
-        "seed": 1 if asked.seed is None else asked.seed,
-        "backend": asked.backend,
-    }
+    if asked.document is not None and asked.document.is_dir():
+        message = f"document is {str(asked.document)!r}, but must be a file"
+        raise ParamError(message)
     api.require_backend(asked.backend)
-    jobs = plan.jobs([planned.scenario for planned in good_bad_wifi.plan(**wanted)])
+    bed = good_bad_wifi.Bed(
+        profile=_profile(paper.profiles[asked.profile], asked),
+        part=asked.only,
+        seed=1 if asked.seed is None else asked.seed,
+        backend=asked.backend,
+        tcp=asked.tcp,
+    )
+    jobs = plan.jobs([planned.scenario for planned in good_bad_wifi.plan(bed)])
     name = plan_name("reproduce", asked.paper, asked.only, [job.text for job in jobs])
     folder = ResultFolder(asked.out, force=asked.force, plan=name)
     store = options.store_of(asked)
     assert store is not None
     with options.say_how_to_go_on("the same command goes on from there"):
         outcome = good_bad_wifi.reproduce(
-            **wanted, workers=asked.workers, progress=paper.name, store=RunStore(store), dask=asked.dask
+            bed, workers=asked.workers, progress=paper.name, store=RunStore(store), dask=asked.dask
         )
-    claims = judge_all(load("good_bad_wifi", "gbw-rrul-"), outcome.evidence)
-    results = Results(
-        title="The Good, the Bad and the WiFi, section 5.1: latency under load",
-        comparison=outcome.comparison,
-        command=options.command_line(),
-        paper=paper.reference,
-        claims=tuple(claims),
-    )
-    page = _write(folder, results)
-    print(json.dumps(claims, indent=1) if asked.json else _describe(outcome, claims, page))
+    print("judging the claims", file=sys.stderr)
+    prefixes = ("gbw-",) if asked.only is None else good_bad_wifi.CLAIMS[asked.only]
+    claims = [claim for prefix in prefixes for claim in judge_all(load("good_bad_wifi", prefix), outcome.evidence)]
+    print("drawing the figures", file=sys.stderr)
+    told = _told(paper, bed, outcome, claims)
+    page = _write(folder, told, outcome)
+    if asked.document is not None:
+        document.write(told, asked.document)
+    print(json.dumps(claims, indent=1) if asked.json else _describe(told, outcome, page))
     failed = any(claim["verdict"] == "fails" for claim in claims)
     return 1 if asked.strict and failed else 0
+
+
+def _profile(profile: Profile, asked: argparse.Namespace) -> Profile:
+    """Return the profile with the options that were given laid over it."""
+    if asked.duration is not None:
+        profile = dataclasses.replace(profile, duration=asked.duration, long_duration=asked.duration)
+    if asked.repeat is not None:
+        profile = dataclasses.replace(
+            profile, repeat=asked.repeat, other_repeat=min(asked.repeat, profile.other_repeat)
+        )
+    return profile
 
 
 def _one_of(field: str, value: str, known: dict[str, Any]) -> None:
@@ -98,39 +142,81 @@ def _one_of(field: str, value: str, known: dict[str, Any]) -> None:
         raise ParamError(message)
 
 
-def _write(folder: ResultFolder, results: Results) -> str:
+def _told(paper: Paper, bed: Bed, outcome: Outcome, claims: list[dict[str, Any]]) -> PaperReport:
+    from sojourn.papers.exhibits import exhibits
+    from sojourn.report import PaperReport
+
+    wanted = None if bed.part is None else _EXHIBITS[bed.part]
+    profile = bed.profile
+    counts = Counter(claim["verdict"] for claim in claims)
+    facts = (
+        ("runs", str(outcome.runs)),
+        ("repeats", f"{profile.repeat} of each cell ({profile.other_repeat} with New Reno)"),
+        ("measured window", f"{profile.duration}; RTT fairness {profile.long_duration}"),
+        ("seeds", f"from {bed.seed} on"),
+        ("TCP", f"{bed.tcp}, CUBIC"),
+        ("version", _native.__version__),
+        ("claims", ", ".join(f"{counts[word]} {word}" for word in ("holds", "fails", "cannot tell"))),
+    )
+    return PaperReport(
+        title="The Good, the Bad and the WiFi" + ("" if bed.part is None else f": {paper.parts[bed.part]}"),
+        reference=paper.reference,
+        command=options.command_line(),
+        facts=facts,
+        setup=_SETUP,
+        exhibits=tuple(one for one in exhibits(outcome.measured) if wanted is None or one.name.startswith(wanted)),
+        claims=tuple(claims),
+    )
+
+
+def _write(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> str:
     from sojourn import report
-    from sojourn.papers.good_bad_wifi import FIGURES
 
-    comparison = results.comparison
-    folder.write("claims.json", json.dumps(list(results.claims), indent=1) + "\n")
-    folder.write_frame("runs.parquet", comparison.runs)
-    folder.write("table.csv", comparison.summary.write_csv())
-    parts = [
-        f"## {link} Mbit/s (down/up)\n\n{tables.markdown(report.headers(), report.table_rows(comparison, link))}\n"
-        for link in links(comparison.cells)
-    ]
-    folder.write("table.md", "\n".join(parts))
-    print("drawing the figures", file=sys.stderr)
-    drawn = report.all_figures(results, FIGURES)
-    for figure in (one for of_link in drawn.values() for one in of_link):
-        folder.write(f"figures/{figure.name}.svg", figure.svg)
-        folder.write(f"figures/{figure.name}.png", figure.png)
-    page = folder.write("report.html", report.page(results, drawn))
-    write_index(folder, results)
-    return str(page)
-
-
-def _describe(outcome: Outcome, claims: list[dict[str, Any]], page: str) -> str:
-    from sojourn import report
-
+    folder.write("claims.json", json.dumps(list(told.claims), indent=1) + "\n")
+    for exhibit in told.exhibits:
+        for figure in exhibit.figures:
+            folder.write(f"figures/{figure.name}.svg", figure.svg)
+            folder.write(f"figures/{figure.name}.png", figure.png)
+        if exhibit.table is not None:
+            folder.write(f"tables/{exhibit.table.name}.md", exhibit.table.markdown() + "\n")
+            folder.write(f"tables/{exhibit.table.name}.csv", exhibit.table.csv())
     comparison = outcome.comparison
+    if comparison.cells:
+        folder.write_frame("runs.parquet", comparison.runs)
+        folder.write("table.csv", comparison.summary.write_csv())
+        parts = [
+            f"## {link} Mbit/s (down/up)\n\n{tables.markdown(report.headers(), report.table_rows(comparison, link))}\n"
+            for link in links(comparison.cells)
+        ]
+        folder.write("table.md", "\n".join(parts))
+        write_index(
+            folder,
+            Results(
+                title=told.title,
+                comparison=comparison,
+                command=told.command,
+                paper=told.reference,
+                claims=told.claims,
+            ),
+        )
+    return str(folder.write("report.html", report.paper(told)))
+
+
+def _describe(told: PaperReport, outcome: Outcome, page: str) -> str:
+    from sojourn import report
+
     parts = []
+    comparison = outcome.comparison
     for link in links(comparison.cells):
         table = tables.text(report.headers(), report.table_rows(comparison, link))
         parts.append(f"{link} Mbit/s (down/up)\n{table}")
-    verdicts = [[claim["id"], claim["verdict"], _value(claim), claim["says"]] for claim in claims]
+    for exhibit in told.exhibits:
+        if exhibit.table is not None and exhibit.name != "table1":
+            rows = [list(row) for row in exhibit.table.rows]
+            parts.append(f"{exhibit.title}\n{tables.text(list(exhibit.table.headers), rows, left=2)}")
+    verdicts = [[claim["id"], claim["verdict"], _value(claim), claim["says"]] for claim in told.claims]
     parts.append(tables.text(["claim", "verdict", "value [95 % interval]", "says"], verdicts, left=4))
+    parts.append(f"claims: {dict(told.facts)['claims']}")
     parts.append(f"report: {page}")
     return "\n\n".join(parts)
 

@@ -7,9 +7,8 @@ import dataclasses
 import importlib
 import json
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -62,20 +61,10 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-@contextmanager
-def _warm() -> Iterator[None]:
-    """Load what the tables need while the runs are made: that takes as long as several short runs."""
-
-    def load() -> None:
-        importlib.import_module("sojourn.frames")
-        importlib.import_module("scipy.special")
-
-    loader = threading.Thread(target=load, daemon=True)
-    loader.start()
-    try:
-        yield
-    finally:
-        loader.join()
+def _warm() -> None:
+    """Load what the tables need."""
+    importlib.import_module("sojourn.frames")
+    importlib.import_module("scipy.special")
 
 
 def handle(asked: argparse.Namespace) -> int:
@@ -93,14 +82,38 @@ def handle(asked: argparse.Namespace) -> int:
     assert store_path is not None
     store = RunStore(store_path)
 
-    def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
-        return runner.run_all(
-            [one for _, one in planned], workers=asked.workers, describe=sweep.name, store=store, dask=asked.dask
-        )
+    with options.say_how_to_go_on("the same command goes on from there"), ThreadPoolExecutor(1) as beside:
+        # The intervals of a cell are computed beside the runs of the next: they take as long as several short runs.
+        beside.submit(_warm)
+        early: dict[int, Future[dict[str, Any]]] = {}
 
-    with options.say_how_to_go_on("the same command goes on from there"), _warm():
+        def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
+            runs: list[dict[int, Run]] = [{} for _ in bases]
+
+            def done(place: int, run: Run) -> None:
+                cell = planned[place][0]
+                runs[cell][place] = run
+                if until is None and len(runs[cell]) == sweep.repeat:
+                    early[cell] = beside.submit(sweeps.summary_of, [runs[cell][there] for there in sorted(runs[cell])])
+
+            try:
+                return runner.run_all(
+                    [one for _, one in planned],
+                    workers=asked.workers,
+                    describe=sweep.name,
+                    store=store,
+                    dask=asked.dask,
+                    done=done,
+                )
+            except BaseException:
+                beside.shutdown(wait=False, cancel_futures=True)
+                raise
+
         grown = rounds.grow(bases, sweep.repeat, until, run_plan, together=False)
-        found = sweeps.json_object(sweep, grown, until)
+        summaries = [
+            early[cell].result() if cell in early else sweeps.summary_of(one.runs) for cell, one in enumerate(grown)
+        ]
+        found = sweeps.json_object(sweep, grown, until, summaries)
         folder.write("table.csv", sweeps.csv_table(found))
         folder.write("table.md", sweeps.markdown_table(found))
         folder.write_frame("runs.parquet", sweeps.runs_frame(sweep, grown))

@@ -1,80 +1,167 @@
-"""The plan of seed 000, section 5.1: RRUL on three links under seven disciplines (Fig. 2 and its claims)."""
+"""The plan of seed 000, sections 5 and 6: every wired experiment on three links under seven disciplines."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn import api, runner
+from sojourn.claims.configuration import SHORT_FIFO
 from sojourn.claims.evidence import (
     DISCIPLINES,
     FIFO,
     LINKS,
+    PAGES,
     RRUL,
+    RTT_FAIRNESS,
     SPARED,
+    VOIP,
+    VOIP_RRUL,
+    WEB,
+    WEB_IDLE,
+    WEB_RRUL,
     Cell,
     Collision,
     Evidence,
     Gathering,
 )
-from sojourn.claims.observation import Observation, observe
+from sojourn.claims.fairness import LONG_QUEUE
+from sojourn.claims.web import LARGE_OBJECTS
+from sojourn.papers.collide import find_collision
+from sojourn.papers.measured import Measured, Measuring
+from sojourn.papers.paper import Profile
+from sojourn.progress import progress_bar
 from sojourn.results import Cell as Repeats
-from sojourn.results import Comparison, Run, gather
-from sojourn.scenario import Scenario
+from sojourn.results import Comparison, gather
+from sojourn.run_store import RunStore
+from sojourn.scenario import Scenario, Tcp
 
 #: The figure of each link.
 FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}
 
-#: How many seeds the search for a hash collision tries. A seed has one with a probability of about 1 %.
-MOST_SEEDS = 2000
-#: Hashes do not depend on how long a run takes, so the search runs no longer than this.
-SEARCH_DURATION = "100ms"
+#: The paper's base round-trip time; the experiment `rtt_fairness` has its own.
+RTT = "50ms"
+#: Bins of the fairness runs, which are long.
+LONG_BINS = "1s"
+#: A queue that never overflows at 100 Mbit/s.
+UNLIMITED = "fq_codel limit 16000 target 100s interval 100s noecn drop_batch 1"
+#: Objects of 3 MB in four pieces: an ablation of the Huffpost page.
+FOUR_OBJECTS = (750_000,) * 4
+#: Where voice is looked for in the queue of an upstream data flow.
+COLLIDING = ((RRUL, "fq_nocodel"), (VOIP_RRUL, "sfq"), (VOIP_RRUL, "fq_nocodel"), (VOIP_RRUL, "fq_codel"))
 
-#: What the files of the runs with spared acknowledgements are called.
-SPARED_ABLATION = "spared"
+#: What each part of the paper needs, and what the claims about it begin with.
+EXPERIMENTS = {
+    "rrul": (RRUL,),
+    "transient": (RRUL,),
+    "voip": (RRUL, VOIP, VOIP_RRUL),
+    "web": (RRUL, WEB, WEB_RRUL, WEB_IDLE),
+    "fairness": (RTT_FAIRNESS,),
+}
+CLAIMS = {
+    "rrul": ("gbw-rrul-",),
+    "transient": ("gbw-tran-",),
+    "voip": ("gbw-voip-", "gbw-t2-"),
+    "web": ("gbw-web-",),
+    "fairness": ("gbw-fair-",),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """One run of the plan; `ablation` marks those that are not part of the figure."""
+    """One run of the plan, and the cell that it is a repeat of."""
 
-    link: str
-    qdisc: str
+    cell: Cell
     scenario: Scenario
-    ablation: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of the plan."""
+    """What came of the plan.
+
+    Attributes
+    ----------
+    comparison
+        The RRUL runs; without cells if there are none.
+    evidence
+        What the claims are judged by.
+    measured
+        The numbers behind figures and tables.
+    runs
+        How many.
+    """
 
     comparison: Comparison
     evidence: Evidence
+    measured: Measured
+    runs: int
 
 
-def plan(*, duration: str, repeat: int, seed: int = 1, backend: str = "sim") -> list[Planned]:
-    """Return all runs but the search for a collision, the longest first."""
-    planned = []
-    for link in LINKS:
-        for qdisc in DISCIPLINES:
-            scenario = _scenario(link, qdisc, duration=duration, seed=seed, backend=backend)
-            planned += [Planned(link=link, qdisc=qdisc, scenario=one) for one in api.repeats(scenario, repeat)]
-    spared = dataclasses.replace(
-        _scenario("10/1", FIFO, duration=duration, seed=seed, backend=backend), spare_acks=True
-    )
-    planned += [
-        Planned(link="10/1", qdisc=FIFO, scenario=one, ablation=SPARED_ABLATION) for one in api.repeats(spared, repeat)
+@dataclass(frozen=True, kw_only=True)
+class Bed:
+    """What all runs share.
+
+    Attributes
+    ----------
+    profile
+        How much is run.
+    part
+        Of the paper; `None` for all.
+    seed
+        Of the first repeat.
+    backend
+        As `sojourn.compare` takes it.
+    tcp
+        Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
+    """
+
+    profile: Profile
+    part: str | None = None
+    seed: int = 1
+    backend: str = "sim"
+    tcp: str = "linux-3.14"
+
+    def scenario(
+        self, experiment: str, link: str, qdisc: str, *, cc: str = "cubic", page: str | None = None
+    ) -> Scenario:
+        """Return the scenario of a cell with the first seed."""
+        down, up = link.split("/")
+        fair = experiment == RTT_FAIRNESS
+        found = api.build(
+            experiment,
+            qdisc=preset(qdisc),
+            down=f"{down}mbit",
+            up=f"{up}mbit",
+            cc=cc,
+            duration=self.profile.long_duration if fair else self.profile.duration,
+            seed=self.seed,
+            backend=self.backend,
+            **({} if fair else {"rtt": RTT}),
+            **({} if page is None else {"page": page}),
+        )
+        return dataclasses.replace(
+            found,
+            tcp=dataclasses.replace(found.tcp or Tcp(), variant=self.tcp),
+            sample_interval=LONG_BINS if fair else found.sample_interval,
+        )
+
+
+def plan(bed: Bed) -> list[Planned]:
+    """Return all runs but the searches for collisions, the costliest first."""
+    wanted = {name for part in ([bed.part] if bed.part else EXPERIMENTS) for name in EXPERIMENTS[part]}
+    planned = [
+        Planned(cell=cell, scenario=one)
+        for cell, scenario, repeat in _cells(bed, wanted)
+        for one in api.repeats(scenario, repeat)
     ]
-    return planned
+    return sorted(planned, key=lambda one: -_cost(one))
 
 
 def reproduce(
+    bed: Bed,
     *,
-    duration: str,
-    repeat: int,
-    seed: int = 1,
-    backend: str = "sim",
     workers: int | None = None,
     progress: str | None = None,
     store: RunStore | None = None,
@@ -84,8 +171,8 @@ def reproduce(
 
     Parameters
     ----------
-    duration, repeat, seed, backend
-        As `sojourn.compare` takes them.
+    bed
+        What is run.
     workers
         Number of processes (default: one for each core).
     progress
@@ -98,20 +185,36 @@ def reproduce(
     ParamError
         If a value is refused.
     """
-    planned = plan(duration=duration, repeat=repeat, seed=seed, backend=backend)
+    planned = plan(bed)
     runs = runner.run_all([one.scenario for one in planned], workers=workers, describe=progress, store=store, dask=dask)
-    main = [(one, run) for one, run in zip(planned, runs, strict=True) if not one.ablation]
-    by_cell = gather([(one.link, one.qdisc) for one, _ in main], [run for _, run in main])
-    gathering = Gathering()
-    for one, run in zip(planned, runs, strict=True):
-        gathering.add(Cell(SPARED if one.ablation else RRUL, one.link, one.qdisc), run)
-    found = find_collision(gathering.evidence(), duration=duration, seed=seed + repeat)
-    if found is not None and done is not None:
-        done(preset("fq_nocodel"), "collision", found[1])
-    cells = tuple(Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in by_cell)
+    gathering, measuring = Gathering(), Measuring()
+    reading = None if progress is None else "reading the runs"
+    with progress_bar(len(runs), reading) as tick:
+        for one, run in sorted(zip(planned, runs, strict=True), key=lambda pair: _order(pair[0])):
+            gathering.add(one.cell, run)
+            if shown(one.cell):
+                name, _, _ = one.cell.experiment.partition(":")
+                measuring.add(name, one.cell.link, one.cell.qdisc, run.record)
+            tick()
+    evidence = gathering.evidence()
+    collisions: dict[tuple[str, str], Collision] = {}
+    for experiment, qdisc in COLLIDING:
+        if Cell(experiment, "10/1", qdisc) in evidence.cells:
+            scenario = bed.scenario(experiment, "10/1", qdisc)
+            found = find_collision(evidence.of("10/1", qdisc, experiment), scenario, voice=experiment == VOIP_RRUL)
+            if found is not None:
+                collisions[experiment, qdisc] = found
+    rrul = [(one.cell, run) for one, run in zip(planned, runs, strict=True) if shown(one.cell, RRUL)]
+    rrul.sort(key=lambda pair: (LINKS.index(pair[0].link), DISCIPLINES.index(pair[0].qdisc), pair[1].seed))
+    cells = gather([(cell.link, cell.qdisc) for cell, _ in rrul], [run for _, run in rrul])
     return Outcome(
-        comparison=Comparison(experiment="rrul", cells=cells),
-        evidence=gathering.evidence({} if found is None else {(RRUL, "fq_nocodel"): found[0]}),
+        comparison=Comparison(
+            experiment=RRUL,
+            cells=tuple(Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in cells),
+        ),
+        evidence=gathering.evidence(collisions),
+        measured=measuring.measured(),
+        runs=len(runs),
     )
 
 
@@ -120,45 +223,60 @@ def preset(qdisc: str) -> str:
     return f"gbw:{qdisc}"
 
 
-def find_collision(evidence: Evidence, *, duration: str, seed: int) -> tuple[Collision, Run] | None:
-    """Return a run at 10/1 under fq_nocodel in which a probe shares its queue with an upstream data flow.
-
-    The repeats come first; then seeds are tried in order, from `seed` on, so the same run is found each time.
-    """
-    repeats = evidence.of("10/1", "fq_nocodel")
-    for number, seen in enumerate(repeats, start=1):
-        if (pair := _upstream_pair(seen)) is not None:
-            again = dataclasses.replace(next(_search(seen.seed)), duration=duration)
-            return Collision(seen=seen, probe=pair[0], flow=pair[1], tried=number), api.run(again)
-    for number, short in enumerate(_search(seed), start=1):
-        if (pair := _upstream_pair(observe(api.run(short)))) is not None:
-            run = api.run(dataclasses.replace(short, duration=duration))
-            tried = len(repeats) + number
-            return Collision(seen=observe(run), probe=pair[0], flow=pair[1], tried=tried), run
-    return None
+def shown(cell: Cell, experiment: str | None = None) -> bool:
+    """Return whether a cell is part of the figures (not an ablation, and with CUBIC)."""
+    name, _, page = cell.experiment.partition(":")
+    known = {name for names in EXPERIMENTS.values() for name in names}
+    return name in known and page in ("", *PAGES) and cell.cc == "cubic" and experiment in (None, name)
 
 
-def _search(seed: int) -> Iterator[Scenario]:
-    scenario = _scenario("10/1", "fq_nocodel", duration=SEARCH_DURATION, seed=seed, backend="sim")
-    for number in range(MOST_SEEDS):
-        yield dataclasses.replace(scenario, seed=seed + number)
+def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+    """Yield every cell with its first scenario and how often it is repeated."""
+    repeat, other = bed.profile.repeat, bed.profile.other_repeat
+    wanted = set(wanted)
+    for link in LINKS:
+        for qdisc in DISCIPLINES:
+            for name in (RRUL, VOIP, VOIP_RRUL, RTT_FAIRNESS):
+                if name in wanted:
+                    yield Cell(name, link, qdisc), bed.scenario(name, link, qdisc), repeat
+            for name in (RRUL, RTT_FAIRNESS):
+                if name in wanted and other and (bed.part is None or name == RTT_FAIRNESS):
+                    yield Cell(name, link, qdisc, "reno"), bed.scenario(name, link, qdisc, cc="reno"), other
+            for page in PAGES:
+                for name in (WEB, WEB_RRUL, WEB_IDLE):
+                    if name in wanted and (name != WEB_IDLE or qdisc == FIFO):
+                        yield Cell(f"{name}:{page}", link, qdisc), bed.scenario(name, link, qdisc, page=page), repeat
+    yield from _ablations(bed, wanted)
 
 
-def _upstream_pair(seen: Observation) -> tuple[str, str] | None:
-    upstream = {flow.name for flow in seen.flows if flow.direction == "up"}
-    return next(((probe, flow) for probe, flow in seen.collisions if flow in upstream), None)
+def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+    repeat, other = bed.profile.repeat, bed.profile.other_repeat
+    if bed.part in (None, "rrul"):
+        spared = dataclasses.replace(bed.scenario(RRUL, "10/1", FIFO), spare_acks=True)
+        yield Cell(SPARED, "10/1", FIFO), spared, repeat
+    if bed.part is None:
+        short = bed.scenario(RRUL, "100/100", FIFO)
+        short = dataclasses.replace(short, qdisc_up="pfifo limit 127", qdisc_down="pfifo limit 127")
+        yield Cell(SHORT_FIFO, "100/100", FIFO), short, repeat
+    if RTT_FAIRNESS in wanted:
+        long = bed.scenario(RTT_FAIRNESS, "100/100", "fq_nocodel")
+        long = dataclasses.replace(long, qdisc_up=UNLIMITED, qdisc_down=UNLIMITED)
+        yield Cell(LONG_QUEUE, "100/100", "fq_nocodel"), long, max(other, 2)
+    if WEB_RRUL in wanted:
+        for qdisc in ("codel", "sfq", "fq_codel", "fq_nocodel"):
+            large = bed.scenario(WEB_RRUL, "10/10", qdisc, page="huffpost")
+            web = tuple(dataclasses.replace(one, objects=FOUR_OBJECTS) for one in large.web)
+            yield Cell(LARGE_OBJECTS, "10/10", qdisc), dataclasses.replace(large, web=web), repeat
 
 
-def _scenario(link: str, qdisc: str, *, duration: str, seed: int, backend: str) -> Scenario:
-    down, up = link.split("/")
-    return api.build(
-        "rrul",
-        qdisc=preset(qdisc),
-        down=f"{down}mbit",
-        up=f"{up}mbit",
-        rtt="50ms",
-        cc="cubic",
-        duration=duration,
-        seed=seed,
-        backend=backend,
-    )
+def _order(one: Planned) -> tuple[Any, ...]:
+    """Return what puts runs into the order of the paper, whatever order they were made in."""
+    cell = one.cell
+    return (cell.experiment, LINKS.index(cell.link), DISCIPLINES.index(cell.qdisc), cell.cc, one.scenario.seed)
+
+
+def _cost(one: Planned) -> float:
+    """Return about how long a run takes, to begin with the longest: packets are what takes time."""
+    down, up = (float(rate) for rate in one.cell.link.split("/"))
+    seconds = 4.0 if one.cell.experiment.startswith(RTT_FAIRNESS) else 1.0
+    return seconds * (up if one.cell.experiment.partition(":")[0] in {VOIP, WEB, RTT_FAIRNESS} else up + down)

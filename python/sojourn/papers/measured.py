@@ -67,6 +67,50 @@ class Measured:
 Records = Mapping[tuple[str, str], Iterable[Mapping[str, Any]]]
 
 
+class Measuring:
+    """The numbers in the making: records come one at a time and need not be kept.
+
+    The records of a cell come in the order of their seeds. Without `"transient"`, Fig. 7 is the beginning of the
+    `"rrul"` runs, as in the paper.
+    """
+
+    def __init__(self) -> None:
+        self._found = Measured()
+        self._rows: list[dict[str, Any]] = []
+        self._rtts: dict[str, dict[tuple[str, str], list[Samples]]] = {"rrul": {}, "transient": {}}
+
+    def add(self, experiment: str, link: str, qdisc: str, record: Mapping[str, Any]) -> None:
+        """Take the record of a run.
+
+        Raises
+        ------
+        ParamError
+            If the experiment is none of the paper's.
+        """
+        if experiment not in EXPERIMENTS:
+            message = f"experiment is {experiment!r}, but must be one of {', '.join(EXPERIMENTS)}"
+            raise ParamError(message)
+        if experiment == "rrul":
+            self._rows.append(run_row(record, link, qdisc))
+        if experiment in self._rtts:
+            self._rtts[experiment].setdefault((link, qdisc), []).append(early_samples(record))
+        _add(self._found, experiment, link, qdisc, record)
+
+    def measured(self, *, end_s: float = STEADY_S[1]) -> Measured:
+        """Return the numbers of all that has come in.
+
+        Parameters
+        ----------
+        end_s
+            How far the courses of Fig. 7 reach: to the end of the window of their steady level.
+        """
+        courses: dict[str, dict[str, Course]] = {}
+        for (link, qdisc), rtts in (self._rtts["transient"] or self._rtts["rrul"]).items():
+            courses.setdefault(link, {})[qdisc] = course(rtts, end_s=end_s)
+        rows = pl.DataFrame(self._rows, schema=frames.RUN_SCHEMA)
+        return Measured(**{**vars(self._found), "rrul": rows, "transient": courses})
+
+
 def measure(experiments: Mapping[str, Records], *, end_s: float = STEADY_S[1]) -> Measured:
     """Return the numbers of all experiments that were run.
 
@@ -74,33 +118,20 @@ def measure(experiments: Mapping[str, Records], *, end_s: float = STEADY_S[1]) -
     ----------
     experiments
         By name of the experiment (`EXPERIMENTS`) the records of each (link, discipline), in the order of the seeds.
-        Without `"transient"`, Fig. 7 is the beginning of the `"rrul"` runs, as in the paper.
     end_s
-        How far the courses of Fig. 7 reach: to the end of the window of their steady level.
+        As `Measuring.measured` takes it.
 
     Raises
     ------
     ParamError
         If an experiment is none of the paper's.
     """
-    for name in experiments:
-        if name not in EXPERIMENTS:
-            message = f"experiment is {name!r}, but must be one of {', '.join(EXPERIMENTS)}"
-            raise ParamError(message)
-    found = Measured()
-    rows: list[dict[str, Any]] = []
+    measuring = Measuring()
     for name, cells in experiments.items():
         for (link, qdisc), records in cells.items():
-            rtts: list[Samples] = []
             for record in records:
-                if name == "rrul":
-                    rows.append(run_row(record, link, qdisc))
-                if name == "transient" or (name == "rrul" and "transient" not in experiments):
-                    rtts.append(echo_samples(record))
-                _add(found, name, link, qdisc, record)
-            if rtts:
-                found.transient.setdefault(link, {})[qdisc] = course(rtts, end_s=end_s)
-    return Measured(**{**vars(found), "rrul": pl.DataFrame(rows, schema=frames.RUN_SCHEMA)})
+                measuring.add(name, link, qdisc, record)
+    return measuring.measured(end_s=end_s)
 
 
 def run_row(record: Mapping[str, Any], link: str, qdisc: str) -> dict[str, Any]:
@@ -154,6 +185,15 @@ def mean_fetch_s(client: Mapping[str, Any]) -> float | None:
 def echo_samples(record: Mapping[str, Any]) -> Samples:
     """Return when the probes of a run were sent and what round-trip time each had."""
     return {name: (probe["t_s"], probe["rtt_ms"]) for name, probe in record["series"]["rtt"].items()}
+
+
+def early_samples(record: Mapping[str, Any]) -> Samples:
+    """Return the echo samples up to the end of the steady level's window: the rest of a long run is not shown."""
+    found: dict[str, tuple[list[float], list[float | None]]] = {}
+    for name, (times, rtts) in echo_samples(record).items():
+        kept = [(t, rtt) for t, rtt in zip(times, rtts, strict=True) if t <= STEADY_S[1] + 1]
+        found[name] = ([t for t, _ in kept], [rtt for _, rtt in kept])
+    return found
 
 
 def _add(found: Measured, name: str, link: str, qdisc: str, record: Mapping[str, Any]) -> None:

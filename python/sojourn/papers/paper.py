@@ -13,12 +13,18 @@ class Profile:
     ----------
     duration
         Time text: the measured window of each run.
+    long_duration
+        The same of the RTT fairness runs.
     repeat
         Runs of each cell.
+    other_repeat
+        Runs of each cell with the other congestion control, which only orders are read from; 0 for none.
     """
 
     duration: str
+    long_duration: str
     repeat: int
+    other_repeat: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +55,17 @@ GOOD_BAD_WIFI = Paper(
         "T. Høiland-Jørgensen, P. Hurtig, A. Brunstrom: The Good, the Bad and the WiFi: Modern AQMs in a residential "
         "setting. Computer Networks, 2015"
     ),
-    parts={"rrul": "section 5.1: Fig. 2 and the claims about it"},
-    profiles={"quick": Profile(duration="60s", repeat=10), "paper": Profile(duration="140s", repeat=30)},
+    parts={
+        "rrul": "section 5.1: Fig. 2 and the claims about it",
+        "voip": "section 5.2: Fig. 3, Table 2 and their claims",
+        "web": "section 5.3: Figs. 4 and 5 and their claims",
+        "fairness": "section 6.1: Fig. 6 and its claims",
+        "transient": "section 6.2: Fig. 7 and its claims",
+    },
+    profiles={
+        "quick": Profile(duration="60s", long_duration="150s", repeat=4, other_repeat=2),
+        "paper": Profile(duration="140s", long_duration="600s", repeat=30, other_repeat=10),
+    },
 )
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI,)}

@@ -1,7 +1,7 @@
 """Sweeps: the product of lists of settings, each combination run several times."""
 
 from sojourn.sweep.file import Sweep, SweepCell, load
-from sojourn.sweep.tables import csv_table, json_object, markdown_table, runs_frame, text_table
+from sojourn.sweep.tables import csv_table, json_object, markdown_table, runs_frame, summary_of, text_table
 
 __all__ = [
     "Sweep",
@@ -11,5 +11,6 @@ __all__ = [
     "load",
     "markdown_table",
     "runs_frame",
+    "summary_of",
     "text_table",
 ]

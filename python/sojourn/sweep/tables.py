@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _native, tables
-from sojourn.results import StoredRun
+from sojourn.results import Run, StoredRun
 from sojourn.rounds import Grown, Precision
 from sojourn.sweep.file import Sweep
 
@@ -30,7 +30,9 @@ SHOWN = {
 }
 
 
-def json_object(sweep: Sweep, grown: Sequence[Grown], until: Precision | None) -> dict[str, Any]:
+def json_object(
+    sweep: Sweep, grown: Sequence[Grown], until: Precision | None, summaries: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     """Return the object of format `sojourn-sweep/1`: for each cell its values, its runs, and each metric's interval."""
     return {
         "format": SWEEP_FORMAT,
@@ -45,10 +47,10 @@ def json_object(sweep: Sweep, grown: Sequence[Grown], until: Precision | None) -
                 "values": dict(zip(sweep.keys, cell.values, strict=True)),
                 "n": len(one.runs),
                 "reached": one.reached,
-                "summary": _summary(one),
+                "summary": summary,
                 "runs": [run.id for run in one.runs if isinstance(run, StoredRun)],
             }
-            for cell, one in zip(sweep.cells, grown, strict=True)
+            for cell, one, summary in zip(sweep.cells, grown, summaries, strict=True)
         ],
     }
 
@@ -93,12 +95,13 @@ def runs_frame(sweep: Sweep, grown: Sequence[Grown]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _summary(grown: Grown) -> dict[str, dict[str, Any]]:
+def summary_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+    """Return number, mean, median and 95 % interval of each metric of the runs of a cell."""
     from sojourn import frames
     from sojourn.stats import mean_interval
     from sojourn.stats.paired import METRICS
 
-    found = [frames.metrics_of(run) for run in grown.runs]
+    found = [frames.metrics_of(run) for run in runs]
     rows: dict[str, dict[str, Any]] = {}
     for metric in METRICS:
         values = [value for one in found if (value := one.get(metric)) is not None]

@@ -106,24 +106,29 @@ fn direction_of(kind: ProbeKindScenario) -> Option<Direction> {
     }
 }
 
-/// Who shares a queue with owner `i`, in either direction of the bottleneck.
+/// Who shares a queue with owner `i`, in a direction of the bottleneck that both use.
 fn sharers(scenario: &Scenario, simulator: &Simulator, i: usize) -> Vec<String> {
     let names = route_names(scenario);
-    // The route of an owner that goes upstream.
-    let upstream = |k: usize| {
-        let direction = match scenario.flows.get(k) {
-            Some(flow) => flow.direction,
-            None => direction_of(scenario.probes[k - scenario.flows.len()].kind).unwrap_or(Direction::Up),
+    // The queue of an owner in a direction; `None` for a one-way probe that does not go there.
+    let queue = |k: usize, towards: Direction| {
+        let (first, one_way) = match scenario.flows.get(k) {
+            Some(flow) => (flow.direction, None),
+            None => {
+                let one_way = direction_of(scenario.probes[k - scenario.flows.len()].kind);
+                (one_way.unwrap_or(Direction::Up), one_way)
+            }
         };
-        2 * k + usize::from(direction == Direction::Down)
+        let route = 2 * k + usize::from(first != towards);
+        one_way
+            .is_none_or(|only| only == towards)
+            .then(|| simulator.hashes[route] % QUEUES)
     };
-    let queue = |route: usize| simulator.hashes[route] % QUEUES;
     (0..names.len())
         .filter(|&k| {
             k != i
-                && [0, 1]
+                && [Direction::Up, Direction::Down]
                     .iter()
-                    .any(|side| queue(upstream(k) ^ side) == queue(upstream(i) ^ side))
+                    .any(|&towards| queue(k, towards).is_some() && queue(k, towards) == queue(i, towards))
         })
         .map(|k| names[k].to_owned())
         .collect()
