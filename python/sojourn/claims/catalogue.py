@@ -81,6 +81,6 @@ def _judge(claim: Claim, evidence: Evidence) -> dict[str, Any]:
         found = asdict(JUDGES[claim.id](evidence))
     except SojournError as error:
         return {"verdict": "cannot tell", "value": None, "low": None, "high": None, "unit": "", "reason": str(error)}
-    if found["verdict"] == "fails" and claim.why:
+    if found["verdict"] != "holds" and claim.why:
         found["reason"] += f"; why: {claim.why}"
     return found

@@ -1,7 +1,7 @@
 """Whether disciplines come in the same order in two places.
 
 By the paper's reading conventions two means are different only if their paired difference is beyond the 95 %
-interval. A pair of disciplines is reversed if it is clearly in one order in the first place and clearly in the other
+interval; and here only if it is at least 1 % of the larger, as smaller ones cannot be read off a figure. A pair of disciplines is reversed if it is clearly in one order in the first place and clearly in the other
 in the second. Too few repeats make no pair clear; then nothing can be told.
 """
 
@@ -15,6 +15,8 @@ from sojourn.claims.verdict import Check, Judgement, all_of, exact
 from sojourn.errors import SojournError
 from sojourn.stats import mean_interval
 
+#: Two means that differ by less than this share of the larger are in no order: no reader of a figure sees it.
+NOTICEABLE = 0.01
 #: A quantity of each repeat, by discipline.
 Values = dict[str, list[float]]
 
@@ -37,7 +39,7 @@ class Agreement:
 
 
 def clear_sign(a: list[float], b: list[float]) -> int:
-    """Return 1 if `a` is clearly above `b`, -1 if clearly below, else 0."""
+    """Return 1 if `a` is clearly and noticeably above `b`, -1 if below, else 0."""
     if len(a) != len(b):
         shorter = min(len(a), len(b))
         a, b = a[:shorter], b[:shorter]
@@ -45,6 +47,8 @@ def clear_sign(a: list[float], b: list[float]) -> int:
     if gap.low is None or gap.high is None:
         message = "an order of disciplines needs at least 2 repeats"
         raise SojournError(message)
+    if abs(gap.value) < NOTICEABLE * max(abs(sum(a)), abs(sum(b))) / len(a):
+        return 0
     return (gap.low > 0) - (gap.high < 0)
 
 
