@@ -36,7 +36,11 @@ fn bytes(frame: &Frame<'_>) -> Vec<u8> {
     out
 }
 
-const TCP: Protocol = Protocol::Tcp { mss: 1448, ecn: false };
+const TCP: Protocol = Protocol::Tcp {
+    mss: 1448,
+    ecn: false,
+    web: false,
+};
 
 /// The one's complement sum of RFC 1071 over 16-bit words, done by hand; 0xffff for data with a valid checksum in it.
 fn ones_sum(parts: &[&[u8]]) -> u32 {
@@ -109,7 +113,14 @@ fn a_data_segment_is_a_full_frame_with_the_low_bits_of_its_numbers() {
 
 #[test]
 fn a_handshake_has_the_options_of_linux_and_an_unscaled_window() {
-    let c = conversation(Protocol::Tcp { mss: 1448, ecn: true }, false);
+    let c = conversation(
+        Protocol::Tcp {
+            mss: 1448,
+            ecn: true,
+            web: false,
+        },
+        false,
+    );
     let syn = Segment {
         flags: Flags::SYN,
         window: 24_576,
@@ -192,7 +203,7 @@ proptest! {
             sack_count: if syn { 0 } else { sack_count },
             flags: if syn { Flags::SYN } else { Flags::ACK },
         };
-        let c = Conversation { hashes, ..conversation(Protocol::Tcp { mss: 8948, ecn: false }, true) };
+        let c = Conversation { hashes, ..conversation(Protocol::Tcp { mss: 8948, ecn: false, web: false }, true) };
         let f = frame(&c, Point::Client, from_opener, segment.wire_size(), Body::Tcp(segment));
         let mut head = Vec::new();
         encode(&f, &mut head);
