@@ -100,7 +100,7 @@ CONTRARY: dict[str, Change] = {
     "gbw-rrul-22": ((RRUL,), ("10/10",), ("fq_codel", "fq_nocodel"), {"latency": 12.0}),
     "gbw-voip-01": ((VOIP,), ("10/10",), ("sfq",), {"up": 5.0}),
     "gbw-voip-02": ((VOIP,), ("100/100",), ("pie",), {"voice": {"delay": 120.0}}),
-    "gbw-voip-03": ((VOIP_RRUL,), ("10/1",), ("sfq",), {"voice": {"delay": 50.0}}),
+    "gbw-voip-03": ((VOIP_RRUL,), ("10/1",), FAIR, {"voice": {"delay": 50.0}}),
     "gbw-voip-05": ((VOIP_RRUL,), ("10/10",), ("pie",), {"voice": {"tail": 1.5}}),
     "gbw-voip-06": ((VOIP,), ("10/1",), ("fq_codel",), {"voice": {"loss": 0.01}}),
     "gbw-voip-07": ((VOIP,), ("10/1",), ("pie",), {"voice": {"loss": 0.5}}),

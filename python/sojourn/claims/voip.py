@@ -6,6 +6,7 @@ The delay is induced one-way delay: the mean of each 200 ms, less the delay with
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
 import numpy as np
 
@@ -109,12 +110,17 @@ def fair_queueing_has_the_least_delay(evidence: Evidence) -> Judgement:
     checks = []
     for experiment in TRAFFICS:
         for link in LINKS:
-            for fair in FAIR:
-                for other in (FIFO, *AQMS):
-                    gap = differences(delay(evidence, link, other, experiment), delay(evidence, link, fair, experiment))
-                    what = f"{link} {experiment}: median delay of {other} less that of {fair}"
-                    checks.append(above(what, gap, 0.0, "ms"))
-    return all_of(checks)
+            delays = {qdisc: delay(evidence, link, qdisc, experiment) for qdisc in DISCIPLINES}
+            fair = min(FAIR, key=lambda qdisc: fmean(delays[qdisc]))
+            for other in (FIFO, *AQMS):
+                gap = differences(delays[other], delays[fair])
+                what = f"{link} {experiment}: median delay of {other} less that of the best of fair queueing, {fair},"
+                checks.append(above(what, gap, 0.0, "ms"))
+    note = (
+        "the lowest delay is fair queueing's, as in the claim on the highest goodput: of SFQ alone the paper says "
+        "otherwise, as it finds ARED's delay very low at 1 Mbit/s"
+    )
+    return all_of(checks, note=note)
 
 
 def collisions_weigh_on_delay(evidence: Evidence) -> Judgement:

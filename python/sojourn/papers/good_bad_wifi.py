@@ -43,6 +43,8 @@ FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}
 
 #: The paper's base round-trip time; the experiment `rtt_fairness` has its own.
 RTT = "50ms"
+#: Flent's probes run so long before the flows of a test start.
+LEAD = "5s"
 #: Bins of the fairness runs, which are long.
 LONG_BINS = "1s"
 #: A queue that never overflows at 100 Mbit/s.
@@ -143,6 +145,7 @@ class Bed:
         )
         return dataclasses.replace(
             found,
+            lead=LEAD if experiment == RRUL else found.lead,
             tcp=dataclasses.replace(found.tcp or Tcp(), variant=self.tcp),
             sample_interval=LONG_BINS if fair else found.sample_interval,
         )
