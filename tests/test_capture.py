@@ -12,11 +12,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sojourn import api
 from sojourn.errors import ParamError, SojournError
 from sojourn.interop import capture
 from sojourn.scenario import Flow, Probe, Scenario
@@ -222,11 +224,10 @@ def test_ecn_is_agreed_on_and_marks_are_those_of_the_queue(fields: Fields, tmp_p
 def test_the_queue_sends_what_the_record_counts(fields: Fields, tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
     record = make(path)
-    # The measured window begins 5 s after midnight of 2000-01-02, for seed 1.
     for name, end in (("up-bottleneck", "up"), ("down-bottleneck", "down")):
         where = f'frame.interface_name == "{name}" && frame.packet_flags_direction == 2'
         rows = fields(path, where, "frame.time_epoch", "frame.len")
-        inside = [int(size) for at, size in rows if float(at) >= 946_771_205]
+        inside = [int(size) for at, size in rows if float(at) >= WINDOW]
         counted = record["bottleneck"][end]
         assert (len(inside), sum(inside)) == (counted["packets"], counted["bytes"])
 
@@ -306,3 +307,102 @@ def test_tcptrace_counts_our_retransmissions(tmp_path: Path) -> None:
     for number, flow in enumerate(record["flows"]):
         if flow["direction"] == "up":
             assert counts[sender(record, number)] == flow["retransmissions"] > 0
+
+
+# ---------------------------------------------------------------- voice and pages
+
+#: The measured window of seed 1 begins 5 s after midnight of 2000-01-02.
+WINDOW = 946_771_205
+
+
+def sound(fields: Fields, path: Path) -> None:
+    """Assert that tshark finds no packet malformed, no bad checksum and no error."""
+    assert fields(path, "_ws.malformed || _ws.short || _ws.expert.severity >= 8388608", "frame.number") == []
+    assert fields(path, "ip.checksum.status != 1", "frame.number") == []
+    assert fields(path, "tcp.checksum.status != 1 || udp.checksum.status != 1", "frame.number") == []
+
+
+def test_each_connection_of_a_page_has_a_port_and_closes_with_fin(fields: Fields, tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    record = make(path, api.build("web", duration="10s", qdisc="pfifo limit 40"), points=["client"], snaplen=65_535)
+    sound(fields, path)
+    client = record["web"][0]
+    # Only http-getter's workers talk to port 80.
+    connections = fields(path, "tcp.flags.syn == 1 && tcp.dstport == 80", "tcp.srcport", "tcp.seq_raw")
+    ports = {port for port, _ in connections}
+    repeated = sum(fetch["syn_retransmitted"] for fetch in client["fetches"])
+    assert len(connections) - len(ports) == repeated
+    assert len(ports) >= 2 * client["completed"] > 20
+    assert fields(path, "tcp.flags.reset == 1", "frame.number") == []
+    for who in ("10.0.0.2", "10.1.0.2"):
+        closed = {port for (port,) in fields(path, f"tcp.flags.fin == 1 && ip.src == {who}", "tcp.port")}
+        assert len(closed) >= 2 * client["completed"] - 2
+    for side in ("initiates", "undergoes"):
+        word = f'_ws.expert.message == "This frame {side} the connection closing"'
+        assert len(fields(path, word, "frame.number")) >= 2 * client["completed"] - 2
+
+
+def test_pages_take_as_long_as_the_record_says(fields: Fields, tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    record = make(path, api.build("web", duration="10s"), points=["client"])
+    asked = {
+        float(at) - WINDOW: port
+        for at, port in fields(path, "dns.flags.response == 0", "frame.time_epoch", "udp.srcport")
+    }
+    answered = {port: float(took) for port, took in fields(path, "dns.flags.response == 1", "udp.dstport", "dns.time")}
+    assert {name for (name,) in fields(path, "dns", "dns.qry.name")} == {"w3.example.com"}
+    data = [float(at) - WINDOW for (at,) in fields(path, "tcp.srcport == 80 && tcp.len > 0", "frame.time_epoch")]
+    fetches = record["web"][0]["fetches"]
+    assert len(fetches) > 20
+    for fetch in fetches:
+        at, port = min(asked.items(), key=lambda item: abs(item[0] - fetch["start_s"]))
+        assert at == pytest.approx(fetch["start_s"], abs=1e-6)
+        assert answered[port] == pytest.approx(fetch["dns_s"], abs=1e-6)
+        # The last byte of a page is in a frame.
+        end = fetch["start_s"] + fetch["time_s"]
+        assert min(abs(at - end) for at in data) < 1e-6
+
+
+def test_tshark_reads_voice_as_rtp_and_misses_the_same_packets(fields: Fields, tmp_path: Path) -> None:
+    path, one = tmp_path / "x.pcapng", tmp_path / "one.pcapng"
+    built = replace(api.build("voip_rrul", duration="20s", qdisc="pfifo limit 20"), lead="0s")
+    record = make(path, built, points=["client", "server"], snaplen=65_535)
+    sound(fields, path)
+    (probe,) = (probe for probe in record["probes"] if probe["kind"] == "voip")
+    assert probe["lost"] > 10
+    rows = fields(path, "udp.dstport == 5004", "frame.interface_name", "ip.id", "frame.time_epoch", "frame.len")
+    assert {size for *_, size in rows} == {"214"}
+    sent = {int(name, 16): float(at) - WINDOW for where, name, at, _ in rows if where == "client"}
+    came = {int(name, 16): float(at) - WINDOW for where, name, at, _ in rows if where == "server"}
+    assert list(sent) == list(range(probe["sent"]))
+    # Some of the last may be under way when the capture ends: no queue is longer than 25 ms, and the path has 25 ms.
+    missing = sent.keys() - came.keys()
+    under_way = {name for name, at in sent.items() if at > 20 - 0.06}
+    assert len(missing - under_way) <= probe["lost"] <= len(missing)
+    delays = [1000 * (at - sent[name]) for name, at in came.items()]
+    assert sum(delays) / len(delays) == pytest.approx(probe["delay_ms"]["mean"], rel=2e-3)
+    assert min(delays) == pytest.approx(probe["delay_ms"]["min"], abs=1e-3)
+    command = ["tshark", "-n", "-r", path, "-Y", 'frame.interface_name == "server"', "-w", one]
+    subprocess.run(command, check=True, capture_output=True)
+    command = ["tshark", "-n", "-r", one, "-d", "udp.port==5004,rtp", "-q", "-z", "rtp,streams"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    (line,) = (line.split() for line in said.splitlines() if "g711U" in line)
+    word = line.index("g711U")
+    assert int(line[word + 1]) == len(came)
+    assert int(line[word + 2]) == len([name for name in missing if min(came) < name < max(came)])
+    mean_jitter, jitter = float(line[-3]), 0.0
+    # RFC 3550 section 6.4.1, from the times of the frames; tshark's mean is over all packets.
+    steps = []
+    order = list(came)
+    for before, after in zip(order, order[1:], strict=False):
+        change = (came[after] - came[before]) - (sent[after] - sent[before])
+        jitter += (abs(1000 * change) - jitter) / 16
+        steps.append(jitter)
+    assert mean_jitter == pytest.approx(sum(steps) / len(order), rel=0.01, abs=0.002)
+
+
+def test_a_store_or_a_cluster_makes_no_capture(cli: Cli, tmp_path: Path) -> None:
+    for option in ("--store", "--dask"):
+        words = cli("run", "web", "--pcap", "x", option, "there", status=2)
+        assert_one_sentence(words, "pcap", "x", option.removeprefix("--"))
+    assert list(tmp_path.iterdir()) == []

@@ -41,7 +41,7 @@ def body(run: Run) -> dict[str, Any]:
 
 
 def with_parts(run: Run, **parts: Any) -> Run:
-    """Return a run whose record has something more, as the contract for voice and pages says."""
+    """Return a run whose record has something more."""
     return Run(text=json.dumps({**run.record, **parts}))
 
 
@@ -97,13 +97,6 @@ def web(run: Run, clients: int = 1) -> Run:
     return with_parts(run, web=[{"name": f"web_{k}", **one} for k in range(clients)])
 
 
-def rtt_fairness() -> Run:
-    rtts = ("10ms", "50ms", "200ms", "500ms")
-    flows = tuple(sojourn.Flow(name=f"tcp_{rtt}", direction="up", rtt=rtt) for rtt in rtts)
-    probes = tuple(sojourn.Probe(name=f"ping_{rtt}", kind="icmp", rtt=rtt) for rtt in rtts)
-    return sojourn.run(sojourn.Scenario(experiment="rtt_fairness", duration="10s", flows=flows, probes=probes))
-
-
 CASES = {
     "rrul_be": lambda: made(),
     "tcp_1up": lambda: made("tcp_1up"),
@@ -113,13 +106,13 @@ CASES = {
     "tcp_ndown": lambda: made("bulk", flows_up=0, flows_down=2),
     "rrul_be_nflows": lambda: made("bulk", flows_up=2, flows_down=3),
     "ping": lambda: made("bulk", flows_up=0, flows_down=0),
-    "rtt_fair_var_up": rtt_fairness,
+    "rtt_fair_var_up": lambda: made("rtt_fairness"),
     "voip": lambda: voice(made("bulk", flows_up=0, flows_down=0)),
-    "voip-1up": lambda: voice(made("tcp_1up")),
-    "voip-rrul": lambda: voice(made()),
-    "http": lambda: web(made("bulk", flows_up=0, flows_down=0)),
-    "http-1up": lambda: web(made("tcp_1up")),
-    "http-rrul": lambda: web(made()),
+    "voip-1up": lambda: made("voip"),
+    "voip-rrul": lambda: made("voip_rrul"),
+    "http": lambda: made("web_idle"),
+    "http-1up": lambda: made("web"),
+    "http-rrul": lambda: made("web_rrul", duration="20s"),
 }
 
 
@@ -238,6 +231,34 @@ def test_pages_are_in_milliseconds_at_their_end() -> None:
     assert two["metadata"]["HTTP_GETTER_URLLIST"] == ["google", "google"]
 
 
+def test_voice_under_load_is_what_its_record_says() -> None:
+    run = made("voip_rrul")
+    file = body(run)
+    (probe,) = (probe for probe in run.record["probes"] if probe["kind"] == "voip")
+    stored = run.record["series"]["voip"]["voip"]
+    assert probe["lost"] > 0
+    meta = file["metadata"]["SERIES_META"]
+    assert (meta["VoIP"]["PACKETS_SENT"], meta["VoIP"]["PACKETS_RECEIVED"]) == (500, 500 - probe["lost"])
+    assert meta["VoIP::delay"]["MEAN_VALUE"] == probe["delay_ms"]["mean"]
+    assert len(file["raw_values"]["VoIP"]) == 500 - probe["lost"]
+    assert sum(value for value in file["results"]["VoIP::loss"] if value is not None) == probe["lost"]
+    # 160 bytes each 20 ms.
+    whole = [place for place, lost in enumerate(stored["lost"]) if lost == 0]
+    rates = [value for value in file["results"]["VoIP::bitrate"] if value is not None]
+    assert {round(rates[place], 9) for place in whole} == {64.0}
+
+
+def test_paths_of_different_length_have_series_of_their_own() -> None:
+    run = made("rtt_fairness")
+    file = body(run)
+    hosts = ["rtt-10ms", "rtt-50ms", "rtt-200ms", "rtt-500ms"]
+    assert file["metadata"]["HOSTS"] == hosts
+    meta = file["metadata"]["SERIES_META"]
+    for flow, probe, host in zip(run.record["flows"], run.record["probes"], hosts, strict=True):
+        assert meta[f"TCP upload BE {host}"]["MEAN_VALUE"] == flow["goodput_mbit"]
+        assert meta[f"Ping (ms) ICMP {host}"]["MEAN_VALUE"] == probe["rtt_ms"]["mean"]
+
+
 def test_probes_that_flent_does_not_know_keep_their_names() -> None:
     record = json.loads(made().text)
     record["scenario"]["probes"] += [{"name": "far", "kind": "icmp", "rtt": "50ms"}, {"name": "v", "kind": "poisson"}]
@@ -254,6 +275,37 @@ def test_command_writes_a_file_for_each_run(cli: Cli, tmp_path: Path) -> None:
     assert_one_sentence(cli("export", "--flent", "o", "--out", "f", status=2), "out", "already", "--force")
     cli("run", "tcp_1up", "--duration", "2s", "--out", "r")
     assert cli("export", "--flent", "r").stdout == cli("export", "--flent", "r/run.json", "--force").stdout
+
+
+@pytest.mark.parametrize("experiment", ["voip", "web", "rtt_fairness"])
+def test_a_stored_run_gives_the_same_file_wherever_it_is_named(experiment: str, cli: Cli, tmp_path: Path) -> None:
+    cli("compare", experiment, "--qdisc", "pie", "--repeat", "2", "--duration", "3s", "--out", "o")
+    cli("run", experiment, "--qdisc", "pie", "--duration", "3s", "--out", "r")
+    index = json.loads((tmp_path / "o" / "index.json").read_text())
+    first, second = index["cells"][0]["runs"]
+
+    def files(*words: str) -> list[bytes]:
+        done = cli("export", "--flent", *words, "--out", "f", "--force")
+        return [gzip.decompress((tmp_path / line).read_bytes()) for line in done.stdout.splitlines()]
+
+    whole = files("o")
+    assert len(whole) == 2
+    for place, name in enumerate((first, second)):
+        alone = files(f"o/runs/{name}")
+        assert alone == files(f"o/runs/{name}/run.json")
+        # A folder knows its disciplines by the names they were asked for by; everything else is the same.
+        assert without_titles(alone[0]) == without_titles(whole[place])
+    assert files("r") == files(f"o/runs/{first}")
+    (tmp_path / "o" / "runs" / first / "series.parquet").unlink()
+    assert_one_sentence(cli("export", "--flent", f"o/runs/{first}", "--out", "f", "--force", status=2), "not whole")
+
+
+def without_titles(content: bytes) -> dict[str, Any]:
+    """Return a data file without what its title decides."""
+    file: dict[str, Any] = json.loads(content)
+    for key in ("TITLE", "DATA_FILENAME"):
+        del file["metadata"][key]
+    return file
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "sojourn-run/9"}'])

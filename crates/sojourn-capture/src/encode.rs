@@ -2,14 +2,17 @@
 //!
 //! What the simulation leaves open is filled in so that it is stable and a reader can tell flows apart:
 //!
-//! - Flow or probe number n of the run has the client address 10.0.x.y and the server address 10.1.x.y with
-//!   x = n / 250 and y = n % 250 + 1. The opener's port is from Linux's ephemeral range and comes from the flow's hash, so
-//!   that another connection of the same hosts has another port; the other end's is discard (9), echo (7) for UDP echoes.
+//! - Flow, probe or web client number n of the run has the client address 10.0.x.y and the server address 10.1.x.y with
+//!   x = n / 250 and y = n % 250 + 1; the resolver of a web client has 10.2.x.y. The opener's port is from Linux's ephemeral
+//!   range; that of a flow or probe comes from its hash, and the connections and look-ups of a web client count up from there
+//!   (RFC 6056 section 3.3.3). The other end's is discard (9), echo (7) for UDP echoes, HTTP (80), DNS (53), RTP (5004).
+//! - Payloads are zeros, but for RTP headers where a voice stream has room for them, and look-ups.
 //! - Initial sequence numbers are the hashes. TCP sequence numbers are the low 32 bits of the model's, plus these.
 //! - The IP identification is a digest of the segment: a packet has the same one wherever it is seen, and a retransmission
 //!   (whose timestamp differs) another.
 //! - Routers between the hosts decrement the TTL of 64; the delay box does not.
 
+use crate::payload::{dns, rtp};
 use etherparse::{
     EtherType, Ethernet2Header, IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader,
     TcpOptionElement, UdpHeader,
@@ -19,24 +22,38 @@ use sojourn_tcp::{Flags, Segment, WINDOW_UNIT};
 
 /// Ethernet and IPv4 headers.
 const BELOW_TRANSPORT: usize = 14 + 20;
-/// Payloads are zeros; no simulated frame is longer.
+/// Most payloads are zeros; no simulated frame is longer.
 static ZEROS: [u8; 1 << 14] = [0; 1 << 14];
 /// Linux's ephemeral ports, `net.ipv4.ip_local_port_range`.
 const EPHEMERAL: (u16, u16) = (32_768, 60_999);
 const PORT_ECHO: u16 = 7;
 const PORT_DISCARD: u16 = 9;
+const PORT_DNS: u16 = 53;
+const PORT_HTTP: u16 = 80;
+/// Source: RFC 3551 section 8.
+const PORT_RTP: u16 = 5004;
+/// IPv4, UDP and RTP headers: a voice stream that counts fewer beside its speech has no RTP.
+const VOICE_HEADERS: u16 = 40;
 /// The shift count of [`WINDOW_UNIT`] (RFC 7323 section 2.2).
 const WINDOW_SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
 /// The timestamp option that each segment carries, which the MSS option does not count (RFC 6691).
 const TIMESTAMPS: u16 = 12;
 
-/// The address of one end of flow or probe `number`.
-pub(crate) fn address(number: u32, client: bool) -> [u8; 4] {
-    [10, u8::from(!client), (number / 250) as u8, (number % 250 + 1) as u8]
+/// Which end of a conversation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    Client,
+    Server,
+    Resolver,
 }
 
-/// Puts the bytes of `frame` that are not payload into `out`, which is emptied before. The checksums are those of the whole
-/// frame with a payload of zeros.
+/// The address of one end of flow, probe or web client `number`.
+pub(crate) fn address(number: u32, end: End) -> [u8; 4] {
+    [10, end as u8, (number / 250) as u8, (number % 250 + 1) as u8]
+}
+
+/// Puts the bytes of `frame` into `out`, which is emptied before, without the zeros at its end. The checksums are those of the
+/// whole frame.
 ///
 /// # Panics
 /// If the frame is smaller than its headers or larger than 16 KiB, which no scenario allows.
@@ -44,7 +61,17 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
     out.clear();
     let c = frame.conversation;
     let from_client = frame.from_opener == c.client_opens;
-    let (source, destination) = (address(c.number, from_client), address(c.number, !from_client));
+    let server = if c.protocol == Protocol::Dns {
+        End::Resolver
+    } else {
+        End::Server
+    };
+    let (client, server) = (address(c.number, End::Client), address(c.number, server));
+    let (source, destination) = if from_client {
+        (client, server)
+    } else {
+        (server, client)
+    };
     let (from, to) = stations(frame, from_client);
     let ethernet = Ethernet2Header {
         source: from,
@@ -56,7 +83,7 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
     let protocol = match c.protocol {
         Protocol::Tcp { .. } => IpNumber::TCP,
         Protocol::Icmp => IpNumber::ICMP,
-        Protocol::UdpEcho | Protocol::Udp => IpNumber::UDP,
+        Protocol::UdpEcho | Protocol::Udp | Protocol::Voice(_) | Protocol::Dns => IpNumber::UDP,
     };
     let length = frame.size - BELOW_TRANSPORT as u16;
     let mut ip =
@@ -92,11 +119,24 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
             let icmp = Icmpv4Header::with_checksum(kind, &ZEROS[..length - 8]);
             out.extend_from_slice(&icmp.to_bytes());
         }
-        Body::Probe(_) => {
+        Body::Probe(number) => {
+            let length = length - UdpHeader::LEN;
+            let payload = match c.protocol {
+                Protocol::Voice(v) if v.headers >= VOICE_HEADERS => {
+                    Some(rtp(v.codec, v.frame, c.hashes[0], *number, length))
+                }
+                Protocol::Dns => {
+                    let answer = (!frame.from_opener).then(|| address(c.number, End::Server));
+                    Some(dns(*number, answer))
+                }
+                _ => None,
+            };
             let [source, destination] = ports(c, frame.from_opener);
-            let udp = UdpHeader::with_ipv4_checksum(source, destination, &ip, &ZEROS[..length - UdpHeader::LEN])
-                .expect("a frame fits an IPv4 packet");
+            let whole = payload.as_deref().unwrap_or(&ZEROS[..length]);
+            let udp =
+                UdpHeader::with_ipv4_checksum(source, destination, &ip, whole).expect("a frame fits an IPv4 packet");
             out.extend_from_slice(&udp.to_bytes());
+            out.extend(payload.into_iter().flatten());
         }
     }
 }
@@ -105,10 +145,12 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
 fn ports(c: &Conversation, from_opener: bool) -> [u16; 2] {
     let (low, high) = EPHEMERAL;
     let opener = low + (c.port % u32::from(high - low + 1)) as u16;
-    let other = if c.protocol == Protocol::UdpEcho {
-        PORT_ECHO
-    } else {
-        PORT_DISCARD
+    let other = match c.protocol {
+        Protocol::UdpEcho => PORT_ECHO,
+        Protocol::Dns => PORT_DNS,
+        Protocol::Voice(_) => PORT_RTP,
+        Protocol::Tcp { web: true, .. } => PORT_HTTP,
+        Protocol::Tcp { web: false, .. } | Protocol::Icmp | Protocol::Udp => PORT_DISCARD,
     };
     if from_opener { [opener, other] } else { [other, opener] }
 }
@@ -161,7 +203,7 @@ fn tcp(s: &Segment, c: &Conversation, from_opener: bool) -> TcpHeader {
     };
     let mut tcp = TcpHeader::new(source, destination, own.wrapping_add(s.seq as u32), s.window);
     let (mss, agrees_on_ecn) = match c.protocol {
-        Protocol::Tcp { mss, ecn } => (mss, ecn),
+        Protocol::Tcp { mss, ecn, .. } => (mss, ecn),
         _ => (0, false),
     };
     tcp.syn = s.flags.has(Flags::SYN);

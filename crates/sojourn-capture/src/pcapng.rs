@@ -3,8 +3,8 @@
 //! Source: draft-ietf-opsawg-pcapng: section header (4.1), interface description (4.2), enhanced packet (4.3) and name
 //! resolution (4.5) blocks; options (3.5). Little-endian, nanosecond timestamps (`if_tsresol` 9).
 
-use crate::encode::{address, encode};
-use sojourn_sim::tap::{Capture, Frame, Point};
+use crate::encode::{End, address, encode};
+use sojourn_sim::tap::{Capture, Frame, Point, Protocol};
 use sojourn_units::Duration;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -28,8 +28,8 @@ pub struct PcapNg<W: Write> {
     snaplen: u32,
     /// Nanoseconds from 1970 to the beginning of the run.
     epoch: Duration,
-    /// Flows and probes whose addresses have got names.
-    named: BTreeSet<u32>,
+    /// Flows, probes and web clients whose addresses have got names, and those whose resolvers have.
+    named: BTreeSet<(u32, bool)>,
     block: Vec<u8>,
     frame: Vec<u8>,
 }
@@ -116,12 +116,12 @@ impl<W: Write> PcapNg<W> {
         self.out.write_all(&self.block)
     }
 
-    /// Names the two addresses of a flow or probe.
-    fn names(&mut self, number: u32, name: &str) -> io::Result<()> {
+    /// Names addresses of a flow, probe or web client.
+    fn names(&mut self, number: u32, name: &str, ends: &[(End, &str)]) -> io::Result<()> {
         self.begin(NAMES);
-        for (client, side) in [(true, "client"), (false, "server")] {
-            let mut value = address(number, client).to_vec();
-            value.extend_from_slice(format!("{name}.{side}\0").as_bytes());
+        for &(end, word) in ends {
+            let mut value = address(number, end).to_vec();
+            value.extend_from_slice(format!("{name}.{word}\0").as_bytes());
             self.option(1, &value);
         }
         self.option(0, &[]);
@@ -132,8 +132,14 @@ impl<W: Write> PcapNg<W> {
 impl<W: Write + Send> Capture for PcapNg<W> {
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let c = frame.conversation;
-        if self.named.insert(c.number) {
-            self.names(c.number, &c.name)?;
+        let resolver = c.protocol == Protocol::Dns;
+        if self.named.insert((c.number, resolver)) {
+            let ends: &[_] = if resolver {
+                &[(End::Resolver, "resolver")]
+            } else {
+                &[(End::Client, "client"), (End::Server, "server")]
+            };
+            self.names(c.number, &c.name, ends)?;
         }
         let mut bytes = std::mem::take(&mut self.frame);
         encode(frame, &mut bytes);

@@ -4,6 +4,7 @@
 //! without a tap pays one test of an `Option` for each packet at each link.
 
 use crate::packet::{Packet, Segments};
+use crate::scenario::Voice;
 use crate::topology::Path;
 use sojourn_tcp::Segment;
 use sojourn_units::Time;
@@ -55,6 +56,8 @@ pub enum Protocol {
         mss: u16,
         /// Whether it uses ECN.
         ecn: bool,
+        /// Whether a web client opens it.
+        web: bool,
     },
     /// Echo requests and replies.
     Icmp,
@@ -62,6 +65,10 @@ pub enum Protocol {
     UdpEcho,
     /// Datagrams one way.
     Udp,
+    /// One direction of a voice call.
+    Voice(Voice),
+    /// The look-up of a name, with a resolver beside the server.
+    Dns,
 }
 
 /// Who talks to whom. A flow or a probe is one conversation; a web client has one for each connection and each look-up.
@@ -87,7 +94,7 @@ pub struct Conversation {
 pub enum Body {
     /// A TCP segment, with the marks it has got so far.
     Tcp(Segment),
-    /// The packet of a probe, with its number from 0.
+    /// The packet of a probe or a look-up, with its number from 0; an answer has that of the question.
     Probe(u32),
 }
 
@@ -231,7 +238,7 @@ impl Tap {
             protocol: if packet.is_tcp() {
                 common.protocol
             } else {
-                Protocol::UdpEcho
+                Protocol::Dns
             },
             ..common.clone()
         };

@@ -36,7 +36,11 @@ fn bytes(frame: &Frame<'_>) -> Vec<u8> {
     out
 }
 
-const TCP: Protocol = Protocol::Tcp { mss: 1448, ecn: false };
+const TCP: Protocol = Protocol::Tcp {
+    mss: 1448,
+    ecn: false,
+    web: false,
+};
 
 /// The one's complement sum of RFC 1071 over 16-bit words, done by hand; 0xffff for data with a valid checksum in it.
 fn ones_sum(parts: &[&[u8]]) -> u32 {
@@ -109,7 +113,14 @@ fn a_data_segment_is_a_full_frame_with_the_low_bits_of_its_numbers() {
 
 #[test]
 fn a_handshake_has_the_options_of_linux_and_an_unscaled_window() {
-    let c = conversation(Protocol::Tcp { mss: 1448, ecn: true }, false);
+    let c = conversation(
+        Protocol::Tcp {
+            mss: 1448,
+            ecn: true,
+            web: false,
+        },
+        false,
+    );
     let syn = Segment {
         flags: Flags::SYN,
         window: 24_576,
@@ -178,6 +189,115 @@ fn echoes_and_datagrams_are_what_ping_and_netperf_send() {
     assert!((32_768..=60_999).contains(&port));
 }
 
+#[test]
+fn a_segment_that_closes_has_fin_and_its_number() {
+    let c = conversation(
+        Protocol::Tcp {
+            mss: 1448,
+            ecn: false,
+            web: true,
+        },
+        true,
+    );
+    let fin = Segment {
+        seq: 0x21,
+        ack: 1,
+        flags: Flags::ACK | Flags::FIN,
+        ..Segment::default()
+    };
+    let b = bytes(&frame(&c, Point::Client, true, fin.wire_size(), Body::Tcp(fin)));
+    assert_eq!(b.len(), 66);
+    assert_checksums(&b);
+    assert_eq!(b[47], 0x01 | 0x10, "FIN and ACK");
+    assert_eq!(&b[38..42], &0x11u32.to_be_bytes());
+    assert_eq!(&b[36..38], &80u16.to_be_bytes());
+}
+
+/// The ports of consecutive connections are those of RFC 6056 section 3.3.3: one after the other, round the range.
+#[test]
+fn connections_of_the_same_hosts_have_ports_of_their_own() {
+    let first = conversation(
+        Protocol::Tcp {
+            mss: 1448,
+            ecn: false,
+            web: true,
+        },
+        true,
+    );
+    let ports: std::collections::BTreeSet<u16> = (0..28_232u32)
+        .map(|n| {
+            ports(
+                &Conversation {
+                    port: 7 + n,
+                    ..first.clone()
+                },
+                true,
+            )[0]
+        })
+        .collect();
+    assert_eq!(
+        (ports.len(), ports.first(), ports.last()),
+        (28_232, Some(&32_768), Some(&60_999))
+    );
+}
+
+/// By RFC 3550 section 5.1: packet 65,539 of G.711 in frames of 20 ms has sequence number 3 and timestamp 160 * 65,539.
+#[test]
+fn voice_has_an_rtp_header_if_it_counts_one() {
+    let voice = |headers| sojourn_sim::scenario::Voice {
+        codec: sojourn_sim::scenario::Codec::G711,
+        frame: sojourn_units::Duration::from_millis(20),
+        bitrate: sojourn_units::Rate::from_bps(64_000),
+        headers,
+    };
+    let c = conversation(Protocol::Voice(voice(40)), true);
+    let b = bytes(&frame(&c, Point::Client, true, 214, Body::Probe(65_539)));
+    assert_checksums(&b);
+    assert_eq!(b[36..38], 5004u16.to_be_bytes());
+    assert_eq!(b[42..46], [0x80, 0, 0, 3]);
+    assert_eq!(b[46..50], (160u32 * 65_539).to_be_bytes());
+    assert_eq!(b[50..54], [0xff, 0xff, 0xff, 0xf0]);
+    assert_eq!(b[54..], [0; 160]);
+    let c = conversation(Protocol::Voice(voice(28)), true);
+    let b = bytes(&frame(&c, Point::Client, true, 202, Body::Probe(65_539)));
+    assert_checksums(&b);
+    assert_eq!(b[42..], [0; 160]);
+}
+
+/// The sizes are those that the simulation gives a look-up of a name of 14 letters.
+#[test]
+fn a_look_up_fills_its_frame_and_answers_with_the_server() {
+    let c = conversation(Protocol::Dns, true);
+    let there = bytes(&frame(
+        &c,
+        Point::Client,
+        true,
+        sojourn_sim::traffic::web::DNS_QUERY,
+        Body::Probe(258),
+    ));
+    let back = bytes(&frame(
+        &c,
+        Point::Client,
+        false,
+        sojourn_sim::traffic::web::DNS_ANSWER,
+        Body::Probe(258),
+    ));
+    assert_checksums(&there);
+    assert_checksums(&back);
+    assert_eq!(
+        (&there[30..34], &back[26..30]),
+        (&[10, 2, 1, 11][..], &[10, 2, 1, 11][..])
+    );
+    assert_eq!((&there[36..38], &there[42..44]), (&[0, 53][..], &[1, 2][..]));
+    assert_eq!(&there[54..58], &[2, b'w', b'3', 7]);
+    assert_eq!(
+        &there[69..],
+        &[0, 0, 1, 0, 1],
+        "the root, type A, class IN, and nothing more"
+    );
+    assert_eq!(&back[86..], &[10, 1, 1, 11]);
+}
+
 proptest! {
     #[test]
     fn every_segment_has_its_size_and_valid_checksums(
@@ -192,7 +312,7 @@ proptest! {
             sack_count: if syn { 0 } else { sack_count },
             flags: if syn { Flags::SYN } else { Flags::ACK },
         };
-        let c = Conversation { hashes, ..conversation(Protocol::Tcp { mss: 8948, ecn: false }, true) };
+        let c = Conversation { hashes, ..conversation(Protocol::Tcp { mss: 8948, ecn: false, web: false }, true) };
         let f = frame(&c, Point::Client, from_opener, segment.wire_size(), Body::Tcp(segment));
         let mut head = Vec::new();
         encode(&f, &mut head);

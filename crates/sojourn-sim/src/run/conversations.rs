@@ -6,22 +6,24 @@ use crate::tap::{Conversation, Protocol, Tap};
 
 /// Opens the conversation of each flow and each probe, and announces the web clients, which open theirs as they go.
 pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
-    let tcp = Protocol::Tcp {
+    let tcp = |web| Protocol::Tcp {
         mss: s.tcp.mss,
         ecn: s.tcp.ecn,
+        web,
     };
-    let flows = s.flows.iter().map(|f| (&f.name, f.direction, tcp));
+    let flows = s.flows.iter().map(|f| (&f.name, f.direction, tcp(false)));
     let probes = s.probes.iter().map(|p| {
         let (direction, protocol) = match p.kind {
             ProbeKindScenario::Icmp(_) => (Direction::Up, Protocol::Icmp),
             ProbeKindScenario::UdpRr(_) => (Direction::Up, Protocol::UdpEcho),
-            ProbeKindScenario::Isochronous(direction, _)
-            | ProbeKindScenario::Poisson(direction, _)
-            | ProbeKindScenario::Voip(direction, _) => (direction, Protocol::Udp),
+            ProbeKindScenario::Isochronous(direction, _) | ProbeKindScenario::Poisson(direction, _) => {
+                (direction, Protocol::Udp)
+            }
+            ProbeKindScenario::Voip(direction, voice) => (direction, Protocol::Voice(voice)),
         };
         (&p.name, direction, protocol)
     });
-    let web = s.web.iter().map(|w| (&w.name, Direction::Up, tcp));
+    let web = s.web.iter().map(|w| (&w.name, Direction::Up, tcp(true)));
     let first_web = s.flows.len() + s.probes.len();
     for (number, (name, direction, protocol)) in flows.chain(probes).chain(web).enumerate() {
         // Routes come in pairs, in this order: from the opener, and to it.
