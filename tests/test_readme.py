@@ -35,7 +35,10 @@ def test_toml_experiment_runs(cli: Cli, tmp_path: Path) -> None:
 def commands() -> list[str]:
     """Return the commands of the README, continued lines joined."""
     text = README.replace("\\\n", " ")
-    return re.findall(r"^ +sojourn ((?:run|compare|list|plot|report|export|import).*)$", text, flags=re.MULTILINE)
+    text = re.sub(r" +#.*", "", text)
+    return re.findall(
+        r"^ +sojourn ((?:run|compare|sweep|reproduce|list|plot|report|export|import).*)$", text, flags=re.MULTILINE
+    )
 
 
 @pytest.mark.parametrize("command", commands())

@@ -183,7 +183,9 @@ class RunStore:
         path = self.path / _MARK
         if not path.is_file():
             if list(self.path.iterdir()):
-                message = f"store {self.path} cannot be used: it holds other things, and no {_MARK}"
+                message = (
+                    f"store {self.path} cannot be used: no {_MARK} is in it, but other things: name another folder"
+                )
                 raise SojournError(message)
             write_file(path, _mark())
             return

@@ -1,8 +1,9 @@
 """Whether disciplines come in the same order in two places.
 
 By the paper's reading conventions two means are different only if their paired difference is beyond the 95 %
-interval; and here only if it is at least 1 % of the larger, as smaller ones cannot be read off a figure. A pair of disciplines is reversed if it is clearly in one order in the first place and clearly in the other
-in the second. Too few repeats make no pair clear; then nothing can be told.
+interval; and here only if it is at least 1 % of the larger, as smaller ones cannot be read off a figure. A pair of
+disciplines is reversed if it is clearly in one order in the first place and clearly in the other in the second. Too
+few repeats make no pair clear; then nothing can be told.
 """
 
 from __future__ import annotations
