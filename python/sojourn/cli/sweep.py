@@ -64,7 +64,7 @@ def add(commands: Any) -> None:
 def _warm() -> None:
     """Load what the tables need."""
     importlib.import_module("sojourn.frames")
-    importlib.import_module("scipy.special")
+    importlib.import_module("sojourn.stats")
 
 
 def handle(asked: argparse.Namespace) -> int:
