@@ -9,11 +9,11 @@ True
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from sojourn._native import Qdisc, __version__
 from sojourn.errors import ParamError, SojournError
 
+TYPE_CHECKING = False  # that of typing, which takes longer to load than all the rest here
 if TYPE_CHECKING:
     from sojourn.api import compare, run
     from sojourn.results import Cell, Comparison, Run
@@ -51,11 +51,11 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _LATER:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    found: object = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     globals()[name] = found
     return found
 

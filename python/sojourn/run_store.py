@@ -8,7 +8,6 @@ different versions are not mixed.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import _native
 from sojourn.errors import SojournError
 from sojourn.results import StoredRun, load_head, voices_in
+from sojourn.run_files import cannot_write, reason, remove_run, write_run
 from sojourn.store import read, write_file
 
 if TYPE_CHECKING:
@@ -30,47 +30,6 @@ STORE_FORMAT = "sojourn-store/1"
 _MARK = "store.json"
 _ID = re.compile(r"[0-9a-f]{32}")
 _UNFINISHED = re.compile(r"\.(?:[0-9a-f]{32}|store\.json)\.(?P<pid>\d+)\.part")
-_FILES = ("run.json", "series.parquet")
-
-
-def write_run(store: Path, run_id: str, head: bytes, series: bytes) -> None:
-    """Write one run, whole; a run that is there already is kept.
-
-    Parameters
-    ----------
-    store
-        The folder of the store.
-    run_id
-        The run's name.
-    head, series
-        What `sojourn._native.run_stored` answered.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; nothing of it is left then.
-    """
-    unfinished = store / f".{run_id}.{os.getpid()}.part"
-    unfinished.mkdir()
-    try:
-        for name, data in zip(_FILES, (head, series), strict=True):
-            _write(f"{unfinished}/{name}", data)
-        unfinished.rename(store / run_id)
-    except OSError as error:
-        _remove_run(unfinished)
-        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-            raise
-
-
-def _write(path: str, data: bytes) -> None:
-    """Write a new file with three system calls, where a file object takes eight."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        written = os.write(file, data)
-        while written < len(data):
-            written += os.write(file, data[written:])
-    finally:
-        os.close(file)
 
 
 class RunStore:
@@ -100,7 +59,7 @@ class RunStore:
             self.path.mkdir(parents=True, exist_ok=True)
             folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
-            message = f"store {self.path} cannot be used: {_reason(error)}"
+            message = f"store {self.path} cannot be used: {reason(error)}"
             raise SojournError(message) from error
         try:
             try:
@@ -112,7 +71,7 @@ class RunStore:
                 self.clean()
                 self._check_mark()
             except OSError as error:
-                message = f"store {self.path} cannot be used: {_reason(error)}"
+                message = f"store {self.path} cannot be used: {reason(error)}"
                 raise SojournError(message) from error
             try:
                 yield
@@ -133,7 +92,7 @@ class RunStore:
         try:
             return {path.name for path in self.path.iterdir() if _ID.fullmatch(path.name)}
         except OSError as error:
-            message = f"store {self.path} cannot be read: {_reason(error)}"
+            message = f"store {self.path} cannot be read: {reason(error)}"
             raise SojournError(message) from error
 
     def get(self, run_id: str) -> StoredRun:
@@ -178,7 +137,7 @@ class RunStore:
             match = _UNFINISHED.fullmatch(path.name)
             if match is not None and not _alive(int(match["pid"])):
                 if path.is_dir() and not path.is_symlink():
-                    _remove_run(path)
+                    remove_run(path)
                 else:
                     path.unlink(missing_ok=True)
 
@@ -189,7 +148,7 @@ class RunStore:
         self.clean()
         for path in list(self.path.iterdir()):
             if _ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
-                _remove_run(path)
+                remove_run(path)
         (self.path / _MARK).unlink()
         try:
             self.path.rmdir()
@@ -228,15 +187,6 @@ def _mark() -> str:
     return json.dumps(mark) + "\n"
 
 
-def cannot_write(store: Path | str, run_id: str, error: OSError) -> str:
-    """Return the sentence for a run that could not be written."""
-    return f"run {store}/{run_id} cannot be written: {_reason(error)}; the runs before it are kept"
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
-
-
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -245,12 +195,3 @@ def _alive(pid: int) -> bool:
     except (PermissionError, OverflowError):
         return True
     return True
-
-
-def _remove_run(folder: Path) -> None:
-    """Remove the two files of a run and its folder, unless something else is in it."""
-    for name in _FILES:
-        with suppress(OSError):
-            (folder / name).unlink()
-    with suppress(OSError):
-        folder.rmdir()
