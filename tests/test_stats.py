@@ -10,6 +10,14 @@ import pytest
 import scipy.stats
 
 from sojourn import frames, stats
+from sojourn.stats.bootstrap import student_quantile
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_quantile_is_that_of_students_distribution(level: float) -> None:
+    for degrees in (1, 2, 3, 4, 5, 8, 9, 30, 101, 249, 1000):
+        wanted = scipy.stats.t.ppf((1 + level) / 2, degrees)
+        assert student_quantile(degrees, level) == pytest.approx(wanted, rel=1e-12)
 
 
 def test_interval_of_one_value_has_no_ends() -> None:

@@ -17,7 +17,8 @@ from polars.testing import assert_frame_equal
 import sojourn
 from sojourn import _native, api, frames, plan, runner
 from sojourn.results import Run, StoredRun
-from sojourn.run_store import RunStore, write_run
+from sojourn.run_files import write_run
+from sojourn.run_store import RunStore
 from sojourn.scenario import Flow, Probe, Scenario
 from sojourn.store import ResultFolder
 from tests.conftest import Cli, assert_one_sentence
@@ -71,6 +72,17 @@ def test_stored_run_is_the_run(kind: str, tmp_path: Path) -> None:
     assert_frame_equal(stored.flows, there.flows)
     file = pl.read_parquet(stored.folder / "series.parquet")
     assert dict(file.schema) == frames.SERIES_SCHEMA
+
+
+@pytest.mark.parametrize("experiment", ["rrul", "voip"])
+def test_metrics_of_a_stored_run_are_those_of_the_run(experiment: str, tmp_path: Path) -> None:
+    scenario = api.build(experiment, rate="2mbit", duration="3s")
+    wanted = frames.metrics_of(Run(text=_native.run(scenario.normalized())))
+    assert ("voip_delay_ms" in wanted) == (experiment == "voip")
+    store = RunStore(tmp_path / "s")
+    for _ in ("made", "read"):
+        [run] = runner.run_all([scenario], store=store)
+        assert frames.metrics_of(run) == wanted
 
 
 def test_series_file_keeps_every_bit() -> None:

@@ -6,11 +6,18 @@
 True
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+
 from sojourn._native import Qdisc, __version__
-from sojourn.api import compare, run
 from sojourn.errors import ParamError, SojournError
-from sojourn.results import Cell, Comparison, Run
-from sojourn.scenario import Flow, Probe, Scenario, Tcp, Web
+
+TYPE_CHECKING = False  # that of typing, which takes longer to load than all the rest here
+if TYPE_CHECKING:
+    from sojourn.api import compare, run
+    from sojourn.results import Cell, Comparison, Run
+    from sojourn.scenario import Flow, Probe, Scenario, Tcp, Web
 
 __all__ = [
     "Cell",
@@ -28,3 +35,30 @@ __all__ = [
     "compare",
     "run",
 ]
+
+#: Where a name is defined that is loaded when it is first asked for: a worker process needs none of them.
+_LATER = {
+    "Cell": "results",
+    "Comparison": "results",
+    "Flow": "scenario",
+    "Probe": "scenario",
+    "Run": "results",
+    "Scenario": "scenario",
+    "Tcp": "scenario",
+    "Web": "scenario",
+    "compare": "api",
+    "run": "api",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    found: object = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

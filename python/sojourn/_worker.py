@@ -13,10 +13,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from pathlib import Path
 
 from sojourn import _native
-from sojourn.run_store import cannot_write, write_run
+from sojourn.run_files import cannot_write, write_run
 
 
 def main() -> None:
@@ -24,7 +23,7 @@ def main() -> None:
     # Ctrl-C reaches the whole process group; the parent alone decides what becomes of its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent, *rest = sys.argv[1:]
-    store = Path(rest[0]) if rest else None
+    store = rest[0] if rest else None
     output = sys.stdout.buffer
     for line in sys.stdin.buffer:
         if os.getppid() != int(parent):
@@ -38,7 +37,7 @@ def main() -> None:
             os._exit(1)
 
 
-def _answer(run_id: str, scenario: str, store: Path | None) -> tuple[bytes, bytes]:
+def _answer(run_id: str, scenario: str, store: str | None) -> tuple[bytes, bytes]:
     try:
         if store is None:
             return b"ok", _native.run(scenario).encode()

@@ -103,7 +103,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
     """Return the summary of a run, flat: quantiles of the round-trip time as `rtt_median_ms` and so on."""
     summary = run.summary
     rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
-    return {**summary, **rtt, **_voice(run.record)}
+    return {**summary, **rtt, **_voice(run.voices)}
 
 
 def metric_of(run: Run, metric: str) -> float | None:
@@ -117,9 +117,8 @@ def metric_names() -> list[str]:
     return [name for name, kind in RUN_SCHEMA.items() if kind == pl.Float64]
 
 
-def _voice(record: dict[str, Any]) -> dict[str, float]:
-    """Return mean delay and loss of all voice streams of a record, if there are any."""
-    streams = [probe for probe in record["probes"] if probe.get("kind") == "voip"]
+def _voice(streams: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return mean delay and loss of all voice streams of a run, if there are any."""
     arrived = sum(stream["delay_ms"]["count"] for stream in streams)
     sent = sum(stream["sent"] for stream in streams)
     found = {}

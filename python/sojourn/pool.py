@@ -26,6 +26,8 @@ from sojourn.run_store import RunStore
 #: A worker is asked for so much work ahead, so that none waits for the parent, but for no more runs than this.
 SHORT_S = 0.2
 MOST_AHEAD = 10
+#: And for so many before it is known how long one takes: the parent is loading libraries then.
+FIRST_AHEAD = 4
 #: Nor for more bytes than a pipe holds: a worker that writes its answer must never wait for a parent that asks.
 MOST_BYTES_AHEAD = 32_000
 
@@ -66,7 +68,7 @@ def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None) -> Iterato
 
     def serve(worker: _Worker) -> None:
         asked: deque[Job] = deque()
-        ahead = 1
+        ahead = max(1, min(FIRST_AHEAD, len(jobs) // (4 * number)))
         held: Job | None = None
         try:
             while True:

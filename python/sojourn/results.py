@@ -58,6 +58,11 @@ class Run:
         return int(self.record["seed"])
 
     @property
+    def voices(self) -> list[dict[str, Any]]:
+        """What the record says of each voice stream."""
+        return voices_in(self.record)
+
+    @property
     def flows(self) -> pl.DataFrame:
         """One row for each flow, schema `sojourn.frames.FLOW_SCHEMA`."""
         from sojourn import frames
@@ -101,12 +106,15 @@ class StoredRun(Run):
         Its folder, named by the run's id.
     summary, seed
         As the record has them.
+    voiced
+        Whether it may have voice streams; without, its metrics need no more than the summary.
     """
 
-    def __init__(self, *, folder: Path, summary: dict[str, Any], seed: int) -> None:
+    def __init__(self, *, folder: Path, summary: dict[str, Any], seed: int, voiced: bool = True) -> None:
         self.folder = folder
         self._summary = summary
         self._seed = seed
+        self._voiced = voiced
 
     @property
     def id(self) -> str:
@@ -132,6 +140,11 @@ class StoredRun(Run):
     def seed(self) -> int:
         """The seed of the run."""
         return self._seed
+
+    @property
+    def voices(self) -> list[dict[str, Any]]:
+        """As `Run.voices`."""
+        return super().voices if self._voiced else []
 
     @property
     def series(self) -> pl.DataFrame:
@@ -219,7 +232,7 @@ def load_head(folder: Path) -> Head:
     if plain.get("format") != RUN_FORMAT:
         message = f"{folder / 'run.json'} has format {plain.get('format')!r}, but must have {RUN_FORMAT!r}"
         raise SojournError(message)
-    if not {"summary", "seed", "scenario"} <= plain.keys():
+    if not {"summary", "seed", "scenario", "probes"} <= plain.keys():
         broken("run.json lacks a part of the record")
     if size != stored["bytes"]:
         broken(f"series.parquet has {size} bytes, but must have {stored['bytes']}")
@@ -309,6 +322,11 @@ class Comparison:
             "summary": {row.pop("metric"): row for row in rows.drop("link", "qdisc").to_dicts()},
             "runs": [{"seed": run.seed, "summary": run.summary} for run in cell.runs],
         }
+
+
+def voices_in(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a record says of each voice stream."""
+    return [probe for probe in record["probes"] if probe.get("kind") == "voip"]
 
 
 def links(cells: Iterable[Cell]) -> list[str]:

@@ -8,55 +8,28 @@ different versions are not mixed.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _native
 from sojourn.errors import SojournError
-from sojourn.results import StoredRun, load_head
+from sojourn.results import StoredRun, load_head, voices_in
+from sojourn.run_files import cannot_write, reason, remove_run, write_run
 from sojourn.store import read, write_file
+
+if TYPE_CHECKING:
+    from sojourn.plan import Job
 
 STORE_FORMAT = "sojourn-store/1"
 
 _MARK = "store.json"
 _ID = re.compile(r"[0-9a-f]{32}")
 _UNFINISHED = re.compile(r"\.(?:[0-9a-f]{32}|store\.json)\.(?P<pid>\d+)\.part")
-_FILES = ("run.json", "series.parquet")
-
-
-def write_run(store: Path, run_id: str, head: bytes, series: bytes) -> None:
-    """Write one run, whole; a run that is there already is kept.
-
-    Parameters
-    ----------
-    store
-        The folder of the store.
-    run_id
-        The run's name.
-    head, series
-        What `sojourn._native.run_stored` answered.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; nothing of it is left then.
-    """
-    unfinished = store / f".{run_id}.{os.getpid()}.part"
-    unfinished.mkdir()
-    try:
-        for name, data in zip(_FILES, (head, series), strict=True):
-            (unfinished / name).write_bytes(data)
-        unfinished.rename(store / run_id)
-    except OSError as error:
-        _remove_run(unfinished)
-        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-            raise
 
 
 class RunStore:
@@ -86,7 +59,7 @@ class RunStore:
             self.path.mkdir(parents=True, exist_ok=True)
             folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
-            message = f"store {self.path} cannot be used: {_reason(error)}"
+            message = f"store {self.path} cannot be used: {reason(error)}"
             raise SojournError(message) from error
         try:
             try:
@@ -98,7 +71,7 @@ class RunStore:
                 self.clean()
                 self._check_mark()
             except OSError as error:
-                message = f"store {self.path} cannot be used: {_reason(error)}"
+                message = f"store {self.path} cannot be used: {reason(error)}"
                 raise SojournError(message) from error
             try:
                 yield
@@ -119,7 +92,7 @@ class RunStore:
         try:
             return {path.name for path in self.path.iterdir() if _ID.fullmatch(path.name)}
         except OSError as error:
-            message = f"store {self.path} cannot be read: {_reason(error)}"
+            message = f"store {self.path} cannot be read: {reason(error)}"
             raise SojournError(message) from error
 
     def get(self, run_id: str) -> StoredRun:
@@ -135,11 +108,15 @@ class RunStore:
         if head.stored["id"] != run_id:
             message = f"run {folder} is not the run of its name, but {head.stored['id']!r}: move it away"
             raise SojournError(message)
-        return StoredRun(folder=folder, summary=head.record["summary"], seed=int(head.record["seed"]))
+        record = head.record
+        voiced = bool(voices_in(record))
+        return StoredRun(folder=folder, summary=record["summary"], seed=int(record["seed"]), voiced=voiced)
 
-    def made(self, run_id: str, summary: dict[str, Any], seed: int) -> StoredRun:
-        """Return a run that was just written, of which so much is known."""
-        return StoredRun(folder=self.path / run_id, summary=summary, seed=seed)
+    def made(self, job: Job, summary: dict[str, Any]) -> StoredRun:
+        """Return the run of a job that was just written, of which so much is known."""
+        # A quote inside a name is escaped in JSON, so this is found wherever there is such a probe.
+        voiced = '"kind":"voip"' in job.text
+        return StoredRun(folder=self.path / job.id, summary=summary, seed=job.seed, voiced=voiced)
 
     def add(self, run_id: str, head: bytes, series: bytes) -> None:
         """Write one run.
@@ -160,7 +137,7 @@ class RunStore:
             match = _UNFINISHED.fullmatch(path.name)
             if match is not None and not _alive(int(match["pid"])):
                 if path.is_dir() and not path.is_symlink():
-                    _remove_run(path)
+                    remove_run(path)
                 else:
                     path.unlink(missing_ok=True)
 
@@ -171,7 +148,7 @@ class RunStore:
         self.clean()
         for path in list(self.path.iterdir()):
             if _ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
-                _remove_run(path)
+                remove_run(path)
         (self.path / _MARK).unlink()
         try:
             self.path.rmdir()
@@ -212,15 +189,6 @@ def _mark() -> str:
     return json.dumps(mark) + "\n"
 
 
-def cannot_write(store: Path | str, run_id: str, error: OSError) -> str:
-    """Return the sentence for a run that could not be written."""
-    return f"run {store}/{run_id} cannot be written: {_reason(error)}; the runs before it are kept"
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
-
-
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -229,12 +197,3 @@ def _alive(pid: int) -> bool:
     except (PermissionError, OverflowError):
         return True
     return True
-
-
-def _remove_run(folder: Path) -> None:
-    """Remove the two files of a run and its folder, unless something else is in it."""
-    for name in _FILES:
-        with suppress(OSError):
-            (folder / name).unlink()
-    with suppress(OSError):
-        folder.rmdir()

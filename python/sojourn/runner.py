@@ -91,7 +91,7 @@ def run_all(
                 if store is None:
                     hand_over(job.id, Run(text=answer.decode()))
                 else:
-                    hand_over(job.id, store.made(job.id, json.loads(answer), job.seed))
+                    hand_over(job.id, store.made(job, json.loads(answer)))
                 tick()
     return [run for run in runs if run is not None]
 

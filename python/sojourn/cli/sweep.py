@@ -64,7 +64,7 @@ def add(commands: Any) -> None:
 def _warm() -> None:
     """Load what the tables need."""
     importlib.import_module("sojourn.frames")
-    importlib.import_module("scipy.special")
+    importlib.import_module("sojourn.stats")
 
 
 def handle(asked: argparse.Namespace) -> int:
@@ -84,13 +84,15 @@ def handle(asked: argparse.Namespace) -> int:
 
     with options.say_how_to_go_on("the same command goes on from there"), ThreadPoolExecutor(1) as beside:
         # The intervals of a cell are computed beside the runs of the next: they take as long as several short runs.
-        beside.submit(_warm)
+        warmed: list[Future[None]] = []
         early: dict[int, Future[dict[str, Any]]] = {}
 
         def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
             runs: list[dict[int, Run]] = [{} for _ in bases]
 
             def done(place: int, run: Run) -> None:
+                if not warmed:  # not before: the workers start sooner so
+                    warmed.append(beside.submit(_warm))
                 cell = planned[place][0]
                 runs[cell][place] = run
                 if until is None and len(runs[cell]) == sweep.repeat:
