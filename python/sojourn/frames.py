@@ -75,7 +75,9 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
         for name, values in stored[metric].items()
     ]
     parts += [_part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()]
-    direction |= {probe["name"]: probe["direction"] for probe in record["probes"] if probe.get("kind") == "voip"}
+    direction |= {
+        probe["name"]: probe["direction"] for probe in record.get("probes", []) if probe.get("kind") == "voip"
+    }
     parts += [
         _part(voice["t_s"], f"voip_{key}", name, direction.get(name), voice[key])
         for name, voice in stored.get("voip", {}).items()
@@ -105,7 +107,7 @@ def runs(cells: Iterable[Cell]) -> pl.DataFrame:
 
 def _voice(record: dict[str, Any]) -> dict[str, float]:
     """Return mean delay and loss of all voice streams of a record, if there are any."""
-    streams = [probe for probe in record["probes"] if probe.get("kind") == "voip"]
+    streams = [probe for probe in record.get("probes", []) if probe.get("kind") == "voip"]
     arrived = sum(stream["delay_ms"]["count"] for stream in streams)
     sent = sum(stream["sent"] for stream in streams)
     found = {}
