@@ -75,7 +75,9 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
         for name, values in stored[metric].items()
     ]
     parts += [_part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()]
-    direction |= {probe["name"]: probe["direction"] for probe in record["probes"] if probe.get("kind") == "voip"}
+    direction |= {
+        probe["name"]: probe["direction"] for probe in record.get("probes", []) if probe.get("kind") == "voip"
+    }
     parts += [
         _part(voice["t_s"], f"voip_{key}", name, direction.get(name), voice[key])
         for name, voice in stored.get("voip", {}).items()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -142,13 +143,19 @@ class _Worker:
         package = Path(__file__).resolve().parent.parent
         paths = [str(package), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         where = [] if store is None else [str(store.path)]
-        self.process = subprocess.Popen(
-            # -P: a file called json.py in the current folder must not be taken for the library.
-            [sys.executable, "-P", "-m", "sojourn._worker", str(os.getpid()), *where],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
+        # Ctrl-C reaches the whole process group, and the parent alone decides what becomes of its workers: they
+        # inherit that the signal is blocked, so it cannot strike before they have said that they ignore it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.process = subprocess.Popen(
+                # -P: a file called json.py in the current folder must not be taken for the library.
+                [sys.executable, "-P", "-m", "sojourn._worker", str(os.getpid()), *where],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def ask(self, job: Job) -> None:
         """Hand a job over."""

@@ -87,9 +87,7 @@ class Measuring:
         ParamError
             If the experiment is none of the paper's.
         """
-        if experiment not in EXPERIMENTS:
-            message = f"experiment is {experiment!r}, but must be one of {', '.join(EXPERIMENTS)}"
-            raise ParamError(message)
+        _require(experiment)
         if experiment == "rrul":
             self._rows.append(run_row(record, link, qdisc))
         if experiment in self._rtts:
@@ -128,10 +126,17 @@ def measure(experiments: Mapping[str, Records], *, end_s: float = STEADY_S[1]) -
     """
     measuring = Measuring()
     for name, cells in experiments.items():
+        _require(name)
         for (link, qdisc), records in cells.items():
             for record in records:
                 measuring.add(name, link, qdisc, record)
     return measuring.measured(end_s=end_s)
+
+
+def _require(experiment: str) -> None:
+    if experiment not in EXPERIMENTS:
+        message = f"experiment is {experiment!r}, but must be one of {', '.join(EXPERIMENTS)}"
+        raise ParamError(message)
 
 
 def run_row(record: Mapping[str, Any], link: str, qdisc: str) -> dict[str, Any]:

@@ -64,7 +64,7 @@ GOOD_BAD_WIFI = Paper(
     },
     profiles={
         "quick": Profile(duration="60s", long_duration="150s", repeat=4, other_repeat=2),
-        "paper": Profile(duration="140s", long_duration="600s", repeat=30, other_repeat=10),
+        "paper": Profile(duration="140s", long_duration="600s", repeat=30, other_repeat=6),
     },
 )
 
