@@ -111,12 +111,11 @@ fn sharers(scenario: &Scenario, simulator: &Simulator, i: usize) -> Vec<String> 
     let names = route_names(scenario);
     // The queue of an owner in a direction; `None` for a one-way probe that does not go there.
     let queue = |k: usize, towards: Direction| {
-        let (first, one_way) = match scenario.flows.get(k) {
-            Some(flow) => (flow.direction, None),
-            None => {
-                let one_way = direction_of(scenario.probes[k - scenario.flows.len()].kind);
-                (one_way.unwrap_or(Direction::Up), one_way)
-            }
+        let (first, one_way) = if let Some(flow) = scenario.flows.get(k) {
+            (flow.direction, None)
+        } else {
+            let one_way = direction_of(scenario.probes[k - scenario.flows.len()].kind);
+            (one_way.unwrap_or(Direction::Up), one_way)
         };
         let route = 2 * k + usize::from(first != towards);
         one_way
