@@ -120,9 +120,9 @@ fn small_scenario() -> impl Strategy<Value = Value> {
     )
         .prop_map(|(kind, time, size)| {
             if kind == "voip" {
-                // Whole bytes for every combination.
+                // Whole bytes for every combination, and packets of 62 to 1373 bytes.
                 return json!({"kind": kind, "codec": if size % 2 == 0 { "g711" } else { "opus" },
-                              "frame": time, "bitrate": "64kbit", "headers": size % 1000,
+                              "frame": time, "bitrate": "64kbit", "headers": 40 + size % 1000,
                               "direction": if size % 3 == 0 { "down" } else { "up" }});
             }
             let key = if kind == "udp_rr" { "timeout" } else { "interval" };
