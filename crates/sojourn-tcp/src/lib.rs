@@ -29,6 +29,7 @@
 //! assert_eq!(server.receiver().bytes_in_order(), 100_000);
 //! ```
 
+mod acked;
 pub mod cc;
 mod endpoint;
 mod fack;
