@@ -300,17 +300,7 @@ class Scenario:
         ParamError
             If it is not TOML, has an unknown key, or a value is refused.
         """
-        try:
-            plain = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            message = f"{path} cannot be read: {error.strerror or error}"
-            raise SojournError(message) from error
-        except UnicodeDecodeError as error:
-            message = f"{path} is not text in UTF-8, but an experiment file must be TOML"
-            raise ParamError(message) from error
-        except tomllib.TOMLDecodeError as error:
-            message = f"{path} is not TOML: {_lower_first(str(error))}"
-            raise ParamError(message) from error
+        plain = read_toml(path, "an experiment file")
         plain = {"experiment": path.stem, "duration": DEFAULT_DURATION, **plain}
         try:
             return cls.from_json(json.dumps(plain, default=str))
@@ -319,5 +309,24 @@ class Scenario:
             raise ParamError(message) from error
 
 
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """Return what a TOML file holds; `what` it is goes into the message if it is none.
+
+    Raises
+    ------
+    SojournError
+        If the file cannot be read.
+    ParamError
+        If it is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise SojournError(message) from error
+    except UnicodeDecodeError as error:
+        message = f"{path} is not text in UTF-8, but {what} must be TOML"
+        raise ParamError(message) from error
+    except tomllib.TOMLDecodeError as error:
+        message = f"{path} is not TOML: {str(error)[:1].lower()}{str(error)[1:]}"
+        raise ParamError(message) from error

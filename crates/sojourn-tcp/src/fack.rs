@@ -111,24 +111,7 @@ impl Sender {
     fn judge_3_14(&mut self, prior_una: u64, news: &mut News, now: Time) {
         let duplicate = !news.not_dup;
         let mut look = duplicate || (news.sacked && self.fackets_out() > self.reordering);
-        if news.ece {
-            self.undo.prior_ssthresh = None;
-        }
-        if self.state == CaState::Open {
-            self.undo.first_retransmit = None;
-        } else if self.una >= self.high_seq {
-            match self.state {
-                CaState::Cwr if self.una != self.high_seq => {
-                    self.end_reduction();
-                    self.state = CaState::Open;
-                }
-                CaState::Recovery => {
-                    self.try_undo_recovery();
-                    self.end_reduction();
-                }
-                _ => {}
-            }
-        }
+        self.leave_state(news.ece);
         match self.state {
             CaState::Recovery => {
                 if self.una > prior_una {

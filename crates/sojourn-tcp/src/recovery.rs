@@ -24,24 +24,7 @@ impl Sender {
     /// Judges an acknowledgement that is not plain progress: losses, changes of state, undoing. Sets `resend`. Answers
     /// whether the reordering timer was armed instead of the time-out.
     pub(crate) fn judge(&mut self, prior_una: u64, news: &mut News, now: Time) -> bool {
-        if news.ece {
-            self.undo.prior_ssthresh = None;
-        }
-        if self.state == CaState::Open {
-            self.undo.first_retransmit = None;
-        } else if self.una >= self.high_seq {
-            match self.state {
-                CaState::Cwr if self.una != self.high_seq => {
-                    self.end_reduction();
-                    self.state = CaState::Open;
-                }
-                CaState::Recovery => {
-                    self.try_undo_recovery();
-                    self.end_reduction();
-                }
-                _ => {}
-            }
-        }
+        self.leave_state(news.ece);
         let mut armed = false;
         match self.state {
             CaState::Recovery => {
@@ -72,6 +55,29 @@ impl Sender {
             CaState::Open | CaState::Disorder | CaState::Cwr => armed |= self.judge_open(news, now),
         }
         armed
+    }
+
+    /// What every judgement begins with: an ECN echo forbids undoing, and an acknowledgement of all that was out when a
+    /// reduction began ends it.
+    pub(crate) fn leave_state(&mut self, ece: bool) {
+        if ece {
+            self.undo.prior_ssthresh = None;
+        }
+        if self.state == CaState::Open {
+            self.undo.first_retransmit = None;
+        } else if self.una >= self.high_seq {
+            match self.state {
+                CaState::Cwr if self.una != self.high_seq => {
+                    self.end_reduction();
+                    self.state = CaState::Open;
+                }
+                CaState::Recovery => {
+                    self.try_undo_recovery();
+                    self.end_reduction();
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Outside recovery: enters it if anything is lost.

@@ -18,7 +18,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import tomllib
 import typing
 from dataclasses import dataclass
 from itertools import product
@@ -26,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import api
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, Options
-from sojourn.scenario import Flow, Probe, Scenario, Tcp
+from sojourn.scenario import Flow, Probe, Scenario, Tcp, read_toml
 
 #: Runs of each cell where the file says nothing.
 DEFAULT_REPEAT = 10
@@ -104,17 +103,7 @@ def load(path: Path, *, repeat: int | None = None) -> Sweep:
     ParamError
         If it is not a sweep, has an unknown key, or a value is refused.
     """
-    try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}"
-        raise SojournError(message) from error
-    except UnicodeDecodeError as error:
-        message = f"{path} is not text in UTF-8, but a sweep must be TOML"
-        raise ParamError(message) from error
-    except tomllib.TOMLDecodeError as error:
-        message = f"{path} is not TOML: {str(error)[:1].lower()}{str(error)[1:]}"
-        raise ParamError(message) from error
+    plain = read_toml(path, "a sweep")
     try:
         return _sweep(path, plain, repeat)
     except ParamError as error:
