@@ -19,6 +19,8 @@ def describe(record: dict[str, Any]) -> list[str]:
 
 
 def _voice(streams: list[dict[str, Any]]) -> str:
+    from sojourn.stats.mos import mos_of_stream
+
     rows = [
         [
             one["name"],
@@ -28,10 +30,15 @@ def _voice(streams: list[dict[str, Any]]) -> str:
             *(tables.number(one["delay_ms"][name] if one["delay_ms"]["count"] else None) for name in _DELAYS),
             tables.number(one["jitter_ms"]),
             f"{100 * one['lost'] / one['sent']:.2f} %" if one["sent"] else "-",
+            tables.number(mos_of_stream(one)),
         ]
         for one in streams
     ]
-    headers = ["voice", "codec", "direction", "base (ms)", *(f"delay {name}" for name in _DELAYS), "jitter", "lost"]
+    headers = [
+        *("voice", "codec", "direction", "base (ms)"),
+        *(f"delay {name}" for name in _DELAYS),
+        *("jitter", "lost", "MOS (G.107)"),
+    ]
     return tables.text(headers, rows, left=3)
 
 

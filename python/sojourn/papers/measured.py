@@ -167,18 +167,9 @@ def voip_counts(record: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def voip_mos(record: Mapping[str, Any]) -> float | None:
-    """Return the mean opinion score of a run's voice stream by the E-model, fed as Flent does (`sojourn.stats.mos`).
-
-    It is that of the first voice stream; `None` without one, and for a codec that the model has no factors for. Of a
-    stream of which nothing arrived it is 1, the worst.
-    """
+    """Return the score of a run's first voice stream (`sojourn.stats.mos.mos_of_stream`), `None` without one."""
     stream = next((probe for probe in record["probes"] if probe["kind"] == "voip"), None)
-    if stream is None or stream["codec"] not in mos.CODECS or not stream["sent"]:
-        return None
-    if stream["lost"] == stream["sent"]:
-        return 1.0
-    delay = mos.effective_delay_ms(stream["delay_ms"]["mean"], stream["ipdv_ms"] or 0.0)
-    return mos.mos_g107(delay, stream["lost"] / stream["sent"], codec=stream["codec"])
+    return None if stream is None else mos.mos_of_stream(stream)
 
 
 def mean_fetch_s(client: Mapping[str, Any]) -> float | None:

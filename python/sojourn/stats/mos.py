@@ -14,7 +14,9 @@ to the MOS, which runs from 1 to 4.5.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn.errors import ParamError
 
@@ -65,6 +67,20 @@ def effective_delay_ms(delay_ms: float, ipdv_ms: float) -> float:
     _not_negative("delay_ms", delay_ms)
     _not_negative("ipdv_ms", ipdv_ms)
     return delay_ms + 2.0 * ipdv_ms
+
+
+def mos_of_stream(stream: Mapping[str, Any]) -> float | None:
+    """Return the score of a voice stream of a record by `mos_g107`, fed as Flent does (`effective_delay_ms`).
+
+    `None` for a codec that the model has no factors for, or if nothing was sent. Of a stream of which nothing arrived
+    it is 1, the worst.
+    """
+    if stream["codec"] not in CODECS or not stream["sent"]:
+        return None
+    if stream["lost"] == stream["sent"]:
+        return 1.0
+    delay = effective_delay_ms(stream["delay_ms"]["mean"], stream["ipdv_ms"] or 0.0)
+    return mos_g107(delay, stream["lost"] / stream["sent"], codec=stream["codec"])
 
 
 def mos_g107(delay_ms: float, loss: float, *, codec: str | Codec = "g711") -> float:
