@@ -153,16 +153,7 @@ impl Sender {
             self.undo_reduction(false);
         }
         if !self.time_to_recover(news, now) {
-            if news.ece && self.state < CaState::Cwr {
-                self.undo.prior_ssthresh = None;
-                self.undo.marker = None;
-                self.begin_reduction();
-                self.send_cwr = true;
-                self.state = CaState::Cwr;
-            }
-            if self.state != CaState::Cwr {
-                self.keep_open();
-            }
+            self.nothing_lost(news.ece);
             return false;
         }
         self.enter_recovery(news.ece);

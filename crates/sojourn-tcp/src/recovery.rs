@@ -87,21 +87,26 @@ impl Sender {
         }
         let armed = self.identify_losses(news, now);
         if self.board.lost_out() == 0 {
-            if news.ece && self.state < CaState::Cwr {
-                self.undo.prior_ssthresh = None;
-                self.undo.marker = None;
-                self.begin_reduction();
-                self.send_cwr = true;
-                self.state = CaState::Cwr;
-            }
-            if self.state != CaState::Cwr {
-                self.keep_open();
-            }
+            self.nothing_lost(news.ece);
             return armed;
         }
         self.enter_recovery(news.ece);
         self.resend = Resend::Lost;
         armed
+    }
+
+    /// Outside recovery and without a loss: an ECN echo reduces the window (RFC 3168 section 6.1.2).
+    pub(crate) fn nothing_lost(&mut self, ece: bool) {
+        if ece && self.state < CaState::Cwr {
+            self.undo.prior_ssthresh = None;
+            self.undo.marker = None;
+            self.begin_reduction();
+            self.send_cwr = true;
+            self.state = CaState::Cwr;
+        }
+        if self.state != CaState::Cwr {
+            self.keep_open();
+        }
     }
 
     /// RACK (RFC 8985 section 6.2). Answers whether its timer was armed.

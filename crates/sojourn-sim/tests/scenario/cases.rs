@@ -1,0 +1,44 @@
+//! Short ways to a scenario, and to the sentence that refuses it.
+
+use super::common::with;
+use serde_json::{Value, json};
+use sojourn_sim::Scenario;
+
+pub(crate) fn base() -> Value {
+    json!({"duration": "5s"})
+}
+
+pub(crate) fn flow(more: Value) -> Value {
+    with(
+        &base(),
+        json!({"flows": [with(&json!({"name": "a", "direction": "up"}), more)]}),
+    )
+}
+
+pub(crate) fn probe(kind: &str, more: Value) -> Value {
+    with(
+        &base(),
+        json!({"probes": [with(&json!({"name": "p", "kind": kind}), more)]}),
+    )
+}
+
+pub(crate) fn web(more: Value) -> Value {
+    with(
+        &base(),
+        json!({"web": [with(&json!({"name": "w", "objects": [5000]}), more)]}),
+    )
+}
+
+pub(crate) fn error(text: &str) -> String {
+    match Scenario::from_json(text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(e) => e.to_string(),
+    }
+}
+
+/// Each case: a scenario, and the whole sentence.
+pub(crate) fn check(cases: &[(Value, &str)]) {
+    for (scenario, sentence) in cases {
+        assert_eq!(error(&scenario.to_string()), *sentence, "{scenario}");
+    }
+}
