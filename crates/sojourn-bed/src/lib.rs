@@ -1,0 +1,22 @@
+//! What passes between a scenario and a bed of real network stacks, as plain data.
+//!
+//! A bed is five hosts in a row, `client - r1 - delay - r2 - server`, with the bottleneck of each direction at the egress
+//! of `r1` (up) and `r2` (down). A [`LoadPlan`] says what traffic a bed carries, with everything drawn and decided; a
+//! [`Measured`] says what was seen. Neither holds a rule of how packets behave.
+//!
+//! All times are whole nanoseconds from the beginning of the measured window, which is when the flows start; probes begin
+//! before it, at negative times.
+
+mod load;
+mod measured;
+pub mod ports;
+mod watched;
+
+pub use load::{Direction, FlowPlan, LoadPlan, ProbeKind, ProbePlan, WebPlan};
+pub use measured::{Fetch, FlowMeasured, Kernel, Measured, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured};
+pub use watched::{Conversation, Watched, WatchedError};
+
+/// Format name of [`LoadPlan`].
+pub const LOAD_FORMAT: &str = "sojourn-load/1";
+/// Format name of [`Measured`].
+pub const MEASURED_FORMAT: &str = "sojourn-measured/1";

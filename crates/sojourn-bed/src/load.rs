@@ -1,0 +1,135 @@
+//! What traffic a bed carries.
+
+use serde::{Deserialize, Serialize};
+
+/// A direction through the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Client to server.
+    Up,
+    /// Server to client.
+    Down,
+}
+
+/// All traffic of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadPlan {
+    /// [`crate::LOAD_FORMAT`].
+    pub format: String,
+    /// Seed of the run; streams of random numbers are named as the simulator's are.
+    pub seed: u64,
+    /// Probes begin this long before the measured window.
+    pub lead_ns: u64,
+    /// The measured window.
+    pub duration_ns: u64,
+    /// Width of the bins of all series.
+    pub interval_ns: u64,
+    /// Base RTT of each path, in increasing order. The server has an address for each.
+    pub paths: Vec<u64>,
+    /// TCP flows.
+    pub flows: Vec<FlowPlan>,
+    /// Probes, voice streams among them.
+    pub probes: Vec<ProbePlan>,
+    /// Web clients.
+    pub web: Vec<WebPlan>,
+}
+
+/// A TCP flow. Its sender connects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowPlan {
+    /// Unique name.
+    pub name: String,
+    /// Which way its data goes.
+    pub direction: Direction,
+    /// As the kernel calls it: `cubic`, `reno`, `bbr`, `dctcp`.
+    pub congestion_control: String,
+    /// Index of its path.
+    pub path: usize,
+    /// When it connects.
+    pub start_ns: u64,
+    /// How much it sends before it closes; `None` for as much as it can until the end of the window.
+    pub bytes: Option<u64>,
+    /// At what rate its application writes, bit/s; `None` for all at once.
+    pub rate_bps: Option<u64>,
+}
+
+/// What a probe does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ProbeKind {
+    /// An ICMP echo request every interval, from the client.
+    Icmp {
+        /// Between requests.
+        interval_ns: u64,
+    },
+    /// A UDP request and its response in turn, from the client: the next leaves on the answer or the time-out.
+    UdpRr {
+        /// How long an answer is waited for.
+        timeout_ns: u64,
+    },
+    /// A UDP packet every interval one way.
+    Isochronous {
+        /// Which way.
+        direction: Direction,
+        /// Between packets.
+        interval_ns: u64,
+    },
+    /// UDP packets one way as a Poisson process.
+    Poisson {
+        /// Which way.
+        direction: Direction,
+        /// Mean time between packets.
+        interval_ns: u64,
+    },
+    /// One direction of a voice call: a UDP packet every frame.
+    Voip {
+        /// Which way.
+        direction: Direction,
+        /// Time between packets.
+        frame_ns: u64,
+    },
+}
+
+/// A probe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbePlan {
+    /// Unique name.
+    pub name: String,
+    /// What it does.
+    #[serde(flatten)]
+    pub kind: ProbeKind,
+    /// Bytes of a packet on the wire: Ethernet 14 and IPv4 20 among them.
+    pub size: u16,
+    /// Index of its path.
+    pub path: usize,
+    /// When its first packet leaves, mostly before the measured window.
+    pub start_ns: i64,
+}
+
+/// A web client: it fetches one page again and again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebPlan {
+    /// Unique name.
+    pub name: String,
+    /// Bytes of the main document, then of the other objects in the order in which they are asked for.
+    pub objects: Vec<u64>,
+    /// Most connections at a time.
+    pub workers: usize,
+    /// From the beginning of a fetch to that of the next; one that takes longer is followed at once.
+    pub interval_ns: u64,
+    /// Congestion control of both ends.
+    pub congestion_control: String,
+    /// Index of its path.
+    pub path: usize,
+    /// When the first fetch begins.
+    pub start_ns: u64,
+    /// What the server waits before it answers.
+    pub think_ns: u64,
+    /// Bytes of a request.
+    pub request_bytes: u64,
+    /// Bytes of an answer before the object's.
+    pub header_bytes: u64,
+    /// Whether names are looked up.
+    pub dns: bool,
+}

@@ -1,0 +1,137 @@
+//! What was seen on a bed.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the agent of a bed measured. Lists are in the order of the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// [`crate::MEASURED_FORMAT`].
+    pub format: String,
+    /// The kernel it ran on.
+    pub kernel: Kernel,
+    /// The flows.
+    pub flows: Vec<FlowMeasured>,
+    /// The probes.
+    pub probes: Vec<ProbeMeasured>,
+    /// The web clients.
+    pub web: Vec<WebMeasured>,
+    /// The discipline up.
+    pub up: QdiscMeasured,
+    /// And down.
+    pub down: QdiscMeasured,
+    /// The counters of `/proc/net/netstat` and `/proc/net/snmp` (Tcp and TcpExt) by namespace, over the measured window.
+    pub counters: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// A kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// As `uname -r` says it.
+    pub release: String,
+    /// As `uname -v` says it.
+    pub version: String,
+    /// Whether its clock is virtual.
+    pub virtual_time: bool,
+}
+
+/// What a TCP flow did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowMeasured {
+    /// When its connection was there, if it was.
+    pub connected_ns: Option<i64>,
+    /// Payload that the receiver has read so far, at the end of each bin.
+    pub delivered: Vec<u64>,
+    /// The sender's congestion window at the end of each bin, segments.
+    pub cwnd: Vec<u32>,
+    /// The sender's smoothed RTT at the end of each bin, microseconds.
+    pub srtt_us: Vec<u32>,
+    /// The sender's slow-start threshold at the end of each bin, segments.
+    pub ssthresh: Vec<u32>,
+    /// Payload that the receiver had read at the end of the window.
+    pub delivered_total: u64,
+    /// Segments with data sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Retransmissions.
+    pub retransmissions: u64,
+    /// Retransmission time-outs, if the kernel counts them by connection (Linux 6.7 and newer).
+    pub timeouts: Option<u64>,
+    /// SYNs that were sent again.
+    pub syn_retransmissions: u32,
+    /// When the last byte was acknowledged, for a flow with a length.
+    pub completed_ns: Option<i64>,
+    /// Why it ended early, if it did.
+    pub error: Option<String>,
+}
+
+/// One packet of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When it left.
+    pub sent_ns: i64,
+    /// Round-trip time, or one-way delay; `None` if it never arrived.
+    pub delay_ns: Option<u64>,
+}
+
+/// What a probe saw: each packet, those before the measured window among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeMeasured {
+    /// In the order of sending.
+    pub samples: Vec<Sample>,
+}
+
+/// One page fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fetch {
+    /// When it began.
+    pub start_ns: i64,
+    /// How long the first look-up took; 0 if names are not looked up.
+    pub dns_ns: u64,
+    /// How long the first handshake took.
+    pub connect_ns: u64,
+    /// From the beginning to the last byte of the last object.
+    pub time_ns: u64,
+    /// SYNs sent again.
+    pub syn_retransmitted: u32,
+    /// Queries sent again.
+    pub dns_retried: u32,
+}
+
+/// What a web client did: the fetches that were completed in the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebMeasured {
+    /// In order.
+    pub fetches: Vec<Fetch>,
+}
+
+/// The counters of a discipline at a time, as `tc -s qdisc` shows them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QdiscSample {
+    /// When.
+    pub at_ns: i64,
+    /// Packets sent.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Times the rate was exceeded, and for AQMs the marks.
+    pub overlimits: u64,
+    /// Packets queued.
+    pub queued: u64,
+    /// Bytes queued.
+    pub backlog: u64,
+}
+
+/// A discipline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QdiscMeasured {
+    /// As the kernel calls it.
+    pub kind: String,
+    /// At the beginning of the measured window, then at the end of each bin.
+    pub samples: Vec<QdiscSample>,
+    /// Its own counters at the beginning of the measured window, by the names of `tc -s -j qdisc`.
+    pub extra_begin: BTreeMap<String, f64>,
+    /// And at its end.
+    pub extra_end: BTreeMap<String, f64>,
+}

@@ -1,0 +1,109 @@
+//! What the event loop and the traffic kinds agree on.
+
+use rustix::fd::BorrowedFd;
+use sojourn_bed::Measured;
+use std::io;
+use std::net::Ipv4Addr;
+use thiserror::Error;
+
+/// Why a run ended early: one sentence.
+#[derive(Debug, Error)]
+pub enum AgentError {
+    /// A system call failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was being done, with the names of host and actor.
+        what: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A plan that cannot be carried out.
+    #[error("{0}")]
+    Plan(String),
+}
+
+impl AgentError {
+    /// For `map_err`: says what was being done.
+    pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io { what, source }
+    }
+}
+
+/// A host of the bed that has sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// `client`.
+    Client,
+    /// `r1`, whose egress is the bottleneck up.
+    R1,
+    /// `r2`, whose egress is the bottleneck down.
+    R2,
+    /// `server`.
+    Server,
+}
+
+/// What an actor may ask of the event loop. `key` is the actor's own number for a socket or timer; those of sockets and
+/// of timers are apart, and those of different actors too.
+pub trait World {
+    /// Now, from the beginning of the measured window (negative before it).
+    fn now(&self) -> i64;
+    /// A kernel time stamp (`SO_TIMESTAMPNS`: the real-time clock, seconds and nanoseconds) on the same scale.
+    fn at(&self, seconds: i64, nanoseconds: i64) -> i64;
+    /// The end of the measured window.
+    fn end(&self) -> i64;
+    /// The address of the client.
+    fn client(&self) -> Ipv4Addr;
+    /// The address of the server on a path of the plan.
+    fn server(&self, path: usize) -> Ipv4Addr;
+    /// Goes to the namespace of `host`: sockets opened from now on belong to it.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    fn enter(&mut self, host: Host) -> Result<(), AgentError>;
+    /// Calls [`Actor::ready`] with `key` when `fd` can be read or has an error (level-triggered), and, if `write`, when it
+    /// can be written. Registering a `key` again changes what is waited for.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    fn register(&mut self, key: u32, fd: BorrowedFd<'_>, write: bool) -> Result<(), AgentError>;
+    /// Undoes [`World::register`]; to be called before the socket is closed.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    fn deregister(&mut self, key: u32, fd: BorrowedFd<'_>) -> Result<(), AgentError>;
+    /// Calls [`Actor::due`] with `key` at a time (at once if it is over); replaces the time set before for this `key`.
+    fn set_timer(&mut self, key: u32, at_ns: i64);
+    /// Takes the timer back.
+    fn cancel_timer(&mut self, key: u32);
+}
+
+/// A piece of traffic, or an observer. All of them live in one event loop; none may block.
+pub trait Actor {
+    /// Called once, in the order of the plan, before any traffic: opens listeners and sets the first timers.
+    ///
+    /// # Errors
+    /// If the run cannot go on.
+    fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError>;
+    /// A socket is ready.
+    ///
+    /// # Errors
+    /// If the run cannot go on.
+    fn ready(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError>;
+    /// A timer is due.
+    ///
+    /// # Errors
+    /// If the run cannot go on.
+    fn due(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError>;
+    /// The measured window ends (called once, at its end, before anything that arrives later).
+    ///
+    /// # Errors
+    /// If the run cannot go on.
+    fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError>;
+    /// Whether it still waits for packets of the measured window, beyond its end.
+    fn awaits(&self) -> bool {
+        false
+    }
+    /// The run is over: puts what it saw at its place in `measured`.
+    fn finish(&mut self, measured: &mut Measured);
+}

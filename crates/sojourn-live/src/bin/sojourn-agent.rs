@@ -1,0 +1,3 @@
+//! The agent of a bed.
+
+fn main() {}

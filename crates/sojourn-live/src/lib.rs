@@ -1,0 +1,3 @@
+//! The real world: the only crate with sockets and a clock.
+
+pub mod agent;
