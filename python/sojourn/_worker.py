@@ -1,6 +1,6 @@
 """One worker process: scenarios in on standard input, records out on standard output or into a store.
 
-    python -m sojourn._worker PARENT [STORE]
+    python -m sojourn._worker PARENT BACKEND [STORE]
 
 A question is one line: the run's id, a space, and its scenario as JSON. An answer is a line `ok N`, `refused N` or
 `failed N` and then N bytes of UTF-8: the record (with a store, its summary only), or the sentence of the error. The
@@ -14,7 +14,8 @@ import os
 import signal
 import sys
 
-from sojourn import _native
+from sojourn import backends
+from sojourn.errors import ParamError, SojournError
 from sojourn.run_files import cannot_write, write_run
 
 
@@ -22,14 +23,15 @@ def main() -> None:
     """Answer until the input ends."""
     # Ctrl-C reaches the whole process group; the parent alone decides what becomes of its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent, *rest = sys.argv[1:]
+    parent, name, *rest = sys.argv[1:]
     store = rest[0] if rest else None
     output = sys.stdout.buffer
+    backend = backends.named(name)
     for line in sys.stdin.buffer:
         if os.getppid() != int(parent):
             return
         run_id, _, scenario = line.decode().partition(" ")
-        word, payload = _answer(run_id, scenario, store)
+        word, payload = _answer(backend, run_id, scenario, store)
         try:
             output.write(b"%s %d\n%s" % (word, len(payload), payload))
             output.flush()
@@ -37,13 +39,15 @@ def main() -> None:
             os._exit(1)
 
 
-def _answer(run_id: str, scenario: str, store: str | None) -> tuple[bytes, bytes]:
+def _answer(backend: backends.Backend, run_id: str, scenario: str, store: str | None) -> tuple[bytes, bytes]:
     try:
         if store is None:
-            return b"ok", _native.run(scenario).encode()
-        head, series, summary = _native.run_stored(scenario, run_id)
-    except _native.ParamError as error:
+            return b"ok", backend.run(scenario).encode()
+        head, series, summary = backend.run_stored(scenario, run_id)
+    except ParamError as error:
         return b"refused", str(error).encode()
+    except SojournError as error:
+        return b"failed", str(error).encode()
     try:
         write_run(store, run_id, head, series)
     except OSError as error:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sojourn import _native, rounds, runner
-from sojourn.errors import ParamError, SojournError
+from sojourn import backends, rounds, runner
+from sojourn.errors import ParamError
 from sojourn.experiments import Options, find, overlay
 from sojourn.results import Cell, Comparison, Run, link_name
 from sojourn.rounds import Precision
@@ -16,33 +16,12 @@ from sojourn.rounds import repeats as repeats
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
 
-BACKENDS = ("sim", "linux", "live")
-
-
-def require_backend(name: str) -> None:
-    """Raise unless runs can be made on this back end.
-
-    Raises
-    ------
-    ParamError
-        If there is no such back end.
-    SojournError
-        If it is not there yet.
-    """
-    if name not in BACKENDS:
-        message = f"backend is {name!r}, but must be one of {', '.join(BACKENDS)}"
-        raise ParamError(message)
-    if name != "sim":
-        message = f"backend is {name!r}, which this version does not have yet: use sim"
-        raise SojournError(message)
-
 
 def build(
     experiment: str | Path | Scenario,
     *,
     qdisc: str | None = None,
     rate: str | None = None,
-    backend: str = "sim",
     **options: Any,
 ) -> Scenario:
     """Return the scenario of an experiment with options laid over it.
@@ -55,12 +34,9 @@ def build(
         Discipline of both directions.
     rate
         Rate text of both directions.
-    backend
-        `"sim"`.
     **options
         The fields of `sojourn.experiments.Options`.
     """
-    require_backend(backend)
     _refuse_both("qdisc", qdisc, options, "qdisc_up", "qdisc_down")
     _refuse_both("rate", rate, options, "up", "down")
     if qdisc is not None:
@@ -78,7 +54,7 @@ def build(
     return find(str(experiment)).build(asked)
 
 
-def run(experiment: str | Path | Scenario, **options: Any) -> Run:
+def run(experiment: str | Path | Scenario, *, backend: str = "sim", **options: Any) -> Run:
     """Run one experiment once.
 
     >>> import sojourn
@@ -88,6 +64,8 @@ def run(experiment: str | Path | Scenario, **options: Any) -> Run:
     ----------
     experiment
         A built-in name, the path of a TOML file, or a scenario.
+    backend
+        `"sim"` or `"linux"`.
     **options
         Those of `build`: `qdisc` (or `qdisc_up`, `qdisc_down`), `rate` (or `up`, `down`), `rtt`, `cc`,
         `duration`, `seed`, `flows_up`, `flows_down`, `page`.
@@ -96,8 +74,12 @@ def run(experiment: str | Path | Scenario, **options: Any) -> Run:
     ------
     ParamError
         If a value is refused.
+    SojournError
+        If the back end is not there, or fails.
     """
-    return Run(text=_native.run(build(experiment, **options).normalized()))
+    scenario = build(experiment, **options)
+    made = backends.named(backend)
+    return Run(text=made.run(scenario.normalized(made.name)))
 
 
 def compare(
@@ -111,6 +93,7 @@ def compare(
     store: Path | None = None,
     dask: str | None = None,
     until: Precision | None = None,
+    backend: str = "sim",
     **options: Any,
 ) -> Comparison:
     """Run an experiment under several disciplines, several times each.
@@ -135,6 +118,8 @@ def compare(
         Address of a Dask scheduler, whose workers make the runs.
     until
         Repeat until the intervals are as narrow as this says; all disciplines get the same seeds.
+    backend
+        `"sim"` or `"linux"`.
     **options
         Those of `run`, apart from the disciplines.
 
@@ -152,6 +137,7 @@ def compare(
             raise ParamError(message)
     bases = [build(experiment, qdisc=name, **options) for name in qdiscs]
     runs_into = None if store is None else RunStore(store)
+    made = backends.named(backend)
 
     def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
         def hand_over(place: int, run: Run) -> None:
@@ -165,6 +151,7 @@ def compare(
             done=hand_over,
             store=runs_into,
             dask=dask,
+            backend=made,
         )
 
     grown = rounds.grow(bases, repeat, until, run_plan, together=True)

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from sojourn import _native
+from sojourn import _native, backends
+from sojourn.backends import Backend
 from sojourn.errors import ParamError, SojournError
 from sojourn.plan import Job
 from sojourn.run_store import RunStore
@@ -30,22 +31,32 @@ MOST_RUNS_OF_A_TASK = 64
 Answer = tuple[str, tuple[bytes, ...]]
 
 
-def run_task(build: str, jobs: list[tuple[str, str]], stored: bool) -> tuple[float, list[Answer]]:  # noqa: FBT001
+def run_task(
+    build: str,
+    identity: tuple[str, str],
+    jobs: list[tuple[str, str]],
+    stored: bool,  # noqa: FBT001
+) -> tuple[float, list[Answer]]:
     """Run the (id, scenario) pairs of a task on a worker; answer how long that took, and each run.
 
     Raises
     ------
     SojournError
-        If the worker has another build of Sojourn than the client.
+        If the worker has another build of Sojourn than the client, or another kernel, or a run fails.
     """
     if build != _native.__build__:
         message = f"a Dask worker has another version of Sojourn (build {_native.__build__}; this is {build})"
+        raise SojournError(message)
+    name, wanted = identity
+    backend = backends.named(name)
+    if backend.identity != wanted:
+        message = f"a Dask worker has another kernel ({backend.identity}; this is {wanted})"
         raise SojournError(message)
     began = time.perf_counter()
     answers: list[Answer] = []
     for run_id, scenario in jobs:
         try:
-            parts = _native.run_stored(scenario, run_id) if stored else (_native.run(scenario).encode(),)
+            parts = backend.run_stored(scenario, run_id) if stored else (backend.run(scenario).encode(),)
             answers.append(("ok", parts))
         except ParamError as error:
             answers.append(("refused", (str(error).encode(),)))
@@ -65,7 +76,9 @@ def cluster(address: str) -> Iterator[Any]:
         yield client
 
 
-def on_cluster(client: Any, address: str, jobs: Sequence[Job], store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
+def on_cluster(
+    client: Any, address: str, jobs: Sequence[Job], store: RunStore | None, backend: Backend
+) -> Iterator[tuple[Job, bytes]]:
     """Run the jobs on a cluster; yield as `sojourn.pool.in_process` does.
 
     Raises
@@ -75,14 +88,17 @@ def on_cluster(client: Any, address: str, jobs: Sequence[Job], store: RunStore |
     SojournError
         If the cluster is lost, or a run cannot be written.
     """
-    return _Tasks(client, address, jobs, store).finished()
+    return _Tasks(client, address, jobs, store, backend).finished()
 
 
 class _Tasks:
     """The tasks under way: always enough that no worker waits, and never many more."""
 
-    def __init__(self, client: Any, address: str, jobs: Sequence[Job], store: RunStore | None) -> None:
+    def __init__(
+        self, client: Any, address: str, jobs: Sequence[Job], store: RunStore | None, backend: Backend
+    ) -> None:
         self.client, self.address, self.store = client, address, store
+        self.identity = (backend.name, backend.identity)
         self.waiting = list(reversed(jobs))
         self.size = 1
         self.under_way: dict[Any, list[Job]] = {}
@@ -111,7 +127,9 @@ class _Tasks:
             size = max(1, min(self.size, len(self.waiting) // wanted))
             batch = [self.waiting.pop() for _ in range(size)]
             pairs = [(job.id, job.text) for job in batch]
-            future = self.client.submit(run_task, _native.__build__, pairs, self.store is not None, pure=False)
+            future = self.client.submit(
+                run_task, _native.__build__, self.identity, pairs, self.store is not None, pure=False
+            )
             self.under_way[future] = batch
             future.add_done_callback(self.done.put)
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sojourn import _native
+from sojourn.backends import SIMULATOR, Backend
 from sojourn.scenario import Scenario
 
 #: The form in which a run is stored; part of its name.
@@ -41,7 +42,7 @@ class Job:
     seed: int
 
 
-def jobs(scenarios: Sequence[Scenario], *, backend: str = "sim") -> list[Job]:
+def jobs(scenarios: Sequence[Scenario], *, backend: Backend = SIMULATOR) -> list[Job]:
     """Return the job of each scenario, in the same order.
 
     Repeats differ in their seed only, so each kind of scenario is normalized once.
@@ -55,22 +56,22 @@ def jobs(scenarios: Sequence[Scenario], *, backend: str = "sim") -> list[Job]:
     return [_job(scenario, frames, backend) for scenario in scenarios]
 
 
-def run_id(text: str, *, backend: str = "sim") -> str:
+def run_id(text: str, *, backend: Backend = SIMULATOR) -> str:
     """Return the name of the run of a canonical scenario by this build on this back end."""
-    parts = (STORED_FORMAT, _native.__version__, _native.__build__, backend, text)
+    parts = (STORED_FORMAT, _native.__version__, _native.__build__, backend.identity, text)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:_ID_LENGTH]
 
 
-def _job(scenario: Scenario, frames: dict[Scenario, tuple[str, str] | None], backend: str) -> Job:
+def _job(scenario: Scenario, frames: dict[Scenario, tuple[str, str] | None], backend: Backend) -> Job:
     seed = scenario.seed
     if type(seed) is int and 0 <= seed < 2**64:
         kind = dataclasses.replace(scenario, seed=_ANY_SEED)
         if kind not in frames:
-            frames[kind] = _around_seed(kind.normalized())
+            frames[kind] = _around_seed(kind.normalized(backend.name))
         if (around := frames[kind]) is not None:
             text = f"{around[0]}{seed}{around[1]}"
             return Job(id=run_id(text, backend=backend), text=text, seed=seed)
-    text = scenario.normalized()
+    text = scenario.normalized(backend.name)
     return Job(id=run_id(text, backend=backend), text=text, seed=int(json.loads(text)["seed"]))
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sojourn import _native
+from sojourn.backends import Backend
 from sojourn.errors import ParamError, SojournError
 from sojourn.plan import Job
 from sojourn.run_store import RunStore
@@ -33,7 +33,7 @@ FIRST_AHEAD = 4
 MOST_BYTES_AHEAD = 32_000
 
 
-def in_process(jobs: Sequence[Job], store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
+def in_process(jobs: Sequence[Job], store: RunStore | None, backend: Backend) -> Iterator[tuple[Job, bytes]]:
     """Run each job here; yield it with its record, or with its summary if a store has the rest.
 
     Raises
@@ -45,14 +45,14 @@ def in_process(jobs: Sequence[Job], store: RunStore | None) -> Iterator[tuple[Jo
     """
     for job in jobs:
         if store is None:
-            yield job, _native.run(job.text).encode()
+            yield job, backend.run(job.text).encode()
         else:
-            head, series, summary = _native.run_stored(job.text, job.id)
+            head, series, summary = backend.run_stored(job.text, job.id)
             store.add(job.id, head, series)
             yield job, summary
 
 
-def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None) -> Iterator[tuple[Job, bytes]]:
+def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None, backend: Backend) -> Iterator[tuple[Job, bytes]]:
     """Run the jobs in so many processes; yield as `in_process` does, as each is done.
 
     Raises
@@ -91,7 +91,7 @@ def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None) -> Iterato
         except Exception as error:  # handed to the calling thread, which raises it
             answers.put(error)
 
-    with _Workers(number, store) as pool:
+    with _Workers(number, store, backend) as pool:
         threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in pool.workers]
         for thread in threads:
             thread.start()
@@ -112,11 +112,11 @@ def _next(waiting: queue.SimpleQueue[Job]) -> Job | None:
 class _Workers:
     """So many workers, all gone when the block is left, however it is left."""
 
-    def __init__(self, number: int, store: RunStore | None) -> None:
+    def __init__(self, number: int, store: RunStore | None, backend: Backend) -> None:
         self.workers: list[_Worker] = []
         try:
             for _ in range(number):
-                self.workers.append(_Worker(store))
+                self.workers.append(_Worker(store, backend))
         except OSError as error:
             self._stop()
             message = f"a worker process cannot be started: {error.strerror or error}"
@@ -139,7 +139,7 @@ class _Workers:
 
 
 class _Worker:
-    def __init__(self, store: RunStore | None) -> None:
+    def __init__(self, store: RunStore | None, backend: Backend) -> None:
         package = Path(__file__).resolve().parent.parent
         paths = [str(package), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         where = [] if store is None else [str(store.path)]
@@ -149,7 +149,7 @@ class _Worker:
         try:
             self.process = subprocess.Popen(
                 # -P: a file called json.py in the current folder must not be taken for the library.
-                [sys.executable, "-P", "-m", "sojourn._worker", str(os.getpid()), *where],
+                [sys.executable, "-P", "-m", "sojourn._worker", str(os.getpid()), backend.name, *where],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},

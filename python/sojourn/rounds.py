@@ -8,7 +8,6 @@ sampling: the interval of the runs so gathered covers the true mean somewhat les
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -64,7 +63,9 @@ def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:
         If `repeat` is less than 1.
     """
     check_repeat(repeat)
-    first = int(json.loads(scenario.normalized())["seed"])
+    first = 1 if scenario.seed is None else scenario.seed
+    if type(first) is not int:
+        scenario.normalized()  # which says what a seed must be
     return [dataclasses.replace(scenario, seed=first + number) for number in range(repeat)]
 
 

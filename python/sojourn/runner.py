@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from sojourn import plan
+from sojourn.backends import SIMULATOR, Backend
 from sojourn.errors import ParamError
 from sojourn.plan import Job
 from sojourn.pool import in_pool, in_process
@@ -30,6 +31,7 @@ def run_all(
     done: Callable[[int, Run], None] | None = None,
     store: RunStore | None = None,
     dask: str | None = None,
+    backend: Backend = SIMULATOR,
 ) -> list[Run]:
     """Run every scenario and return the runs in the order of the plan; identical scenarios are run once.
 
@@ -49,6 +51,8 @@ def run_all(
         every record does.
     dask
         Address of a Dask scheduler, whose workers make the runs instead of processes here.
+    backend
+        What makes the runs.
 
     Raises
     ------
@@ -63,7 +67,7 @@ def run_all(
     if workers is not None and dask is not None:
         message = f"workers is {workers}, but must not be given together with dask"
         raise ParamError(message)
-    jobs = plan.jobs(scenarios)
+    jobs = plan.jobs(scenarios, backend=backend)
     places: dict[str, list[int]] = {}
     for place, job in enumerate(jobs):
         places.setdefault(job.id, []).append(place)
@@ -84,7 +88,7 @@ def run_all(
                 hand_over(job.id, store.get(job.id))
         ready = len(distinct) - len(missing)
         with (
-            _executor(missing, workers, store, dask) as execute,
+            _executor(missing, workers, store, dask, backend) as execute,
             progress_bar(len(distinct), describe, begin_at=ready) as tick,
         ):
             for job, answer in execute():
@@ -98,7 +102,7 @@ def run_all(
 
 @contextmanager
 def _executor(
-    jobs: Sequence[Job], workers: int | None, store: RunStore | None, dask: str | None
+    jobs: Sequence[Job], workers: int | None, store: RunStore | None, dask: str | None, backend: Backend
 ) -> Iterator[Callable[[], Iterator[tuple[Job, bytes]]]]:
     """Make ready what runs the jobs, and yield what starts it."""
     number = min(workers or cores(), len(jobs))
@@ -106,8 +110,8 @@ def _executor(
         from sojourn import cluster
 
         with cluster.cluster(dask) as client:
-            yield lambda: cluster.on_cluster(client, dask, jobs, store)
+            yield lambda: cluster.on_cluster(client, dask, jobs, store, backend)
     elif number <= 1:
-        yield lambda: in_process(jobs, store)
+        yield lambda: in_process(jobs, store, backend)
     else:
-        yield lambda: in_pool(jobs, number, store)
+        yield lambda: in_pool(jobs, number, store, backend)

@@ -258,15 +258,20 @@ class Scenario:
         """Return the scenario as one line of JSON with sorted keys, defaults left out."""
         return json.dumps(_given(self), sort_keys=True, separators=(",", ":"))
 
-    def normalized(self) -> str:
+    def normalized(self, backend: str = "sim") -> str:
         """Return the canonical JSON: every default written out, keys sorted.
+
+        Parameters
+        ----------
+        backend
+            What is to run it, `"sim"` or `"linux"`: each can do something that the other cannot.
 
         Raises
         ------
         ParamError
             If a value is refused.
         """
-        return _native.normalize(self.to_json())
+        return _native.normalize(self.to_json(), backend)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

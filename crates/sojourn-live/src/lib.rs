@@ -1,3 +1,4 @@
 //! The real world: the only crate with sockets and a clock.
 
 pub mod agent;
+pub mod supervise;

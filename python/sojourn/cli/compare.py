@@ -7,7 +7,7 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, rounds, tables
+from sojourn import api, backends, rounds, tables
 from sojourn.cli import options
 from sojourn.cli.run import headline
 from sojourn.errors import ParamError
@@ -59,12 +59,14 @@ def handle(asked: argparse.Namespace) -> int:
     repeat = 10 if asked.repeat is None else asked.repeat
     rounds.check_repeat(repeat)
     until = options.precision(asked, repeat)
-    texts = [api.build(asked.experiment, qdisc=qdisc, **keywords).normalized() for qdisc in asked.qdisc]
+    built = [api.build(asked.experiment, qdisc=qdisc, **keywords) for qdisc in asked.qdisc]
+    backends.named(asked.backend)
+    texts = [scenario.normalized(asked.backend) for scenario in built]
     folder = None
     if asked.out is not None:
         from sojourn.store import ResultFolder, plan_name
 
-        plan = plan_name("compare", texts, asked.qdisc, repeat, until and dataclasses.asdict(until))
+        plan = plan_name("compare", asked.backend, texts, asked.qdisc, repeat, until and dataclasses.asdict(until))
         folder = ResultFolder(asked.out, force=asked.force, plan=plan)
     store = options.store_of(asked)
     with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
@@ -77,6 +79,7 @@ def handle(asked: argparse.Namespace) -> int:
             store=store,
             dask=asked.dask,
             until=until,
+            backend=asked.backend,
             **keywords,
         )
     print(comparison.to_json() if asked.json else describe(comparison))

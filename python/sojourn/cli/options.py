@@ -95,8 +95,16 @@ def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:
         type=Path,
         help="keep runs in the store DIR, and take from it those that are there (default: runs/ in --out DIR)",
     )
+    add_backend(group)
+
+
+def add_backend(group: argparse._ArgumentGroup) -> None:
+    """Add the option for the back end."""
     group.add_argument(
-        "--backend", metavar="NAME", default="sim", help="sim, linux or live (default sim; this version has sim only)"
+        "--backend",
+        metavar="NAME",
+        default="sim",
+        help="sim, the simulator, or linux, the real kernel (default sim; see `sojourn kernel`)",
     )
 
 
@@ -215,7 +223,7 @@ def check_capture(asked: argparse.Namespace, runs: int) -> None:
 
 def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
-    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", "flows_up", "flows_down", "page", "backend")
+    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", "flows_up", "flows_down", "page")
     given = {name: getattr(asked, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
         value = getattr(asked, name, None)

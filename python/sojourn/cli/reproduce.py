@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _native, api, plan, tables
+from sojourn import _native, backends, plan, tables
 from sojourn.cli import options
 from sojourn.errors import ParamError
 from sojourn.papers import PAPERS
@@ -68,8 +68,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--tcp",
         metavar="VARIANT",
-        default="linux-3.14",
-        help="whose loss recovery TCP has: linux-3.14, the paper's kernel, or linux-6.1 (default linux-3.14)",
+        help="whose loss recovery TCP has: linux-3.14, the paper's kernel, or linux-6.1 (default linux-3.14; on the "
+        "linux back end linux-6.1, which stands for the kernel's own)",
     )
     parser.add_argument(
         "--document", metavar="FILE", type=Path, help="also write FILE, a Markdown page, and its figures beside it"
@@ -95,22 +95,21 @@ def handle(asked: argparse.Namespace) -> int:
     if asked.document is not None and asked.document.is_dir():
         message = f"document is {str(asked.document)!r}, but must be a file"
         raise ParamError(message)
-    api.require_backend(asked.backend)
+    backend = backends.named(asked.backend)
     bed = good_bad_wifi.Bed(
         profile=_profile(paper.profiles[asked.profile], asked),
         part=asked.only,
         seed=1 if asked.seed is None else asked.seed,
-        backend=asked.backend,
-        tcp=asked.tcp,
+        tcp=asked.tcp or ("linux-3.14" if backend.name == "sim" else "linux-6.1"),
     )
-    jobs = plan.jobs([planned.scenario for planned in good_bad_wifi.plan(bed)])
-    name = plan_name("reproduce", asked.paper, asked.only, [job.text for job in jobs])
+    jobs = plan.jobs([planned.scenario for planned in good_bad_wifi.plan(bed)], backend=backend)
+    name = plan_name("reproduce", backend.name, asked.paper, asked.only, [job.text for job in jobs])
     folder = ResultFolder(asked.out, force=asked.force, plan=name)
     store = options.store_of(asked)
     assert store is not None
     with options.say_how_to_go_on("the same command goes on from there"):
         outcome = good_bad_wifi.reproduce(
-            bed, workers=asked.workers, progress=paper.name, store=RunStore(store), dask=asked.dask
+            bed, workers=asked.workers, progress=paper.name, store=RunStore(store), dask=asked.dask, backend=backend
         )
     print("judging the claims", file=sys.stderr)
     prefixes = ("gbw-",) if asked.only is None else good_bad_wifi.CLAIMS[asked.only]

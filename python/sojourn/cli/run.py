@@ -6,8 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, runner, tables
+from sojourn import api, backends, runner, tables
 from sojourn.cli import options, traffic
+from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
 from sojourn.results import Cell, Comparison, Run, link_name
 from sojourn.run_store import RunStore
@@ -46,6 +47,10 @@ def add(commands: Any) -> None:
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
+    backend = backends.named(asked.backend)
+    if asked.pcap is not None and backend.name != "sim":
+        message = f"pcap is {str(asked.pcap)!r}, but only the sim back end writes captures: leave --backend out"
+        raise ParamError(message)
     scenario = api.build(asked.experiment, **options.scenario_options(asked))
     plan = api.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
     label = _label(scenario)
@@ -54,7 +59,7 @@ def handle(asked: argparse.Namespace) -> int:
     if asked.out is not None:
         from sojourn.store import ResultFolder, plan_name
 
-        name = plan_name("run", scenario.normalized(), label, len(plan)) if len(plan) > 1 else None
+        name = plan_name("run", scenario.normalized(backend.name), label, len(plan)) if len(plan) > 1 else None
         folder = ResultFolder(asked.out, force=asked.force, plan=name)
     store = options.store_of(asked) if len(plan) > 1 else asked.store
     if asked.pcap is not None:
@@ -67,6 +72,7 @@ def handle(asked: argparse.Namespace) -> int:
                 describe=scenario.experiment,
                 store=None if store is None else RunStore(store),
                 dask=asked.dask,
+                backend=backend,
             )
     if len(runs) > 1:
         return _several(asked, runs, label, folder)
@@ -76,13 +82,24 @@ def handle(asked: argparse.Namespace) -> int:
         folder.write_frame("series.parquet", run.series)
         folder.write_frame("flows.parquet", run.flows)
     print(run.text if asked.json else describe(run))
-    cost = run.record["cost"]
-    print(
-        f"simulated {cost['sim_s']:g} s in {cost['wall_s']:.2f} s: {cost['packets']:,} packets, "
-        f"{cost['events']:,} events",
-        file=sys.stderr,
-    )
+    print(_cost(run.record), file=sys.stderr)
     return 0
+
+
+def _cost(record: dict[str, Any]) -> str:
+    """Return one line that says what a run cost, and what made it."""
+    cost = record["cost"]
+    if record["backend"] == "sim":
+        return (
+            f"simulated {cost['sim_s']:g} s in {cost['wall_s']:.2f} s: {cost['packets']:,} packets, "
+            f"{cost['events']:,} events"
+        )
+    kernel = record["kernel"]
+    clock = "virtual" if kernel["virtual_time"] else "real"
+    return (
+        f"Linux {kernel['release']} in {clock} time ran {cost['sim_s']:g} s in {cost['wall_s']:.2f} s: "
+        f"{cost['packets']:,} packets"
+    )
 
 
 def describe(run: Run) -> str:

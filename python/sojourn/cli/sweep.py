@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from sojourn import rounds, runner
+from sojourn import backends, rounds, runner
 from sojourn.cli import options
 from sojourn.results import Run
 from sojourn.run_store import RunStore
@@ -51,6 +51,7 @@ def add(commands: Any) -> None:
         "--workers", metavar="N", type=options.whole_number, help="processes to run in (default: one for each core)"
     )
     options.add_cluster(group)
+    options.add_backend(group)
     group.add_argument(
         "--store", metavar="DIR", type=Path, help="keep runs in the store DIR (default: runs/ in --out DIR)"
     )
@@ -72,11 +73,12 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn import sweep as sweeps
     from sojourn.store import ResultFolder, plan_name
 
-    sweep = sweeps.load(asked.file, repeat=asked.repeat)
+    backend = backends.named(asked.backend)
+    sweep = sweeps.load(asked.file, repeat=asked.repeat, backend=asked.backend)
     until = options.precision(asked, sweep.repeat)
     bases = [cell.scenario for cell in sweep.cells]
     cells = [(cell.values, cell.text) for cell in sweep.cells]
-    name = plan_name("sweep", sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
+    name = plan_name("sweep", backend.name, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
     folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
     store_path = options.store_of(asked)
     assert store_path is not None
@@ -106,6 +108,7 @@ def handle(asked: argparse.Namespace) -> int:
                     store=store,
                     dask=asked.dask,
                     done=done,
+                    backend=backend,
                 )
             except BaseException:
                 beside.shutdown(wait=False, cancel_futures=True)

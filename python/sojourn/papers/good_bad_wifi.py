@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import api, runner
+from sojourn.backends import SIMULATOR, Backend
 from sojourn.claims.configuration import SHORT_FIFO
 from sojourn.claims.evidence import (
     DISCIPLINES,
@@ -113,8 +114,6 @@ class Bed:
         Of the paper; `None` for all.
     seed
         Of the first repeat.
-    backend
-        As `sojourn.compare` takes it.
     tcp
         Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
     """
@@ -122,7 +121,6 @@ class Bed:
     profile: Profile
     part: str | None = None
     seed: int = 1
-    backend: str = "sim"
     tcp: str = "linux-3.14"
 
     def scenario(
@@ -139,7 +137,6 @@ class Bed:
             cc=cc,
             duration=self.profile.long_duration if fair else self.profile.duration,
             seed=self.seed,
-            backend=self.backend,
             **({} if fair else {"rtt": RTT}),
             **({} if page is None else {"page": page}),
         )
@@ -169,6 +166,7 @@ def reproduce(
     progress: str | None = None,
     store: RunStore | None = None,
     dask: str | None = None,
+    backend: Backend = SIMULATOR,
 ) -> Outcome:
     """Run the plan.
 
@@ -180,7 +178,7 @@ def reproduce(
         Number of processes (default: one for each core).
     progress
         Word for a progress bar on standard error; `None` shows none.
-    store, dask
+    store, dask, backend
         As `sojourn.runner.run_all` takes them.
 
     Raises
@@ -189,7 +187,14 @@ def reproduce(
         If a value is refused.
     """
     planned = plan(bed)
-    runs = runner.run_all([one.scenario for one in planned], workers=workers, describe=progress, store=store, dask=dask)
+    runs = runner.run_all(
+        [one.scenario for one in planned],
+        workers=workers,
+        describe=progress,
+        store=store,
+        dask=dask,
+        backend=backend,
+    )
     gathering, measuring = Gathering(), Measuring()
     reading = None if progress is None else "reading the runs"
     with progress_bar(len(runs), reading) as tick:

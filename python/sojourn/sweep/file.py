@@ -86,7 +86,7 @@ class Sweep:
     repeat: int
 
 
-def load(path: Path, *, repeat: int | None = None) -> Sweep:
+def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Sweep:
     """Read a sweep.
 
     Parameters
@@ -95,6 +95,8 @@ def load(path: Path, *, repeat: int | None = None) -> Sweep:
         The file. An experiment that is a file itself is looked for beside it.
     repeat
         Runs of each cell, instead of what the file says.
+    backend
+        What is to run it.
 
     Raises
     ------
@@ -105,13 +107,13 @@ def load(path: Path, *, repeat: int | None = None) -> Sweep:
     """
     plain = read_toml(path, "a sweep")
     try:
-        return _sweep(path, plain, repeat)
+        return _sweep(path, plain, repeat, backend)
     except ParamError as error:
         message = f"{path}: {error}"
         raise ParamError(message) from error
 
 
-def _sweep(path: Path, plain: dict[str, Any], repeat: int | None) -> Sweep:
+def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) -> Sweep:
     varied = plain.pop("vary", {})
     if not isinstance(varied, dict):
         message = f"vary is {varied!r}, but must be a table of lists"
@@ -136,7 +138,7 @@ def _sweep(path: Path, plain: dict[str, Any], repeat: int | None) -> Sweep:
     for values in product(*lists.values()):
         scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))})
         shown = tuple(_shown(value) for value in values)
-        cells.append(SweepCell(values=shown, scenario=scenario, text=scenario.normalized()))
+        cells.append(SweepCell(values=shown, scenario=scenario, text=scenario.normalized(backend)))
     vary = {key: [_shown(value) for value in values] for key, values in lists.items()}
     return Sweep(name=path.stem, keys=tuple(lists), vary=vary, cells=tuple(cells), repeat=count)
 

@@ -1,0 +1,73 @@
+"""Where runs are made: in the simulator, or on the real kernel. All give the same record.
+
+A worker process loads this module at its start, so a back end's own modules are loaded when it is first named.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sojourn import _native
+from sojourn.errors import ParamError, SojournError
+
+#: The names of the back ends.
+NAMES = ("sim", "linux", "live")
+
+
+class Backend(Protocol):
+    """What makes runs."""
+
+    @property
+    def name(self) -> str:
+        """As a record has it."""
+
+    @property
+    def identity(self) -> str:
+        """What its runs are a function of beside the scenario and this code: part of their names."""
+
+    def run(self, scenario: str) -> str:
+        """Run a canonical scenario; return its record."""
+
+    def run_stored(self, scenario: str, run_id: str) -> tuple[bytes, bytes, bytes]:
+        """Run as `run` does; return what a store keeps: head, series and summary."""
+
+
+class Simulator:
+    """The simulator."""
+
+    name = "sim"
+    identity = "sim"
+
+    def run(self, scenario: str) -> str:
+        """As `Backend.run`."""
+        return _native.run(scenario)
+
+    def run_stored(self, scenario: str, run_id: str) -> tuple[bytes, bytes, bytes]:
+        """As `Backend.run_stored`."""
+        return _native.run_stored(scenario, run_id)
+
+
+SIMULATOR = Simulator()
+
+
+def named(name: str) -> Backend:
+    """Return a back end.
+
+    Raises
+    ------
+    ParamError
+        If there is no such back end.
+    SojournError
+        If it cannot be used here.
+    """
+    if name == "sim":
+        return SIMULATOR
+    if name == "linux":
+        from sojourn.backends.linux import LinuxBackend
+
+        return LinuxBackend.here()
+    if name in NAMES:
+        message = f"backend is {name!r}, which this version does not have yet: use sim or linux"
+        raise SojournError(message)
+    message = f"backend is {name!r}, but must be one of {', '.join(NAMES)}"
+    raise ParamError(message)

@@ -1,0 +1,116 @@
+"""Runs on the real Linux kernel: its TCP and its queue disciplines, in the network namespaces of a bed.
+
+The kernel is a User-Mode Linux guest in virtual time, which needs no root and repeats to the byte; or a stock one, or
+this machine's own, in real time (`sojourn.kernel`).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn import _native
+from sojourn.backends.linux.guest import Answer, carry_out
+from sojourn.backends.linux.topology import Network, Side, bed
+from sojourn.kernel.find import Kernel, find
+
+JOB_FORMAT = "sojourn-job/1"
+
+#: In virtual time: what a packet costs this machine at most, and what a guest takes beside them.
+_PACKET_S = 600e-6
+_START_S = 60.0
+#: In real time: what a guest takes beside its run, the linger of voice included.
+_REAL_START_S = 90.0
+_FRAME_BITS = 1514 * 8
+#: Acknowledgements and probes beside data.
+_PACKETS_BY_DATA = 1.6
+
+
+@dataclass(frozen=True, slots=True)
+class LinuxBackend:
+    """Makes runs on a kernel.
+
+    Attributes
+    ----------
+    kernel
+        Which.
+    """
+
+    kernel: Kernel
+
+    name = "linux"
+
+    @classmethod
+    def here(cls) -> LinuxBackend:
+        """Return the back end with the best kernel of this machine.
+
+        Raises
+        ------
+        SojournError
+            If there is none.
+        """
+        return cls(find())
+
+    @property
+    def identity(self) -> str:
+        """What a run is a function of beside its scenario and the code: part of its name."""
+        return f"linux {self.kernel.identity}"
+
+    def run(self, scenario: str) -> str:
+        """Run a canonical scenario, JSON; return its record, JSON.
+
+        Raises
+        ------
+        ParamError
+            If the scenario is refused.
+        SojournError
+            If the run fails.
+        """
+        answer = self._answer(scenario)
+        return _native.record_measured(scenario, answer.measured, answer.packets, answer.wall_s, answer.peak_rss_mb)
+
+    def run_stored(self, scenario: str, run_id: str) -> tuple[bytes, bytes, bytes]:
+        """Run as `run` does; return what a store keeps: head, series and summary."""
+        answer = self._answer(scenario)
+        return _native.store_measured(
+            scenario, answer.measured, answer.packets, answer.wall_s, answer.peak_rss_mb, run_id
+        )
+
+    def _answer(self, scenario: str) -> Answer:
+        load = json.loads(_native.load_plan(scenario))
+        network = network_of(load)
+        job = {
+            "format": JOB_FORMAT,
+            "modules": [str(module) for module in self.kernel.modules],
+            "bed": bed(network),
+            "load": load,
+            "watch_packets": True,
+        }
+        return carry_out(job, self.kernel, seed=load["seed"], bound_s=self._bound_s(load, network))
+
+    def _bound_s(self, load: dict[str, Any], network: Network) -> float:
+        virtual_s = (load["duration_ns"] + load["lead_ns"]) / 1e9
+        if not self.kernel.virtual_time:
+            return virtual_s + _REAL_START_S
+        packets = (network.up.rate_bps + network.down.rate_bps) / _FRAME_BITS * virtual_s * _PACKETS_BY_DATA
+        return _START_S + _PACKET_S * packets
+
+
+def network_of(load: dict[str, Any]) -> Network:
+    """Return what the bed of a load plan is built from."""
+    sides = {
+        name: Side(
+            rate_bps=load[name]["rate_bps"],
+            burst_bytes=load[name]["burst_bytes"],
+            discipline=load[name]["qdisc"],
+        )
+        for name in ("up", "down")
+    }
+    return Network(
+        up=sides["up"],
+        down=sides["down"],
+        edge_rate_bps=load["edge_rate_bps"],
+        paths_ns=tuple(load["paths"]),
+        tcp=load["tcp"],
+    )

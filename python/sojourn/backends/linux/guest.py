@@ -1,0 +1,210 @@
+"""One guest: a kernel as an ordinary process, with the agent as its first program.
+
+The guest's root is this machine's root, read only; it can write into one folder, which is made for it and removed
+after it. The kernel's command line is mixed into its pool of random numbers, so nothing of this machine is in it: the
+same seed draws the same numbers anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import SojournError
+from sojourn.kernel.find import Kernel
+
+#: Memory of a guest; it is taken from the machine as it is used.
+MEMORY_MB = 512
+#: Room that a guest's folder must have: its memory, and what it writes.
+_ROOM_BYTES = (MEMORY_MB + 256) << 20
+_EXIT_TOO_LONG = 3
+_LAST_WORDS = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a guest left.
+
+    Attributes
+    ----------
+    measured
+        The measurement, JSON.
+    packets
+        The frames that were watched.
+    wall_s
+        How long it ran.
+    peak_rss_mb
+        Its largest memory, MB.
+    """
+
+    measured: str
+    packets: bytes
+    wall_s: float
+    peak_rss_mb: float
+
+
+def agent() -> Path:
+    """Return the agent's program.
+
+    Raises
+    ------
+    SojournError
+        If it is not there.
+    """
+    asked = os.environ.get("SOJOURN_AGENT")
+    place = Path(asked) if asked else Path(__file__).parents[2] / "bin" / "sojourn-agent"
+    if not os.access(place, os.X_OK):
+        message = (
+            f"the agent of the linux back end is not at {place}: build it with 'cargo build --release -p sojourn-live', "
+            "and name it in SOJOURN_AGENT"
+        )
+        raise SojournError(message)
+    return place.resolve()
+
+
+def carry_out(job: dict[str, Any], kernel: Kernel, *, seed: int, bound_s: float) -> Answer:
+    """Run a job on a kernel, and return what it left.
+
+    Parameters
+    ----------
+    job
+        What the agent is to do, format `sojourn-job/1`.
+    kernel
+        Where.
+    seed
+        Of a guest's random numbers.
+    bound_s
+        How long it may take, in this machine's seconds.
+
+    Raises
+    ------
+    SojournError
+        If the kernel or the agent fails, or takes longer.
+    """
+    program = agent()
+    with _folder() as folder:
+        (folder / "job.json").write_text(json.dumps(job))
+        command = _command(kernel, program, folder, seed)
+        status, last, wall_s, peak = _kept(program, command, folder, bound_s)
+        with suppress(OSError):
+            why = (folder / "error.txt").read_text(errors="replace").strip()
+            if why:
+                message = f"the linux back end failed: {why}"
+                raise SojournError(message)
+        if status == _EXIT_TOO_LONG:
+            message = f"the guest was ended, because it had not finished after {bound_s:.0f} s{last}"
+            raise SojournError(message)
+        try:
+            measured = (folder / "measured.json").read_text()
+            packets = folder / "packets.bin"
+            seen = packets.read_bytes() if packets.exists() else b""
+        except OSError as error:
+            message = f"the guest ended with status {status} and left no measurement{last}"
+            raise SojournError(message) from error
+        return Answer(measured=measured, packets=seen, wall_s=wall_s, peak_rss_mb=peak)
+
+
+def _command(kernel: Kernel, program: Path, folder: Path, seed: int) -> list[str]:
+    if kernel.kind == "host":
+        return [str(program), "run", str(folder)]
+    shutil.copy(program, folder / "init")
+    words = [
+        str(kernel.path),
+        f"mem={MEMORY_MB}M",
+        "root=none",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        "init=/proc/self/cwd/init",
+        "con=null",
+        "con0=null,fd:1",
+        "quiet",
+        "loglevel=1",
+        f"sojourn.seed={seed}",
+    ]
+    if kernel.virtual_time:
+        words += ["time-travel=inf-cpu", "time-travel-start=0"]
+    return words
+
+
+def _kept(program: Path, command: list[str], folder: Path, bound_s: float) -> tuple[int, str, float, float]:
+    """Run a command under the agent's eyes: status, last words, wall time and peak memory."""
+    keeper = [
+        str(program),
+        "supervise",
+        "--master",
+        str(os.getpid()),
+        "--seconds",
+        f"{bound_s:.3f}",
+        "--folder",
+        str(folder),
+        "--",
+        *command,
+    ]
+    environment = {
+        "HOME": str(folder),
+        "TMPDIR": str(folder.parent),
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+    }
+    began = time.monotonic()
+    with (folder / "console.log").open("wb") as console:
+        try:
+            process = subprocess.Popen(
+                keeper,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=console,
+                start_new_session=True,
+            )
+        except OSError as error:
+            message = f"the agent {program} cannot be started: {error.strerror or error}"
+            raise SojournError(message) from error
+        try:
+            _, ended, usage = os.wait4(process.pid, 0)
+        except BaseException:
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+            raise
+        process.returncode = os.waitstatus_to_exitcode(ended)
+    # Of the keeper and all that it has waited for.
+    return process.returncode, _last_words(folder), time.monotonic() - began, usage.ru_maxrss * 1024 / 1e6
+
+
+def _last_words(folder: Path) -> str:
+    text = (folder / "console.log").read_bytes()[-4096:].decode(errors="replace")
+    words = " ".join(text.split())[-_LAST_WORDS:]
+    return f"; its last words: {words}" if words else ""
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Make a folder for a guest where there is room, and remove it."""
+    with tempfile.TemporaryDirectory(prefix="sojourn-", dir=_place(), ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _place() -> Path:
+    """Return where guests' folders are: in memory if there is room, which is faster than a disk."""
+    places = (Path("/dev/shm"), Path(tempfile.gettempdir()))
+    for place in places:
+        with suppress(OSError):
+            free = os.statvfs(place)
+            if free.f_bavail * free.f_frsize >= _ROOM_BYTES and os.access(place, os.W_OK):
+                return place
+    message = (
+        f"no room for a guest: neither {places[0]} nor {places[1]} has {_ROOM_BYTES >> 20} MB that can be written "
+        "(set TMPDIR)"
+    )
+    raise SojournError(message)

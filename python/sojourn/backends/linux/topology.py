@@ -1,0 +1,294 @@
+"""The bed: five namespaces in a row, as the steps that build it.
+
+    client c0 ---- r1c r1 r1m ---- mr1 delay mr2 ---- r2m r2 r2s ---- s0 server
+
+The bottleneck up is the egress `r1m`: tbf (handle 1:) with the discipline under test (10:) below it; the bottleneck
+down is `r2m`. The delay is netem at both egresses of `delay`, which runs no TCP: on a host, netem would hold back that
+host's own segments, and TCP Small Queues would count them. Where paths have different round-trip times the server has
+an address for each, and the delay box a class. Addresses, interface numbers and hardware addresses are fixed, and every
+neighbour is entered by hand, so no ARP crosses a full queue and each run is the same to the byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sojourn.backends.linux import kinds, messages
+from sojourn.backends.linux.disciplines import encoded, queue_length
+from sojourn.errors import ParamError
+
+NAMESPACES = ("client", "r1", "delay", "r2", "server")
+
+#: Classes of a prio discipline, and so paths of different length.
+MOST_PATHS = 16
+
+#: What is longer than a frame is cut before it reaches a queue: these would do it behind one.
+OFFLOADS = (
+    "tx-tcp-segmentation",
+    "tx-tcp-ecn-segmentation",
+    "tx-tcp-mangleid-segmentation",
+    "tx-tcp6-segmentation",
+    "tx-generic-segmentation",
+    "rx-gro",
+)
+
+_CLIENT = "10.0.1.1"
+_SERVER_NET = "10.0.4"
+_FIRST_SERVER = 11
+_IP_AND_TCP = 52  # IPv4 20, TCP 20, time stamps 12
+_NETEM_LIMIT = 1_000_000
+_EDGE_LIMIT = 1000
+_TICKS_PER_MS = 1_000_000
+_LINUX_MIN_RTO_NS = 200_000_000
+_RTO_MIN_LOCKED = 1 << 13
+_TBF, _CHILD, _NETEM = 1, 0x10, 0x20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """One end of a link.
+
+    Attributes
+    ----------
+    host
+        Its namespace.
+    name, index
+        As the kernel has them.
+    ip
+        Its address; the prefix has 24 bits.
+    """
+
+    host: str
+    name: str
+    index: int
+    ip: str
+
+    @property
+    def mac(self) -> str:
+        """Its hardware address, from a range for private use."""
+        return f"02:00:00:00:00:{self.index:02x}"
+
+
+_C0 = Device(host="client", name="c0", index=10, ip=_CLIENT)
+_R1C = Device(host="r1", name="r1c", index=11, ip="10.0.1.2")
+_R1M = Device(host="r1", name="r1m", index=12, ip="10.0.2.1")
+_MR1 = Device(host="delay", name="mr1", index=13, ip="10.0.2.2")
+_MR2 = Device(host="delay", name="mr2", index=14, ip="10.0.3.1")
+_R2M = Device(host="r2", name="r2m", index=15, ip="10.0.3.2")
+_R2S = Device(host="r2", name="r2s", index=16, ip=f"{_SERVER_NET}.2")
+_S0 = Device(host="server", name="s0", index=17, ip=f"{_SERVER_NET}.1")
+
+_LINKS = ((_C0, _R1C), (_R1M, _MR1), (_MR2, _R2M), (_R2S, _S0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One direction of the bottleneck.
+
+    Attributes
+    ----------
+    rate_bps
+        Its rate, bit/s.
+    burst_bytes
+        Depth of tbf's bucket.
+    discipline
+        What `sojourn._native.kernel_qdisc` says: kind and options.
+    """
+
+    rate_bps: int
+    burst_bytes: int
+    discipline: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """What a bed is built from.
+
+    Attributes
+    ----------
+    up, down
+        The bottleneck.
+    edge_rate_bps
+        Rate of the links at the edges, bit/s; `None` for no limit.
+    paths_ns
+        Base RTT of each path, ns.
+    tcp
+        The part `tcp` of a load plan.
+    """
+
+    up: Side
+    down: Side
+    edge_rate_bps: int | None
+    paths_ns: tuple[int, ...]
+    tcp: dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Steps:
+    """The steps so far, as a job has them."""
+
+    steps: list[dict[str, str]] = field(default_factory=list)
+
+    def send(self, host: str, says: str, message: bytes) -> None:
+        self.steps.append({"host": host, "says": says, "netlink": message.hex()})
+
+    def ethtool(self, host: str, says: str, message: bytes) -> None:
+        self.steps.append({"host": host, "says": says, "genetlink": "ethtool", "message": message.hex()})
+
+    def sysctl(self, host: str, name: str, value: object) -> None:
+        self.steps.append({"host": host, "says": f"set {name} to {value}", "sysctl": name, "value": str(value)})
+
+
+def server_address(path: int) -> str:
+    """Return the server's address on a path."""
+    return f"{_SERVER_NET}.{_FIRST_SERVER + path}"
+
+
+def bed(network: Network) -> dict[str, Any]:
+    """Return the part `bed` of a job.
+
+    Raises
+    ------
+    ParamError
+        If there are more paths than the delay box has classes.
+    """
+    paths = len(network.paths_ns)
+    if paths > MOST_PATHS:
+        message = f"number of different rtt values is {paths}, but must be at most {MOST_PATHS} on the linux back end"
+        raise ParamError(message)
+    steps = _Steps()
+    _links(steps, network)
+    _routes(steps, network)
+    _hosts(steps, network)
+    _bottlenecks(steps, network)
+    _delay(steps, network)
+    return {
+        "namespaces": list(NAMESPACES),
+        "steps": steps.steps,
+        "client": _CLIENT,
+        "server": [server_address(path) for path in range(paths)],
+        "watch": {
+            "up": {"host": "r1", "in": _R1C.name, "out": _R1M.name},
+            "down": {"host": "r2", "in": _R2S.name, "out": _R2M.name},
+        },
+    }
+
+
+def _links(steps: _Steps, network: Network) -> None:
+    for host in NAMESPACES:
+        steps.send(host, "bring lo up", messages.link_up(index=1))
+    for one, other in _LINKS:
+        pair = messages.veth(
+            name=one.name,
+            index=one.index,
+            mac=one.mac,
+            peer=other.name,
+            peer_index=other.index,
+            peer_mac=other.mac,
+            peer_namespace=NAMESPACES.index(other.host),
+        )
+        steps.send(one.host, f"add the link {one.name}-{other.name}", pair)
+    mtu = network.tcp["mss"] + _IP_AND_TCP
+    for one, other in _LINKS:
+        for device, peer in ((one, other), (other, one)):
+            steps.send(
+                device.host, f"set {device.name} up", messages.link_up(index=device.index, mtu=mtu, gso_max_segs=1)
+            )
+            steps.ethtool(
+                device.host,
+                f"turn the offloads of {device.name} off",
+                messages.features_off(name=device.name, features=OFFLOADS),
+            )
+            steps.send(
+                device.host,
+                f"give {device.name} its address",
+                messages.address(index=device.index, ip=device.ip, prefix=24),
+            )
+            there = [peer.ip]
+            if peer is _S0:
+                there += [server_address(path) for path in range(len(network.paths_ns))]
+            for ip in there:
+                steps.send(
+                    device.host,
+                    f"enter the neighbour {ip}",
+                    messages.neighbour(index=device.index, ip=ip, mac=peer.mac),
+                )
+    for path in range(len(network.paths_ns)):
+        ip = server_address(path)
+        steps.send(_S0.host, f"give {_S0.name} the address {ip}", messages.address(index=_S0.index, ip=ip, prefix=32))
+
+
+def _routes(steps: _Steps, network: Network) -> None:
+    tcp = network.tcp
+    metrics = {"initcwnd": int(tcp["initial_window"])}
+    if tcp["min_rto_ns"] != _LINUX_MIN_RTO_NS:
+        metrics |= {"lock": _RTO_MIN_LOCKED, "rto_min": max(1, tcp["min_rto_ns"] // _TICKS_PER_MS)}
+    if not tcp["delayed_ack"]:
+        metrics["quickack"] = 1
+    defaults = ((_C0, _R1C, metrics), (_S0, _R2S, metrics), (_R1M, _MR1, None), (_R2M, _MR2, None))
+    for device, gateway, extra in defaults:
+        request = messages.route(to=None, prefix=0, gateway=gateway.ip, index=device.index, metrics=extra)
+        steps.send(device.host, f"route by {gateway.name}", request)
+    for to, device, gateway in (("10.0.1.0", _MR1, _R1M), (f"{_SERVER_NET}.0", _MR2, _R2M)):
+        request = messages.route(to=to, prefix=24, gateway=gateway.ip, index=device.index)
+        steps.send("delay", f"route to {to}/24", request)
+
+
+def _hosts(steps: _Steps, network: Network) -> None:
+    tcp = network.tcp
+    for router in ("r1", "delay", "r2"):
+        steps.sysctl(router, "net/ipv4/ip_forward", 1)
+    for host in ("client", "server"):
+        steps.sysctl(host, "net/ipv4/tcp_ecn", int(tcp["ecn"]))
+        steps.sysctl(host, "net/ipv4/tcp_no_metrics_save", 1)
+        # Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
+        steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 131072 {2 * tcp['receive_window_bytes']}")
+        steps.sysctl(host, "net/ipv4/tcp_wmem", "4096 16384 4194304")
+
+
+def _bottlenecks(steps: _Steps, network: Network) -> None:
+    for side, device in ((network.up, _R1M), (network.down, _R2M)):
+        shaper = kinds.tbf(rate_bps=side.rate_bps, burst_bytes=side.burst_bytes)
+        _add(steps, device, messages.ROOT, _TBF, "tbf", shaper)
+        length = queue_length(side.discipline)
+        if length is not None:
+            steps.send(device.host, f"set the queue of {device.name}", messages.queue_length(device.index, length))
+        kind, options = encoded(side.discipline)
+        _add(steps, device, messages.handle(_TBF, 1), _CHILD, kind, options)
+    if network.edge_rate_bps is None:
+        return
+    for device in (_C0, _R1C, _R2S, _S0):
+        frame = network.tcp["mss"] + _IP_AND_TCP + 14
+        shaper = kinds.tbf(rate_bps=network.edge_rate_bps, burst_bytes=frame)
+        _add(steps, device, messages.ROOT, _TBF, "tbf", shaper)
+        _add(steps, device, messages.handle(_TBF, 1), _CHILD, "pfifo", {"limit": _EDGE_LIMIT})
+
+
+def _delay(steps: _Steps, network: Network) -> None:
+    """Hold each packet for half of its path's RTT; an odd nanosecond goes to the upstream half."""
+    for device, name in ((_MR2, "dst"), (_MR1, "src")):
+        halves = [rtt - rtt // 2 if device is _MR2 else rtt // 2 for rtt in network.paths_ns]
+        if len(halves) == 1:
+            _add(steps, device, messages.ROOT, _TBF, "netem", kinds.netem(delay_ns=halves[0], limit=_NETEM_LIMIT))
+            continue
+        _add(steps, device, messages.ROOT, _TBF, "prio", kinds.prio(bands=max(2, len(halves))))
+        for path, half in enumerate(halves):
+            classid = messages.handle(_TBF, path + 1)
+            _add(steps, device, classid, _NETEM + path, "netem", kinds.netem(delay_ns=half, limit=_NETEM_LIMIT))
+            request = messages.address_filter(
+                index=device.index,
+                parent=messages.handle(_TBF),
+                priority=path + 1,
+                field=name,
+                ip=server_address(path),
+                classid=classid,
+            )
+            steps.send(device.host, f"send {server_address(path)} to its class on {device.name}", request)
+
+
+def _add(steps: _Steps, device: Device, parent: int, major: int, kind: str, options: Any) -> None:
+    request = messages.qdisc(
+        index=device.index, parent=parent, number=messages.handle(major), kind=kind, options=options
+    )
+    steps.send(device.host, f"add {kind} to {device.name}", request)
