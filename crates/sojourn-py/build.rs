@@ -4,7 +4,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The crates whose code a record depends on; how it is carried to Python is no part of it.
-const CRATES: [&str; 4] = ["sojourn-units", "sojourn-qdisc", "sojourn-tcp", "sojourn-sim"];
+const CRATES: [&str; 5] = [
+    "sojourn-units",
+    "sojourn-qdisc",
+    "sojourn-tcp",
+    "sojourn-bed",
+    "sojourn-sim",
+];
 
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is"));

@@ -12,8 +12,10 @@ mod measured;
 pub mod ports;
 mod watched;
 
-pub use load::{Direction, FlowPlan, LoadPlan, ProbeKind, ProbePlan, WebPlan};
-pub use measured::{Fetch, FlowMeasured, Kernel, Measured, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured};
+pub use load::{Direction, FlowPlan, LoadPlan, ProbeKind, ProbePlan, TcpPlan, WebPlan};
+pub use measured::{
+    Fetch, FlowMeasured, Kernel, Measured, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured,
+};
 pub use watched::{Conversation, Watched, WatchedError};
 
 /// Format name of [`LoadPlan`].

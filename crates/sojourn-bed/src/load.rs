@@ -27,12 +27,49 @@ pub struct LoadPlan {
     pub interval_ns: u64,
     /// Base RTT of each path, in increasing order. The server has an address for each.
     pub paths: Vec<u64>,
+    /// What may be set on the kernels' TCP.
+    #[serde(default)]
+    pub tcp: TcpPlan,
     /// TCP flows.
     pub flows: Vec<FlowPlan>,
     /// Probes, voice streams among them.
     pub probes: Vec<ProbePlan>,
     /// Web clients.
     pub web: Vec<WebPlan>,
+}
+
+/// What may be set on the TCP of both hosts. The agent does not read it: routes and kernel parameters carry it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpPlan {
+    /// Payload of a full segment, bytes, with time stamps in the header.
+    pub mss: u16,
+    /// Initial congestion window, segments.
+    pub initial_window: u32,
+    /// The largest window that a receiver offers.
+    pub receive_window_bytes: u64,
+    /// HyStart in CUBIC's slow start.
+    pub hystart: bool,
+    /// Whether ECN is negotiated.
+    pub ecn: bool,
+    /// Whether receivers delay acknowledgements.
+    pub delayed_ack: bool,
+    /// Smallest retransmission time-out.
+    pub min_rto_ns: u64,
+}
+
+impl Default for TcpPlan {
+    /// Linux 6.1's, as the simulator's default is.
+    fn default() -> Self {
+        Self {
+            mss: 1448,
+            initial_window: 10,
+            receive_window_bytes: 3_145_728,
+            hystart: true,
+            ecn: false,
+            delayed_ack: true,
+            min_rto_ns: 200_000_000,
+        }
+    }
 }
 
 /// A TCP flow. Its sender connects.

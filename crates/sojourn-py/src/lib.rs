@@ -1,5 +1,6 @@
 //! The Python module `sojourn._native`: conversions and the error table, no algorithm.
 
+mod bed;
 mod columns;
 mod error;
 mod parquet;
@@ -11,6 +12,8 @@ use pyo3::prelude::*;
 /// Packet-level models of queue disciplines, compiled.
 #[pymodule(name = "_native")]
 mod native {
+    #[pymodule_export]
+    use crate::bed::{kernel_qdisc, load_plan};
     #[pymodule_export]
     use crate::error::ParamError;
     #[pymodule_export]

@@ -7,7 +7,7 @@
 use crate::error::{param, whole};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_qdisc::{AnyQdisc, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, kinds, presets};
+use sojourn_qdisc::{AnyQdisc, Discipline, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, kinds, presets};
 use sojourn_units::{Bytes, Rate, Time};
 
 /// Times end here (146 years), so that no sum of a time and a parameter can overflow.
@@ -241,7 +241,9 @@ fn rate(rate_bps: &Bound<'_, PyAny>) -> PyResult<Rate> {
 #[pyfunction]
 pub(crate) fn expand_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<String> {
     let rate = rate(rate_bps)?;
-    QdiscSpec::parse(text, Some(rate)).map(|s| s.to_string()).map_err(param)
+    Discipline::parse(text, Some(rate))
+        .map(|s| s.to_string())
+        .map_err(param)
 }
 
 /// Every kind with its parameters, as JSON.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
 use sojourn_sim::tap::Point;
-use sojourn_sim::{Progress, Record, Run, Scenario};
+use sojourn_sim::{Backend, Progress, Record, Run, Scenario};
 use sojourn_units::Duration;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,10 +22,12 @@ pub(crate) fn congestion_controls() -> Vec<&'static str> {
         .to_vec()
 }
 
-/// The canonical JSON of a scenario: every default written out.
+/// The canonical JSON of a scenario for a back end (`sim` or `linux`): every default written out.
 #[pyfunction]
-pub(crate) fn normalize(scenario_json: &str) -> PyResult<String> {
-    Ok(Scenario::from_json(scenario_json).map_err(param)?.to_json())
+#[pyo3(signature = (scenario_json, backend = "sim"))]
+pub(crate) fn normalize(scenario_json: &str, backend: &str) -> PyResult<String> {
+    let backend: Backend = backend.parse().map_err(param)?;
+    Ok(Scenario::for_backend(scenario_json, backend).map_err(param)?.to_json())
 }
 
 /// The build: a hash of the sources that a record is a function of. Runs of different builds are not mixed.

@@ -9,6 +9,7 @@
 
 mod any;
 mod codel;
+mod discipline;
 mod fifo;
 mod fq_codel;
 mod grammar;
@@ -27,9 +28,10 @@ mod testing;
 
 pub use any::AnyQdisc;
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
+pub use discipline::{Discipline, KernelOptions, kernel_options};
 pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
 pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant};
-pub use grammar::{KindInfo, ParameterInfo, QdiscSpec, SpecError, kinds};
+pub use grammar::{KernelOnly, KindInfo, OptionValue, ParameterInfo, QdiscSpec, SpecError, kinds};
 pub use packet::{Departure, DropReason, DropSink, Dropped, Packet, Queued};
 pub use param::ParamError;
 pub use pie::{Pie, PieParams, PieVariant};

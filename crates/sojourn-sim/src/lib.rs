@@ -14,7 +14,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod bed;
 mod calendar;
+mod draws;
 mod histogram;
 mod link;
 mod meter;
@@ -33,4 +35,4 @@ pub mod traffic;
 
 pub use record::Record;
 pub use run::{Progress, Run, run};
-pub use scenario::{Scenario, ScenarioError};
+pub use scenario::{Backend, Scenario, ScenarioError};

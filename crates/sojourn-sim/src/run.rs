@@ -2,17 +2,18 @@
 
 mod conversations;
 
+use crate::draws;
 use crate::network::LinkId;
 use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record};
-use crate::scenario::{Direction, ProbeKindScenario, Scenario};
+use crate::scenario::{BottleneckScenario, Direction, ProbeKindScenario, Scenario, not_modelled};
 use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
 use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
 use sojourn_tcp::TcpParams;
-use sojourn_units::{Duration, Stream, Time};
+use sojourn_units::{Duration, Time};
 
 /// How long after the measured window probes may still come home.
 const LINGER: Duration = Duration::from_secs(3);
@@ -60,24 +61,18 @@ impl Run {
 
     fn start(scenario: Scenario, tap: Option<(&[Point], Box<dyn Capture>)>) -> Result<Self, SimError> {
         let s = &scenario;
-        let mut rtts: Vec<Duration> = s
-            .flows
-            .iter()
-            .map(|f| f.rtt)
-            .chain(s.probes.iter().map(|p| p.rtt))
-            .chain(s.web.iter().map(|w| w.rtt))
-            .collect();
-        rtts.push(s.rtt);
-        rtts.sort_unstable();
-        rtts.dedup();
-        let side = |b: &crate::scenario::BottleneckScenario| Bottleneck {
-            rate: b.rate,
-            burst: b.burst,
-            qdisc: b.qdisc.clone(),
+        let rtts = s.rtts();
+        let side = |name: &str, b: &BottleneckScenario| match b.qdisc.modelled() {
+            Some(qdisc) => Ok(Bottleneck {
+                rate: b.rate,
+                burst: b.burst,
+                qdisc: qdisc.clone(),
+            }),
+            None => Err(SimError::NotModelled(not_modelled(name, b.qdisc.kind()))),
         };
         let (network, paths) = dumbbell(&DumbbellSpec {
-            up: side(&s.up),
-            down: side(&s.down),
+            up: side("qdisc_up", &s.up)?,
+            down: side("qdisc_down", &s.down)?,
             edge_rate: s.edge_rate,
             rtts: rtts.clone(),
             delay_tick: s.delay_tick,
@@ -179,7 +174,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
                 congestion_control: f.congestion_control,
                 ..s.tcp.clone()
             },
-            start: begin + f.start + jitter(s.seed, &format!("start {}", f.name), s.start_jitter),
+            start: begin + f.start + draws::start(s.seed, &f.name, s.start_jitter),
             bytes: f.bytes,
             write_rate: f.rate,
         })?;
@@ -190,13 +185,10 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
 /// The probes, voice streams among them. They begin at once.
 fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     for p in &s.probes {
-        let (kind, direction, period) = match p.kind {
-            ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up, interval),
-            ProbeKindScenario::UdpRr(timeout) => (
-                ProbeKind::RequestResponse { timeout },
-                Direction::Up,
-                Duration::from_millis(200),
-            ),
+        let start = Time::ZERO + draws::phase(s.seed, p);
+        let (kind, direction) = match p.kind {
+            ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up),
+            ProbeKindScenario::UdpRr(timeout) => (ProbeKind::RequestResponse { timeout }, Direction::Up),
             ProbeKindScenario::Voip(direction, voice) => {
                 let (route, back) = paths.ways(p.rtt, direction);
                 simulator.add_voip(VoipSpec {
@@ -205,15 +197,13 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
                     back,
                     frame: voice.frame,
                     size: p.size,
-                    start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), voice.frame),
+                    start,
                     measured_from: begin,
                 })?;
                 continue;
             }
-            ProbeKindScenario::Isochronous(direction, interval) => {
-                (ProbeKind::Isochronous { interval }, direction, interval)
-            }
-            ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction, interval),
+            ProbeKindScenario::Isochronous(direction, interval) => (ProbeKind::Isochronous { interval }, direction),
+            ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction),
         };
         let (route, back) = paths.ways(p.rtt, direction);
         simulator.add_probe(ProbeSpec {
@@ -222,7 +212,7 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
             route,
             back,
             size: p.size,
-            start: Time::ZERO + jitter(s.seed, &format!("phase {}", p.name), period),
+            start,
             measured_from: begin,
         })?;
     }
@@ -241,7 +231,7 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
                 congestion_control: w.congestion_control,
                 ..s.tcp.clone()
             },
-            start: begin + w.start + jitter(s.seed, &format!("start {}", w.name), s.start_jitter),
+            start: begin + w.start + draws::start(s.seed, &w.name, s.start_jitter),
             interval: w.interval,
             objects: w.objects.clone(),
             workers: w.workers,
@@ -252,11 +242,6 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
         })?;
     }
     Ok(())
-}
-
-/// Uniform in `[0, most)` by the stream of `name`.
-fn jitter(seed: u64, name: &str, most: Duration) -> Duration {
-    Duration::from_nanos(Stream::named(seed, name).below(most.as_nanos()))
 }
 
 /// Runs a scenario from beginning to end.

@@ -3,11 +3,15 @@
 //! This is the one place where a scenario is validated. Times, rates and sizes are in `tc`'s spelling; every key has a
 //! default but `duration`; an unknown key is refused.
 
+mod backend;
 mod load;
 mod reading;
 mod text;
 
-use sojourn_qdisc::QdiscSpec;
+pub use backend::Backend;
+pub(crate) use backend::not_modelled;
+
+use sojourn_qdisc::Discipline;
 use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Bytes, Duration, Rate, format_duration, format_rate, parse_bytes, parse_duration, parse_rate};
@@ -20,7 +24,11 @@ use thiserror::Error;
 #[error("{0}")]
 pub struct ScenarioError(String);
 
-fn fail<T>(field: &str, value: impl std::fmt::Display, rule: impl std::fmt::Display) -> Result<T, ScenarioError> {
+pub(crate) fn fail<T>(
+    field: &str,
+    value: impl std::fmt::Display,
+    rule: impl std::fmt::Display,
+) -> Result<T, ScenarioError> {
     Err(ScenarioError(format!("{field} is {value}, but must be {rule}")))
 }
 
@@ -67,7 +75,7 @@ pub struct BottleneckScenario {
     /// Its rate.
     pub rate: Rate,
     /// The discipline, resolved at this rate.
-    pub qdisc: QdiscSpec,
+    pub qdisc: Discipline,
     /// Depth of the token bucket.
     pub burst: Bytes,
 }
@@ -229,16 +237,24 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario from JSON and checks it.
+    /// Reads a scenario from JSON and checks that the simulator can run it.
     ///
     /// # Errors
     /// [`ScenarioError`] for anything that cannot be run.
     pub fn from_json(json: &str) -> Result<Self, ScenarioError> {
-        let text = reading::read(json)?;
-        Self::from_text(text)
+        Self::for_backend(json, Backend::Sim)
     }
 
-    fn from_text(t: Text) -> Result<Self, ScenarioError> {
+    /// Reads a scenario from JSON and checks that `backend` can run it.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] for anything that cannot be run.
+    pub fn for_backend(json: &str, backend: Backend) -> Result<Self, ScenarioError> {
+        let text = reading::read(json)?;
+        Self::from_text(text, backend)
+    }
+
+    fn from_text(t: Text, backend: Backend) -> Result<Self, ScenarioError> {
         let Some(duration) = &t.duration else {
             return fail("duration", "missing", "given, such as 60s");
         };
@@ -274,15 +290,19 @@ impl Scenario {
             min_rto: time("tcp.min_rto", &t.tcp.min_rto, Duration::ZERO, DURATION_MAX)?,
         };
         tcp.validate().map_err(|e| ScenarioError(e.to_string()))?;
+        let delay_tick = time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?;
+        if backend == Backend::Linux {
+            backend::check_linux(&t, &tcp, delay_tick)?;
+        }
         let probes = t.probes.iter().enumerate().map(|(i, p)| load::probe(i, p, rtt));
         let probes: Vec<ProbeScenario> = probes.collect::<Result<_, _>>()?;
         let data = u64::from(tcp.mss) + 66;
         let largest_probe = probes.iter().map(|p| u64::from(p.size)).max().unwrap_or(0);
         let frame = data.max(LARGEST_ACK).max(largest_probe);
         let scenario = Self {
-            up: bottleneck("up", &t.up, &t.qdisc_up, t.burst_up.as_deref(), frame)?,
-            down: bottleneck("down", &t.down, &t.qdisc_down, t.burst_down.as_deref(), frame)?,
-            delay_tick: time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?,
+            up: bottleneck("up", &t.up, &t.qdisc_up, t.burst_up.as_deref(), frame, backend)?,
+            down: bottleneck("down", &t.down, &t.qdisc_down, t.burst_down.as_deref(), frame, backend)?,
+            delay_tick,
             edge_rate: t.edge_rate.as_deref().map(|x| rate("edge_rate", x)).transpose()?,
             lead: time("lead", &t.lead, Duration::ZERO, Duration::from_secs(3600))?,
             start_jitter: time("start_jitter", &t.start_jitter, Duration::ZERO, duration)?,
@@ -309,6 +329,18 @@ impl Scenario {
         };
         scenario.check_names()?;
         Ok(scenario)
+    }
+
+    /// The base RTTs of all paths in use, in increasing order.
+    pub(crate) fn rtts(&self) -> Vec<Duration> {
+        let flows = self.flows.iter().map(|f| f.rtt);
+        let probes = self.probes.iter().map(|p| p.rtt);
+        let web = self.web.iter().map(|w| w.rtt);
+        let mut rtts: Vec<Duration> = flows.chain(probes).chain(web).collect();
+        rtts.push(self.rtt);
+        rtts.sort_unstable();
+        rtts.dedup();
+        rtts
     }
 
     fn check_names(&self) -> Result<(), ScenarioError> {
@@ -408,9 +440,12 @@ fn bottleneck(
     qdisc_text: &str,
     burst: Option<&str>,
     frame: u64,
+    backend: Backend,
 ) -> Result<BottleneckScenario, ScenarioError> {
     let rate = rate(name, rate_text)?;
-    let qdisc = QdiscSpec::parse(qdisc_text, Some(rate)).map_err(|e| ScenarioError(format!("qdisc_{name}: {e}")))?;
+    let field = format!("qdisc_{name}");
+    let qdisc = Discipline::parse(qdisc_text, Some(rate)).map_err(|e| ScenarioError(format!("{field}: {e}")))?;
+    let qdisc = backend::discipline(&field, qdisc, backend)?;
     let burst = match burst {
         Some(text) => parse_bytes(text).map_err(|e| ScenarioError(format!("burst_{name}: {e}")))?,
         // Two frames, or what the link sends in half a millisecond: a late timer must not lose tokens on a real bed.

@@ -32,6 +32,9 @@ pub enum SimError {
     /// A TCP parameter.
     #[error(transparent)]
     Tcp(#[from] ParamError),
+    /// A discipline that only a kernel has.
+    #[error("{0}")]
+    NotModelled(String),
     /// A token bucket.
     #[error(transparent)]
     Qdisc(#[from] sojourn_qdisc::ParamError),

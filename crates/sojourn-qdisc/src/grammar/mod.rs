@@ -5,6 +5,8 @@
 mod catalogue;
 mod codel_words;
 mod fifo_words;
+mod kernel_tables;
+mod kernel_words;
 mod pie_words;
 mod red_words;
 mod sfq_words;
@@ -14,6 +16,7 @@ mod tests;
 mod words;
 
 pub use catalogue::{KindInfo, ParameterInfo, kinds};
+pub use kernel_words::{KernelOnly, OptionValue};
 pub use words::SpecError;
 
 use crate::{
@@ -96,6 +99,7 @@ impl QdiscSpec {
             "codel" => Kind::Codel(parse_words(words)?),
             "fq_codel" => Kind::FqCodel(parse_words(words)?),
             "tbf" => Kind::Tbf(parse_words::<tbf_words::TbfWords>(words)?.params()?),
+            _ if KernelOnly::has(kind) => return Err(SpecError::KernelOnly { kind: kind.to_owned() }),
             _ => return Err(SpecError::UnknownKind { kind: kind.to_owned() }),
         }))
     }

@@ -18,6 +18,12 @@ pub enum SpecError {
         /// The word.
         kind: String,
     },
+    /// A kind that is not modelled.
+    #[error("{kind} is a discipline of the kernel that the simulator does not have: use the linux back end")]
+    KernelOnly {
+        /// The kind.
+        kind: String,
+    },
     /// A word that the kind does not have.
     #[error("{word:?} is no parameter of {kind}; its parameters are {allowed}")]
     UnknownWord {
@@ -90,7 +96,33 @@ pub(crate) struct Given<'a> {
     value: &'a str,
 }
 
-impl Given<'_> {
+impl<'a> Given<'a> {
+    /// The value given for `field` of `kind`.
+    pub(crate) const fn new(kind: &'static str, field: &'static str, value: &'a str) -> Self {
+        Self {
+            kind,
+            field,
+            name: field,
+            value,
+        }
+    }
+
+    pub(crate) const fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    pub(crate) const fn value(&self) -> &'a str {
+        self.value
+    }
+
+    /// A whole number, which may have a sign.
+    pub(crate) fn signed(&self) -> Result<i64, ParamError> {
+        let digits = self.value.strip_prefix('-').unwrap_or(self.value);
+        let plain = !digits.is_empty() && digits.len() <= 18 && digits.bytes().all(|b| b.is_ascii_digit());
+        let number = self.value.parse().ok().filter(|_| plain);
+        number.ok_or_else(|| ParamError::new(self.kind, self.field, format!("{:?}", self.value), "a whole number"))
+    }
+
     pub(crate) fn error(&self, rule: impl Into<String>) -> ParamError {
         ParamError::new(self.kind, self.field, self.value, rule)
     }

@@ -115,11 +115,24 @@ impl RedParams {
         })
     }
 
+    /// How often probability / (max - min) can be doubled without exceeding one: what the kernel knew the probability by
+    /// before it had `max_p`. Source: `tc_red_eval_P`.
+    pub(crate) fn probability_log(&self) -> u8 {
+        let mut p = self.probability / f64::from(self.max - self.min);
+        let mut log = 0;
+        // It ends: the smallest probability that is valid is 2^-31 (max - min).
+        while p <= 1.0 && log < 31 {
+            p *= 2.0;
+            log += 1;
+        }
+        log
+    }
+
     /// The table of the idle decay. Source: `tc_red_eval_idle_damping`, `tc_calc_xmittime`.
     ///
     /// `tc` computes the transmission time in ticks of 64 ns and the kernel looks up microseconds, so the average decays
     /// 15.6 times slower than the formula says. That is what runs, so that is what is done here.
-    pub(super) fn idle_table(&self, wlog: u8) -> IdleTable {
+    pub(crate) fn idle_table(&self, wlog: u8) -> IdleTable {
         let bytes_per_second = self.bandwidth.as_bps() as f64 / 8.0;
         let xmit_ticks = (1e6 * (f64::from(self.avpkt) / bytes_per_second) * 15.625)
             .ceil()
@@ -138,9 +151,9 @@ impl RedParams {
 
 /// By how much the average shrinks in an idle time: a right shift per cell of 2^`cell_log` us.
 #[derive(Clone, Debug)]
-pub(super) struct IdleTable {
-    pub(super) cell_log: u8,
-    pub(super) shifts: [u8; 256],
+pub(crate) struct IdleTable {
+    pub(crate) cell_log: u8,
+    pub(crate) shifts: [u8; 256],
 }
 
 /// base^exponent by squaring: the same on every machine.

@@ -1,0 +1,295 @@
+//! Disciplines that only a kernel has, by `tc`'s words: read and written, not modelled.
+//!
+//! Each kind has one table. A word fills an option, or stands for other words; what is not given is left to the kernel.
+
+use super::kernel_tables::TABLES;
+use super::words::{Given, SpecError};
+use crate::ParamError;
+use std::fmt;
+
+/// What an option of a kernel's discipline is set to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// A count, or a value in the unit that the option's name ends with.
+    Number(i64),
+    /// On or off.
+    Flag(bool),
+    /// One of `tc`'s words, or bytes in hexadecimal.
+    Text(String),
+}
+
+/// What follows a word, or what it says by itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Takes {
+    /// A whole number in this range.
+    Count(i64, i64),
+    /// A whole number in this range; `0x` for hexadecimal.
+    Mask(i64, i64),
+    /// A power of two in this range.
+    Power(i64, i64),
+    /// A time, in whole microseconds, in this range of them.
+    Micros(i64, i64),
+    /// A time in nanoseconds, in this range of them.
+    Nanos(i64, i64),
+    /// A size, in this range of bytes.
+    Bytes(i64, i64),
+    /// A rate of whole bytes a second, in this range of bit/s.
+    Rate(i64, i64),
+    /// Nothing: the option is this number.
+    Is(i64),
+    /// Nothing: the option is on, or off.
+    Switch(bool),
+    /// Nothing: the option is the word.
+    Choice,
+    /// Nothing: it says the same as these words.
+    Means(&'static [&'static str]),
+    /// Nothing: the number is so much more.
+    More(i64),
+}
+
+/// A word of a kernel's discipline.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KernelWord {
+    pub(super) name: &'static str,
+    /// The option that it fills. Words of one option exclude each other.
+    pub(super) option: &'static str,
+    pub(super) takes: Takes,
+}
+
+/// A kind that only a kernel has.
+#[derive(Debug)]
+pub(super) struct KernelTable {
+    pub(super) kind: &'static str,
+    /// Its words; the options are written in the order in which they first occur.
+    pub(super) words: &'static [KernelWord],
+}
+
+impl KernelTable {
+    fn place(&self, option: &str) -> usize {
+        let found = self.words.iter().position(|word| word.option == option);
+        found.unwrap_or(self.words.len())
+    }
+
+    fn word(&self, name: &str) -> Option<&'static KernelWord> {
+        self.words.iter().find(|word| word.name == name)
+    }
+}
+
+/// An option that was given.
+#[derive(Clone, Debug, PartialEq)]
+struct Item {
+    /// Where it stands in the canonical text.
+    place: usize,
+    option: &'static str,
+    text: String,
+    value: OptionValue,
+}
+
+/// A discipline that a kernel has and the simulator has not, with the options that were given.
+///
+/// [`fmt::Display`] gives the canonical text: the given words in a fixed order, words that stand for others resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelOnly {
+    kind: &'static str,
+    /// By place.
+    items: Vec<Item>,
+}
+
+impl KernelOnly {
+    /// The names of all such kinds.
+    #[must_use]
+    pub fn kinds() -> Vec<&'static str> {
+        TABLES.iter().map(|table| table.kind).collect()
+    }
+
+    /// Whether there is such a kind.
+    pub(crate) fn has(kind: &str) -> bool {
+        TABLES.iter().any(|table| table.kind == kind)
+    }
+
+    /// Reads the words after the kind.
+    ///
+    /// # Errors
+    /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
+    pub(crate) fn parse(kind: &str, words: &[&str]) -> Result<Self, SpecError> {
+        let Some(table) = TABLES.iter().find(|table| table.kind == kind) else {
+            return Err(SpecError::UnknownKind { kind: kind.to_owned() });
+        };
+        let mut spec = Self {
+            kind: table.kind,
+            items: Vec::new(),
+        };
+        let mut rest = words.iter();
+        while let Some(&name) = rest.next() {
+            let Some(word) = table.word(name) else {
+                return Err(SpecError::UnknownWord {
+                    word: name.to_owned(),
+                    kind: table.kind,
+                    allowed: table.words.iter().map(|w| w.name).collect::<Vec<_>>().join(", "),
+                });
+            };
+            if let Takes::Means(others) = word.takes {
+                let mut others = others.iter();
+                while let Some(&other) = others.next() {
+                    if let Some(word) = table.word(other) {
+                        spec.add(table, word, &mut others)?;
+                    }
+                }
+            } else {
+                spec.add(table, word, &mut rest)?;
+            }
+        }
+        spec.items.sort_by_key(|item| item.place);
+        Ok(spec)
+    }
+
+    /// Fills the option of `word`; its value is the next of `rest`.
+    fn add<'a>(
+        &mut self,
+        table: &KernelTable,
+        word: &'static KernelWord,
+        rest: &mut impl Iterator<Item = &'a &'a str>,
+    ) -> Result<(), SpecError> {
+        let there = self.items.iter_mut().find(|item| item.option == word.option);
+        if let (Takes::More(more), Some(item)) = (word.takes, &there)
+            && let OptionValue::Number(n) = item.value
+        {
+            let (name, sum) = (word.option, n + more);
+            let sum = within(table.kind, name, sum, &sum.to_string(), -64, 256)?;
+            if let Some(item) = there {
+                (item.text, item.value) = (format!("{name} {sum}"), OptionValue::Number(sum));
+            }
+            return Ok(());
+        }
+        if there.is_some() {
+            return Err(SpecError::Twice {
+                field: format!("{}.{}", table.kind, word.name),
+            });
+        }
+        let unit = match word.takes {
+            Takes::Count(..) | Takes::Power(..) | Takes::Mask(..) => Some("number"),
+            Takes::Micros(..) | Takes::Nanos(..) => Some("time"),
+            Takes::Bytes(..) => Some("bytes"),
+            Takes::Rate(..) => Some("rate"),
+            _ => None,
+        };
+        let given = match unit {
+            Some(unit) => rest.next().ok_or_else(|| SpecError::NoValue {
+                field: format!("{}.{}", table.kind, word.name),
+                unit,
+            })?,
+            None => "",
+        };
+        let (text, value) = read(&Given::new(table.kind, word.name, given), word)?;
+        self.items.push(Item {
+            place: table.place(word.option),
+            option: word.option,
+            text,
+            value,
+        });
+        Ok(())
+    }
+
+    /// The kind's name.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The options that were given, by name.
+    pub(crate) fn options(&self) -> Vec<(&'static str, OptionValue)> {
+        let mut all: Vec<_> = self
+            .items
+            .iter()
+            .map(|item| (item.option, item.value.clone()))
+            .collect();
+        // Source: iproute2 `q_cake.c`: with an RTT goes a target of a twentieth of it.
+        if let Some((_, OptionValue::Number(rtt))) = all.iter().find(|o| self.kind == "cake" && o.0 == "rtt_us") {
+            let target = OptionValue::Number((rtt / 20).max(1));
+            all.push(("target_us", target));
+        }
+        all
+    }
+}
+
+impl fmt::Display for KernelOnly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind)?;
+        self.items.iter().try_for_each(|item| write!(f, " {}", item.text))
+    }
+}
+
+/// `n`, if it is in the range.
+fn within(kind: &str, field: &str, n: i64, shown: &str, low: i64, high: i64) -> Result<i64, ParamError> {
+    let rule = match (n < low, n > high) {
+        (true, _) if low == 1 => "> 0".to_owned(),
+        (true, _) => format!(">= {low}"),
+        (_, true) => format!("<= {high}"),
+        _ => return Ok(n),
+    };
+    Err(ParamError::new(kind, field, shown, rule))
+}
+
+/// The canonical words and the value of an option.
+fn read(given: &Given<'_>, word: &KernelWord) -> Result<(String, OptionValue), ParamError> {
+    let name = word.name;
+    let in_range = |n: i64, low, high| within(given.kind(), name, n, given.value(), low, high);
+    let number = |shown: String, n: i64| (format!("{name} {shown}"), OptionValue::Number(n));
+    Ok(match word.takes {
+        Takes::Count(low, high) => {
+            let n = given.signed()?;
+            number(n.to_string(), in_range(n, low, high)?)
+        }
+        Takes::Mask(low, high) => {
+            let hexadecimal = given
+                .value()
+                .strip_prefix("0x")
+                .map(|digits| i64::from_str_radix(digits, 16));
+            let n = match hexadecimal {
+                Some(n) => n.map_err(|_| given.error("a whole number, such as 0xff"))?,
+                None => given.signed()?,
+            };
+            number(n.to_string(), in_range(n, low, high)?)
+        }
+        Takes::Power(low, high) => {
+            let n = in_range(given.signed()?, low, high)?;
+            if n & (n - 1) != 0 {
+                return Err(given.error("a power of two"));
+            }
+            number(n.to_string(), n)
+        }
+        Takes::Micros(low, high) => {
+            let time = given.duration()?;
+            let ns = time.as_nanos();
+            if ns % 1000 != 0 {
+                return Err(given.error("a whole number of microseconds"));
+            }
+            // 100 years of microseconds at most.
+            number(time.to_string(), in_range((ns / 1000) as i64, low, high)?)
+        }
+        Takes::Nanos(low, high) => {
+            let time = given.duration()?;
+            number(time.to_string(), in_range(time.as_nanos() as i64, low, high)?)
+        }
+        Takes::Bytes(low, high) => {
+            let size = given.bytes()?.get();
+            number(size.to_string(), in_range(size as i64, low, high)?)
+        }
+        Takes::Rate(low, high) => {
+            let rate = given.rate()?;
+            if rate.as_bps() % 8 != 0 {
+                return Err(given.error("a whole number of bytes a second"));
+            }
+            number(rate.to_string(), in_range(rate.as_bps() as i64, low, high)?)
+        }
+        Takes::Is(n) => (name.to_owned(), OptionValue::Number(n)),
+        Takes::Switch(on) => (name.to_owned(), OptionValue::Flag(on)),
+        Takes::Choice | Takes::Means(_) => (name.to_owned(), OptionValue::Text(name.to_owned())),
+        Takes::More(n) => number_of(word.option, n),
+    })
+}
+
+/// `More` of nothing is a first number: the option's own word.
+fn number_of(option: &'static str, n: i64) -> (String, OptionValue) {
+    (format!("{option} {n}"), OptionValue::Number(n))
+}

@@ -1,0 +1,118 @@
+//! From a scenario to the traffic that a bed carries.
+
+use crate::draws;
+use crate::scenario::{Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
+use sojourn_bed::{FlowPlan, LOAD_FORMAT, LoadPlan, ProbeKind, ProbePlan, TcpPlan, WebPlan, ports};
+use sojourn_units::Duration;
+
+/// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.
+///
+/// # Errors
+/// [`ScenarioError`] if there are more flows, probes or web clients than a bed has ports for.
+///
+/// # Panics
+/// Never: each RTT that is looked up was put in before.
+pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
+    for (what, count, most) in [
+        ("flows", s.flows.len(), ports::MOST_FLOWS),
+        ("probes", s.probes.len(), ports::MOST_PROBES),
+        ("web clients", s.web.len(), ports::MOST_WEB),
+    ] {
+        if count > most {
+            let rule = format!("at most {most}: a bed has a port for each");
+            return fail(&format!("number of {what}"), count, rule);
+        }
+    }
+    let rtts = s.rtts();
+    let path = |rtt: Duration| rtts.binary_search(&rtt).expect("every RTT in use is among them");
+    // Times are a day at most.
+    let lead = s.lead.as_nanos();
+    Ok(LoadPlan {
+        format: LOAD_FORMAT.to_owned(),
+        seed: s.seed,
+        lead_ns: lead,
+        duration_ns: s.duration.as_nanos(),
+        interval_ns: s.sample_interval.as_nanos(),
+        paths: rtts.iter().map(|rtt| rtt.as_nanos()).collect(),
+        tcp: TcpPlan {
+            mss: s.tcp.mss,
+            initial_window: s.tcp.initial_window,
+            receive_window_bytes: s.tcp.receive_window.get(),
+            hystart: s.tcp.hystart,
+            ecn: s.tcp.ecn,
+            delayed_ack: s.tcp.delayed_ack,
+            min_rto_ns: s.tcp.min_rto.as_nanos(),
+        },
+        flows: s
+            .flows
+            .iter()
+            .map(|f| FlowPlan {
+                name: f.name.clone(),
+                direction: way(f.direction),
+                congestion_control: f.congestion_control.name().to_owned(),
+                path: path(f.rtt),
+                start_ns: (f.start + draws::start(s.seed, &f.name, s.start_jitter)).as_nanos(),
+                bytes: f.bytes,
+                rate_bps: f.rate.map(sojourn_units::Rate::as_bps),
+            })
+            .collect(),
+        probes: s
+            .probes
+            .iter()
+            .map(|p| ProbePlan {
+                name: p.name.clone(),
+                kind: probe_kind(p.kind),
+                size: p.size,
+                path: path(p.rtt),
+                start_ns: draws::phase(s.seed, p).as_nanos() as i64 - lead as i64,
+            })
+            .collect(),
+        web: s
+            .web
+            .iter()
+            .map(|w| WebPlan {
+                name: w.name.clone(),
+                objects: w.objects.clone(),
+                workers: w.workers,
+                interval_ns: w.interval.as_nanos(),
+                congestion_control: w.congestion_control.name().to_owned(),
+                path: path(w.rtt),
+                start_ns: (w.start + draws::start(s.seed, &w.name, s.start_jitter)).as_nanos(),
+                think_ns: w.think_time.as_nanos(),
+                request_bytes: w.request_bytes,
+                header_bytes: w.header_bytes,
+                dns: w.dns,
+            })
+            .collect(),
+    })
+}
+
+const fn way(direction: Direction) -> sojourn_bed::Direction {
+    match direction {
+        Direction::Up => sojourn_bed::Direction::Up,
+        Direction::Down => sojourn_bed::Direction::Down,
+    }
+}
+
+const fn probe_kind(kind: ProbeKindScenario) -> ProbeKind {
+    match kind {
+        ProbeKindScenario::Icmp(interval) => ProbeKind::Icmp {
+            interval_ns: interval.as_nanos(),
+        },
+        ProbeKindScenario::UdpRr(timeout) => ProbeKind::UdpRr {
+            timeout_ns: timeout.as_nanos(),
+        },
+        ProbeKindScenario::Isochronous(direction, interval) => ProbeKind::Isochronous {
+            direction: way(direction),
+            interval_ns: interval.as_nanos(),
+        },
+        ProbeKindScenario::Poisson(direction, interval) => ProbeKind::Poisson {
+            direction: way(direction),
+            interval_ns: interval.as_nanos(),
+        },
+        ProbeKindScenario::Voip(direction, voice) => ProbeKind::Voip {
+            direction: way(direction),
+            frame_ns: voice.frame.as_nanos(),
+        },
+    }
+}

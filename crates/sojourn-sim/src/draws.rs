@@ -1,0 +1,26 @@
+//! What a run draws before it begins. Every back end draws the same from one seed.
+
+use crate::scenario::{ProbeKindScenario, ProbeScenario};
+use sojourn_units::{Duration, Stream};
+
+/// How much later than its scenario says a flow or web client starts.
+pub(crate) fn start(seed: u64, name: &str, most: Duration) -> Duration {
+    uniform(seed, &format!("start {name}"), most)
+}
+
+/// How long after the beginning of the run a probe sends its first packet: somewhere in its period.
+pub(crate) fn phase(seed: u64, probe: &ProbeScenario) -> Duration {
+    let period = match probe.kind {
+        ProbeKindScenario::Icmp(interval)
+        | ProbeKindScenario::Isochronous(_, interval)
+        | ProbeKindScenario::Poisson(_, interval) => interval,
+        ProbeKindScenario::UdpRr(_) => Duration::from_millis(200),
+        ProbeKindScenario::Voip(_, voice) => voice.frame,
+    };
+    uniform(seed, &format!("phase {}", probe.name), period)
+}
+
+/// Uniform in `[0, most)` by the stream of `name`.
+fn uniform(seed: u64, name: &str, most: Duration) -> Duration {
+    Duration::from_nanos(Stream::named(seed, name).below(most.as_nanos()))
+}

@@ -1,0 +1,97 @@
+//! What a scenario may ask of each back end.
+
+use super::ScenarioError;
+use super::text::Text;
+use sojourn_qdisc::Discipline;
+use sojourn_tcp::{TcpParams, Variant};
+use sojourn_units::Duration;
+
+/// What runs a scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// The simulator.
+    #[default]
+    Sim,
+    /// A Linux kernel.
+    Linux,
+}
+
+impl Backend {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Sim, Self::Linux];
+
+    /// `sim` or `linux`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Linux => "linux",
+        }
+    }
+}
+
+impl std::str::FromStr for Backend {
+    type Err = ScenarioError;
+    fn from_str(s: &str) -> Result<Self, ScenarioError> {
+        let found = Self::ALL.into_iter().find(|b| b.name() == s);
+        found.ok_or_else(|| ScenarioError(format!("backend is {s:?}, but must be \"sim\" or \"linux\"")))
+    }
+}
+
+/// The discipline as this back end runs it.
+///
+/// # Errors
+/// [`ScenarioError`] for one that it does not have, or cannot be told.
+pub(super) fn discipline(field: &str, discipline: Discipline, backend: Backend) -> Result<Discipline, ScenarioError> {
+    match backend {
+        Backend::Sim => {
+            if discipline.modelled().is_none() {
+                return Err(ScenarioError(not_modelled(field, discipline.kind())));
+            }
+            Ok(discipline)
+        }
+        Backend::Linux => {
+            let discipline = discipline.for_kernel();
+            let told = discipline.kernel_options();
+            told.map_err(|e| ScenarioError(format!("{field}: {e}")))?;
+            Ok(discipline)
+        }
+    }
+}
+
+/// The sentence for a kind that the simulator lacks.
+pub(crate) fn not_modelled(field: &str, kind: &str) -> String {
+    format!("{field} is {kind}, but the simulator has no such discipline: use the linux back end")
+}
+
+/// Refuses what a kernel cannot be asked for.
+///
+/// # Errors
+/// [`ScenarioError`]: the field, its value, and why.
+pub(super) fn check_linux(t: &Text, tcp: &TcpParams, delay_tick: Duration) -> Result<(), ScenarioError> {
+    let refuse = |field: &str, value: &dyn std::fmt::Display, why: &str| {
+        Err(ScenarioError(format!("{field} is {value}, but {why}: leave it out")))
+    };
+    if t.spare_acks {
+        return refuse(
+            "spare_acks",
+            &true,
+            "the linux back end's queues drop what the kernel drops",
+        );
+    }
+    if !delay_tick.is_zero() {
+        let why = "the linux back end's delay is the kernel's own, which lets a packet out when it is due";
+        return refuse("delay_tick", &t.delay_tick, why);
+    }
+    if tcp.variant != Variant::default() {
+        let why = "the linux back end runs the kernel's own TCP";
+        return refuse("tcp.variant", &tcp.variant.name(), why);
+    }
+    if tcp.min_rto.as_nanos() % 1_000_000 != 0 {
+        return Err(ScenarioError(format!(
+            "tcp.min_rto is {}, but must be a whole number of milliseconds on the linux back end, as a route carries it",
+            t.tcp.min_rto
+        )));
+    }
+    Ok(())
+}
