@@ -20,8 +20,8 @@ _FINISH = f"\necho '{END}'\nwhile :; do sleep 9; done\n"
 _MEMORY = Path("/dev/shm")
 
 
-def arguments(seed: int) -> tuple[str, ...]:
-    """Return the kernel's command line for a boot in virtual time.
+def arguments(seed: int, *, virtual: bool = True) -> tuple[str, ...]:
+    """Return the kernel's command line for a boot; in virtual time, unless that is not wanted.
 
     No path of this machine is in it, because the kernel stirs it into its random numbers: `/proc/self/cwd` on the
     host's root is the working directory of the kernel's process.
@@ -29,7 +29,8 @@ def arguments(seed: int) -> tuple[str, ...]:
     return (
         *("mem=256M", "root=none", "rootfstype=hostfs", "rootflags=/", "ro", "init=/proc/self/cwd/init"),
         *("con=null", "con0=null,fd:1", "quiet", "loglevel=1"),
-        *("time-travel=inf-cpu", "time-travel-start=0", f"sojourn.seed={seed}"),
+        *(("time-travel=inf-cpu", "time-travel-start=0") if virtual else ()),
+        f"sojourn.seed={seed}",
     )
 
 
@@ -79,9 +80,14 @@ def boot(linux: Path, script: str, work: Path, command_line: Sequence[str], pati
                 return lines[: lines.index(END)]
             if ended or time.monotonic() > until:
                 how = f"ended with status {process.returncode}" if ended else f"did not end within {patience_s:g} s"
-                last = "; ".join(line.strip() for line in lines[-3:] if line.strip()) or "it said nothing"
-                message = f"{linux} was started and {how}: {last}"
+                message = f"{linux} was started and {how}: {_gist(lines)}"
                 raise SojournError(message)
             time.sleep(0.02)
     finally:
         end_group(process)
+
+
+def _gist(lines: Sequence[str]) -> str:
+    """Return the line that tells most: that of a panic, else the last ones."""
+    panics = [line.strip() for line in lines if "panic" in line and "not syncing" in line]
+    return panics[0] if panics else "; ".join(line.strip() for line in lines[-3:] if line.strip()) or "it said nothing"

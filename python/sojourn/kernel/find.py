@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, get_args
 
 from sojourn.errors import ParamError, SojournError
-from sojourn.kernel import cache, host, image, modules, needs
+from sojourn.kernel import boot, cache, host, image, modules, needs
 
 Kind = Literal["virtual", "uml", "host"]
 
@@ -77,7 +78,8 @@ def find(wanted: str | None = None) -> Kernel:
     """Return the kernel for a run.
 
     The order: the program that `SOJOURN_UML_KERNEL` names; the newest kernel in the cache; the package
-    user-mode-linux; the kernel of this machine. A program's bytes are hashed at each call (5 MB: 5 ms).
+    user-mode-linux; the kernel of this machine. The bytes of a kernel in the cache are hashed at each call (5 ms);
+    another program is booted once in a process (0.2 s), because a stock kernel may not run on this processor.
 
     Parameters
     ----------
@@ -189,6 +191,10 @@ def _uml(path: Path) -> Kernel:
     else:
         message = f"{path} has the release {found.release}, but its modules {folder} are missing"
         raise SojournError(message)
+    facts = path.stat()
+    flaw = _flaw(path, found.virtual_time, facts.st_size, facts.st_mtime_ns)
+    if flaw is not None:
+        raise SojournError(flaw)
     return Kernel(
         kind="virtual" if found.virtual_time else "uml",
         path=path,
@@ -198,6 +204,27 @@ def _uml(path: Path) -> Kernel:
         identity=f"sha256:{cache.sha256_of(path)}",
         lacks=needed.lacks,
     )
+
+
+@lru_cache
+def _flaw(path: Path, virtual_time: bool, _size: int, _changed: int) -> str | None:  # noqa: FBT001 - a key of the cache
+    """Return why a program does not boot, or `None`; it is tried once for each content."""
+    with tempfile.TemporaryDirectory(prefix="sojourn-") as work:
+        try:
+            boot.boot(path, "true", Path(work) / "boot", boot.arguments(1, virtual=virtual_time), patience_s=20.0)
+        except SojournError as error:
+            reason = "; this processor has AMX, for whose registers older kernels have no room" if _has_amx() else ""
+            return f"{error}{reason}"
+        except OSError as error:
+            return f"{path} cannot be started: {error.strerror or error}"
+    return None
+
+
+def _has_amx() -> bool:
+    try:
+        return " amx_tile " in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
 
 
 def _host() -> Kernel:

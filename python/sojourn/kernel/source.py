@@ -6,13 +6,15 @@ source that is meant ill: a build runs the makefiles that are in it.
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import re
 import shutil
 import tarfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -30,6 +32,7 @@ MOST_BYTES = 4_000_000_000
 MOST_ENTRIES = 1_000_000
 
 _PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)+)\.tar\.(?:xz|bz2|gz)")
+_COMPRESSIONS = ((b"\xfd7zXZ\0", "lzma"), (b"BZh", "bz2"), (b"\x1f\x8b", "gzip"))
 _MIB = 1 << 20
 
 
@@ -116,10 +119,10 @@ def unpack(tarball: Path, target: Path, describe: str | None = "unpack") -> Tree
             with progress_bar(total, describe, unit="MiB") as tick, _opened(file, tick) as archive:
                 top = _unpack_all(archive, target, links)
         _make_links(target, links)
-    except (tarfile.TarError, EOFError, zlib.error, UnicodeError, ValueError) as error:
+    except (tarfile.TarError, UnicodeError, ValueError) as error:
         message = f"{tarball} is not a tar archive that can be read: {error}"
         raise SojournError(message) from error
-    except _lzma_error() as error:
+    except _damage() as error:
         message = f"{tarball} is damaged: {error}"
         raise SojournError(message) from error
     except _RefusedError as error:
@@ -154,17 +157,35 @@ class _Counting(io.RawIOBase):
         return data
 
 
-def _opened(file: IO[bytes], tick: Callable[[], None]) -> tarfile.TarFile:
-    # A stream: the archive is read once, from front to back.
-    return tarfile.open(fileobj=_Counting(file, tick), mode="r|*", bufsize=_MIB)
+@contextmanager
+def _opened(file: IO[bytes], tick: Callable[[], None]) -> Iterator[tarfile.TarFile]:
+    """Open an archive as a stream: it is read once, from front to back.
+
+    The bytes are unpacked here and not by tarfile, which copies all that it holds for each entry.
+    """
+    begin = file.read(6)
+    file.seek(0)
+    for magic, module in _COMPRESSIONS:
+        if begin.startswith(magic):
+            try:
+                plain = importlib.import_module(module).open(_Counting(file, tick))
+            except ImportError as error:
+                message = f"this Python lacks its module {module}, which unpacks it; install Python with it"
+                raise _RefusedError(message) from error
+            break
+    else:
+        plain = _Counting(file, tick)
+    with plain, tarfile.open(fileobj=plain, mode="r|") as archive:
+        yield archive
 
 
-def _lzma_error() -> type[Exception]:
+def _damage() -> tuple[type[Exception], ...]:
+    """Return what the modules raise that unpack bytes, beside OSError."""
     try:
         from lzma import LZMAError
-    except ImportError:  # a Python without it: tarfile says so itself
-        return tarfile.CompressionError
-    return LZMAError
+    except ImportError:
+        return (zlib.error, EOFError)
+    return (LZMAError, zlib.error, EOFError)
 
 
 def _unpack_all(archive: tarfile.TarFile, target: Path, links: list[tuple[PurePosixPath, str]]) -> str | None:

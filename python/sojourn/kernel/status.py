@@ -96,7 +96,7 @@ class Status:
 
 
 def status() -> Status:
-    """Look everywhere; this boots nothing and takes a quarter of a second."""
+    """Look everywhere; this takes a second at most."""
     built, _ = cache.built_kernels()
     return Status(
         candidates=tuple(candidates()),
