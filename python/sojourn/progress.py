@@ -19,7 +19,7 @@ Progress = Callable[[], None]
 
 
 @contextmanager
-def progress_bar(total: int, describe: str | None, *, begin_at: int = 0) -> Iterator[Progress]:
+def progress_bar(total: int, describe: str | None, *, begin_at: int = 0, unit: str = "run") -> Iterator[Progress]:
     """Show a bar on standard error once `QUIET_S` seconds have gone by; yield what moves it on by one.
 
     Parameters
@@ -30,13 +30,15 @@ def progress_bar(total: int, describe: str | None, *, begin_at: int = 0) -> Iter
         Word before the bar; `None` shows none.
     begin_at
         How many are done already; the time left is judged by the others.
+    unit
+        What is counted.
     """
     if describe is None:
         yield lambda: None
         return
     # On a terminal the bar moves twice a second; in a log it says a word each half minute.
     period = 0.5 if sys.stderr.isatty() else 30.0
-    bar = _Bar(total, describe, period, begin_at)
+    bar = _Bar(total, describe, period, begin_at, unit)
     stop = threading.Event()
 
     def show() -> None:
@@ -58,8 +60,9 @@ def progress_bar(total: int, describe: str | None, *, begin_at: int = 0) -> Iter
 class _Bar:
     """A progress bar that is not there until it is first shown."""
 
-    def __init__(self, total: int, describe: str, period: float, begin_at: int) -> None:
+    def __init__(self, total: int, describe: str, period: float, begin_at: int, unit: str) -> None:
         self.total, self.describe, self.period, self.begin_at = total, describe, period, begin_at
+        self.unit = unit
         self.began = time.time()
         self.lock = threading.Lock()
         self.count = begin_at
@@ -84,7 +87,7 @@ class _Bar:
                     total=self.total,
                     initial=self.begin_at,
                     desc=self.describe,
-                    unit="run",
+                    unit=self.unit,
                     file=sys.stderr,
                     mininterval=self.period,
                 )

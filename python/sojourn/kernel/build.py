@@ -1,0 +1,228 @@
+"""Builds the kernel for runs in virtual time: unpack, change, configure, compile, check, and only then keep."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.errors import ParamError, SojournError
+from sojourn.kernel import cache, config, edits, make, source, tools, verify
+from sojourn.kernel.cache import Built, Recipe
+
+#: Room that a build needs while it goes on, bytes: Linux 6.12 takes 1.7e9 unpacked, and its objects 0.2e9.
+ROOM_BYTES = 2_500_000_000
+
+#: Files that are compiled: 602 for Linux 6.1, 625 for 6.12.
+_COMPILED = 610
+
+_UNFINISHED, _LOCK = ".build-", ".lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a build came to.
+
+    Attributes
+    ----------
+    built
+        The kernel.
+    anew
+        `False`: it was there already.
+    wall_s
+        How long it took.
+    """
+
+    built: Built
+    anew: bool
+    wall_s: float
+
+
+def build(
+    tarball: Path | None = None,
+    *,
+    jobs: int | None = None,
+    hz: int = config.DEFAULT_HZ,
+    force: bool = False,
+    describe: str | None = None,
+) -> Outcome:
+    """Build the kernel and put it into the cache, or find it there.
+
+    Parameters
+    ----------
+    tarball
+        The kernel's source; `None` for the newest package of the distribution.
+    jobs
+        Compilers at a time; `None` for one for each core.
+    hz
+        Ticks per second.
+    force
+        Build it though it is there.
+    describe
+        Word before the progress bars; `None` shows none.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused.
+    CheckError
+        If the kernel is built and does not keep what it must.
+    SojournError
+        If something is missing, or the build fails; its log is named.
+    """
+    began = time.monotonic()
+    jobs = len(os.sched_getaffinity(0)) if jobs is None else jobs
+    _check(jobs, hz)
+    kernels = cache.kernels_folder()
+    if re.search(r"[\s:]", str(kernels)):
+        message = f"the cache is {str(kernels)!r}, but make takes no path with blanks or colons: set SOJOURN_CACHE"
+        raise ParamError(message)
+    tools.check_tools()
+    tarball = source.choose(tarball)
+    recipe = Recipe(
+        source_sha256=_digest(tarball),
+        edits=edits.as_text(),
+        config=config.fragment(),
+        hz=hz,
+        compiler=tools.version_line("gcc"),
+        linker=tools.version_line("ld"),
+    )
+    if not force:
+        there = _is_there(kernels, recipe)
+        if there is not None:
+            return Outcome(built=there, anew=False, wall_s=time.monotonic() - began)
+    with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels) as work:
+        built = _make(tarball, recipe, work, kernels, jobs, describe)
+    return Outcome(built=built, anew=True, wall_s=time.monotonic() - began)
+
+
+def _check(jobs: int, hz: int) -> None:
+    if not 1 <= jobs <= 1024:
+        message = f"jobs is {jobs}, but must be from 1 to 1024"
+        raise ParamError(message)
+    if hz not in config.TICKS:
+        message = f"hz is {hz}, but must be one of {', '.join(map(str, config.TICKS))}"
+        raise ParamError(message)
+
+
+def _digest(tarball: Path) -> str:
+    try:
+        return cache.sha256_of(tarball)
+    except OSError as error:
+        message = f"{tarball} cannot be read: {error.strerror or error}"
+        raise SojournError(message) from error
+
+
+def _is_there(kernels: Path, recipe: Recipe) -> Built | None:
+    """Return the whole kernel of this recipe; its version is known only when the source is unpacked."""
+    for one in cache.built_kernels(kernels)[0]:
+        if one.recipe == recipe and one.flaw() is None:
+            return one
+    return None
+
+
+@contextmanager
+def _alone(kernels: Path) -> Iterator[None]:
+    """Let one build go on at a time, and remove what one that was killed has left."""
+    try:
+        kernels.mkdir(parents=True, exist_ok=True)
+        lock = (kernels / _LOCK).open("a")
+    except OSError as error:
+        message = f"the cache {kernels} cannot be written: {error.strerror or error}"
+        raise SojournError(message) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            message = f"another build is going on in {kernels}; wait for its end"
+            raise SojournError(message) from error
+        for left in kernels.glob(f"{_UNFINISHED}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+
+
+@contextmanager
+def _unfinished(kernels: Path) -> Iterator[Path]:
+    """Yield a new folder in the cache's file system, which is removed however this ends."""
+    free = shutil.disk_usage(kernels).free
+    if free < ROOM_BYTES:
+        message = f"{kernels} has {free / 1e9:.1f} GB free, but a build needs {ROOM_BYTES / 1e9:g} GB for a while"
+        raise SojournError(message)
+    work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=kernels))
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _make(tarball: Path, recipe: Recipe, work: Path, kernels: Path, jobs: int, describe: str | None) -> Built:
+    words = (lambda step: None) if describe is None else (lambda step: f"{describe}: {step}")
+    tree = source.unpack(tarball, work / "source", words("unpack"))
+    edits.apply(tree.folder, recipe.hz)
+    folder = kernels / cache.kernel_name(tree.version, recipe)
+    log = work / "log"
+    try:
+        _compile(tree.folder, work, log, recipe, jobs, words("compile"))
+        result = work / "result"
+        result.mkdir()
+        linux = result / cache.LINUX
+        make.run(["strip", "-o", str(linux), str(tree.folder / "linux")], work, _environment(work), log)
+    except make.FailedError as error:
+        kept = kernels / f"failed-{folder.name}.log"
+        log.rename(kept)
+        message = f"Linux {tree.version} cannot be built: {error}; the log is {kept}"
+        raise SojournError(message) from error
+    linux.chmod(0o755)
+    (work / "boots").mkdir()
+    verified = verify.verify(linux, work / "boots")
+    built = Built(
+        folder=folder,
+        version=tree.version,
+        release=verified.release,
+        sha256=cache.sha256_of(linux),
+        size_bytes=linux.stat().st_size,
+        built=int(time.time()),
+        recipe=recipe,
+        verified=verified.as_json(),
+    )
+    cache.write(built, result)
+    cache.put(result, folder)
+    (kernels / f"failed-{folder.name}.log").unlink(missing_ok=True)
+    return built
+
+
+def _compile(tree: Path, work: Path, log: Path, recipe: Recipe, jobs: int, describe: str | None) -> None:
+    fragment = work / "fragment"
+    fragment.write_text(recipe.config)
+    environment = {**_environment(work), "KCONFIG_ALLCONFIG": str(fragment)}
+    make.run(["make", "ARCH=um", "allnoconfig"], tree, environment, log)
+    config.check(tree / ".config", recipe.hz)
+    make.run(
+        ["make", "ARCH=um", f"-j{jobs}", "linux"], tree, _environment(work), log, expect=_COMPILED, describe=describe
+    )
+    # Once more: make reads the configuration again, and may have changed it.
+    config.check(tree / ".config", recipe.hz)
+
+
+def _environment(work: Path) -> dict[str, str]:
+    """Return all of the environment: nothing of the caller's but its path gets into the kernel or into make."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(work),
+        "TMPDIR": str(work),
+        "LC_ALL": "C",
+        "TZ": "UTC",
+        # The same source gives the same bytes, whoever builds it, when and where.
+        "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+        "KBUILD_BUILD_USER": "sojourn",
+        "KBUILD_BUILD_HOST": "sojourn",
+        "KBUILD_BUILD_VERSION": "1",
+        "SOURCE_DATE_EPOCH": "0",
+    }

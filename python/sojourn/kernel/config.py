@@ -1,0 +1,135 @@
+"""What is switched on in the kernel: everything that is modelled, the bed, and nothing else.
+
+The fragment is laid over `allnoconfig`; what an option needs besides, the kernel's own rules add.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.errors import SojournError
+
+#: What `uname -r` says after the version; the number counts changes of the edits and of this list.
+LOCAL_VERSION = "-sojourn1"
+
+#: Ticks per second that Linux offers on other machines.
+TICKS = (100, 250, 300, 1000)
+DEFAULT_HZ = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Options with one reason.
+
+    Attributes
+    ----------
+    why
+        What they are for.
+    options
+        Names without `CONFIG_`, all on, or `NAME=value`.
+    """
+
+    why: str
+    options: tuple[str, ...]
+
+
+GROUPS = (
+    Group("the machine: 64 bits, no debugging, linked to the host's C library", ("64BIT", "EXPERT", "STATIC_LINK=n")),
+    Group("it is read by people and by the name of a run", (f'LOCALVERSION="{LOCAL_VERSION}"', "LOCALVERSION_AUTO=n")),
+    Group("time that stands still while the kernel computes", ("UML_TIME_TRAVEL_SUPPORT",)),
+    Group("room for the registers of a processor with AMX, which lie on the kernel's stack", ("KERNEL_STACK_ORDER=4",)),
+    Group("speed", ("CC_OPTIMIZE_FOR_PERFORMANCE", "DEBUG_INFO_NONE")),
+    Group("timers are exact, and an idle kernel does not tick", ("PREEMPT_NONE", "HIGH_RES_TIMERS", "NO_HZ_IDLE")),
+    Group("the kernel tells how it was configured", ("IKCONFIG", "IKCONFIG_PROC")),
+    Group(
+        "file systems: the host's root, and what programs expect",
+        ("HOSTFS", "PROC_FS", "PROC_SYSCTL", "SYSCTL", "SYSFS", "SHMEM", "TMPFS", "DEVTMPFS"),
+    ),
+    Group(
+        "programs, and the system calls that those of the host use",
+        (
+            *("BINFMT_ELF", "BINFMT_SCRIPT", "FUTEX", "EPOLL", "SIGNALFD", "TIMERFD", "EVENTFD", "POSIX_TIMERS"),
+            *("FILE_LOCKING", "ADVISE_SYSCALLS", "MEMBARRIER", "PRINTK", "BUG", "MULTIUSER"),
+        ),
+    ),
+    Group("the console, and its end when nobody listens", ("TTY", "STDERR_CONSOLE", "NULL_CHAN")),
+    Group("hosts of the bed", ("NAMESPACES", "NET_NS", "USER_NS", "PID_NS", "UTS_NS")),
+    Group(
+        "IPv4, routes by table, packet sockets, and TCP's own counters",
+        ("NET", "INET", "UNIX", "PACKET", "IP_ADVANCED_ROUTER", "IP_MULTIPLE_TABLES", "INET_DIAG", "INET_TCP_DIAG"),
+    ),
+    Group("links of the bed", ("NETDEVICES", "NET_CORE", "ETHTOOL_NETLINK", "VETH", "TUN", "IFB", "DUMMY")),
+    Group(
+        "congestion controls; reno is always there",
+        ("TCP_CONG_ADVANCED", "TCP_CONG_CUBIC", "TCP_CONG_BBR", "TCP_CONG_DCTCP"),
+    ),
+    Group(
+        "queue disciplines; pfifo, bfifo and pfifo_fast are always there",
+        (
+            *("NET_SCHED", "NET_SCH_HTB", "NET_SCH_PRIO", "NET_SCH_DRR", "NET_SCH_RED", "NET_SCH_SFQ", "NET_SCH_TBF"),
+            *("NET_SCH_NETEM", "NET_SCH_CODEL", "NET_SCH_FQ_CODEL", "NET_SCH_CAKE", "NET_SCH_FQ", "NET_SCH_PIE"),
+            *("NET_SCH_FQ_PIE", "NET_SCH_INGRESS"),
+        ),
+    ),
+    Group(
+        "classifiers, and the way of incoming packets to an ifb",
+        (
+            *("NET_CLS", "NET_CLS_U32", "NET_CLS_FLOW", "NET_CLS_FLOWER", "NET_CLS_MATCHALL"),
+            *("NET_CLS_ACT", "NET_ACT_MIRRED"),
+        ),
+    ),
+)
+
+
+def wanted(groups: tuple[Group, ...] = GROUPS) -> dict[str, str]:
+    """Return each option, with `CONFIG_` before it, and its value."""
+    options: dict[str, str] = {}
+    for group in groups:
+        for option in group.options:
+            name, _, value = option.partition("=")
+            assert f"CONFIG_{name}" not in options, "an option is asked for once"
+            options[f"CONFIG_{name}"] = value or "y"
+    return options
+
+
+def fragment(options: Mapping[str, str] | None = None) -> str:
+    """Return the text that `KCONFIG_ALLCONFIG` names."""
+    options = wanted() if options is None else options
+    return "".join(f"{name}={value}\n" for name, value in options.items())
+
+
+def check(config: Path, hz: int, options: Mapping[str, str] | None = None) -> None:
+    """Check that every option that was asked for is set in `.config`.
+
+    Parameters
+    ----------
+    config
+        The file that the kernel's configuration wrote.
+    hz
+        Ticks per second that were asked for.
+    options
+        Those of the fragment.
+
+    Raises
+    ------
+    SojournError
+        If one is not; it is named.
+    """
+    options = wanted() if options is None else options
+    try:
+        text = config.read_text()
+    except OSError as error:
+        message = f"the kernel's configuration {config} cannot be read: {error.strerror or error}"
+        raise SojournError(message) from error
+    found = dict(re.findall(r"^(CONFIG_\w+)=(.*)$", text, re.MULTILINE))
+    for name, value in {**options, "CONFIG_HZ": str(hz)}.items():
+        has = found.get(name, "n")
+        if has != value:
+            message = (
+                f"the kernel's configuration has {name}={has}, but must have {value}: this version of the kernel does "
+                "not know the option or has a rule against it; build from another one with --source FILE"
+            )
+            raise SojournError(message)

@@ -1,0 +1,151 @@
+"""What is changed in the kernel's source before it is built: a table, and the one function that applies it.
+
+Three places keep User-Mode Linux from being a measuring instrument. Nothing of the kernel's own text is here beyond
+the words that a pattern looks for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sojourn.errors import SojournError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unless:
+    """A sign that a source does not need an edit.
+
+    Attributes
+    ----------
+    file, pattern
+        A file of the source, and a regular expression (multi-line) that is found in it.
+    why
+        What it shows.
+    """
+
+    file: str
+    pattern: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One change of one file.
+
+    Attributes
+    ----------
+    file
+        Path below the top of the source.
+    pattern
+        A regular expression (multi-line) that occurs exactly once.
+    replacement
+        As of `re.sub`; `{hz}` stands for the ticks per second.
+    why
+        What goes wrong without it.
+    unless
+        A sign that the source does not need it; `None`: every source does.
+    """
+
+    file: str
+    pattern: str
+    replacement: str
+    why: str
+    unless: Unless | None = None
+
+
+EDITS = (
+    Edit(
+        file="arch/um/Kconfig",
+        pattern=r"^(config HZ\n\s+int\n\s+default) 100$",
+        replacement=r"\1 {hz}",
+        why="the kernel for User-Mode Linux has 100 ticks a second and no question for it; TCP's timers count ticks",
+    ),
+    Edit(
+        file="arch/x86/um/user-offsets.c",
+        pattern=r"(DEFINE_LONGS\(HOST_FP_SIZE), 2696\)",
+        replacement=r"\1, 16384)",
+        why="a processor with AMX saves 11,008 bytes of registers; with room for 2,696 the kernel panics at its boot",
+        unless=Unless(
+            file="arch/x86/um/shared/sysdep/ptrace.h",
+            pattern=r"\bhost_fp_size\b",
+            why="from 6.13 on the kernel asks the processor how many there are",
+        ),
+    ),
+    Edit(
+        file="arch/um/os-Linux/util.c",
+        pattern=r"^(\s*)return getrandom\(buf, len, flags\);$",
+        replacement=r"\1return -1;",
+        why="the host's random numbers would make every boot draw others; only `sojourn.seed=` and the boot itself may",
+    ),
+)
+
+
+def as_text(edits: Sequence[Edit] = EDITS) -> str:
+    """Return the table as text, for the name of a kernel."""
+    return json.dumps([asdict(edit) for edit in edits], sort_keys=True)
+
+
+def apply(folder: Path, hz: int, edits: Sequence[Edit] = EDITS) -> tuple[str, ...]:
+    """Change the source in `folder`, all of it or nothing.
+
+    Parameters
+    ----------
+    folder
+        Top of the source.
+    hz
+        Ticks per second.
+    edits
+        The table.
+
+    Returns
+    -------
+    files
+        Those that were changed.
+
+    Raises
+    ------
+    SojournError
+        If a pattern is not found exactly once where it must be, or a file cannot be read or written.
+    """
+    changed: dict[str, str] = {}
+    for edit in edits:
+        text = changed[edit.file] if edit.file in changed else _read(folder, edit.file)
+        count = len(re.findall(edit.pattern, text, re.MULTILINE))
+        if count == 0 and edit.unless is not None and _is_there(folder, edit.unless):
+            continue
+        if count != 1:
+            message = (
+                f"the source cannot be changed: {edit.file} has {edit.pattern!r} {count} times, but must have it once "
+                f"({edit.why}); build from the package of another version with --source FILE"
+            )
+            raise SojournError(message)
+        replacement = edit.replacement.replace("{hz}", str(hz))
+        changed[edit.file] = re.sub(edit.pattern, replacement, text, flags=re.MULTILINE)
+    for file, text in changed.items():
+        try:
+            # Latin-1 keeps every byte as it is.
+            (folder / file).write_bytes(text.encode("latin-1"))
+        except OSError as error:
+            message = f"{folder / file} cannot be written: {error.strerror or error}"
+            raise SojournError(message) from error
+    return tuple(changed)
+
+
+def _read(folder: Path, file: str) -> str:
+    try:
+        return (folder / file).read_bytes().decode("latin-1")
+    except OSError as error:
+        message = f"the source cannot be changed: its file {file} cannot be read: {error.strerror or error}"
+        raise SojournError(message) from error
+
+
+def _is_there(folder: Path, unless: Unless) -> bool:
+    try:
+        text = (folder / unless.file).read_bytes().decode("latin-1")
+    except OSError:
+        return False
+    return re.search(unless.pattern, text, re.MULTILINE) is not None

@@ -1,0 +1,286 @@
+"""The distribution's package of the kernel's source: found, read, and unpacked as if it were hostile.
+
+What is unpacked stays below one folder. That protects this machine from a damaged or made-up archive, not from a
+source that is meant ill: a build runs the makefiles that are in it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import re
+import shutil
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from sojourn.errors import ParamError, SojournError
+from sojourn.kernel.cache import version_key
+from sojourn.progress import progress_bar
+
+#: Where Debian and Ubuntu put the packages `linux-source-*`.
+SOURCES = Path("/usr/src")
+
+#: The largest source that is unpacked, bytes; Linux 6.12 has 1.5e9.
+MOST_BYTES = 4_000_000_000
+#: The most entries that are unpacked; Linux 6.12 has 92,000.
+MOST_ENTRIES = 1_000_000
+
+_PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)+)\.tar\.(?:xz|bz2|gz)")
+_COMPRESSIONS = ((b"\xfd7zXZ\0", "lzma"), (b"BZh", "bz2"), (b"\x1f\x8b", "gzip"))
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A source that was unpacked.
+
+    Attributes
+    ----------
+    folder
+        Its top.
+    version
+        From its Makefile, such as 6.1.192.
+    """
+
+    folder: Path
+    version: str
+
+
+def packages(folder: Path = SOURCES) -> tuple[Path, ...]:
+    """Return the tarballs of the packages `linux-source-*`, the newest version first."""
+    named = [(match[1], path) for path in folder.glob("linux-source-*") if (match := _PACKAGE.fullmatch(path.name))]
+    named.sort(key=lambda one: (version_key(one[0]), one[1].name), reverse=True)
+    return tuple(path for _, path in named if path.is_file())
+
+
+def choose(asked: Path | None = None, folder: Path = SOURCES) -> Path:
+    """Return the tarball to build from.
+
+    Parameters
+    ----------
+    asked
+        The one that a user named; `None` for the newest package.
+    folder
+        Where packages are looked for.
+
+    Raises
+    ------
+    ParamError
+        If the one that was named is not a file.
+    SojournError
+        If there is no package.
+    """
+    if asked is not None:
+        if not asked.is_file():
+            message = f"source is {str(asked)!r}, but must be the tarball of a kernel's source"
+            raise ParamError(message)
+        return asked
+    found = packages(folder)
+    if not found:
+        message = (
+            f"the kernel's source is missing: there is no {folder}/linux-source-*.tar.xz; "
+            "apt-get install linux-source (or name a tarball with --source FILE)"
+        )
+        raise SojournError(message)
+    return found[0]
+
+
+def unpack(tarball: Path, target: Path, describe: str | None = "unpack") -> Tree:
+    """Unpack a tarball into the new folder `target`, and read which version it is.
+
+    Accepted are regular files, folders and symbolic links, all below one top folder. Links are made last, so that
+    no file is ever written through one, and each must lead to a place below the top.
+
+    Parameters
+    ----------
+    tarball
+        A tar archive, compressed by xz, bzip2 or gzip, or plain.
+    target
+        A folder that does not exist yet, for what is in the archive.
+    describe
+        Word before the progress bar; `None` shows none.
+
+    Raises
+    ------
+    SojournError
+        If the archive is damaged, holds what is not accepted, or is not the source of a kernel.
+    """
+    target.mkdir()
+    links: list[tuple[PurePosixPath, str]] = []
+    try:
+        with tarball.open("rb") as file:
+            total = -(-os.fstat(file.fileno()).st_size // _MIB)
+            with progress_bar(total, describe, unit="MiB") as tick, _opened(file, tick) as archive:
+                top = _unpack_all(archive, target, links)
+        _make_links(target, links)
+    except (tarfile.TarError, UnicodeError, ValueError) as error:
+        message = f"{tarball} is not a tar archive that can be read: {error}"
+        raise SojournError(message) from error
+    except _damage() as error:
+        message = f"{tarball} is damaged: {error}"
+        raise SojournError(message) from error
+    except _RefusedError as error:
+        message = f"{tarball} is not unpacked: {error}"
+        raise SojournError(message) from error
+    except OSError as error:
+        message = f"{tarball} cannot be unpacked: {error.strerror or error}"
+        raise SojournError(message) from error
+    if top is None:
+        message = f"{tarball} is not the source of a kernel: it is empty"
+        raise SojournError(message)
+    return Tree(folder=target / top, version=_version(tarball, target / top))
+
+
+class _RefusedError(Exception):
+    """Something in the archive that is not unpacked."""
+
+
+class _Counting(io.RawIOBase):
+    """A file that tells when another MiB of it was read."""
+
+    def __init__(self, file: IO[bytes], tick: Callable[[], None]) -> None:
+        self.file, self.tick = file, tick
+        self.bytes = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read, and count."""
+        data = self.file.read(size)
+        before, self.bytes = self.bytes, self.bytes + len(data)
+        for _ in range(-(-self.bytes // _MIB) - -(-before // _MIB)):
+            self.tick()
+        return data
+
+
+@contextmanager
+def _opened(file: IO[bytes], tick: Callable[[], None]) -> Iterator[tarfile.TarFile]:
+    """Open an archive as a stream: it is read once, from front to back.
+
+    The bytes are unpacked here and not by tarfile, which copies all that it holds for each entry.
+    """
+    begin = file.read(6)
+    file.seek(0)
+    for magic, module in _COMPRESSIONS:
+        if begin.startswith(magic):
+            try:
+                plain = importlib.import_module(module).open(_Counting(file, tick))
+            except ImportError as error:
+                message = f"this Python lacks its module {module}, which unpacks it; install Python with it"
+                raise _RefusedError(message) from error
+            break
+    else:
+        plain = _Counting(file, tick)
+    with plain, tarfile.open(fileobj=plain, mode="r|") as archive:
+        yield archive
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """Return what the modules raise that unpack bytes, beside OSError."""
+    try:
+        from lzma import LZMAError
+    except ImportError:
+        return (zlib.error, EOFError)
+    return (LZMAError, zlib.error, EOFError)
+
+
+def _unpack_all(archive: tarfile.TarFile, target: Path, links: list[tuple[PurePosixPath, str]]) -> str | None:
+    top: str | None = None
+    entries, size = 0, 0
+    for member in archive:
+        path = _place(member.name)
+        entries += 1
+        size += max(0, member.size)
+        if entries > MOST_ENTRIES or size > MOST_BYTES:
+            message = f"it has more than {MOST_ENTRIES:,} entries or {MOST_BYTES / 1e9:g} GB"
+            raise _RefusedError(message)
+        if path is None:
+            continue
+        if top is None:
+            top = path.parts[0]
+        elif path.parts[0] != top:
+            message = f"it has {path.parts[0]!r} beside {top!r}, but all must be in one folder"
+            raise _RefusedError(message)
+        place = target / path
+        if member.isdir():
+            place.mkdir(parents=True, exist_ok=True)
+        elif member.isreg():
+            _write(archive, member, place)
+        elif member.issym():
+            links.append((path, member.linkname))
+        else:
+            message = f"{member.name!r} is neither a file, a folder nor a symbolic link"
+            raise _RefusedError(message)
+    return top
+
+
+def _place(name: str) -> PurePosixPath | None:
+    """Return where an entry goes, or `None` for the archive's own folder."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\0" in name:
+        message = f"{name!r} leads out of the folder"
+        raise _RefusedError(message)
+    return path if path.parts else None
+
+
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
+    data = archive.extractfile(member)
+    assert data is not None, "a regular file has data"
+    mode = 0o755 if member.mode & 0o100 else 0o644
+    try:
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    except FileNotFoundError:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    except FileExistsError:
+        message = f"{member.name!r} is in it twice"
+        raise _RefusedError(message) from None
+    with os.fdopen(handle, "wb") as file:
+        shutil.copyfileobj(data, file, _MIB)
+    # make compares times: generated files of a package must not look older than what they are made from.
+    os.utime(place, (member.mtime, member.mtime))
+
+
+def _make_links(target: Path, links: Sequence[tuple[PurePosixPath, str]]) -> None:
+    names = {path for path, _ in links}
+    for path, leads_to in links:
+        if not names.isdisjoint(path.parents):
+            message = f"{str(path)!r} lies below a symbolic link"
+            raise _RefusedError(message)
+        place = target / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            place.symlink_to(leads_to)
+        except FileExistsError:
+            message = f"{str(path)!r} is in it twice"
+            raise _RefusedError(message) from None
+    # Judged when all are there: a link may lead through another one.
+    for path, leads_to in links:
+        top = os.path.realpath(target) + os.sep + path.parts[0]
+        if not Path(os.path.realpath(target / path)).is_relative_to(top):
+            message = f"the symbolic link {str(path)!r} leads out of the folder, to {leads_to!r}"
+            raise _RefusedError(message)
+
+
+def _version(tarball: Path, folder: Path) -> str:
+    try:
+        with (folder / "Makefile").open(encoding="utf-8", errors="replace") as file:
+            begin = file.read(4096)
+    except OSError:
+        begin = ""
+    found = {
+        name: match[1]
+        for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")
+        if (match := re.search(rf"^{name}\s*=\s*(\d{{1,4}})\s*$", begin, re.MULTILINE))
+    }
+    if len(found) < 3 or not (folder / "arch" / "um" / "Kconfig").is_file():
+        message = (
+            f"{tarball} is not the source of a kernel: there must be a Makefile with VERSION, PATCHLEVEL and SUBLEVEL, "
+            "and arch/um"
+        )
+        raise SojournError(message)
+    return ".".join(found[name] for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))

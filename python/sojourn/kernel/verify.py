@@ -1,0 +1,104 @@
+"""What a kernel must keep before any run uses it: it boots, its time is virtual, and its chance is a seed's."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import SojournError
+from sojourn.kernel import boot
+
+#: How long the guest sleeps, seconds of its own time; this machine's clock may show a hundredth of it.
+SLEEP_S = 3000
+
+_SCRIPT = f"""\
+mount -t proc proc /proc
+echo "release $(uname -r)"
+echo "uuid $(cat /proc/sys/kernel/random/uuid)"
+read before rest </proc/uptime
+sleep {SLEEP_S}
+read after rest </proc/uptime
+echo "slept $before $after"
+"""
+
+
+class CheckError(SojournError):
+    """The kernel was built, but does not keep what it must."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What was measured.
+
+    Attributes
+    ----------
+    release
+        What `uname -r` said.
+    uuids
+        The first name that the kernel drew at random, by seed.
+    boot_s
+        Wall time of one boot and its checks.
+    """
+
+    release: str
+    uuids: dict[str, str]
+    boot_s: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for kernel.json."""
+        return asdict(self)
+
+
+def verify(linux: Path, work: Path) -> Verified:
+    """Boot a kernel three times, twice with one seed and once with another, and judge what it says.
+
+    A deeper check (which disciplines can be added, which congestion controls there are) belongs to the program that
+    runs in the guest; it would be called here with the same folder.
+
+    Parameters
+    ----------
+    linux
+        The kernel.
+    work
+        An empty folder for what the boots need.
+
+    Raises
+    ------
+    CheckError
+        If it does not boot, does not sleep in virtual time, or draws random numbers that are not a function of the
+        seed.
+    """
+    began = time.monotonic()
+    first = _boot(linux, work / "first", 1)
+    boot_s = time.monotonic() - began
+    again = _boot(linux, work / "again", 1)
+    other = _boot(linux, work / "other", 2)
+    if first != again:
+        message = f"{linux} is not deterministic: two boots with one seed gave {first[1]} and {again[1]}"
+        raise CheckError(message)
+    if first[1] == other[1]:
+        message = f"{linux} does not heed its seed: boots with seeds 1 and 2 both gave {first[1]}"
+        raise CheckError(message)
+    return Verified(release=first[0], uuids={"1": first[1], "2": other[1]}, boot_s=round(boot_s, 2))
+
+
+def _boot(linux: Path, work: Path, seed: int) -> tuple[str, str]:
+    """Return the release and the name that were printed."""
+    try:
+        lines = boot.boot(linux, _SCRIPT, work, boot.arguments(seed))
+    except SojournError as error:
+        message = f"the kernel does not boot: {error}"
+        raise CheckError(message) from error
+    said = dict(line.split(" ", 1) for line in lines if " " in line)
+    release, uuid, slept = (said.get(key, "") for key in ("release", "uuid", "slept"))
+    if not release or not re.fullmatch(r"[0-9a-f-]{36}", uuid):
+        message = f"{linux} boots, but its first program cannot run: {'; '.join(lines[-3:]) or 'it said nothing'}"
+        raise CheckError(message)
+    times = [float(one) for one in slept.split() if re.fullmatch(r"\d+\.\d+", one)]
+    if len(times) != 2 or not SLEEP_S <= times[1] - times[0] <= SLEEP_S + 1:
+        message = f"{linux} does not keep virtual time: it was to sleep {SLEEP_S} s, and its uptimes were {slept!r}"
+        raise CheckError(message)
+    return release, uuid
