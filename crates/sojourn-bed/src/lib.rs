@@ -12,7 +12,9 @@ mod measured;
 pub mod ports;
 mod watched;
 
-pub use load::{Direction, FlowPlan, LoadPlan, ProbeKind, ProbePlan, TcpPlan, WebPlan};
+pub use load::{
+    BottleneckPlan, Direction, FlowPlan, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan, TcpPlan, WebPlan,
+};
 pub use measured::{
     Fetch, FlowMeasured, Kernel, Measured, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured,
 };

@@ -1,6 +1,7 @@
 //! What traffic a bed carries.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A direction through the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,15 @@ pub struct LoadPlan {
     pub interval_ns: u64,
     /// Base RTT of each path, in increasing order. The server has an address for each.
     pub paths: Vec<u64>,
+    /// Client to server. The agent reads neither this nor the next two.
+    #[serde(default)]
+    pub up: BottleneckPlan,
+    /// Server to client.
+    #[serde(default)]
+    pub down: BottleneckPlan,
+    /// Rate of the links at the edges, bit/s; `None` for as fast as they go.
+    #[serde(default)]
+    pub edge_rate_bps: Option<u64>,
     /// What may be set on the kernels' TCP.
     #[serde(default)]
     pub tcp: TcpPlan,
@@ -36,6 +46,38 @@ pub struct LoadPlan {
     pub probes: Vec<ProbePlan>,
     /// Web clients.
     pub web: Vec<WebPlan>,
+}
+
+/// One direction of the bottleneck.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BottleneckPlan {
+    /// Its rate, bit/s.
+    pub rate_bps: u64,
+    /// Depth of the token bucket.
+    pub burst_bytes: u64,
+    /// The discipline.
+    pub qdisc: QdiscPlan,
+}
+
+/// What a kernel is told of a discipline.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QdiscPlan {
+    /// Its kind.
+    pub kind: String,
+    /// Options by name, which ends in the unit.
+    pub options: BTreeMap<String, OptionPlan>,
+}
+
+/// The value of an option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionPlan {
+    /// On or off.
+    Flag(bool),
+    /// A number.
+    Number(i64),
+    /// A word, or bytes in hexadecimal.
+    Text(String),
 }
 
 /// What may be set on the TCP of both hosts. The agent does not read it: routes and kernel parameters carry it.

@@ -48,7 +48,11 @@ pub enum Ending {
 /// If it cannot be started or watched.
 pub fn supervise(charge: &Charge) -> io::Result<Ending> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+    for signal in [
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGHUP,
+    ] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -58,7 +62,9 @@ pub fn supervise(charge: &Charge) -> io::Result<Ending> {
         .split_first()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "there is no command"))?;
     let mut child = Command::new(program).args(arguments).process_group(0).spawn()?;
-    let ending = watch(&mut child, charge.bound, &|| stop.load(Ordering::Relaxed) || !master_is_there());
+    let ending = watch(&mut child, charge.bound, &|| {
+        stop.load(Ordering::Relaxed) || !master_is_there()
+    });
     end_group(&mut child);
     let ending = ending?;
     if ending == Ending::Stopped {
@@ -97,7 +103,10 @@ fn end_group(child: &mut Child) {
     }
     let _ = child.wait();
     // Those that the child left are ours now.
-    while matches!(rustix::process::wait(rustix::process::WaitOptions::empty()), Ok(Some(_))) {}
+    while matches!(
+        rustix::process::wait(rustix::process::WaitOptions::empty()),
+        Ok(Some(_))
+    ) {}
 }
 
 fn pid_of(child: &Child) -> io::Result<Pid> {

@@ -24,6 +24,13 @@ use thiserror::Error;
 #[error("{0}")]
 pub struct ScenarioError(String);
 
+impl ScenarioError {
+    /// With a sentence of its own.
+    pub(crate) const fn because(sentence: String) -> Self {
+        Self(sentence)
+    }
+}
+
 pub(crate) fn fail<T>(
     field: &str,
     value: impl std::fmt::Display,

@@ -1,14 +1,19 @@
 //! From a scenario to the traffic that a bed carries.
 
 use crate::draws;
-use crate::scenario::{Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
-use sojourn_bed::{FlowPlan, LOAD_FORMAT, LoadPlan, ProbeKind, ProbePlan, TcpPlan, WebPlan, ports};
+use crate::scenario::{BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
+use sojourn_bed::{
+    BottleneckPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan, TcpPlan, WebPlan,
+    ports,
+};
+use sojourn_qdisc::OptionValue;
 use sojourn_units::Duration;
 
 /// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.
 ///
 /// # Errors
-/// [`ScenarioError`] if there are more flows, probes or web clients than a bed has ports for.
+/// [`ScenarioError`] if there are more flows, probes or web clients than a bed has ports for, or a discipline has a value
+/// that a kernel cannot be told.
 ///
 /// # Panics
 /// Never: each RTT that is looked up was put in before.
@@ -34,6 +39,9 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
         duration_ns: s.duration.as_nanos(),
         interval_ns: s.sample_interval.as_nanos(),
         paths: rtts.iter().map(|rtt| rtt.as_nanos()).collect(),
+        up: bottleneck("qdisc_up", &s.up)?,
+        down: bottleneck("qdisc_down", &s.down)?,
+        edge_rate_bps: s.edge_rate.map(sojourn_units::Rate::as_bps),
         tcp: TcpPlan {
             mss: s.tcp.mss,
             initial_window: s.tcp.initial_window,
@@ -84,6 +92,27 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
                 dns: w.dns,
             })
             .collect(),
+    })
+}
+
+fn bottleneck(field: &str, side: &BottleneckScenario) -> Result<BottleneckPlan, ScenarioError> {
+    let told = side.qdisc.clone().for_kernel().kernel_options();
+    let told = told.map_err(|error| ScenarioError::because(format!("{field}: {error}")))?;
+    let options = told.options.into_iter().map(|(name, value)| {
+        let value = match value {
+            OptionValue::Number(n) => OptionPlan::Number(n),
+            OptionValue::Flag(on) => OptionPlan::Flag(on),
+            OptionValue::Text(text) => OptionPlan::Text(text),
+        };
+        (name.to_owned(), value)
+    });
+    Ok(BottleneckPlan {
+        rate_bps: side.rate.as_bps(),
+        burst_bytes: side.burst.get(),
+        qdisc: QdiscPlan {
+            kind: told.kind.to_owned(),
+            options: options.collect(),
+        },
     })
 }
 
