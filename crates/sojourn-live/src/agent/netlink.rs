@@ -13,6 +13,8 @@ use std::io;
 pub const REQUEST: u16 = 1;
 /// `NLM_F_ACK`.
 pub const ACK: u16 = 4;
+/// `NLM_F_ECHO`: the answer comes to this socket, not only to those that listen.
+pub const ECHO: u16 = 8;
 /// `NLM_F_CREATE`.
 pub const CREATE: u16 = 0x400;
 /// `NLM_F_EXCL`.

@@ -3,7 +3,7 @@
 use super::actor::Doing;
 use super::build::Bed;
 use super::job::{Bottleneck, Watch};
-use super::netlink::{Netlink, attribute, message, u32_at, u64_at};
+use super::netlink::{ECHO, Netlink, attribute, message, u32_at, u64_at};
 use super::{Actor, AgentError, World, xstats};
 use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
 use sojourn_bed::{LoadPlan, Measured, QdiscMeasured, QdiscSample};
@@ -77,7 +77,7 @@ impl Probe {
         body[4..8].copy_from_slice(&self.index.to_ne_bytes());
         body[8..12].copy_from_slice(&HANDLE.to_ne_bytes());
         let what = || format!("cannot read the counters of discipline 10: of {}", self.place);
-        let answers = self.socket.request(message(GET_QDISC, 0, 0, &body)).doing(what)?;
+        let answers = self.socket.request(message(GET_QDISC, ECHO, 0, &body)).doing(what)?;
         let answer = answers.iter().find_map(|a| parse(a, at_ns));
         let (kind, sample, extra) = answer.ok_or_else(|| AgentError::Plan(format!("{}: there are none", what())))?;
         if self.seen.samples.is_empty() {
