@@ -64,6 +64,11 @@ impl Bed {
         Ok(bed)
     }
 
+    /// The names of all hosts.
+    pub fn hosts(&self) -> Vec<String> {
+        self.namespaces.iter().map(|(name, _)| name.clone()).collect()
+    }
+
     /// Goes to the namespace of `host`.
     ///
     /// # Errors

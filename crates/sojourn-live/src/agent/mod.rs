@@ -12,6 +12,7 @@ pub mod guest;
 pub mod host;
 pub mod job;
 mod netlink;
+mod pitfalls;
 mod qdisc;
 mod reactor;
 mod run;

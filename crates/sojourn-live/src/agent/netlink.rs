@@ -20,7 +20,11 @@ pub const CREATE: u16 = 0x400;
 /// `NLM_F_EXCL`.
 pub const EXCLUSIVE: u16 = 0x200;
 
+/// `NLM_F_DUMP`.
+const DUMP: u16 = 0x300;
 const HEADER: usize = 16;
+/// `NLMSG_DONE`.
+const DONE: u16 = 3;
 /// `NLMSG_ERROR`, which is an acknowledgement too.
 const ERROR: u16 = 2;
 /// `NLM_F_CAPPED` of an error: the message that it is about was left out.
@@ -230,6 +234,30 @@ impl Netlink {
                 match answer.status() {
                     Some(Ok(())) => return Ok(answers),
                     Some(Err(e)) => return Err(e),
+                    None => answers.push(answer.body.to_vec()),
+                }
+            }
+        }
+    }
+
+    /// Asks for all of a kind (`NLM_F_DUMP`), and gives the answers up to the end of them.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn dump(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+        let sequence = self.next_sequence();
+        if message.len() < HEADER {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        message[6..8].copy_from_slice(&(REQUEST | DUMP).to_ne_bytes());
+        message[8..12].copy_from_slice(&sequence.to_ne_bytes());
+        self.send(&message)?;
+        let mut answers = Vec::new();
+        loop {
+            for answer in self.receive()?.filter(|a| a.sequence == sequence) {
+                match answer.status() {
+                    Some(status) => return status.map(|()| answers),
+                    None if answer.kind == DONE => return Ok(answers),
                     None => answers.push(answer.body.to_vec()),
                 }
             }

@@ -7,7 +7,7 @@ use super::counters::Counters;
 use super::job::{Job, Task};
 use super::qdisc::Bottlenecks;
 use super::reactor::Reactor;
-use super::{Actor, AgentError, check};
+use super::{Actor, AgentError, check, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, WebMeasured};
 use std::collections::BTreeMap;
@@ -101,6 +101,7 @@ fn actors(job: &Job, bed: &mut Bed) -> Result<Vec<Box<dyn Actor>>, AgentError> {
 fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     load_modules(&job.modules)?;
     let mut bed = Bed::build(&job.bed)?;
+    pitfalls::look(&mut bed)?;
     write(directory, "packets.bin", &[])?;
     introduce(&mut bed)?;
     let mut actors = actors(job, &mut bed)?;
