@@ -251,3 +251,6 @@ fn red(p: &RedParams) -> Result<Vec<Named>, ParamError> {
         ("stab", OptionValue::Text(stab)),
     ])
 }
+
+#[cfg(test)]
+mod tests;

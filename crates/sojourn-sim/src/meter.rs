@@ -168,10 +168,11 @@ impl Meter {
     pub(crate) fn advance(&mut self, now: Time) {
         let dt = now.since(self.since).as_nanos();
         if dt > 0 {
-            let n = self.backlog.packets;
-            self.packet_ns += u128::from(n * dt);
-            self.packet_squared_ns += u128::from(n * n) * u128::from(dt);
-            self.byte_ns += u128::from(self.backlog.bytes.get()) * u128::from(dt);
+            let n = u128::from(self.backlog.packets);
+            let dt = u128::from(dt);
+            self.packet_ns += n * dt;
+            self.packet_squared_ns += n * n * dt;
+            self.byte_ns += u128::from(self.backlog.bytes.get()) * dt;
             self.since = now;
         }
     }

@@ -1,12 +1,14 @@
 //! The record of a run: what the contract prints as JSON.
 
+pub(crate) mod assemble;
 mod make;
-mod pages;
+pub(crate) mod pages;
 mod voice;
 
 pub(crate) use make::{assemble, bottlenecks, flows};
 
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Format name of [`Record`].
@@ -116,12 +118,12 @@ pub struct FlowRecord {
     pub segments_sent: u64,
     /// Retransmissions.
     pub retransmissions: u64,
-    /// Retransmission time-outs.
-    pub timeouts: u64,
-    /// Tail loss probes.
-    pub loss_probes: u64,
-    /// Reductions of the window that were taken back.
-    pub undone: u64,
+    /// Retransmission time-outs; `None` where the kernel does not count them by connection.
+    pub timeouts: Option<u64>,
+    /// Tail loss probes; `None` on a kernel.
+    pub loss_probes: Option<u64>,
+    /// Reductions of the window that were taken back; `None` on a kernel.
+    pub undone: Option<u64>,
     /// Mean congestion window over the samples of the series.
     pub mean_cwnd_segments: f64,
     /// Bare acknowledgements of this flow dropped at the bottleneck.
@@ -134,7 +136,11 @@ pub struct FlowRecord {
     pub syn_retransmissions: u32,
     /// Sojourn time of its data segments in the bottleneck, ms.
     pub sojourn_ms: Mean,
-    /// Flows and probes whose packets share one of 1024 queues with this flow's in either direction.
+    /// Why its connection ended early; absent if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Flows and probes whose packets share one of 1024 queues with this flow's in either direction. Empty on a kernel, which
+    /// does not tell its hashes.
     pub queue_shared_with: Vec<String>,
 }
 
@@ -225,8 +231,9 @@ pub struct BottleneckRecord {
     pub backlog_bytes: BacklogRecord,
     /// Time in the queue.
     pub sojourn_ms: SojournRecord,
-    /// The kind's own counters since the beginning of the run, by `tc`'s names.
-    pub extra: BTreeMap<&'static str, f64>,
+    /// The kind's own counters since the beginning of the run, by `tc`'s names. On a kernel also `drops_unmatched`: drops told
+    /// from the frames that were seen, less those that the kernel counted.
+    pub extra: BTreeMap<Cow<'static, str>, f64>,
 }
 
 /// Both directions.
@@ -347,16 +354,27 @@ pub struct SeriesRecord {
     pub voip: BTreeMap<String, VoiceSeries>,
 }
 
+/// The kernel that a run was measured on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KernelRecord {
+    /// As `uname -r` says it.
+    pub release: String,
+    /// As `uname -v` says it.
+    pub version: String,
+    /// Whether its clock is virtual.
+    pub virtual_time: bool,
+}
+
 /// What a run cost.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cost {
-    /// Calendar events.
+    /// Calendar events; 0 on a kernel, which has none.
     pub events: u64,
     /// Packets that left either side of the bottleneck in the measured window.
     pub packets: u64,
     /// Wall-clock time, s; filled in by whoever has a clock.
     pub wall_s: f64,
-    /// Simulated time, s.
+    /// Length of the measured window, s.
     pub sim_s: f64,
     /// Peak memory of the process, MB; filled in by whoever can ask.
     pub peak_rss_mb: f64,
@@ -369,8 +387,11 @@ pub struct Record {
     pub format: &'static str,
     /// Name of the experiment.
     pub experiment: String,
-    /// `sim`.
+    /// `sim`, `linux`.
     pub backend: &'static str,
+    /// The kernel; only of `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelRecord>,
     /// Seed.
     pub seed: u64,
     /// Version of this code.
@@ -387,6 +408,9 @@ pub struct Record {
     pub web: Vec<WebRecord>,
     /// The bottleneck.
     pub bottleneck: Bottlenecks,
+    /// Counters of TCP by host and by the names of `/proc/net/netstat`, over the measured window; only of `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp_counters: Option<BTreeMap<String, BTreeMap<String, u64>>>,
     /// Series.
     pub series: SeriesRecord,
     /// What it cost.

@@ -350,6 +350,11 @@ impl Scenario {
         rtts
     }
 
+    /// Whole bins of the series in the measured window.
+    pub(crate) fn whole_bins(&self) -> usize {
+        (self.duration.as_nanos() / self.sample_interval.as_nanos()) as usize
+    }
+
     fn check_names(&self) -> Result<(), ScenarioError> {
         let n = self.flows.len() + self.probes.len() + self.web.len();
         if n > FLOWS_MAX {

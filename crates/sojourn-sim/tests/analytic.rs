@@ -109,7 +109,7 @@ fn a_reno_saw_tooth_loses_one_packet_each_half_window_of_rounds() {
         (losses / predicted - 1.0).abs() < 0.1,
         "{losses} losses, formula {predicted}"
     );
-    assert_eq!(r.flows[0].timeouts, 0);
+    assert_eq!(r.flows[0].timeouts, Some(0));
     // W = sqrt(8 / (3 p)), its mean over the tooth 3/4 of it.
     let w = (8.0 / (3.0 * losses / packets)).sqrt();
     let mean = r.flows[0].mean_cwnd_segments;

@@ -115,11 +115,12 @@ impl<'a> Given<'a> {
         self.value
     }
 
-    /// A whole number, which may have a sign.
+    /// A whole number, which may have a sign; packets may be written as `1000p`.
     pub(crate) fn signed(&self) -> Result<i64, ParamError> {
-        let digits = self.value.strip_prefix('-').unwrap_or(self.value);
+        let value = self.value.strip_suffix('p').unwrap_or(self.value);
+        let digits = value.strip_prefix('-').unwrap_or(value);
         let plain = !digits.is_empty() && digits.len() <= 18 && digits.bytes().all(|b| b.is_ascii_digit());
-        let number = self.value.parse().ok().filter(|_| plain);
+        let number = value.parse().ok().filter(|_| plain);
         number.ok_or_else(|| ParamError::new(self.kind, self.field, format!("{:?}", self.value), "a whole number"))
     }
 

@@ -1,35 +1,35 @@
 //! The record of a web client.
 
-use super::make::seconds_from;
+use super::assemble::seconds_from;
 use super::{FetchRecord, Quantiles, WebRecord};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, WebScenario};
 use crate::simulator::Simulator;
 use sojourn_units::Time;
 
-pub(super) fn records(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Vec<WebRecord> {
-    let one = |(s, w): (&crate::scenario::WebScenario, &crate::simulator::Web)| {
-        let fetches: Vec<FetchRecord> = w
-            .client
-            .fetches
-            .iter()
-            .map(|f| FetchRecord {
-                start_s: seconds_from(begin, f.start),
-                dns_s: f.dns.as_secs_f64(),
-                connect_s: f.connect.as_secs_f64(),
-                time_s: f.time.as_secs_f64(),
-                syn_retransmitted: f.syn_retransmitted,
-                dns_retried: f.dns_retried,
-            })
-            .collect();
-        WebRecord {
-            name: s.name.clone(),
-            page: s.page.clone(),
-            objects: s.objects.len(),
-            bytes: s.objects.iter().sum(),
-            completed: fetches.len(),
-            time_s: Quantiles::of(fetches.iter().map(|f| f.time_s).collect()),
-            fetches,
-        }
+/// The record of a client with these fetches.
+pub(crate) fn record(s: &WebScenario, fetches: Vec<FetchRecord>) -> WebRecord {
+    WebRecord {
+        name: s.name.clone(),
+        page: s.page.clone(),
+        objects: s.objects.len(),
+        bytes: s.objects.iter().sum(),
+        completed: fetches.len(),
+        time_s: Quantiles::of(fetches.iter().map(|f| f.time_s).collect()),
+        fetches,
+    }
+}
+
+pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Vec<WebRecord> {
+    let one = |(s, w): (&WebScenario, &crate::simulator::Web)| {
+        let fetches = w.client.fetches.iter().map(|f| FetchRecord {
+            start_s: seconds_from(begin, f.start),
+            dns_s: f.dns.as_secs_f64(),
+            connect_s: f.connect.as_secs_f64(),
+            time_s: f.time.as_secs_f64(),
+            syn_retransmitted: f.syn_retransmitted,
+            dns_retried: f.dns_retried,
+        });
+        record(s, fetches.collect())
     };
     scenario.web.iter().zip(&simulator.webs).map(one).collect()
 }

@@ -1,9 +1,8 @@
 //! One direction of a voice call: a packet every frame, whatever happens to them.
-//!
-//! Read first: RFC 3550 section 6.4.1 (interarrival jitter), RFC 5481 (delay variation).
 
 use crate::calendar::Slot;
 use crate::network::LinkId;
+use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_units::{Duration, Time};
 
 /// A voice stream from one node to another.
@@ -25,11 +24,7 @@ pub struct VoipSpec {
     pub measured_from: Time,
 }
 
-/// Not there (yet).
-const ABSENT: u64 = u64::MAX;
-
-/// A voice stream under way. A measured packet costs eight bytes of memory: its delay. When it was sent follows from its
-/// number.
+/// A voice stream under way. When a packet was sent follows from its number.
 #[derive(Debug)]
 pub(crate) struct Voip {
     pub(crate) spec: VoipSpec,
@@ -41,22 +36,9 @@ pub(crate) struct Voip {
     sent: u32,
     /// Number of the first measured packet.
     first: u32,
-    /// Delays of the measured packets by number, ns.
-    delays: Vec<u64>,
-    arrived: u64,
-    /// RFC 3550's J, ns, and the delay of the packet that arrived last.
-    jitter_ns: f64,
-    last_delay: Option<u64>,
+    /// What befell the measured packets.
+    pub(crate) trace: VoiceTrace,
     stopped: bool,
-}
-
-/// What befell the packets that were sent in one bin of the series.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct VoipBin {
-    pub(crate) sent: u32,
-    pub(crate) lost: u32,
-    pub(crate) delay_sum_ns: u64,
-    pub(crate) delay_max_ns: u64,
 }
 
 impl Voip {
@@ -70,10 +52,7 @@ impl Voip {
             base_delay,
             sent: 0,
             first,
-            delays: Vec::new(),
-            arrived: 0,
-            jitter_ns: 0.0,
-            last_delay: None,
+            trace: VoiceTrace::default(),
             stopped: false,
         }
     }
@@ -93,25 +72,15 @@ impl Voip {
         let number = self.sent;
         self.sent += 1;
         if number >= self.first {
-            self.delays.push(ABSENT);
+            self.trace.send();
         }
         number
     }
 
     /// Packet `number` has arrived.
     pub(crate) fn on_arrival(&mut self, number: u32, now: Time) {
-        let delay = now.since(self.sent_at(number)).as_nanos();
-        let Some(place) = number.checked_sub(self.first) else {
-            return;
-        };
-        let Some(slot) = self.delays.get_mut(place as usize).filter(|d| **d == ABSENT) else {
-            return;
-        };
-        *slot = delay;
-        self.arrived += 1;
-        if let Some(last) = self.last_delay.replace(delay) {
-            // RFC 3550 section 6.4.1: J(i) = J(i-1) + (|D(i-1,i)| - J(i-1)) / 16, in the order of arrival.
-            self.jitter_ns += (delay.abs_diff(last) as f64 - self.jitter_ns) / 16.0;
+        if let Some(place) = number.checked_sub(self.first) {
+            self.trace.arrive(place as usize, now.since(self.sent_at(number)));
         }
     }
 
@@ -122,59 +91,13 @@ impl Voip {
 
     /// Whether a measured packet may still be under way.
     pub(crate) fn awaits(&self) -> bool {
-        self.lost() > 0
-    }
-
-    /// Measured packets.
-    pub(crate) fn sent(&self) -> u64 {
-        self.delays.len() as u64
-    }
-
-    /// Of them, not arrived.
-    pub(crate) fn lost(&self) -> u64 {
-        self.sent() - self.arrived
-    }
-
-    /// Delays of those that arrived, in the order of sending.
-    pub(crate) fn delays(&self) -> impl Iterator<Item = Duration> + '_ {
-        self.delays
-            .iter()
-            .filter(|&&d| d != ABSENT)
-            .map(|&d| Duration::from_nanos(d))
-    }
-
-    /// RFC 3550's interarrival jitter at the end, ns. Deviation: without its rounding to units of the RTP clock.
-    pub(crate) fn jitter_ns(&self) -> f64 {
-        self.jitter_ns
-    }
-
-    /// Mean of |delay of a packet - delay of the one sent before it|, ns, over the pairs of which both arrived
-    /// (RFC 5481 section 4.1: IPDV); zero without such a pair.
-    pub(crate) fn ipdv_ns(&self) -> f64 {
-        let pairs = self.delays.windows(2).filter(|w| w[0] != ABSENT && w[1] != ABSENT);
-        let (n, sum) = pairs.fold((0u64, 0u128), |(n, sum), w| {
-            (n + 1, sum + u128::from(w[0].abs_diff(w[1])))
-        });
-        if n == 0 { 0.0 } else { sum as f64 / n as f64 }
+        self.trace.lost() > 0
     }
 
     /// The first `count` bins of width `width` from the beginning of the measurement, by time of sending.
-    pub(crate) fn bins(&self, width: Duration, count: usize) -> Vec<VoipBin> {
-        let mut bins = vec![VoipBin::default(); count];
-        for (i, &delay) in self.delays.iter().enumerate() {
-            let at = self.sent_at(self.first + i as u32).since(self.spec.measured_from);
-            let Some(bin) = bins.get_mut((at.as_nanos() / width.as_nanos()) as usize) else {
-                break;
-            };
-            bin.sent += 1;
-            if delay == ABSENT {
-                bin.lost += 1;
-            } else {
-                bin.delay_sum_ns += delay;
-                bin.delay_max_ns = bin.delay_max_ns.max(delay);
-            }
-        }
-        bins
+    pub(crate) fn bins(&self, width: Duration, count: usize) -> Vec<VoiceBin> {
+        let sent_at = |place: usize| self.sent_at(self.first + place as u32).since(self.spec.measured_from);
+        self.trace.bins(width, count, sent_at)
     }
 }
 
@@ -216,8 +139,12 @@ mod tests {
         let mut v = stream(0, 0);
         with_delays(&mut v, &[Some(10), Some(26), Some(10), Some(10)]);
         let expected = (1.0 + 15.0 / 16.0) * 15.0 / 16.0;
-        assert!((v.jitter_ns() / 1e6 - expected).abs() < 1e-9, "{}", v.jitter_ns());
-        assert!((v.ipdv_ns() / 1e6 - 32.0 / 3.0).abs() < 1e-9);
+        assert!(
+            (v.trace.jitter_ns() / 1e6 - expected).abs() < 1e-9,
+            "{}",
+            v.trace.jitter_ns()
+        );
+        assert!((v.trace.ipdv_ns() / 1e6 - 32.0 / 3.0).abs() < 1e-9);
     }
 
     /// The jitter goes over a gap, because it follows arrivals (|D| 16, then 1: J = 1); IPDV does not, because it follows
@@ -226,9 +153,9 @@ mod tests {
     fn a_lost_packet_interrupts_ipdv_and_not_jitter() {
         let mut v = stream(0, 0);
         with_delays(&mut v, &[Some(10), None, Some(26), Some(27)]);
-        assert!((v.jitter_ns() / 1e6 - 1.0).abs() < 1e-9);
-        assert!((v.ipdv_ns() / 1e6 - 1.0).abs() < 1e-9);
-        assert_eq!((v.sent(), v.lost()), (4, 1));
+        assert!((v.trace.jitter_ns() / 1e6 - 1.0).abs() < 1e-9);
+        assert!((v.trace.ipdv_ns() / 1e6 - 1.0).abs() < 1e-9);
+        assert_eq!((v.trace.sent(), v.trace.lost()), (4, 1));
     }
 
     #[test]
@@ -239,7 +166,7 @@ mod tests {
         let means: Vec<u64> = bins.iter().map(|b| b.delay_sum_ns / 1_000_000).collect();
         assert_eq!(means, [90, 5, 5]);
         // Arrivals: 5, 5, 90 ms of delay: |D| is 0, then 85.
-        assert!((v.jitter_ns() / 1e6 - 85.0 / 16.0).abs() < 1e-9);
+        assert!((v.trace.jitter_ns() / 1e6 - 85.0 / 16.0).abs() < 1e-9);
     }
 
     #[test]
@@ -247,9 +174,9 @@ mod tests {
         let mut v = stream(3, 50);
         // Sent at 3, 23, 43, 63 and 83 ms.
         with_delays(&mut v, &[Some(10), None, Some(10), None, Some(12)]);
-        assert_eq!((v.sent(), v.lost()), (2, 1));
+        assert_eq!((v.trace.sent(), v.trace.lost()), (2, 1));
         let bins = v.bins(Duration::from_millis(20), 2);
         assert_eq!([bins[0].sent, bins[0].lost, bins[1].sent, bins[1].lost], [1, 1, 1, 0]);
-        assert_eq!(v.delays().collect::<Vec<_>>(), [Duration::from_millis(12)]);
+        assert_eq!(v.trace.delays().collect::<Vec<_>>(), [Duration::from_millis(12)]);
     }
 }

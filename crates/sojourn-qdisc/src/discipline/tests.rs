@@ -1,0 +1,336 @@
+//! Numbers are those in the messages that `tc` of iproute2 6.1 sends (`strace -e trace=sendmsg tc qdisc add ...`).
+
+use super::*;
+use sojourn_units::Rate;
+
+fn options(text: &str) -> BTreeMap<&'static str, OptionValue> {
+    kernel_options(text, Some(Rate::from_mbit(10)))
+        .unwrap_or_else(|e| panic!("{text}: {e}"))
+        .options
+}
+
+fn error(text: &str) -> String {
+    kernel_options(text, None).expect_err(text).to_string()
+}
+
+fn is(text: &str, expected: &[(&str, OptionValue)]) {
+    let found: Vec<_> = options(text).into_iter().collect();
+    let mut expected = expected.to_vec();
+    expected.sort_by_key(|(name, _)| *name);
+    assert_eq!(found, expected, "{text}");
+}
+
+const fn n(n: i64) -> OptionValue {
+    OptionValue::Number(n)
+}
+
+const ON: OptionValue = OptionValue::Flag(true);
+const OFF: OptionValue = OptionValue::Flag(false);
+
+fn word(text: &str) -> OptionValue {
+    OptionValue::Text(text.to_owned())
+}
+
+/// `table` as (value, how often it stands there) in order.
+fn stab(table: &[(u8, usize)]) -> OptionValue {
+    let bytes = table
+        .iter()
+        .flat_map(|&(value, count)| std::iter::repeat_n(value, count));
+    OptionValue::Text(bytes.map(|b| format!("{b:02x}")).collect())
+}
+
+#[test]
+fn red_is_told_as_tc_computes_it() {
+    let mut counts = vec![
+        (0, 12),
+        (1, 12),
+        (2, 12),
+        (3, 12),
+        (4, 12),
+        (5, 11),
+        (6, 12),
+        (7, 12),
+        (8, 12),
+        (9, 12),
+        (10, 12),
+    ];
+    counts.extend([
+        (11, 11),
+        (12, 12),
+        (13, 12),
+        (14, 12),
+        (15, 12),
+        (16, 11),
+        (17, 12),
+        (18, 12),
+        (19, 12),
+        (20, 12),
+    ]);
+    counts.extend([(21, 6), (31, 1)]);
+    is(
+        "red limit 400000 min 12500 max 37500 avpkt 1000 burst 20 bandwidth 10mbit adaptive",
+        &[
+            ("limit_bytes", n(400_000)),
+            ("min_bytes", n(12_500)),
+            ("max_bytes", n(37_500)),
+            ("wlog", n(4)),
+            ("plog", n(21)),
+            ("scell_log", n(14)),
+            ("max_p", n(85_899_345)),
+            ("ecn", OFF),
+            ("harddrop", OFF),
+            ("nodrop", OFF),
+            ("adaptive", ON),
+            ("stab", stab(&counts)),
+        ],
+    );
+    let second = options("red limit 61440 min 5120 max 15360 avpkt 1000 probability 0.1 ecn harddrop bandwidth 1mbit");
+    for (name, value) in [
+        ("wlog", n(3)),
+        ("plog", n(17)),
+        ("scell_log", n(16)),
+        ("max_p", n(429_496_729)),
+        ("harddrop", ON),
+    ] {
+        assert_eq!(second[name], value, "{name}");
+    }
+    let OptionValue::Text(table) = &second["stab"] else {
+        panic!("a table is text");
+    };
+    assert!(table.starts_with(&"00".repeat(15)) && !table.starts_with(&"00".repeat(16)));
+    assert!(table.ends_with(&format!("{}1f", "11".repeat(12))), "{table}");
+    assert_eq!(table.len(), 512);
+}
+
+#[test]
+fn cake_is_told_as_tc_tells_it() {
+    is(
+        "cake lan wash",
+        &[("rtt_us", n(1000)), ("target_us", n(50)), ("wash", ON)],
+    );
+    is("cake rtt 10us", &[("rtt_us", n(10)), ("target_us", n(1))]);
+    is("cake", &[]);
+    is(
+        "cake bandwidth 10mbit ethernet ether-vlan ack-filter dual-srchost nat besteffort",
+        &[
+            ("bandwidth_bps", n(10_000_000)),
+            ("diffserv", word("besteffort")),
+            ("flow_mode", word("dual-srchost")),
+            ("overhead", n(42)),
+            ("mpu", n(84)),
+            ("atm", word("noatm")),
+            ("nat", ON),
+            ("ack_filter", word("ack-filter")),
+        ],
+    );
+    is(
+        "cake conservative unlimited internet fwmark 0xff memlimit 4mb",
+        &[
+            ("bandwidth_bps", n(0)),
+            ("overhead", n(48)),
+            ("atm", word("atm")),
+            ("rtt_us", n(100_000)),
+            ("target_us", n(5000)),
+            ("memlimit_bytes", n(4_194_304)),
+            ("fwmark", n(255)),
+        ],
+    );
+}
+
+#[test]
+fn fq_and_fq_pie_are_told_as_tc_tells_them() {
+    is(
+        "fq limit 100 flow_limit 10p buckets 64 maxrate 10mbit nopacing",
+        &[
+            ("limit", n(100)),
+            ("flow_limit", n(10)),
+            ("buckets", n(64)),
+            ("maxrate_bps", n(8 * 1_250_000)),
+            ("pacing", OFF),
+        ],
+    );
+    is(
+        "fq low_rate_threshold 550kbit orphan_mask 0x3ff timer_slack 10us ce_threshold 4ms horizon 10s horizon_drop",
+        &[
+            ("low_rate_threshold_bps", n(8 * 68_750)),
+            ("orphan_mask", n(1023)),
+            ("timer_slack_ns", n(10_000)),
+            ("ce_threshold_us", n(4000)),
+            ("horizon_us", n(10_000_000)),
+            ("horizon_drop", ON),
+        ],
+    );
+    is(
+        "fq_pie flows 16 target 15ms quantum 1514 memory_limit 32mb ecn_prob 10 ecn no_dq_rate_estimator",
+        &[
+            ("flows", n(16)),
+            ("target_us", n(15_000)),
+            ("quantum_bytes", n(1514)),
+            ("memory_limit_bytes", n(33_554_432)),
+            ("ecn_prob", n(10)),
+            ("ecn", ON),
+            ("dq_rate_estimator", OFF),
+        ],
+    );
+}
+
+#[test]
+fn modelled_kinds_are_told_every_parameter() {
+    is("pfifo limit 127", &[("limit", n(127))]);
+    is("bfifo limit 10kb", &[("limit_bytes", n(10_240))]);
+    is("pfifo_fast limit 127 variant linux-3.14", &[("limit", n(127))]);
+    is(
+        "codel target 13ms ce_threshold 1ms",
+        &[
+            ("limit", n(1000)),
+            ("target_us", n(13_000)),
+            ("interval_us", n(100_000)),
+            ("ce_threshold_us", n(1000)),
+            ("ecn", OFF),
+        ],
+    );
+    is(
+        "gbw:pie",
+        &[
+            ("limit", n(1000)),
+            ("target_us", n(20_000)),
+            ("tupdate_us", n(30_000)),
+            ("alpha", n(2)),
+            ("beta", n(20)),
+            ("ecn", OFF),
+            ("bytemode", OFF),
+            ("dq_rate_estimator", OFF),
+        ],
+    );
+    is(
+        "gbw:fq_codel",
+        &[
+            ("limit", n(10_240)),
+            ("flows", n(1024)),
+            ("quantum_bytes", n(1514)),
+            ("target_us", n(5000)),
+            ("interval_us", n(100_000)),
+            ("memory_limit_bytes", n(32 << 20)),
+            ("drop_batch", n(64)),
+            ("ecn", OFF),
+        ],
+    );
+    is(
+        "sfq limit 127 perturb 10",
+        &[
+            ("limit", n(127)),
+            ("depth", n(127)),
+            ("flows", n(128)),
+            ("divisor", n(1024)),
+            ("quantum_bytes", n(1514)),
+            ("perturb_s", n(10)),
+            ("headdrop", OFF),
+        ],
+    );
+    is(
+        "tbf rate 10mbit burst 3028 limit 100000",
+        &[
+            ("rate_bps", n(10_000_000)),
+            ("burst_bytes", n(3028)),
+            ("limit_bytes", n(100_000)),
+        ],
+    );
+}
+
+#[test]
+fn canonical_text_of_a_kernels_discipline_says_the_same_again() {
+    for (text, canonical) in [
+        ("  cake ", "cake"),
+        ("cake wash bandwidth 1000kbit lan", "cake bandwidth 1mbit rtt 1ms wash"),
+        ("cake docsis ether-vlan", "cake overhead 22 mpu 64 noatm"),
+        ("cake ether-vlan ether-vlan ptm", "cake overhead 8 ptm"),
+        ("cake overhead -4 raw egress", "cake raw overhead -4 egress"),
+        ("cake fwmark 0x10", "cake fwmark 16"),
+        ("fq nopacing limit 10p", "fq limit 10 nopacing"),
+        (
+            "fq_pie bytemode memory_limit 1mb",
+            "fq_pie memory_limit 1048576 bytemode",
+        ),
+    ] {
+        let spec = Discipline::parse(text, None).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!(spec.to_string(), canonical);
+        assert_eq!(Discipline::parse(canonical, None), Ok(spec));
+    }
+}
+
+#[test]
+fn a_kernel_is_not_told_of_variants() {
+    for (text, canonical) in [
+        (
+            "pie variant linux-3.14",
+            "pie limit 1000 target 20ms tupdate 30ms alpha 2 beta 20 noecn",
+        ),
+        ("codel variant ns2", "codel limit 1000 target 5ms interval 100ms noecn"),
+        (
+            "fq_codel limit 127 variant linux-3.14",
+            "fq_codel limit 127 flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb ecn drop_batch 64",
+        ),
+        ("pfifo_fast variant linux-3.14", "pfifo_fast limit 1000"),
+        ("cake", "cake"),
+    ] {
+        let spec = Discipline::parse(text, None).unwrap().for_kernel();
+        assert_eq!(spec.to_string(), canonical);
+        assert_eq!(Discipline::parse(canonical, None), Ok(spec));
+    }
+}
+
+#[test]
+fn what_is_no_discipline_of_a_kernel_is_refused_with_a_sentence() {
+    for (text, sentence) in [
+        ("cake rtt", "cake.rtt has no value, but must have one (time)"),
+        ("cake internet lan", "cake.rtt is given twice, but must be given once"),
+        ("cake overhead 500", "cake.overhead is 500, but must be <= 256"),
+        (
+            "cake ether-vlan overhead 8",
+            "cake.overhead is given twice, but must be given once",
+        ),
+        (
+            "cake ethernet overhead 256",
+            "cake.overhead is given twice, but must be given once",
+        ),
+        (
+            "cake overhead 254 ether-vlan",
+            "cake.overhead is 258, but must be <= 256",
+        ),
+        ("cake mpu -1", "cake.mpu is -1, but must be >= 0"),
+        (
+            "cake rtt 1500ns",
+            "cake.rtt is 1500ns, but must be a whole number of microseconds",
+        ),
+        (
+            "cake fwmark 0xz",
+            "cake.fwmark is 0xz, but must be a whole number, such as 0xff",
+        ),
+        ("fq buckets 3", "fq.buckets is 3, but must be a power of two"),
+        (
+            "fq maxrate 12bit",
+            "fq.maxrate is 12bit, but must be a whole number of bytes a second",
+        ),
+        (
+            "fq maxrate 100gbit",
+            "fq.maxrate is 100gbit, but must be <= 34359738352",
+        ),
+        ("fq_pie alpha x", "fq_pie.alpha is \"x\", but must be a whole number"),
+        ("fq_pie limit 0", "fq_pie.limit is 0, but must be > 0"),
+        (
+            "codel target 1500ns",
+            "codel.target is 1.5us, but must be a whole number of microseconds, 32 bits of them, as the kernel takes it",
+        ),
+        (
+            "red limit 400000000 min 12500000 max 37500000 avpkt 1000 bandwidth 10gbit",
+            "red.min is 12500000, but must be less than 2^17 with this burst, as the kernel takes it",
+        ),
+    ] {
+        assert_eq!(error(text), sentence, "{text}");
+    }
+    assert!(error("fq foo").starts_with("\"foo\" is no parameter of fq; its parameters are limit, "));
+    assert_eq!(
+        QdiscSpec::parse("cake", None).unwrap_err().to_string(),
+        "cake is a discipline of the kernel that the simulator does not have: use the linux back end"
+    );
+}

@@ -1,0 +1,375 @@
+//! From the facts of a run to its record, the same for every back end.
+
+use super::{
+    BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DropGapsRecord, FORMAT, FlowRecord, KernelRecord, Mean,
+    PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournRecord, Summary, SynRecord,
+    VoiceSeries, WebRecord, pages, voice,
+};
+use crate::meter::Meter;
+use crate::scenario::{Backend, BottleneckScenario, Direction, ProbeKindScenario, ProbeScenario, Scenario};
+use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
+use sojourn_bed::Sample;
+use sojourn_units::{Duration, Time};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What a back end knows of a flow, beside the counts of the bottleneck.
+pub(crate) struct FlowFacts {
+    /// Payload delivered in the measured window.
+    pub(crate) delivered: u64,
+    pub(crate) segments_sent: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: Option<u64>,
+    pub(crate) loss_probes: Option<u64>,
+    pub(crate) undone: Option<u64>,
+    pub(crate) mean_cwnd_segments: f64,
+    pub(crate) syn_retransmissions: u32,
+    pub(crate) error: Option<String>,
+    pub(crate) queue_shared_with: Vec<String>,
+}
+
+/// The record of flow `i`. `up` and `down` are the bottleneck's meters; routes come in pairs there, flows first: that of the
+/// data, and that of the acknowledgements.
+pub(crate) fn flow(scenario: &Scenario, i: usize, facts: FlowFacts, up: &Meter, down: &Meter) -> FlowRecord {
+    let f = &scenario.flows[i];
+    let (forth, back) = match f.direction {
+        Direction::Up => (up, down),
+        Direction::Down => (down, up),
+    };
+    let data = forth.routes[2 * i];
+    let gaps = forth.gaps[2 * i];
+    let (mean, cv) = gaps.mean_and_cv();
+    FlowRecord {
+        name: f.name.clone(),
+        kind: "tcp",
+        direction: f.direction.name(),
+        congestion_control: f.congestion_control.name(),
+        base_rtt_ms: f.rtt.as_millis_f64(),
+        goodput_mbit: mbit(facts.delivered, scenario.duration),
+        segments_sent: facts.segments_sent,
+        retransmissions: facts.retransmissions,
+        timeouts: facts.timeouts,
+        loss_probes: facts.loss_probes,
+        undone: facts.undone,
+        mean_cwnd_segments: facts.mean_cwnd_segments,
+        acks_dropped: back.routes[2 * i + 1].acks_dropped,
+        data_dropped: data.data_dropped,
+        drop_gaps_ms: DropGapsRecord {
+            count: gaps.count,
+            mean,
+            cv,
+        },
+        syn_retransmissions: facts.syn_retransmissions,
+        sojourn_ms: Mean {
+            mean: data.data_sojourn_ns as f64 / data.data_sent.max(1) as f64 / 1e6,
+        },
+        error: facts.error,
+        queue_shared_with: facts.queue_shared_with,
+    }
+}
+
+/// What is told of drops by reason: how many, and when the first was, s.
+pub(crate) struct DropsByReason {
+    pub(crate) drops: BTreeMap<&'static str, u64>,
+    pub(crate) first_drop_s: BTreeMap<&'static str, f64>,
+}
+
+/// The record of one direction of the bottleneck.
+pub(crate) fn bottleneck(
+    b: &BottleneckScenario,
+    meter: &Meter,
+    drops: DropsByReason,
+    extra: BTreeMap<Cow<'static, str>, f64>,
+) -> BottleneckRecord {
+    let (mean, std, bytes) = meter.backlog_means();
+    BottleneckRecord {
+        qdisc: b.qdisc.kind().to_owned(),
+        qdisc_text: b.qdisc.to_string(),
+        packets: meter.packets,
+        bytes: meter.bytes,
+        drops: drops.drops,
+        first_drop_s: drops.first_drop_s,
+        syn: SynRecord {
+            offered: meter.syns_offered,
+            dropped: meter.syns_dropped,
+        },
+        ack_drops: meter.ack_drops,
+        acks_spared: meter.acks_spared,
+        marks: meter.marks,
+        backlog_packets: BacklogRecord {
+            mean,
+            max: meter.backlog_max.packets,
+            std: Some(std),
+        },
+        backlog_bytes: BacklogRecord {
+            mean: bytes,
+            max: meter.backlog_max.bytes.get(),
+            std: None,
+        },
+        sojourn_ms: SojournRecord {
+            mean: meter.sojourn.mean_ms(),
+            p95: meter.sojourn.quantile_ms(0.95),
+            max: meter.sojourn.max_ms(),
+        },
+        extra,
+    }
+}
+
+pub(crate) fn mbit(bytes: u64, d: Duration) -> f64 {
+    bytes as f64 * 8.0 / d.as_secs_f64() / 1e6
+}
+
+fn jain(v: &[f64]) -> f64 {
+    let (sum, squares) = v.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+    if squares == 0.0 {
+        1.0
+    } else {
+        sum * sum / (v.len() as f64 * squares)
+    }
+}
+
+/// Seconds from `begin` to `t`, which may be before it.
+pub(crate) fn seconds_from(begin: Time, t: Time) -> f64 {
+    (t.as_nanos() as f64 - begin.as_nanos() as f64) / 1e9
+}
+
+/// The direction of a probe that has one.
+pub(crate) fn direction_of(kind: ProbeKindScenario) -> Option<Direction> {
+    match kind {
+        ProbeKindScenario::Isochronous(d, _) | ProbeKindScenario::Poisson(d, _) | ProbeKindScenario::Voip(d, _) => {
+            Some(d)
+        }
+        ProbeKindScenario::Icmp(_) | ProbeKindScenario::UdpRr(_) => None,
+    }
+}
+
+/// The series of a probe: those of a request-response probe are the means of the transactions that ended in each bin, as
+/// netperf's interim results are. Bins begin with the run, and are told from the one in which the probe began to send,
+/// `phase` after that.
+fn series_of(s: &ProbeScenario, samples: &[Sample], scenario: &Scenario, phase: Duration) -> ProbeSeries {
+    if let ProbeKindScenario::UdpRr(_) = s.kind {
+        let bin = scenario.sample_interval.as_nanos();
+        let lead = i128::from(scenario.lead.as_nanos());
+        let bins = (scenario.lead + scenario.duration).as_nanos().div_ceil(bin) as usize;
+        let mut sums = vec![(0u128, 0u64); bins];
+        for sample in samples {
+            if let Some(rtt) = sample.delay_ns
+                && let Ok(ended) = u64::try_from(i128::from(sample.sent_ns) + lead + i128::from(rtt))
+                && let Some(b) = sums.get_mut((ended / bin) as usize)
+            {
+                b.0 += u128::from(rtt);
+                b.1 += 1;
+            }
+        }
+        let first = (phase.as_nanos() / bin) as usize;
+        let begin = Time::ZERO + scenario.lead;
+        let kept = sums.iter().enumerate().skip(first);
+        return ProbeSeries {
+            t_s: kept
+                .clone()
+                .map(|(i, _)| seconds_from(begin, Time::from_nanos(i as u64 * bin)))
+                .collect(),
+            rtt_ms: kept
+                .map(|(_, &(sum, n))| (n > 0).then(|| sum as f64 / n as f64 / 1e6))
+                .collect(),
+        };
+    }
+    ProbeSeries {
+        t_s: samples.iter().map(|s| s.sent_ns as f64 / 1e9).collect(),
+        rtt_ms: samples
+            .iter()
+            .map(|s| s.delay_ns.map(|ns| Duration::from_nanos(ns).as_millis_f64()))
+            .collect(),
+    }
+}
+
+/// What the probes of a run say, each and together.
+#[derive(Default)]
+pub(crate) struct Probes {
+    records: Vec<ProbeRecord>,
+    series: BTreeMap<String, ProbeSeries>,
+    voice: BTreeMap<String, VoiceSeries>,
+    /// Of all echo probes in the measured window: round-trip times, ms, and what they exceed the base by, added up.
+    rtts: Vec<f64>,
+    excess: f64,
+    sent: u64,
+    lost: u64,
+}
+
+impl Probes {
+    /// The next probe, which is no voice stream. It began to send `phase` after the beginning of the run.
+    pub(crate) fn add(
+        &mut self,
+        scenario: &Scenario,
+        s: &ProbeScenario,
+        samples: &[Sample],
+        phase: Duration,
+        queue_shared_with: Vec<String>,
+    ) {
+        let series = series_of(s, samples, scenario, phase);
+        let measured: Vec<f64> = series
+            .t_s
+            .iter()
+            .zip(&series.rtt_ms)
+            .filter(|(t, _)| **t >= 0.0)
+            .filter_map(|(_, r)| *r)
+            .collect();
+        let in_window = || samples.iter().filter(|s| s.sent_ns >= 0);
+        let sent = in_window().count() as u64;
+        let lost = in_window().filter(|s| s.delay_ns.is_none()).count() as u64;
+        let (kind, one_way) = match s.kind {
+            ProbeKindScenario::Icmp(_) => ("icmp", false),
+            ProbeKindScenario::UdpRr(_) => ("udp_rr", false),
+            ProbeKindScenario::Isochronous(..) => ("isochronous", true),
+            ProbeKindScenario::Poisson(..) => ("poisson", true),
+            ProbeKindScenario::Voip(..) => ("voip", true),
+        };
+        if !one_way {
+            self.sent += sent;
+            self.lost += lost;
+            // Each probe's own base RTT is taken off, so that paths of different lengths mix.
+            self.excess += measured.iter().sum::<f64>() - s.rtt.as_millis_f64() * measured.len() as f64;
+            self.rtts.extend_from_slice(&measured);
+        }
+        let quantiles = Some(Quantiles::of(measured));
+        self.records.push(ProbeRecord {
+            name: s.name.clone(),
+            kind,
+            direction: direction_of(s.kind).map_or("both", Direction::name),
+            sent,
+            lost,
+            rtt_ms: if one_way { None } else { quantiles.clone() },
+            delay_ms: if one_way { quantiles } else { None },
+            voice: None,
+            queue_shared_with,
+        });
+        self.series.insert(s.name.clone(), series);
+    }
+
+    /// The next probe, which is a voice stream, if the scenario says so.
+    pub(crate) fn add_voice(
+        &mut self,
+        scenario: &Scenario,
+        s: &ProbeScenario,
+        trace: &VoiceTrace,
+        bins: &[VoiceBin],
+        base_delay: Duration,
+        queue_shared_with: Vec<String>,
+    ) {
+        if let ProbeKindScenario::Voip(direction, voice) = s.kind {
+            let record = voice::record(s, direction, voice, trace, base_delay, queue_shared_with);
+            self.records.push(record);
+            self.voice.insert(s.name.clone(), voice::series(scenario, bins));
+        }
+    }
+}
+
+/// The series of a run that its back end samples, at the end of each bin.
+#[derive(Default)]
+pub(crate) struct SeriesFacts {
+    pub(crate) t_s: Vec<f64>,
+    /// Of each flow: payload delivered so far, and the window.
+    pub(crate) flows: Vec<(Vec<u64>, Vec<u32>)>,
+    pub(crate) backlog_packets: PerDirection<Vec<u64>>,
+    pub(crate) drops: PerDirection<Vec<u64>>,
+    pub(crate) packets: PerDirection<Vec<u64>>,
+}
+
+/// All that a record is made of.
+pub(crate) struct Facts {
+    pub(crate) backend: Backend,
+    pub(crate) kernel: Option<KernelRecord>,
+    pub(crate) tcp_counters: Option<BTreeMap<String, BTreeMap<String, u64>>>,
+    pub(crate) flows: Vec<FlowRecord>,
+    pub(crate) probes: Probes,
+    pub(crate) web: Vec<WebRecord>,
+    pub(crate) bottleneck: Bottlenecks,
+    pub(crate) series: SeriesFacts,
+    pub(crate) events: u64,
+}
+
+pub(crate) fn assemble(scenario: &Scenario, facts: Facts) -> Record {
+    let p = facts.probes;
+    let goodputs = |direction: Direction| -> Vec<f64> {
+        facts
+            .flows
+            .iter()
+            .filter(|f| f.direction == direction.name())
+            .map(|f| f.goodput_mbit)
+            .collect()
+    };
+    let (up, down) = (goodputs(Direction::Up), goodputs(Direction::Down));
+    let packets = facts.bottleneck.up.packets + facts.bottleneck.down.packets;
+    Record {
+        format: FORMAT,
+        experiment: scenario.experiment.clone(),
+        backend: facts.backend.name(),
+        kernel: facts.kernel,
+        seed: scenario.seed,
+        code_version: env!("CARGO_PKG_VERSION"),
+        scenario: scenario.to_value(),
+        summary: Summary {
+            // From 0.0, because the sum of no floats is -0.0.
+            goodput_up_mbit: up.iter().fold(0.0, |sum, x| sum + x),
+            goodput_down_mbit: down.iter().fold(0.0, |sum, x| sum + x),
+            induced_latency_ms: if p.rtts.is_empty() {
+                0.0
+            } else {
+                p.excess / p.rtts.len() as f64
+            },
+            probe_loss: if p.sent == 0 {
+                0.0
+            } else {
+                f64::from(p.lost as u32) / p.sent as f64
+            },
+            jain_up: jain(&up),
+            jain_down: jain(&down),
+            rtt_ms: Quantiles::of(p.rtts),
+            page_fetch_s: pages::mean_time(&facts.web),
+        },
+        flows: facts.flows,
+        probes: p.records,
+        web: facts.web,
+        bottleneck: facts.bottleneck,
+        tcp_counters: facts.tcp_counters,
+        series: series(scenario, facts.series, p.series, p.voice),
+        cost: Cost {
+            events: facts.events,
+            packets,
+            sim_s: scenario.duration.as_secs_f64(),
+            ..Cost::default()
+        },
+    }
+}
+
+fn series(
+    scenario: &Scenario,
+    s: SeriesFacts,
+    rtt: BTreeMap<String, ProbeSeries>,
+    voip: BTreeMap<String, VoiceSeries>,
+) -> SeriesRecord {
+    let goodput = |delivered: &[u64]| -> Vec<f64> {
+        let mut last = 0;
+        delivered
+            .iter()
+            .map(|&d| mbit(d - std::mem::replace(&mut last, d), scenario.sample_interval))
+            .collect()
+    };
+    let mut goodput_mbit = BTreeMap::new();
+    let mut cwnd_segments = BTreeMap::new();
+    for (flow, (delivered, cwnd)) in scenario.flows.iter().zip(s.flows) {
+        goodput_mbit.insert(flow.name.clone(), goodput(&delivered));
+        cwnd_segments.insert(flow.name.clone(), cwnd);
+    }
+    SeriesRecord {
+        interval_s: scenario.sample_interval.as_secs_f64(),
+        t_s: s.t_s,
+        goodput_mbit,
+        cwnd_segments,
+        backlog_packets: s.backlog_packets,
+        drops: s.drops,
+        packets: s.packets,
+        rtt,
+        voip,
+    }
+}
