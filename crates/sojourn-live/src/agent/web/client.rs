@@ -6,7 +6,7 @@ use crate::agent::tcp_info::TcpInfo;
 use crate::agent::{AgentError, Host, World};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{SendFlags, connect, getsockname, send, sockopt};
+use rustix::net::{SendFlags, connect, getpeername, getsockname, send, sockopt};
 use sojourn_bed::{Fetch, WebPlan};
 use std::net::SocketAddrV4;
 
@@ -147,7 +147,7 @@ impl Client {
             world.cancel_timer(timer(worker));
             match &w.phase {
                 Phase::Looking { socket, .. } | Phase::Connecting { socket, .. } | Phase::Open(Open { socket, .. }) => {
-                    world.deregister(self.key(worker), socket.as_fd())?
+                    world.deregister(self.key(worker), socket.as_fd())?;
                 }
                 Phase::Unused | Phase::Failed => {}
             }
@@ -315,13 +315,16 @@ impl Client {
         if sockopt::socket_error(socket).map_err(failed)?.is_err() {
             return self.set_phase(worker, Phase::Failed, world);
         }
+        match getpeername(socket) {
+            Ok(_) => {}
+            // The handshake is not over.
+            Err(Errno::NOTCONN) => return Ok(()),
+            Err(error) => return Err(failed(error)),
+        }
         let info = TcpInfo::read(socket.as_fd()).map_err(AgentError::io(format!(
             "web client {}: reading TCP_INFO",
             self.plan.name
         )))?;
-        if !info.left_syn_sent {
-            return Ok(());
-        }
         let here = getsockname(socket).and_then(SocketAddrV4::try_from).map_err(failed)?;
         if let Some(page) = &mut self.page {
             page.fetch.syn_retransmitted += info.retransmissions;

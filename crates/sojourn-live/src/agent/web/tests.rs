@@ -11,6 +11,7 @@ use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const MS: u64 = 1_000_000;
+const MILLISECOND: i64 = 1_000_000;
 
 /// How long nothing must happen before the clock goes on: loopback delivers while a packet is being sent, so anything that
 /// is not there by now is waiting for a timer.
@@ -186,7 +187,7 @@ fn a_page_takes_the_time_of_its_answers_in_turn() {
         let (mut world, mut web) = started(&plan(&vec![1000; objects], workers));
         world.run(&mut web, i64::MAX, 1);
         let expected = Fetch {
-            start_ns: 10 * MS as i64,
+            start_ns: 10 * MILLISECOND,
             dns_ns: 0,
             connect_ns: 0,
             time_ns: answers * 7 * MS,
@@ -250,7 +251,7 @@ fn pages_begin_an_interval_apart_or_at_once() {
             ..plan(&[1000, 1000], 1)
         });
         world.run(&mut web, i64::MAX, 4);
-        web.fetches().iter().map(|f| f.start_ns / MS as i64).collect()
+        web.fetches().iter().map(|f| f.start_ns / MILLISECOND).collect()
     };
     assert_eq!(starts(100), [10, 110, 210, 310]);
     assert_eq!(starts(40), [10, 70, 130, 190]);
@@ -274,7 +275,7 @@ fn a_query_without_an_answer_is_repeated_every_5_s() {
 #[test]
 fn retries_of_all_workers_count() {
     let (mut world, mut web) = started(&plan(&[1000, 1000, 1000], 2));
-    world.run(&mut web, 12 * MS as i64, 1);
+    world.run(&mut web, 12 * MILLISECOND, 1);
     world.lose_queries = 1;
     world.run(&mut web, i64::MAX, 1);
     let fetch = web.fetches()[0];
@@ -295,7 +296,7 @@ fn without_look_ups_nothing_is_asked_of_the_resolver() {
 #[test]
 fn a_fetch_under_way_at_the_end_is_not_counted() {
     let (mut world, mut web) = started(&plan(&[1000, 1000], 1));
-    world.run(&mut web, 218 * MS as i64, usize::MAX);
+    world.run(&mut web, 218 * MILLISECOND, usize::MAX);
     web.window_ends(&mut world).unwrap();
     assert!(world.sockets.is_empty() && world.timers.is_empty());
     // What the event loop had already taken from the kernel.
@@ -336,7 +337,7 @@ fn sockets_are_opened_where_they_belong_and_closed_after_the_page() {
 #[test]
 fn both_ends_have_the_congestion_control_of_the_plan_and_send_at_once() {
     let (mut world, mut web) = started(&plan(&[1000], 1));
-    world.run(&mut web, 11 * MS as i64, 1);
+    world.run(&mut web, 11 * MILLISECOND, 1);
     for key in [KEY_WORKERS, KEY_WORKERS + 1] {
         let socket = &world.sockets[&key];
         assert_eq!(sockopt::tcp_congestion(socket).unwrap(), "reno");
@@ -384,7 +385,7 @@ fn strangers_do_not_disturb() {
 #[test]
 fn no_fetch_is_completed_after_a_connection_failed() {
     let (mut world, mut web) = started(&plan(&[1000, 1000], 1));
-    world.run(&mut web, 211 * MS as i64, usize::MAX);
+    world.run(&mut web, 211 * MILLISECOND, usize::MAX);
     let server = &world.sockets[&(KEY_WORKERS + 1)];
     send(server, &[0; 500], SendFlags::empty()).unwrap();
     rustix::net::shutdown(server, rustix::net::Shutdown::Write).unwrap();

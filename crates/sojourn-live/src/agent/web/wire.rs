@@ -5,6 +5,7 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with, sockopt,
 };
+use std::cmp::Ordering;
 use std::net::SocketAddrV4;
 
 /// The first bytes of a request say which object it wants, by its number in the page, little-endian. The rest is zeros.
@@ -148,13 +149,13 @@ impl Request {
             *place = byte;
         }
         self.received = self.received.saturating_add(bytes.len() as u64);
-        if self.received < length {
-            Heard::Part
-        } else if self.received > length {
-            Heard::TooMuch
-        } else {
-            let named = length >= HEAD as u64;
-            Heard::Whole(named.then_some(usize::from(u16::from_le_bytes(self.head))))
+        match self.received.cmp(&length) {
+            Ordering::Less => Heard::Part,
+            Ordering::Equal => {
+                let named = length >= HEAD as u64;
+                Heard::Whole(named.then_some(usize::from(u16::from_le_bytes(self.head))))
+            }
+            Ordering::Greater => Heard::TooMuch,
         }
     }
 }
