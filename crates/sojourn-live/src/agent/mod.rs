@@ -4,8 +4,5 @@
 //! order of everything is that of the kernel's events, and a virtual-time kernel gives the same bytes each time.
 
 mod actor;
-mod tcp_info;
-mod web;
 
 pub use actor::{Actor, AgentError, Host, World};
-pub use web::Web;
