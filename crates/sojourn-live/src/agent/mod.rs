@@ -4,5 +4,20 @@
 //! order of everything is that of the kernel's events, and a virtual-time kernel gives the same bytes each time.
 
 mod actor;
+mod build;
+mod bulk;
+mod check;
+mod counters;
+pub mod guest;
+pub mod host;
+pub mod job;
+mod netlink;
+mod qdisc;
+mod reactor;
+mod run;
+mod tcp_info;
+mod xstats;
 
 pub use actor::{Actor, AgentError, Host, World};
+pub use reactor::Reactor;
+pub use run::carry_out;
