@@ -2,8 +2,8 @@
 
 use super::dns;
 use super::wire::{Arrived, Message, read, tcp_socket, udp_socket};
-use crate::agent::tcp_info::TcpInfo;
-use crate::agent::{AgentError, Host, World};
+use crate::agent::netlink::Netlink;
+use crate::agent::{AgentError, Host, World, tcp_info};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, connect, getpeername, getsockname, send, sockopt};
@@ -70,6 +70,8 @@ pub(super) struct Client {
     page: Option<Page>,
     queries: u16,
     buffer: Vec<u8>,
+    /// Tells of the client's sockets; from the start on.
+    diagnosis: Option<Netlink>,
     pub(super) fetches: Vec<Fetch>,
 }
 
@@ -89,6 +91,7 @@ impl Client {
             page: None,
             queries: 0,
             buffer: vec![0; READ_AT_ONCE],
+            diagnosis: None,
             fetches: Vec::new(),
             plan,
         }
@@ -100,8 +103,15 @@ impl Client {
     }
 
     /// Sets the timer of the first page.
-    pub(super) fn start(&self, world: &mut dyn World) {
+    pub(super) fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        world.enter(Host::Client)?;
+        let opened = Netlink::socket_diagnosis();
+        self.diagnosis = Some(opened.map_err(AgentError::io(format!(
+            "web client {}: opening a netlink socket",
+            self.plan.name
+        )))?);
         world.set_timer(TIMER_PAGE, i64::try_from(self.plan.start_ns).unwrap_or(i64::MAX));
+        Ok(())
     }
 
     /// A timer is due.
@@ -315,19 +325,20 @@ impl Client {
         if sockopt::socket_error(socket).map_err(failed)?.is_err() {
             return self.set_phase(worker, Phase::Failed, world);
         }
-        match getpeername(socket) {
-            Ok(_) => {}
+        let there = match getpeername(socket) {
+            Ok(Some(there)) => SocketAddrV4::try_from(there).map_err(failed)?,
             // The handshake is not over.
-            Err(Errno::NOTCONN) => return Ok(()),
+            Ok(None) | Err(Errno::NOTCONN) => return Ok(()),
             Err(error) => return Err(failed(error)),
-        }
-        let info = TcpInfo::read(socket.as_fd()).map_err(AgentError::io(format!(
-            "web client {}: reading TCP_INFO",
-            self.plan.name
-        )))?;
+        };
         let here = getsockname(socket).and_then(SocketAddrV4::try_from).map_err(failed)?;
+        let asked = self.diagnosis.as_mut().map(|d| tcp_info::ask(d, &[(here, there)]));
+        let info = match asked {
+            Some(told) => told.map_err(AgentError::io(format!("web client {}: asking for TCP_INFO", self.plan.name)))?[0],
+            None => None,
+        };
         if let Some(page) = &mut self.page {
-            page.fetch.syn_retransmitted += info.retransmissions;
+            page.fetch.syn_retransmitted += info.map_or(0, |info| info.retransmissions);
             if worker == 0 {
                 page.fetch.connect_ns = world.now().saturating_sub(*since) as u64;
             }

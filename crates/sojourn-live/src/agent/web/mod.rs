@@ -137,12 +137,12 @@ impl Actor for Web {
         let resolver = SocketAddrV4::new(host, ports::DNS + self.index as u16);
         let firsts = (KEY_WORKERS + self.plan.workers as u32, Client::timers(&self.plan));
         world.enter(Host::Server)?;
-        let ends = Ends {
+        let mut ends = Ends {
             server: Server::open(&self.plan, server, KEY_SERVER, firsts, world)?,
             resolver: Resolver::open(resolver, KEY_RESOLVER, world)?,
             client: Client::new(self.plan.clone(), server, resolver, KEY_WORKERS),
         };
-        ends.client.start(world);
+        ends.client.start(world)?;
         self.ends = Some(ends);
         Ok(())
     }
