@@ -334,7 +334,10 @@ impl Client {
         let here = getsockname(socket).and_then(SocketAddrV4::try_from).map_err(failed)?;
         let asked = self.diagnosis.as_mut().map(|d| tcp_info::ask(d, &[(here, there)]));
         let info = match asked {
-            Some(told) => told.map_err(AgentError::io(format!("web client {}: asking for TCP_INFO", self.plan.name)))?[0],
+            Some(told) => told.map_err(AgentError::io(format!(
+                "web client {}: asking for TCP_INFO",
+                self.plan.name
+            )))?[0],
             None => None,
         };
         if let Some(page) = &mut self.page {
