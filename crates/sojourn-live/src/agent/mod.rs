@@ -17,8 +17,10 @@ mod qdisc;
 mod reactor;
 mod run;
 mod tcp_info;
+mod web;
 mod xstats;
 
 pub use actor::{Actor, AgentError, Host, World};
 pub use reactor::Reactor;
 pub use run::carry_out;
+pub use web::Web;

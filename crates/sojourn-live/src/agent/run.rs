@@ -7,6 +7,7 @@ use super::counters::Counters;
 use super::job::{Job, Task};
 use super::qdisc::Bottlenecks;
 use super::reactor::Reactor;
+use super::web::Web;
 use super::{Actor, AgentError, check, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, WebMeasured};
@@ -88,11 +89,8 @@ fn actors(job: &Job, bed: &mut Bed) -> Result<Vec<Box<dyn Actor>>, AgentError> {
             probe.name
         )));
     }
-    if let Some(web) = plan.web.first() {
-        return Err(AgentError::Plan(format!(
-            "this agent cannot carry the web client {}",
-            web.name
-        )));
+    for (index, web) in plan.web.iter().enumerate() {
+        actors.push(Box::new(Web::new(index, web, plan)?));
     }
     actors.shrink_to_fit();
     Ok(actors)
