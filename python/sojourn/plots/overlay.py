@@ -14,6 +14,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator
 
 from sojourn.plots import style
 from sojourn.plots.panels import link_title, say_no_data
@@ -162,7 +163,7 @@ def _scatter(one: Axes, pairs: Sequence[tuple[float, float]], share: float) -> N
     for axis in (one.xaxis, one.yaxis):
         style.log_ticks(axis)
         if few:
-            axis.get_major_locator().set_params(subs=(1,))
+            axis.set_major_locator(LogLocator(subs=(1,)))
     one.set_xlim(*ends)
     one.set_ylim(*ends)
     one.set_aspect("equal")
@@ -200,7 +201,7 @@ def _scale(one: Axes, axis: Axis, lines: Mapping[str, tuple[Array, Array]]) -> N
         one.set_xscale("log")
         style.log_ticks(one.xaxis)
         if np.nanmax(xs) > 100 * np.nanmin(xs):
-            one.xaxis.get_major_locator().set_params(subs=(1,))
+            one.xaxis.set_major_locator(LogLocator(subs=(1,)))
     if axis.wide_y and _wide(ys):
         one.set_yscale("log")
         style.log_ticks(one.yaxis)

@@ -2,8 +2,8 @@
 
 A pair *agrees* if the point estimates are within the bar. It *differs* if the 95 % interval of their difference lies
 outside the bar as a whole. Else the estimates are outside and the interval reaches in, and one *cannot tell*; so it is
-too where a side has one run, which says nothing about its spread, or no value at all. The kernel's mean sets the bar, and
-counts as exact in it.
+too where a side has one run, which says nothing about its spread, or no value at all. The kernel's mean sets the bar,
+and counts as exact in it.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
         f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in the notes beside it and appended.",
         _facts(parts),
         "## Summary",
-        "A cell is one link and one discipline. *Within the bar* counts the means, as the project's goal does; *surely* "
-        "counts the cells of these whose whole interval is within it.",
+        "A cell is one link and one discipline. *Within the bar* counts the means, as the project's goal does; "
+        "*surely* counts the cells of these whose whole interval is within it.",
         words.counts_table(parts),
         "## Rules",
     ]
@@ -71,7 +71,8 @@ def write(parts: Sequence[Part], command: str, page: Path) -> None:
 def _facts(parts: Sequence[Part]) -> str:
     """Return the facts of each part; one that all share is said once."""
     names = list(dict.fromkeys(name for part in parts for name in part.facts if not name.startswith(_PASSING)))
-    shared, own = [], []
+    shared: list[str] = []
+    own: list[str] = []
     for name in names:
         values = {part.facts.get(name) for part in parts}
         (shared if len(values) == 1 else own).append(name)

@@ -1,8 +1,8 @@
 """Scenarios drawn by a seed: links, paths, loads and disciplines that nobody chose.
 
-One row of `COLUMNS` numbers, uniform in [0, 1), is drawn for each scenario from numpy's `Generator(PCG64(seed))`, row by
-row, whatever the scenario needs of them. So scenario k is a function of the seed and k alone: a larger `--count` begins
-with the scenarios of a smaller one. What a number means (u is the number of that column):
+One row of `COLUMNS` numbers, uniform in [0, 1), is drawn for each scenario from numpy's `Generator(PCG64(seed))`, row
+by row, whatever the scenario needs of them. So scenario k is a function of the seed and k alone: a larger `--count`
+begins with the scenarios of a smaller one. What a number means (u is the number of that column):
 
 | column | what                            | how                                                                       |
 |--------|---------------------------------|---------------------------------------------------------------------------|

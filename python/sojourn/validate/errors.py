@@ -1,8 +1,8 @@
 """How far two back ends differ over many scenarios: relative errors, their median and their 90th percentile.
 
-The relative error of a scenario is `|sim - kernel| / |kernel|`, from the means over the repeats. A latency near zero has
-no relative error worth the name, so for latency the divisor is not below 1 ms: an error of 10 % is then 0.1 ms, as a
-grid's bar of 10 % or 1 ms says that a millisecond does not matter there.
+The relative error of a scenario is `|sim - kernel| / |kernel|`, from the means over the repeats. A latency near zero
+has no relative error worth the name, so for latency the divisor is not below 1 ms: an error of 10 % is then 0.1 ms, as
+a grid's bar of 10 % or 1 ms says that a millisecond does not matter there.
 
 The bars: the median over the scenarios below 5 %, the 90th percentile below 20 %. Quantiles interpolate (the default of
 numpy). Their intervals are percentile bootstrap intervals over the scenarios; they do not hold the noise of each

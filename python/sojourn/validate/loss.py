@@ -1,9 +1,9 @@
 """The share of lost packets over several runs, with an interval that few losses do not make too short.
 
-Packets of one run are lost together, so runs are what repeats, and `sojourn.stats.share_interval` takes them so. But four
-runs that each lost one packet have no spread at all, although one or three could as well have been lost; so the
-interval is never narrower than that of the total as a Poisson variable (Garwood's exact one). Where nothing was lost, it
-is that of `share_interval`, the rule of three.
+Packets of one run are lost together, so runs are what repeats, and `sojourn.stats.share_interval` takes them so. But
+four runs that each lost one packet have no spread at all, although one or three could as well have been lost; so the
+interval is never narrower than that of the total as a Poisson variable (Garwood's exact one). Where nothing was lost,
+it is that of `share_interval`, the rule of three.
 
 Source: F. Garwood, "Fiducial limits for the Poisson distribution", Biometrika 28 (1936).
 """

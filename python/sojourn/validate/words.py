@@ -22,8 +22,8 @@ Values are the mean over the runs and its 95 % interval (bootstrap; Student's be
 than Poisson's); the interval of a difference is put together from both (MOVER: Zou and Donner 2008)."""
 
 RANDOM_RULES = """\
-The relative error is |simulator - kernel| / kernel, of the means over the runs; for latency the divisor is at least 1 ms.
-The median over the scenarios must be below 5 % and the 90th percentile below 20 %. The noise of the means is part of
+The relative error is |simulator - kernel| / kernel, of the means over the runs; for latency the divisor is at least
+1 ms. The median over the scenarios must be below 5 % and the 90th percentile below 20 %. The noise of the means is part of
 every error. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw` says."""
 
 
@@ -175,9 +175,12 @@ def _what(scenario: Mapping[str, Any]) -> list[str]:
 def _pair(entry: Entry | None) -> list[str]:
     if entry is None:
         return ["-", "-"]
-    pair = [tables.number(entry[side], entry["digits"]) for side in ("linux", "sim")]
     error = entry["relative_error"]
-    return [" / ".join(pair), "-" if error is None else f"{100 * error:.1f} %"]
+    return [_both_means(entry), "-" if error is None else f"{100 * error:.1f} %"]
+
+
+def _both_means(entry: Entry) -> str:
+    return " / ".join(tables.number(entry[side], entry["digits"]) for side in ("linux", "sim"))
 
 
 def _worst_text(part: Part) -> str:
@@ -210,11 +213,7 @@ def _means(entries: Sequence[Entry]) -> str:
     for name, there in by_cell.items():
         cells = [name]
         for metric in heads:
-            entry = there.get(metric)
-            pair = (
-                ["-"] if entry is None else [tables.number(entry[side], entry["digits"]) for side in ("linux", "sim")]
-            )
-            cells.append(" / ".join(pair))
+            cells.append(_both_means(there[metric]) if metric in there else "-")
         rows.append(cells)
     return tables.markdown(["scenario", *heads.values()], rows)
 
