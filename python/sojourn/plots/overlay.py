@@ -61,6 +61,8 @@ class Axis:
         Whether an axis is logarithmic in panels whose values are wide apart.
     y_end
         Upper end of y, if it is the same in all panels.
+    from_zero
+        Whether y begins at 0 where it is not logarithmic.
     note_low
         Whether notes are at the lower end of a panel.
     """
@@ -71,6 +73,7 @@ class Axis:
     wide_x: bool = False
     wide_y: bool = False
     y_end: float | None = None
+    from_zero: bool = True
     note_low: bool = False
 
 
@@ -207,7 +210,7 @@ def _scale(one: Axes, axis: Axis, lines: Mapping[str, tuple[Array, Array]]) -> N
         style.log_ticks(one.yaxis)
     elif axis.y_end is not None:
         one.set_ylim(0, axis.y_end)
-    else:
+    elif axis.from_zero:
         one.set_ylim(bottom=0)
 
 

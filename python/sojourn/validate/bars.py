@@ -89,7 +89,8 @@ class Within:
         if abs(gap.value) <= room:
             whole = gap.low is not None and gap.high is not None and -room <= gap.low and gap.high <= room
             return Judged(verdict=AGREES, bar=room, surely=whole)
-        return _outside(gap.low is not None and gap.low > room, gap.high is not None and gap.high < -room, gap, room)
+        above, below = gap.low is not None and gap.low > room, gap.high is not None and gap.high < -room
+        return _outside(gap, room, above=above, below=below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,15 +125,15 @@ class Factor:
         if high.value <= 0 and low.value <= 0:
             whole = high.high is not None and low.high is not None and max(high.high, low.high) <= 0
             return Judged(verdict=AGREES, bar=self.factor, surely=whole)
-        return _outside(high.low is not None and high.low > 0, low.low is not None and low.low > 0, high, self.factor)
+        above, below = high.low is not None and high.low > 0, low.low is not None and low.low > 0
+        return _outside(high, self.factor, above=above, below=below)
 
 
 Bar = Within | Factor
 
 
-def _outside(above: bool, below: bool, gap: Interval, bar: float) -> Judged:  # noqa: FBT001
+def _outside(gap: Interval, bar: float, *, above: bool, below: bool) -> Judged:
     """Return the verdict on a pair whose estimates are outside the bar."""
     if above or below:
         return Judged(verdict=DIFFERS, bar=bar)
-    why = "a back end has one run" if gap.low is None else "the interval of the difference reaches into the bar"
-    return Judged(verdict=CANNOT_TELL, bar=bar, reason=why)
+    return Judged(verdict=CANNOT_TELL, bar=bar, reason="a back end has one run" if gap.low is None else "")

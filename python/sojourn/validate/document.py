@@ -42,7 +42,8 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
         "## Summary",
         "A cell is one link and one discipline. *Within the bar* counts the means, as the project's goal does; "
         "*surely* counts the cells of these whose whole interval is within it.",
-        words.counts_table(parts),
+        *([words.counts_table(grids)] if grids else []),
+        *(f"{part.name}:\n\n{words.quantiles_table(part)}" for part in drawn),
         "## Rules",
     ]
     blocks += [words.RULES] if grids else []

@@ -136,4 +136,4 @@ def _judge(value: float, low: float | None, high: float | None, bar: float) -> J
         return Judged(verdict=bars.AGREES, bar=bar, surely=high is not None and high < bar)
     if low is not None and low >= bar:
         return Judged(verdict=bars.DIFFERS, bar=bar)
-    return Judged(verdict=bars.CANNOT_TELL, bar=bar, reason="the interval over the scenarios reaches below the bar")
+    return Judged(verdict=bars.CANNOT_TELL, bar=bar)

@@ -53,7 +53,7 @@ def grid_figures(ran: Sequence[Both], experiment: str) -> list[Drawn]:
     return found
 
 
-def scatter_figure(rows: Sequence[Row]) -> list[Drawn]:
+def scatter_figure(rows: Sequence[Row], name: str) -> list[Drawn]:
     """Return the figure of many scenarios: the judged metrics, the simulator's means over the kernel's."""
     groups: dict[str, list[tuple[float, float]]] = {}
     units: dict[str, str] = {}
@@ -62,7 +62,12 @@ def scatter_figure(rows: Sequence[Row]) -> list[Drawn]:
             pair = (row.kernel.interval.value, row.sim.interval.value)
             groups.setdefault(row.metric.title, []).append(pair)
             units[row.metric.title] = row.metric.unit
-    return [_drawn("scatter", scatter_pairs(groups, units, share=0.1, title="shaded: within 10 %"))]
+    return [
+        _drawn(
+            "scatter",
+            scatter_pairs(groups, units, share=0.1, title=f"{name}: means of each scenario; shaded: within 10 %"),
+        )
+    ]
 
 
 def _drawn(name: str, figure: Figure) -> Drawn:
@@ -127,8 +132,8 @@ def _spacing(both: Both) -> Panel:
     flows = both.kernel[0].record["flows"]
     way = "up" if not flows or any(flow["direction"] == "up" for flow in flows) else "down"
     gaps = [_mean_gap(runs, way) for runs in (both.kernel, both.sim)]
-    words = [f"{gap:.3g}" if gap is not None else "-" for gap in gaps]
-    return _panel(both, lambda runs: _cumulative(runs, way), f"gap {words[0]} / {words[1]} ms")
+    words = [f"{gap:.0f}" if gap is not None else "-" for gap in gaps]
+    return _panel(both, lambda runs: _cumulative(runs, way), f"{way}: gap {words[0]} / {words[1]} ms")
 
 
 def _cumulative(runs: Sequence[Run], way: str) -> Line:
@@ -199,7 +204,7 @@ _FIGURES: tuple[tuple[str, str, Axis, Callable[[Both], Panel]], ...] = (
     (
         "settle",
         "latency while the flows start, mean of the runs",
-        Axis(x="time since the flows started (s)", y="round-trip time (ms)", wide_y=True),
+        Axis(x="time since the flows started (s)", y="round-trip time (ms)", wide_y=True, from_zero=False),
         _time_to_settle,
     ),
 )

@@ -19,6 +19,11 @@ PART_FORMAT = "sojourn-validate/1"
 #: The file of a part in its folder.
 FILE = "part.json"
 
+#: What the names of metrics that are counted together begin with.
+_KINDS = (("goodput_", "goodput"), ("share_", "flow shares"))
+#: From the worst on.
+_ORDER = (bars.DIFFERS, bars.CANNOT_TELL, bars.AGREES)
+
 #: An entry of `validate.json`.
 Entry = dict[str, Any]
 
@@ -61,13 +66,16 @@ class Part:
         return any(entry["verdict"] == bars.DIFFERS for entry in self.entries)
 
     def counts(self) -> dict[str, Counts]:
-        """Return how many cells of each judged metric have which verdict, by the metric's title."""
-        found: dict[str, list[Entry]] = {}
+        """Return how many cells have which verdict, for each kind of metric.
+
+        Goodput is one kind, both directions of a cell together, and so are the shares of all its flows; a cell has the
+        worst verdict of them.
+        """
+        found: dict[str, dict[str, list[Entry]]] = {}
         for entry in self.judged:
-            # Shares of several flows are one metric here: each is a share of the total.
-            title = "share of the total" if entry["metric"].startswith("share_") else entry["title"]
-            found.setdefault(title, []).append(entry)
-        return {title: Counts.of(entries) for title, entries in found.items()}
+            title = next((title for start, title in _KINDS if entry["metric"].startswith(start)), entry["title"])
+            found.setdefault(title, {}).setdefault(entry["scenario"], []).append(entry)
+        return {title: Counts.of([_worst(entries) for entries in cells.values()]) for title, cells in found.items()}
 
     def to_json(self) -> str:
         """Return the part as JSON, format `sojourn-validate/1`."""
@@ -172,6 +180,12 @@ def load(folder: Path) -> Part:
     except TypeError as error:
         message = f"{path} cannot be read: it is not a whole part"
         raise SojournError(message) from error
+
+
+def _worst(entries: Sequence[Entry]) -> Entry:
+    """Return one verdict for several."""
+    verdict = min((entry["verdict"] for entry in entries), key=_ORDER.index)
+    return {"verdict": verdict, "surely": all(entry["surely"] for entry in entries)}
 
 
 def _quantile_entry(name: str, one: Quantile) -> Entry:

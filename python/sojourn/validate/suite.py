@@ -207,7 +207,7 @@ def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> Outcome:
                 for error in worst(found)
             ],
         )
-        return Outcome(part=part, figures=tuple(scatter_figure(rows)) if figures else ())
+        return Outcome(part=part, figures=tuple(scatter_figure(rows, asked.name)) if figures else ())
     part = Part(name=asked.name, command=asked.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
     return Outcome(part=part, figures=tuple(grid_figures(ran, asked.name)) if figures else ())
 

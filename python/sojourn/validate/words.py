@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sojourn import tables
@@ -23,8 +23,8 @@ than Poisson's); the interval of a difference is put together from both (MOVER: 
 
 RANDOM_RULES = """\
 The relative error is |simulator - kernel| / kernel, of the means over the runs; for latency the divisor is at least
-1 ms. The median over the scenarios must be below 5 % and the 90th percentile below 20 %. The noise of the means is part of
-every error. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw` says."""
+1 ms. The median over the scenarios must be below 5 % and the 90th percentile below 20 %. The noise of the means is part
+of every error. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw` says."""
 
 
 def report(part: Part, figures: Sequence[str]) -> str:
@@ -33,7 +33,7 @@ def report(part: Part, figures: Sequence[str]) -> str:
         f"# Validation: {part.name}",
         f"Made by\n\n    {part.command}",
         tables.markdown(("", ""), list(part.facts.items()), left=2),
-        counts_table([part]),
+        *([] if is_drawn(part) else [counts_table([part])]),
         RANDOM_RULES if is_drawn(part) else RULES,
         *body(part, level=2),
         *not_judged(part, level=2),
@@ -60,6 +60,11 @@ def counts_table(parts: Iterable[Part], *, markdown: bool = True) -> str:
     return (tables.markdown if markdown else tables.text)(heads, rows, left=2)
 
 
+def quantiles_table(part: Part) -> str:
+    """Return the quantiles of the relative errors of drawn scenarios."""
+    return tables.markdown(_QUANTILE_HEADS, [quantile_cells(entry) for entry in _quantiles(part)])
+
+
 def body(part: Part, *, level: int) -> list[str]:
     """Return the judged tables of a part, with headings of a level."""
     return _drawn(part, level) if is_drawn(part) else _grid(part, level)
@@ -72,11 +77,11 @@ def terminal(part: Part) -> str:
     if entries:
         rows = [[entry["scenario"], entry["title"], *judged_cells(entry)] for entry in entries]
         blocks.append(tables.text(["scenario", "metric", *_JUDGED_HEADS], rows, left=2))
-    quantiles = [entry for entry in part.judged if entry["bar_is"] == "below"]
-    if quantiles:
-        rows = [quantile_cells(entry) for entry in quantiles]
-        blocks += [tables.text(_QUANTILE_HEADS, rows, left=1), _worst_text(part)]
-    blocks.append(counts_table([part], markdown=False))
+    if is_drawn(part):
+        rows = [quantile_cells(entry) for entry in _quantiles(part)]
+        blocks += [tables.text(_QUANTILE_HEADS, rows), _worst(part, tables.text)]
+    else:
+        blocks.append(counts_table([part], markdown=False))
     return "\n\n".join(blocks)
 
 
@@ -113,6 +118,9 @@ def not_judged(part: Part, *, level: int) -> list[str]:
     return blocks
 
 
+#: `tables.text` or `tables.markdown`.
+Table = Callable[..., str]
+
 _JUDGED_HEADS = ["kernel", "simulator", "ratio", "difference", "bar", "verdict"]
 _QUANTILE_HEADS = ("relative error", "% [95 % interval]", "bar", "verdict")
 
@@ -132,10 +140,12 @@ def _grid(part: Part, level: int) -> list[str]:
     return blocks
 
 
+def _quantiles(part: Part) -> list[Entry]:
+    return [entry for entry in part.judged if entry["bar_is"] == "below"]
+
+
 def _drawn(part: Part, level: int) -> list[str]:
-    quantiles = [entry for entry in part.judged if entry["bar_is"] == "below"]
-    rows = [quantile_cells(entry) for entry in quantiles]
-    blocks = [f"{'#' * level} {part.name}: errors", tables.markdown(_QUANTILE_HEADS, rows)]
+    blocks = [f"{'#' * level} {part.name}: errors", quantiles_table(part)]
     each = [entry for entry in part.entries if "relative_error" in entry and entry["bar_is"] is not None]
     by_scenario: dict[str, dict[str, Entry]] = {}
     for entry in each:
@@ -154,7 +164,7 @@ def _drawn(part: Part, level: int) -> list[str]:
         "Means, kernel / simulator.",
         tables.markdown(heads, table, left=5),
     ]
-    blocks += [f"{'#' * level} {part.name}: the worst {len(part.worst)}", _worst_text(part)]
+    blocks += [f"{'#' * level} {part.name}: the worst {len(part.worst)}", _worst(part, tables.markdown)]
     for one in part.worst:
         blocks.append(f"`{one['scenario']}`:\n\n```json\n{part.scenarios[one['scenario']]}\n```")
     return blocks
@@ -183,12 +193,12 @@ def _both_means(entry: Entry) -> str:
     return " / ".join(tables.number(entry[side], entry["digits"]) for side in ("linux", "sim"))
 
 
-def _worst_text(part: Part) -> str:
+def _worst(part: Part, table: Table) -> str:
     rows = [
         [one["scenario"], one["title"], "infinite" if one["error"] is None else f"{100 * one['error']:.1f} %"]
         for one in part.worst
     ]
-    return tables.markdown(("worst scenarios", "metric", "error"), rows, left=2)
+    return table(("the worst", "metric", "error"), rows, left=2)
 
 
 def _bar(entry: Entry) -> str:
