@@ -103,7 +103,7 @@ def test_shares_below_what_the_packets_resolve_are_equal() -> None:
     few = Factor(factor=1.5).judge(side(0.01, resolves=0.0003, trials=9000), side(0.0, resolves=0.02, trials=150))
     assert few.verdict == "agrees"
     assert "150 packets" in few.reason
-    assert "2 %" in few.reason
+    assert "0.02 %" in few.reason
     many = Factor(factor=1.5).judge(side(0.01, resolves=0.0003, trials=9000), side(0.0, resolves=0.0003, trials=9000))
     assert many.verdict == "differs"
 
@@ -112,7 +112,7 @@ def test_a_voice_loss_resolves_three_packets() -> None:
     found = loss.lost_share([0, 0, 0, 0], [3000] * 4)
     assert found is not None
     assert (found.interval.value, found.trials) == (0, 12000)
-    assert found.resolves == pytest.approx(3 / 12000, rel=0.002)
+    assert found.resolves == pytest.approx(100 * 3 / 12000, rel=0.002)
     assert found.interval.high == pytest.approx(found.resolves)
     assert loss.lost_share([], []) is None
 
@@ -122,8 +122,8 @@ def test_equal_losses_have_at_least_poissons_interval() -> None:
     assert found is not None
     # Garwood's table: 4 events, 95 %.
     assert loss.poisson_interval(4) == (pytest.approx(1.0899, abs=1e-4), pytest.approx(10.2416, abs=1e-4))
-    assert found.interval.low == pytest.approx(1.0899 / 12000, rel=1e-4)
-    assert found.interval.high == pytest.approx(10.2416 / 12000, rel=1e-4)
+    assert found.interval.low == pytest.approx(100 * 1.0899 / 12000, rel=1e-4)
+    assert found.interval.high == pytest.approx(100 * 10.2416 / 12000, rel=1e-4)
 
 
 def test_losses_in_bursts_have_the_wider_interval_of_the_runs() -> None:
@@ -131,7 +131,7 @@ def test_losses_in_bursts_have_the_wider_interval_of_the_runs() -> None:
     assert found is not None
     assert found.interval.low == 0
     assert found.interval.high is not None
-    assert found.interval.high > 450 / 12000
+    assert found.interval.high > 100 * 450 / 12000
 
 
 def made_up(**changes: Any) -> dict[str, Any]:
@@ -306,7 +306,8 @@ def test_the_seven_disciplines_are_those_of_the_reference_measurements() -> None
                 rate = bits_per_s(scenario[way])
                 theirs = _native.expand_qdisc(scenario[f"qdisc_{way}"], rate)
                 mine = _native.expand_qdisc(discipline.at(rate), rate)
-                assert mine.replace(" drop_batch 1", "") == theirs
+                # The measurements took the kernel's default, the grid does as the paper's kernel did.
+                assert re.sub(" drop_batch .*", "", mine) == re.sub(" drop_batch .*", "", theirs)
                 seen += 1
     assert seen >= 38
 

@@ -29,7 +29,8 @@ class Side:
     interval
         Mean over the runs and its 95 % interval.
     resolves
-        The least value that is told from none, for a share of packets (fraction); else 0.
+        The least value that is told from none, of a share of packets; else 0. In the unit of the interval, which of
+        shares is per cent.
     trials
         The packets behind a share; else 0.
     """
@@ -118,7 +119,7 @@ class Factor:
         resolves = max(sim.resolves, kernel.resolves)
         if max(sim.interval.value, kernel.interval.value) <= resolves:
             trials = min(sim.trials, kernel.trials)
-            why = f"both are at most {100 * resolves:.3g} %, the least share that {trials} packets tell from none"
+            why = f"both at most {resolves:.2g} %, the least that {trials} packets resolve"
             return Judged(verdict=AGREES, bar=self.factor, reason=why)
         high = difference_interval(sim.interval, kernel.interval, factor=self.factor)
         low = difference_interval(kernel.interval, sim.interval, factor=self.factor)

@@ -18,7 +18,7 @@ from sojourn.validate.bars import Side
 
 
 def lost_share(lost: Sequence[int], sent: Sequence[int]) -> Side | None:
-    """Return the mean over runs of the share of lost packets (fraction); `None` if nothing was sent.
+    """Return the mean over runs of the share of lost packets, in per cent; `None` if nothing was sent.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def lost_share(lost: Sequence[int], sent: Sequence[int]) -> Side | None:
     interval = share_interval(lost, sent)
     if total > 0:
         interval = _at_least_poisson(interval, total, trials)
-    return Side(interval=interval, resolves=upper_bound_of_none(trials), trials=trials)
+    return Side(interval=_per_cent(interval), resolves=100 * upper_bound_of_none(trials), trials=trials)
 
 
 def poisson_interval(events: int, *, level: float = LEVEL) -> tuple[float, float]:
@@ -57,3 +57,8 @@ def _at_least_poisson(interval: Interval, events: int, trials: int) -> Interval:
         high=min(max(interval.high, high), 1.0),
         n=interval.n,
     )
+
+
+def _per_cent(interval: Interval) -> Interval:
+    low, high = (None if end is None else 100 * end for end in (interval.low, interval.high))
+    return Interval(value=100 * interval.value, low=low, high=high, n=interval.n)

@@ -105,14 +105,7 @@ def _voice_delay(record: Record) -> float | None:
 def _voice_loss(runs: Sequence[Run]) -> Side | None:
     heard = [voices_in(run.record) for run in runs]
     lost = [sum(voice["lost"] for voice in voices) for voices in heard]
-    side = lost_share(lost, [sum(voice["sent"] for voice in voices) for voices in heard])
-    return None if side is None else _per_cent(side)
-
-
-def _per_cent(side: Side) -> Side:
-    low, high = (None if end is None else 100 * end for end in (side.interval.low, side.interval.high))
-    interval = Interval(value=100 * side.interval.value, low=low, high=high, n=side.interval.n)
-    return Side(interval=interval, resolves=100 * side.resolves, trials=side.trials)
+    return lost_share(lost, [sum(voice["sent"] for voice in voices) for voices in heard])
 
 
 def _page_fetch(record: Record) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, find
@@ -14,10 +14,12 @@ from sojourn.validate import draw, grid
 from sojourn.validate.disciplines import asked_for, table_1
 from sojourn.validate.errors import errors_of, quantiles, worst
 from sojourn.validate.execute import Both, Repeats, RunPlan, run_both
-from sojourn.validate.exhibits import Drawn, grid_figures, scatter_figure
 from sojourn.validate.grid import LINKS, Cell
-from sojourn.validate.judge import judge_all
+from sojourn.validate.judge import Row, judge_all
 from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, versions
+
+if TYPE_CHECKING:
+    from sojourn.validate.exhibits import Drawn
 
 RANDOM, ALL = "random", "all"
 #: The time to settle is measured against the level from 30 to 60 s.
@@ -187,6 +189,7 @@ def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> Outcome:
     cells = cells_of(asked)
     ran = run_both(cells, asked.repeats, run_plan)
     rows = judge_all(ran)
+    drawn = _figures(asked, ran, rows) if figures else ()
     scenarios = {cell.name: cell.scenario.normalized() for cell in cells}
     facts = _facts(asked, ran) | versions(ran) | cost(ran)
     if asked.experiment == RANDOM:
@@ -207,9 +210,15 @@ def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> Outcome:
                 for error in worst(found)
             ],
         )
-        return Outcome(part=part, figures=tuple(scatter_figure(rows, asked.name)) if figures else ())
+        return Outcome(part=part, figures=drawn)
     part = Part(name=asked.name, command=asked.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
-    return Outcome(part=part, figures=tuple(grid_figures(ran, asked.name)) if figures else ())
+    return Outcome(part=part, figures=drawn)
+
+
+def _figures(asked: Asked, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
+    from sojourn.validate.exhibits import grid_figures, scatter_figure
+
+    return tuple(scatter_figure(rows, asked.name) if asked.experiment == RANDOM else grid_figures(ran, asked.name))
 
 
 def _drawn_cells(asked: Asked) -> tuple[Cell, ...]:
