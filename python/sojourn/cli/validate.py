@@ -1,0 +1,261 @@
+"""`sojourn validate EXPERIMENT`: the same scenarios on the simulator and on the Linux kernel."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import api
+from sojourn.cli import options
+from sojourn.errors import ParamError
+
+if TYPE_CHECKING:
+    from sojourn.run_store import RunStore
+    from sojourn.store import ResultFolder
+    from sojourn.validate.grid import Cell
+    from sojourn.validate.part import Part
+    from sojourn.validate.suite import Asked, Outcome
+
+_BOTH = ("sim", "linux")
+
+_ABOUT = """\
+Runs the same scenarios in the simulator and on the real Linux kernel, and says how far they differ: for each link,
+discipline and metric the means of both with 95 % intervals, their ratio, and a verdict.
+
+  EXPERIMENT  a built-in experiment (rrul, tcp_1up, tcp_1down, voip, voip_rrul, web, web_rrul, web_idle, rtt_fairness,
+              transient, bulk) or a TOML file, on a grid of links and disciplines
+  random      scenarios drawn by a seed: 1 to 200 Mbit/s, 5 to 500 ms, 1 to 32 flows each way, any discipline with
+              random parameters, CUBIC or Reno; reports the relative error of each and its quantiles
+  all         rrul, one flow (CUBIC, Reno), voip, rtt_fairness, web and random, each in a folder of its own in DIR
+
+The bars: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss within a factor of 1.5, a flow's share within
+10 % of the total, page fetch times within 10 %; for random, the median of the relative errors below 5 % and the 90th
+percentile below 20 %. A cell agrees if its means are within the bar, differs if the interval of the difference lies
+outside it as a whole; else one cannot tell. Exit status 1 if a cell differs.
+
+With --out DIR it writes validate.json, validate.md, figures and every run (runs/); the same command goes on where it
+was stopped. With --document FILE it also writes the tables on one page, with FILE's hand-written FILE-notes appended.
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("validate", help="compare the simulator with the Linux kernel", description=_ABOUT)
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="an experiment, a TOML file, random, or all")
+    grid = parser.add_argument_group("grid")
+    grid.add_argument(
+        "--links", metavar="D/U,...", help="links, Mbit/s down/up or with a unit (default 100/100,10/10,10/1)"
+    )
+    grid.add_argument(
+        "--qdisc",
+        metavar="TEXT",
+        action="append",
+        help="discipline of both directions, tc text or preset; once for each (default: the seven of Table 1 of "
+        "'The Good, the Bad and the WiFi' as the current kernel has them)",
+    )
+    grid.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms)")
+    grid.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
+    grid.add_argument("--duration", metavar="TIME", help="measured window of each run (default 60s)")
+    grid.add_argument("--page", metavar="NAME", help="page to fetch, for the web experiments (default google)")
+    grid.add_argument("--flows-up", metavar="N", type=options.whole_number, help="TCP flows up, for bulk (default 1)")
+    grid.add_argument(
+        "--flows-down", metavar="N", type=options.whole_number, help="TCP flows down, for bulk (default 1)"
+    )
+    parser.add_argument(
+        "--count", metavar="N", type=options.whole_number, help="scenarios to draw, for random and all (default 30)"
+    )
+    runs = parser.add_argument_group("runs")
+    runs.add_argument(
+        "--repeat", metavar="N", type=options.whole_number, help="runs of each cell on the kernel (default 4)"
+    )
+    runs.add_argument(
+        "--sim-repeat", metavar="N", type=options.whole_number, help="runs of each cell in the simulator (default 10)"
+    )
+    runs.add_argument(
+        "--seed",
+        metavar="N",
+        type=options.seed,
+        help="seed of the first run of a cell; of random, of the draw (default 1)",
+    )
+    runs.add_argument(
+        "--workers", metavar="N", type=options.whole_number, help="processes to run in (default: one for each core)"
+    )
+    runs.add_argument(
+        "--store",
+        metavar="DIR",
+        type=Path,
+        help="keep runs in the store DIR, and take from it those that are there (default: runs/ in --out DIR)",
+    )
+    options.add_output(parser, "print validate.json instead of the tables", "the folder for results")
+    document = parser.add_argument_group("document")
+    document.add_argument(
+        "--document", metavar="FILE", type=Path, help="also write FILE, a Markdown page of the tables"
+    )
+    document.add_argument(
+        "--with",
+        dest="earlier",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="with --document: put the validation in the folder DIR on the page too, before this one; once for each",
+    )
+    parser.set_defaults(handler=handle)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Run it."""
+    from sojourn.run_store import RunStore
+    from sojourn.validate import suite
+    from sojourn.validate.part import load
+
+    _check(asked)
+    wanted = _wanted(asked)
+    plans = [suite.cells_of(one) for one in wanted]
+    for backend in _BOTH:
+        api.require_backend(backend)
+    earlier = [load(folder) for folder in asked.earlier or ()]
+    folders = _folders(asked, wanted)
+    _say_cost(asked, wanted, plans)
+    path = options.store_of(asked)
+    store = None if path is None else RunStore(path)
+    parts = []
+    with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
+        for one, folder in zip(wanted, folders, strict=True):
+            outcome = _one(one, asked.workers, store, folder)
+            parts.append(outcome.part)
+            if not asked.json:
+                from sojourn.validate.words import terminal
+
+                print(f"{one.name}\n\n{terminal(outcome.part)}\n", flush=True)
+    entries = [entry for part in parts for entry in part.entries]
+    if asked.json:
+        print(json.dumps(entries, indent=1, allow_nan=False))
+    _write_pages(asked, [*earlier, *parts], entries)
+    return 1 if any(part.differs for part in parts) else 0
+
+
+def _check(asked: argparse.Namespace) -> None:
+    """Raise `ParamError` for what cannot be judged by its option alone."""
+    from sojourn.validate.suite import ALL
+
+    if asked.workers is not None and asked.workers < 1:
+        message = f"workers is {asked.workers}, but must be at least 1"
+        raise ParamError(message)
+    if asked.document is not None and asked.document.is_dir():
+        message = f"document is {str(asked.document)!r}, but must be a file"
+        raise ParamError(message)
+    if asked.earlier and asked.document is None:
+        message = f"with is {str(asked.earlier[0])!r}, but means nothing without --document FILE"
+        raise ParamError(message)
+    if asked.experiment == ALL and asked.out is None:
+        message = f"out is not given, but {ALL} needs a folder for its results: give --out DIR"
+        raise ParamError(message)
+
+
+def _wanted(asked: argparse.Namespace) -> tuple[Asked, ...]:
+    from sojourn.validate import suite
+    from sojourn.validate.execute import Repeats
+
+    default = suite.DEFAULT_REPEATS
+    names = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
+    one = suite.Asked(
+        experiment=asked.experiment,
+        links=asked.links,
+        qdiscs=asked.qdisc,
+        options={name: getattr(asked, name) for name in names},
+        seed=asked.seed,
+        count=asked.count,
+        repeats=Repeats(
+            sim=default.sim if asked.sim_repeat is None else asked.sim_repeat,
+            kernel=default.kernel if asked.repeat is None else asked.repeat,
+        ),
+    )
+    return suite.whole(one) if asked.experiment == suite.ALL else (one,)
+
+
+def _folders(asked: argparse.Namespace, wanted: Sequence[Asked]) -> list[ResultFolder | None]:
+    """Return the folder of each part: the one that was asked for, or one in it for each part of several."""
+    from sojourn.store import ResultFolder, plan_name
+    from sojourn.stored import slug
+
+    if asked.out is None:
+        return [None] * len(wanted)
+    commands = [one.command for one in wanted]
+
+    def folder(path: Path, *names: str) -> ResultFolder:
+        return ResultFolder(path, force=asked.force, plan=plan_name("validate", *names), again=True)
+
+    top = folder(asked.out, *commands)
+    if len(wanted) == 1:
+        return [top]
+    return [folder(asked.out / slug(one.name), one.command) for one in wanted]
+
+
+def _say_cost(asked: argparse.Namespace, wanted: Sequence[Asked], plans: Sequence[Sequence[Cell]]) -> None:
+    """Say on standard error how much there is to do."""
+    from sojourn import runner
+    from sojourn.validate.execute import kernel_seconds
+
+    workers = asked.workers or runner.cores()
+    seconds = sum(kernel_seconds(cells, one.repeats, workers) for one, cells in zip(wanted, plans, strict=True))
+    kernel = sum(len(cells) * one.repeats.kernel for one, cells in zip(wanted, plans, strict=True))
+    sim = sum(len(cells) * one.repeats.sim for one, cells in zip(wanted, plans, strict=True))
+    about = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} s"
+    print(
+        f"{kernel} runs on the kernel and {sim} simulated ones; a kernel in virtual time takes about {about} with "
+        f"{workers} workers, less what is stored",
+        file=sys.stderr,
+    )
+
+
+def _one(one: Asked, workers: int | None, store: RunStore | None, folder: ResultFolder | None) -> Outcome:
+    """Validate one part and write it."""
+    from sojourn.validate import execute, suite
+    from sojourn.validate.part import FILE
+    from sojourn.validate.words import report
+
+    print(f"validate {one.name}", file=sys.stderr)
+    outcome = suite.validate(one, execute.runs_here(workers, store), figures=folder is not None)
+    if folder is not None:
+        for figure in outcome.figures:
+            for form, data in figure.files.items():
+                folder.write(f"figures/{figure.name}.{form}", data)
+        part = outcome.part
+        folder.write("validate.json", json.dumps(list(part.entries), indent=1, allow_nan=False) + "\n")
+        folder.write(FILE, part.to_json())
+        page = folder.write("validate.md", report(part, [figure.name for figure in outcome.figures]))
+        print(f"report: {page}", file=sys.stderr)
+    return outcome
+
+
+def _write_pages(asked: argparse.Namespace, parts: Sequence[Part], entries: Sequence[object]) -> None:
+    """Write the page of all parts where it was asked for, and what is about all of several parts."""
+    from sojourn.store import write_file
+    from sojourn.validate import document, suite
+
+    if asked.experiment == suite.ALL:
+        write_file(asked.out / "validate.json", json.dumps(entries, indent=1, allow_nan=False) + "\n")
+    if asked.document is not None:
+        command = _document_command(asked)
+        document.write(parts, command, asked.document)
+        print(f"document: {asked.document}", file=sys.stderr)
+
+
+def _document_command(asked: argparse.Namespace) -> str:
+    """Return what makes the page again, with plain names for folders."""
+    from sojourn.validate import suite
+
+    count = [] if asked.count is None else [f"--count {asked.count}"]
+    if asked.experiment != suite.ALL:
+        words = [_wanted(asked)[0].command]
+    else:
+        given = {name: getattr(asked, name) for name in ("links", "duration", "repeat", "sim_repeat", "seed")}
+        words = ["sojourn validate all"]
+        words += [f"--{name.replace('_', '-')} {value}" for name, value in given.items() if value is not None]
+        words += [f"--qdisc {text!r}" for text in asked.qdisc or ()] + count
+    words += [f"--with {folder.name}" for folder in asked.earlier or ()]
+    return " ".join([*words, "--out DIR", f"--document {asked.document.name}"])

@@ -1,0 +1,140 @@
+"""How far two means may be apart, and the verdict on a pair.
+
+A pair *agrees* if the point estimates are within the bar. It *differs* if the 95 % interval of their difference lies
+outside the bar as a whole. Else the estimates are outside and the interval reaches in, and one *cannot tell*; so it is
+too where a side has one run, which says nothing about its spread, or no value at all. The kernel's mean sets the bar,
+and counts as exact in it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sojourn.stats import Interval
+from sojourn.stats.difference import difference_interval
+
+AGREES, DIFFERS, CANNOT_TELL = "agrees", "differs", "cannot tell"
+#: Of what is shown only.
+NOT_JUDGED = "not judged"
+VERDICTS = (AGREES, DIFFERS, CANNOT_TELL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What one back end's runs say of a metric.
+
+    Attributes
+    ----------
+    interval
+        Mean over the runs and its 95 % interval.
+    resolves
+        The least value that is told from none, of a share of packets; else 0. In the unit of the interval, which of
+        shares is per cent.
+    trials
+        The packets behind a share; else 0.
+    """
+
+    interval: Interval
+    resolves: float = 0.0
+    trials: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A verdict.
+
+    Attributes
+    ----------
+    verdict
+        One of `VERDICTS`.
+    bar
+        How far the means may be apart; of a factor, the factor.
+    surely
+        Whether it agrees and the whole interval of the difference is within the bar.
+    reason
+        Why, where the numbers do not say so themselves; else empty.
+    """
+
+    verdict: str
+    bar: float
+    surely: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """Means not further apart than a share of the kernel's, or than so much, whichever is larger.
+
+    Attributes
+    ----------
+    share
+        Of the kernel's mean.
+    least
+        In the metric's unit.
+    """
+
+    share: float = 0.0
+    least: float = 0.0
+
+    def room(self, kernel: float) -> float:
+        """Return how far from the kernel's mean the other may be."""
+        return max(self.share * abs(kernel), self.least)
+
+    def judge(self, sim: Side, kernel: Side) -> Judged:
+        """Return the verdict on a pair."""
+        room = self.room(kernel.interval.value)
+        gap = difference_interval(sim.interval, kernel.interval)
+        if not math.isfinite(gap.value):
+            return Judged(verdict=CANNOT_TELL, bar=room, reason="a mean is infinite")
+        if abs(gap.value) <= room:
+            whole = gap.low is not None and gap.high is not None and -room <= gap.low and gap.high <= room
+            return Judged(verdict=AGREES, bar=room, surely=whole)
+        above, below = gap.low is not None and gap.low > room, gap.high is not None and gap.high < -room
+        return _outside(gap, room, above=above, below=below)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """Shares of which neither is more than so many times the other, unless both are too small to be resolved.
+
+    Whether `sim` is within a factor f of `kernel` is asked without a quotient, which a share of nothing has none of:
+    `sim - f * kernel <= 0` and `kernel - f * sim <= 0`, each with its interval.
+
+    Both shares also agree where neither is above what the packets resolve: of N independent packets none is lost with
+    a probability of 5 % if the share is `1 - 0.05^(1/N)`, about 3/N (the mean of a Poisson variable that shows nothing
+    in one case of twenty), N being the smaller number of packets of both sides. Below that, nothing distinguishes a
+    share from none.
+
+    Attributes
+    ----------
+    factor
+        At least 1.
+    """
+
+    factor: float
+
+    def judge(self, sim: Side, kernel: Side) -> Judged:
+        """Return the verdict on a pair."""
+        resolves = max(sim.resolves, kernel.resolves)
+        if max(sim.interval.value, kernel.interval.value) <= resolves:
+            trials = min(sim.trials, kernel.trials)
+            why = f"both at most {resolves:.2g} %, the least that {trials} packets resolve"
+            return Judged(verdict=AGREES, bar=self.factor, reason=why)
+        high = difference_interval(sim.interval, kernel.interval, factor=self.factor)
+        low = difference_interval(kernel.interval, sim.interval, factor=self.factor)
+        if high.value <= 0 and low.value <= 0:
+            whole = high.high is not None and low.high is not None and max(high.high, low.high) <= 0
+            return Judged(verdict=AGREES, bar=self.factor, surely=whole)
+        above, below = high.low is not None and high.low > 0, low.low is not None and low.low > 0
+        return _outside(high, self.factor, above=above, below=below)
+
+
+Bar = Within | Factor
+
+
+def _outside(gap: Interval, bar: float, *, above: bool, below: bool) -> Judged:
+    """Return the verdict on a pair whose estimates are outside the bar."""
+    if above or below:
+        return Judged(verdict=DIFFERS, bar=bar)
+    return Judged(verdict=CANNOT_TELL, bar=bar, reason="a back end has one run" if gap.low is None else "")

@@ -1,0 +1,85 @@
+"""The queue disciplines of a validation: a name, and a tc text for each direction's rate.
+
+The grid's own seven are those of seed 000's Table 1 with the *current* kernel's behaviour, which is what there is to
+compare with: the presets `gbw:*` without their `variant linux-3.14`. Two of them need a word more. `pfifo_fast` is a
+plain `pfifo` of the same limit. `fq_nocodel` has `drop_batch 1`, because that kernel dropped one packet at an overflow,
+and today's drops up to 64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sojourn import _native
+from sojourn.errors import ParamError
+
+#: Of the presets, whose kernel is not the one that is compared with.
+_OLD_KERNEL = " variant linux-3.14"
+_VARIANT = "variant"
+_PRESETS = ("gbw:", "rural:")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discipline:
+    """One discipline of a grid.
+
+    Attributes
+    ----------
+    name
+        What it is called in tables and figures.
+    at
+        From the rate of its link, in bit/s, to its tc text.
+    """
+
+    name: str
+    at: Callable[[int], str]
+
+
+def table_1() -> tuple[Discipline, ...]:
+    """Return the seven disciplines of seed 000's Table 1, as the current kernel has them."""
+    return (
+        Discipline(name="pfifo", at=lambda rate: preset("gbw:pfifo_fast", rate).replace("pfifo_fast", "pfifo")),
+        *(_table_1(name) for name in ("ared", "pie", "codel", "sfq", "fq_codel")),
+        Discipline(name="fq_nocodel", at=lambda rate: f"{preset('gbw:fq_nocodel', rate)} drop_batch 1"),
+    )
+
+
+def preset(name: str, rate_bps: int) -> str:
+    """Return what a preset says at a rate, without the old kernel's variant.
+
+    Raises
+    ------
+    ParamError
+        If there is no such preset.
+    """
+    return _native.expand_qdisc(name, rate_bps).removesuffix(_OLD_KERNEL)
+
+
+def asked_for(texts: Sequence[str]) -> tuple[Discipline, ...]:
+    """Return the disciplines that were asked for: tc texts, or presets, which are resolved for each link.
+
+    Raises
+    ------
+    ParamError
+        If one is named twice or names a variant, which a kernel cannot have. Whether it is one at all is found out
+        when its scenario is checked.
+    """
+    for number, text in enumerate(texts):
+        if text in texts[:number]:
+            message = f"qdisc is {text!r} twice, but each discipline must be named once"
+            raise ParamError(message)
+        if _VARIANT in text.split():
+            message = f"qdisc is {text!r}, but the kernel has no variant but its own: leave the word away"
+            raise ParamError(message)
+    return tuple(_one(text) for text in texts)
+
+
+def _table_1(name: str) -> Discipline:
+    return Discipline(name=name, at=lambda rate: preset(f"gbw:{name}", rate))
+
+
+def _one(text: str) -> Discipline:
+    if text.startswith(_PRESETS):
+        return Discipline(name=text, at=lambda rate: preset(text, rate))
+    return Discipline(name=text, at=lambda _: text)

@@ -1,0 +1,86 @@
+"""docs/fidelity.md: the tables of several validations on one page, and what was written by hand about them.
+
+The hand-written part is a file beside the page: `fidelity-notes.md` for `fidelity.md`. It is appended as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sojourn import store, tables
+from sojourn.validate import words
+from sojourn.validate.part import Part
+
+#: Facts that differ from one making to the next are not part of the page.
+_PASSING = "cost"
+
+
+def notes_of(page: Path) -> Path:
+    """Return where the hand-written part of a page is."""
+    return page.with_name(f"{page.stem}-notes{page.suffix}")
+
+
+def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    parts
+        In the order in which they are to be read.
+    command
+        What makes the page.
+    notes
+        What was written by hand.
+    """
+    grids = [part for part in parts if not words.is_drawn(part)]
+    drawn = [part for part in parts if words.is_drawn(part)]
+    blocks = [
+        "# Fidelity: the simulator against the Linux kernel",
+        f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in the notes beside it and appended.",
+        _facts(parts),
+        "## Summary",
+        "A cell is one link and one discipline. *Within the bar* counts the means, as the project's goal does; "
+        "*surely* counts the cells of these whose whole interval is within it.",
+        *([words.counts_table(grids)] if grids else []),
+        *(f"{part.name}:\n\n{words.quantiles_table(part)}" for part in drawn),
+        "## Rules",
+    ]
+    blocks += [words.RULES] if grids else []
+    blocks += [words.RANDOM_RULES] if drawn else []
+    for part in (*grids, *drawn):
+        blocks += [f"## {part.name}", f"    {part.command}", *words.body(part, level=3)]
+    blocks.append("## Not judged")
+    for part in grids:
+        blocks += words.not_judged(part, level=3)
+    text = "\n\n".join(blocks) + "\n"
+    return f"{text}\n{notes.strip()}\n" if notes.strip() else text
+
+
+def write(parts: Sequence[Part], command: str, page: Path) -> None:
+    """Write the page, over what was there: it is made from results.
+
+    Raises
+    ------
+    SojournError
+        If the notes cannot be read or the page cannot be written.
+    """
+    notes = notes_of(page)
+    store.write_file(page, document(parts, command, store.read(notes) if notes.is_file() else ""))
+
+
+def _facts(parts: Sequence[Part]) -> str:
+    """Return the facts of each part; one that all share is said once."""
+    names = list(dict.fromkeys(name for part in parts for name in part.facts if not name.startswith(_PASSING)))
+    shared: list[str] = []
+    own: list[str] = []
+    for name in names:
+        values = {part.facts.get(name) for part in parts}
+        (shared if len(values) == 1 else own).append(name)
+    blocks = []
+    if shared and parts:
+        blocks.append(tables.markdown(("", ""), [[name, parts[0].facts[name]] for name in shared], left=2))
+    if own:
+        rows = [[part.name, *(part.facts.get(name, "-") for name in own)] for part in parts]
+        blocks.append(tables.markdown(["", *own], rows, left=len(own) + 1))
+    return "\n\n".join(blocks)

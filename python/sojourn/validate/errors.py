@@ -1,0 +1,139 @@
+"""How far two back ends differ over many scenarios: relative errors, their median and their 90th percentile.
+
+The relative error of a scenario is `|sim - kernel| / |kernel|`, from the means over the repeats. A latency near zero
+has no relative error worth the name, so for latency the divisor is not below 1 ms: an error of 10 % is then 0.1 ms, as
+a grid's bar of 10 % or 1 ms says that a millisecond does not matter there.
+
+The bars: the median over the scenarios below 5 %, the 90th percentile below 20 %. Quantiles interpolate (the default of
+numpy). Their intervals are percentile bootstrap intervals over the scenarios; they do not hold the noise of each
+scenario's means, which makes every error larger than the model's alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn.stats.bootstrap import LEVEL
+from sojourn.validate import bars
+from sojourn.validate.bars import Judged
+from sojourn.validate.judge import Row
+
+#: The least divisor, in the metric's unit.
+LEAST = {"induced_latency_ms": 1.0}
+#: Quantile of the errors, what it is called, and what it must be below.
+QUANTILES = ((0.5, "median", 0.05), (0.9, "90th percentile", 0.20))
+WORST = 5
+_RESAMPLES = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Error:
+    """The relative error of one metric of one scenario."""
+
+    row: Row
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantile:
+    """A quantile of the errors of one metric.
+
+    Attributes
+    ----------
+    metric, title
+        Of what.
+    name
+        `"median"` or `"90th percentile"`.
+    value, low, high
+        The quantile, a fraction, and its 95 % interval; no ends with one scenario.
+    n
+        Scenarios.
+    judged
+        The verdict.
+    """
+
+    metric: str
+    title: str
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    judged: Judged
+
+
+def errors_of(rows: Sequence[Row]) -> dict[str, list[Error]]:
+    """Return the errors of each metric that has a bar, in the order of the scenarios."""
+    found: dict[str, list[Error]] = {}
+    for row in rows:
+        if row.metric.bar is not None and row.sim is not None and row.kernel is not None:
+            value = relative_error(row.metric.name, row.sim.interval.value, row.kernel.interval.value)
+            found.setdefault(row.metric.name, []).append(Error(row=row, value=value))
+    return found
+
+
+def relative_error(metric: str, sim: float, kernel: float) -> float:
+    """Return the relative error; infinite if there is something where the kernel has nothing."""
+    gap, divisor = abs(sim - kernel), max(abs(kernel), LEAST.get(metric, 0.0))
+    if divisor == 0:
+        return 0.0 if gap == 0 else float("inf")
+    return gap / divisor
+
+
+def quantiles(found: dict[str, list[Error]]) -> list[Quantile]:
+    """Return median and 90th percentile of each metric's errors, judged."""
+    return [
+        _quantile(errors, share, name, bar) for errors in found.values() if errors for share, name, bar in QUANTILES
+    ]
+
+
+def worst(found: dict[str, list[Error]], count: int = WORST) -> list[Error]:
+    """Return the scenarios with the largest errors, each once by its worst metric, the worst first."""
+    by_scenario: dict[str, Error] = {}
+    for error in (error for errors in found.values() for error in errors):
+        name = error.row.cell.name
+        if name not in by_scenario or error.value > by_scenario[name].value:
+            by_scenario[name] = error
+    return sorted(by_scenario.values(), key=lambda error: -error.value)[:count]
+
+
+def _quantile(errors: Sequence[Error], share: float, name: str, bar: float) -> Quantile:
+    values = np.array([error.value for error in errors])
+    value = _linear(values, share)
+    low = high = None
+    if len(values) > 1:
+        drawn = np.random.default_rng(0).integers(0, len(values), size=(_RESAMPLES, len(values)))
+        each = _linear(values[drawn], share)
+        low, high = (float(np.quantile(each, tail, method="nearest")) for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    metric = errors[0].row.metric
+    return Quantile(
+        metric=metric.name,
+        title=metric.title,
+        name=name,
+        value=float(value),
+        low=low,
+        high=high,
+        n=len(values),
+        judged=_judge(float(value), low, high, bar),
+    )
+
+
+def _linear(values: np.ndarray, share: float) -> np.ndarray:
+    """Return the interpolated quantile of the last axis; an infinite error does not turn its neighbour into nothing."""
+    ordered = np.sort(values, axis=-1)
+    place = share * (values.shape[-1] - 1)
+    below = int(place)
+    first, second = ordered[..., below], ordered[..., min(below + 1, values.shape[-1] - 1)]
+    weight = place - below
+    return first if weight < 1e-9 else first * (1 - weight) + second * weight
+
+
+def _judge(value: float, low: float | None, high: float | None, bar: float) -> Judged:
+    if value < bar:
+        return Judged(verdict=bars.AGREES, bar=bar, surely=high is not None and high < bar)
+    if low is not None and low >= bar:
+        return Judged(verdict=bars.DIFFERS, bar=bar)
+    return Judged(verdict=bars.CANNOT_TELL, bar=bar)

@@ -1,0 +1,104 @@
+"""Runs of every cell on both back ends, and a guess of what they cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn import plan, rounds, runner
+from sojourn.results import Run
+from sojourn.run_store import RunStore
+from sojourn.scenario import Scenario
+from sojourn.validate.grid import Cell
+from sojourn.validate.units import bits_per_s, seconds
+
+SIM, KERNEL = "sim", "linux"
+
+#: Makes all runs of a plan on a back end, in order; the last is the word of the progress bar.
+RunPlan = Callable[[Sequence[Scenario], str, str], list[Run]]
+
+#: Measured of the kernel in virtual time, on one core: full packets of the bottleneck in a second, and what a run takes
+#: before its first. Only the guess at the beginning depends on them.
+_KERNEL_PACKETS_PER_S = 16_000
+_KERNEL_RUN_S = 2.0
+_FRAME_BITS = 8 * 1514
+
+
+@dataclass(frozen=True, kw_only=True)
+class Both:
+    """The runs of one cell.
+
+    Attributes
+    ----------
+    cell
+        What was run.
+    sim, kernel
+        The runs on each back end, one for each seed.
+    """
+
+    cell: Cell
+    sim: tuple[Run, ...]
+    kernel: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """How many runs of each cell, with seeds from the scenario's own on."""
+
+    sim: int
+    kernel: int
+
+
+def run_both(cells: Sequence[Cell], repeats: Repeats, run_plan: RunPlan) -> list[Both]:
+    """Run every cell: on the kernel first, which may not be there and takes longer, then in the simulator."""
+    kernel = run_plan(_repeated(cells, repeats.kernel), KERNEL, "kernel")
+    sim = run_plan(_repeated(cells, repeats.sim), SIM, "sim")
+    return [
+        Both(
+            cell=cell,
+            sim=tuple(sim[place * repeats.sim : (place + 1) * repeats.sim]),
+            kernel=tuple(kernel[place * repeats.kernel : (place + 1) * repeats.kernel]),
+        )
+        for place, cell in enumerate(cells)
+    ]
+
+
+def runs_here(workers: int | None, store: RunStore | None) -> RunPlan:
+    """Return what runs plans by `sojourn.runner`."""
+
+    def run_plan(scenarios: Sequence[Scenario], backend: str, describe: str) -> list[Run]:
+        # The simulator is the runner's default.
+        where: dict[str, Any] = {} if backend == SIM else {"backend": backend}
+        return runner.run_all(scenarios, workers=workers, describe=describe, store=store, **where)
+
+    return run_plan
+
+
+def kernel_seconds(cells: Sequence[Cell], repeats: Repeats, workers: int) -> float:
+    """Return roughly how long the kernel's runs take on this machine, if none of them is stored."""
+    one_each = sum(_kernel_run_s(cell.scenario) for cell in cells)
+    return one_each * repeats.kernel / max(workers, 1)
+
+
+def texts(cells: Sequence[Cell]) -> list[str]:
+    """Return the canonical scenario of each cell; all are checked.
+
+    Raises
+    ------
+    ParamError
+        If one is refused.
+    """
+    return [job.text for job in plan.jobs([cell.scenario for cell in cells])]
+
+
+def _kernel_run_s(scenario: Scenario) -> float:
+    plain = json.loads(scenario.normalized())
+    loaded = {flow["direction"] for flow in plain["flows"]}
+    bits = sum(bits_per_s(plain[way]) for way in loaded)
+    return _KERNEL_RUN_S + seconds(plain["duration"]) * bits / _FRAME_BITS / _KERNEL_PACKETS_PER_S
+
+
+def _repeated(cells: Sequence[Cell], repeat: int) -> list[Scenario]:
+    return [one for cell in cells for one in rounds.repeats(cell.scenario, repeat)]

@@ -1,0 +1,131 @@
+"""From the runs of a cell to rows: for each metric a value, an interval and a verdict."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.stats.difference import difference_interval
+from sojourn.validate import bars
+from sojourn.validate.bars import Factor, Judged, Side
+from sojourn.validate.execute import Both
+from sojourn.validate.grid import Cell
+from sojourn.validate.metrics import Metric, metrics_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One metric of one cell.
+
+    Attributes
+    ----------
+    cell
+        Whose.
+    metric
+        Which.
+    sim, kernel
+        What each back end's runs say; `None` if they have no value.
+    judged
+        The verdict; of a metric without a bar, `None`.
+    """
+
+    cell: Cell
+    metric: Metric
+    sim: Side | None
+    kernel: Side | None
+    judged: Judged | None
+
+    @property
+    def verdict(self) -> str:
+        """One of `bars.VERDICTS`, or `bars.NOT_JUDGED`."""
+        return bars.NOT_JUDGED if self.judged is None else self.judged.verdict
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the entry of `validate.json`; a number that is not there, or infinite, is null."""
+        sim, kernel = _numbers("sim", self.sim), _numbers("linux", self.kernel)
+        gap = None
+        if self.sim is not None and self.kernel is not None:
+            gap = difference_interval(self.sim.interval, self.kernel.interval)
+        scenario = json.loads(self.cell.scenario.normalized())
+        return {
+            "scenario": self.cell.name,
+            "metric": self.metric.name,
+            "sim": sim.pop("sim"),
+            "linux": kernel.pop("linux"),
+            "live": None,
+            "ratio": ratio(self.sim, self.kernel),
+            "verdict": self.verdict,
+            "title": self.metric.title,
+            "unit": self.metric.unit,
+            "digits": self.metric.digits,
+            "bar": None if self.judged is None else finite(self.judged.bar),
+            "bar_is": _bar_is(self.metric),
+            "surely": self.judged is not None and self.judged.surely,
+            "reason": "" if self.judged is None else self.judged.reason,
+            **sim,
+            **kernel,
+            "difference": None if gap is None else finite(gap.value),
+            "difference_low": None if gap is None else finite(gap.low),
+            "difference_high": None if gap is None else finite(gap.high),
+            "experiment": scenario["experiment"],
+            "link": self.cell.link,
+            "qdisc": self.cell.qdisc,
+            "qdisc_up": scenario["qdisc_up"],
+            "qdisc_down": scenario["qdisc_down"],
+        }
+
+
+def judge_all(ran: Iterable[Both]) -> list[Row]:
+    """Return the rows of all cells, in their order; a metric that no side has a value of has none."""
+    return [row for both in ran for row in judge(both)]
+
+
+def judge(both: Both) -> list[Row]:
+    """Return the rows of one cell."""
+    rows = []
+    for metric in metrics_of(both.kernel[0].record):
+        sim, kernel = metric.measure(both.sim), metric.measure(both.kernel)
+        if sim is not None or kernel is not None:
+            judged = _verdict(metric, sim, kernel)
+            rows.append(Row(cell=both.cell, metric=metric, sim=sim, kernel=kernel, judged=judged))
+    return rows
+
+
+def ratio(sim: Side | None, kernel: Side | None) -> float | None:
+    """Return sim / kernel; `None` where one is not there or the kernel's is 0."""
+    if sim is None or kernel is None or kernel.interval.value == 0:
+        return None
+    return finite(sim.interval.value / kernel.interval.value)
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number that JSON has, or `None`."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _verdict(metric: Metric, sim: Side | None, kernel: Side | None) -> Judged | None:
+    if metric.bar is None:
+        return None
+    if sim is None or kernel is None:
+        side = "the simulator" if sim is None else "the kernel"
+        return Judged(verdict=bars.CANNOT_TELL, bar=math.nan, reason=f"{side} has no value in any run")
+    return metric.bar.judge(sim, kernel)
+
+
+def _numbers(name: str, side: Side | None) -> dict[str, Any]:
+    interval = None if side is None else side.interval
+    return {
+        name: None if interval is None else finite(interval.value),
+        f"{name}_low": None if interval is None else finite(interval.low),
+        f"{name}_high": None if interval is None else finite(interval.high),
+        f"{name}_runs": 0 if interval is None else interval.n,
+    }
+
+
+def _bar_is(metric: Metric) -> str | None:
+    if metric.bar is None:
+        return None
+    return "factor" if isinstance(metric.bar, Factor) else "difference"

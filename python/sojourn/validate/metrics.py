@@ -1,0 +1,268 @@
+"""What is compared: the one table of metrics, with units and bars.
+
+A metric is measured on all runs of one scenario and one back end together; most are a number of each run, averaged. One
+that does not apply (goodput down without a flow down) has no value on either side and no row.
+
+The bars are those the project set itself: mean induced latency within 10 % or 1 ms, whichever is larger (the same for
+the one-way delay of voice); goodput of each direction within 2 %; loss of voice packets within a factor of 1.5; each
+flow's share among flows of different round-trip times within 10 % of the total; page fetch times within 10 %. What has
+no bar is shown and not judged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from sojourn.errors import ParamError
+from sojourn.results import Run, voices_in
+from sojourn.stats import Interval, course, mean_interval, measure_transient
+from sojourn.stats import transient as transients
+from sojourn.validate.bars import Bar, Factor, Side, Within
+from sojourn.validate.loss import lost_share
+
+LATENCY = Within(share=0.10, least=1.0)
+GOODPUT = Within(share=0.02)
+VOICE_LOSS = Factor(factor=1.5)
+FLOW_SHARE = Within(least=10.0)
+PAGE_FETCH = Within(share=0.10)
+
+Record = dict[str, Any]
+Measure = Callable[[Sequence[Run]], Side | None]
+
+DIRECTIONS = ("up", "down")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One quantity.
+
+    Attributes
+    ----------
+    name
+        In `validate.json`.
+    title
+        In tables.
+    unit
+        Of the values.
+    measure
+        From the runs of one scenario on one back end to their value; `None` if they have none.
+    bar
+        How far apart the back ends may be; `None` if it is shown only.
+    digits
+        Decimals in tables.
+    """
+
+    name: str
+    title: str
+    unit: str
+    measure: Measure
+    bar: Bar | None = None
+    digits: int = 2
+
+
+def metrics_of(record: Record) -> tuple[Metric, ...]:
+    """Return the metrics of a scenario, of which this is one record: the judged ones first."""
+    special = (*(_share(flow["name"]) for flow in _unequal_flows(record)), *(_TRANSIENT if _starts(record) else ()))
+    return (*JUDGED, *special, *SHOWN)
+
+
+def each_run(value: Callable[[Record], float | None]) -> Measure:
+    """Return a measure that is the mean over the runs of a number of each; runs without one are left out."""
+
+    def measure(runs: Sequence[Run]) -> Side | None:
+        values = [number for run in runs if (number := value(run.record)) is not None]
+        return Side(interval=mean_interval(values)) if values else None
+
+    return measure
+
+
+def _latency(record: Record) -> float | None:
+    summary = record["summary"]
+    return float(summary["induced_latency_ms"]) if summary["rtt_ms"]["count"] else None
+
+
+def _goodput(direction: str) -> Callable[[Record], float | None]:
+    def value(record: Record) -> float | None:
+        return float(record["summary"][f"goodput_{direction}_mbit"]) if _flows(record, direction) else None
+
+    return value
+
+
+def _voice_delay(record: Record) -> float | None:
+    """Return the mean one-way delay above the path's own, over all voice packets that arrived."""
+    voices = voices_in(record)
+    arrived = sum(voice["delay_ms"]["count"] for voice in voices)
+    if not arrived:
+        return None
+    excess = sum((one["delay_ms"]["mean"] - one["base_delay_ms"]) * one["delay_ms"]["count"] for one in voices)
+    return float(excess / arrived)
+
+
+def _voice_loss(runs: Sequence[Run]) -> Side | None:
+    heard = [voices_in(run.record) for run in runs]
+    lost = [sum(voice["lost"] for voice in voices) for voices in heard]
+    return lost_share(lost, [sum(voice["sent"] for voice in voices) for voices in heard])
+
+
+def _page_fetch(record: Record) -> float | None:
+    value = record["summary"].get("page_fetch_s")
+    return None if value is None else float(value)
+
+
+def _unequal_flows(record: Record) -> list[Record]:
+    """Return the flows of a scenario whose flows differ in their base round-trip time and have one direction."""
+    flows: list[Record] = record["flows"]
+    base = {flow["base_rtt_ms"] for flow in flows}
+    return flows if len(base) > 1 and len({flow["direction"] for flow in flows}) == 1 else []
+
+
+def _share(name: str) -> Metric:
+    def value(record: Record) -> float | None:
+        total = sum(flow["goodput_mbit"] for flow in record["flows"])
+        mine = sum(flow["goodput_mbit"] for flow in record["flows"] if flow["name"] == name)
+        return 100 * mine / total if total else None
+
+    return Metric(
+        name=f"share_{name}",
+        title=f"share of {name}",
+        unit="% of the total",
+        measure=each_run(value),
+        bar=FLOW_SHARE,
+    )
+
+
+def _starts(record: Record) -> bool:
+    return bool(record["experiment"] == "transient")
+
+
+def _settling(pick: Callable[[transients.Transient], Interval]) -> Measure:
+    def measure(runs: Sequence[Run]) -> Side | None:
+        records = [run.record for run in runs]
+        end = min(end_s(record) for record in records)
+        found = course([samples(record) for record in records], end_s=end)
+        steady = transients.STEADY_S if end >= transients.STEADY_S[1] else (end / 2, end)
+        try:
+            numbers = measure_transient(found, window_s=min(transients.WINDOW_S, end), steady_s=steady)
+        except ParamError:  # no probe came back in one of the windows
+            return None
+        return Side(interval=pick(numbers))
+
+    return measure
+
+
+def samples(record: Record) -> transients.Samples:
+    """Return the latencies of a record's probes, as `sojourn.stats.course` takes them."""
+    return {name: (probe["t_s"], probe["rtt_ms"]) for name, probe in record["series"]["rtt"].items()}
+
+
+def end_s(record: Record) -> float:
+    """Return the last multiple of the transient's bins before the end of the measured window."""
+    times = record["series"]["t_s"]
+    return math.floor(times[-1] / transients.BIN_S + 1e-6) * transients.BIN_S if times else 0.0
+
+
+def _flows(record: Record, direction: str) -> list[Record]:
+    return [flow for flow in record["flows"] if flow["direction"] == direction]
+
+
+def _drops(direction: str) -> Callable[[Record], float | None]:
+    return lambda record: float(sum(record["bottleneck"][direction]["drops"].values()))
+
+
+def _gap(direction: str, key: str) -> Callable[[Record], float | None]:
+    """Return what is the mean over the flows' gaps between drops; each gap counts the same."""
+
+    def value(record: Record) -> float | None:
+        gaps = [flow.get("drop_gaps_ms") or {"count": 0} for flow in _flows(record, direction)]
+        there = [gap for gap in gaps if gap["count"] and gap.get(key) is not None]
+        total = sum(gap["count"] for gap in there)
+        return sum(gap["count"] * gap[key] for gap in there) / total if total else None
+
+    return value
+
+
+def _all(record: Record, direction: str, key: str, what: Callable[[list[float]], float]) -> float | None:
+    """Return a function of what each flow has; none if one of them lacks it, which a kernel does not always tell."""
+    values: list[float | None] = [flow.get(key) for flow in _flows(record, direction)]
+    there = [float(value) for value in values if value is not None]
+    return what(there) if there and len(there) == len(values) else None
+
+
+def _total(direction: str, key: str) -> Callable[[Record], float | None]:
+
+    def value(record: Record) -> float | None:
+        return _all(record, direction, key, sum)
+
+    return value
+
+
+def _mean_cwnd(direction: str) -> Callable[[Record], float | None]:
+    def value(record: Record) -> float | None:
+        return _all(record, direction, "mean_cwnd_segments", fmean)
+
+    return value
+
+
+def _backlog(direction: str) -> Callable[[Record], float | None]:
+    return lambda record: float(record["bottleneck"][direction]["backlog_packets"]["mean"])
+
+
+def _probe_loss(record: Record) -> float | None:
+    summary = record["summary"]
+    return 100 * float(summary["probe_loss"]) if summary["rtt_ms"]["count"] else None
+
+
+JUDGED: tuple[Metric, ...] = (
+    Metric(name="induced_latency_ms", title="induced latency", unit="ms", measure=each_run(_latency), bar=LATENCY),
+    Metric(
+        name="goodput_up_mbit",
+        title="goodput up",
+        unit="Mbit/s",
+        measure=each_run(_goodput("up")),
+        bar=GOODPUT,
+        digits=3,
+    ),
+    Metric(
+        name="goodput_down_mbit",
+        title="goodput down",
+        unit="Mbit/s",
+        measure=each_run(_goodput("down")),
+        bar=GOODPUT,
+        digits=3,
+    ),
+    Metric(name="voip_delay_ms", title="voice delay", unit="ms", measure=each_run(_voice_delay), bar=LATENCY),
+    Metric(name="voip_loss", title="voice loss", unit="%", measure=_voice_loss, bar=VOICE_LOSS, digits=3),
+    Metric(
+        name="page_fetch_s", title="page fetch time", unit="s", measure=each_run(_page_fetch), bar=PAGE_FETCH, digits=3
+    ),
+)
+
+_TRANSIENT: tuple[Metric, ...] = (
+    Metric(name="settling_s", title="time to settle", unit="s", measure=_settling(lambda one: one.settling_s)),
+    Metric(name="peak_ms", title="peak latency", unit="ms", measure=_settling(lambda one: one.peak_ms)),
+    Metric(name="steady_ms", title="steady latency", unit="ms", measure=_settling(lambda one: one.steady_ms)),
+)
+
+#: Of each direction: name, title, unit, value, decimals.
+_EACH_WAY: tuple[tuple[str, str, str, Callable[[str], Callable[[Record], float | None]], int], ...] = (
+    ("drops", "drops", "packets", _drops, 1),
+    ("drop_gap_ms", "drop gap", "ms", lambda way: _gap(way, "mean"), 0),
+    ("drop_gap_cv", "cv of gaps", "", lambda way: _gap(way, "cv"), 2),
+    ("retransmissions", "retransmissions", "segments", lambda way: _total(way, "retransmissions"), 1),
+    ("timeouts", "time-outs", "", lambda way: _total(way, "timeouts"), 1),
+    ("cwnd", "mean window", "segments", _mean_cwnd, 1),
+    ("queue", "mean queue", "packets", _backlog, 1),
+)
+
+SHOWN: tuple[Metric, ...] = (
+    *(
+        Metric(name=f"{name}_{way}", title=f"{title} {way}", unit=unit, measure=each_run(value(way)), digits=digits)
+        for way in DIRECTIONS
+        for name, title, unit, value, digits in _EACH_WAY
+    ),
+    Metric(name="probe_loss", title="probe loss", unit="%", measure=each_run(_probe_loss)),
+)

@@ -1,0 +1,219 @@
+"""What one validation found: a value, which is written to a folder and read again for a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sojourn import _native, store
+from sojourn.errors import SojournError
+from sojourn.validate import bars
+from sojourn.validate.errors import Error, Quantile
+from sojourn.validate.execute import Both
+from sojourn.validate.judge import Row
+
+PART_FORMAT = "sojourn-validate/1"
+#: The file of a part in its folder.
+FILE = "part.json"
+
+#: What the names of metrics that are counted together begin with.
+_KINDS = (("goodput_", "goodput"), ("share_", "flow shares"))
+#: From the worst on.
+_ORDER = (bars.DIFFERS, bars.CANNOT_TELL, bars.AGREES)
+
+#: An entry of `validate.json`.
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What one validation found.
+
+    Attributes
+    ----------
+    name
+        Such as `"tcp_1up reno"`.
+    command
+        What makes it, without the folders of its results.
+    facts
+        What was run on what, as name and words.
+    entries
+        Of `validate.json`.
+    scenarios
+        The canonical scenario of each cell, by name, with the first seed.
+    worst
+        The names of the scenarios with the largest errors, the worst first, each with its metric and error.
+    """
+
+    name: str
+    command: str
+    facts: Mapping[str, str]
+    entries: Sequence[Entry]
+    scenarios: Mapping[str, str]
+    worst: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+
+    @property
+    def judged(self) -> list[Entry]:
+        """The entries with a verdict."""
+        return [entry for entry in self.entries if entry["verdict"] != bars.NOT_JUDGED]
+
+    @property
+    def differs(self) -> bool:
+        """Whether any entry differs."""
+        return any(entry["verdict"] == bars.DIFFERS for entry in self.entries)
+
+    def counts(self) -> dict[str, Counts]:
+        """Return how many cells have which verdict, for each kind of metric.
+
+        Goodput is one kind, both directions of a cell together, and so are the shares of all its flows; a cell has the
+        worst verdict of them.
+        """
+        found: dict[str, dict[str, list[Entry]]] = {}
+        for entry in self.judged:
+            title = next((title for start, title in _KINDS if entry["metric"].startswith(start)), entry["title"])
+            found.setdefault(title, {}).setdefault(entry["scenario"], []).append(entry)
+        return {title: Counts.of([_worst(entries) for entries in cells.values()]) for title, cells in found.items()}
+
+    def to_json(self) -> str:
+        """Return the part as JSON, format `sojourn-validate/1`."""
+        return json.dumps({"format": PART_FORMAT, **asdict(self)}, indent=1, allow_nan=False) + "\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many cells of a metric have which verdict.
+
+    Attributes
+    ----------
+    cells
+        All.
+    agrees
+        Point estimates within the bar.
+    surely
+        Of these, with the whole interval of the difference within it.
+    differs, cannot_tell
+        The others.
+    """
+
+    cells: int
+    agrees: int
+    surely: int
+    differs: int
+    cannot_tell: int
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry]) -> Counts:
+        """Count entries."""
+        verdicts = [entry["verdict"] for entry in entries]
+        return cls(
+            cells=len(entries),
+            agrees=verdicts.count(bars.AGREES),
+            surely=sum(entry["surely"] for entry in entries),
+            differs=verdicts.count(bars.DIFFERS),
+            cannot_tell=verdicts.count(bars.CANNOT_TELL),
+        )
+
+
+def grid_entries(rows: Sequence[Row]) -> list[Entry]:
+    """Return the entries of a grid."""
+    return [row.to_plain() for row in rows]
+
+
+def drawn_entries(
+    name: str, rows: Sequence[Row], errors: Mapping[str, Sequence[Error]], found: Sequence[Quantile]
+) -> list[Entry]:
+    """Return the entries of drawn scenarios: quantiles first, which are judged, then each metric of each scenario."""
+    by_row = {id(error.row): error.value for of_metric in errors.values() for error in of_metric}
+    each = []
+    for row in rows:
+        value = by_row.get(id(row))
+        plain = row.to_plain() | {"verdict": bars.NOT_JUDGED, "surely": False, "reason": ""}
+        each.append(plain | {"relative_error": value if value is not None and value < float("inf") else None})
+    return [_quantile_entry(name, quantile) for quantile in found] + each
+
+
+def versions(ran: Sequence[Both]) -> dict[str, str]:
+    """Return which code and which kernel made the runs, as name and words."""
+    kernels = {_release(both.kernel[0].record) for both in ran}
+    return {"simulator": f"{_native.__version__}, build {_native.__build__[:12]}", "kernel": ", ".join(sorted(kernels))}
+
+
+def cost(ran: Sequence[Both]) -> dict[str, str]:
+    """Return what the runs cost, in wall time of one core, as name and words."""
+    said = {}
+    for name, runs in (
+        ("cost, kernel", [run for both in ran for run in both.kernel]),
+        ("cost, simulator", [run for both in ran for run in both.sim]),
+    ):
+        costs = [run.record["cost"] for run in runs if run.record.get("cost")]
+        wall, minutes = sum(one["wall_s"] for one in costs), sum(one["sim_s"] for one in costs) / 60
+        if minutes:
+            said[name] = f"{wall:.0f} s for {len(costs)} runs: {wall / minutes:.3g} s of a core for a minute"
+    return said
+
+
+def load(folder: Path) -> Part:
+    """Read the part of a folder.
+
+    Raises
+    ------
+    SojournError
+        If it holds none, or it cannot be read.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        message = f"{folder} holds no validation: {FILE} is not there"
+        raise SojournError(message)
+    try:
+        plain = json.loads(store.read(path))
+    except ValueError as error:
+        message = f"{path} cannot be read: it is not JSON"
+        raise SojournError(message) from error
+    if not isinstance(plain, dict) or plain.pop("format", None) != PART_FORMAT:
+        message = f"{path} has not the format {PART_FORMAT!r}"
+        raise SojournError(message)
+    try:
+        return Part(**plain)
+    except TypeError as error:
+        message = f"{path} cannot be read: it is not a whole part"
+        raise SojournError(message) from error
+
+
+def _worst(entries: Sequence[Entry]) -> Entry:
+    """Return one verdict for several."""
+    verdict = min((entry["verdict"] for entry in entries), key=_ORDER.index)
+    return {"verdict": verdict, "surely": all(entry["surely"] for entry in entries)}
+
+
+def _quantile_entry(name: str, one: Quantile) -> Entry:
+    judged = one.judged
+    finite = one.value < float("inf")
+    return {
+        "scenario": f"{name}: {one.n} scenarios",
+        "metric": f"{one.metric} {one.name} error",
+        "sim": None,
+        "linux": None,
+        "live": None,
+        "ratio": None,
+        "verdict": judged.verdict,
+        "title": f"{one.title}, {one.name} of the relative errors",
+        "unit": "",
+        "digits": 4,
+        "bar": judged.bar,
+        "bar_is": "below",
+        "surely": judged.surely,
+        "reason": judged.reason,
+        "value": one.value if finite else None,
+        "low": one.low if one.low is not None and one.low < float("inf") else None,
+        "high": one.high if one.high is not None and one.high < float("inf") else None,
+    }
+
+
+def _release(record: Mapping[str, Any]) -> str:
+    kernel = record.get("kernel")
+    if isinstance(kernel, Mapping):
+        return str(kernel.get("release") or kernel.get("version") or "release not said")
+    return str(kernel) if kernel else f"none (back end {record['backend']})"

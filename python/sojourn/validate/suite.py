@@ -1,0 +1,250 @@
+"""What is validated: one experiment's grid, drawn scenarios, or the whole set of both."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sojourn.errors import ParamError
+from sojourn.experiments import BUILT_IN, find
+from sojourn.results import link_words
+from sojourn.validate import draw, grid
+from sojourn.validate.disciplines import asked_for, table_1
+from sojourn.validate.errors import errors_of, quantiles, worst
+from sojourn.validate.execute import Both, Repeats, RunPlan, run_both
+from sojourn.validate.grid import LINKS, Cell
+from sojourn.validate.judge import Row, judge_all
+from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, versions
+
+if TYPE_CHECKING:
+    from sojourn.validate.exhibits import Drawn
+
+RANDOM, ALL = "random", "all"
+#: The time to settle is measured against the level from 30 to 60 s.
+DURATIONS = {"transient": "60s"}
+DEFAULT_COUNT = 30
+DEFAULT_SEED = 1
+#: Kernel runs cost minutes and simulated ones a moment; but the interval of the difference is that of the fewer.
+DEFAULT_REPEATS = Repeats(sim=10, kernel=4)
+
+#: The whole set: experiment and congestion control.
+WHOLE = (
+    ("rrul", None),
+    ("tcp_1up", "cubic"),
+    ("tcp_1up", "reno"),
+    ("voip", None),
+    ("rtt_fairness", None),
+    ("web", None),
+)
+
+#: Options of a grid, in the order of its command.
+_GRID_OPTIONS = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What was asked for; `None` leaves the default.
+
+    Attributes
+    ----------
+    experiment
+        A built-in name, the path of a TOML file, or `RANDOM`.
+    links
+        As `grid.read_links` reads them.
+    qdiscs
+        tc texts or presets.
+    options
+        Of `sojourn.api.build`: `_GRID_OPTIONS`.
+    seed
+        Of the first run of each cell; of `RANDOM`, of the draw.
+    count
+        Of scenarios, of `RANDOM`.
+    repeats
+        Runs of each cell.
+    """
+
+    experiment: str
+    links: str | None = None
+    qdiscs: Sequence[str] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    count: int | None = None
+    repeats: Repeats = DEFAULT_REPEATS
+
+    @property
+    def name(self) -> str:
+        """What it is called: the experiment, and the congestion control if one was named."""
+        if self.experiment == RANDOM:
+            return f"random, seed {DEFAULT_SEED if self.seed is None else self.seed}"
+        return " ".join(filter(None, (find(self.experiment).name, self.options.get("cc"))))
+
+    @property
+    def command(self) -> str:
+        """The command, without the folders of its results."""
+        words = ["sojourn", "validate", self.experiment]
+        words += [] if self.links is None else ["--links", self.links]
+        words += [word for text in self.qdiscs or () for word in ("--qdisc", text)]
+        given: dict[str, Any] = {name: self.options.get(name) for name in _GRID_OPTIONS} | {
+            "count": self.count,
+            "seed": self.seed,
+        }
+        for name, value, default in (
+            ("repeat", self.repeats.kernel, DEFAULT_REPEATS.kernel),
+            ("sim_repeat", self.repeats.sim, DEFAULT_REPEATS.sim),
+        ):
+            given[name] = None if value == default else value
+        for name, value in given.items():
+            words += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of it."""
+
+    part: Part
+    figures: tuple[Drawn, ...]
+
+
+def whole(asked: Asked) -> tuple[Asked, ...]:
+    """Return what the whole set consists of; links, disciplines and duration are those of the grids.
+
+    Raises
+    ------
+    ParamError
+        If an option was given that its experiments set themselves.
+    """
+    for name, value in asked.options.items():
+        if value is not None and name != "duration":
+            message = f"{name.replace('_', '-')} is {value!r}, but the experiments of {ALL} set it themselves"
+            raise ParamError(message)
+    grids = tuple(
+        Asked(
+            experiment=experiment,
+            links=asked.links,
+            qdiscs=asked.qdiscs,
+            options={"cc": cc, "duration": asked.options.get("duration")},
+            seed=asked.seed,
+            repeats=asked.repeats,
+        )
+        for experiment, cc in WHOLE
+    )
+    return (*grids, Asked(experiment=RANDOM, seed=asked.seed, count=asked.count, repeats=asked.repeats))
+
+
+def cells_of(asked: Asked) -> tuple[Cell, ...]:
+    """Return the cells of a grid or the drawn scenarios; all are checked.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused.
+    """
+    for field_name, number in (("repeat", asked.repeats.kernel), ("sim-repeat", asked.repeats.sim)):
+        if number < 1:
+            message = f"{field_name} is {number}, but must be at least 1"
+            raise ParamError(message)
+    if asked.experiment == RANDOM:
+        return _drawn_cells(asked)
+    if asked.count is not None:
+        message = (
+            f"count is {asked.count}, but only {RANDOM} draws scenarios; {asked.experiment} has links x disciplines"
+        )
+        raise ParamError(message)
+    if asked.experiment not in BUILT_IN and not asked.experiment.endswith(".toml"):
+        known = ", ".join((*BUILT_IN, RANDOM, ALL))
+        message = f"experiment is {asked.experiment!r}, but must be one of {known} or the path of a TOML file"
+        raise ParamError(message)
+    given = {name: value for name, value in asked.options.items() if value is not None}
+    if asked.experiment in DURATIONS:
+        given.setdefault("duration", DURATIONS[asked.experiment])
+    return grid.cells(
+        asked.experiment,
+        grid.read_links(",".join(LINKS) if asked.links is None else asked.links),
+        table_1() if asked.qdiscs is None else asked_for(asked.qdiscs),
+        seed=DEFAULT_SEED if asked.seed is None else asked.seed,
+        **given,
+    )
+
+
+def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> Outcome:
+    """Run what was asked for on both back ends, and judge it.
+
+    Parameters
+    ----------
+    asked
+        What.
+    run_plan
+        What runs it.
+    figures
+        Whether they are drawn.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused.
+    """
+    cells = cells_of(asked)
+    ran = run_both(cells, asked.repeats, run_plan)
+    rows = judge_all(ran)
+    drawn = _figures(asked, ran, rows) if figures else ()
+    scenarios = {cell.name: cell.scenario.normalized() for cell in cells}
+    facts = _facts(asked, ran) | versions(ran) | cost(ran)
+    if asked.experiment == RANDOM:
+        found = errors_of(rows)
+        part = Part(
+            name=asked.name,
+            command=asked.command,
+            facts=facts,
+            entries=drawn_entries(asked.name, rows, found, quantiles(found)),
+            scenarios=scenarios,
+            worst=[
+                {
+                    "scenario": error.row.cell.name,
+                    "metric": error.row.metric.name,
+                    "title": error.row.metric.title,
+                    "error": error.value if error.value < float("inf") else None,
+                }
+                for error in worst(found)
+            ],
+        )
+        return Outcome(part=part, figures=drawn)
+    part = Part(name=asked.name, command=asked.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
+    return Outcome(part=part, figures=drawn)
+
+
+def _figures(asked: Asked, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
+    from sojourn.validate.exhibits import grid_figures, scatter_figure
+
+    return tuple(scatter_figure(rows, asked.name) if asked.experiment == RANDOM else grid_figures(ran, asked.name))
+
+
+def _drawn_cells(asked: Asked) -> tuple[Cell, ...]:
+    given = {"links": asked.links, "qdisc": asked.qdiscs, **asked.options}
+    for name, value in given.items():
+        if value is not None:
+            message = f"{name.replace('_', '-')} is {value!r}, but {RANDOM} draws it"
+            raise ParamError(message)
+    return draw.draw(
+        DEFAULT_COUNT if asked.count is None else asked.count, DEFAULT_SEED if asked.seed is None else asked.seed
+    )
+
+
+def _facts(asked: Asked, ran: Sequence[Both]) -> dict[str, str]:
+    cells = [both.cell for both in ran]
+    durations = list(dict.fromkeys(str(both.kernel[0].record["scenario"]["duration"]) for both in ran))
+    first = 1 if asked.experiment == RANDOM or asked.seed is None else asked.seed
+    if asked.experiment == RANDOM:
+        what = {"scenarios": str(len(cells))}
+    else:
+        what = {
+            "links (down/up)": ", ".join(dict.fromkeys(link_words(cell.link) for cell in cells)),
+            "disciplines": ", ".join(dict.fromkeys(cell.qdisc for cell in cells)),
+        }
+    return {
+        **what,
+        "measured window": durations[0] if len(durations) == 1 else f"{durations[0]} and others",
+        "runs of a cell": f"kernel {asked.repeats.kernel}, simulator {asked.repeats.sim}; seeds from {first} on",
+    }

@@ -1,0 +1,232 @@
+"""The report of one validation in Markdown, and the tables that the document shares with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from sojourn import tables
+from sojourn.results import link_words
+from sojourn.validate import bars
+from sojourn.validate.part import Counts, Entry, Part
+
+#: What a verdict means; the same words in every report.
+RULES = """\
+A cell *agrees* if the means of both are within the bar, *differs* if the 95 % interval of their difference lies outside
+it as a whole, and otherwise one *cannot tell*. "Surely" counts the cells that agree with the whole interval within the
+bar. The bars: mean latency (probes; voice, one way) above the path's own within 10 % of the kernel's or 1 ms,
+whichever is larger; goodput of each direction within 2 %; voice loss within a factor of 1.5, or both below what the
+packets resolve; each flow's share within 10 % of the total where round-trip times differ; page fetch time within 10 %.
+Values are the mean over the runs and its 95 % interval (bootstrap; Student's below six runs; of a loss never narrower
+than Poisson's); the interval of a difference is put together from both (MOVER: Zou and Donner 2008)."""
+
+RANDOM_RULES = """\
+The relative error is |simulator - kernel| / kernel, of the means over the runs; for latency the divisor is at least
+1 ms. The median over the scenarios must be below 5 % and the 90th percentile below 20 %. The noise of the means is part
+of every error. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw` says."""
+
+
+def report(part: Part, figures: Sequence[str]) -> str:
+    """Return the report of one validation."""
+    blocks = [
+        f"# Validation: {part.name}",
+        f"Made by\n\n    {part.command}",
+        tables.markdown(("", ""), list(part.facts.items()), left=2),
+        *([] if is_drawn(part) else [counts_table([part])]),
+        RANDOM_RULES if is_drawn(part) else RULES,
+        *body(part, level=2),
+        *not_judged(part, level=2),
+    ]
+    if figures:
+        blocks.append("## Figures")
+        blocks += [f"![{name}](figures/{name}.png)" for name in figures]
+    return "\n\n".join(blocks) + "\n"
+
+
+def is_drawn(part: Part) -> bool:
+    """Whether a part is of drawn scenarios."""
+    return any(entry["bar_is"] == "below" for entry in part.entries)
+
+
+def counts_table(parts: Iterable[Part], *, markdown: bool = True) -> str:
+    """Return how many cells of which metric have which verdict."""
+    heads = ("", "metric", "cells", "within the bar", "surely", "differs", "cannot tell")
+    rows = [
+        [part.name, title, *map(str, (one.cells, one.agrees, one.surely, one.differs, one.cannot_tell))]
+        for part in parts
+        for title, one in part.counts().items()
+    ]
+    return (tables.markdown if markdown else tables.text)(heads, rows, left=2)
+
+
+def quantiles_table(part: Part) -> str:
+    """Return the quantiles of the relative errors of drawn scenarios."""
+    return tables.markdown(_QUANTILE_HEADS, [quantile_cells(entry) for entry in _quantiles(part)])
+
+
+def body(part: Part, *, level: int) -> list[str]:
+    """Return the judged tables of a part, with headings of a level."""
+    return _drawn(part, level) if is_drawn(part) else _grid(part, level)
+
+
+def terminal(part: Part) -> str:
+    """Return what the command prints: the judged cells and the counts."""
+    blocks = []
+    entries = [entry for entry in part.judged if entry["bar_is"] != "below"]
+    if entries:
+        rows = [[entry["scenario"], entry["title"], *judged_cells(entry)] for entry in entries]
+        blocks.append(tables.text(["scenario", "metric", *_JUDGED_HEADS], rows, left=2))
+    if is_drawn(part):
+        rows = [quantile_cells(entry) for entry in _quantiles(part)]
+        blocks += [tables.text(_QUANTILE_HEADS, rows), _worst(part, tables.text)]
+    else:
+        blocks.append(counts_table([part], markdown=False))
+    return "\n\n".join(blocks)
+
+
+def judged_cells(entry: Entry) -> list[str]:
+    """Return kernel, simulator, ratio, difference, bar and verdict of an entry."""
+    digits = entry["digits"]
+    sides = [
+        tables.interval(entry[side], entry[f"{side}_low"], entry[f"{side}_high"], digits) for side in ("linux", "sim")
+    ]
+    if entry["difference"] is None:
+        gap = "-"
+    else:
+        gap = tables.interval(entry["difference"], entry["difference_low"], entry["difference_high"], digits)
+    verdict = entry["verdict"] + (f" ({entry['reason']})" if entry["reason"] else "")
+    return [*sides, tables.number(entry["ratio"], 3), gap, _bar(entry), verdict]
+
+
+def quantile_cells(entry: Entry) -> list[str]:
+    """Return what, value, bar and verdict of a quantile."""
+    value, low, high = (None if entry[key] is None else 100 * entry[key] for key in ("value", "low", "high"))
+    return [entry["title"], tables.interval(value, low, high, 1), f"below {100 * entry['bar']:.0f}", entry["verdict"]]
+
+
+def not_judged(part: Part, *, level: int) -> list[str]:
+    """Return the tables of what is shown only: means, kernel / simulator, a table for each direction."""
+    shown = [entry for entry in part.entries if entry["verdict"] == bars.NOT_JUDGED and entry["bar_is"] is None]
+    if not shown:
+        return []
+    blocks = [f"{'#' * level} {part.name}: not judged", "Means over the runs, kernel / simulator."]
+    for way in ("up", "down", ""):
+        of_way = [entry for entry in shown if _direction(entry) == way]
+        if of_way:
+            blocks.append(_means(of_way))
+    return blocks
+
+
+#: `tables.text` or `tables.markdown`.
+Table = Callable[..., str]
+
+_JUDGED_HEADS = ["kernel", "simulator", "ratio", "difference", "bar", "verdict"]
+_QUANTILE_HEADS = ("relative error", "% [95 % interval]", "bar", "verdict")
+
+
+def _grid(part: Part, level: int) -> list[str]:
+    blocks = []
+    by_metric: dict[str, list[Entry]] = {}
+    for entry in part.judged:
+        by_metric.setdefault(entry["metric"], []).append(entry)
+    for entries in by_metric.values():
+        first = entries[0]
+        counted = Counts.of(entries)
+        blocks.append(f"{'#' * level} {part.name}: {first['title']}, {first['unit']}")
+        blocks.append(f"{counted.agrees} of {counted.cells} within the bar, {counted.surely} surely.")
+        rows = [[link_words(entry["link"]), entry["qdisc"], *judged_cells(entry)] for entry in entries]
+        blocks.append(tables.markdown(["link", "qdisc", *_JUDGED_HEADS], rows, left=2))
+    return blocks
+
+
+def _quantiles(part: Part) -> list[Entry]:
+    return [entry for entry in part.judged if entry["bar_is"] == "below"]
+
+
+def _drawn(part: Part, level: int) -> list[str]:
+    blocks = [f"{'#' * level} {part.name}: errors", quantiles_table(part)]
+    each = [entry for entry in part.entries if "relative_error" in entry and entry["bar_is"] is not None]
+    by_scenario: dict[str, dict[str, Entry]] = {}
+    for entry in each:
+        by_scenario.setdefault(entry["scenario"], {})[entry["metric"]] = entry
+    titles = {entry["metric"]: f"{entry['title']}, {entry['unit']}" for entry in each}
+    heads = ["scenario", "link", "RTT", "flows up, down", "qdisc up"]
+    heads += [word for title in titles.values() for word in (title, "error")]
+    table = []
+    for name, entries in by_scenario.items():
+        cells = [name, *_what(json.loads(part.scenarios[name]))]
+        for metric in titles:
+            cells += _pair(entries.get(metric))
+        table.append(cells)
+    blocks += [
+        f"{'#' * level} {part.name}: every scenario",
+        "Means, kernel / simulator.",
+        tables.markdown(heads, table, left=5),
+    ]
+    blocks += [f"{'#' * level} {part.name}: the worst {len(part.worst)}", _worst(part, tables.markdown)]
+    for one in part.worst:
+        blocks.append(f"`{one['scenario']}`:\n\n```json\n{part.scenarios[one['scenario']]}\n```")
+    return blocks
+
+
+def _what(scenario: Mapping[str, Any]) -> list[str]:
+    flows = scenario["flows"]
+    each = [str(sum(flow["direction"] == way for flow in flows)) for way in ("up", "down")]
+    cc = flows[0]["congestion_control"] if flows else "-"
+    return [
+        f"{scenario['down']} / {scenario['up']}",
+        scenario["rtt"],
+        f"{', '.join(each)} {cc}",
+        scenario["qdisc_up"],
+    ]
+
+
+def _pair(entry: Entry | None) -> list[str]:
+    if entry is None:
+        return ["-", "-"]
+    error = entry["relative_error"]
+    return [_both_means(entry), "-" if error is None else f"{100 * error:.1f} %"]
+
+
+def _both_means(entry: Entry) -> str:
+    return " / ".join(tables.number(entry[side], entry["digits"]) for side in ("linux", "sim"))
+
+
+def _worst(part: Part, table: Table) -> str:
+    rows = [
+        [one["scenario"], one["title"], "infinite" if one["error"] is None else f"{100 * one['error']:.1f} %"]
+        for one in part.worst
+    ]
+    return table(("the worst", "metric", "error"), rows, left=2)
+
+
+def _bar(entry: Entry) -> str:
+    if entry["bar"] is None:
+        return "-"
+    if entry["bar_is"] == "factor":
+        return f"factor {entry['bar']:g}"
+    return f"±{tables.number(entry['bar'], entry['digits'])}"
+
+
+def _direction(entry: Entry) -> str:
+    last = entry["metric"].rsplit("_", 1)[-1]
+    return last if last in ("up", "down") else ""
+
+
+def _means(entries: Sequence[Entry]) -> str:
+    heads = {entry["metric"]: _head(entry) for entry in entries}
+    by_cell: dict[str, dict[str, Entry]] = {}
+    for entry in entries:
+        by_cell.setdefault(entry["scenario"], {})[entry["metric"]] = entry
+    rows = []
+    for name, there in by_cell.items():
+        cells = [name]
+        for metric in heads:
+            cells.append(_both_means(there[metric]) if metric in there else "-")
+        rows.append(cells)
+    return tables.markdown(["scenario", *heads.values()], rows)
+
+
+def _head(entry: Entry) -> str:
+    return f"{entry['title']}, {entry['unit']}" if entry["unit"] else str(entry["title"])
