@@ -344,8 +344,8 @@ def test_one_build_goes_on_at_a_time_and_what_a_killed_one_left_is_removed(world
 def test_a_group_is_gone_when_it_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make, "GRACE_S", 0.3)
     log = tmp_path / "log"
-    script = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & exit 0"
-    assert make.run(["/bin/sh", "-c", f"({script}) | head -1"], tmp_path, dict(os.environ), log) == 0
+    stubborn = "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & sleep 0.3"
+    assert make.run(["/bin/sh", "-c", stubborn], tmp_path, dict(os.environ), log) == 0
     assert not runs(log.read_text().strip())
 
 

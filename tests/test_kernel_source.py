@@ -239,34 +239,10 @@ def test_other_ticks_than_asked_for_are_named(tmp_path: Path) -> None:
 
 def test_the_fragment_asks_for_all_that_is_modelled() -> None:
     text = config.fragment()
-    for kind in [
-        "red",
-        "pie",
-        "fq_pie",
-        "codel",
-        "fq_codel",
-        "sfq",
-        "cake",
-        "fq",
-        "tbf",
-        "htb",
-        "netem",
-        "prio",
-        "drr",
-    ]:
-        assert f"CONFIG_NET_SCH_{kind.upper()}=y\n" in text
-    for name in [
-        "VETH",
-        "TUN",
-        "IFB",
-        "PACKET",
-        "USER_NS",
-        "NET_NS",
-        "NET_CLS_U32",
-        "NET_CLS_FLOW",
-        "NET_CLS_FLOWER",
-        "NET_CLS_MATCHALL",
-    ]:
-        assert f"CONFIG_{name}=y\n" in text
-    for name in ["TCP_CONG_CUBIC", "TCP_CONG_BBR", "TCP_CONG_DCTCP", "SYSCTL", "HOSTFS", "TMPFS", "IKCONFIG_PROC"]:
+    kinds = "RED PIE FQ_PIE CODEL FQ_CODEL SFQ CAKE FQ TBF HTB NETEM PRIO DRR"
+    others = (
+        "VETH TUN IFB PACKET USER_NS NET_NS NET_CLS_U32 NET_CLS_FLOW NET_CLS_FLOWER NET_CLS_MATCHALL TCP_CONG_CUBIC "
+        "TCP_CONG_BBR TCP_CONG_DCTCP SYSCTL HOSTFS TMPFS IKCONFIG_PROC"
+    )
+    for name in [f"NET_SCH_{kind}" for kind in kinds.split()] + others.split():
         assert f"CONFIG_{name}=y\n" in text
