@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tarfile
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -211,6 +212,14 @@ def test_edits_of_one_file_follow_each_other_and_keep_every_byte(tmp_path: Path)
     never = Edit(file="a", pattern="four", replacement="", why="x", unless=Unless(file="a", pattern="two", why="y"))
     assert edits.apply(tmp_path, 100, [first, second, never]) == ("a",)
     assert (tmp_path / "a").read_bytes() == b"three \xe4\r\ntwo\n"
+
+
+def test_a_reason_may_be_reworded_and_nothing_else() -> None:
+    one = Edit(file="a", pattern="b", replacement="c", why="d", unless=Unless(file="e", pattern="f", why="g"))
+    reworded = replace(one, why="other", unless=Unless(file="e", pattern="f", why="other"))
+    assert edits.as_text([reworded]) == edits.as_text([one])
+    for change in ({"file": "x"}, {"pattern": "x"}, {"replacement": "x"}, {"unless": None}):
+        assert edits.as_text([replace(one, **change)]) != edits.as_text([one])
 
 
 def write_config(path: Path, hz: int = 1000, **changes: str | None) -> Path:
