@@ -37,7 +37,9 @@ def commands() -> list[str]:
     text = README.replace("\\\n", " ")
     text = re.sub(r" +#.*", "", text)
     return re.findall(
-        r"^ +sojourn ((?:run|compare|sweep|reproduce|list|plot|report|export|import).*)$", text, flags=re.MULTILINE
+        r"^ +sojourn ((?:run|compare|sweep|reproduce|list|plot|report|export|import|kernel).*)$",
+        text,
+        flags=re.MULTILINE,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api
+from sojourn import backends
 from sojourn.cli import options
 from sojourn.errors import ParamError
 
@@ -116,7 +116,7 @@ def handle(asked: argparse.Namespace) -> int:
     wanted = _wanted(asked)
     plans = [suite.cells_of(one) for one in wanted]
     for backend in _BOTH:
-        api.require_backend(backend)
+        backends.named(backend)
     earlier = [load(folder) for folder in asked.earlier or ()]
     folders = _folders(asked, wanted)
     _say_cost(asked, wanted, plans)

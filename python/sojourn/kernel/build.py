@@ -23,7 +23,7 @@ ROOM_BYTES = 2_500_000_000
 #: Files that are compiled: 602 for Linux 6.1, 625 for 6.12.
 _COMPILED = 610
 
-_UNFINISHED, _LOCK = ".build-", ".lock"
+_UNFINISHED = ".build-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +98,12 @@ def build(
         there = _is_there(kernels, recipe)
         if there is not None:
             return Outcome(built=there, anew=False, wall_s=time.monotonic() - began)
-    with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels) as work:
-        built = _make(tarball, recipe, work, kernels, jobs, describe)
+    try:
+        with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels) as work:
+            built = _make(tarball, recipe, work, kernels, jobs, describe)
+    except OSError as error:
+        message = f"the kernel cannot be built in {kernels}: {error.strerror or error}"
+        raise SojournError(message) from error
     return Outcome(built=built, anew=True, wall_s=time.monotonic() - began)
 
 
@@ -133,11 +137,12 @@ def _alone(kernels: Path) -> Iterator[None]:
     """Let one build go on at a time, and remove what one that was killed has left."""
     try:
         kernels.mkdir(parents=True, exist_ok=True)
-        lock = (kernels / _LOCK).open("a")
+        # The folder itself is locked, so that no file is left for it.
+        lock = os.open(kernels, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         message = f"the cache {kernels} cannot be written: {error.strerror or error}"
         raise SojournError(message) from error
-    with lock:
+    try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -146,6 +151,8 @@ def _alone(kernels: Path) -> Iterator[None]:
         for left in kernels.glob(f"{_UNFINISHED}*"):
             shutil.rmtree(left, ignore_errors=True)
         yield
+    finally:
+        os.close(lock)
 
 
 @contextmanager
@@ -155,7 +162,11 @@ def _unfinished(kernels: Path) -> Iterator[Path]:
     if free < ROOM_BYTES:
         message = f"{kernels} has {free / 1e9:.1f} GB free, but a build needs {ROOM_BYTES / 1e9:g} GB for a while"
         raise SojournError(message)
-    work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=kernels))
+    try:
+        work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=kernels))
+    except OSError as error:
+        message = f"the cache {kernels} cannot be written: {error.strerror or error}"
+        raise SojournError(message) from error
     try:
         yield work
     finally:

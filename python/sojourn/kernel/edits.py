@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import SojournError
@@ -85,8 +85,12 @@ EDITS = (
 
 
 def as_text(edits: Sequence[Edit] = EDITS) -> str:
-    """Return the table as text, for the name of a kernel."""
-    return json.dumps([asdict(edit) for edit in edits], sort_keys=True)
+    """Return what the table does as text, for the name of a kernel; reasons may be reworded."""
+    lines = []
+    for edit in edits:
+        unless = None if edit.unless is None else [edit.unless.file, edit.unless.pattern]
+        lines.append([edit.file, edit.pattern, edit.replacement, unless])
+    return json.dumps(lines)
 
 
 def apply(folder: Path, hz: int, edits: Sequence[Edit] = EDITS) -> tuple[str, ...]:

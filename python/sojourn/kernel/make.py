@@ -19,7 +19,10 @@ from sojourn.progress import progress_bar
 #: How long a group of processes may take to end when it is asked to, seconds; then it is killed.
 GRACE_S = 5.0
 
-_COMPILED = re.compile(rb"\s+CC\s")
+#: How often the log is looked at, seconds.
+LOOK_S = 0.5
+
+_COMPILED = re.compile(rb"^\s+CC\s", re.MULTILINE)
 
 
 class FailedError(SojournError):
@@ -46,7 +49,7 @@ def run(
     log
         Where its output goes, appended.
     expect
-        About how many lines begin with `CC`, one for each compiled file.
+        About how many lines begin with `CC`, one for each compiled file; for the bar alone.
     describe
         Word before the progress bar; `None` shows none.
 
@@ -63,14 +66,20 @@ def run(
         If it cannot be started.
     """
     count = 0
-    with log.open("ab") as file, progress_bar(expect, describe, unit="file") as tick:
+    with (
+        log.open("ab") as file,
+        log.open("rb") as written,
+        progress_bar(expect, describe, unit="file") as tick,
+    ):
+        written.seek(0, os.SEEK_END)
         try:
+            # The log is its output, not a pipe: a process that outlives the program cannot keep us waiting.
             process = subprocess.Popen(
                 command,
                 cwd=folder,
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=file,
                 stderr=subprocess.STDOUT,
                 # A group of its own: Ctrl-C reaches us alone, and we end it as a whole.
                 start_new_session=True,
@@ -79,14 +88,14 @@ def run(
             message = f"{command[0]} cannot be started: {error.strerror or error}"
             raise SojournError(message) from error
         try:
-            assert process.stdout is not None, "it is a pipe"
-            for line in process.stdout:
-                file.write(line)
-                if _COMPILED.match(line):
+            status: int | None = None
+            while status is None:
+                with suppress(subprocess.TimeoutExpired):
+                    status = process.wait(LOOK_S)
+                for _ in range(len(_COMPILED.findall(written.read()))):
                     count += 1
                     if count <= expect:
                         tick()
-            status = process.wait()
         finally:
             end_group(process)
     if status != 0:
@@ -111,8 +120,6 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         else:
             continue
         break
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def _group_is_there(group: int) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sojourn import plan, rounds, runner
+from sojourn import backends, plan, rounds, runner
 from sojourn.results import Run
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
@@ -69,9 +68,9 @@ def runs_here(workers: int | None, store: RunStore | None) -> RunPlan:
     """Return what runs plans by `sojourn.runner`."""
 
     def run_plan(scenarios: Sequence[Scenario], backend: str, describe: str) -> list[Run]:
-        # The simulator is the runner's default.
-        where: dict[str, Any] = {} if backend == SIM else {"backend": backend}
-        return runner.run_all(scenarios, workers=workers, describe=describe, store=store, **where)
+        return runner.run_all(
+            scenarios, workers=workers, describe=describe, store=store, backend=backends.named(backend)
+        )
 
     return run_plan
 

@@ -1,0 +1,115 @@
+"""A kernel's source in miniature, programs that stand for the compiler, and programs that stand for a kernel."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+#: What a kernel is recognised by, as comments of a shell script; `sojourn.seed=` is heeded.
+FAKE_KERNEL = """\
+#!/bin/sh
+# Linux version {release} (someone@somewhere) #1 made up
+# uml_dir= {travels}
+seed=0
+for word; do case $word in sojourn.seed=*) seed=${{word#*=}};; esac; done
+{before}
+echo "release {release}"
+echo "uuid 00000000-0000-0000-0000-00000000000$seed"
+echo "slept 0.10 3000.10"
+echo "sojourn: end"
+"""
+
+#: Recipes of make. The kernel is whatever the source has as `kernel.sh`.
+MAKEFILE = """\
+VERSION = 6
+PATCHLEVEL = 1
+SUBLEVEL = 9
+allnoconfig:
+\t@cp "$(KCONFIG_ALLCONFIG)" .config
+\t@sed -n 's/.*default \\([0-9]*\\)$$/CONFIG_HZ=\\1/p' arch/um/Kconfig >>.config
+linux:
+\t@echo '  CC      one.o'
+\t@echo '  LD      linux'
+\t@cp kernel.sh linux
+.PHONY: allnoconfig linux
+"""
+
+#: The lines that edits look for, and nothing else.
+LINES = {
+    "arch/um/Kconfig": "config HZ\n\tint\n\tdefault 100\n",
+    "arch/x86/um/user-offsets.c": "DEFINE_LONGS(HOST_FP_SIZE, 2696)\n",
+    "arch/um/os-Linux/util.c": "\treturn getrandom(buf, len, flags);\n",
+}
+
+#: Programs of a build but make, each a line or two of shell.
+PROGRAMS = {
+    "gcc": "echo 'gcc (made up) 1.0'",
+    "ld": "echo 'ld (made up) 1.0'",
+    "strip": 'cp "$3" "$2"',
+    **dict.fromkeys(("flex", "bison", "bc"), "exit 0"),
+}
+
+
+def fake_kernel(path: Path, release: str = "6.1.9-fake", *, travels: bool = True, before: str = "") -> Path:
+    """Write a program that is taken for a kernel; `before` is run first."""
+    text = FAKE_KERNEL.format(release=release, travels="time-travel-clock" if travels else "", before=before)
+    return program(path, text)
+
+
+def program(path: Path, text: str) -> Path:
+    """Write an executable file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def programs(folder: Path, without: str | None = None) -> Path:
+    """Write the programs of a build into a folder for the path."""
+    folder.mkdir(exist_ok=True)
+    for name, line in PROGRAMS.items():
+        if name != without:
+            program(folder / name, f"#!/bin/sh\n{line}\n")
+    return folder
+
+
+def files(**changes: str | None) -> dict[str, str]:
+    """Return the files of a source; `None` leaves one out."""
+    kernel = FAKE_KERNEL.format(release="6.1.9-fake", travels="time-travel-clock", before="")
+    every: dict[str, str | None] = {"Makefile": MAKEFILE, "kernel.sh": kernel, **LINES, **changes}
+    return {name: text for name, text in every.items() if text is not None}
+
+
+def tree(folder: Path, contents: Mapping[str, str]) -> Path:
+    """Write files below a folder."""
+    for name, text in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def entry(
+    name: str, text: str | None = None, *, kind: bytes = tarfile.REGTYPE, leads_to: str = ""
+) -> tuple[tarfile.TarInfo, bytes]:
+    """Return one entry of an archive."""
+    data = (text or "").encode()
+    member = tarfile.TarInfo(name)
+    member.size, member.type, member.linkname, member.mode = len(data), kind, leads_to, 0o755
+    return member, data
+
+
+def archive(path: Path, entries: list[tuple[tarfile.TarInfo, bytes]]) -> Path:
+    """Write an archive, compressed as its name says."""
+    how = {".xz": "w:xz", ".bz2": "w:bz2", ".gz": "w:gz"}.get(path.suffix, "w:")
+    with tarfile.open(path, how) as file:  # type: ignore[call-overload]
+        for member, data in entries:
+            file.addfile(member, io.BytesIO(data))
+    return path
+
+
+def source(path: Path, contents: Mapping[str, str] | None = None, top: str = "linux-6.1") -> Path:
+    """Write a source as an archive."""
+    contents = files() if contents is None else contents
+    return archive(path, [entry(f"{top}/{name}", text) for name, text in contents.items()])

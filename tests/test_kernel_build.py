@@ -1,0 +1,375 @@
+"""Builds of a source in miniature: what is kept, what is named, what is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import ParamError, SojournError
+from sojourn.kernel import build, cache, find, make, tools
+from sojourn.kernel.cache import Recipe
+from sojourn.kernel.verify import CheckError
+from tests.conftest import Cli, assert_one_sentence
+from tests.miniature import FAKE_KERNEL, MAKEFILE, files, programs
+from tests.miniature import source as miniature
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+
+RECIPE = Recipe(source_sha256="a", edits="b", config="c", hz=1000, compiler="gcc", linker="ld")
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own, and programs that stand for the compiler; returns the folder of the kernels."""
+    path = programs(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    return tmp_path / "cache" / "kernels"
+
+
+def kernel() -> str:
+    """Return a kernel that keeps its promises, as text to be changed."""
+    return FAKE_KERNEL.format(release="6.1.9-fake", travels="time-travel-clock", before="")
+
+
+def test_a_kernel_is_built_checked_and_kept(world: Path, tmp_path: Path) -> None:
+    tarball = miniature(tmp_path / "a.tar.xz")
+    outcome = build.build(tarball)
+    built = outcome.built
+    assert outcome.anew
+    assert [path.name for path in world.iterdir()] == [f"6.1.9-{built.recipe.key}"]
+    assert sorted(path.name for path in built.folder.iterdir()) == ["kernel.json", "linux"]
+    facts = json.loads((built.folder / "kernel.json").read_text())
+    assert facts["format"] == "sojourn-kernel/1"
+    assert facts["recipe"]["source_sha256"] == cache.sha256_of(tarball)
+    assert facts["recipe"]["compiler"] == "gcc (made up) 1.0"
+    assert facts["verified"]["uuids"] == {
+        "1": "00000000-0000-0000-0000-000000000001",
+        "2": "00000000-0000-0000-0000-000000000002",
+    }
+    assert facts["sha256"] == cache.sha256_of(built.linux)
+    assert cache.read(built.folder) == built
+    found = find.find(built.name)
+    assert (found.kind, found.path, found.release) == ("virtual", built.linux, "6.1.9-fake")
+    assert found.identity == f"sha256:{built.sha256}"
+
+
+def test_what_is_there_is_not_built_again_unless_forced(world: Path, tmp_path: Path) -> None:
+    tarball = miniature(tmp_path / "a.tar.xz")
+    first = build.build(tarball).built
+    before = (first.folder / "kernel.json").stat().st_ino
+    again = build.build(tarball)
+    assert not again.anew
+    assert again.built == first
+    assert (first.folder / "kernel.json").stat().st_ino == before
+    forced = build.build(tarball, force=True)
+    assert forced.anew
+    assert replace(forced.built, built=0, verified={}) == replace(first, built=0, verified={})
+    assert (first.folder / "kernel.json").stat().st_ino != before
+    assert [path.name for path in world.iterdir()] == [first.name]
+
+
+def test_a_kernel_that_was_changed_is_built_again_and_not_used(world: Path, tmp_path: Path) -> None:
+    tarball = miniature(tmp_path / "a.tar.xz")
+    first = build.build(tarball).built
+    with first.linux.open("a") as file:
+        file.write("# changed\n")
+    with pytest.raises(SojournError, match="is not what was built"):
+        find.find(first.name)
+    assert build.build(tarball).anew
+    assert find.find(first.name).identity == f"sha256:{first.sha256}"
+
+
+def test_ticks_go_into_the_source_and_the_name(world: Path, tmp_path: Path) -> None:
+    tarball = miniature(tmp_path / "a.tar.xz")
+    names = {build.build(tarball, hz=hz).built.name for hz in (100, 1000)}
+    assert len(names) == 2
+    assert {path.name for path in world.iterdir()} == names
+
+
+@pytest.mark.parametrize("field", ["source_sha256", "edits", "config", "compiler", "linker", "hz"])
+def test_the_name_is_a_function_of_all_of_the_recipe(field: str) -> None:
+    assert cache.kernel_name("6.1.9", RECIPE) == cache.kernel_name("6.1.9", replace(RECIPE))
+    other = replace(RECIPE, **{field: 100 if field == "hz" else "other"})
+    assert cache.kernel_name("6.1.9", other) != cache.kernel_name("6.1.9", RECIPE)
+    assert cache.kernel_name("6.1.10", RECIPE).startswith("6.1.10-")
+
+
+def test_the_cache_is_where_the_environment_says() -> None:
+    every = {"SOJOURN_CACHE": "/s", "XDG_CACHE_HOME": "/x", "HOME": "/h"}
+    assert cache.cache_folder(every) == Path("/s")
+    assert cache.cache_folder({**every, "SOJOURN_CACHE": ""}) == Path("/x/sojourn")
+    assert cache.cache_folder({"HOME": "/h"}) == Path("/h/.cache/sojourn")
+    with pytest.raises(ParamError, match="XDG_CACHE_HOME is 'x', but must be an absolute path"):
+        cache.cache_folder({"XDG_CACHE_HOME": "x"})
+
+
+def test_the_newest_version_comes_first_and_what_is_broken_is_told(tmp_path: Path) -> None:
+    for version, key, when in (("6.2.1", "0", 9), ("6.12.1", "1", 5), ("6.12.1", "2", 7), ("6.1.200", "3", 8)):
+        folder = tmp_path / f"{version}-{key * 12}"
+        folder.mkdir()
+        one = cache.Built(
+            folder=folder,
+            version=version,
+            release="r",
+            sha256="s",
+            size_bytes=1,
+            built=when,
+            recipe=RECIPE,
+            verified={},
+        )
+        cache.write(one, folder)
+    (tmp_path / ("6.9.1-" + "4" * 12)).mkdir()
+    (tmp_path / ("6.9.2-" + "5" * 12)).mkdir()
+    (tmp_path / ("6.9.2-" + "5" * 12) / "kernel.json").write_text('{"format": "sojourn-kernel/1"}')
+    (tmp_path / "failed-6.9.1-444444444444.log").touch()
+    whole, broken = cache.built_kernels(tmp_path)
+    assert [one.name[:-11] for one in whole] == ["6.12.1-2", "6.12.1-1", "6.2.1-0", "6.1.200-3"]
+    assert len(broken) == 2
+    assert "cannot be read" in broken[0]
+    assert "is not a sojourn-kernel/1 file" in broken[1]
+
+
+def test_a_build_that_fails_leaves_its_log_alone(world: Path, tmp_path: Path) -> None:
+    broken = MAKEFILE.replace("\t@cp kernel.sh linux\n", "\t@echo 'it is broken' >&2; exit 3\n")
+    with pytest.raises(
+        SojournError, match=r"Linux 6\.1\.9 cannot be built: make ended with status 2; the log is "
+    ) as caught:
+        build.build(miniature(tmp_path / "a.tar.xz", files(Makefile=broken)))
+    log = Path(str(caught.value).split("the log is ")[1])
+    assert "it is broken" in log.read_text()
+    assert list(world.iterdir()) == [log]
+
+
+def test_a_log_goes_when_the_build_works(world: Path, tmp_path: Path) -> None:
+    tarball = miniature(tmp_path / "a.tar.xz")
+    name = build.build(tarball).built.name
+    (world / f"failed-{name}.log").touch()
+    build.build(tarball, force=True)
+    assert [path.name for path in world.iterdir()] == [name]
+
+
+LIARS = {
+    "always the same": (
+        "00000000000$seed",
+        "000000000000",
+        "does not heed its seed: boots with seeds 1 and 2 both gave",
+    ),
+    "in real time": ("0.10 3000.10", "0.10 0.20", "does not keep virtual time"),
+    "too late": ("0.10 3000.10", "0.10 3010.20", "does not keep virtual time"),
+    "without a release": ('echo "release ', 'echo "', "its first program cannot run"),
+    "panics": (
+        'echo "release',
+        "echo 'Kernel panic - not syncing: no room'; echo more; exit 9; echo \"x",
+        "status 9: Kernel panic - not syncing: no room",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIARS)
+def test_a_kernel_that_does_not_keep_its_promise_is_not_kept(world: Path, tmp_path: Path, name: str) -> None:
+    old, new, words = LIARS[name]
+    script = kernel()
+    assert old in script
+    changed = files(**{"kernel.sh": script.replace(old, new)})
+    with pytest.raises(CheckError, match=words):
+        build.build(miniature(tmp_path / "a.tar.xz", changed))
+    assert list(world.iterdir()) == []
+
+
+def test_two_boots_that_differ_are_told(world: Path, tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    script = kernel().replace('echo "uuid 0', f'echo x >>{count}; n=$(wc -l <{count}); echo "uuid ${{n}}')
+    with pytest.raises(CheckError, match="is not deterministic: two boots with one seed gave 1.* and 2"):
+        build.build(miniature(tmp_path / "a.tar.xz", files(**{"kernel.sh": script})))
+    assert list(world.iterdir()) == []
+
+
+def test_a_kernel_that_never_ends_is_ended(tmp_path: Path) -> None:
+    from sojourn.kernel import boot
+    from tests.miniature import program
+
+    pid = tmp_path / "pid"
+    slow = program(tmp_path / "slow", f"#!/bin/sh\ntrap '' TERM\nsleep 1000 & echo $! >{pid}; echo begun; wait\n")
+    with pytest.raises(SojournError, match=r"did not end within 0.5 s: begun"):
+        boot.boot(slow, "true", tmp_path / "work", (), patience_s=0.5)
+    assert not Path(f"/proc/{pid.read_text().strip()}/fd").exists()
+
+
+@pytest.mark.parametrize("missing", ["gcc", "ld", "strip", "make", "flex", "bison", "bc"])
+def test_a_missing_program_is_named_with_its_package(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    only = programs(tmp_path / "only", without=missing)
+    for name in ("make", "awk", "gzip", "sh"):
+        if name != missing:
+            (only / name).symlink_to(shutil.which(name) or "/bin/sh")
+    monkeypatch.setenv("PATH", str(only))
+    package = {"ld": "binutils", "strip": "binutils"}.get(missing, missing)
+    with pytest.raises(SojournError, match=f"^{missing} is missing, .*: apt-get install {package}$"):
+        build.build(miniature(tmp_path / "a.tar.xz"))
+    assert not world.exists()
+
+
+def test_an_empty_path_names_every_program(world: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    done = cli("kernel", "build", status=2)
+    assert_one_sentence(done)
+    assert "gcc, ld, strip, make, flex, bison, bc, awk and gzip are missing" in done.stderr
+    assert "apt-get install bc binutils bison flex gawk gcc gzip make" in done.stderr
+
+
+def test_missing_headers_are_told(world: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin" / "gcc").write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(SojournError, match="apt-get install libc6-dev"):
+        tools.check_tools()
+
+
+def test_another_processor_is_told(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    with pytest.raises(SojournError, match="this machine is aarch64, but"):
+        tools.check_tools()
+
+
+def test_values_that_are_refused(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tarball = miniature(tmp_path / "a.tar.xz")
+    with pytest.raises(ParamError, match="jobs is 0, but must be from 1 to 1024"):
+        build.build(tarball, jobs=0)
+    with pytest.raises(ParamError, match="hz is 999, but must be one of 100, 250, 300, 1000"):
+        build.build(tarball, hz=999)
+    monkeypatch.setattr(build, "ROOM_BYTES", 10**18)
+    with pytest.raises(SojournError, match="GB free, but a build needs"):
+        build.build(tarball)
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path / "a b"))
+    with pytest.raises(ParamError, match="make takes no path with blanks"):
+        build.build(tarball)
+    assert list(world.iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_written_is_told(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path / "file"))
+    with pytest.raises(SojournError, match="file/kernels cannot be written: "):
+        build.build(miniature(tmp_path / "a.tar.xz"))
+
+
+def test_nothing_of_the_caller_gets_into_make(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spy = MAKEFILE.replace("\t@cp kernel.sh linux\n", f"\t@cp kernel.sh linux; env | sort >{tmp_path}/seen\n")
+    for name in ("MAKEFLAGS", "CROSS_COMPILE", "KCFLAGS", "LOCALVERSION", "LANG"):
+        monkeypatch.setenv(name, "-n")
+    build.build(miniature(tmp_path / "a.tar.xz", files(Makefile=spy)))
+    seen = dict(line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines())
+    assert not {"CROSS_COMPILE", "KCFLAGS", "LOCALVERSION", "LANG", "SOJOURN_CACHE"} & set(seen)
+    assert (seen["LC_ALL"], seen["KBUILD_BUILD_TIMESTAMP"], seen["KBUILD_BUILD_USER"]) == ("C", "1970-01-01", "sojourn")
+    assert seen["KBUILD_BUILD_VERSION"] == "1"
+
+
+def slow_source(tmp_path: Path) -> Path:
+    """Return a source whose compilation never ends, with a process that does not heed SIGTERM."""
+    stubborn = f"sh -c 'trap \"\" TERM; echo $$$$ >{tmp_path}/stubborn; while :; do sleep 1; done'"
+    lines = f"\t@{stubborn} & sleep 1000 & echo $$! >{tmp_path}/pid; sleep 1000\n"
+    return miniature(tmp_path / "a.tar.xz", files(Makefile=MAKEFILE.replace("\t@cp kernel.sh linux\n", lines)))
+
+
+def wait_for(path: Path) -> str:
+    """Return what is in a file once something is."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        if path.exists() and path.read_text().strip():
+            return path.read_text().strip()
+        time.sleep(0.05)
+    raise AssertionError(path)
+
+
+def runs(pid: str) -> bool:
+    """Say whether a process runs; one that has ended and that nobody has asked for does not."""
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_build_that_is_stopped_leaves_nothing(world: Path, tmp_path: Path, number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", "kernel", "build", "--source", str(slow_source(tmp_path))],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A shell that starts tests in the background has them ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    pids = [wait_for(tmp_path / "pid"), wait_for(tmp_path / "stubborn")]
+    assert all(runs(pid) for pid in pids)
+    assert [path.name[:7] for path in world.iterdir()] == [".build-"]
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "sojourn: interrupted" in said
+    assert not any(runs(pid) for pid in pids)
+    assert list(world.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_one_build_goes_on_at_a_time_and_what_a_killed_one_left_is_removed(world: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", "kernel", "build", "--source", str(slow_source(tmp_path))],
+        start_new_session=True,
+    )
+    group = os.getpgid(int(wait_for(tmp_path / "pid")))
+    other = tmp_path / "other"
+    other.mkdir()
+    tarball = miniature(other / "a.tar.xz")
+    with pytest.raises(SojournError, match="another build is going on"):
+        build.build(tarball)
+    process.kill()
+    process.wait()
+    os.killpg(group, signal.SIGKILL)
+    assert [path.name[:7] for path in world.iterdir()] == [".build-"]
+    name = build.build(tarball).built.name
+    assert [path.name for path in world.iterdir()] == [name]
+
+
+def test_a_group_is_gone_when_it_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(make, "GRACE_S", 0.3)
+    log = tmp_path / "log"
+    stubborn = "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & sleep 0.3"
+    assert make.run(["/bin/sh", "-c", stubborn], tmp_path, dict(os.environ), log) == 0
+    assert not runs(log.read_text().strip())
+
+
+def test_the_command_builds_says_where_and_removes(world: Path, tmp_path: Path, cli: Cli) -> None:
+    tarball = miniature(tmp_path / "a.tar.xz")
+    first = cli("kernel", "build", "--source", str(tarball), "--jobs", "1")
+    path = Path(first.stdout.strip())
+    assert path.name == "linux"
+    assert "Linux 6.1.9-fake was built and checked in" in first.stderr
+    again = cli("kernel", "build", "--source", str(tarball))
+    assert again.stdout == first.stdout
+    assert "is there already; --force builds it anew" in again.stderr
+    assert "removed" in cli("kernel", "remove", path.parent.name).stderr
+    assert list(world.iterdir()) == []
+    refused = cli("kernel", "remove", path.parent.name, status=2)
+    assert_one_sentence(refused)
+    assert_one_sentence(cli("kernel", "remove", "../kernels", status=2))
+    assert_one_sentence(cli("kernel", "build", "--source", "nothing", status=2))
+    assert_one_sentence(cli("kernel", "build", "--hz", "7", status=2))
+
+
+def test_a_broken_promise_is_status_1(world: Path, tmp_path: Path, cli: Cli) -> None:
+    script = kernel().replace("00000000000$seed", "000000000000")
+    tarball = miniature(tmp_path / "a.tar.xz", files(**{"kernel.sh": script}))
+    done = cli("kernel", "build", "--source", str(tarball), status=1)
+    assert "does not heed its seed" in done.stderr
+    assert done.stdout == ""

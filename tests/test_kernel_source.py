@@ -1,0 +1,257 @@
+"""The kernel's source: packages, archives that are hostile, edits, the configuration."""
+
+from __future__ import annotations
+
+import tarfile
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sojourn.errors import ParamError, SojournError
+from sojourn.kernel import config, edits, source
+from sojourn.kernel.edits import Edit, Unless
+from tests.miniature import LINES, archive, entry, files, tree
+from tests.miniature import source as miniature
+
+
+def test_the_newest_package_comes_first(tmp_path: Path) -> None:
+    for name in (
+        "linux-source-6.1.tar.xz",
+        "linux-source-6.12.tar.xz",
+        "linux-source-6.2.0.tar.bz2",
+        "linux-6.9.tar.xz",
+    ):
+        (tmp_path / name).touch()
+    (tmp_path / "linux-source-6.13.tar.xz").symlink_to("nowhere")
+    (tmp_path / "linux-source-6.14").mkdir()
+    found = [path.name for path in source.packages(tmp_path)]
+    assert found == ["linux-source-6.12.tar.xz", "linux-source-6.2.0.tar.bz2", "linux-source-6.1.tar.xz"]
+
+
+def test_no_package_is_a_sentence_with_the_command(tmp_path: Path) -> None:
+    with pytest.raises(SojournError, match=r"there is no .*linux-source-\*\.tar\.xz; apt-get install linux-source"):
+        source.choose(None, tmp_path)
+    with pytest.raises(ParamError, match="source is '.*nothing', but must be"):
+        source.choose(tmp_path / "nothing", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.tar.xz", "a.tar.bz2", "a.tar.gz", "a.tar"])
+def test_every_compression_is_unpacked(tmp_path: Path, name: str) -> None:
+    found = source.unpack(miniature(tmp_path / name), tmp_path / "out")
+    assert found.version == "6.1.9"
+    assert {path: (found.folder / path).read_text() for path in files()} == files()
+
+
+def test_links_and_folders_of_a_source_are_kept(tmp_path: Path) -> None:
+    entries = [entry(f"l/{name}", text) for name, text in files().items()]
+    entries += [
+        entry("./l/", kind=tarfile.DIRTYPE),
+        entry("l/include/dt", kind=tarfile.SYMTYPE, leads_to="../arch/um"),
+        entry("l/again", kind=tarfile.SYMTYPE, leads_to="include/dt/Kconfig"),
+        entry("l/gone", kind=tarfile.SYMTYPE, leads_to="not/there"),
+    ]
+    found = source.unpack(archive(tmp_path / "a.tar.xz", entries), tmp_path / "out")
+    assert (found.folder / "again").read_text() == LINES["arch/um/Kconfig"]
+    assert (found.folder / "gone").is_symlink()
+
+
+HOSTILE = {
+    "a path upwards": ([entry("l/../../evil", "x")], "leads out"),
+    "an absolute path": ([entry("/tmp/evil", "x")], "leads out"),
+    "a link out": ([entry("l/a", kind=tarfile.SYMTYPE, leads_to="../../evil")], "symbolic link 'l/a' leads out"),
+    "an absolute link": ([entry("l/a", kind=tarfile.SYMTYPE, leads_to="/etc/passwd")], "leads out"),
+    "a link in place of the top": ([entry("l", kind=tarfile.SYMTYPE, leads_to="..")], "leads out"),
+    "a file through a link": (
+        [entry("l/a", kind=tarfile.SYMTYPE, leads_to=".."), entry("l/a/evil", "x")],
+        "'l/a' is in it twice",
+    ),
+    "a link through a link": (
+        [
+            entry("l/a", kind=tarfile.SYMTYPE, leads_to="../.."),
+            entry("l/a/evil", kind=tarfile.SYMTYPE, leads_to="b"),
+        ],
+        "below a symbolic link",
+    ),
+    "links that climb together": (
+        [
+            entry("l/a/b/c/up", kind=tarfile.SYMTYPE, leads_to="../../.."),
+            entry("l/out", kind=tarfile.SYMTYPE, leads_to="a/b/c/up/.."),
+        ],
+        "'l/out' leads out",
+    ),
+    "a hard link": ([entry("l/a", kind=tarfile.LNKTYPE, leads_to="/etc/passwd")], "neither a file"),
+    "a device": ([entry("l/a", kind=tarfile.CHRTYPE)], "neither a file"),
+    "a pipe": ([entry("l/a", kind=tarfile.FIFOTYPE)], "neither a file"),
+    "a file twice": ([entry("l/a", "x"), entry("l/a", "y")], "twice"),
+    "two folders": ([entry("l/a", "x"), entry("m/a", "x")], "'m' beside 'l'"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_archive_is_refused(tmp_path: Path, name: str) -> None:
+    entries, words = HOSTILE[name]
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    with pytest.raises(SojournError, match=words):
+        source.unpack(archive(outside / "a.tar", entries), outside / "out")
+    assert not [path for path in tmp_path.rglob("evil") if not path.resolve().is_relative_to(outside / "out")]
+    assert sorted(path.name for path in outside.iterdir()) == ["a.tar", "out"]
+
+
+def test_more_than_a_source_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = archive(tmp_path / "a.tar.gz", [entry(f"l/{count}", "x" * 100) for count in range(5)])
+    monkeypatch.setattr(source, "MOST_BYTES", 499)
+    with pytest.raises(SojournError, match="more than"):
+        source.unpack(path, tmp_path / "one")
+    monkeypatch.setattr(source, "MOST_BYTES", 500)
+    monkeypatch.setattr(source, "MOST_ENTRIES", 4)
+    with pytest.raises(SojournError, match="more than 4 entries"):
+        source.unpack(path, tmp_path / "two")
+
+
+@pytest.mark.parametrize("suffix", ["xz", "bz2", "gz"])
+def test_a_damaged_archive_is_one_sentence(tmp_path: Path, suffix: str) -> None:
+    whole = miniature(tmp_path / f"a.tar.{suffix}").read_bytes()
+    for name, data in {"cut": whole[: len(whole) // 2], "changed": whole[:60] + b"\0" * 40 + whole[100:]}.items():
+        path = tmp_path / f"{name}.{suffix}"
+        path.write_bytes(data)
+        with pytest.raises(SojournError) as caught:
+            source.unpack(path, tmp_path / name)
+        assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [{}, {"Makefile": "all:\n"}, files(**{"arch/um/Kconfig": None}), files(Makefile="VERSION = 6\nPATCHLEVEL = 1\n")],
+)
+def test_another_archive_is_not_a_kernel(tmp_path: Path, contents: dict[str, str]) -> None:
+    with pytest.raises(SojournError, match="is not the source of a kernel"):
+        source.unpack(miniature(tmp_path / "a.tar.xz", contents), tmp_path / "out")
+    (tmp_path / "b.tar.xz").write_bytes(b"not an archive")
+    with pytest.raises(SojournError, match="not a tar archive"):
+        source.unpack(tmp_path / "b.tar.xz", tmp_path / "out2")
+
+
+NAMES = st.lists(st.sampled_from(["l", "a", "b", "..", ".", "", "evil"]), max_size=5).map("/".join)
+ENTRIES = st.lists(
+    st.tuples(NAMES, st.sampled_from([tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE]), NAMES),
+    max_size=8,
+)
+
+
+@given(ENTRIES)
+@settings(max_examples=150, deadline=None)
+def test_nothing_is_ever_written_outside_and_no_link_leads_out(entries: list[tuple[str, bytes, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        top = Path(folder).resolve()
+        target = top / "in" / "out"
+        target.parent.mkdir()
+        path = top / "a.tar"
+        archive(
+            path,
+            [
+                entry(f"l/{name}", "x" if kind == tarfile.REGTYPE else "", kind=kind, leads_to=to)
+                for name, kind, to in entries
+            ],
+        )
+        try:
+            source.unpack(path, target)
+        except SojournError as error:
+            accepted = "is not the source of a kernel" in str(error)
+        else:
+            accepted = True
+        assert sorted(one.name for one in top.iterdir()) == ["a.tar", "in"]
+        assert [one.name for one in target.parent.iterdir()] == ["out"]
+        if accepted:
+            assert all(one.resolve().is_relative_to(target) for one in target.rglob("*") if one.is_symlink())
+
+
+def test_the_edits_change_these_lines_only(tmp_path: Path) -> None:
+    around = {name: f"before\n{text}after\n" for name, text in LINES.items()}
+    assert edits.apply(tree(tmp_path, around), 250) == tuple(LINES)
+    changed = {name: (tmp_path / name).read_text() for name in LINES}
+    assert changed == {
+        "arch/um/Kconfig": "before\nconfig HZ\n\tint\n\tdefault 250\nafter\n",
+        "arch/x86/um/user-offsets.c": "before\nDEFINE_LONGS(HOST_FP_SIZE, 16384)\nafter\n",
+        "arch/um/os-Linux/util.c": "before\n\treturn -1;\nafter\n",
+    }
+
+
+@pytest.mark.parametrize("file", LINES)
+@pytest.mark.parametrize(("text", "words"), [("other\n", "0 times"), (None, "cannot be read"), ("twice", "2 times")])
+def test_a_line_that_is_not_there_once_is_a_sentence_and_nothing_is_changed(
+    tmp_path: Path, file: str, text: str | None, words: str
+) -> None:
+    contents = {**LINES, file: LINES[file] * 2 if text == "twice" else text or ""}
+    tree(tmp_path, contents)
+    if text is None:
+        (tmp_path / file).unlink()
+    with pytest.raises(SojournError, match=f"the source cannot be changed: .*{file}.*{words}"):
+        edits.apply(tmp_path, 1000)
+    assert all((tmp_path / name).read_text() == contents[name] for name in LINES if name != file)
+
+
+def test_a_newer_kernel_that_asks_the_processor_needs_no_room(tmp_path: Path) -> None:
+    newer = {
+        **LINES,
+        "arch/x86/um/user-offsets.c": "other\n",
+        "arch/x86/um/shared/sysdep/ptrace.h": "extern unsigned long host_fp_size;\n",
+    }
+    assert edits.apply(tree(tmp_path, newer), 1000) == ("arch/um/Kconfig", "arch/um/os-Linux/util.c")
+    assert (tmp_path / "arch/x86/um/user-offsets.c").read_text() == "other\n"
+
+
+def test_edits_of_one_file_follow_each_other_and_keep_every_byte(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"one \xe4\r\ntwo\n")
+    first = Edit(file="a", pattern="one", replacement="two", why="first")
+    second = Edit(file="a", pattern="^two ", replacement="three ", why="second")
+    never = Edit(file="a", pattern="four", replacement="", why="x", unless=Unless(file="a", pattern="two", why="y"))
+    assert edits.apply(tmp_path, 100, [first, second, never]) == ("a",)
+    assert (tmp_path / "a").read_bytes() == b"three \xe4\r\ntwo\n"
+
+
+def test_a_reason_may_be_reworded_and_nothing_else() -> None:
+    one = Edit(file="a", pattern="b", replacement="c", why="d", unless=Unless(file="e", pattern="f", why="g"))
+    reworded = replace(one, why="other", unless=Unless(file="e", pattern="f", why="other"))
+    assert edits.as_text([reworded]) == edits.as_text([one])
+    for change in ({"file": "x"}, {"pattern": "x"}, {"replacement": "x"}, {"unless": None}):
+        assert edits.as_text([replace(one, **change)]) != edits.as_text([one])
+
+
+def write_config(path: Path, hz: int = 1000, **changes: str | None) -> Path:
+    options = {**config.wanted(), "CONFIG_HZ": str(hz), "CONFIG_BESIDES": "y", **changes}
+    lines = [f"# {name} is not set" if value in (None, "n") else f"{name}={value}" for name, value in options.items()]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_configuration_that_has_everything_is_accepted(tmp_path: Path) -> None:
+    config.check(write_config(tmp_path / "c"), 1000)
+    config.check(write_config(tmp_path / "c", hz=250), 250)
+
+
+@pytest.mark.parametrize("name", config.wanted())
+def test_the_option_that_is_not_set_is_named(tmp_path: Path, name: str) -> None:
+    other = {"n": "y"}.get(config.wanted()[name])
+    with pytest.raises(SojournError, match=f"has {name}={other or 'n'}, but must have"):
+        config.check(write_config(tmp_path / "c", **{name: other}), 1000)
+
+
+def test_other_ticks_than_asked_for_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SojournError, match="has CONFIG_HZ=100, but must have 1000"):
+        config.check(write_config(tmp_path / "c", hz=100), 1000)
+
+
+def test_the_fragment_asks_for_all_that_is_modelled() -> None:
+    text = config.fragment()
+    kinds = "RED PIE FQ_PIE CODEL FQ_CODEL SFQ CAKE FQ TBF HTB NETEM PRIO DRR"
+    others = (
+        "VETH TUN IFB PACKET USER_NS NET_NS NET_CLS_U32 NET_CLS_FLOW NET_CLS_FLOWER NET_CLS_MATCHALL TCP_CONG_CUBIC "
+        "TCP_CONG_BBR TCP_CONG_DCTCP SYSCTL HOSTFS TMPFS IKCONFIG_PROC"
+    )
+    for name in [f"NET_SCH_{kind}" for kind in kinds.split()] + others.split():
+        assert f"CONFIG_{name}=y\n" in text
