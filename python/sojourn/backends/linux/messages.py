@@ -165,7 +165,7 @@ def address_filter(*, index: int, parent: int, priority: int, field: str, ip: st
 
 
 def features_off(*, name: str, features: tuple[str, ...]) -> bytes:
-    """Return the request that turns offloads of a device off, for the generic netlink family `ethtool`; its type is 0."""
+    """Return the request that turns offloads of a device off, for the family `ethtool`; its type is 0."""
     bits = [("ETHTOOL_A_BITSET_BITS_BIT", {"attrs": [("ETHTOOL_A_BITSET_BIT_NAME", feature)]}) for feature in features]
     message = _Features()
     message["cmd"] = ETHTOOL_MSG_FEATURES_SET
