@@ -4,5 +4,14 @@
 //! order of everything is that of the kernel's events, and a virtual-time kernel gives the same bytes each time.
 
 mod actor;
+pub mod icmp;
+pub mod one_way;
+mod probe;
+mod receive;
+pub mod tap;
+pub mod udp_rr;
+
+#[cfg(test)]
+mod fake;
 
 pub use actor::{Actor, AgentError, Host, World};
