@@ -13,7 +13,9 @@ pub mod ports;
 mod watched;
 
 pub use load::{Direction, FlowPlan, LoadPlan, ProbeKind, ProbePlan, WebPlan};
-pub use measured::{Fetch, FlowMeasured, Kernel, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured};
+pub use measured::{
+    Fetch, FlowMeasured, Kernel, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured,
+};
 pub use watched::{Conversation, Watched, WatchedError};
 
 /// Format name of [`LoadPlan`].

@@ -90,7 +90,32 @@ impl Watched {
     /// # Errors
     /// [`WatchedError`] if it is none.
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, WatchedError> {
-        let [t0, t1, t2, t3, t4, t5, t6, t7, k0, k1, k2, k3, k4, k5, k6, k7, l0, l1, i0, i1, kind, flags, 0, 0] = *bytes
+        let [
+            t0,
+            t1,
+            t2,
+            t3,
+            t4,
+            t5,
+            t6,
+            t7,
+            k0,
+            k1,
+            k2,
+            k3,
+            k4,
+            k5,
+            k6,
+            k7,
+            l0,
+            l1,
+            i0,
+            i1,
+            kind,
+            flags,
+            0,
+            0,
+        ] = *bytes
         else {
             return Err(WatchedError);
         };

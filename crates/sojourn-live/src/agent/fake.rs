@@ -38,7 +38,7 @@ pub(super) fn probe(kind: ProbeKind, size: u16, start_ns: i64) -> ProbePlan {
 
 /// An index of a probe that no other test of this process uses, and hardly one of another: so no two bind one port.
 pub(super) fn index(test: u32) -> usize {
-    ((std::process::id() * 16 + test) % 5000) as usize
+    ((std::process::id() * 32 + test) % 5000) as usize
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,12 @@ impl Fake {
                 tv_nsec: wait * MS,
             };
             poll(&mut fds, Some(&timeout)).expect("polling sockets of this test");
-            let ready: Vec<u32> = keys.iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty()).map(|(k, _)| *k).collect();
+            let ready: Vec<u32> = keys
+                .iter()
+                .zip(&fds)
+                .filter(|(_, fd)| !fd.revents().is_empty())
+                .map(|(k, _)| *k)
+                .collect();
             if ready.is_empty() {
                 return Ok(());
             }
@@ -189,7 +194,9 @@ impl World for Fake {
         Ok(())
     }
     fn register(&mut self, key: u32, fd: BorrowedFd<'_>, _write: bool) -> Result<(), AgentError> {
-        let fd = fd.try_clone_to_owned().map_err(AgentError::io("duplicating a socket"))?;
+        let fd = fd
+            .try_clone_to_owned()
+            .map_err(AgentError::io("duplicating a socket"))?;
         self.sockets.insert(key, fd);
         Ok(())
     }

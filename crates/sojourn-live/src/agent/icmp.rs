@@ -13,8 +13,8 @@ use super::actor::{Actor, AgentError, Host, World};
 use super::probe::{Identity, LINGER_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
-use sojourn_bed::{LoadPlan, Measured, ProbeKind, ProbePlan};
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use sojourn_bed::{LoadPlan, Measured, ProbeKind, ProbePlan};
 use std::net::SocketAddrV4;
 
 /// Timers.

@@ -82,7 +82,11 @@ impl OneWay {
             ProbeKind::Poisson { direction, interval_ns } => {
                 me.time("interval_ns", interval_ns)?;
                 let stream = Stream::named(load.seed, &format!("gaps {}", plan.name));
-                (direction, Gaps::Poisson(Duration::from_nanos(interval_ns), stream), false)
+                (
+                    direction,
+                    Gaps::Poisson(Duration::from_nanos(interval_ns), stream),
+                    false,
+                )
             }
             ProbeKind::Icmp { .. } | ProbeKind::UdpRr { .. } => {
                 return Err(me.wrong_kind("isochronous, poisson or voip"));

@@ -72,13 +72,19 @@ impl Identity {
     /// [`AgentError::Plan`] for an index, path or size that cannot be.
     pub(super) fn new(index: usize, plan: &ProbePlan, load: &LoadPlan) -> Result<Self, AgentError> {
         let refuse = |field: &str, value: &dyn std::fmt::Display, rule: String| {
-            Err(AgentError::Plan(format!("probes[{index}].{field} is {value}, but must be {rule}")))
+            Err(AgentError::Plan(format!(
+                "probes[{index}].{field} is {value}, but must be {rule}"
+            )))
         };
         if index >= ports::MOST_PROBES {
             return refuse("index", &index, format!("below {}", ports::MOST_PROBES));
         }
         if plan.path >= load.paths.len() {
-            return refuse("path", &plan.path, format!("below {}, the number of paths", load.paths.len()));
+            return refuse(
+                "path",
+                &plan.path,
+                format!("below {}, the number of paths", load.paths.len()),
+            );
         }
         if !(LEAST..=MOST).contains(&plan.size) {
             return refuse("size", &plan.size, format!("{LEAST} to {MOST} bytes"));

@@ -99,8 +99,8 @@ fn requests_leave_every_interval_from_start_to_end_and_all_are_answered() {
     icmp.finish(&mut measured);
     let list = &measured.probes[i].samples;
     assert_eq!(list.len(), 25);
-    for (n, sample) in list.iter().enumerate() {
-        let late = sample.sent_ns - (n as i64 * 10 - 50) * MS;
+    for (n, sample) in (0_i64..).zip(list) {
+        let late = sample.sent_ns - (n * 10 - 50) * MS;
         assert!((0..200 * MS).contains(&late), "request {n} left {late} ns late");
         let delay = sample.delay_ns.expect("loopback loses nothing");
         assert!((100..200 * MS as u64).contains(&delay), "{delay} ns");
@@ -128,7 +128,10 @@ fn answers_are_told_apart_when_sequence_numbers_come_around() {
     world.run(&mut icmp, 0).expect("loopback answers");
     let mut measured = super::super::fake::measured();
     icmp.finish(&mut measured);
-    let delays: Vec<_> = measured.probes[i].samples[65_534..].iter().map(|s| s.delay_ns).collect();
+    let delays: Vec<_> = measured.probes[i].samples[65_534..]
+        .iter()
+        .map(|s| s.delay_ns)
+        .collect();
     assert_eq!(delays, [None, Some(0), Some(0), Some(0)]);
     assert_eq!(measured.probes[i].samples[0].delay_ns, None);
 }
@@ -153,7 +156,11 @@ fn answers_that_come_too_late_are_lost() {
     world.serve(&mut icmp, 100).expect("an answer");
     let mut measured = super::super::fake::measured();
     icmp.finish(&mut measured);
-    let samples: Vec<_> = measured.probes[i].samples.iter().map(|s| (s.sent_ns, s.delay_ns)).collect();
+    let samples: Vec<_> = measured.probes[i]
+        .samples
+        .iter()
+        .map(|s| (s.sent_ns, s.delay_ns))
+        .collect();
     assert_eq!(samples, [(0, None)]);
 }
 
@@ -161,15 +168,30 @@ fn answers_that_come_too_late_are_lost() {
 fn plans_that_cannot_be_are_refused_in_one_sentence() {
     let refused = |index: usize, plan: &ProbePlan| Icmp::new(index, plan, &load()).expect_err("refused").to_string();
     let good = probe(every(1), 60, 0);
-    assert_eq!(refused(5000, &good), "probes[5000].index is 5000, but must be below 5000");
-    let path = ProbePlan { path: 1, ..good.clone() };
-    assert_eq!(refused(2, &path), "probes[2].path is 1, but must be below 1, the number of paths");
+    assert_eq!(
+        refused(5000, &good),
+        "probes[5000].index is 5000, but must be below 5000"
+    );
+    let path = ProbePlan {
+        path: 1,
+        ..good.clone()
+    };
+    assert_eq!(
+        refused(2, &path),
+        "probes[2].path is 1, but must be below 1, the number of paths"
+    );
     for size in [59, 1515] {
         let plan = ProbePlan { size, ..good.clone() };
-        assert_eq!(refused(2, &plan), format!("probes[2].size is {size}, but must be 60 to 1514 bytes"));
+        assert_eq!(
+            refused(2, &plan),
+            format!("probes[2].size is {size}, but must be 60 to 1514 bytes")
+        );
     }
     let plan = probe(every(0), 60, 0);
-    assert_eq!(refused(2, &plan), "probes[2].interval_ns is 0, but must be 1 ns to 73 years");
+    assert_eq!(
+        refused(2, &plan),
+        "probes[2].interval_ns is 0, but must be 1 ns to 73 years"
+    );
     let plan = probe(ProbeKind::UdpRr { timeout_ns: 1 }, 60, 0);
     assert_eq!(refused(2, &plan), "probes[2].kind is not icmp");
 }

@@ -18,9 +18,7 @@ use super::actor::{Actor, AgentError, Host, World};
 use frame::{Known, SNAP, parse};
 use nix::cmsg_space;
 use nix::errno::Errno;
-use nix::sys::socket::{
-    ControlMessageOwned, LinkAddr, MsgFlags, MultiHeaders, RecvMsg, recvmmsg, setsockopt, sockopt,
-};
+use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, MultiHeaders, RecvMsg, recvmmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
 use rustix::net::netdevice::name_to_index;
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
@@ -126,20 +124,13 @@ impl Way {
         world.enter(self.watch.host)?;
         let router = self.router();
         let failed = |doing: &str| AgentError::io(format!("{doing} the packet socket on {router}"));
-        // Without a protocol it receives nothing until its filter and time stamps are there.
-        let socket = Socket::new(Domain::PACKET, Type::RAW.nonblocking(), None).map_err(failed("opening"))?;
+        let protocol = Protocol::from(i32::from(ANY_PROTOCOL.to_be()));
+        let socket = Socket::new(Domain::PACKET, Type::RAW.nonblocking(), Some(protocol)).map_err(failed("opening"))?;
         let index = |name: &String| {
             name_to_index(&socket, name)
                 .map_err(|e| AgentError::io(format!("looking up the interface {name} on {router}"))(e.into()))
         };
         let (incoming, outgoing) = (index(&self.watch.incoming)?, index(&self.watch.outgoing)?);
-        drop(socket);
-        let socket = Socket::new(
-            Domain::PACKET,
-            Type::RAW.nonblocking(),
-            Some(Protocol::from(i32::from(ANY_PROTOCOL.to_be()))),
-        )
-        .map_err(failed("opening"))?;
         socket
             .attach_filter(&only_passing(incoming, outgoing))
             .map_err(failed("filtering at"))?;
@@ -225,7 +216,9 @@ impl Way {
                 _ => {}
             }
         }
-        let Some(address) = message.address else { return Ok(None) };
+        let Some(address) = message.address else {
+            return Ok(None);
+        };
         let left = match (address.ifindex(), address.pkttype() == OUTGOING) {
             (i, true) if i == self.outgoing => true,
             (i, false) if i == self.incoming => false,

@@ -89,12 +89,21 @@ fn datagrams_of_strangers_are_neither_answered_nor_counted() {
         payload
     };
     let mine = i as u16;
-    for payload in [ours(mine + 1, 18), ours(mine, 17), ours(mine, 19), vec![0; 18], Vec::new()] {
+    for payload in [
+        ours(mine + 1, 18),
+        ours(mine, 17),
+        ours(mine, 19),
+        vec![0; 18],
+        Vec::new(),
+    ] {
         stranger.send_to(&payload, server).expect("loopback");
     }
     rr.ready(REQUESTS, &mut world).expect("five datagrams");
     let mut buffer = [0; 64];
-    assert_eq!(stranger.recv(&mut buffer).expect_err("no answer").kind(), io::ErrorKind::WouldBlock);
+    assert_eq!(
+        stranger.recv(&mut buffer).expect_err("no answer").kind(),
+        io::ErrorKind::WouldBlock
+    );
     // One that is as ours are is sent back.
     stranger.send_to(&ours(mine, 18), server).expect("loopback");
     rr.ready(REQUESTS, &mut world).expect("a datagram");
@@ -120,7 +129,8 @@ fn transactions_on_loopback_take_less_than_the_time_out() {
     let samples = finish(i, rr);
     assert!(samples.len() > 20, "{}", samples.len());
     for pair in samples.windows(2) {
-        let delay = pair[0].delay_ns.expect("loopback loses nothing") as i64;
+        let delay = pair[0].delay_ns.expect("loopback loses nothing");
+        let delay = i64::try_from(delay).expect("less than the window");
         assert!(delay > 0 && pair[0].sent_ns + delay <= pair[1].sent_ns, "{pair:?}");
     }
 }
