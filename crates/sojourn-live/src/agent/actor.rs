@@ -30,8 +30,23 @@ impl AgentError {
     }
 }
 
+/// For results of system calls: says what was being done.
+pub(crate) trait Doing<T> {
+    /// What was being done, as a sentence begins.
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T, AgentError>;
+}
+
+impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T, AgentError> {
+        self.map_err(|e| AgentError::Io {
+            what: what(),
+            source: e.into(),
+        })
+    }
+}
+
 /// A host of the bed that has sockets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Host {
     /// `client`.
     Client,
@@ -41,6 +56,19 @@ pub enum Host {
     R2,
     /// `server`.
     Server,
+}
+
+impl Host {
+    /// The name of its namespace in a job.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::R1 => "r1",
+            Self::R2 => "r2",
+            Self::Server => "server",
+        }
+    }
 }
 
 /// What an actor may ask of the event loop. `key` is the actor's own number for a socket or timer; those of sockets and
@@ -103,6 +131,10 @@ pub trait Actor {
     /// Whether it still waits for packets of the measured window, beyond its end.
     fn awaits(&self) -> bool {
         false
+    }
+    /// How long after the end of the window it may be waited for, in nanoseconds.
+    fn linger_ns(&self) -> i64 {
+        3_000_000_000
     }
     /// The run is over: puts what it saw at its place in `measured`.
     fn finish(&mut self, measured: &mut Measured);

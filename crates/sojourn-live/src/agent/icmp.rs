@@ -136,6 +136,10 @@ impl Actor for Icmp {
         self.samples.awaits()
     }
 
+    fn linger_ns(&self) -> i64 {
+        LINGER_NS
+    }
+
     fn finish(&mut self, measured: &mut Measured) {
         self.samples.finish(self.me.index, measured);
     }

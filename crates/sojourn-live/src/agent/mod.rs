@@ -4,14 +4,29 @@
 //! order of everything is that of the kernel's events, and a virtual-time kernel gives the same bytes each time.
 
 mod actor;
+mod build;
+mod bulk;
+mod check;
+mod counters;
+pub mod guest;
+pub mod host;
 pub mod icmp;
+pub mod job;
+mod netlink;
 pub mod one_way;
 mod probe;
+mod qdisc;
+mod reactor;
 mod receive;
+mod run;
 pub mod tap;
+mod tcp_info;
 pub mod udp_rr;
+mod xstats;
 
 #[cfg(test)]
 mod fake;
 
 pub use actor::{Actor, AgentError, Host, World};
+pub use reactor::Reactor;
+pub use run::carry_out;

@@ -190,17 +190,19 @@ impl Actor for OneWay {
     fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         self.stopped = true;
         world.cancel_timer(SEND);
+        world.set_timer(LINGER, world.end() + self.linger_ns());
         if self.voice {
             world.set_timer(LAST_WORD, world.end() + LAST_WORD_NS);
-            world.set_timer(LINGER, world.end() + LINGER_VOICE_NS);
-        } else {
-            world.set_timer(LINGER, world.end() + LINGER_NS);
         }
         Ok(())
     }
 
     fn awaits(&self) -> bool {
         self.samples.awaits()
+    }
+
+    fn linger_ns(&self) -> i64 {
+        if self.voice { LINGER_VOICE_NS } else { LINGER_NS }
     }
 
     fn finish(&mut self, measured: &mut Measured) {

@@ -15,6 +15,7 @@
 mod frame;
 
 use super::actor::{Actor, AgentError, Host, World};
+use super::job::Bottleneck;
 use frame::{Known, SNAP, parse};
 use nix::cmsg_space;
 use nix::errno::Errno;
@@ -50,6 +51,26 @@ pub struct Watch {
     pub incoming: String,
     /// That by which they leave, after the discipline under test.
     pub outgoing: String,
+}
+
+impl Watch {
+    /// That of a bottleneck of a job.
+    ///
+    /// # Errors
+    /// [`AgentError::Plan`] if it is not at a router.
+    pub fn of(bottleneck: &Bottleneck) -> Result<Self, AgentError> {
+        let host = [Host::R1, Host::R2].into_iter().find(|h| h.name() == bottleneck.host);
+        Ok(Self {
+            host: host.ok_or_else(|| {
+                AgentError::Plan(format!(
+                    "the host of a bottleneck is {:?}, but must be r1 or r2 for its packets to be watched",
+                    bottleneck.host
+                ))
+            })?,
+            incoming: bottleneck.input.clone(),
+            outgoing: bottleneck.output.clone(),
+        })
+    }
 }
 
 /// One direction.
@@ -122,7 +143,7 @@ impl Tap {
 impl Way {
     fn open(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(self.watch.host)?;
-        let router = self.router();
+        let router = self.watch.host.name();
         let failed = |doing: &str| AgentError::io(format!("{doing} the packet socket on {router}"));
         let protocol = Protocol::from(i32::from(ANY_PROTOCOL.to_be()));
         let socket = Socket::new(Domain::PACKET, Type::RAW.nonblocking(), Some(protocol)).map_err(failed("opening"))?;
@@ -152,15 +173,6 @@ impl Way {
         Ok(())
     }
 
-    fn router(&self) -> &'static str {
-        match self.watch.host {
-            Host::Client => "client",
-            Host::R1 => "r1",
-            Host::R2 => "r2",
-            Host::Server => "server",
-        }
-    }
-
     /// Reads until nothing is left.
     fn read(
         &mut self,
@@ -180,7 +192,7 @@ impl Way {
                 Ok(messages) => messages,
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::EINTR) => continue,
-                Err(e) => return Err(AgentError::io(format!("watching {}", self.router()))(e.into())),
+                Err(e) => return Err(AgentError::io(format!("watching {}", self.watch.host.name()))(e.into())),
             };
             let mut count = 0;
             for message in messages {
@@ -200,7 +212,7 @@ impl Way {
         known: &Known,
         world: &dyn World,
     ) -> Result<Option<Watched>, AgentError> {
-        let router = self.router();
+        let router = self.watch.host.name();
         let mut at = None;
         let controls = message
             .cmsgs()

@@ -1,0 +1,482 @@
+//! The TCP flows of a plan: senders and receivers, and what the kernel tells of them at the end of each bin.
+//!
+//! One actor has all flows, so that there is one timer for the bins. A sender is an application that always has data:
+//! it writes as much as the kernel takes, and again when the kernel has room for a third of its buffer (which is when
+//! `epoll` tells). A receiver reads all that is there when it is woken.
+
+use super::actor::Doing;
+use super::netlink::Netlink;
+use super::tcp_info::{self, Ends, TcpInfo};
+use super::{Actor, AgentError, Host, World};
+use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt::Timestamping};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind, connect, getsockname, listen,
+    recv, send, shutdown, socket_with, sockopt,
+};
+use sojourn_bed::{Direction, FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
+use sojourn_units::{Bytes, Rate};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::Duration;
+
+/// What a sender without a rate gives to the kernel at a time; the kernel takes what it has room for.
+const WRITE: usize = 1 << 20;
+/// Most that a receiver takes from the kernel at a time. `MSG_TRUNC` drops it there, so nothing is copied.
+const READ: usize = 1 << 22;
+/// What an application that is limited in rate writes at a time: a full segment, as the simulator's does.
+const CHUNK: u64 = 1448;
+/// Timer of the bins; timer `1 + i` is that of flow `i`.
+const BINS: u32 = 0;
+/// Keys of sockets: this many for each flow.
+const KEYS: u32 = 3;
+const LISTENER: u32 = 0;
+const RECEIVER: u32 = 1;
+const SENDER: u32 = 2;
+/// `SOF_TIMESTAMPING_SOFTWARE`, `_OPT_ID`, `_TX_ACK` and `_OPT_TSONLY` (`linux/net_tstamp.h`): the kernel tells on the
+/// socket's error queue when the last byte of the next write is acknowledged.
+const TELL_ACKNOWLEDGEMENT: u32 = 1 << 4 | 1 << 7 | 1 << 9 | 1 << 11;
+
+/// All TCP flows.
+#[derive(Debug)]
+pub struct Bulk {
+    flows: Vec<Flow>,
+    interval: i64,
+    bins: i64,
+    bin: i64,
+    /// Sockets that tell of the TCP sockets of client and server.
+    diagnosis: Option<(Netlink, Netlink)>,
+    zeros: Vec<u8>,
+    /// Where nothing is ever written: see [`READ`].
+    sink: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Flow {
+    plan: FlowPlan,
+    listener: Option<OwnedFd>,
+    receiver: Option<OwnedFd>,
+    sender: Option<OwnedFd>,
+    ends: Option<Ends>,
+    /// Whether the connection is there.
+    connected: bool,
+    /// What the application has not made yet; `None` without end.
+    unmade: Option<u64>,
+    /// What it has made and the kernel has not taken.
+    unwritten: u64,
+    /// Whether the sender has closed its direction.
+    closed: bool,
+    /// Whether the sender is woken when it can write.
+    waits_to_write: bool,
+    /// Whether the receiver has read the end.
+    ended: bool,
+    delivered: u64,
+    latest: Option<TcpInfo>,
+    seen: FlowMeasured,
+}
+
+impl Bulk {
+    /// The flows of a plan.
+    ///
+    /// # Errors
+    /// None so far.
+    pub fn new(plan: &LoadPlan) -> Result<Self, AgentError> {
+        Ok(Self {
+            flows: plan.flows.iter().cloned().map(Flow::new).collect(),
+            interval: plan.interval_ns as i64,
+            bins: (plan.duration_ns / plan.interval_ns) as i64,
+            bin: 0,
+            diagnosis: None,
+            zeros: vec![0; WRITE],
+            sink: vec![0; READ],
+        })
+    }
+
+    /// Asks the kernel for all senders that have sockets.
+    fn look(&mut self, only: Option<usize>) -> Result<(), AgentError> {
+        let Some((client, server)) = &mut self.diagnosis else {
+            return Ok(());
+        };
+        for (host, socket) in [(Host::Client, client), (Host::Server, server)] {
+            let wanted = |(i, flow): (usize, &Flow)| {
+                let here = flow.sending_host() == host && flow.sender.is_some() && only.is_none_or(|o| o == i);
+                here.then_some((i, flow.ends?))
+            };
+            let (indices, ends): (Vec<usize>, Vec<Ends>) = self.flows.iter().enumerate().filter_map(wanted).unzip();
+            let answers = tcp_info::ask(socket, &ends)
+                .doing(|| format!("cannot read the state of the TCP sockets of {} (tcp_diag)", host.name()))?;
+            for (i, info) in indices.into_iter().zip(answers) {
+                if info.is_some() {
+                    self.flows[i].latest = info;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what has arrived and writes down the state of each flow.
+    fn end_bin(&mut self) -> Result<(), AgentError> {
+        for flow in &mut self.flows {
+            flow.read(&mut self.sink);
+        }
+        self.look(None)?;
+        for flow in &mut self.flows {
+            let info = flow.latest.unwrap_or_default();
+            flow.seen.delivered.push(flow.delivered);
+            flow.seen.cwnd.push(info.cwnd);
+            flow.seen.srtt_us.push(info.srtt_us);
+            flow.seen.ssthresh.push(info.ssthresh);
+        }
+        Ok(())
+    }
+
+    /// A sender can write, or has news.
+    fn sender_ready(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
+        let flow = &mut self.flows[i];
+        let Some(sender) = &flow.sender else {
+            return Ok(());
+        };
+        match sockopt::socket_error(sender) {
+            Ok(Ok(())) => {}
+            Ok(Err(e)) | Err(e) => return flow.fail(i, e, world),
+        }
+        if !flow.connected {
+            flow.connected = true;
+            flow.seen.connected_ns = Some(world.now());
+            self.look(Some(i))?;
+            let flow = &mut self.flows[i];
+            flow.seen.syn_retransmissions = flow.latest.map_or(0, |info| info.retransmissions);
+        }
+        let flow = &mut self.flows[i];
+        if flow.closed && flow.seen.completed_ns.is_none() && flow.acknowledged() {
+            flow.seen.completed_ns = Some(world.now());
+            // Before the receiver closes, too: then the kernel forgets the connection.
+            self.look(Some(i))?;
+            self.flows[i].close(i, world)?;
+            return Ok(());
+        }
+        self.flows[i].write(i, &self.zeros, world)
+    }
+}
+
+impl Flow {
+    fn new(plan: FlowPlan) -> Self {
+        Self {
+            unmade: plan.bytes,
+            plan,
+            listener: None,
+            receiver: None,
+            sender: None,
+            ends: None,
+            connected: false,
+            unwritten: 0,
+            closed: false,
+            waits_to_write: true,
+            ended: false,
+            delivered: 0,
+            latest: None,
+            seen: FlowMeasured::default(),
+        }
+    }
+
+    fn sending_host(&self) -> Host {
+        match self.plan.direction {
+            Direction::Up => Host::Client,
+            Direction::Down => Host::Server,
+        }
+    }
+
+    fn receiving_host(&self) -> Host {
+        match self.plan.direction {
+            Direction::Up => Host::Server,
+            Direction::Down => Host::Client,
+        }
+    }
+
+    /// The addresses of sender and receiver.
+    fn addresses(&self, i: usize, world: &dyn World) -> (Ipv4Addr, SocketAddrV4) {
+        let port = ports::FLOWS + i as u16;
+        let server = world.server(self.plan.path);
+        match self.plan.direction {
+            Direction::Up => (world.client(), SocketAddrV4::new(server, port)),
+            Direction::Down => (server, SocketAddrV4::new(world.client(), port)),
+        }
+    }
+
+    /// A TCP socket in the namespace in which this thread is.
+    fn socket(&self) -> Result<OwnedFd, AgentError> {
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)
+            .doing(|| format!("cannot open a socket for {}", self.plan.name))?;
+        let control = &self.plan.congestion_control;
+        sockopt::set_tcp_congestion(&socket, control)
+            .doing(|| format!("cannot use the congestion control {control} for {}", self.plan.name))?;
+        Ok(socket)
+    }
+
+    fn listen(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
+        world.enter(self.receiving_host())?;
+        let socket = self.socket()?;
+        let (_, address) = self.addresses(i, world);
+        bind(&socket, &address)
+            .and_then(|()| listen(&socket, 1))
+            .doing(|| format!("cannot listen at {address} for {}", self.plan.name))?;
+        world.register(key(i, LISTENER), socket.as_fd(), false)?;
+        self.listener = Some(socket);
+        Ok(())
+    }
+
+    fn accept(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
+        let Some(listener) = &self.listener else {
+            return Ok(());
+        };
+        let socket = match accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok(socket) => socket,
+            Err(Errno::AGAIN | Errno::CONNABORTED) => return Ok(()),
+            Err(e) => return Err(e).doing(|| format!("cannot accept the connection of {}", self.plan.name)),
+        };
+        world.deregister(key(i, LISTENER), listener.as_fd())?;
+        self.listener = None;
+        world.register(key(i, RECEIVER), socket.as_fd(), false)?;
+        self.receiver = Some(socket);
+        Ok(())
+    }
+
+    fn connect(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
+        world.enter(self.sending_host())?;
+        let socket = self.socket()?;
+        let (source, destination) = self.addresses(i, world);
+        if self.plan.direction == Direction::Down {
+            // The client has one address, which the kernel chooses by itself.
+            bind(&socket, &SocketAddrV4::new(source, 0))
+                .doing(|| format!("cannot bind to {source} for {}", self.plan.name))?;
+        }
+        match connect(&socket, &destination) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(e) => return Err(e).doing(|| format!("cannot connect {} to {destination}", self.plan.name)),
+        }
+        let own = getsockname(&socket).and_then(SocketAddrV4::try_from);
+        self.ends = Some((own.doing(|| format!("cannot find the port of {}", self.plan.name))?, destination));
+        world.register(key(i, SENDER), socket.as_fd(), true)?;
+        self.sender = Some(socket);
+        Ok(())
+    }
+
+    /// The application makes data: all of it, or one chunk if it is limited in rate.
+    fn make(&mut self, i: usize, world: &mut dyn World) {
+        let Some(rate) = self.plan.rate_bps else {
+            self.unwritten = self.unmade.take().unwrap_or(u64::MAX);
+            self.unmade = Some(0);
+            return;
+        };
+        let chunk = self.unmade.map_or(CHUNK, |left| left.min(CHUNK));
+        self.unwritten += chunk;
+        if let Some(left) = &mut self.unmade {
+            *left -= chunk;
+        }
+        if self.unmade != Some(0) {
+            let gap = Rate::from_bps(rate).time_to_send(Bytes::new(chunk));
+            world.set_timer(1 + i as u32, world.now() + gap.as_nanos() as i64);
+        }
+    }
+
+    /// Gives the kernel what it takes.
+    fn write(&mut self, i: usize, zeros: &[u8], world: &mut dyn World) -> Result<(), AgentError> {
+        let Some(sender) = &self.sender else {
+            return Ok(());
+        };
+        if !self.connected {
+            return Ok(());
+        }
+        while self.unwritten > 0 {
+            let size = self.unwritten.min(zeros.len() as u64) as usize;
+            let last = self.unmade == Some(0) && self.unwritten == size as u64 && self.plan.bytes.is_some();
+            if last {
+                setsockopt(sender, Timestamping, &TimestampingFlag::from_bits_retain(TELL_ACKNOWLEDGEMENT))
+                    .doing(|| format!("cannot ask for the last acknowledgement of {}", self.plan.name))?;
+            }
+            match send(sender, &zeros[..size], SendFlags::NOSIGNAL) {
+                Ok(taken) => {
+                    if self.unwritten != u64::MAX {
+                        self.unwritten -= taken as u64;
+                    }
+                    if taken < size {
+                        break;
+                    }
+                }
+                Err(Errno::AGAIN) => break,
+                Err(e) => return self.fail(i, e, world),
+            }
+        }
+        if self.unwritten == 0 && self.unmade == Some(0) && !self.closed {
+            shutdown(sender, Shutdown::Write).doing(|| format!("cannot close {}", self.plan.name))?;
+            self.closed = true;
+        }
+        let wait = self.unwritten > 0;
+        if wait != self.waits_to_write {
+            self.waits_to_write = wait;
+            world.register(key(i, SENDER), sender.as_fd(), wait)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the kernel told that the last byte was acknowledged. It tells once for each write that it was asked for:
+    /// the last of them counts.
+    fn acknowledged(&self) -> bool {
+        let Some(sender) = &self.sender else {
+            return false;
+        };
+        let mut told = false;
+        let mut nothing = [0; 0];
+        while recv(sender, &mut nothing[..], RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT).is_ok() {
+            told = true;
+        }
+        told
+    }
+
+    /// Reads all that is there.
+    fn read(&mut self, sink: &mut [u8]) {
+        let Some(receiver) = &self.receiver else {
+            return;
+        };
+        while !self.ended {
+            match recv(receiver, &mut *sink, RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
+                Ok((0, _)) => self.ended = true,
+                Ok((count, _)) => {
+                    self.delivered += count as u64;
+                    if count < sink.len() {
+                        return;
+                    }
+                }
+                Err(Errno::AGAIN) => return,
+                Err(e) => {
+                    self.ended = true;
+                    self.seen.error.get_or_insert_with(|| format!("the receiver: {e}"));
+                }
+            }
+        }
+    }
+
+    /// A receiver has data or news.
+    fn receiver_ready(&mut self, i: usize, sink: &mut [u8], world: &mut dyn World) -> Result<(), AgentError> {
+        self.read(sink);
+        if self.ended
+            && let Some(receiver) = &self.receiver
+        {
+            world.deregister(key(i, RECEIVER), receiver.as_fd())?;
+        }
+        Ok(())
+    }
+
+    /// The flow ends early, and the run goes on.
+    fn fail(&mut self, i: usize, error: Errno, world: &mut dyn World) -> Result<(), AgentError> {
+        self.seen.error.get_or_insert_with(|| std::io::Error::from(error).to_string());
+        world.cancel_timer(1 + i as u32);
+        self.close(i, world)
+    }
+
+    /// Closes both ends.
+    fn close(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
+        for (part, socket) in [(LISTENER, &mut self.listener), (SENDER, &mut self.sender)] {
+            if let Some(socket) = socket.take() {
+                world.deregister(key(i, part), socket.as_fd())?;
+            }
+        }
+        if let Some(socket) = self.receiver.take()
+            && !self.ended
+        {
+            world.deregister(key(i, RECEIVER), socket.as_fd())?;
+        }
+        Ok(())
+    }
+
+    /// Closes both ends at once, with a reset, whatever they have not sent.
+    fn abort(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
+        for socket in [&self.sender, &self.receiver].into_iter().flatten() {
+            sockopt::set_socket_linger(socket, Some(Duration::ZERO))
+                .doing(|| format!("cannot reset {}", self.plan.name))?;
+        }
+        self.close(i, world)
+    }
+}
+
+/// The key of a flow's socket.
+fn key(i: usize, part: u32) -> u32 {
+    i as u32 * KEYS + part
+}
+
+impl Actor for Bulk {
+    fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        if self.flows.is_empty() {
+            return Ok(());
+        }
+        let mut open = |host: Host| {
+            world.enter(host)?;
+            Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())
+        };
+        self.diagnosis = Some((open(Host::Client)?, open(Host::Server)?));
+        for (i, flow) in self.flows.iter_mut().enumerate() {
+            flow.listen(i, world)?;
+            world.set_timer(1 + i as u32, flow.plan.start_ns as i64);
+        }
+        self.bin = 1;
+        if self.bins > 0 {
+            world.set_timer(BINS, self.interval);
+        }
+        Ok(())
+    }
+
+    fn ready(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError> {
+        let i = (key / KEYS) as usize;
+        match key % KEYS {
+            LISTENER => self.flows[i].accept(i, world),
+            RECEIVER => self.flows[i].receiver_ready(i, &mut self.sink, world),
+            _ => self.sender_ready(i, world),
+        }
+    }
+
+    fn due(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError> {
+        if key == BINS {
+            self.end_bin()?;
+            self.bin += 1;
+            if self.bin <= self.bins {
+                world.set_timer(BINS, self.bin * self.interval);
+            }
+            return Ok(());
+        }
+        let i = key as usize - 1;
+        let flow = &mut self.flows[i];
+        if flow.sender.is_none() {
+            flow.connect(i, world)?;
+        }
+        flow.make(i, world);
+        flow.write(i, &self.zeros, world)
+    }
+
+    fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        for flow in &mut self.flows {
+            flow.read(&mut self.sink);
+        }
+        self.look(None)?;
+        for (i, flow) in self.flows.iter_mut().enumerate() {
+            flow.seen.delivered_total = flow.delivered;
+            if let Some(info) = flow.latest {
+                if !flow.connected {
+                    flow.seen.syn_retransmissions = info.retransmissions;
+                }
+                flow.seen.segments_sent = u64::from(info.data_segments);
+                flow.seen.retransmissions = u64::from(info.retransmissions.saturating_sub(flow.seen.syn_retransmissions));
+                flow.seen.timeouts = info.timeouts.map(u64::from);
+            }
+            world.cancel_timer(1 + i as u32);
+            flow.abort(i, world)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, measured: &mut Measured) {
+        for (flow, place) in self.flows.iter_mut().zip(&mut measured.flows) {
+            *place = std::mem::take(&mut flow.seen);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a kernel can do: `check.json`.
+
+use super::actor::Doing;
+use super::job::CheckJob;
+use super::netlink::{CREATE, EXCLUSIVE, Netlink, message, push_attribute};
+use super::run::{kernel, load_modules, write};
+use super::AgentError;
+use flate2::read::GzDecoder;
+use nix::sched::{CloneFlags, unshare};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+const NEW_QDISC: u16 = 36;
+const DELETE_QDISC: u16 = 37;
+/// `TC_H_ROOT`.
+const ROOT: u32 = u32::MAX;
+const TCA_KIND: u16 = 1;
+/// `lo`, which each network namespace has.
+const LOOPBACK: i32 = 1;
+/// Kinds that Sojourn may ask for.
+const KINDS: [&str; 15] = [
+    "bfifo", "cake", "codel", "fq", "fq_codel", "fq_pie", "htb", "netem", "pfifo", "pfifo_fast", "pie", "prio", "red", "sfq",
+    "tbf",
+];
+
+#[derive(Debug, Serialize)]
+struct Check {
+    release: String,
+    version: String,
+    virtual_time: bool,
+    hz: Option<u32>,
+    congestion_controls: Vec<String>,
+    disciplines: Vec<&'static str>,
+    failed: BTreeMap<&'static str, String>,
+}
+
+/// Looks what the kernel can do, and writes `check.json` to `directory`.
+pub(super) fn check(job: &CheckJob, directory: &Path) -> Result<(), AgentError> {
+    load_modules(&job.modules)?;
+    unshare(CloneFlags::CLONE_NEWNET).doing(|| "cannot make a network namespace".into())?;
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let controls = std::fs::read_to_string(path).doing(|| format!("cannot read {path}"))?;
+    let kernel = kernel();
+    let mut check = Check {
+        release: kernel.release,
+        version: kernel.version,
+        virtual_time: kernel.virtual_time,
+        hz: hz(),
+        congestion_controls: controls.split_whitespace().map(str::to_owned).collect(),
+        disciplines: Vec::new(),
+        failed: BTreeMap::new(),
+    };
+    let mut netlink = Netlink::route().doing(|| "cannot open a netlink socket".into())?;
+    for kind in KINDS {
+        match try_kind(&mut netlink, kind) {
+            Ok(()) => check.disciplines.push(kind),
+            Err(e) => drop(check.failed.insert(kind, e.to_string())),
+        }
+    }
+    let text = serde_json::to_vec_pretty(&check).map_err(std::io::Error::from);
+    write(directory, "check.json", &text.doing(|| "cannot write check.json".into())?)
+}
+
+/// Adds a discipline to `lo` and takes it away. A kind that only misses its parameters is there.
+fn try_kind(netlink: &mut Netlink, kind: &str) -> std::io::Result<()> {
+    let body = |kind: Option<&str>| {
+        let mut body = vec![0; 20];
+        body[4..8].copy_from_slice(&LOOPBACK.to_ne_bytes());
+        body[12..16].copy_from_slice(&ROOT.to_ne_bytes());
+        if let Some(kind) = kind {
+            push_attribute(&mut body, TCA_KIND, format!("{kind}\0").as_bytes());
+        }
+        body
+    };
+    match netlink.request(message(NEW_QDISC, CREATE | EXCLUSIVE, 0, &body(Some(kind)))) {
+        Ok(_) => netlink.request(message(DELETE_QDISC, 0, 0, &body(None))).map(drop),
+        Err(e) if e.kind() == ErrorKind::InvalidInput => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
+/// The timer tick, if the kernel tells its configuration.
+fn hz() -> Option<u32> {
+    let mut text = String::new();
+    GzDecoder::new(File::open("/proc/config.gz").ok()?).read_to_string(&mut text).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("CONFIG_HZ=")?.parse().ok())
+}

@@ -1,0 +1,300 @@
+//! What the agent is told to do: `job.json`.
+
+use super::AgentError;
+use serde::Deserialize;
+use sojourn_bed::{LOAD_FORMAT, LoadPlan, ports};
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+/// Format name of [`Job`].
+pub const JOB_FORMAT: &str = "sojourn-job/1";
+/// Format name of [`CheckJob`].
+pub const CHECK_FORMAT: &str = "sojourn-check/1";
+
+/// Most namespaces of a bed.
+const MOST_NAMESPACES: usize = 64;
+/// The longest time of a plan, in nanoseconds: eleven days. So no sum of a few times overflows.
+const LONGEST_NS: u64 = 1_000_000_000_000_000;
+
+/// A run: a bed, and the traffic on it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// [`JOB_FORMAT`].
+    pub format: String,
+    /// Kernel modules to load first, in order: absolute paths.
+    pub modules: Vec<String>,
+    /// The bed.
+    pub bed: BedPlan,
+    /// The traffic.
+    pub load: LoadPlan,
+    /// Whether each frame at the bottlenecks is recorded.
+    pub watch_packets: bool,
+}
+
+/// A question: what the kernel can do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckJob {
+    /// [`CHECK_FORMAT`].
+    pub format: String,
+    /// Kernel modules to load first, in order: absolute paths.
+    pub modules: Vec<String>,
+}
+
+/// What the agent can be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// A run.
+    Run(Box<Job>),
+    /// What the kernel can do.
+    Check(CheckJob),
+}
+
+/// How the bed is built.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BedPlan {
+    /// Network namespaces; number `i` is open as descriptor `100 + i` while the steps are carried out.
+    pub namespaces: Vec<String>,
+    /// What is done, in order.
+    pub steps: Vec<Step>,
+    /// Address of the client.
+    pub client: Ipv4Addr,
+    /// Addresses of the server, one for each path of the load.
+    pub server: Vec<Ipv4Addr>,
+    /// The two bottlenecks.
+    pub watch: Watch,
+}
+
+/// The two bottlenecks.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Watch {
+    /// Client to server.
+    pub up: Bottleneck,
+    /// Server to client.
+    pub down: Bottleneck,
+}
+
+/// A host through which a direction goes, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bottleneck {
+    /// Its namespace.
+    pub host: String,
+    /// The device on which the direction comes in.
+    #[serde(rename = "in")]
+    pub input: String,
+    /// The device with the discipline under test.
+    #[serde(rename = "out")]
+    pub output: String,
+}
+
+/// A step of building.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "StepText")]
+pub struct Step {
+    /// In which namespace.
+    pub host: String,
+    /// What it is for, for the sentence if it fails.
+    pub says: String,
+    /// What is done.
+    pub action: Action,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Sends a whole message to `NETLINK_ROUTE` and waits for its acknowledgement.
+    Netlink(Vec<u8>),
+    /// Sends a whole message to the generic netlink family of this name.
+    Genetlink(String, Vec<u8>),
+    /// Writes a value to a file below `/proc/sys`.
+    Sysctl(String, String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepText {
+    host: String,
+    says: String,
+    netlink: Option<String>,
+    genetlink: Option<String>,
+    message: Option<String>,
+    sysctl: Option<String>,
+    value: Option<String>,
+}
+
+impl TryFrom<StepText> for Step {
+    type Error = String;
+
+    fn try_from(text: StepText) -> Result<Self, String> {
+        let says = text.says;
+        let action = match (text.netlink, text.genetlink, text.message, text.sysctl, text.value) {
+            (Some(hex), None, None, None, None) => Action::Netlink(message(&hex, &says)?),
+            (None, Some(family), Some(hex), None, None) => Action::Genetlink(family, message(&hex, &says)?),
+            (None, None, None, Some(path), Some(value)) => {
+                if !is_sysctl(&path) {
+                    return Err(format!("step \"{says}\": sysctl is {path:?}, but must be a path such as net/ipv4/ip_forward"));
+                }
+                Action::Sysctl(path, value)
+            }
+            _ => {
+                return Err(format!(
+                    "step \"{says}\" must have netlink, or genetlink and message, or sysctl and value"
+                ));
+            }
+        };
+        Ok(Self {
+            host: text.host,
+            says,
+            action,
+        })
+    }
+}
+
+/// A path of plain names below `net`, so that no other file is written.
+fn is_sysctl(path: &str) -> bool {
+    path.strip_prefix("net/").is_some_and(|rest| {
+        rest.split('/').all(|name| {
+            !name.is_empty()
+                && !name.starts_with('.')
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@".contains(&b))
+        })
+    })
+}
+
+/// A netlink message from hexadecimal digits; its first word is its length.
+fn message(hex: &str, says: &str) -> Result<Vec<u8>, String> {
+    let digits = hex.as_bytes();
+    let digit = |b: u8| char::from(b).to_digit(16);
+    let bytes: Option<Vec<u8>> = (digits.len() % 2 == 0)
+        .then(|| {
+            digits
+                .chunks_exact(2)
+                .map(|two| Some((digit(two[0])? << 4 | digit(two[1])?) as u8))
+                .collect()
+        })
+        .flatten();
+    let bytes = bytes.ok_or_else(|| format!("step \"{says}\": its message is not an even number of hexadecimal digits"))?;
+    match bytes.first_chunk::<4>() {
+        Some(length) if bytes.len() >= 16 && u32::from_ne_bytes(*length) as usize == bytes.len() => Ok(bytes),
+        _ => Err(format!("step \"{says}\": its message is not one whole netlink message")),
+    }
+}
+
+impl Task {
+    /// Reads `job.json`.
+    ///
+    /// # Errors
+    /// One sentence on what is wrong.
+    pub fn from_json(text: &str) -> Result<Self, AgentError> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+        }
+        let wrong = |e: serde_json::Error| AgentError::Plan(format!("the job is not valid: {e}"));
+        let head: Head = serde_json::from_str(text).map_err(wrong)?;
+        match head.format.as_str() {
+            CHECK_FORMAT => Ok(Self::Check(serde_json::from_str(text).map_err(wrong)?)),
+            JOB_FORMAT => {
+                let job: Job = serde_json::from_str(text).map_err(wrong)?;
+                job.validate().map_err(AgentError::Plan)?;
+                Ok(Self::Run(Box::new(job)))
+            }
+            other => Err(AgentError::Plan(format!(
+                "format of the job is {other:?}, but must be {JOB_FORMAT} or {CHECK_FORMAT}"
+            ))),
+        }
+    }
+}
+
+impl Job {
+    fn validate(&self) -> Result<(), String> {
+        self.bed.validate()?;
+        let load = &self.load;
+        if self.bed.server.len() != load.paths.len() {
+            return Err(format!(
+                "bed.server has {} addresses, but must have one for each of the {} paths",
+                self.bed.server.len(),
+                load.paths.len()
+            ));
+        }
+        validate_load(load)
+    }
+}
+
+impl BedPlan {
+    fn validate(&self) -> Result<(), String> {
+        let names: BTreeSet<&str> = self.namespaces.iter().map(String::as_str).collect();
+        if names.len() != self.namespaces.len() {
+            return Err("bed.namespaces has a name twice".into());
+        }
+        if names.len() > MOST_NAMESPACES {
+            return Err(format!("bed.namespaces has {} names, but must have at most {MOST_NAMESPACES}", names.len()));
+        }
+        for needed in ["client", "r1", "r2", "server"] {
+            if !names.contains(needed) {
+                return Err(format!("bed.namespaces must have {needed}"));
+            }
+        }
+        let hosts = self.steps.iter().map(|s| (&s.host, "a step"));
+        let hosts = hosts.chain([(&self.watch.up.host, "bed.watch.up"), (&self.watch.down.host, "bed.watch.down")]);
+        for (host, whose) in hosts {
+            if !names.contains(host.as_str()) {
+                return Err(format!("host of {whose} is {host:?}, which is not in bed.namespaces"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn validate_load(load: &LoadPlan) -> Result<(), String> {
+    if load.format != LOAD_FORMAT {
+        return Err(format!("load.format is {:?}, but must be {LOAD_FORMAT}", load.format));
+    }
+    for (field, value) in [("load.duration_ns", load.duration_ns), ("load.interval_ns", load.interval_ns)] {
+        if value == 0 {
+            return Err(format!("{field} is 0, but must be > 0"));
+        }
+    }
+    let times = [("load.duration_ns", load.duration_ns), ("load.interval_ns", load.interval_ns), ("load.lead_ns", load.lead_ns)];
+    let times = times.into_iter().chain(load.flows.iter().map(|f| ("start_ns of a flow", f.start_ns)));
+    for (field, value) in times.chain(load.web.iter().map(|w| ("start_ns of a web client", w.start_ns))) {
+        if value > LONGEST_NS {
+            return Err(format!("{field} is {value}, but must be at most {LONGEST_NS}"));
+        }
+    }
+    let counts = [
+        ("load.flows", load.flows.len(), ports::MOST_FLOWS),
+        ("load.probes", load.probes.len(), ports::MOST_PROBES),
+        ("load.web", load.web.len(), ports::MOST_WEB),
+    ];
+    for (field, count, most) in counts {
+        if count > most {
+            return Err(format!("{field} has {count} entries, but must have at most {most}"));
+        }
+    }
+    let paths = load.flows.iter().map(|f| (&f.name, f.path));
+    let paths = paths.chain(load.probes.iter().map(|p| (&p.name, p.path)));
+    for (name, path) in paths.chain(load.web.iter().map(|w| (&w.name, w.path))) {
+        if path >= load.paths.len() {
+            return Err(format!("path of {name} is {path}, but there are {}", load.paths.len()));
+        }
+    }
+    for probe in &load.probes {
+        if probe.start_ns.unsigned_abs() > LONGEST_NS {
+            return Err(format!("start_ns of {} is {}, but must be within {LONGEST_NS}", probe.name, probe.start_ns));
+        }
+    }
+    for flow in &load.flows {
+        if flow.bytes == Some(0) || flow.rate_bps == Some(0) {
+            return Err(format!("bytes and rate_bps of {} must be > 0", flow.name));
+        }
+        if flow.congestion_control.is_empty() {
+            return Err(format!("congestion_control of {} is empty", flow.name));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! The counters of the disciplines under test: at the beginning of the measured window, and at the end of each bin.
+
+use super::actor::Doing;
+use super::build::Bed;
+use super::job::{Bottleneck, Watch};
+use super::netlink::{ECHO, Netlink, attribute, message, u32_at, u64_at};
+use super::{Actor, AgentError, World, xstats};
+use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
+use sojourn_bed::{LoadPlan, Measured, QdiscMeasured, QdiscSample};
+
+const GET_QDISC: u16 = 38;
+/// `struct tcmsg`.
+const TC_MESSAGE: usize = 20;
+/// The handle of the discipline under test, as `tc` writes it `10:`.
+const HANDLE: u32 = 0x10 << 16;
+const TCA_KIND: u16 = 1;
+const TCA_STATS2: u16 = 7;
+const STATS_BASIC: u16 = 1;
+const STATS_QUEUE: u16 = 3;
+const STATS_APP: u16 = 4;
+/// Packets in 64 bits, where they do not fit into those of `STATS_BASIC`.
+const STATS_PACKETS_64: u16 = 8;
+
+/// Samples both disciplines.
+#[derive(Debug)]
+pub struct Bottlenecks {
+    up: Probe,
+    down: Probe,
+    interval: i64,
+    bins: i64,
+    taken: i64,
+}
+
+/// One discipline and how it is asked for.
+#[derive(Debug)]
+struct Probe {
+    socket: Netlink,
+    index: u32,
+    place: String,
+    seen: QdiscMeasured,
+}
+
+impl Bottlenecks {
+    /// The disciplines at `watch`.
+    ///
+    /// # Errors
+    /// If there is no such device.
+    pub fn new(watch: &Watch, plan: &LoadPlan, bed: &mut Bed) -> Result<Self, AgentError> {
+        Ok(Self {
+            up: Probe::new(&watch.up, bed)?,
+            down: Probe::new(&watch.down, bed)?,
+            interval: plan.interval_ns as i64,
+            bins: (plan.duration_ns / plan.interval_ns) as i64,
+            taken: 0,
+        })
+    }
+}
+
+impl Probe {
+    fn new(place: &Bottleneck, bed: &mut Bed) -> Result<Self, AgentError> {
+        bed.enter(&place.host)?;
+        let name = format!("{} on {}", place.output, place.host);
+        let any = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)
+            .doing(|| format!("cannot open a socket on {}", place.host))?;
+        let index = name_to_index(any, &place.output).doing(|| format!("cannot find the device {name}"))?;
+        Ok(Self {
+            socket: Netlink::route().doing(|| "cannot open a netlink socket".into())?,
+            index,
+            place: name,
+            seen: QdiscMeasured::default(),
+        })
+    }
+
+    /// Takes a sample.
+    fn sample(&mut self, at_ns: i64) -> Result<(), AgentError> {
+        let mut body = vec![0; TC_MESSAGE];
+        body[4..8].copy_from_slice(&self.index.to_ne_bytes());
+        body[8..12].copy_from_slice(&HANDLE.to_ne_bytes());
+        let what = || format!("cannot read the counters of discipline 10: of {}", self.place);
+        let answers = self.socket.request(message(GET_QDISC, ECHO, 0, &body)).doing(what)?;
+        let answer = answers.iter().find_map(|a| parse(a, at_ns));
+        let (kind, sample, extra) = answer.ok_or_else(|| AgentError::Plan(format!("{}: there are none", what())))?;
+        if self.seen.samples.is_empty() {
+            self.seen.extra_begin = extra;
+            self.seen.kind = kind;
+        } else {
+            self.seen.extra_end = extra;
+        }
+        self.seen.samples.push(sample);
+        Ok(())
+    }
+}
+
+/// A discipline's kind and counters.
+fn parse(answer: &[u8], at_ns: i64) -> Option<(String, QdiscSample, xstats::Extra)> {
+    let attributes = answer.get(TC_MESSAGE..)?;
+    let kind = String::from_utf8_lossy(attribute(attributes, TCA_KIND)?).trim_end_matches('\0').to_owned();
+    let stats = attribute(attributes, TCA_STATS2)?;
+    let basic = attribute(stats, STATS_BASIC)?;
+    let queue = attribute(stats, STATS_QUEUE)?;
+    let packets = attribute(stats, STATS_PACKETS_64).and_then(|p| u64_at(p, 0));
+    let word = |at| u32_at(queue, at).map(u64::from);
+    let sample = QdiscSample {
+        at_ns,
+        bytes: u64_at(basic, 0)?,
+        packets: packets.or_else(|| u32_at(basic, 8).map(u64::from))?,
+        queued: word(0)?,
+        backlog: word(4)?,
+        drops: word(8)?,
+        overlimits: word(16)?,
+    };
+    let extra = xstats::decode(&kind, attribute(stats, STATS_APP).unwrap_or(&[]));
+    Some((kind, sample, extra))
+}
+
+impl Actor for Bottlenecks {
+    fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        world.set_timer(0, 0);
+        Ok(())
+    }
+
+    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
+        Ok(())
+    }
+
+    fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
+        let now = world.now();
+        self.up.sample(now)?;
+        self.down.sample(now)?;
+        if self.taken < self.bins {
+            self.taken += 1;
+            world.set_timer(0, self.taken * self.interval);
+        }
+        Ok(())
+    }
+
+    fn window_ends(&mut self, _world: &mut dyn World) -> Result<(), AgentError> {
+        Ok(())
+    }
+
+    fn finish(&mut self, measured: &mut Measured) {
+        measured.up = std::mem::take(&mut self.up.seen);
+        measured.down = std::mem::take(&mut self.down.seen);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::netlink::push_attribute;
+    use super::*;
+
+    #[test]
+    fn counters_are_read_from_the_second_form_of_statistics() {
+        let mut basic = 5_000_000_000_u64.to_ne_bytes().to_vec();
+        basic.extend_from_slice(&7_u32.to_ne_bytes());
+        basic.extend_from_slice(&[0; 4]);
+        let queue: Vec<u8> = [3_u32, 4542, 11, 1, 12].iter().flat_map(|w| w.to_ne_bytes()).collect();
+        let mut stats = Vec::new();
+        push_attribute(&mut stats, STATS_BASIC, &basic);
+        push_attribute(&mut stats, STATS_QUEUE, &queue);
+        let mut answer = vec![0; TC_MESSAGE];
+        push_attribute(&mut answer, TCA_KIND, b"pfifo\0");
+        push_attribute(&mut answer, TCA_STATS2, &stats);
+        let (kind, sample, extra) = parse(&answer, -4).expect("whole");
+        assert_eq!((kind.as_str(), extra.len()), ("pfifo", 0));
+        let expected = QdiscSample {
+            at_ns: -4,
+            packets: 7,
+            bytes: 5_000_000_000,
+            drops: 11,
+            overlimits: 12,
+            queued: 3,
+            backlog: 4542,
+        };
+        assert_eq!(sample, expected);
+        assert!(parse(&answer[..30], 0).is_none());
+    }
+}

@@ -1,0 +1,148 @@
+//! A run: the bed is built, the actors carry their traffic, and what they saw is written down.
+
+use super::actor::Doing;
+use super::build::Bed;
+use super::bulk::Bulk;
+use super::counters::Counters;
+use super::icmp::Icmp;
+use super::job::{Job, Task};
+use super::one_way::OneWay;
+use super::qdisc::Bottlenecks;
+use super::reactor::Reactor;
+use super::tap::{Tap, Watch};
+use super::udp_rr::UdpRr;
+use super::{Actor, AgentError, check};
+use rustix::system::uname;
+use sojourn_bed::{
+    FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured, QdiscMeasured, WebMeasured,
+};
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::fs::File;
+use std::net::UdpSocket;
+use std::path::Path;
+
+/// From the end of building to the first probe, beside twice the longest path: sockets are opened meanwhile.
+const PREPARATION_NS: i64 = 500_000_000;
+/// The port that nobody listens on (RFC 863), to which neighbours are introduced.
+const DISCARD: u16 = 9;
+
+/// Does what `job.json` in `directory` says. The results are other files there.
+///
+/// # Errors
+/// One sentence, which is in `error.txt` too.
+pub fn carry_out(directory: &Path) -> Result<(), AgentError> {
+    let result = read(directory).and_then(|task| match task {
+        Task::Run(job) => run(&job, directory),
+        Task::Check(job) => check::check(&job, directory),
+    });
+    if let Err(e) = &result {
+        write(directory, "error.txt", format!("{e}\n").as_bytes())?;
+    }
+    result
+}
+
+fn read(directory: &Path) -> Result<Task, AgentError> {
+    let path = directory.join("job.json");
+    let text = std::fs::read_to_string(&path).doing(|| format!("cannot read {}", path.display()))?;
+    Task::from_json(&text)
+}
+
+/// Writes a file of results.
+pub(super) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), AgentError> {
+    let path = directory.join(name);
+    std::fs::write(&path, bytes).doing(|| format!("cannot write {}", path.display()))
+}
+
+/// Loads kernel modules; one that is there already is no error.
+pub(super) fn load_modules(paths: &[String]) -> Result<(), AgentError> {
+    for path in paths {
+        let file = File::open(path).doing(|| format!("cannot open the kernel module {path}"))?;
+        match rustix::system::finit_module(&file, c"", 0) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(e) => return Err(e).doing(|| format!("cannot load the kernel module {path}")),
+        }
+    }
+    Ok(())
+}
+
+/// The kernel this runs on.
+pub(super) fn kernel() -> Kernel {
+    let names = uname();
+    let text = |s: &CStr| s.to_string_lossy().into_owned();
+    let command_line = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
+    Kernel {
+        release: text(names.release()),
+        version: text(names.version()),
+        virtual_time: command_line.split_whitespace().any(|word| word == "time-travel=inf-cpu"),
+    }
+}
+
+/// All actors of a run, in the order in which they act at the same instant: first those that look, then the traffic.
+fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Actor>>, AgentError> {
+    let plan = &job.load;
+    let mut actors: Vec<Box<dyn Actor>> = vec![
+        Box::new(Bottlenecks::new(&job.bed.watch, plan, bed)?),
+        Box::new(Counters::default()),
+    ];
+    if job.watch_packets {
+        let path = directory.join("packets.bin");
+        let file = File::create(&path).doing(|| format!("cannot write {}", path.display()))?;
+        let (up, down) = (Watch::of(&job.bed.watch.up)?, Watch::of(&job.bed.watch.down)?);
+        actors.push(Box::new(Tap::new(up, down, plan, Box::new(file))));
+    }
+    actors.push(Box::new(Bulk::new(plan)?));
+    for (i, probe) in plan.probes.iter().enumerate() {
+        actors.push(match probe.kind {
+            ProbeKind::Icmp { .. } => Box::new(Icmp::new(i, probe, plan)?),
+            ProbeKind::UdpRr { .. } => Box::new(UdpRr::new(i, probe, plan)?),
+            ProbeKind::Isochronous { .. } | ProbeKind::Poisson { .. } | ProbeKind::Voip { .. } => {
+                Box::new(OneWay::new(i, probe, plan)?)
+            }
+        });
+    }
+    if let Some(web) = plan.web.first() {
+        return Err(AgentError::Plan(format!("this agent cannot carry the web client {}", web.name)));
+    }
+    actors.shrink_to_fit();
+    Ok(actors)
+}
+
+fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
+    load_modules(&job.modules)?;
+    let mut bed = Bed::build(&job.bed)?;
+    write(directory, "packets.bin", &[])?;
+    introduce(&mut bed)?;
+    let mut actors = actors(job, directory, &mut bed)?;
+    let plan = &job.load;
+    let paths = plan.paths.iter().max().copied().unwrap_or(0);
+    let until_begin = plan.lead_ns as i64 + PREPARATION_NS + 2 * paths as i64;
+    let mut reactor = Reactor::new(bed, until_begin, plan.duration_ns as i64)?;
+    reactor.run(&mut actors)?;
+    let mut measured = Measured {
+        format: MEASURED_FORMAT.into(),
+        kernel: kernel(),
+        flows: vec![FlowMeasured::default(); plan.flows.len()],
+        probes: vec![ProbeMeasured::default(); plan.probes.len()],
+        web: vec![WebMeasured::default(); plan.web.len()],
+        up: QdiscMeasured::default(),
+        down: QdiscMeasured::default(),
+        counters: BTreeMap::new(),
+    };
+    for actor in &mut actors {
+        actor.finish(&mut measured);
+    }
+    let text = serde_json::to_vec(&measured).map_err(std::io::Error::from);
+    write(directory, "measured.json", &text.doing(|| "cannot write measured.json".into())?)
+}
+
+/// Lets all neighbours on all paths know each other, before there is a queue in which that would take time: a datagram
+/// goes to each address of the server, and the error that nobody listens comes back.
+fn introduce(bed: &mut Bed) -> Result<(), AgentError> {
+    bed.enter("client")?;
+    for &server in &bed.server {
+        let socket = UdpSocket::bind((bed.client, 0)).doing(|| "cannot bind to the client's address".into())?;
+        socket.send_to(&[], (server, DISCARD)).doing(|| format!("cannot reach the server at {server}"))?;
+    }
+    Ok(())
+}
