@@ -16,7 +16,7 @@ pub use load::{
     BottleneckPlan, Direction, FlowPlan, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan, TcpPlan, WebPlan,
 };
 pub use measured::{
-    Fetch, FlowMeasured, Kernel, Measured, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured,
+    Fetch, FlowMeasured, Kernel, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured,
 };
 pub use watched::{Conversation, Watched, WatchedError};
 

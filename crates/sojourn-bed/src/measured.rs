@@ -123,6 +123,15 @@ pub struct QdiscSample {
     pub backlog: u64,
 }
 
+/// How many frames the observer of a bottleneck saw in the whole run: so many records `packets.bin` holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passed {
+    /// Came to the queue.
+    pub came: u64,
+    /// Left it.
+    pub left: u64,
+}
+
 /// A discipline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QdiscMeasured {
@@ -134,4 +143,7 @@ pub struct QdiscMeasured {
     pub extra_begin: BTreeMap<String, f64>,
     /// And at its end.
     pub extra_end: BTreeMap<String, f64>,
+    /// What passed, if packets were watched.
+    #[serde(default)]
+    pub passed: Option<Passed>,
 }

@@ -10,15 +10,24 @@ mod check;
 mod counters;
 pub mod guest;
 pub mod host;
+pub mod icmp;
 pub mod job;
 mod netlink;
+pub mod one_way;
 mod pitfalls;
+mod probe;
 mod qdisc;
 mod reactor;
+mod receive;
 mod run;
+pub mod tap;
 mod tcp_info;
+pub mod udp_rr;
 mod web;
 mod xstats;
+
+#[cfg(test)]
+mod fake;
 
 pub use actor::{Actor, AgentError, Host, World};
 pub use reactor::Reactor;

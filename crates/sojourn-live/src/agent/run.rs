@@ -4,13 +4,19 @@ use super::actor::Doing;
 use super::build::Bed;
 use super::bulk::Bulk;
 use super::counters::Counters;
+use super::icmp::Icmp;
 use super::job::{Job, Task};
+use super::one_way::OneWay;
 use super::qdisc::Bottlenecks;
 use super::reactor::Reactor;
+use super::tap::{Tap, Watch};
+use super::udp_rr::UdpRr;
 use super::web::Web;
 use super::{Actor, AgentError, check, pitfalls};
 use rustix::system::uname;
-use sojourn_bed::{FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, WebMeasured};
+use sojourn_bed::{
+    FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured, QdiscMeasured, WebMeasured,
+};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
@@ -76,23 +82,31 @@ pub(super) fn kernel() -> Kernel {
 }
 
 /// All actors of a run, in the order in which they act at the same instant: first those that look, then the traffic.
-fn actors(job: &Job, bed: &mut Bed) -> Result<Vec<Box<dyn Actor>>, AgentError> {
+fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Actor>>, AgentError> {
     let plan = &job.load;
     let mut actors: Vec<Box<dyn Actor>> = vec![
         Box::new(Bottlenecks::new(&job.bed.watch, plan, bed)?),
         Box::new(Counters::default()),
-        Box::new(Bulk::new(plan)?),
     ];
-    if let Some(probe) = plan.probes.first() {
-        return Err(AgentError::Plan(format!(
-            "this agent cannot carry the probe {}",
-            probe.name
-        )));
+    if job.watch_packets {
+        let path = directory.join("packets.bin");
+        let file = File::create(&path).doing(|| format!("cannot write {}", path.display()))?;
+        let (up, down) = (Watch::of(&job.bed.watch.up)?, Watch::of(&job.bed.watch.down)?);
+        actors.push(Box::new(Tap::new(up, down, plan, Box::new(file))));
+    }
+    actors.push(Box::new(Bulk::new(plan)?));
+    for (i, probe) in plan.probes.iter().enumerate() {
+        actors.push(match probe.kind {
+            ProbeKind::Icmp { .. } => Box::new(Icmp::new(i, probe, plan)?),
+            ProbeKind::UdpRr { .. } => Box::new(UdpRr::new(i, probe, plan)?),
+            ProbeKind::Isochronous { .. } | ProbeKind::Poisson { .. } | ProbeKind::Voip { .. } => {
+                Box::new(OneWay::new(i, probe, plan)?)
+            }
+        });
     }
     for (index, web) in plan.web.iter().enumerate() {
         actors.push(Box::new(Web::new(index, web, plan)?));
     }
-    actors.shrink_to_fit();
     Ok(actors)
 }
 
@@ -102,7 +116,7 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     pitfalls::look(&mut bed)?;
     write(directory, "packets.bin", &[])?;
     introduce(&mut bed)?;
-    let mut actors = actors(job, &mut bed)?;
+    let mut actors = actors(job, directory, &mut bed)?;
     let plan = &job.load;
     let paths = plan.paths.iter().max().copied().unwrap_or(0);
     let until_begin = plan.lead_ns as i64 + PREPARATION_NS + 2 * paths as i64;

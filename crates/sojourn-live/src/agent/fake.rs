@@ -1,0 +1,231 @@
+//! A world for tests: real sockets on the loopback interface, and a clock that is real or moved by hand.
+
+use super::actor::{Actor, AgentError, Host, World};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use sojourn_bed::{Kernel, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, ProbeKind, ProbePlan, QdiscMeasured};
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+const MS: i64 = 1_000_000;
+
+/// A plan with one path and no traffic.
+pub(super) fn load() -> LoadPlan {
+    LoadPlan {
+        format: LOAD_FORMAT.into(),
+        seed: 7,
+        lead_ns: 0,
+        duration_ns: 1_000_000_000,
+        interval_ns: 100_000_000,
+        paths: vec![0],
+        flows: Vec::new(),
+        probes: Vec::new(),
+        web: Vec::new(),
+    }
+}
+
+/// A probe on the first path.
+pub(super) fn probe(kind: ProbeKind, size: u16, start_ns: i64) -> ProbePlan {
+    ProbePlan {
+        name: "p".into(),
+        kind,
+        size,
+        path: 0,
+        start_ns,
+    }
+}
+
+/// An index of a probe that no other test of this process uses, and hardly one of another: so no two bind one port.
+pub(super) fn index(test: u32) -> usize {
+    ((std::process::id() * 32 + test) % 5000) as usize
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Clock {
+    /// The real-time clock less this.
+    Real(i64),
+    Manual(i64),
+}
+
+/// A world.
+#[derive(Debug)]
+pub(super) struct Fake {
+    clock: Clock,
+    end: i64,
+    pub(super) timers: BTreeMap<u32, i64>,
+    sockets: BTreeMap<u32, OwnedFd>,
+    /// The hosts that were gone to.
+    pub(super) entered: Vec<Host>,
+}
+
+fn real() -> i64 {
+    let t = clock_gettime(ClockId::Realtime);
+    t.tv_sec * 1000 * MS + t.tv_nsec
+}
+
+impl Fake {
+    fn new(clock: Clock, end: i64) -> Self {
+        Self {
+            clock,
+            end,
+            timers: BTreeMap::new(),
+            sockets: BTreeMap::new(),
+            entered: Vec::new(),
+        }
+    }
+
+    /// A clock that stands until it is moved; all that is received is received at the time it shows.
+    pub(super) fn manual(begin: i64, end: i64) -> Self {
+        Self::new(Clock::Manual(begin), end)
+    }
+
+    /// The real clock, which now shows `begin`.
+    pub(super) fn real(begin: i64, end: i64) -> Self {
+        Self::new(Clock::Real(real() - begin), end)
+    }
+
+    pub(super) fn set(&mut self, now: i64) {
+        self.clock = Clock::Manual(now);
+    }
+
+    /// Lets `actor` read while anything is there, having waited for it up to `patience` milliseconds.
+    pub(super) fn serve(&mut self, actor: &mut dyn Actor, patience: i64) -> Result<(), AgentError> {
+        let mut wait = patience;
+        loop {
+            let keys: Vec<u32> = self.sockets.keys().copied().collect();
+            let mut fds: Vec<PollFd<'_>> = self.sockets.values().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+            let timeout = Timespec {
+                tv_sec: 0,
+                tv_nsec: wait * MS,
+            };
+            poll(&mut fds, Some(&timeout)).expect("polling sockets of this test");
+            let ready: Vec<u32> = keys
+                .iter()
+                .zip(&fds)
+                .filter(|(_, fd)| !fd.revents().is_empty())
+                .map(|(k, _)| *k)
+                .collect();
+            if ready.is_empty() {
+                return Ok(());
+            }
+            for key in ready {
+                actor.ready(key, self)?;
+            }
+            wait = 0;
+        }
+    }
+
+    /// The next timer, if it is due by `until`.
+    fn take_timer(&mut self, until: i64) -> Option<(u32, i64)> {
+        let (&key, &at) = self.timers.iter().min_by_key(|(key, at)| (**at, **key))?;
+        (at <= until).then(|| {
+            self.timers.remove(&key);
+            (key, at)
+        })
+    }
+
+    /// Runs an actor that has started until `until`: with the real clock in real time, else from timer to timer.
+    pub(super) fn run_until(&mut self, actor: &mut dyn Actor, until: i64) -> Result<(), AgentError> {
+        loop {
+            match self.clock {
+                Clock::Real(_) => {
+                    let now = self.now();
+                    if let Some((key, _)) = self.take_timer(now.min(until)) {
+                        actor.due(key, self)?;
+                    } else if now >= until {
+                        return Ok(());
+                    } else {
+                        self.serve(actor, 1)?;
+                    }
+                }
+                Clock::Manual(now) => {
+                    let Some((key, at)) = self.take_timer(until) else {
+                        self.set(until.max(now));
+                        return Ok(());
+                    };
+                    self.set(at.max(now));
+                    actor.due(key, self)?;
+                    self.serve(actor, 20)?;
+                }
+            }
+        }
+    }
+
+    /// A whole run, with up to `linger` nanoseconds after the end of the window.
+    pub(super) fn run(&mut self, actor: &mut dyn Actor, linger: i64) -> Result<(), AgentError> {
+        actor.start(self)?;
+        self.run_until(actor, self.end - 1)?;
+        self.run_until(actor, self.end)?;
+        actor.window_ends(self)?;
+        let last = self.end + linger;
+        while actor.awaits() && self.now() < last {
+            let next = (self.now() + MS).min(last);
+            self.run_until(actor, next)?;
+        }
+        Ok(())
+    }
+}
+
+impl World for Fake {
+    fn now(&self) -> i64 {
+        match self.clock {
+            Clock::Real(origin) => real() - origin,
+            Clock::Manual(now) => now,
+        }
+    }
+    fn at(&self, seconds: i64, nanoseconds: i64) -> i64 {
+        match self.clock {
+            Clock::Real(origin) => seconds * 1000 * MS + nanoseconds - origin,
+            Clock::Manual(now) => now,
+        }
+    }
+    fn end(&self) -> i64 {
+        self.end
+    }
+    fn client(&self) -> Ipv4Addr {
+        Ipv4Addr::LOCALHOST
+    }
+    fn server(&self, _path: usize) -> Ipv4Addr {
+        Ipv4Addr::LOCALHOST
+    }
+    fn enter(&mut self, host: Host) -> Result<(), AgentError> {
+        self.entered.push(host);
+        Ok(())
+    }
+    fn register(&mut self, key: u32, fd: BorrowedFd<'_>, _write: bool) -> Result<(), AgentError> {
+        let fd = fd
+            .try_clone_to_owned()
+            .map_err(AgentError::io("duplicating a socket"))?;
+        self.sockets.insert(key, fd);
+        Ok(())
+    }
+    fn deregister(&mut self, key: u32, _fd: BorrowedFd<'_>) -> Result<(), AgentError> {
+        self.sockets.remove(&key);
+        Ok(())
+    }
+    fn set_timer(&mut self, key: u32, at_ns: i64) {
+        self.timers.insert(key, at_ns);
+    }
+    fn cancel_timer(&mut self, key: u32) {
+        self.timers.remove(&key);
+    }
+}
+
+/// What a run without traffic measured.
+pub(super) fn measured() -> Measured {
+    Measured {
+        format: MEASURED_FORMAT.into(),
+        kernel: Kernel {
+            release: String::new(),
+            version: String::new(),
+            virtual_time: false,
+        },
+        flows: Vec::new(),
+        probes: Vec::new(),
+        web: Vec::new(),
+        up: QdiscMeasured::default(),
+        down: QdiscMeasured::default(),
+        counters: BTreeMap::new(),
+    }
+}

@@ -1,0 +1,214 @@
+//! Packets in one direction: every so often, as a Poisson process, or as the frames of a voice call.
+//!
+//! Both ends are in this process and use one clock, so a delay one way is the difference of two of its readings: that just
+//! before the system call that sends (see [`super::icmp`]), and that of the kernel when the packet reached the other host.
+//!
+//! Packets of the window may come home after it, for three seconds. Voice is waited for as long as one of its frames may
+//! still stand in a queue, 600 s at most. The simulator knows what stands in its queues; here a last word goes after the
+//! frames, every 100 ms. Disciplines keep the order of the packets of one flow, so once a last word arrives no frame can
+//! follow it.
+
+use super::actor::{Actor, AgentError, Host, World};
+use super::probe::{Identity, LINGER_NS, LINGER_VOICE_NS, Samples, Stamp};
+use super::receive::{Inbox, stamp};
+use rustix::fd::AsFd;
+use sojourn_bed::{Direction, LoadPlan, Measured, ProbeKind, ProbePlan};
+use sojourn_units::{Duration, Stream};
+use std::net::{SocketAddrV4, UdpSocket};
+
+/// Timers.
+const SEND: u32 = 0;
+const LINGER: u32 = 1;
+const LAST_WORD: u32 = 2;
+/// The receiving socket.
+const ARRIVALS: u32 = 0;
+
+/// Between last words of a voice stream.
+const LAST_WORD_NS: i64 = 100_000_000;
+
+/// The times between packets.
+#[derive(Debug)]
+enum Gaps {
+    Equal(i64),
+    /// Exponential and independent.
+    Poisson(Duration, Stream),
+}
+
+impl Gaps {
+    fn next(&mut self) -> i64 {
+        match self {
+            Self::Equal(ns) => *ns,
+            // The inverse of the exponential distribution, with the very arithmetic of the simulator: the same seed gives
+            // the same times. 1 - unit() is at least 2^-53, so a gap is at most 37 times the mean.
+            Self::Poisson(mean, stream) => {
+                let gap = Duration::from_secs_f64(mean.as_secs_f64() * -libm::log(1.0 - stream.unit()));
+                i64::try_from(gap.as_nanos()).unwrap_or(i64::MAX)
+            }
+        }
+    }
+}
+
+/// A one-way probe.
+#[derive(Debug)]
+pub struct OneWay {
+    me: Identity,
+    direction: Direction,
+    gaps: Gaps,
+    voice: bool,
+    sender: Option<UdpSocket>,
+    receiver: Option<UdpSocket>,
+    samples: Samples,
+    /// When the next packet is to leave.
+    due: i64,
+    stopped: bool,
+    /// Last words sent.
+    last_words: u32,
+    payload: Vec<u8>,
+    inbox: Inbox,
+}
+
+impl OneWay {
+    /// The probe at place `index` of the plan.
+    ///
+    /// # Errors
+    /// [`AgentError::Plan`] if the plan is of another kind of probe, or cannot be carried out.
+    pub fn new(index: usize, plan: &ProbePlan, load: &LoadPlan) -> Result<Self, AgentError> {
+        let me = Identity::new(index, plan, load)?;
+        let (direction, gaps, voice) = match plan.kind {
+            ProbeKind::Isochronous { direction, interval_ns } => {
+                (direction, Gaps::Equal(me.time("interval_ns", interval_ns)?), false)
+            }
+            ProbeKind::Voip { direction, frame_ns } => (direction, Gaps::Equal(me.time("frame_ns", frame_ns)?), true),
+            ProbeKind::Poisson { direction, interval_ns } => {
+                me.time("interval_ns", interval_ns)?;
+                let stream = Stream::named(load.seed, &format!("gaps {}", plan.name));
+                (
+                    direction,
+                    Gaps::Poisson(Duration::from_nanos(interval_ns), stream),
+                    false,
+                )
+            }
+            ProbeKind::Icmp { .. } | ProbeKind::UdpRr { .. } => {
+                return Err(me.wrong_kind("isochronous, poisson or voip"));
+            }
+        };
+        Ok(Self {
+            due: me.start_ns,
+            payload: vec![0; me.payload],
+            me,
+            direction,
+            gaps,
+            voice,
+            sender: None,
+            receiver: None,
+            samples: Samples::default(),
+            stopped: false,
+            last_words: 0,
+            inbox: Inbox::default(),
+        })
+    }
+
+    fn send(&mut self, number: u32, sent_ns: i64) -> Result<(), AgentError> {
+        let Some(socket) = &self.sender else { return Ok(()) };
+        let stamp = Stamp {
+            index: self.me.index,
+            number,
+            sent_ns,
+        };
+        stamp.write(&mut self.payload);
+        let failed = |e| AgentError::io(format!("sending a packet of {}", self.me.what))(e);
+        socket.send(&self.payload).map_err(failed).map(drop)
+    }
+}
+
+impl Actor for OneWay {
+    fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        let (client, server) = (
+            (Host::Client, world.client()),
+            (Host::Server, world.server(self.me.path)),
+        );
+        let (from, to) = match self.direction {
+            Direction::Up => (client, server),
+            Direction::Down => (server, client),
+        };
+        let failed = |end: &str| AgentError::io(format!("opening the {end} socket of {}", self.me.what));
+        let address = SocketAddrV4::new(to.1, self.me.port());
+        world.enter(to.0)?;
+        let receiver = UdpSocket::bind(address).map_err(failed("receiving"))?;
+        receiver.set_nonblocking(true).map_err(failed("receiving"))?;
+        stamp(&receiver, &self.me.what)?;
+        world.register(ARRIVALS, receiver.as_fd(), false)?;
+        world.enter(from.0)?;
+        let sender = UdpSocket::bind((from.1, 0)).map_err(failed("sending"))?;
+        sender.set_nonblocking(true).map_err(failed("sending"))?;
+        sender.connect(address).map_err(failed("sending"))?;
+        world.set_timer(SEND, self.due);
+        (self.sender, self.receiver) = (Some(sender), Some(receiver));
+        Ok(())
+    }
+
+    fn ready(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
+        let Some(socket) = &self.receiver else { return Ok(()) };
+        while let Some((payload, at)) = self.inbox.next(socket, world, &self.me.what)? {
+            let Some(stamp) = Stamp::read(payload) else { continue };
+            if payload.len() != self.me.payload || stamp.index != self.me.index {
+                continue;
+            }
+            if self.stopped && stamp.number >= self.samples.next() && stamp.sent_ns >= world.end() {
+                // A last word.
+                self.samples.dismiss();
+                world.cancel_timer(LAST_WORD);
+            } else {
+                self.samples.arrive(&stamp, at, &self.me.what)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn due(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError> {
+        let now = world.now();
+        match key {
+            LINGER => self.samples.dismiss(),
+            LAST_WORD if self.samples.awaits() => {
+                world.set_timer(LAST_WORD, now + LAST_WORD_NS);
+                self.last_words += 1;
+                return self.send(self.samples.next() + self.last_words, now);
+            }
+            SEND if !self.stopped && now < world.end() => {
+                // From the time at which it was due: a wake-up that is late does not put off those that follow.
+                self.due = self.due.saturating_add(self.gaps.next());
+                world.set_timer(SEND, self.due);
+                let number = self.samples.next();
+                self.samples.send(now);
+                return self.send(number, now);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        self.stopped = true;
+        world.cancel_timer(SEND);
+        world.set_timer(LINGER, world.end() + self.linger_ns());
+        if self.voice {
+            world.set_timer(LAST_WORD, world.end() + LAST_WORD_NS);
+        }
+        Ok(())
+    }
+
+    fn awaits(&self) -> bool {
+        self.samples.awaits()
+    }
+
+    fn linger_ns(&self) -> i64 {
+        if self.voice { LINGER_VOICE_NS } else { LINGER_NS }
+    }
+
+    fn finish(&mut self, measured: &mut Measured) {
+        self.samples.finish(self.me.index, measured);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,340 @@
+//! The observer of both bottlenecks: it notes each frame when it comes to the queue and when it leaves it.
+//!
+//! Each direction has a packet socket (`AF_PACKET`) in the namespace of its router. The kernel hands it copies of the frames
+//! that come in at one interface and of those that go out at the other, which is after the discipline. One socket for both
+//! has the advantage that its queue holds them in the order in which they happened: where a frame comes and goes within
+//! a nanosecond, as virtual time has it, time stamps alone would not tell. A classic BPF program lets nothing else
+//! through: IPv4 only, because what is not routed does not come to the queue.
+//!
+//! Nothing wakes it. It reads what has gathered every 10 ms, up to 64 frames by a system call (`recvmmsg`); the kernel's
+//! time stamps say when it was. Of each frame the first 96 bytes are read; its true length is told anyway (`MSG_TRUNC`).
+//!
+//! `nix` is used because it wraps `recvmmsg` and the kernel's time stamps safely. `rustix` knows neither, and `socket2` gives
+//! control messages as memory that only `unsafe` code may read.
+
+mod frame;
+
+use super::actor::{Actor, AgentError, Host, World};
+use super::job::Bottleneck;
+use frame::{Known, SNAP, parse};
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, MultiHeaders, RecvMsg, recvmmsg, setsockopt, sockopt};
+use nix::sys::time::TimeSpec;
+use rustix::net::netdevice::name_to_index;
+use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use sojourn_bed::{LoadPlan, Measured, Passed, Watched};
+use std::fmt;
+use std::io::{BufWriter, IoSliceMut, Write};
+use std::os::fd::AsRawFd;
+
+/// Between two readings.
+const EVERY_NS: i64 = 10_000_000;
+/// Frames read at a time.
+const BATCH: usize = 64;
+/// The receive buffer of each socket, bytes; the kernel doubles it for its own needs.
+const BUFFER: usize = 64 << 20;
+/// The largest frame of Ethernet.
+const LARGEST: usize = 1514;
+/// `ETH_P_ALL`, `ETH_P_IP` (linux/if_ether.h) and `PACKET_OUTGOING` (linux/if_packet.h).
+const ANY_PROTOCOL: u16 = 3;
+const IPV4: u32 = 0x0800;
+const OUTGOING: u8 = 4;
+
+/// Where the frames of one direction are watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// The router.
+    pub host: Host,
+    /// Its interface at which they come in.
+    pub incoming: String,
+    /// That by which they leave, after the discipline under test.
+    pub outgoing: String,
+}
+
+impl Watch {
+    /// That of a bottleneck of a job.
+    ///
+    /// # Errors
+    /// [`AgentError::Plan`] if it is not at a router.
+    pub fn of(bottleneck: &Bottleneck) -> Result<Self, AgentError> {
+        let host = [Host::R1, Host::R2].into_iter().find(|h| h.name() == bottleneck.host);
+        Ok(Self {
+            host: host.ok_or_else(|| {
+                AgentError::Plan(format!(
+                    "the host of a bottleneck is {:?}, but must be r1 or r2 for its packets to be watched",
+                    bottleneck.host
+                ))
+            })?,
+            incoming: bottleneck.input.clone(),
+            outgoing: bottleneck.output.clone(),
+        })
+    }
+}
+
+/// One direction.
+struct Way {
+    watch: Watch,
+    down: bool,
+    socket: Option<Socket>,
+    /// Numbers of the interfaces.
+    incoming: usize,
+    outgoing: usize,
+    passed: Passed,
+}
+
+/// The observer.
+pub struct Tap {
+    ways: [Way; 2],
+    known: Known,
+    out: BufWriter<Box<dyn Write>>,
+    due: i64,
+    /// What was read and not yet written.
+    records: Vec<Watched>,
+    /// Room for a batch.
+    buffer: Vec<u8>,
+}
+
+impl fmt::Debug for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let passed = self.ways.each_ref().map(|way| way.passed);
+        f.debug_struct("Tap").field("passed", &passed).finish_non_exhaustive()
+    }
+}
+
+impl Tap {
+    /// An observer of the bottlenecks `up` and `down`, which appends a record ([`Watched::to_bytes`]) for each frame to
+    /// `out`, in the order of time.
+    #[must_use]
+    pub fn new(up: Watch, down: Watch, load: &LoadPlan, out: Box<dyn Write>) -> Self {
+        let way = |watch, down| Way {
+            watch,
+            down,
+            socket: None,
+            incoming: 0,
+            outgoing: 0,
+            passed: Passed::default(),
+        };
+        Self {
+            ways: [way(up, false), way(down, true)],
+            known: Known::of(load),
+            out: BufWriter::with_capacity(1 << 16, out),
+            due: 0,
+            records: Vec::new(),
+            buffer: vec![0; BATCH * SNAP],
+        }
+    }
+
+    /// Reads all that has gathered, and writes it.
+    fn drain(&mut self, world: &dyn World) -> Result<(), AgentError> {
+        for way in &mut self.ways {
+            way.read(&mut self.buffer, &self.known, &mut self.records, world)?;
+        }
+        // Stable: what happened in the same nanosecond stays in the order of its socket.
+        self.records.sort_by_key(|r| r.at_ns);
+        for record in self.records.drain(..) {
+            self.out.write_all(&record.to_bytes()).map_err(unwritten())?;
+        }
+        Ok(())
+    }
+}
+
+impl Way {
+    fn open(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        world.enter(self.watch.host)?;
+        let router = self.watch.host.name();
+        let failed = |doing: &str| AgentError::io(format!("{doing} the packet socket on {router}"));
+        let protocol = Protocol::from(i32::from(ANY_PROTOCOL.to_be()));
+        let socket = Socket::new(Domain::PACKET, Type::RAW.nonblocking(), Some(protocol)).map_err(failed("opening"))?;
+        let index = |name: &String| {
+            name_to_index(&socket, name)
+                .map_err(|e| AgentError::io(format!("looking up the interface {name} on {router}"))(e.into()))
+        };
+        let (incoming, outgoing) = (index(&self.watch.incoming)?, index(&self.watch.outgoing)?);
+        socket
+            .attach_filter(&only_passing(incoming, outgoing))
+            .map_err(failed("filtering at"))?;
+        let nix_failed = |doing: &str| {
+            let failed = failed(doing);
+            move |e: Errno| failed(e.into())
+        };
+        setsockopt(&socket, sockopt::ReceiveTimestampns, &true)
+            .map_err(nix_failed("switching on the time stamps of"))?;
+        setsockopt(&socket, sockopt::RxqOvfl, &1).map_err(nix_failed("switching on the drop counter of"))?;
+        // In a user namespace root may not exceed the system's limit; a buffer that is too small shows in the counter.
+        if set_socket_recv_buffer_size_force(&socket, BUFFER).is_err() {
+            socket
+                .set_recv_buffer_size(BUFFER)
+                .map_err(failed("enlarging the buffer of"))?;
+        }
+        (self.incoming, self.outgoing) = (incoming as usize, outgoing as usize);
+        self.socket = Some(socket);
+        Ok(())
+    }
+
+    /// Reads until nothing is left.
+    fn read(
+        &mut self,
+        buffer: &mut [u8],
+        known: &Known,
+        records: &mut Vec<Watched>,
+        world: &dyn World,
+    ) -> Result<(), AgentError> {
+        let Some(socket) = &self.socket else { return Ok(()) };
+        let fd = socket.as_raw_fd();
+        loop {
+            // Anew for each batch: the kernel shortens the room for control messages to what it used.
+            let mut headers = MultiHeaders::<LinkAddr>::preallocate(BATCH, Some(cmsg_space!(TimeSpec, u32)));
+            let mut slices: Vec<_> = buffer.chunks_exact_mut(SNAP).map(|c| [IoSliceMut::new(c)]).collect();
+            let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
+            let messages = match recvmmsg(fd, &mut headers, slices.iter_mut(), flags, None) {
+                Ok(messages) => messages,
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(Errno::EINTR) => continue,
+                Err(e) => return Err(AgentError::io(format!("watching {}", self.watch.host.name()))(e.into())),
+            };
+            let mut count = 0;
+            for message in messages {
+                count += 1;
+                records.extend(self.note(&message, known, world)?);
+            }
+            if count < BATCH {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The record of one frame; `None` if it is not one of those that are watched.
+    fn note(
+        &mut self,
+        message: &RecvMsg<'_, '_, LinkAddr>,
+        known: &Known,
+        world: &dyn World,
+    ) -> Result<Option<Watched>, AgentError> {
+        let router = self.watch.host.name();
+        let mut at = None;
+        let controls = message
+            .cmsgs()
+            .map_err(|e| AgentError::io(format!("watching {router}"))(e.into()))?;
+        for control in controls {
+            match control {
+                ControlMessageOwned::ScmTimestampns(t) => at = Some(world.at(t.tv_sec(), t.tv_nsec())),
+                ControlMessageOwned::RxqOvfl(dropped @ 1..) => {
+                    return Err(AgentError::Plan(format!(
+                        "the observer on {router} missed {dropped} frames: its receive buffer was full"
+                    )));
+                }
+                _ => {}
+            }
+        }
+        let Some(address) = message.address else {
+            return Ok(None);
+        };
+        let left = match (address.ifindex(), address.pkttype() == OUTGOING) {
+            (i, true) if i == self.outgoing => true,
+            (i, false) if i == self.incoming => false,
+            // From the moment before the filter was there.
+            _ => return Ok(None),
+        };
+        let at_ns = at.ok_or_else(|| AgentError::Plan(format!("a frame on {router} bears no time stamp")))?;
+        if message.bytes > LARGEST {
+            let place = if left {
+                format!("leaves {router} by {}", self.watch.outgoing)
+            } else {
+                format!("comes to {router} at {}", self.watch.incoming)
+            };
+            return Err(AgentError::Plan(format!(
+                "a frame of {} bytes {place}, but more than {LARGEST} are possible only if an offload (TSO, GSO, GRO) is on",
+                message.bytes
+            )));
+        }
+        let parsed = parse(message.iovs().next().unwrap_or_default(), known);
+        if left {
+            self.passed.left += 1;
+        } else {
+            self.passed.came += 1;
+        }
+        Ok(Some(Watched {
+            at_ns,
+            key: parsed.key,
+            length: message.bytes as u16,
+            conversation: parsed.conversation,
+            down: self.down,
+            left,
+            data: parsed.data,
+            syn: parsed.syn,
+            marked: parsed.marked,
+        }))
+    }
+}
+
+impl Actor for Tap {
+    fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        for way in &mut self.ways {
+            way.open(world)?;
+        }
+        self.due = world.now() + EVERY_NS;
+        world.set_timer(0, self.due);
+        Ok(())
+    }
+
+    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
+        Ok(())
+    }
+
+    fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
+        let now = world.now();
+        self.drain(world)?;
+        if now >= world.end() {
+            // The run may be over at any time, and `finish` cannot say that a disk is full.
+            self.out.flush().map_err(unwritten())?;
+        }
+        self.due = now + EVERY_NS;
+        world.set_timer(0, self.due);
+        Ok(())
+    }
+
+    fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        self.drain(world)?;
+        self.out.flush().map_err(unwritten())
+    }
+
+    fn finish(&mut self, measured: &mut Measured) {
+        let [up, down] = self.ways.each_ref().map(|way| way.passed);
+        (measured.up.passed, measured.down.passed) = (Some(up), Some(down));
+    }
+}
+
+fn unwritten() -> impl FnOnce(std::io::Error) -> AgentError {
+    AgentError::io("writing what was seen at the bottlenecks")
+}
+
+/// Lets IPv4 frames through that come in at one interface or leave by the other (classic BPF, with the extensions of
+/// linux/filter.h for the interface and the type of a packet).
+fn only_passing(incoming: u32, outgoing: u32) -> [SockFilter; 11] {
+    const LOAD_WORD: u16 = 0x20; // ld [k]
+    const LOAD_HALF: u16 = 0x28; // ldh [k]
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    const EXTENSIONS: u32 = 0xffff_f000; // SKF_AD_OFF
+    const PACKET_TYPE: u32 = EXTENSIONS + 4;
+    const INTERFACE: u32 = EXTENSIONS + 8;
+    let outgoing_type = u32::from(OUTGOING);
+    [
+        SockFilter::new(LOAD_HALF, 0, 0, 12),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 8, IPV4),
+        SockFilter::new(LOAD_WORD, 0, 0, INTERFACE),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 2, incoming),
+        SockFilter::new(LOAD_WORD, 0, 0, PACKET_TYPE),
+        SockFilter::new(JUMP_IF_EQUAL, 4, 3, outgoing_type),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 3, outgoing),
+        SockFilter::new(LOAD_WORD, 0, 0, PACKET_TYPE),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 1, outgoing_type),
+        SockFilter::new(RETURN, 0, 0, u32::MAX),
+        SockFilter::new(RETURN, 0, 0, 0),
+    ]
+}
+
+#[cfg(test)]
+mod tests;
