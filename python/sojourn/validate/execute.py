@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sojourn import backends, plan, rounds, runner
+from sojourn import backends, rounds, runner
 from sojourn.results import Run
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
@@ -79,17 +79,6 @@ def kernel_seconds(cells: Sequence[Cell], repeats: Repeats, workers: int) -> flo
     """Return roughly how long the kernel's runs take on this machine, if none of them is stored."""
     one_each = sum(_kernel_run_s(cell.scenario) for cell in cells)
     return one_each * repeats.kernel / max(workers, 1)
-
-
-def texts(cells: Sequence[Cell]) -> list[str]:
-    """Return the canonical scenario of each cell; all are checked.
-
-    Raises
-    ------
-    ParamError
-        If one is refused.
-    """
-    return [job.text for job in plan.jobs([cell.scenario for cell in cells])]
 
 
 def _kernel_run_s(scenario: Scenario) -> float:
