@@ -13,7 +13,7 @@ type Counts = BTreeMap<String, u64>;
 
 /// Reads counters when the measured window begins and when it ends.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub(super) struct Counters {
     begin: BTreeMap<&'static str, Counts>,
     over: BTreeMap<&'static str, Counts>,
 }
@@ -92,6 +92,14 @@ mod tests {
         let mut counts = Counts::new();
         parse(text, &mut counts);
         let found: Vec<_> = counts.iter().map(|(name, &value)| (name.as_str(), value)).collect();
-        assert_eq!(found, [("ActiveOpens", 3), ("RetransSegs", 17), ("TCPLossProbes", 5), ("TCPTimeouts", 4)]);
+        assert_eq!(
+            found,
+            [
+                ("ActiveOpens", 3),
+                ("RetransSegs", 17),
+                ("TCPLossProbes", 5),
+                ("TCPTimeouts", 4)
+            ]
+        );
     }
 }
