@@ -1,10 +1,10 @@
 //! What a kernel can do: `check.json`.
 
+use super::AgentError;
 use super::actor::Doing;
 use super::job::CheckJob;
 use super::netlink::{CREATE, EXCLUSIVE, Netlink, message, push_attribute};
 use super::run::{kernel, load_modules, write};
-use super::AgentError;
 use flate2::read::GzDecoder;
 use nix::sched::{CloneFlags, unshare};
 use serde::Serialize;
@@ -22,7 +22,20 @@ const TCA_KIND: u16 = 1;
 const LOOPBACK: i32 = 1;
 /// Kinds that Sojourn may ask for.
 const KINDS: [&str; 15] = [
-    "bfifo", "cake", "codel", "fq", "fq_codel", "fq_pie", "htb", "netem", "pfifo", "pfifo_fast", "pie", "prio", "red", "sfq",
+    "bfifo",
+    "cake",
+    "codel",
+    "fq",
+    "fq_codel",
+    "fq_pie",
+    "htb",
+    "netem",
+    "pfifo",
+    "pfifo_fast",
+    "pie",
+    "prio",
+    "red",
+    "sfq",
     "tbf",
 ];
 
@@ -61,7 +74,11 @@ pub(super) fn check(job: &CheckJob, directory: &Path) -> Result<(), AgentError> 
         }
     }
     let text = serde_json::to_vec_pretty(&check).map_err(std::io::Error::from);
-    write(directory, "check.json", &text.doing(|| "cannot write check.json".into())?)
+    write(
+        directory,
+        "check.json",
+        &text.doing(|| "cannot write check.json".into())?,
+    )
 }
 
 /// Adds a discipline to `lo` and takes it away. A kind that only misses its parameters is there.
@@ -85,6 +102,9 @@ fn try_kind(netlink: &mut Netlink, kind: &str) -> std::io::Result<()> {
 /// The timer tick, if the kernel tells its configuration.
 fn hz() -> Option<u32> {
     let mut text = String::new();
-    GzDecoder::new(File::open("/proc/config.gz").ok()?).read_to_string(&mut text).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("CONFIG_HZ=")?.parse().ok())
+    GzDecoder::new(File::open("/proc/config.gz").ok()?)
+        .read_to_string(&mut text)
+        .ok()?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("CONFIG_HZ=")?.parse().ok())
 }

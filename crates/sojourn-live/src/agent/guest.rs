@@ -32,7 +32,10 @@ pub fn first_process() {
         Err(panic) => {
             let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            let text = format!("the agent panicked: {}", text.as_deref().unwrap_or("it did not say why"));
+            let text = format!(
+                "the agent panicked: {}",
+                text.as_deref().unwrap_or("it did not say why")
+            );
             report(&Path::new(WORK).join("error.txt"), &text);
         }
     }

@@ -12,7 +12,9 @@ use std::path::Path;
 /// # Errors
 /// One sentence.
 pub fn run(directory: &Path) -> Result<(), AgentError> {
-    let directory = directory.canonicalize().doing(|| format!("cannot find {}", directory.display()))?;
+    let directory = directory
+        .canonicalize()
+        .doing(|| format!("cannot find {}", directory.display()))?;
     become_root()?;
     // What the job does before it makes its own namespaces (it checks, say) shall not touch the machine's.
     unshare(CloneFlags::CLONE_NEWNET).doing(|| "cannot make a network namespace".into())?;

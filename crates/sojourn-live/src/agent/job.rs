@@ -136,7 +136,9 @@ impl TryFrom<StepText> for Step {
             (None, Some(family), Some(hex), None, None) => Action::Genetlink(family, message(&hex, &says)?),
             (None, None, None, Some(path), Some(value)) => {
                 if !is_sysctl(&path) {
-                    return Err(format!("step \"{says}\": sysctl is {path:?}, but must be a path such as net/ipv4/ip_forward"));
+                    return Err(format!(
+                        "step \"{says}\": sysctl is {path:?}, but must be a path such as net/ipv4/ip_forward"
+                    ));
                 }
                 Action::Sysctl(path, value)
             }
@@ -177,7 +179,8 @@ fn message(hex: &str, says: &str) -> Result<Vec<u8>, String> {
                 .collect()
         })
         .flatten();
-    let bytes = bytes.ok_or_else(|| format!("step \"{says}\": its message is not an even number of hexadecimal digits"))?;
+    let bytes =
+        bytes.ok_or_else(|| format!("step \"{says}\": its message is not an even number of hexadecimal digits"))?;
     match bytes.first_chunk::<4>() {
         Some(length) if bytes.len() >= 16 && u32::from_ne_bytes(*length) as usize == bytes.len() => Ok(bytes),
         _ => Err(format!("step \"{says}\": its message is not one whole netlink message")),
@@ -232,7 +235,10 @@ impl BedPlan {
             return Err("bed.namespaces has a name twice".into());
         }
         if names.len() > MOST_NAMESPACES {
-            return Err(format!("bed.namespaces has {} names, but must have at most {MOST_NAMESPACES}", names.len()));
+            return Err(format!(
+                "bed.namespaces has {} names, but must have at most {MOST_NAMESPACES}",
+                names.len()
+            ));
         }
         for needed in ["client", "r1", "r2", "server"] {
             if !names.contains(needed) {
@@ -240,7 +246,10 @@ impl BedPlan {
             }
         }
         let hosts = self.steps.iter().map(|s| (&s.host, "a step"));
-        let hosts = hosts.chain([(&self.watch.up.host, "bed.watch.up"), (&self.watch.down.host, "bed.watch.down")]);
+        let hosts = hosts.chain([
+            (&self.watch.up.host, "bed.watch.up"),
+            (&self.watch.down.host, "bed.watch.down"),
+        ]);
         for (host, whose) in hosts {
             if !names.contains(host.as_str()) {
                 return Err(format!("host of {whose} is {host:?}, which is not in bed.namespaces"));
@@ -254,13 +263,23 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
     if load.format != LOAD_FORMAT {
         return Err(format!("load.format is {:?}, but must be {LOAD_FORMAT}", load.format));
     }
-    for (field, value) in [("load.duration_ns", load.duration_ns), ("load.interval_ns", load.interval_ns)] {
+    for (field, value) in [
+        ("load.duration_ns", load.duration_ns),
+        ("load.interval_ns", load.interval_ns),
+    ] {
         if value == 0 {
             return Err(format!("{field} is 0, but must be > 0"));
         }
     }
-    let times = [("load.duration_ns", load.duration_ns), ("load.interval_ns", load.interval_ns), ("load.lead_ns", load.lead_ns)];
-    let times = times.into_iter().chain(load.flows.iter().map(|f| ("start_ns of a flow", f.start_ns)));
+    let times = [
+        ("load.duration_ns", load.duration_ns),
+        ("load.interval_ns", load.interval_ns),
+        ("load.lead_ns", load.lead_ns),
+    ];
+    let times = times
+        .into_iter()
+        .chain(load.flows.iter().map(|f| ("start_ns of a flow", f.start_ns)));
+    let times = times.chain(load.paths.iter().map(|&rtt| ("a path of load.paths", rtt)));
     for (field, value) in times.chain(load.web.iter().map(|w| ("start_ns of a web client", w.start_ns))) {
         if value > LONGEST_NS {
             return Err(format!("{field} is {value}, but must be at most {LONGEST_NS}"));
@@ -285,7 +304,10 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
     }
     for probe in &load.probes {
         if probe.start_ns.unsigned_abs() > LONGEST_NS {
-            return Err(format!("start_ns of {} is {}, but must be within {LONGEST_NS}", probe.name, probe.start_ns));
+            return Err(format!(
+                "start_ns of {} is {}, but must be within {LONGEST_NS}",
+                probe.name, probe.start_ns
+            ));
         }
     }
     for flow in &load.flows {

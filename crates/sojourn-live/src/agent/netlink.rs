@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// `NLM_F_REQUEST`.
-pub const REQUEST: u16 = 1;
+pub(super) const REQUEST: u16 = 1;
 /// `NLM_F_ACK`.
-pub const ACK: u16 = 4;
+pub(super) const ACK: u16 = 4;
 /// `NLM_F_ECHO`: the answer comes to this socket, not only to those that listen.
-pub const ECHO: u16 = 8;
+pub(super) const ECHO: u16 = 8;
 /// `NLM_F_CREATE`.
-pub const CREATE: u16 = 0x400;
+pub(super) const CREATE: u16 = 0x400;
 /// `NLM_F_EXCL`.
-pub const EXCLUSIVE: u16 = 0x200;
+pub(super) const EXCLUSIVE: u16 = 0x200;
 
 const HEADER: usize = 16;
 /// `NLMSG_ERROR`, which is an acknowledgement too.
@@ -34,23 +34,28 @@ const TYPE_FLAGS: u16 = 0xc000;
 /// `GENL_ID_CTRL`, `CTRL_CMD_GETFAMILY`, `CTRL_ATTR_FAMILY_ID`, `CTRL_ATTR_FAMILY_NAME`.
 const CONTROL: (u16, u8, u16, u16) = (16, 3, 1, 2);
 
-/// Little pieces of messages.
-pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+/// A word of 16 bits at an offset.
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
 /// A word of 32 bits at an offset.
-pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
+/// A signed word of 32 bits at an offset.
+pub(super) fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
+    Some(i32::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
+}
+
 /// A word of 64 bits at an offset.
-pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
 /// The attributes that fill `bytes`: types without flags, and values. Ends at the first that is damaged.
-pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = u16_at(bytes, 0)? as usize;
         let kind = u16_at(bytes, 2)? & !TYPE_FLAGS;
@@ -61,12 +66,12 @@ pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// The value of the attribute `kind` among those that fill `bytes`.
-pub fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
+pub(super) fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
     attributes(bytes).find(|&(k, _)| k == kind).map(|(_, value)| value)
 }
 
 /// Appends an attribute.
-pub fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
+pub(super) fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
     message.extend_from_slice(&((4 + value.len()) as u16).to_ne_bytes());
     message.extend_from_slice(&kind.to_ne_bytes());
     message.extend_from_slice(value);
@@ -75,7 +80,7 @@ pub fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
 
 /// A whole message.
 #[must_use]
-pub fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
+pub(super) fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(HEADER + body.len());
     message.extend_from_slice(&((HEADER + body.len()) as u32).to_ne_bytes());
     message.extend_from_slice(&kind.to_ne_bytes());
@@ -89,7 +94,7 @@ pub fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
 
 /// An answer of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer<'a> {
+pub(super) struct Answer<'a> {
     /// Its type.
     pub kind: u16,
     /// The number of the request.
@@ -101,7 +106,7 @@ pub struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// All answers in a datagram.
-    pub fn all(mut bytes: &'a [u8]) -> impl Iterator<Item = Self> {
+    pub(super) fn all(mut bytes: &'a [u8]) -> impl Iterator<Item = Self> {
         std::iter::from_fn(move || {
             let length = u32_at(bytes, 0)? as usize;
             let answer = Answer {
@@ -117,11 +122,11 @@ impl<'a> Answer<'a> {
 
     /// `None` if it is no error message; else whether the request succeeded.
     #[must_use]
-    pub fn status(&self) -> Option<io::Result<()>> {
+    pub(super) fn status(&self) -> Option<io::Result<()>> {
         if self.kind != ERROR {
             return None;
         }
-        let code = u32_at(self.body, 0).unwrap_or(0).cast_signed();
+        let code = i32_at(self.body, 0).unwrap_or(0);
         if code == 0 {
             return Some(Ok(()));
         }
@@ -136,7 +141,11 @@ impl<'a> Answer<'a> {
         if self.flags & ACK_TLVS == 0 {
             return None;
         }
-        let about = if self.flags & CAPPED != 0 { HEADER } else { u32_at(self.body, 4)? as usize };
+        let about = if self.flags & CAPPED != 0 {
+            HEADER
+        } else {
+            u32_at(self.body, 4)? as usize
+        };
         let text = attribute(self.body.get((4 + about).next_multiple_of(4)..)?, ERROR_TEXT)?;
         Some(String::from_utf8_lossy(text).trim_end_matches('\0').to_owned())
     }
@@ -144,7 +153,7 @@ impl<'a> Answer<'a> {
 
 /// A netlink socket of the namespace in which it was opened.
 #[derive(Debug)]
-pub struct Netlink {
+pub(super) struct Netlink {
     socket: Socket,
     buffer: Vec<u8>,
     sequence: u32,
@@ -155,7 +164,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn route() -> io::Result<Self> {
+    pub(super) fn route() -> io::Result<Self> {
         Self::open(protocols::NETLINK_ROUTE)
     }
 
@@ -163,7 +172,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn generic() -> io::Result<Self> {
+    pub(super) fn generic() -> io::Result<Self> {
         Self::open(protocols::NETLINK_GENERIC)
     }
 
@@ -171,7 +180,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn socket_diagnosis() -> io::Result<Self> {
+    pub(super) fn socket_diagnosis() -> io::Result<Self> {
         Self::open(protocols::NETLINK_SOCK_DIAG)
     }
 
@@ -191,7 +200,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn send(&self, messages: &[u8]) -> io::Result<()> {
+    pub(super) fn send(&self, messages: &[u8]) -> io::Result<()> {
         self.socket.send(messages, 0).map(drop)
     }
 
@@ -200,7 +209,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn receive(&mut self) -> io::Result<impl Iterator<Item = Answer<'_>>> {
+    pub(super) fn receive(&mut self) -> io::Result<impl Iterator<Item = Answer<'_>>> {
         self.buffer.clear();
         self.socket.recv(&mut self.buffer, 0)?;
         Ok(Answer::all(&self.buffer))
@@ -211,7 +220,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn request(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+    pub(super) fn request(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
         let sequence = self.next_sequence();
         if message.len() < HEADER {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -233,7 +242,7 @@ impl Netlink {
     }
 
     /// A number that no request of this socket had.
-    pub fn next_sequence(&mut self) -> u32 {
+    pub(super) fn next_sequence(&mut self) -> u32 {
         self.sequence = self.sequence.wrapping_add(1);
         self.sequence
     }
@@ -241,14 +250,14 @@ impl Netlink {
 
 /// The numbers of generic netlink families.
 #[derive(Debug, Default)]
-pub struct Families(BTreeMap<String, u16>);
+pub(super) struct Families(BTreeMap<String, u16>);
 
 impl Families {
     /// The number of `name`, asked on `socket` the first time.
     ///
     /// # Errors
     /// If there is no such family.
-    pub fn id(&mut self, name: &str, socket: &mut Netlink) -> Result<u16, AgentError> {
+    pub(super) fn id(&mut self, name: &str, socket: &mut Netlink) -> Result<u16, AgentError> {
         if let Some(&id) = self.0.get(name) {
             return Ok(id);
         }
@@ -257,7 +266,9 @@ impl Families {
         push_attribute(&mut body, family_name, format!("{name}\0").as_bytes());
         let what = || format!("cannot look up the generic netlink family {name}");
         let answers = socket.request(message(control, 0, 0, &body)).doing(what)?;
-        let id = answers.first().and_then(|a| u16_at(attribute(a.get(4..)?, family_id)?, 0));
+        let id = answers
+            .first()
+            .and_then(|a| u16_at(attribute(a.get(4..)?, family_id)?, 0));
         let id = id.ok_or_else(|| AgentError::Plan(format!("{}: it has no number", what())))?;
         self.0.insert(name.to_owned(), id);
         Ok(id)
@@ -275,7 +286,10 @@ mod tests {
         push_attribute(&mut bytes, 2 | 0x8000, &7_u32.to_ne_bytes());
         push_attribute(&mut bytes, 3, &[]);
         let all: Vec<_> = attributes(&bytes).collect();
-        assert_eq!(all, [(1, &b"fq_codel\0"[..]), (2, &7_u32.to_ne_bytes()[..]), (3, &[][..])]);
+        assert_eq!(
+            all,
+            [(1, &b"fq_codel\0"[..]), (2, &7_u32.to_ne_bytes()[..]), (3, &[][..])]
+        );
         assert_eq!(attribute(&bytes, 2).and_then(|v| u32_at(v, 0)), Some(7));
     }
 
@@ -297,9 +311,14 @@ mod tests {
         let answers: Vec<_> = Answer::all(&datagram).collect();
         assert_eq!(answers.len(), 2);
         assert!(matches!(answers[0].status(), Some(Ok(()))));
-        let Some(Err(e)) = answers[1].status() else { panic!("no error") };
+        let Some(Err(e)) = answers[1].status() else {
+            panic!("no error")
+        };
         assert_eq!(e.kind(), io::ErrorKind::NotFound);
-        assert_eq!(e.to_string(), "No such file or directory (os error 2): Specified qdisc kind is unknown");
+        assert_eq!(
+            e.to_string(),
+            "No such file or directory (os error 2): Specified qdisc kind is unknown"
+        );
     }
 
     #[test]

@@ -83,7 +83,10 @@ pub struct Reactor {
 
 impl fmt::Debug for Reactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reactor").field("begin", &self.begin).field("end", &self.end).finish_non_exhaustive()
+        f.debug_struct("Reactor")
+            .field("begin", &self.begin)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
     }
 }
 
@@ -97,10 +100,13 @@ impl Reactor {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn new(bed: Bed, until_begin: i64, duration: i64) -> Result<Self, AgentError> {
+    pub(super) fn new(bed: Bed, until_begin: i64, duration: i64) -> Result<Self, AgentError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).doing(|| "cannot make an epoll instance".into())?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)
-            .doing(|| "cannot make a timer".into())?;
+        let timer = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
+        )
+        .doing(|| "cannot make a timer".into())?;
         epoll::add(&epoll, &timer, epoll::EventData::new_u64(TIMER), epoll::EventFlags::IN)
             .doing(|| "cannot wait for the timer".into())?;
         let before = nanoseconds(ClockId::Monotonic);
@@ -114,7 +120,7 @@ impl Reactor {
             registered: BTreeSet::new(),
             ready: VecDeque::with_capacity(EVENTS),
             begin: after + until_begin,
-            real: real - before.midpoint(after),
+            real: real - (before + (after - before) / 2),
             end: duration,
             now: Cell::new(None),
             actor: 0,

@@ -1,6 +1,6 @@
 //! A run: the bed is built, the actors carry their traffic, and what they saw is written down.
 
-use super::actor::Doing;
+use super::actor::{Doing, signed};
 use super::build::Bed;
 use super::bulk::Bulk;
 use super::counters::Counters;
@@ -69,7 +69,9 @@ pub(super) fn kernel() -> Kernel {
     Kernel {
         release: text(names.release()),
         version: text(names.version()),
-        virtual_time: command_line.split_whitespace().any(|word| word == "time-travel=inf-cpu"),
+        virtual_time: command_line
+            .split_whitespace()
+            .any(|word| word == "time-travel=inf-cpu"),
     }
 }
 
@@ -79,10 +81,13 @@ fn actors(job: &Job, bed: &mut Bed) -> Result<Vec<Box<dyn Actor>>, AgentError> {
     let mut actors: Vec<Box<dyn Actor>> = vec![
         Box::new(Bottlenecks::new(&job.bed.watch, plan, bed)?),
         Box::new(Counters::default()),
-        Box::new(Bulk::new(plan)?),
+        Box::new(Bulk::new(plan)),
     ];
     if let Some(probe) = plan.probes.first() {
-        return Err(AgentError::Plan(format!("this agent cannot carry the probe {}", probe.name)));
+        return Err(AgentError::Plan(format!(
+            "this agent cannot carry the probe {}",
+            probe.name
+        )));
     }
     for (index, web) in plan.web.iter().enumerate() {
         actors.push(Box::new(Web::new(index, web, plan)?));
@@ -99,8 +104,8 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     let mut actors = actors(job, &mut bed)?;
     let plan = &job.load;
     let paths = plan.paths.iter().max().copied().unwrap_or(0);
-    let until_begin = plan.lead_ns as i64 + PREPARATION_NS + 2 * paths as i64;
-    let mut reactor = Reactor::new(bed, until_begin, plan.duration_ns as i64)?;
+    let until_begin = signed(plan.lead_ns) + PREPARATION_NS + 2 * signed(paths);
+    let mut reactor = Reactor::new(bed, until_begin, signed(plan.duration_ns))?;
     reactor.run(&mut actors)?;
     let mut measured = Measured {
         format: MEASURED_FORMAT.into(),
@@ -116,7 +121,11 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
         actor.finish(&mut measured);
     }
     let text = serde_json::to_vec(&measured).map_err(std::io::Error::from);
-    write(directory, "measured.json", &text.doing(|| "cannot write measured.json".into())?)
+    write(
+        directory,
+        "measured.json",
+        &text.doing(|| "cannot write measured.json".into())?,
+    )
 }
 
 /// Lets all neighbours on all paths know each other, before there is a queue in which that would take time: a datagram
@@ -125,7 +134,9 @@ fn introduce(bed: &mut Bed) -> Result<(), AgentError> {
     bed.enter("client")?;
     for &server in &bed.server {
         let socket = UdpSocket::bind((bed.client, 0)).doing(|| "cannot bind to the client's address".into())?;
-        socket.send_to(&[], (server, DISCARD)).doing(|| format!("cannot reach the server at {server}"))?;
+        socket
+            .send_to(&[], (server, DISCARD))
+            .doing(|| format!("cannot reach the server at {server}"))?;
     }
     Ok(())
 }

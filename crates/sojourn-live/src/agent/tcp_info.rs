@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 
 /// What is wanted of a sender's `struct tcp_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TcpInfo {
+pub(super) struct TcpInfo {
     /// `tcpi_snd_mss`, bytes.
     pub mss: u32,
     /// `tcpi_rtt`: smoothed RTT, microseconds.
@@ -52,7 +52,7 @@ impl TcpInfo {
 }
 
 /// Both ends of a socket: its own address, and its peer's.
-pub type Ends = (SocketAddrV4, SocketAddrV4);
+pub(super) type Ends = (SocketAddrV4, SocketAddrV4);
 
 /// `struct inet_diag_req_v2` for one socket.
 fn request((own, peer): Ends) -> Vec<u8> {
@@ -74,7 +74,7 @@ fn request((own, peer): Ends) -> Vec<u8> {
 ///
 /// # Errors
 /// If the kernel has no `tcp_diag`, or refuses.
-pub fn ask(socket: &mut Netlink, ends: &[Ends]) -> io::Result<Vec<Option<TcpInfo>>> {
+pub(super) fn ask(socket: &mut Netlink, ends: &[Ends]) -> io::Result<Vec<Option<TcpInfo>>> {
     let mut all = vec![None; ends.len()];
     for (ends, found) in ends.chunks(AT_ONCE).zip(all.chunks_mut(AT_ONCE)) {
         let first = socket.next_sequence();
@@ -123,7 +123,10 @@ mod tests {
         let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         sender.write_all(&[0; 10]).unwrap();
         let ends = (v4(sender.local_addr().unwrap()), v4(sender.peer_addr().unwrap()));
-        let nobody = (SocketAddrV4::new([127, 0, 0, 1].into(), 1), SocketAddrV4::new([127, 0, 0, 2].into(), 1));
+        let nobody = (
+            SocketAddrV4::new([127, 0, 0, 1].into(), 1),
+            SocketAddrV4::new([127, 0, 0, 2].into(), 1),
+        );
         let mut socket = Netlink::socket_diagnosis().expect("no sock_diag");
         let answers = match ask(&mut socket, &[nobody, ends]) {
             Ok(answers) => answers,
@@ -132,7 +135,9 @@ mod tests {
                 return;
             }
         };
-        let [None, answer] = answers[..] else { panic!("{answers:?}") };
+        let [None, answer] = answers[..] else {
+            panic!("{answers:?}")
+        };
         let Some(info) = answer else {
             eprintln!("skipped: this kernel does not tell of TCP sockets");
             return;
