@@ -67,7 +67,7 @@ impl Bed {
     }
 
     /// The names of all hosts.
-    pub fn hosts(&self) -> Vec<String> {
+    pub(super) fn hosts(&self) -> Vec<String> {
         self.namespaces.iter().map(|(name, _)| name.clone()).collect()
     }
 

@@ -249,7 +249,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn dump(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+    pub(super) fn dump(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
         let sequence = self.next_sequence();
         if message.len() < HEADER {
             return Err(io::ErrorKind::InvalidInput.into());
