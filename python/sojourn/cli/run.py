@@ -77,9 +77,11 @@ def handle(asked: argparse.Namespace) -> int:
         folder.write_frame("flows.parquet", run.flows)
     print(run.text if asked.json else describe(run))
     cost = run.record["cost"]
+    did = "simulated" if run.record["backend"] == "sim" else "measured"
+    # A kernel has no calendar, so it counts no events.
+    events = f", {cost['events']:,} events" if cost["events"] else ""
     print(
-        f"simulated {cost['sim_s']:g} s in {cost['wall_s']:.2f} s: {cost['packets']:,} packets, "
-        f"{cost['events']:,} events",
+        f"{did} {cost['sim_s']:g} s in {cost['wall_s']:.2f} s: {cost['packets']:,} packets{events}",
         file=sys.stderr,
     )
     return 0
@@ -115,7 +117,7 @@ def describe(run: Run) -> str:
             flow["congestion_control"],
             tables.number(flow["goodput_mbit"]),
             str(flow["retransmissions"]),
-            str(flow["timeouts"]),
+            tables.number(flow["timeouts"], 0),
         ]
         for flow in record["flows"]
     ]
