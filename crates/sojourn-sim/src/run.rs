@@ -6,13 +6,16 @@ use crate::draws;
 use crate::network::LinkId;
 use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record};
-use crate::scenario::{BottleneckScenario, Direction, ProbeKindScenario, Scenario, not_modelled};
+use crate::scenario::{
+    BottleneckScenario, CongestionControl, Direction, ProbeKindScenario, Scenario, control_not_modelled, not_modelled,
+};
 use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
 use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
 use sojourn_tcp::TcpParams;
+use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Duration, Time};
 
 /// How long after the measured window probes may still come home.
@@ -162,6 +165,12 @@ impl Paths {
     }
 }
 
+/// The model of a flow's congestion control.
+fn modelled(name: &str, control: CongestionControl) -> Result<Algorithm, SimError> {
+    let missing = || SimError::NotModelled(control_not_modelled(name, control.name()));
+    control.modelled().ok_or_else(missing)
+}
+
 /// The TCP flows.
 fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     for f in &s.flows {
@@ -171,7 +180,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             route,
             back,
             tcp: TcpParams {
-                congestion_control: f.congestion_control,
+                congestion_control: modelled(&f.name, f.congestion_control)?,
                 ..s.tcp.clone()
             },
             start: begin + f.start + draws::start(s.seed, &f.name, s.start_jitter),
@@ -228,7 +237,7 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
             route,
             back,
             tcp: TcpParams {
-                congestion_control: w.congestion_control,
+                congestion_control: modelled(&w.name, w.congestion_control)?,
                 ..s.tcp.clone()
             },
             start: begin + w.start + draws::start(s.seed, &w.name, s.start_jitter),

@@ -4,12 +4,15 @@
 //! default but `duration`; an unknown key is refused.
 
 mod backend;
+mod control;
 mod load;
 mod reading;
 mod text;
 
 pub use backend::Backend;
 pub(crate) use backend::not_modelled;
+pub use control::CongestionControl;
+pub(crate) use control::not_modelled as control_not_modelled;
 
 use sojourn_qdisc::Discipline;
 use sojourn_tcp::TcpParams;
@@ -95,7 +98,7 @@ pub struct FlowScenario {
     /// Which way its data goes.
     pub direction: Direction,
     /// Congestion control of its sender.
-    pub congestion_control: Algorithm,
+    pub congestion_control: CongestionControl,
     /// Base RTT.
     pub rtt: Duration,
     /// When it starts, from the beginning of the measured window, before jitter.
@@ -178,7 +181,7 @@ pub struct WebScenario {
     /// From the beginning of a fetch to that of the next; one that takes longer is followed at once.
     pub interval: Duration,
     /// Congestion control of both ends.
-    pub congestion_control: Algorithm,
+    pub congestion_control: CongestionControl,
     /// Base RTT.
     pub rtt: Duration,
     /// When the first fetch begins, from the beginning of the measured window, before jitter.
@@ -317,14 +320,14 @@ impl Scenario {
                 .flows
                 .iter()
                 .enumerate()
-                .map(|(i, f)| load::flow(i, f, rtt, duration))
+                .map(|(i, f)| load::flow(i, f, rtt, duration, backend))
                 .collect::<Result<_, _>>()?,
             probes,
             web: t
                 .web
                 .iter()
                 .enumerate()
-                .map(|(i, w)| load::web(i, w, rtt, duration))
+                .map(|(i, w)| load::web(i, w, rtt, duration, backend))
                 .collect::<Result<_, _>>()?,
             experiment: t.experiment,
             spare_acks: t.spare_acks,

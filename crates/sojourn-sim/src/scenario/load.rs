@@ -2,10 +2,9 @@
 
 use super::text::{FlowText, ProbeText, WebText};
 use super::{
-    BINS_MAX, Codec, Direction, FlowScenario, ProbeKindScenario, ProbeScenario, ScenarioError, Voice, WebScenario,
-    fail, rate, time,
+    BINS_MAX, Backend, Codec, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario,
+    ScenarioError, Voice, WebScenario, fail, rate, time,
 };
-use sojourn_tcp::cc::Algorithm;
 use sojourn_units::Duration;
 
 /// Most objects of a page, and connections of a client.
@@ -30,7 +29,13 @@ fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {
     }
 }
 
-pub(super) fn flow(i: usize, f: &FlowText, rtt: Duration, duration: Duration) -> Result<FlowScenario, ScenarioError> {
+pub(super) fn flow(
+    i: usize,
+    f: &FlowText,
+    rtt: Duration,
+    duration: Duration,
+    backend: Backend,
+) -> Result<FlowScenario, ScenarioError> {
     let field = |key: &str| format!("flows[{i}].{key}");
     check_name(&field("name"), &f.name)?;
     if let Some(kind) = &f.kind
@@ -45,11 +50,11 @@ pub(super) fn flow(i: usize, f: &FlowText, rtt: Duration, duration: Duration) ->
     Ok(FlowScenario {
         name: f.name.clone(),
         direction: Direction::parse(&field("direction"), &f.direction)?,
-        congestion_control: f
-            .congestion_control
-            .as_deref()
-            .map_or(Ok(Algorithm::Cubic), str::parse)
-            .map_err(|e| ScenarioError(format!("flows[{i}].{e}")))?,
+        congestion_control: CongestionControl::parse(
+            &format!("flows[{i}]"),
+            f.congestion_control.as_deref().unwrap_or("cubic"),
+            backend,
+        )?,
         rtt: f
             .rtt
             .as_deref()
@@ -184,7 +189,13 @@ fn voice(i: usize, p: &ProbeText) -> Result<(Voice, u16), ScenarioError> {
     Ok((voice, size as u16))
 }
 
-pub(super) fn web(i: usize, w: &WebText, rtt: Duration, duration: Duration) -> Result<WebScenario, ScenarioError> {
+pub(super) fn web(
+    i: usize,
+    w: &WebText,
+    rtt: Duration,
+    duration: Duration,
+    backend: Backend,
+) -> Result<WebScenario, ScenarioError> {
     let field = |key: &str| format!("web[{i}].{key}");
     check_name(&field("name"), &w.name)?;
     check_name(&field("page"), &w.page)?;
@@ -229,10 +240,7 @@ pub(super) fn web(i: usize, w: &WebText, rtt: Duration, duration: Duration) -> R
         objects: w.objects.clone(),
         workers: w.workers,
         interval,
-        congestion_control: w
-            .congestion_control
-            .parse()
-            .map_err(|e| ScenarioError(format!("web[{i}].{e}")))?,
+        congestion_control: CongestionControl::parse(&format!("web[{i}]"), &w.congestion_control, backend)?,
         rtt: w.rtt.as_deref().map_or(Ok(rtt), |text| {
             time(&field("rtt"), text, Duration::from_micros(1), Duration::from_secs(60))
         })?,
