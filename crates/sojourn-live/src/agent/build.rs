@@ -122,6 +122,15 @@ impl Sockets {
                 message[4..6].copy_from_slice(&id.to_ne_bytes());
                 socket.request(message).doing(String::new)?;
             }
+            Action::Parameter(path, value) => {
+                if std::process::id() != 1 {
+                    return Err(AgentError::Plan(
+                        "it would change the whole machine, so it is done in a guest only".into(),
+                    ));
+                }
+                let path = format!("/sys/module/{}", path.replacen('/', "/parameters/", 1));
+                std::fs::write(&path, value).doing(|| format!("cannot write {value:?} to {path}"))?;
+            }
             Action::Sysctl(path, value) => {
                 let path = format!("/proc/sys/{path}");
                 std::fs::write(&path, value).doing(|| format!("cannot write {value:?} to {path}"))?;

@@ -112,6 +112,8 @@ pub enum Action {
     Genetlink(String, Vec<u8>),
     /// Writes a value to a file below `/proc/sys`.
     Sysctl(String, String),
+    /// Writes a value to a parameter (`module/name`) below `/sys/module`; only in a guest, because it is the whole machine's.
+    Parameter(String, String),
 }
 
 #[derive(Deserialize)]
@@ -123,6 +125,7 @@ struct StepText {
     genetlink: Option<String>,
     message: Option<String>,
     sysctl: Option<String>,
+    parameter: Option<String>,
     value: Option<String>,
 }
 
@@ -131,6 +134,20 @@ impl TryFrom<StepText> for Step {
 
     fn try_from(text: StepText) -> Result<Self, String> {
         let says = text.says;
+        if let (Some(path), Some(value)) = (&text.parameter, &text.value) {
+            let parts: Vec<&str> = path.split('/').collect();
+            if parts.len() != 2 || !parts.iter().all(|name| is_name(name)) {
+                return Err(format!(
+                    "step \"{says}\": parameter is {path:?}, but must be a module and a name such as tcp_cubic/hystart"
+                ));
+            }
+            let action = Action::Parameter(path.clone(), value.clone());
+            return Ok(Self {
+                host: text.host,
+                says,
+                action,
+            });
+        }
         let action = match (text.netlink, text.genetlink, text.message, text.sysctl, text.value) {
             (Some(hex), None, None, None, None) => Action::Netlink(message(&hex, &says)?),
             (None, Some(family), Some(hex), None, None) => Action::Genetlink(family, message(&hex, &says)?),
@@ -144,7 +161,7 @@ impl TryFrom<StepText> for Step {
             }
             _ => {
                 return Err(format!(
-                    "step \"{says}\" must have netlink, or genetlink and message, or sysctl and value"
+                    "step \"{says}\" must have netlink, or genetlink and message, or sysctl and value, or parameter and value"
                 ));
             }
         };
@@ -158,13 +175,14 @@ impl TryFrom<StepText> for Step {
 
 /// A path of plain names below `net`, so that no other file is written.
 fn is_sysctl(path: &str) -> bool {
-    path.strip_prefix("net/").is_some_and(|rest| {
-        rest.split('/').all(|name| {
-            !name.is_empty()
-                && !name.starts_with('.')
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@".contains(&b))
-        })
-    })
+    path.strip_prefix("net/")
+        .is_some_and(|rest| rest.split('/').all(is_name))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('.')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@".contains(&b))
 }
 
 /// A netlink message from hexadecimal digits; its first word is its length.

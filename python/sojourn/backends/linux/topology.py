@@ -136,6 +136,9 @@ class _Steps:
     def ethtool(self, host: str, says: str, message: bytes) -> None:
         self.steps.append({"host": host, "says": says, "genetlink": "ethtool", "message": message.hex()})
 
+    def parameter(self, host: str, name: str, value: object) -> None:
+        self.steps.append({"host": host, "says": f"set {name} to {value}", "parameter": name, "value": str(value)})
+
     def sysctl(self, host: str, name: str, value: object) -> None:
         self.steps.append({"host": host, "says": f"set {name} to {value}", "sysctl": name, "value": str(value)})
 
@@ -239,6 +242,8 @@ def _hosts(steps: _Steps, network: Network) -> None:
     tcp = network.tcp
     for router in ("r1", "delay", "r2"):
         steps.sysctl(router, "net/ipv4/ip_forward", 1)
+    if not tcp["hystart"]:
+        steps.parameter("client", "tcp_cubic/hystart", 0)
     for host in ("client", "server"):
         steps.sysctl(host, "net/ipv4/tcp_ecn", int(tcp["ecn"]))
         steps.sysctl(host, "net/ipv4/tcp_no_metrics_save", 1)
