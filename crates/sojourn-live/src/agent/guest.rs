@@ -12,9 +12,14 @@ use std::path::Path;
 
 /// Where the job is.
 const WORK: &str = "/tmp/work";
-/// Packets that wait between two network devices of the bed. Many senders can send at one instant, and packets that are
-/// lost before the bottleneck are nobody's choice.
-const BACKLOG: (&str, &str) = ("/proc/sys/net/core/netdev_max_backlog", "100000");
+/// Settings of the whole kernel, not of a namespace, each with a value that never matters. The first is how many packets
+/// wait between two devices: many senders can send at one instant, and a packet that is lost before the bottleneck is
+/// lost by nobody's choice. The second is how many pages all TCP sockets may have: under what the kernel calls pressure,
+/// which with the little memory of a guest begins at a few flows, it makes windows small.
+const SETTINGS: [(&str, &str); 2] = [
+    ("/proc/sys/net/core/netdev_max_backlog", "100000"),
+    ("/proc/sys/net/ipv4/tcp_mem", "1048576 1048576 1048576"),
+];
 
 /// All that the first process does. Never returns, unless the kernel refuses to switch itself off.
 pub fn first_process() {
@@ -61,6 +66,8 @@ fn mounts() -> Result<(), AgentError> {
     }
     std::fs::create_dir(WORK).doing(|| format!("cannot make {WORK}"))?;
     mount("none", WORK, "hostfs", MountFlags::empty(), work.as_c_str()).doing(|| format!("cannot mount {WORK}"))?;
-    let (path, value) = BACKLOG;
-    std::fs::write(path, value).doing(|| format!("cannot write {value} to {path}"))
+    for (path, value) in SETTINGS {
+        std::fs::write(path, value).doing(|| format!("cannot write {value} to {path}"))?;
+    }
+    Ok(())
 }

@@ -22,9 +22,13 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::net::UdpSocket;
 use std::path::Path;
+use std::time::Duration;
 
 /// From the end of building to the first probe, beside twice the longest path: sockets are opened meanwhile.
 const PREPARATION_NS: i64 = 500_000_000;
+/// After the bed is built: a device whose peer came up after it drops everything until the kernel has looked at its link,
+/// which it does at most once a second (`linkwatch_schedule_work`).
+const LINKS_COME_UP: Duration = Duration::from_millis(1500);
 /// The port that nobody listens on (RFC 863), to which neighbours are introduced.
 const DISCARD: u16 = 9;
 
@@ -115,6 +119,7 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     let mut bed = Bed::build(&job.bed)?;
     pitfalls::look(&mut bed)?;
     write(directory, "packets.bin", &[])?;
+    std::thread::sleep(LINKS_COME_UP);
     introduce(&mut bed)?;
     let mut actors = actors(job, directory, &mut bed)?;
     let plan = &job.load;
