@@ -1,9 +1,11 @@
 //! What a bed of real network stacks is told, and the record of what it saw.
 
 use crate::error::{param, whole};
+use crate::run::{Parts, parts};
 use pyo3::prelude::*;
+use sojourn_bed::Measured;
 use sojourn_qdisc::{OptionValue, kernel_options};
-use sojourn_sim::{Backend, Scenario, bed};
+use sojourn_sim::{Backend, Record, Scenario, bed};
 use sojourn_units::Rate;
 
 /// The traffic of a scenario, as JSON (`sojourn-load/1`): everything drawn and decided. One seed gives the start times
@@ -33,4 +35,59 @@ pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<
         })
         .collect();
     Ok(serde_json::json!({"kind": told.kind, "options": options}).to_string())
+}
+
+/// The record of a scenario that a bed of the linux back end ran, as JSON.
+///
+/// `measured` is what the agent wrote (`sojourn-measured/1`), `packets` are the frames that it watched.
+#[pyfunction]
+pub(crate) fn record_measured(
+    py: Python<'_>,
+    scenario_json: &str,
+    measured: &str,
+    packets: &[u8],
+    wall_s: f64,
+    peak_rss_mb: f64,
+) -> PyResult<String> {
+    py.detach(|| measured_record(scenario_json, measured, packets, wall_s, peak_rss_mb).map(|record| record.to_json()))
+        .map_err(param)
+}
+
+/// The record of a measured scenario in the form that is stored, as `run_stored` answers it.
+#[pyfunction]
+pub(crate) fn store_measured<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    measured: &str,
+    packets: &[u8],
+    wall_s: f64,
+    peak_rss_mb: f64,
+    run_id: &str,
+) -> PyResult<Parts<'py>> {
+    let record = py
+        .detach(|| measured_record(scenario_json, measured, packets, wall_s, peak_rss_mb))
+        .map_err(param)?;
+    parts(py, &record, run_id)
+}
+
+/// # Errors
+/// The sentence for the user.
+fn measured_record(
+    scenario_json: &str,
+    measured: &str,
+    packets: &[u8],
+    wall_s: f64,
+    peak_rss_mb: f64,
+) -> Result<Record, String> {
+    for (field, value) in [("wall_s", wall_s), ("peak_rss_mb", peak_rss_mb)] {
+        if !(0.0..f64::INFINITY).contains(&value) {
+            return Err(format!("{field} is {value}, but must be a number >= 0"));
+        }
+    }
+    let scenario = Scenario::for_backend(scenario_json, Backend::Linux).map_err(|e| e.to_string())?;
+    let measured: Measured = serde_json::from_str(measured).map_err(|e| format!("the measurement cannot be read: {e}"))?;
+    let mut record = bed::measured_record(&scenario, &measured, packets).map_err(|e| e.to_string())?;
+    record.cost.wall_s = wall_s;
+    record.cost.peak_rss_mb = peak_rss_mb;
+    Ok(record)
 }

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]
-    use crate::bed::{kernel_qdisc, load_plan};
+    use crate::bed::{kernel_qdisc, load_plan, record_measured, store_measured};
     #[pymodule_export]
     use crate::error::ParamError;
     #[pymodule_export]

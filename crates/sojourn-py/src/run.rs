@@ -48,14 +48,18 @@ pub(crate) fn run(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 /// The record has one field more, ``stored``: the run's ``id`` and ``build``, the length and the CRC-32 of the Parquet
 /// file, and the layout that puts the series back into the record.
 #[pyfunction]
-pub(crate) fn run_stored<'py>(
-    py: Python<'py>,
-    scenario_json: &str,
-    id: &str,
-) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+pub(crate) fn run_stored<'py>(py: Python<'py>, scenario_json: &str, id: &str) -> PyResult<Parts<'py>> {
     let record = record(py, scenario_json)?;
+    parts(py, &record, id)
+}
+
+/// The record without its series, the series, and the summary.
+pub(crate) type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// A record in the form that is stored.
+pub(crate) fn parts<'py>(py: Python<'py>, record: &Record, id: &str) -> PyResult<Parts<'py>> {
     let (head, series, summary) = py
-        .detach(|| stored(&record, id))
+        .detach(|| stored(record, id))
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     Ok((
         PyBytes::new(py, head.as_bytes()),

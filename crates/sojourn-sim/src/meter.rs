@@ -159,7 +159,7 @@ impl Meter {
         if packet.is_data() {
             let route = &mut self.routes[usize::from(packet.route)];
             route.data_sent += 1;
-            route.data_sojourn_ns += sojourn.as_nanos();
+            route.data_sojourn_ns = route.data_sojourn_ns.saturating_add(sojourn.as_nanos());
         }
     }
 

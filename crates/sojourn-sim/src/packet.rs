@@ -4,6 +4,19 @@ use sojourn_qdisc::Packet as QdiscPacket;
 use sojourn_tcp::{Flags, Segment};
 use sojourn_units::Bytes;
 
+/// What a frame that was seen on a real network is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// A TCP segment with payload.
+    Data,
+    /// A SYN or SYN-ACK.
+    Syn,
+    /// Any other TCP segment.
+    Ack,
+    /// No TCP segment.
+    Other,
+}
+
 /// A packet under way, in 16 bytes: what queues and links need of it, and where its TCP segment is kept.
 ///
 /// A packet is copied five times on its way through a shaped queue and a delay. The 56 bytes of its segment, which only
@@ -69,6 +82,23 @@ impl Packet {
     /// The number of its connection.
     pub(crate) fn connection(&self) -> u32 {
         self.marks >> CONNECTION_SHIFT
+    }
+
+    /// A frame that was seen on a real network. It has neither segment nor hash.
+    pub(crate) fn seen(size: u16, route: u16, kind: Seen) -> Self {
+        let marks = match kind {
+            Seen::Data => TCP | DATA,
+            Seen::Syn => TCP | SYN,
+            Seen::Ack => TCP | PURE_ACK,
+            Seen::Other => 0,
+        };
+        Self {
+            body: 0,
+            hash: 0,
+            size,
+            route,
+            marks,
+        }
     }
 
     /// A probe, a frame of voice, or a look-up.

@@ -45,6 +45,11 @@ impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
     }
 }
 
+/// A time of a plan, all of which are below eleven days, on the scale of [`World::now`].
+pub(crate) fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).expect("a job with longer times is refused")
+}
+
 /// A host of the bed that has sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Host {

@@ -12,11 +12,11 @@ use std::fs::File;
 use std::net::Ipv4Addr;
 
 /// Namespace `i` is open as this descriptor plus `i` while the steps are carried out.
-pub const FIRST_DESCRIPTOR: i32 = 100;
+pub(super) const FIRST_DESCRIPTOR: i32 = 100;
 
 /// A bed that is built: its namespaces live as long as this.
 #[derive(Debug)]
-pub struct Bed {
+pub(super) struct Bed {
     namespaces: Vec<(String, File)>,
     /// Where this thread is.
     inside: Option<usize>,
@@ -31,7 +31,7 @@ impl Bed {
     ///
     /// # Errors
     /// The first step that failed, by its own words.
-    pub fn build(plan: &BedPlan) -> Result<Self, AgentError> {
+    pub(super) fn build(plan: &BedPlan) -> Result<Self, AgentError> {
         let mut bed = Self {
             namespaces: Vec::with_capacity(plan.namespaces.len()),
             inside: None,
@@ -42,7 +42,9 @@ impl Bed {
         for name in &plan.namespaces {
             unshare(CloneFlags::CLONE_NEWNET).doing(|| format!("cannot make the network namespace {name}"))?;
             let file = namespace_of_this_thread()?;
-            let number = FIRST_DESCRIPTOR + numbered.len() as i32;
+            let number = (FIRST_DESCRIPTOR..)
+                .nth(numbered.len())
+                .expect("a bed has few namespaces");
             let copy = rustix::io::fcntl_dupfd_cloexec(&file, number)
                 .doing(|| format!("cannot keep the network namespace {name}"))?;
             if copy.as_raw_fd() != number {
@@ -65,7 +67,7 @@ impl Bed {
     }
 
     /// The names of all hosts.
-    pub fn hosts(&self) -> Vec<String> {
+    pub(super) fn hosts(&self) -> Vec<String> {
         self.namespaces.iter().map(|(name, _)| name.clone()).collect()
     }
 
@@ -73,7 +75,7 @@ impl Bed {
     ///
     /// # Errors
     /// If there is none, or the kernel refuses.
-    pub fn enter(&mut self, host: &str) -> Result<(), AgentError> {
+    pub(super) fn enter(&mut self, host: &str) -> Result<(), AgentError> {
         let index = self.namespaces.iter().position(|(name, _)| name == host);
         let index = index.ok_or_else(|| AgentError::Plan(format!("the bed has no host {host}")))?;
         if self.inside != Some(index) {

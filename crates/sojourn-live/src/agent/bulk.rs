@@ -1,14 +1,15 @@
 //! The TCP flows of a plan: senders and receivers, and what the kernel tells of them at the end of each bin.
 //!
 //! One actor has all flows, so that there is one timer for the bins. A sender is an application that always has data:
-//! it writes as much as the kernel takes, and again when the kernel has room for a third of its buffer (which is when
-//! `epoll` tells). A receiver reads all that is there when it is woken.
+//! it writes as much as the kernel takes, and again when a third of the kernel's buffer is free (which is when `epoll`
+//! tells). A receiver is woken for a few segments at a time, and then reads all that is there.
 
-use super::actor::Doing;
+use super::actor::{Doing, signed};
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends, TcpInfo};
 use super::{Actor, AgentError, Host, World};
-use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt::Timestamping};
+use nix::sys::socket::sockopt::{SetStruct, Timestamping};
+use nix::sys::socket::{TimestampingFlag, setsockopt};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{
@@ -26,6 +27,11 @@ const WRITE: usize = 1 << 20;
 const READ: usize = 1 << 22;
 /// What an application that is limited in rate writes at a time: a full segment, as the simulator's does.
 const CHUNK: u64 = 1448;
+/// For how much a receiver is woken, bytes: eight full segments, as a network card with receive offload or a busy machine
+/// would have it. Nothing is counted later for it, because each bin ends with a read, and the kernel acknowledges as if
+/// all were read (`__tcp_ack_snd_check`: what is there is less than `SO_RCVLOWAT`). A wake-up for each segment would
+/// double the cost of a run on a virtual-time kernel. Flows that are limited in rate are read at once.
+const WAKE: i32 = 8 * CHUNK as i32;
 /// Timer of the bins; timer `1 + i` is that of flow `i`.
 const BINS: u32 = 0;
 /// Keys of sockets: this many for each flow.
@@ -37,9 +43,16 @@ const SENDER: u32 = 2;
 /// socket's error queue when the last byte of the next write is acknowledged.
 const TELL_ACKNOWLEDGEMENT: u32 = 1 << 4 | 1 << 7 | 1 << 9 | 1 << 11;
 
+// A socket is told to be readable when this much is there, and not before.
+nix::setsockopt_impl!(ReceiveLow, libc::SOL_SOCKET, libc::SO_RCVLOWAT, i32, SetStruct<i32>);
+
+/// `SO_RCVLOWAT` (socket(7)).
+#[derive(Clone, Copy, Debug)]
+struct ReceiveLow;
+
 /// All TCP flows.
 #[derive(Debug)]
-pub struct Bulk {
+pub(super) struct Bulk {
     flows: Vec<Flow>,
     interval: i64,
     bins: i64,
@@ -51,6 +64,17 @@ pub struct Bulk {
     sink: Vec<u8>,
 }
 
+/// How far a sender is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The connection is not there yet.
+    Connecting,
+    /// It has data to send, or may have.
+    Open,
+    /// It has closed its direction, and waits for the last acknowledgement.
+    Closed,
+}
+
 #[derive(Debug)]
 struct Flow {
     plan: FlowPlan,
@@ -58,14 +82,13 @@ struct Flow {
     receiver: Option<OwnedFd>,
     sender: Option<OwnedFd>,
     ends: Option<Ends>,
-    /// Whether the connection is there.
-    connected: bool,
+    stage: Stage,
     /// What the application has not made yet; `None` without end.
     unmade: Option<u64>,
-    /// What it has made and the kernel has not taken.
-    unwritten: u64,
-    /// Whether the sender has closed its direction.
-    closed: bool,
+    /// What it has made and the kernel has not taken; `None` without end.
+    unwritten: Option<u64>,
+    /// When the application began, and then when it makes its next chunk.
+    next: i64,
     /// Whether the sender is woken when it can write.
     waits_to_write: bool,
     /// Whether the receiver has read the end.
@@ -77,19 +100,16 @@ struct Flow {
 
 impl Bulk {
     /// The flows of a plan.
-    ///
-    /// # Errors
-    /// None so far.
-    pub fn new(plan: &LoadPlan) -> Result<Self, AgentError> {
-        Ok(Self {
+    pub(super) fn new(plan: &LoadPlan) -> Self {
+        Self {
             flows: plan.flows.iter().cloned().map(Flow::new).collect(),
-            interval: plan.interval_ns as i64,
-            bins: (plan.duration_ns / plan.interval_ns) as i64,
+            interval: signed(plan.interval_ns),
+            bins: signed(plan.duration_ns / plan.interval_ns),
             bin: 0,
             diagnosis: None,
             zeros: vec![0; WRITE],
             sink: vec![0; READ],
-        })
+        }
     }
 
     /// Asks the kernel for all senders that have sockets.
@@ -136,19 +156,22 @@ impl Bulk {
         let Some(sender) = &flow.sender else {
             return Ok(());
         };
-        match sockopt::socket_error(sender) {
-            Ok(Ok(())) => {}
-            Ok(Err(e)) | Err(e) => return flow.fail(i, e, world),
+        // One that has something to write learns of an error when it writes.
+        if flow.stage == Stage::Connecting || flow.unwritten == Some(0) {
+            match sockopt::socket_error(sender) {
+                Ok(Ok(())) => {}
+                Ok(Err(e)) | Err(e) => return flow.fail(i, e, world),
+            }
         }
-        if !flow.connected {
-            flow.connected = true;
+        if flow.stage == Stage::Connecting {
+            flow.stage = Stage::Open;
             flow.seen.connected_ns = Some(world.now());
             self.look(Some(i))?;
             let flow = &mut self.flows[i];
             flow.seen.syn_retransmissions = flow.latest.map_or(0, |info| info.retransmissions);
         }
         let flow = &mut self.flows[i];
-        if flow.closed && flow.seen.completed_ns.is_none() && flow.acknowledged() {
+        if flow.stage == Stage::Closed && flow.acknowledged() {
             flow.seen.completed_ns = Some(world.now());
             // Before the receiver closes, too: then the kernel forgets the connection.
             self.look(Some(i))?;
@@ -163,14 +186,14 @@ impl Flow {
     fn new(plan: FlowPlan) -> Self {
         Self {
             unmade: plan.bytes,
+            next: signed(plan.start_ns),
             plan,
             listener: None,
             receiver: None,
             sender: None,
             ends: None,
-            connected: false,
-            unwritten: 0,
-            closed: false,
+            stage: Stage::Connecting,
+            unwritten: Some(0),
             waits_to_write: true,
             ended: false,
             delivered: 0,
@@ -235,6 +258,10 @@ impl Flow {
             Err(Errno::AGAIN | Errno::CONNABORTED) => return Ok(()),
             Err(e) => return Err(e).doing(|| format!("cannot accept the connection of {}", self.plan.name)),
         };
+        if self.plan.rate_bps.is_none() {
+            setsockopt(&socket, ReceiveLow, &WAKE)
+                .doing(|| format!("cannot set when the receiver of {} is woken", self.plan.name))?;
+        }
         world.deregister(key(i, LISTENER), listener.as_fd())?;
         self.listener = None;
         world.register(key(i, RECEIVER), socket.as_fd(), false)?;
@@ -268,18 +295,16 @@ impl Flow {
     /// The application makes data: all of it, or one chunk if it is limited in rate.
     fn make(&mut self, i: usize, world: &mut dyn World) {
         let Some(rate) = self.plan.rate_bps else {
-            self.unwritten = self.unmade.take().unwrap_or(u64::MAX);
+            self.unwritten = self.unmade;
             self.unmade = Some(0);
             return;
         };
         let chunk = self.unmade.map_or(CHUNK, |left| left.min(CHUNK));
-        self.unwritten += chunk;
-        if let Some(left) = &mut self.unmade {
-            *left -= chunk;
-        }
+        self.unwritten = self.unwritten.map(|bytes| bytes + chunk);
+        self.unmade = self.unmade.map(|left| left - chunk);
         if self.unmade != Some(0) {
-            let gap = Rate::from_bps(rate).time_to_send(Bytes::new(chunk));
-            world.set_timer(1 + i as u32, world.now() + gap.as_nanos() as i64);
+            self.next += signed(Rate::from_bps(rate).time_to_send(Bytes::new(chunk)).as_nanos());
+            world.set_timer(1 + i as u32, self.next);
         }
     }
 
@@ -288,25 +313,30 @@ impl Flow {
         let Some(sender) = &self.sender else {
             return Ok(());
         };
-        if !self.connected {
+        if self.stage != Stage::Open {
             return Ok(());
         }
-        while self.unwritten > 0 {
-            let size = self.unwritten.min(zeros.len() as u64) as usize;
-            let last = self.unmade == Some(0) && self.unwritten == size as u64 && self.plan.bytes.is_some();
-            if last {
-                setsockopt(
-                    sender,
-                    Timestamping,
-                    &TimestampingFlag::from_bits_retain(TELL_ACKNOWLEDGEMENT),
-                )
-                .doing(|| format!("cannot ask for the last acknowledgement of {}", self.plan.name))?;
-            }
-            match send(sender, &zeros[..size], SendFlags::NOSIGNAL) {
+        while self.unwritten != Some(0) {
+            let size = self.unwritten.unwrap_or(u64::MAX).min(zeros.len() as u64) as usize;
+            let rest = self.unwritten.filter(|_| self.unmade == Some(0));
+            // The last byte is written by itself, for the kernel tells of the last byte of a write; the one before it
+            // is held back until then (`MSG_MORE`), so the segments are those of one write.
+            let (size, flags) = match rest {
+                Some(1) => {
+                    setsockopt(
+                        sender,
+                        Timestamping,
+                        &TimestampingFlag::from_bits_retain(TELL_ACKNOWLEDGEMENT),
+                    )
+                    .doing(|| format!("cannot ask for the last acknowledgement of {}", self.plan.name))?;
+                    (1, SendFlags::NOSIGNAL)
+                }
+                Some(rest) if rest == size as u64 => (size - 1, SendFlags::NOSIGNAL | SendFlags::MORE),
+                _ => (size, SendFlags::NOSIGNAL),
+            };
+            match send(sender, &zeros[..size], flags) {
                 Ok(taken) => {
-                    if self.unwritten != u64::MAX {
-                        self.unwritten -= taken as u64;
-                    }
+                    self.unwritten = self.unwritten.map(|bytes| bytes - taken as u64);
                     if taken < size {
                         break;
                     }
@@ -315,11 +345,11 @@ impl Flow {
                 Err(e) => return self.fail(i, e, world),
             }
         }
-        if self.unwritten == 0 && self.unmade == Some(0) && !self.closed {
+        if self.unwritten == Some(0) && self.unmade == Some(0) {
             shutdown(sender, Shutdown::Write).doing(|| format!("cannot close {}", self.plan.name))?;
-            self.closed = true;
+            self.stage = Stage::Closed;
         }
-        let wait = self.unwritten > 0;
+        let wait = self.unwritten != Some(0);
         if wait != self.waits_to_write {
             self.waits_to_write = wait;
             world.register(key(i, SENDER), sender.as_fd(), wait)?;
@@ -327,8 +357,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Whether the kernel told that the last byte was acknowledged. It tells once for each write that it was asked for:
-    /// the last of them counts.
+    /// Whether the kernel told that the last byte was acknowledged.
     fn acknowledged(&self) -> bool {
         let Some(sender) = &self.sender else {
             return false;
@@ -426,7 +455,7 @@ impl Actor for Bulk {
         self.diagnosis = Some((open(Host::Client)?, open(Host::Server)?));
         for (i, flow) in self.flows.iter_mut().enumerate() {
             flow.listen(i, world)?;
-            world.set_timer(1 + i as u32, flow.plan.start_ns as i64);
+            world.set_timer(1 + i as u32, flow.next);
         }
         self.bin = 1;
         if self.bins > 0 {
@@ -470,7 +499,7 @@ impl Actor for Bulk {
         for (i, flow) in self.flows.iter_mut().enumerate() {
             flow.seen.delivered_total = flow.delivered;
             if let Some(info) = flow.latest {
-                if !flow.connected {
+                if flow.stage == Stage::Connecting {
                     flow.seen.syn_retransmissions = info.retransmissions;
                 }
                 flow.seen.segments_sent = u64::from(info.data_segments);

@@ -13,7 +13,7 @@ type Counts = BTreeMap<String, u64>;
 
 /// Reads counters when the measured window begins and when it ends.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub(super) struct Counters {
     begin: BTreeMap<&'static str, Counts>,
     over: BTreeMap<&'static str, Counts>,
 }

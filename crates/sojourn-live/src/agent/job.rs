@@ -279,6 +279,7 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
     let times = times
         .into_iter()
         .chain(load.flows.iter().map(|f| ("start_ns of a flow", f.start_ns)));
+    let times = times.chain(load.paths.iter().map(|&rtt| ("a path of load.paths", rtt)));
     for (field, value) in times.chain(load.web.iter().map(|w| ("start_ns of a web client", w.start_ns))) {
         if value > LONGEST_NS {
             return Err(format!("{field} is {value}, but must be at most {LONGEST_NS}"));

@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// `NLM_F_REQUEST`.
-pub const REQUEST: u16 = 1;
+pub(super) const REQUEST: u16 = 1;
 /// `NLM_F_ACK`.
-pub const ACK: u16 = 4;
+pub(super) const ACK: u16 = 4;
 /// `NLM_F_ECHO`: the answer comes to this socket, not only to those that listen.
-pub const ECHO: u16 = 8;
+pub(super) const ECHO: u16 = 8;
 /// `NLM_F_CREATE`.
-pub const CREATE: u16 = 0x400;
+pub(super) const CREATE: u16 = 0x400;
 /// `NLM_F_EXCL`.
-pub const EXCLUSIVE: u16 = 0x200;
+pub(super) const EXCLUSIVE: u16 = 0x200;
 
 /// `NLM_F_DUMP`.
 const DUMP: u16 = 0x300;
@@ -38,23 +38,28 @@ const TYPE_FLAGS: u16 = 0xc000;
 /// `GENL_ID_CTRL`, `CTRL_CMD_GETFAMILY`, `CTRL_ATTR_FAMILY_ID`, `CTRL_ATTR_FAMILY_NAME`.
 const CONTROL: (u16, u8, u16, u16) = (16, 3, 1, 2);
 
-/// Little pieces of messages.
-pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+/// A word of 16 bits at an offset.
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
 /// A word of 32 bits at an offset.
-pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
+/// A signed word of 32 bits at an offset.
+pub(super) fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
+    Some(i32::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
+}
+
 /// A word of 64 bits at an offset.
-pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
 /// The attributes that fill `bytes`: types without flags, and values. Ends at the first that is damaged.
-pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = u16_at(bytes, 0)? as usize;
         let kind = u16_at(bytes, 2)? & !TYPE_FLAGS;
@@ -65,12 +70,12 @@ pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// The value of the attribute `kind` among those that fill `bytes`.
-pub fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
+pub(super) fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
     attributes(bytes).find(|&(k, _)| k == kind).map(|(_, value)| value)
 }
 
 /// Appends an attribute.
-pub fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
+pub(super) fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
     message.extend_from_slice(&((4 + value.len()) as u16).to_ne_bytes());
     message.extend_from_slice(&kind.to_ne_bytes());
     message.extend_from_slice(value);
@@ -79,7 +84,7 @@ pub fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
 
 /// A whole message.
 #[must_use]
-pub fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
+pub(super) fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(HEADER + body.len());
     message.extend_from_slice(&((HEADER + body.len()) as u32).to_ne_bytes());
     message.extend_from_slice(&kind.to_ne_bytes());
@@ -93,7 +98,7 @@ pub fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
 
 /// An answer of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer<'a> {
+pub(super) struct Answer<'a> {
     /// Its type.
     pub kind: u16,
     /// The number of the request.
@@ -105,7 +110,7 @@ pub struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// All answers in a datagram.
-    pub fn all(mut bytes: &'a [u8]) -> impl Iterator<Item = Self> {
+    pub(super) fn all(mut bytes: &'a [u8]) -> impl Iterator<Item = Self> {
         std::iter::from_fn(move || {
             let length = u32_at(bytes, 0)? as usize;
             let answer = Answer {
@@ -121,11 +126,11 @@ impl<'a> Answer<'a> {
 
     /// `None` if it is no error message; else whether the request succeeded.
     #[must_use]
-    pub fn status(&self) -> Option<io::Result<()>> {
+    pub(super) fn status(&self) -> Option<io::Result<()>> {
         if self.kind != ERROR {
             return None;
         }
-        let code = u32_at(self.body, 0).unwrap_or(0).cast_signed();
+        let code = i32_at(self.body, 0).unwrap_or(0);
         if code == 0 {
             return Some(Ok(()));
         }
@@ -152,7 +157,7 @@ impl<'a> Answer<'a> {
 
 /// A netlink socket of the namespace in which it was opened.
 #[derive(Debug)]
-pub struct Netlink {
+pub(super) struct Netlink {
     socket: Socket,
     buffer: Vec<u8>,
     sequence: u32,
@@ -163,7 +168,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn route() -> io::Result<Self> {
+    pub(super) fn route() -> io::Result<Self> {
         Self::open(protocols::NETLINK_ROUTE)
     }
 
@@ -171,7 +176,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn generic() -> io::Result<Self> {
+    pub(super) fn generic() -> io::Result<Self> {
         Self::open(protocols::NETLINK_GENERIC)
     }
 
@@ -179,7 +184,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn socket_diagnosis() -> io::Result<Self> {
+    pub(super) fn socket_diagnosis() -> io::Result<Self> {
         Self::open(protocols::NETLINK_SOCK_DIAG)
     }
 
@@ -199,7 +204,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn send(&self, messages: &[u8]) -> io::Result<()> {
+    pub(super) fn send(&self, messages: &[u8]) -> io::Result<()> {
         self.socket.send(messages, 0).map(drop)
     }
 
@@ -208,7 +213,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn receive(&mut self) -> io::Result<impl Iterator<Item = Answer<'_>>> {
+    pub(super) fn receive(&mut self) -> io::Result<impl Iterator<Item = Answer<'_>>> {
         self.buffer.clear();
         self.socket.recv(&mut self.buffer, 0)?;
         Ok(Answer::all(&self.buffer))
@@ -219,7 +224,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn request(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+    pub(super) fn request(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
         let sequence = self.next_sequence();
         if message.len() < HEADER {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -244,7 +249,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn dump(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+    pub(super) fn dump(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
         let sequence = self.next_sequence();
         if message.len() < HEADER {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -265,7 +270,7 @@ impl Netlink {
     }
 
     /// A number that no request of this socket had.
-    pub fn next_sequence(&mut self) -> u32 {
+    pub(super) fn next_sequence(&mut self) -> u32 {
         self.sequence = self.sequence.wrapping_add(1);
         self.sequence
     }
@@ -273,14 +278,14 @@ impl Netlink {
 
 /// The numbers of generic netlink families.
 #[derive(Debug, Default)]
-pub struct Families(BTreeMap<String, u16>);
+pub(super) struct Families(BTreeMap<String, u16>);
 
 impl Families {
     /// The number of `name`, asked on `socket` the first time.
     ///
     /// # Errors
     /// If there is no such family.
-    pub fn id(&mut self, name: &str, socket: &mut Netlink) -> Result<u16, AgentError> {
+    pub(super) fn id(&mut self, name: &str, socket: &mut Netlink) -> Result<u16, AgentError> {
         if let Some(&id) = self.0.get(name) {
             return Ok(id);
         }

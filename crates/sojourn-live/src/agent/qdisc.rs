@@ -1,6 +1,6 @@
 //! The counters of the disciplines under test: at the beginning of the measured window, and at the end of each bin.
 
-use super::actor::Doing;
+use super::actor::{Doing, signed};
 use super::build::Bed;
 use super::job::{Bottleneck, Watch};
 use super::netlink::{ECHO, Netlink, attribute, message, u32_at, u64_at};
@@ -23,7 +23,7 @@ const STATS_PACKETS_64: u16 = 8;
 
 /// Samples both disciplines.
 #[derive(Debug)]
-pub struct Bottlenecks {
+pub(super) struct Bottlenecks {
     up: Probe,
     down: Probe,
     interval: i64,
@@ -45,12 +45,12 @@ impl Bottlenecks {
     ///
     /// # Errors
     /// If there is no such device.
-    pub fn new(watch: &Watch, plan: &LoadPlan, bed: &mut Bed) -> Result<Self, AgentError> {
+    pub(super) fn new(watch: &Watch, plan: &LoadPlan, bed: &mut Bed) -> Result<Self, AgentError> {
         Ok(Self {
             up: Probe::new(&watch.up, bed)?,
             down: Probe::new(&watch.down, bed)?,
-            interval: plan.interval_ns as i64,
-            bins: (plan.duration_ns / plan.interval_ns) as i64,
+            interval: signed(plan.interval_ns),
+            bins: signed(plan.duration_ns / plan.interval_ns),
             taken: 0,
         })
     }

@@ -100,7 +100,7 @@ impl Reactor {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn new(bed: Bed, until_begin: i64, duration: i64) -> Result<Self, AgentError> {
+    pub(super) fn new(bed: Bed, until_begin: i64, duration: i64) -> Result<Self, AgentError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).doing(|| "cannot make an epoll instance".into())?;
         let timer = timerfd_create(
             TimerfdClockId::Monotonic,
@@ -120,7 +120,7 @@ impl Reactor {
             registered: BTreeSet::new(),
             ready: VecDeque::with_capacity(EVENTS),
             begin: after + until_begin,
-            real: real - before.midpoint(after),
+            real: real - (before + (after - before) / 2),
             end: duration,
             now: Cell::new(None),
             actor: 0,

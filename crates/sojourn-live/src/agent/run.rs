@@ -1,6 +1,6 @@
 //! A run: the bed is built, the actors carry their traffic, and what they saw is written down.
 
-use super::actor::Doing;
+use super::actor::{Doing, signed};
 use super::build::Bed;
 use super::bulk::Bulk;
 use super::counters::Counters;
@@ -94,7 +94,7 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
         let (up, down) = (Watch::of(&job.bed.watch.up)?, Watch::of(&job.bed.watch.down)?);
         actors.push(Box::new(Tap::new(up, down, plan, Box::new(file))));
     }
-    actors.push(Box::new(Bulk::new(plan)?));
+    actors.push(Box::new(Bulk::new(plan)));
     for (i, probe) in plan.probes.iter().enumerate() {
         actors.push(match probe.kind {
             ProbeKind::Icmp { .. } => Box::new(Icmp::new(i, probe, plan)?),
@@ -119,8 +119,8 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     let mut actors = actors(job, directory, &mut bed)?;
     let plan = &job.load;
     let paths = plan.paths.iter().max().copied().unwrap_or(0);
-    let until_begin = plan.lead_ns as i64 + PREPARATION_NS + 2 * paths as i64;
-    let mut reactor = Reactor::new(bed, until_begin, plan.duration_ns as i64)?;
+    let until_begin = signed(plan.lead_ns) + PREPARATION_NS + 2 * signed(paths);
+    let mut reactor = Reactor::new(bed, until_begin, signed(plan.duration_ns))?;
     reactor.run(&mut actors)?;
     let mut measured = Measured {
         format: MEASURED_FORMAT.into(),

@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 
 /// What is wanted of a sender's `struct tcp_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TcpInfo {
+pub(super) struct TcpInfo {
     /// `tcpi_snd_mss`, bytes.
     pub mss: u32,
     /// `tcpi_rtt`: smoothed RTT, microseconds.
@@ -52,7 +52,7 @@ impl TcpInfo {
 }
 
 /// Both ends of a socket: its own address, and its peer's.
-pub type Ends = (SocketAddrV4, SocketAddrV4);
+pub(super) type Ends = (SocketAddrV4, SocketAddrV4);
 
 /// `struct inet_diag_req_v2` for one socket.
 fn request((own, peer): Ends) -> Vec<u8> {
@@ -74,7 +74,7 @@ fn request((own, peer): Ends) -> Vec<u8> {
 ///
 /// # Errors
 /// If the kernel has no `tcp_diag`, or refuses.
-pub fn ask(socket: &mut Netlink, ends: &[Ends]) -> io::Result<Vec<Option<TcpInfo>>> {
+pub(super) fn ask(socket: &mut Netlink, ends: &[Ends]) -> io::Result<Vec<Option<TcpInfo>>> {
     let mut all = vec![None; ends.len()];
     for (ends, found) in ends.chunks(AT_ONCE).zip(all.chunks_mut(AT_ONCE)) {
         let first = socket.next_sequence();

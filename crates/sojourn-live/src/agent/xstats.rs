@@ -2,11 +2,11 @@
 //!
 //! Source: the structures `tc_*_xstats` of `linux/pkt_sched.h` (Linux 6.1), and what iproute2 6.1 calls their members.
 
-use super::netlink::{attribute, attributes, u32_at, u64_at};
+use super::netlink::{attribute, attributes, i32_at, u32_at, u64_at};
 use std::collections::BTreeMap;
 
 /// Counters by name.
-pub type Extra = BTreeMap<String, f64>;
+pub(super) type Extra = BTreeMap<String, f64>;
 
 /// How a member is stored.
 #[derive(Clone, Copy)]
@@ -133,7 +133,7 @@ impl Form {
     fn read(self, bytes: &[u8], at: usize) -> Option<f64> {
         match self {
             U32 => u32_at(bytes, at).map(f64::from),
-            S32 => u32_at(bytes, at).map(|v| f64::from(v.cast_signed())),
+            S32 => i32_at(bytes, at).map(f64::from),
             U64 => u64_at(bytes, at).map(|v| v as f64),
             Probability => u64_at(bytes, at).map(|v| v as f64 / (u64::MAX >> 8) as f64),
         }
@@ -171,7 +171,7 @@ fn cake(bytes: &[u8]) -> Extra {
 
 /// The counters of a discipline of `kind` from its `TCA_STATS_APP`. Empty for a kind without.
 #[must_use]
-pub fn decode(kind: &str, bytes: &[u8]) -> Extra {
+pub(super) fn decode(kind: &str, bytes: &[u8]) -> Extra {
     match kind {
         "red" => members(bytes, RED),
         "codel" => members(bytes, CODEL),
@@ -185,6 +185,7 @@ pub fn decode(kind: &str, bytes: &[u8]) -> Extra {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "small whole numbers are exact")]
 mod tests {
     use super::super::netlink::push_attribute;
     use super::*;

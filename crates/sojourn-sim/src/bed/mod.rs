@@ -1,5 +1,11 @@
 //! Between a scenario and a bed of real network stacks: what traffic the bed carries, and the record of what was seen.
 
+mod bottleneck;
+mod error;
+mod frames;
 mod plan;
+mod record;
 
+pub use error::MeasuredError;
 pub use plan::load_plan;
+pub use record::measured_record;

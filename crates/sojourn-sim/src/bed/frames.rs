@@ -1,0 +1,144 @@
+//! The frames that a bed saw at the bottleneck, in order, and which of those that came left.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "the map of keys is looked into and never gone through"
+)]
+
+use super::error::{MeasuredError, fail};
+use crate::scenario::Scenario;
+use sojourn_bed::{Conversation, Watched, WatchedError};
+use std::collections::HashMap;
+
+/// No time of a run is farther from the beginning of the measured window: an hour of lead, a day of traffic, and a rest.
+pub(super) const FARTHEST_NS: i64 = 2 * 86_400 * 1_000_000_000;
+
+/// A frame that has no partner at the other side of the queue.
+const NONE: u32 = u32::MAX;
+
+/// All frames seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frames<'a> {
+    bytes: &'a [u8],
+}
+
+/// The frames of one direction. It costs 12 bytes of memory a frame, beside the frames themselves.
+#[derive(Debug)]
+pub(super) struct Passage {
+    /// Numbers of frames by time; where two have the same time, those that came are before those that left.
+    pub(super) order: Vec<u32>,
+    /// At the place of a frame in `order`: the place of the same frame at the other side of the queue.
+    partner: Vec<u32>,
+    /// Frames of the scenario's that left and had not come.
+    pub(super) unmatched: u64,
+    /// Frames of the scenario's that left.
+    pub(super) left: u64,
+}
+
+impl<'a> Frames<'a> {
+    /// Reads `bytes`, and checks each frame against the scenario.
+    ///
+    /// # Errors
+    /// [`MeasuredError`] for what no agent writes.
+    pub(super) fn read(bytes: &'a [u8], scenario: &Scenario) -> Result<Self, MeasuredError> {
+        let count = bytes.len() / Watched::SIZE;
+        if bytes.len() % Watched::SIZE != 0 || count >= NONE as usize {
+            let rule = format!("a multiple of {}, of less than 2^32 frames", Watched::SIZE);
+            return fail("length of the watched frames", bytes.len(), rule);
+        }
+        let frames = Self { bytes };
+        for i in 0..count as u32 {
+            let field = |what: &str| format!("{what} of watched frame {i}");
+            let Ok(frame) = frames.read_one(i) else {
+                return fail(
+                    format!("watched frame {i}"),
+                    "damaged",
+                    "a record as the agent writes it",
+                );
+            };
+            if frame.at_ns.checked_abs().is_none_or(|t| t > FARTHEST_NS) {
+                return fail(
+                    field("time"),
+                    frame.at_ns,
+                    format!("-{FARTHEST_NS} to {FARTHEST_NS} ns"),
+                );
+            }
+            let (what, number, count) = match frame.conversation {
+                Conversation::Flow(n) => ("flow", n, scenario.flows.len()),
+                Conversation::Probe(n) => ("probe", n, scenario.probes.len()),
+                Conversation::Web(n) | Conversation::Dns(n) => ("web client", n, scenario.web.len()),
+                Conversation::Other => continue,
+            };
+            if usize::from(number) >= count {
+                return fail(
+                    field(what),
+                    number,
+                    format!("less than {count}, which the scenario has"),
+                );
+            }
+        }
+        Ok(frames)
+    }
+
+    fn read_one(&self, i: u32) -> Result<Watched, WatchedError> {
+        let from = i as usize * Watched::SIZE;
+        let record = self.bytes.get(from..from + Watched::SIZE).ok_or(WatchedError)?;
+        Watched::from_bytes(record.try_into().map_err(|_| WatchedError)?)
+    }
+
+    /// Frame `i`.
+    ///
+    /// # Panics
+    /// Never for a number of an order: each record was read before.
+    pub(super) fn get(&self, i: u32) -> Watched {
+        self.read_one(i).expect("each record was read before")
+    }
+
+    /// The frames of one direction, matched.
+    ///
+    /// A frame that leaves is the one of its key that came last. Deviation: a key that comes again while the frame of that key
+    /// has not left is taken for a sign that this frame was dropped, because no two frames that are in a queue together have
+    /// one key; matched in the order of coming, a dropped frame would take the departure of one that came much later.
+    pub(super) fn passage(&self, down: bool) -> Passage {
+        let count = (self.bytes.len() / Watched::SIZE) as u32;
+        let mut order: Vec<u32> = (0..count).filter(|&i| self.get(i).down == down).collect();
+        // Four places write in order, each for itself, so there is little to sort.
+        order.sort_by_key(|&i| {
+            let frame = self.get(i);
+            (frame.at_ns, frame.left)
+        });
+        let mut partner = vec![NONE; order.len()];
+        let mut queued: HashMap<u64, u32> = HashMap::new();
+        let (mut unmatched, mut left) = (0, 0);
+        for (place, &i) in order.iter().enumerate() {
+            let frame = self.get(i);
+            if !frame.left {
+                queued.insert(frame.key, place as u32);
+                continue;
+            }
+            let ours = u64::from(frame.conversation != Conversation::Other);
+            left += ours;
+            match queued.remove(&frame.key) {
+                Some(came) => {
+                    partner[place] = came;
+                    partner[came as usize] = place as u32;
+                }
+                None => unmatched += ours,
+            }
+        }
+        Passage {
+            order,
+            partner,
+            unmatched,
+            left,
+        }
+    }
+}
+
+impl Passage {
+    /// Of the frame at this place, its place at the other side of the queue.
+    pub(super) fn partner(&self, place: usize) -> Option<usize> {
+        let partner = self.partner[place];
+        (partner != NONE).then_some(partner as usize)
+    }
+}

@@ -1,0 +1,266 @@
+//! From what a bed saw to the record of a run.
+
+use super::bottleneck::Side;
+use super::error::{MeasuredError, fail};
+use super::frames::{FARTHEST_NS, Frames};
+use crate::draws;
+use crate::meter::Meter;
+use crate::record::assemble::{self, Facts, FlowFacts, Probes, SeriesFacts};
+use crate::record::{Bottlenecks, FetchRecord, FlowRecord, KernelRecord, PerDirection, Record, WebRecord, pages};
+use crate::scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario};
+use crate::traffic::voice_trace::VoiceTrace;
+use sojourn_bed::{FlowMeasured, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, WebMeasured};
+use sojourn_units::{Bytes, Duration};
+
+/// The record of a scenario that a bed ran. `packets` are the watched frames, records of [`sojourn_bed::Watched`].
+///
+/// It has what the simulator's has; `kernel` and `tcp_counters` besides. Nothing is told of who shares a queue with whom, and
+/// there are no events (0). `cost.wall_s` and `cost.peak_rss_mb` are left to whoever has a clock.
+///
+/// # Errors
+/// [`MeasuredError`] for a measurement that no bed can have made of this scenario.
+pub fn measured_record(s: &Scenario, m: &Measured, packets: &[u8]) -> Result<Record, MeasuredError> {
+    check(s, m)?;
+    let frames = Frames::read(packets, s)?;
+    let side = |direction, seen| Side {
+        scenario: s,
+        direction,
+        seen,
+    };
+    let (up, up_meter) = side(Direction::Up, &m.up).record(&frames)?;
+    let (down, down_meter) = side(Direction::Down, &m.down).record(&frames)?;
+    let facts = Facts {
+        backend: Backend::Linux,
+        kernel: Some(KernelRecord {
+            release: m.kernel.release.clone(),
+            version: m.kernel.version.clone(),
+            virtual_time: m.kernel.virtual_time,
+        }),
+        tcp_counters: Some(m.counters.clone()),
+        flows: flows(s, &m.flows, &up_meter, &down_meter),
+        probes: probes(s, &m.probes),
+        web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
+        bottleneck: Bottlenecks { up, down },
+        series: series(s, m),
+        events: 0,
+    };
+    Ok(assemble::assemble(s, facts))
+}
+
+/// Checks that the measurement is one of this scenario, and that nothing in it is beyond what a run can hold.
+fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
+    if m.format != MEASURED_FORMAT {
+        return fail(
+            "format of the measurement",
+            format!("{:?}", m.format),
+            format!("{MEASURED_FORMAT:?}"),
+        );
+    }
+    for (what, found, wanted) in [
+        ("flows", m.flows.len(), s.flows.len()),
+        ("probes", m.probes.len(), s.probes.len()),
+        ("web clients", m.web.len(), s.web.len()),
+    ] {
+        if found != wanted {
+            return fail(
+                format!("number of measured {what}"),
+                found,
+                format!("{wanted}, as in the scenario"),
+            );
+        }
+    }
+    for (i, flow) in m.flows.iter().enumerate() {
+        check_flow(s, i, flow)?;
+    }
+    for (i, probe) in m.probes.iter().enumerate() {
+        for sample in &probe.samples {
+            let delay = sample.delay_ns.unwrap_or(0);
+            if out_of_time(sample.sent_ns) || delay > FARTHEST_NS as u64 {
+                let value = format!("sent at {} ns and {delay} ns under way", sample.sent_ns);
+                return fail(
+                    format!("a sample of probe {i}"),
+                    value,
+                    format!("within {FARTHEST_NS} ns"),
+                );
+            }
+        }
+    }
+    for (i, fetch) in m
+        .web
+        .iter()
+        .enumerate()
+        .flat_map(|(i, w)| w.fetches.iter().map(move |f| (i, f)))
+    {
+        if out_of_time(fetch.start_ns) {
+            return fail(
+                format!("a fetch of web client {i}"),
+                fetch.start_ns,
+                format!("within {FARTHEST_NS} ns"),
+            );
+        }
+    }
+    check_discipline("up", s, s.up.qdisc.kind(), &m.up)?;
+    check_discipline("down", s, s.down.qdisc.kind(), &m.down)
+}
+
+fn out_of_time(ns: i64) -> bool {
+    ns.checked_abs().is_none_or(|t| t > FARTHEST_NS)
+}
+
+fn check_flow(s: &Scenario, i: usize, flow: &FlowMeasured) -> Result<(), MeasuredError> {
+    let bins = s.whole_bins();
+    for (what, count) in [("delivered", flow.delivered.len()), ("cwnd", flow.cwnd.len())] {
+        if count != bins {
+            let rule = format!("{bins}, one for each bin");
+            return fail(format!("number of samples of {what} of flow {i}"), count, rule);
+        }
+    }
+    if let Some(w) = flow.delivered.windows(2).find(|w| w[0] > w[1]) {
+        let value = format!("{} after {}", w[1], w[0]);
+        return fail(format!("delivered of flow {i}"), value, "a count, which only rises");
+    }
+    let last = flow.delivered.last().copied().unwrap_or(0);
+    if flow.delivered_total < last {
+        let rule = format!("at least {last}, what was delivered at the end of the last bin");
+        return fail(format!("delivered_total of flow {i}"), flow.delivered_total, rule);
+    }
+    Ok(())
+}
+
+fn check_discipline(direction: &str, s: &Scenario, kind: &str, seen: &QdiscMeasured) -> Result<(), MeasuredError> {
+    if seen.kind != kind {
+        let rule = format!("{kind:?}, as in the scenario");
+        return fail(
+            format!("kind of the discipline {direction}"),
+            format!("{:?}", seen.kind),
+            rule,
+        );
+    }
+    // At the beginning, after each bin, and at the end of a window that is no whole number of bins.
+    let bins = s.whole_bins();
+    let rest = usize::from(s.duration.as_nanos() % s.sample_interval.as_nanos() != 0);
+    let count = seen.samples.len();
+    if count <= bins || count > bins + 1 + rest {
+        let rule = format!("{}, one at the beginning and one for each bin", bins + 1);
+        return fail(format!("number of samples of the discipline {direction}"), count, rule);
+    }
+    for w in seen.samples.windows(2) {
+        if w[1].packets < w[0].packets || w[1].drops < w[0].drops {
+            let value = format!(
+                "{} packets and {} drops after {} and {}",
+                w[1].packets, w[1].drops, w[0].packets, w[0].drops
+            );
+            return fail(
+                format!("a sample of the discipline {direction}"),
+                value,
+                "of counters, which only rise",
+            );
+        }
+    }
+    Ok(())
+}
+
+fn flows(s: &Scenario, measured: &[FlowMeasured], up: &Meter, down: &Meter) -> Vec<FlowRecord> {
+    let one = |(i, f): (usize, &FlowMeasured)| {
+        let sum: u64 = f.cwnd.iter().map(|&n| u64::from(n)).sum();
+        let facts = FlowFacts {
+            delivered: f.delivered_total,
+            segments_sent: f.segments_sent,
+            retransmissions: f.retransmissions,
+            timeouts: f.timeouts,
+            loss_probes: None,
+            undone: None,
+            mean_cwnd_segments: sum as f64 / f.cwnd.len().max(1) as f64,
+            syn_retransmissions: f.syn_retransmissions,
+            error: f.error.clone(),
+            queue_shared_with: Vec::new(),
+        };
+        assemble::flow(s, i, facts, up, down)
+    };
+    measured.iter().enumerate().map(one).collect()
+}
+
+fn probes(s: &Scenario, measured: &[ProbeMeasured]) -> Probes {
+    let mut all = Probes::default();
+    for (probe, seen) in s.probes.iter().zip(measured) {
+        if let ProbeKindScenario::Voip(direction, _) = probe.kind {
+            let (trace, sent_at) = voice(seen);
+            let bins = trace.bins(s.sample_interval, s.whole_bins(), |place| sent_at[place]);
+            let base = base_delay(s, probe, direction);
+            all.add_voice(s, probe, &trace, &bins, base, Vec::new());
+        } else {
+            all.add(s, probe, &seen.samples, draws::phase(s.seed, probe), Vec::new());
+        }
+    }
+    all
+}
+
+/// The packets of a voice stream that were sent in the measured window, and when they were sent.
+fn voice(seen: &ProbeMeasured) -> (VoiceTrace, Vec<Duration>) {
+    let mut trace = VoiceTrace::default();
+    let mut sent_at = Vec::new();
+    let mut arrivals = Vec::new();
+    for sample in &seen.samples {
+        let Ok(at) = u64::try_from(sample.sent_ns) else {
+            continue;
+        };
+        trace.send();
+        // Both are within FARTHEST_NS.
+        arrivals.extend(sample.delay_ns.map(|delay| (at + delay, sent_at.len(), delay)));
+        sent_at.push(Duration::from_nanos(at));
+    }
+    arrivals.sort_unstable();
+    for (_, place, delay) in arrivals {
+        trace.arrive(place, Duration::from_nanos(delay));
+    }
+    (trace, sent_at)
+}
+
+/// One-way delay of the empty path: half of the RTT, of which an odd nanosecond goes up, and serialisation at the edges.
+fn base_delay(s: &Scenario, probe: &ProbeScenario, direction: Direction) -> Duration {
+    let half = probe.rtt / 2;
+    let way = match direction {
+        Direction::Up => probe.rtt.saturating_sub(half),
+        Direction::Down => half,
+    };
+    let edge = s.edge_rate.map_or(Duration::ZERO, |rate| {
+        rate.time_to_send(Bytes::new(u64::from(probe.size)))
+    });
+    way + edge * 2
+}
+
+fn web(s: &crate::scenario::WebScenario, seen: &WebMeasured) -> WebRecord {
+    let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
+    let fetches = seen.fetches.iter().map(|f| FetchRecord {
+        start_s: f.start_ns as f64 / 1e9,
+        dns_s: seconds(f.dns_ns),
+        connect_s: seconds(f.connect_ns),
+        time_s: seconds(f.time_ns),
+        syn_retransmitted: f.syn_retransmitted,
+        dns_retried: f.dns_retried,
+    });
+    pages::record(s, fetches.collect())
+}
+
+/// The kernel's counters at the end of each bin, from the beginning of the measured window.
+fn series(s: &Scenario, m: &Measured) -> SeriesFacts {
+    let bins = s.whole_bins();
+    let of = |seen: &QdiscMeasured, value: fn(&sojourn_bed::QdiscSample) -> u64, counts: bool| -> Vec<u64> {
+        let first = seen.samples.first().filter(|_| counts).map_or(0, value);
+        let binned = seen.samples.iter().skip(1).take(bins);
+        binned.map(|sample| value(sample) - first).collect()
+    };
+    let both = |value: fn(&sojourn_bed::QdiscSample) -> u64, counts: bool| PerDirection {
+        up: of(&m.up, value, counts),
+        down: of(&m.down, value, counts),
+    };
+    SeriesFacts {
+        t_s: (1..=bins as u64)
+            .map(|k| (s.sample_interval * k).as_secs_f64())
+            .collect(),
+        flows: m.flows.iter().map(|f| (f.delivered.clone(), f.cwnd.clone())).collect(),
+        backlog_packets: both(|sample| sample.queued, false),
+        drops: both(|sample| sample.drops, true),
+        packets: both(|sample| sample.packets, true),
+    }
+}
