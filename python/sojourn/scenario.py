@@ -264,25 +264,25 @@ class Scenario:
         Parameters
         ----------
         backend
-            What is to run it, `"sim"` or `"linux"`: each can do something that the other cannot.
+            What is to run it: `"sim"`, or `"linux"`, which has disciplines of its own and no variants.
 
         Raises
         ------
         ParamError
-            If a value is refused.
+            If a value is refused, or the back end cannot do what is asked.
         """
         return _native.normalize(self.to_json(), backend)
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read a scenario from JSON, canonical or not.
+    def from_json(cls, text: str, backend: str = "sim") -> Self:
+        """Read a scenario from JSON, canonical or not; it must be one that `backend` can run.
 
         Raises
         ------
         ParamError
             If the text is not a scenario, has an unknown key, or a value is refused.
         """
-        _native.normalize(text)
+        _native.normalize(text, backend)
         plain = json.loads(text)
         return cls(
             **{key: plain[key] for key in plain.keys() - {"tcp", "flows", "probes", "web"}},
@@ -293,8 +293,8 @@ class Scenario:
         )
 
     @classmethod
-    def from_toml(cls, path: Path) -> Self:
-        """Read a scenario from a TOML file with the keys of the JSON.
+    def from_toml(cls, path: Path, backend: str = "sim") -> Self:
+        """Read a scenario that `backend` can run from a TOML file with the keys of the JSON.
 
         The experiment's name defaults to the file's, and the duration to 60 s.
 
@@ -308,7 +308,7 @@ class Scenario:
         plain = read_toml(path, "an experiment file")
         plain = {"experiment": path.stem, "duration": DEFAULT_DURATION, **plain}
         try:
-            return cls.from_json(json.dumps(plain, default=str))
+            return cls.from_json(json.dumps(plain, default=str), backend)
         except ParamError as error:
             message = f"{path}: {error}"
             raise ParamError(message) from error

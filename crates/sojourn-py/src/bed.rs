@@ -85,7 +85,8 @@ fn measured_record(
         }
     }
     let scenario = Scenario::for_backend(scenario_json, Backend::Linux).map_err(|e| e.to_string())?;
-    let measured: Measured = serde_json::from_str(measured).map_err(|e| format!("the measurement cannot be read: {e}"))?;
+    let measured: Measured =
+        serde_json::from_str(measured).map_err(|e| format!("the measurement cannot be read: {e}"))?;
     let mut record = bed::measured_record(&scenario, &measured, packets).map_err(|e| e.to_string())?;
     record.cost.wall_s = wall_s;
     record.cost.peak_rss_mb = peak_rss_mb;

@@ -180,7 +180,7 @@ def why_the_shortest_flow_falls_behind(evidence: Evidence) -> Judgement:
         return known(flow.early_window, run, short) - known(flow.late_window, run, short)
 
     def timeouts_a_minute(run: Observation, rtt_ms: float) -> float:
-        return flow_of(run, rtt_ms).timeouts / (run.duration_s / 60)
+        return known(flow_of(run, rtt_ms).timeouts, run, "count of timeouts by flow") / (run.duration_s / 60)
 
     grows = evidence.each("10/1", FIFO, growth, RTT_FAIRNESS)
     checks = [above(f"10/1: window of the 10 ms flow under {FIFO}, first 30 s less after", grows, 0.0, "segments")]

@@ -53,7 +53,7 @@ class FlowSeen:
     wait_ms
         Mean sojourn time of the flow's data packets in the bottleneck.
     timeouts
-        Retransmission timeouts.
+        Retransmission timeouts; `None` if the record does not tell.
     gaps, gaps_cv
         Number of times between successive drops of the flow's data at the bottleneck, and their coefficient of
         variation; `None` if the record does not tell, or there are too few.
@@ -69,7 +69,7 @@ class FlowSeen:
     early_window: float | None
     late_window: float | None
     wait_ms: float | None
-    timeouts: int
+    timeouts: int | None
     gaps: int | None
     gaps_cv: float | None
     payload_remainder: float | None
@@ -295,7 +295,7 @@ def _flow(flow: dict[str, Any], series: dict[str, Any], duration_s: float, mss: 
         early_window=fmean(early) if early and late else None,
         late_window=fmean(late) if early and late else None,
         wait_ms=_number((flow.get("sojourn_ms") or {}).get("mean")),
-        timeouts=int(flow["timeouts"]),
+        timeouts=flow.get("timeouts"),
         gaps=gaps.get("count"),
         gaps_cv=_number(gaps.get("cv")),
         payload_remainder=remainder,

@@ -132,7 +132,7 @@ def describe(run: Run) -> str:
             flow["congestion_control"],
             tables.number(flow["goodput_mbit"]),
             str(flow["retransmissions"]),
-            str(flow["timeouts"]),
+            tables.number(flow["timeouts"], 0),
         ]
         for flow in record["flows"]
     ]

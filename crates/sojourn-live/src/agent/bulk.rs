@@ -27,11 +27,11 @@ const WRITE: usize = 1 << 20;
 const READ: usize = 1 << 22;
 /// What an application that is limited in rate writes at a time: a full segment, as the simulator's does.
 const CHUNK: u64 = 1448;
-/// For how much a receiver is woken, bytes: eight full segments, as a network card with receive offload or a busy machine
+/// For how much a receiver is woken, bytes: four full segments, as a network card with receive offload or a busy machine
 /// would have it. Nothing is counted later for it, because each bin ends with a read, and the kernel acknowledges as if
 /// all were read (`__tcp_ack_snd_check`: what is there is less than `SO_RCVLOWAT`). A wake-up for each segment would
 /// double the cost of a run on a virtual-time kernel. Flows that are limited in rate are read at once.
-const WAKE: i32 = 8 * CHUNK as i32;
+const WAKE: i32 = 4 * CHUNK as i32;
 /// Timer of the bins; timer `1 + i` is that of flow `i`.
 const BINS: u32 = 0;
 /// Keys of sockets: this many for each flow.

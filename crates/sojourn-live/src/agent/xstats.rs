@@ -17,7 +17,7 @@ enum Form {
     S32,
     /// A word of 64 bits.
     U64,
-    /// A probability as a word of 64 bits, of which PIE uses 56.
+    /// A probability as a word of 64 bits, of which all set is 1.
     Probability,
 }
 
@@ -135,7 +135,7 @@ impl Form {
             U32 => u32_at(bytes, at).map(f64::from),
             S32 => i32_at(bytes, at).map(f64::from),
             U64 => u64_at(bytes, at).map(|v| v as f64),
-            Probability => u64_at(bytes, at).map(|v| v as f64 / (u64::MAX >> 8) as f64),
+            Probability => u64_at(bytes, at).map(|v| v as f64 / u64::MAX as f64),
         }
     }
 }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn certainty_is_a_probability_of_one() {
-        let mut bytes = (u64::MAX >> 8).to_ne_bytes().to_vec();
+        let mut bytes = u64::MAX.to_ne_bytes().to_vec();
         bytes.resize(40, 0);
         assert_eq!(decode("pie", &bytes)["prob"], 1.0);
     }

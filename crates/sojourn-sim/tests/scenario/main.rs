@@ -1,5 +1,6 @@
 //! What a scenario may say, and what is answered to one that says anything else.
 
+mod backend;
 mod cases;
 #[path = "../common/mod.rs"]
 mod common;

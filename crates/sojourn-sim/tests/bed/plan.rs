@@ -1,0 +1,109 @@
+//! What a bed is told.
+
+use super::*;
+use sojourn_bed::ProbeKind;
+use sojourn_sim::Run;
+use sojourn_sim::bed::load_plan;
+use sojourn_sim::tap::{Capture, Frame, Point};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// When the first packet of each conversation passes its opener.
+#[derive(Clone, Debug, Default)]
+struct First(Arc<Mutex<BTreeMap<String, u64>>>);
+
+impl Capture for First {
+    fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        let mut seen = self.0.lock().expect("one thread");
+        let name = frame.conversation.name.clone();
+        seen.entry(name).or_insert(frame.at.as_nanos());
+        Ok(())
+    }
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+const TRAFFIC: &str = r#"{"duration": "2s", "lead": "1.5s", "seed": 42, "rtt": "30ms", "start_jitter": "80ms",
+    "flows": [{"name": "u", "direction": "up", "start": "100ms", "rtt": "10ms"}, {"name": "d", "direction": "down"}],
+    "probes": [{"name": "ping", "kind": "icmp"}, {"name": "rr", "kind": "udp_rr"}, {"name": "v", "kind": "voip"},
+               {"name": "iso", "kind": "isochronous", "direction": "down"}, {"name": "poi", "kind": "poisson", "direction": "up"}],
+    "web": [{"name": "w", "objects": [1000, 50], "rtt": "20ms", "dns": true}]}"#;
+
+#[test]
+fn a_bed_starts_its_traffic_when_the_simulator_does() {
+    let plan = load_plan(&Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid")).expect("small");
+    let first = First::default();
+    let scenario = Scenario::from_json(TRAFFIC).expect("valid");
+    // Both ends: each conversation is first seen where it is opened.
+    let mut run = Run::with_capture(scenario, &[Point::Client, Point::Server], Box::new(first.clone())).expect("valid");
+    while let sojourn_sim::Progress::Running(_) = run.advance() {}
+    let seen = first.0.lock().expect("one thread").clone();
+    let mut planned: BTreeMap<String, u64> = BTreeMap::new();
+    let lead = 1_500_000_000;
+    planned.extend(plan.flows.iter().map(|f| (f.name.clone(), lead + f.start_ns)));
+    planned.extend(plan.web.iter().map(|w| (w.name.clone(), lead + w.start_ns)));
+    for probe in &plan.probes {
+        planned.insert(probe.name.clone(), (lead as i64 + probe.start_ns) as u64);
+    }
+    assert_eq!(planned, seen);
+}
+
+#[test]
+fn a_plan_says_all_of_a_scenario() {
+    let plan = load_plan(&Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid")).expect("small");
+    assert_eq!(plan.paths, [10_000_000, 20_000_000, 30_000_000]);
+    assert_eq!(plan.flows.iter().map(|f| f.path).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(plan.web[0].path, 1);
+    assert_eq!(
+        (plan.seed, plan.lead_ns, plan.duration_ns, plan.interval_ns),
+        (42, 1_500_000_000, 2_000_000_000, 200_000_000)
+    );
+    assert_eq!(
+        plan.probes[1].kind,
+        ProbeKind::UdpRr {
+            timeout_ns: 2_000_000_000
+        }
+    );
+    assert_eq!(
+        (plan.probes[2].size, plan.flows[1].congestion_control.as_str()),
+        (214, "cubic")
+    );
+    assert_eq!(plan.tcp, sojourn_bed::TcpPlan::default());
+}
+
+#[test]
+fn what_tcp_is_to_be_is_passed_on() {
+    let s = scenario(
+        &json!({"tcp": {"mss": 1000, "initial_window": 3, "receive_window": "100000", "hystart": false,
+        "ecn": true, "delayed_ack": false, "min_rto": "1s"}}),
+    );
+    let tcp = load_plan(&s).expect("small").tcp;
+    assert_eq!(
+        serde_json::to_value(tcp).expect("plain"),
+        json!({"mss": 1000, "initial_window": 3, "receive_window_bytes": 100_000, "hystart": false, "ecn": true,
+            "delayed_ack": false, "min_rto_ns": 1_000_000_000})
+    );
+}
+
+#[test]
+fn a_bed_has_so_many_ports() {
+    let many = |n: usize, key: &str| -> String {
+        let one = |i: usize| match key {
+            "probes" => json!({"name": format!("p{i}"), "kind": "icmp"}),
+            _ => json!({"name": format!("w{i}"), "objects": [1]}),
+        };
+        let all: Vec<Value> = (0..n).map(one).collect();
+        load_plan(&scenario(&json!({key: all}))).map_or_else(|e| e.to_string(), |plan| plan.probes.len().to_string())
+    };
+    assert_eq!(many(5000, "probes"), "5000");
+    assert_eq!(
+        many(5001, "probes"),
+        "number of probes is 5001, but must be at most 5000: a bed has a port for each"
+    );
+    assert_eq!(
+        many(3001, "web"),
+        "number of web clients is 3001, but must be at most 3000: a bed has a port for each"
+    );
+}

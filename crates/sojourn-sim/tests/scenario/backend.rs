@@ -1,0 +1,116 @@
+//! What each back end can be asked for.
+
+use serde_json::{Value, json};
+use sojourn_sim::{Backend, Run, Scenario};
+
+fn text(more: &Value) -> String {
+    let mut all = json!({"duration": "1s"});
+    let fields = more.as_object().expect("an object");
+    all.as_object_mut().expect("an object").extend(fields.clone());
+    all.to_string()
+}
+
+fn error(more: &Value, backend: Backend) -> String {
+    Scenario::for_backend(&text(more), backend)
+        .expect_err("refused")
+        .to_string()
+}
+
+fn canonical(more: &Value, backend: Backend) -> Value {
+    let scenario = Scenario::for_backend(&text(more), backend).expect("valid");
+    serde_json::from_str(&scenario.to_json()).expect("JSON")
+}
+
+#[test]
+fn only_linux_has_disciplines_that_are_not_modelled() {
+    let cake = json!({"qdisc_up": "cake lan", "qdisc_down": "fq_pie"});
+    let linux = canonical(&cake, Backend::Linux);
+    assert_eq!(
+        (&linux["qdisc_up"], &linux["qdisc_down"]),
+        (&json!("cake rtt 1ms"), &json!("fq_pie"))
+    );
+    assert_eq!(
+        error(&cake, Backend::Sim),
+        "qdisc_up is cake, but the simulator has no such discipline: use the linux back end"
+    );
+    let scenario = Scenario::for_backend(&text(&cake), Backend::Linux).expect("valid");
+    assert_eq!(
+        Run::new(scenario).expect_err("not modelled").to_string(),
+        "qdisc_up is cake, but the simulator has no such discipline: use the linux back end"
+    );
+    assert_eq!(
+        error(&json!({"qdisc_down": "cake mpu 999"}), Backend::Linux),
+        "qdisc_down: cake.mpu is 999, but must be <= 256"
+    );
+}
+
+#[test]
+fn linux_runs_its_own_variant_of_a_discipline() {
+    let linux = canonical(
+        &json!({"qdisc_up": "gbw:codel", "qdisc_down": "gbw:fq_codel"}),
+        Backend::Linux,
+    );
+    assert_eq!(linux["qdisc_up"], "codel limit 1000 target 5ms interval 100ms noecn");
+    let sim = canonical(&json!({"qdisc_up": "gbw:codel"}), Backend::Sim);
+    assert_eq!(
+        sim["qdisc_up"],
+        "codel limit 1000 target 5ms interval 100ms noecn variant linux-3.14"
+    );
+}
+
+#[test]
+fn canonical_text_for_linux_says_the_same_again() {
+    let linux = canonical(
+        &json!({"qdisc_up": "gbw:fq_nocodel", "qdisc_down": "cake nat lan"}),
+        Backend::Linux,
+    );
+    assert_eq!(canonical(&linux, Backend::Linux), linux);
+}
+
+#[test]
+fn what_both_can_run_has_one_canonical_text() {
+    let both = json!({"qdisc_up": "pie", "flows": [{"name": "a", "direction": "up"}], "tcp": {"min_rto": "1s"}});
+    assert_eq!(canonical(&both, Backend::Linux), canonical(&both, Backend::Sim));
+}
+
+#[test]
+fn linux_refuses_what_a_kernel_cannot_do() {
+    for (more, sentence) in [
+        (
+            json!({"spare_acks": true}),
+            "spare_acks is true, but the linux back end's queues drop what the kernel drops: leave it out",
+        ),
+        (
+            json!({"delay_tick": "4ms"}),
+            "delay_tick is 4ms, but the linux back end's delay is the kernel's own, which lets a packet out when it is due: \
+             leave it out",
+        ),
+        (
+            json!({"tcp": {"variant": "linux-3.14"}}),
+            "tcp.variant is linux-3.14, but the linux back end runs the kernel's own TCP: leave it out",
+        ),
+        (
+            json!({"tcp": {"min_rto": "1500us"}}),
+            "tcp.min_rto is 1500us, but must be a whole number of milliseconds on the linux back end, as a route carries it",
+        ),
+        (
+            json!({"qdisc_up": "codel target 1500ns"}),
+            "qdisc_up: codel.target is 1.5us, but must be a whole number of microseconds, 32 bits of them, as the kernel takes it",
+        ),
+    ] {
+        assert_eq!(error(&more, Backend::Linux), sentence);
+        assert!(Scenario::from_json(&text(&more)).is_ok(), "{more}");
+    }
+}
+
+#[test]
+fn a_back_end_has_a_name() {
+    for backend in Backend::ALL {
+        assert_eq!(backend.name().parse(), Ok(backend));
+    }
+    let unknown: Result<Backend, _> = "ns3".parse();
+    assert_eq!(
+        unknown.expect_err("unknown").to_string(),
+        "backend is \"ns3\", but must be \"sim\" or \"linux\""
+    );
+}
