@@ -3,9 +3,9 @@
 //! The other end is the server's kernel. A raw socket is connected to the server and has a filter, so only the answers to
 //! this probe wake it.
 //!
-//! A request has left when [`World::now`] was asked for just before the system call that sends it. On a virtual clock no
-//! time passes between the two. On a real one the way from there to the queue of the first interface (some microseconds)
-//! counts as part of the round trip, as it does for ping.
+//! A request has left at [`World::now`]. On a virtual clock no time passes between that and the first interface. On a real
+//! one the event loop reads its clock once for a wake-up, so what it did earlier in the same wake-up, and the way from the
+//! system call to the queue of the first interface, count as part of the round trip: some microseconds, as for ping.
 //!
 //! Read first: RFC 792 (echo), RFC 1071 (the checksum).
 

@@ -1,7 +1,7 @@
 //! Packets in one direction: every so often, as a Poisson process, or as the frames of a voice call.
 //!
-//! Both ends are in this process and use one clock, so a delay one way is the difference of two of its readings: that just
-//! before the system call that sends (see [`super::icmp`]), and that of the kernel when the packet reached the other host.
+//! Both ends are in this process and use one clock, so a delay one way is the difference of two of its readings: that of
+//! the wake-up in which it was sent (see [`super::icmp`]), and that of the kernel when it reached the other host.
 //!
 //! Packets of the window may come home after it, for three seconds. Voice is waited for as long as one of its frames may
 //! still stand in a queue, 600 s at most. The simulator knows what stands in its queues; here a last word goes after the

@@ -154,8 +154,12 @@ fn introduce(bed: &mut Bed) -> Result<(), AgentError> {
     bed.enter("client")?;
     for &server in &bed.server {
         let socket = UdpSocket::bind((bed.client, 0)).doing(|| "cannot bind to the client's address".into())?;
+        // Connected: else the kernel would number the datagram at random, and the error would quote that.
         socket
-            .send_to(&[], (server, DISCARD))
+            .connect((server, DISCARD))
+            .doing(|| format!("cannot reach the server at {server}"))?;
+        socket
+            .send(&[])
             .doing(|| format!("cannot reach the server at {server}"))?;
     }
     Ok(())

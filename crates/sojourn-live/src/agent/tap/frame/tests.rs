@@ -194,6 +194,27 @@ fn frames_that_differ_have_different_keys() {
     assert_eq!(keys.len(), all.len());
 }
 
+#[test]
+fn identification_tells_packets_apart_unless_they_are_numbered() {
+    let keys = |protocol, payload: &[u8]| [1, 2].map(|id| read(&frame(protocol, id, payload)).key);
+    for numbered in [
+        keys(1, &echo(0, 20_000, 1)),
+        keys(1, &echo(3, 1, 1)),
+        keys(17, &udp([28_000, 40_000], b"an answer")),
+        keys(17, &udp([40_000, 20_000], b"SJ\0\0\0\0\0\x01")),
+        keys(17, &udp([20_000, 40_000], b"SJ\0\0\0\0\0\x01")),
+    ] {
+        assert_eq!(numbered[0], numbered[1]);
+    }
+    for other in [
+        keys(17, &udp([40_000, 28_000], b"a query")),
+        keys(6, &tcp([10_000, 40_000], 1, 1, ACK, None, 0)),
+        keys(47, b"something else"),
+    ] {
+        assert_ne!(other[0], other[1]);
+    }
+}
+
 /// What a router and an interface change: Ethernet addresses, the mark, time to live, the checksums.
 #[test]
 fn a_frame_is_known_again_behind_the_router() {
