@@ -16,6 +16,7 @@ from sojourn.results import Run
 from sojourn.scenario import Flow, Probe, Scenario
 
 SCENARIO = Scenario(
+    experiment="bed",
     duration="1s",
     lead="0s",
     start_jitter="0s",
@@ -93,7 +94,7 @@ def test_a_measured_record_has_the_fields_of_the_contract_and_says_where_it_is_f
 
 
 def test_a_simulated_record_is_without_the_fields_of_a_kernel() -> None:
-    found = json.loads(_native.run(Scenario(duration="1s", flows=SCENARIO.flows).to_json()))
+    found = json.loads(_native.run(Scenario(experiment="sim", duration="1s", flows=SCENARIO.flows).to_json()))
     assert not {"kernel", "tcp_counters"} & found.keys()
     assert "error" not in found["flows"][0]
     assert isinstance(found["flows"][0]["timeouts"], int)
