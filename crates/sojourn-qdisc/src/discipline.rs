@@ -1,7 +1,7 @@
 //! A discipline of any back end, and how a kernel is told to use it.
 
 use crate::fifo::FifoLimit;
-use crate::grammar::{KernelOnly, Kind, OptionValue};
+use crate::grammar::{KernelOnly, Kind, OptionValue, signed};
 use crate::param::LONGEST;
 use crate::{CodelParams, CodelVariant, FqCodelParams, FqCodelVariant, ParamError, PfifoFastVariant, PieVariant};
 use crate::{QdiscSpec, RedParams, RedVariant, SpecError, TbfParams};
@@ -145,8 +145,7 @@ fn number(n: impl Into<i64>) -> OptionValue {
 
 fn modelled(kind: &Kind) -> Result<Vec<Named>, ParamError> {
     let flag = OptionValue::Flag;
-    // Sizes and limits were checked to fit 32 bits.
-    let bytes = |b: sojourn_units::Bytes| OptionValue::Number(b.get() as i64);
+    let bytes = |b: sojourn_units::Bytes| OptionValue::Number(signed(b.get()));
     Ok(match kind {
         Kind::Fifo(FifoLimit::Packets(n)) => vec![("limit", number(*n))],
         Kind::Fifo(FifoLimit::Bytes(n)) => vec![("limit_bytes", bytes(*n))],
@@ -188,7 +187,7 @@ fn modelled(kind: &Kind) -> Result<Vec<Named>, ParamError> {
             all
         }
         Kind::Tbf(TbfParams { rate, burst, limit }) => vec![
-            ("rate_bps", OptionValue::Number(rate.as_bps() as i64)),
+            ("rate_bps", OptionValue::Number(signed(rate.as_bps()))),
             ("burst_bytes", bytes(*burst)),
             ("limit_bytes", bytes(*limit)),
         ],
@@ -214,7 +213,7 @@ fn micros(kind: &str, field: &str, time: Duration) -> Result<OptionValue, ParamE
         let rule = "a whole number of microseconds, 32 bits of them, as the kernel takes it";
         return Err(ParamError::new(kind, field, time.to_string(), rule));
     }
-    Ok(OptionValue::Number((ns / 1000) as i64))
+    Ok(OptionValue::Number(signed(ns / 1000)))
 }
 
 /// Source: tc-red(8); Linux `red.h`; the messages that iproute2 6.1 sends. `stab` is the table of the idle decay, 256 bytes
@@ -233,11 +232,13 @@ fn red(p: &RedParams) -> Result<Vec<Named>, ParamError> {
             return Err(ParamError::new("red", field, threshold.to_string(), rule));
         }
     }
-    let stab: String = table.shifts.iter().map(|shift| format!("{shift:02x}")).collect();
+    let stab = table
+        .shifts
+        .iter()
+        .fold(String::new(), |stab, shift| format!("{stab}{shift:02x}"));
     let flag = OptionValue::Flag;
     Ok(vec![
-        // Checked to fit 32 bits.
-        ("limit_bytes", OptionValue::Number(p.limit.get() as i64)),
+        ("limit_bytes", OptionValue::Number(signed(p.limit.get()))),
         ("min_bytes", number(p.min)),
         ("max_bytes", number(p.max)),
         ("wlog", number(wlog)),

@@ -36,7 +36,7 @@ fn stab(table: &[(u8, usize)]) -> OptionValue {
     let bytes = table
         .iter()
         .flat_map(|&(value, count)| std::iter::repeat_n(value, count));
-    OptionValue::Text(bytes.map(|b| format!("{b:02x}")).collect())
+    OptionValue::Text(bytes.fold(String::new(), |text, b| format!("{text}{b:02x}")))
 }
 
 #[test]

@@ -219,6 +219,11 @@ impl fmt::Display for KernelOnly {
     }
 }
 
+/// `n` with a sign. Times, sizes and rates are read up to less than 2^63 only.
+pub(crate) fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
 /// `n`, if it is in the range.
 fn within(kind: &str, field: &str, n: i64, shown: &str, low: i64, high: i64) -> Result<i64, ParamError> {
     let rule = match (n < low, n > high) {
@@ -264,23 +269,22 @@ fn read(given: &Given<'_>, word: &KernelWord) -> Result<(String, OptionValue), P
             if ns % 1000 != 0 {
                 return Err(given.error("a whole number of microseconds"));
             }
-            // 100 years of microseconds at most.
-            number(time.to_string(), in_range((ns / 1000) as i64, low, high)?)
+            number(time.to_string(), in_range(signed(ns / 1000), low, high)?)
         }
         Takes::Nanos(low, high) => {
             let time = given.duration()?;
-            number(time.to_string(), in_range(time.as_nanos() as i64, low, high)?)
+            number(time.to_string(), in_range(signed(time.as_nanos()), low, high)?)
         }
         Takes::Bytes(low, high) => {
             let size = given.bytes()?.get();
-            number(size.to_string(), in_range(size as i64, low, high)?)
+            number(size.to_string(), in_range(signed(size), low, high)?)
         }
         Takes::Rate(low, high) => {
             let rate = given.rate()?;
             if rate.as_bps() % 8 != 0 {
                 return Err(given.error("a whole number of bytes a second"));
             }
-            number(rate.to_string(), in_range(rate.as_bps() as i64, low, high)?)
+            number(rate.to_string(), in_range(signed(rate.as_bps()), low, high)?)
         }
         Takes::Is(n) => (name.to_owned(), OptionValue::Number(n)),
         Takes::Switch(on) => (name.to_owned(), OptionValue::Flag(on)),

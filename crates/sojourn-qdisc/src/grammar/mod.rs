@@ -16,6 +16,7 @@ mod tests;
 mod words;
 
 pub use catalogue::{KindInfo, ParameterInfo, kinds};
+pub(crate) use kernel_words::signed;
 pub use kernel_words::{KernelOnly, OptionValue};
 pub use words::SpecError;
 

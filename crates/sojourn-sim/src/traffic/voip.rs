@@ -163,7 +163,7 @@ mod tests {
         let mut v = stream(0, 0);
         with_delays(&mut v, &[Some(90), Some(5), Some(5)]);
         let bins = v.bins(Duration::from_millis(20), 3);
-        let means: Vec<u64> = bins.iter().map(|b| b.delay_sum_ns / 1_000_000).collect();
+        let means: Vec<u128> = bins.iter().map(|b| b.delay_sum_ns / 1_000_000).collect();
         assert_eq!(means, [90, 5, 5]);
         // Arrivals: 5, 5, 90 ms of delay: |D| is 0, then 85.
         assert!((v.trace.jitter_ns() / 1e6 - 85.0 / 16.0).abs() < 1e-9);
