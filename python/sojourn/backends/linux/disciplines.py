@@ -73,7 +73,13 @@ def _sfq(options: Options) -> Any:
 
 
 def _red(options: Options) -> Any:
-    bits = (("ecn", _RED_ECN), ("harddrop", _RED_HARDDROP), ("adaptive", _RED_ADAPTIVE))
+    """As iproute2 6.1 sends it: flags in the attribute for them and none in the old structure, so nothing adapts."""
+    bits = (
+        ("ecn", _RED_ECN),
+        ("harddrop", _RED_HARDDROP),
+        ("adaptive", _RED_ADAPTIVE),
+        ("nodrop", _RED_NODROP),
+    )
     parms = {
         "limit": options["limit_bytes"],
         "qth_min": options["min_bytes"],
@@ -81,15 +87,15 @@ def _red(options: Options) -> Any:
         "Wlog": options["wlog"],
         "Plog": options["plog"],
         "Scell_log": options["scell_log"],
-        "flags": sum(bit for name, bit in bits if options[name]),
+        "flags": 0,
     }
+    flags = sum(bit for name, bit in bits if options[name])
     attrs: list[tuple[str, Any]] = [
         ("PARMS", parms),
         ("STAB", bytes.fromhex(options["stab"])),
         ("MAX_P", min(options["max_p"], 2**32 - 1)),
+        ("FLAGS", {"value": flags, "selector": sum(bit for _, bit in bits)}),
     ]
-    if options["nodrop"]:
-        attrs.append(("FLAGS", {"value": _RED_NODROP, "selector": _RED_NODROP}))
     return {"attrs": attrs}
 
 
