@@ -21,6 +21,10 @@ pub enum Conversation {
 }
 
 /// A frame at one side of a bottleneck queue.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "five facts of a frame that are independent of each other"
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// When, from the beginning of the measured window.

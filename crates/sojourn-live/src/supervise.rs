@@ -3,6 +3,7 @@
 //! A User-Mode Linux kernel is several processes, and those that it traces would outlive it if it were killed alone. So it
 //! gets a process group, and all of the group is ended, whatever happens to whoever started it.
 
+use nix::sys::personality::{self, Persona};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, getppid, kill_process_group, pidfd_open, set_child_subreaper};
 use std::ffi::OsString;
@@ -61,6 +62,8 @@ pub fn supervise(charge: &Charge) -> io::Result<Ending> {
         .command
         .split_first()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "there is no command"))?;
+    // A guest sizes its memory by where the machine has put its heap, so the same run would not have the same memory.
+    personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
     let mut child = Command::new(program).args(arguments).process_group(0).spawn()?;
     let ending = watch(&mut child, charge.bound, &|| {
         stop.load(Ordering::Relaxed) || !master_is_there()

@@ -18,7 +18,7 @@ use super::frames::{FARTHEST_NS, Frames, Passage};
 use crate::meter::Meter;
 use crate::packet::{Packet, Seen};
 use crate::record::BottleneckRecord;
-use crate::record::assemble::{DropsByReason, bottleneck};
+use crate::record::assemble::{DropsByReason, bottleneck, signed_ns};
 use crate::scenario::{BottleneckScenario, Direction, Scenario};
 use sojourn_bed::{Conversation, QdiscMeasured, Watched};
 use sojourn_qdisc::{DropReason, OptionValue};
@@ -264,8 +264,7 @@ impl<'a> Replay<'a> {
     }
 
     fn end_ns(&self) -> i64 {
-        // A day at most.
-        self.side.scenario.duration.as_nanos() as i64
+        signed_ns(self.side.scenario.duration.as_nanos())
     }
 
     fn at(&self, place: usize) -> Watched {

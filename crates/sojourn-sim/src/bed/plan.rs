@@ -1,6 +1,7 @@
 //! From a scenario to the traffic that a bed carries.
 
 use crate::draws;
+use crate::record::assemble::signed_ns;
 use crate::scenario::{BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
 use sojourn_bed::{
     BottleneckPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan, TcpPlan, WebPlan,
@@ -30,7 +31,6 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
     }
     let rtts = s.rtts();
     let path = |rtt: Duration| rtts.binary_search(&rtt).expect("every RTT in use is among them");
-    // Times are a day at most.
     let lead = s.lead.as_nanos();
     Ok(LoadPlan {
         format: LOAD_FORMAT.to_owned(),
@@ -72,7 +72,7 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
                 kind: probe_kind(p.kind),
                 size: p.size,
                 path: path(p.rtt),
-                start_ns: draws::phase(s.seed, p).as_nanos() as i64 - lead as i64,
+                start_ns: signed_ns(draws::phase(s.seed, p).as_nanos()) - signed_ns(lead),
             })
             .collect(),
         web: s

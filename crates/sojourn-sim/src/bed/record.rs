@@ -115,8 +115,9 @@ fn check_flow(s: &Scenario, i: usize, flow: &FlowMeasured) -> Result<(), Measure
             return fail(format!("number of samples of {what} of flow {i}"), count, rule);
         }
     }
-    if let Some(w) = flow.delivered.windows(2).find(|w| w[0] > w[1]) {
-        let value = format!("{} after {}", w[1], w[0]);
+    let next = flow.delivered.iter().skip(1);
+    if let Some((before, after)) = flow.delivered.iter().zip(next).find(|(a, b)| a > b) {
+        let value = format!("{after} after {before}");
         return fail(format!("delivered of flow {i}"), value, "a count, which only rises");
     }
     let last = flow.delivered.last().copied().unwrap_or(0);

@@ -133,6 +133,11 @@ pub(crate) fn seconds_from(begin: Time, t: Time) -> f64 {
     (t.as_nanos() as f64 - begin.as_nanos() as f64) / 1e9
 }
 
+/// Nanoseconds with a sign. Times of a run are a few days at most.
+pub(crate) fn signed_ns(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
 /// The direction of a probe that has one.
 pub(crate) fn direction_of(kind: ProbeKindScenario) -> Option<Direction> {
     match kind {

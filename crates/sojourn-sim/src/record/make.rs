@@ -1,6 +1,8 @@
 //! From a finished simulation to its record.
 
-use super::assemble::{self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts, direction_of, seconds_from};
+use super::assemble::{
+    self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts, direction_of, seconds_from, signed_ns,
+};
 use super::{BottleneckRecord, Bottlenecks, FlowRecord, PerDirection, Record, pages};
 use crate::link::Egress;
 use crate::scenario::{Backend, Direction, ProbeKindScenario, Scenario};
@@ -130,9 +132,8 @@ fn probes(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Probes {
             continue;
         }
         let Some(p) = echoes.next() else { break };
-        // Times of a run are far below 2^63 ns.
         let samples = p.samples.iter().map(|sample| Sample {
-            sent_ns: sample.sent.as_nanos() as i64 - begin.as_nanos() as i64,
+            sent_ns: signed_ns(sample.sent.as_nanos()) - signed_ns(begin.as_nanos()),
             delay_ns: sample.delay.map(Duration::as_nanos),
         });
         let samples: Vec<Sample> = samples.collect();

@@ -16,8 +16,9 @@ fn a_fifo_is_measured_by_what_came_and_left() {
     let s = with_qdisc("pfifo limit 2");
     let mut m = nothing(&s);
     with_drops(&mut m, 1, &[]);
-    let (a, b, c) = (data(1, 100), data(2, 100), data(3, 105));
-    let up = record(&s, &m, &[a, b, c, left(a, 110), left(b, 120)]).bottleneck.up;
+    let (first, second) = (data(1, 100), data(2, 100));
+    let frames = [first, second, data(3, 105), left(first, 110), left(second, 120)];
+    let up = record(&s, &m, &frames).bottleneck.up;
     assert_eq!(
         (up.packets, up.bytes, up.backlog_packets.max, up.backlog_bytes.max),
         (2, 3028, 2, 3028)
@@ -42,8 +43,12 @@ fn codel_drops_when_the_next_frame_leaves() {
     let s = with_qdisc("codel");
     let mut m = nothing(&s);
     with_drops(&mut m, 1, &[("drop_overlimit", 0.0), ("count", 1.0)]);
-    let (a, b, c) = (data(1, 100), data(2, 101), data(3, 102));
-    let r = record(&s, &m, &[a, b, c, left(a, 110), left(c, 130)]);
+    let (first, third) = (data(1, 100), data(3, 102));
+    let r = record(
+        &s,
+        &m,
+        &[first, data(2, 101), third, left(first, 110), left(third, 130)],
+    );
     let up = r.bottleneck.up;
     assert_eq!((up.drops["congestion"], up.drops["queue_limit"]), (1, 0));
     assert_eq!(up.first_drop_s, [("congestion", 0.13)].into());
@@ -101,8 +106,8 @@ fn what_leaves_after_the_window_is_neither_sent_nor_dropped() {
     let s = with_qdisc("pfifo limit 10");
     let mut m = nothing(&s);
     m.up.samples[5].queued = 2;
-    let (a, b) = (data(1, 900), data(2, 990));
-    let r = record(&s, &m, &[a, b, left(a, 1005), left(b, 1010)]);
+    let (first, second) = (data(1, 900), data(2, 990));
+    let r = record(&s, &m, &[first, second, left(first, 1005), left(second, 1010)]);
     assert_eq!((r.bottleneck.up.packets, r.flows[0].data_dropped), (0, 0));
     near(r.bottleneck.up.backlog_packets.mean, 0.11);
 }
@@ -259,7 +264,7 @@ fn reasons_are_the_kernels() {
         let s = with_qdisc(qdisc);
         let mut m = nothing(&s);
         with_drops(&mut m, 10, extra);
-        let frames: Vec<Watched> = (0..10).map(|k| data(k, 100 + 10 * k as i64)).collect();
+        let frames: Vec<Watched> = (0u8..10).map(|k| data(k.into(), 100 + 10 * i64::from(k))).collect();
         let r = record(&s, &m, &frames);
         let expected = [
             ("queue_limit", limit),
@@ -277,8 +282,16 @@ fn the_first_drop_of_each_reason_is_told() {
     let s = with_qdisc("pie limit 2");
     let mut m = nothing(&s);
     with_drops(&mut m, 2, &[("overlimit", 1.0)]);
-    let (a, b, c, d) = (data(1, 100), data(2, 110), data(3, 120), data(4, 130));
-    let up = record(&s, &m, &[a, b, c, d, left(a, 140), left(c, 150)]).bottleneck.up;
+    let (first, third) = (data(1, 100), data(3, 120));
+    let frames = [
+        first,
+        data(2, 110),
+        third,
+        data(4, 130),
+        left(first, 140),
+        left(third, 150),
+    ];
+    let up = record(&s, &m, &frames).bottleneck.up;
     assert_eq!(up.first_drop_s, [("congestion", 0.11), ("queue_limit", 0.13)].into());
 }
 

@@ -41,11 +41,11 @@ fn a_bed_starts_its_traffic_when_the_simulator_does() {
     while let sojourn_sim::Progress::Running(_) = run.advance() {}
     let seen = first.0.lock().expect("one thread").clone();
     let mut planned: BTreeMap<String, u64> = BTreeMap::new();
-    let lead = 1_500_000_000;
+    let lead = 1_500_000_000u64;
     planned.extend(plan.flows.iter().map(|f| (f.name.clone(), lead + f.start_ns)));
     planned.extend(plan.web.iter().map(|w| (w.name.clone(), lead + w.start_ns)));
     for probe in &plan.probes {
-        planned.insert(probe.name.clone(), (lead as i64 + probe.start_ns) as u64);
+        planned.insert(probe.name.clone(), lead.saturating_add_signed(probe.start_ns));
     }
     assert_eq!(planned, seen);
 }

@@ -106,13 +106,14 @@ fn transactions_are_told_by_bins() {
 fn voice_has_the_jitter_of_rfc_3550() {
     let s = scenario(&json!({"probes": [{"name": "v", "kind": "voip", "rtt": "41ms"}], "edge_rate": "1mbit"}));
     let mut m = nothing(&s);
-    let delays = [Some(10), Some(26), None, Some(10), Some(10)];
-    m.probes[0].samples = delays
-        .iter()
-        .enumerate()
-        .map(|(i, d)| sample(160 + 20 * i as i64, *d))
-        .collect();
-    m.probes[0].samples.insert(0, sample(-20, Some(99)));
+    m.probes[0].samples = vec![
+        sample(-20, Some(99)),
+        sample(160, Some(10)),
+        sample(180, Some(26)),
+        sample(200, None),
+        sample(220, Some(10)),
+        sample(240, Some(10)),
+    ];
     let r = record(&s, &m, &[]);
     let (probe, voice) = (&r.probes[0], r.probes[0].voice.clone().expect("it is a voice stream"));
     near(voice.jitter_ms, (1.0 + 15.0 / 16.0) * 15.0 / 16.0);

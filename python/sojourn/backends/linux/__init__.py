@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _native
-from sojourn.backends.linux.guest import Answer, carry_out
+from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed
 from sojourn.kernel.find import Kernel, find
 
@@ -55,7 +55,7 @@ class LinuxBackend:
     @property
     def identity(self) -> str:
         """What a run is a function of beside its scenario and the code: part of its name."""
-        return f"linux {self.kernel.identity}"
+        return f"linux {self.kernel.identity} agent {agent_identity()}"
 
     def run(self, scenario: str) -> str:
         """Run a canonical scenario, JSON; return its record, JSON.

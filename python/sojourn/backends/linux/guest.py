@@ -7,6 +7,7 @@ same seed draws the same numbers anywhere.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,23 @@ def agent() -> Path:
         )
         raise SojournError(message)
     return place.resolve()
+
+
+@cache
+def agent_identity() -> str:
+    """Return what names the agent's program: a hash of its bytes.
+
+    Raises
+    ------
+    SojournError
+        If it is not there, or cannot be read.
+    """
+    program = agent()
+    try:
+        return f"sha256:{hashlib.sha256(program.read_bytes()).hexdigest()}"
+    except OSError as error:
+        message = f"the agent {program} cannot be read: {error.strerror or error}"
+        raise SojournError(message) from error
 
 
 def carry_out(job: dict[str, Any], kernel: Kernel, *, seed: int, bound_s: float) -> Answer:
