@@ -94,7 +94,7 @@ def _red(options: Options) -> Any:
         ("PARMS", parms),
         ("STAB", bytes.fromhex(options["stab"])),
         ("MAX_P", min(options["max_p"], 2**32 - 1)),
-        ("FLAGS", {"value": flags, "selector": sum(bit for _, bit in bits)}),
+        ("FLAGS", {"bits": flags, "selector": sum(bit for _, bit in bits)}),
     ]
     return {"attrs": attrs}
 

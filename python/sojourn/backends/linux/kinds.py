@@ -64,11 +64,11 @@ class _Red(nla):  # type: ignore[misc]
         ("PARMS", "parms"),
         ("STAB", "cdata"),
         ("MAX_P", "uint32"),
-        ("FLAGS", "flags"),
+        ("FLAGS", "bitfield"),
     )
 
-    class flags(nla):  # type: ignore[misc]  # noqa: N801
-        fields = (("value", "I"), ("selector", "I"))
+    class bitfield(nla):  # type: ignore[misc]  # noqa: N801
+        fields = (("bits", "I"), ("selector", "I"))
 
     class parms(nla):  # type: ignore[misc]  # noqa: N801
         fields = (
