@@ -15,7 +15,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sojourn import frames
+from sojourn import _native, frames
+from sojourn.cli.catalogue import catalogue
+from sojourn.errors import ParamError
 from sojourn.run_store import RunStore
 from tests.conftest import Cli
 
@@ -211,7 +213,7 @@ def test_list_shows_everything(cli: Cli) -> None:
     for name in [*presets, "cubic", "reno", "1mbit", "10mbit", "100mbit", "target", "interval"]:
         assert name in shown
     found = json.loads(cli("list", "--json").stdout)
-    assert set(found) == {"experiments", "pages", "qdiscs", "presets", "cc"}
+    assert set(found) == {"experiments", "pages", "qdiscs", "presets", "cc", "linux"}
     assert set(presets) <= {one["name"] for one in found["presets"]}
     codel = next(one for one in found["presets"] if one["name"] == "gbw:codel")
     assert "13ms" in codel["expands"]["1mbit"]
@@ -219,6 +221,19 @@ def test_list_shows_everything(cli: Cli) -> None:
     kinds = {one["kind"] for one in found["qdiscs"]}
     assert kinds >= {"pfifo", "red", "pie", "codel", "sfq", "fq_codel"}
     assert cli("list", "cc").stdout.strip().startswith("Congestion controls")
+
+
+def test_what_is_listed_for_linux_is_taken_there_and_refused_by_the_simulator() -> None:
+    found = catalogue()["linux"]
+    texts = [{"qdisc_up": one["kind"]} for one in found["qdiscs"]]
+    for one in found["cc"]:
+        texts.append({"flows": [{"name": "a", "direction": "up", "congestion_control": one["name"]}]})
+    assert len(texts) == 5
+    for part in texts:
+        text = json.dumps({"duration": "1s", **part})
+        _native.normalize(text, "linux")
+        with pytest.raises(ParamError, match="use the linux back end"):
+            _native.normalize(text, "sim")
 
 
 def test_version(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""`sojourn list`: experiments, pages, disciplines, presets, congestion controls."""
+"""`sojourn list`: experiments, pages, disciplines, presets, congestion controls, and what only the kernel has."""
 
 from __future__ import annotations
 
@@ -11,9 +11,25 @@ from sojourn import _native, tables
 from sojourn.experiments import BUILT_IN
 from sojourn.experiments.pages import pages
 
-_ABOUT = "Lists the experiments, web pages, queue disciplines with their parameters, presets, and congestion controls."
+_ABOUT = (
+    "Lists the experiments, web pages, queue disciplines with their parameters, presets, congestion controls, and what "
+    "the linux back end has besides."
+)
 
-PARTS = ("experiments", "pages", "qdiscs", "presets", "cc")
+PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")
+
+#: What the kernel has and the simulator has not.
+ONLY_LINUX: dict[str, list[dict[str, str]]] = {
+    "qdiscs": [
+        {"kind": "cake", "summary": "shaper, flow queues with Cobalt, host fairness (tc-cake(8))"},
+        {"kind": "fq", "summary": "flow queues with pacing, for hosts (tc-fq(8))"},
+        {"kind": "fq_pie", "summary": "flow queues with PIE (tc-fq_pie(8))"},
+    ],
+    "cc": [
+        {"name": "bbr", "summary": "bottleneck bandwidth and round-trip propagation time, version 1"},
+        {"name": "dctcp", "summary": "data center TCP (RFC 8257); needs tcp.ecn and a discipline that marks"},
+    ],
+}
 
 
 def add(commands: Any) -> None:
@@ -44,6 +60,7 @@ def catalogue() -> dict[str, Any]:
         "qdiscs": json.loads(_native.list_qdiscs()),
         "presets": json.loads(_native.list_presets()),
         "cc": _native.congestion_controls(),
+        "linux": ONLY_LINUX,
     }
 
 
@@ -60,6 +77,7 @@ def handle(asked: argparse.Namespace) -> int:
         "qdiscs": _qdiscs,
         "presets": _presets,
         "cc": _cc,
+        "linux": _linux,
     }
     print("\n\n".join(printers[part](found[part]) for part in wanted))
     return 0
@@ -101,3 +119,11 @@ def _presets(found: list[dict[str, Any]]) -> str:
 
 def _cc(found: list[str]) -> str:
     return f"Congestion controls (--cc): {', '.join(found)}"
+
+
+def _linux(found: dict[str, list[dict[str, str]]]) -> str:
+    lines = ["On the linux back end also (--backend linux; parameters as tc has them)", ""]
+    for one in (*found["qdiscs"], *found["cc"]):
+        option = f"--qdisc {one['kind']}" if "kind" in one else f"--cc {one['name']}"
+        lines.append(f"{option}: {one['summary']}")
+    return "\n".join(lines)
