@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from sojourn.cli import main
+from sojourn.errors import ParamError, SojournError
+from sojourn.kernel.find import Kernel, find
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -53,6 +56,35 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         return subprocess.CompletedProcess(words, found, said.out, said.err)
 
     return call
+
+
+@cache
+def _kernel(kind: str) -> Kernel | str:
+    """Return a kernel of this machine, or why there is none."""
+    try:
+        return find(kind)
+    except (ParamError, SojournError) as error:
+        return str(error)
+
+
+def _kernel_or_skip(kind: str, what: str) -> Kernel:
+    found = _kernel(kind)
+    if isinstance(found, str):
+        # One line of the code for all, so that pytest counts them together.
+        pytest.skip(f"needs {what}: {found}")
+    return found
+
+
+@pytest.fixture
+def virtual_kernel() -> Kernel:
+    """The virtual-time kernel; without one the test is skipped, and pytest says why."""
+    return _kernel_or_skip("virtual", "a kernel in virtual time")
+
+
+@pytest.fixture
+def stock_kernel() -> Kernel:
+    """The kernel of the package user-mode-linux, in real time, if it runs on this machine."""
+    return _kernel_or_skip("uml", "a stock User-Mode Linux")
 
 
 def assert_one_sentence(done: subprocess.CompletedProcess[str], *words: str) -> None:

@@ -76,6 +76,10 @@ pub fn supervise(charge: &Charge) -> io::Result<Ending> {
     Ok(ending)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what a guest may take is in this machine's time, whatever the time inside"
+)]
 fn watch(child: &mut Child, bound: Duration, stopped: &dyn Fn() -> bool) -> io::Result<Ending> {
     let began = Instant::now();
     let pid = pid_of(child)?;

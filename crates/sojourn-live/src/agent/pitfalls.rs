@@ -47,7 +47,7 @@ pub(super) fn look(bed: &mut Bed) -> Result<(), AgentError> {
     std::thread::sleep(CHANGE_OVER);
     let resolution = clock_getres(ClockId::Monotonic);
     if (resolution.tv_sec, resolution.tv_nsec) > (0, 1000) {
-        return refuse(format!(
+        return refuse(&format!(
             "the kernel's timers tick every {} ns, but a shaper needs high-resolution timers",
             resolution.tv_nsec
         ));
@@ -64,7 +64,7 @@ pub(super) fn look(bed: &mut Bed) -> Result<(), AgentError> {
             let kind = attribute(qdisc.get(TC_MESSAGE..).unwrap_or(&[]), TCA_KIND).map(text);
             let runs_tcp = [Host::Client.name(), Host::Server.name()].contains(&host.as_str());
             if runs_tcp && kind.as_deref() == Some("netem") {
-                return refuse(format!(
+                return refuse(&format!(
                     "netem is on {host}, which runs TCP: its own segments would wait in it"
                 ));
             }
@@ -73,7 +73,7 @@ pub(super) fn look(bed: &mut Bed) -> Result<(), AgentError> {
     Ok(())
 }
 
-fn refuse(sentence: String) -> Result<(), AgentError> {
+fn refuse(sentence: &str) -> Result<(), AgentError> {
     Err(AgentError::Plan(format!("the bed would mislead: {sentence}")))
 }
 
@@ -91,20 +91,20 @@ fn link_of(host: &str, link: &[u8]) -> Result<(), AgentError> {
         .map(text);
     if kind.as_deref() != Some("veth") {
         let kind = kind.as_deref().unwrap_or("a device of its own");
-        return refuse(format!(
+        return refuse(&format!(
             "{name} on {host} is {kind}, not veth: a driver's queue would be below the discipline"
         ));
     }
     let train = attribute(link, IFLA_GSO_MAX_SEGS).and_then(|value| u32_at(value, 0));
     if train != Some(1) {
         let train = train.map_or_else(|| "any number of".to_owned(), |n| n.to_string());
-        return refuse(format!(
+        return refuse(&format!(
             "{name} on {host} takes {train} segments as one packet, but must take 1 (gso_max_segs)"
         ));
     }
     let active = active(host, &name)?;
     match active.iter().find(|feature| OFFLOADS.contains(&feature.as_str())) {
-        Some(feature) => refuse(format!("{feature} is on at {name} on {host}, but must be off")),
+        Some(feature) => refuse(&format!("{feature} is on at {name} on {host}, but must be off")),
         None => Ok(()),
     }
 }

@@ -15,15 +15,15 @@ const CLIENT: [u8; 4] = [10, 0, 1, 1];
 const SERVER: [u8; 4] = [10, 0, 4, 11];
 
 /// What a test wants of its bed.
-pub struct Bed {
+pub(crate) struct Bed {
     /// Rate of both bottlenecks, bit/s.
-    pub rate: u32,
+    pub(crate) rate: u32,
     /// The discipline under test: a kind that needs no parameters, or pfifo.
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     /// Its `TCA_OPTIONS`, if it has some.
-    pub options: Option<Vec<u8>>,
+    pub(crate) options: Option<Vec<u8>>,
     /// Round-trip time, nanoseconds; 0 leaves the host with the delay out.
-    pub rtt_ns: u32,
+    pub(crate) rtt_ns: u32,
 }
 
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
@@ -64,7 +64,7 @@ fn message(kind: u16, flags: u16, parts: &[Vec<u8>]) -> String {
     hex(&bytes)
 }
 
-fn step(host: &str, says: &str, netlink: String) -> Value {
+fn step(host: &str, says: &str, netlink: &str) -> Value {
     json!({"host": host, "says": says, "netlink": netlink})
 }
 
@@ -79,7 +79,7 @@ fn discipline(host: &str, index: u32, (handle, parent): (u32, u32), kind: &str, 
         attribute(1, &name(kind)),
         options.map_or_else(Vec::new, |o| attribute(2, o)),
     ];
-    step(host, &format!("add {kind}"), message(NEW_QDISC, NEW, &body))
+    step(host, &format!("add {kind}"), &message(NEW_QDISC, NEW, &body))
 }
 
 /// A step that clears features of a device (`ETHTOOL_MSG_FEATURES_SET`), so that each frame is one segment.
@@ -115,7 +115,7 @@ impl Bed {
         let hosts = self.hosts();
         let mut steps: Vec<Value> = hosts
             .iter()
-            .map(|h| step(h, "bring up lo", message(NEW_LINK, 0, &[link(1, true)])))
+            .map(|h| step(h, "bring up lo", &message(NEW_LINK, 0, &[link(1, true)])))
             .collect();
         for (i, pair) in hosts.windows(2).enumerate() {
             let (left, right) = (pair[0], pair[1]);
@@ -127,7 +127,7 @@ impl Bed {
             steps.push(step(
                 left,
                 &format!("add the link {left}-{right}"),
-                message(NEW_LINK, NEW, &body),
+                &message(NEW_LINK, NEW, &body),
             ));
             let net = if i + 2 == hosts.len() { 4 } else { i as u8 + 1 };
             for (host, device, index, last) in [(left, right, index, 1), (right, left, peer_index, 2)] {
@@ -138,21 +138,21 @@ impl Bed {
                     attribute(2, &address),
                     attribute(1, &address),
                 ];
-                steps.push(step(host, "add an address", message(NEW_ADDRESS, NEW, &body)));
+                steps.push(step(host, "add an address", &message(NEW_ADDRESS, NEW, &body)));
                 steps.push(step(
                     host,
                     "bring a link up",
-                    message(NEW_LINK, 0, &[link(index, true)]),
+                    &message(NEW_LINK, 0, &[link(index, true)]),
                 ));
                 steps.push(no_offload(host, device));
             }
         }
-        self.routes(&hosts, &mut steps);
+        Self::routes(&hosts, &mut steps);
         self.queues(&hosts, &mut steps);
         steps
     }
 
-    fn routes(&self, hosts: &[&str], steps: &mut Vec<Value>) {
+    fn routes(hosts: &[&str], steps: &mut Vec<Value>) {
         let last = hosts.len() - 1;
         let mut route = |host: &str, target: Option<[u8; 4]>, gateway: [u8; 4]| {
             let length = if target.is_some() { 24 } else { 0 };
@@ -163,7 +163,7 @@ impl Bed {
                 target,
                 attribute(5, &gateway),
             ];
-            steps.push(step(host, "add a route", message(NEW_ROUTE, NEW, &body)));
+            steps.push(step(host, "add a route", &message(NEW_ROUTE, NEW, &body)));
         };
         for (i, host) in hosts.iter().enumerate() {
             // The net towards the server has number i + 1, or 4 for the last; the neighbour has .2 there (the server .11).
@@ -215,7 +215,7 @@ impl Bed {
     }
 
     /// The job of this bed with `flows`.
-    pub fn job(&self, duration_ns: u64, flows: &Value) -> Value {
+    pub(crate) fn job(&self, duration_ns: u64, flows: &Value) -> Value {
         let hosts = self.hosts();
         let (up, down) = if hosts.contains(&"delay") {
             ("delay", "delay")
@@ -246,7 +246,7 @@ impl Bed {
 }
 
 /// A CUBIC flow of a plan.
-pub fn flow(name: &str, direction: &str, bytes: Option<u64>) -> Value {
+pub(crate) fn flow(name: &str, direction: &str, bytes: Option<u64>) -> Value {
     json!({
         "name": name, "direction": direction, "congestion_control": "cubic", "path": 0, "start_ns": 0, "bytes": bytes,
         "rate_bps": null,

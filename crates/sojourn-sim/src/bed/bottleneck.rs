@@ -106,6 +106,11 @@ impl Side<'_> {
         }
     }
 
+    /// The end of the measured window.
+    fn end_ns(&self) -> i64 {
+        signed_ns(self.scenario.duration.as_nanos())
+    }
+
     fn field(&self, name: &str) -> String {
         format!("{name} of the discipline {}", self.direction.name())
     }
@@ -171,7 +176,7 @@ impl Side<'_> {
     /// the frames, or the frames that left without having come, are off by more than 16 and a fiftieth.
     pub(super) fn record(&self, frames: &Frames<'_>) -> Result<(BottleneckRecord, Meter), MeasuredError> {
         let counted = self.counted()?;
-        let passage = frames.passage(self.direction == Direction::Down);
+        let passage = frames.passage(self.direction == Direction::Down, self.end_ns());
         let most = 16 + passage.left / 50;
         if passage.unmatched > most {
             let rule = format!("at most {most} of {}", passage.left);
@@ -264,7 +269,7 @@ impl<'a> Replay<'a> {
     }
 
     fn end_ns(&self) -> i64 {
-        signed_ns(self.side.scenario.duration.as_nanos())
+        self.side.end_ns()
     }
 
     fn at(&self, place: usize) -> Watched {

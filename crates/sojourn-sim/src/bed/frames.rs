@@ -29,9 +29,9 @@ pub(super) struct Passage {
     pub(super) order: Vec<u32>,
     /// At the place of a frame in `order`: the place of the same frame at the other side of the queue.
     partner: Vec<u32>,
-    /// Frames of the scenario's that left and had not come.
+    /// Frames of the scenario's that left in the measured window and had not come.
     pub(super) unmatched: u64,
-    /// Frames of the scenario's that left.
+    /// Frames of the scenario's that left in the measured window.
     pub(super) left: u64,
 }
 
@@ -98,8 +98,10 @@ impl<'a> Frames<'a> {
     ///
     /// A frame that leaves is the one of its key that came last. Deviation: a key that comes again while the frame of that key
     /// has not left is taken for a sign that this frame was dropped, because no two frames that are in a queue together have
-    /// one key; matched in the order of coming, a dropped frame would take the departure of one that came much later.
-    pub(super) fn passage(&self, down: bool) -> Passage {
+    /// one key; matched in the order of coming, a dropped frame would take the departure of one that came much later. After
+    /// the measured window, which ends at `end_ns`, it does not hold: a socket that was closed answers each segment with the
+    /// same reset, so frames are counted in the window only.
+    pub(super) fn passage(&self, down: bool, end_ns: i64) -> Passage {
         let count = (self.bytes.len() / Watched::SIZE) as u32;
         let mut order: Vec<u32> = (0..count).filter(|&i| self.get(i).down == down).collect();
         // Four places write in order, each for itself, so there is little to sort.
@@ -116,7 +118,7 @@ impl<'a> Frames<'a> {
                 queued.insert(frame.key, place as u32);
                 continue;
             }
-            let ours = u64::from(frame.conversation != Conversation::Other);
+            let ours = u64::from(frame.conversation != Conversation::Other && frame.at_ns <= end_ns);
             left += ours;
             match queued.remove(&frame.key) {
                 Some(came) => {

@@ -315,3 +315,12 @@ fn frames_and_counters_must_fit_together() {
         "number of watched frames that left up and had not come is 17, but must be at most 16 of 17"
     );
 }
+
+#[test]
+fn resets_after_the_window_may_have_one_key() {
+    let s = with_qdisc("pfifo limit 10");
+    let resets: Vec<Watched> = (0..100)
+        .flat_map(|k| [data(1, 1001 + k / 50), left(data(1, 0), 1003 + k / 50)])
+        .collect();
+    assert_eq!(record(&s, &nothing(&s), &resets).bottleneck.up.packets, 0);
+}

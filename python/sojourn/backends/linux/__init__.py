@@ -90,7 +90,7 @@ class LinuxBackend:
         return carry_out(job, self.kernel, seed=load["seed"], bound_s=self._bound_s(load, network))
 
     def _bound_s(self, load: dict[str, Any], network: Network) -> float:
-        virtual_s = (load["duration_ns"] + load["lead_ns"]) / 1e9
+        virtual_s = float(load["duration_ns"] + load["lead_ns"]) / 1e9
         if not self.kernel.virtual_time:
             return virtual_s + _REAL_START_S
         packets = (network.up.rate_bps + network.down.rate_bps) / _FRAME_BITS * virtual_s * _PACKETS_BY_DATA

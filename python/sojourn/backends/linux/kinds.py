@@ -1,7 +1,8 @@
 """How the options of each kind of queue discipline lie in a netlink message.
 
-Source: `linux/pkt_sched.h` of the kernel's user interface (numbers and types). pyroute2 has some of these; all are here,
-because it lacks RED, PIE, FQ-PIE and FQ, and because its own encoders of others take texts or lack newer attributes.
+Source: `linux/pkt_sched.h` of the kernel's user interface (numbers and types). pyroute2 has some of these; all are
+here, because it lacks RED, PIE, FQ-PIE and FQ, and because its own encoders of others take texts or lack newer
+attributes.
 """
 
 from __future__ import annotations

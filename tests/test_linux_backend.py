@@ -1,0 +1,316 @@
+"""Runs on the real kernel in virtual time: that they work, repeat to the byte, and show what the kernel is known to do."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sojourn
+from sojourn import _native, api, backends, plan, runner
+from sojourn.backends.linux import LinuxBackend, guest, network_of
+from sojourn.errors import ParamError
+from sojourn.kernel.find import VARIABLE, Kernel
+from sojourn.run_store import RunStore
+from sojourn.scenario import Flow, Probe, Scenario, Tcp
+from tests.conftest import Cli, assert_one_sentence
+
+pytestmark = pytest.mark.usefixtures("virtual_kernel")
+
+
+def without_cost(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in record.items() if name != "cost"}
+
+
+def test_run_of_cake_prints_a_table(cli: Cli) -> None:
+    done = cli("run", "rrul", "--backend", "linux", "--qdisc", "cake", "--rate", "20mbit", "--duration", "3s")
+    assert done.stdout.startswith("rrul: cake; 20mbit down / 20mbit up; RTT 50ms; 3s; seed 1\n")
+    assert "tcp_down_4  cubic" in done.stdout
+    assert done.stderr.startswith("Linux ")
+    assert " in virtual time ran 3 s in " in done.stderr
+
+
+# The checkout and Python may lie where no other user can read, so all is loaded by a run as root before.
+_AS_NOBODY = """
+import os, sys
+from sojourn.backends.linux import guest
+from sojourn.cli import main
+from sojourn.kernel import find
+words = ["run", "rrul", "--backend", "linux", "--qdisc", "cake", "--rate", "20mbit", "--duration", "1s", "--json"]
+assert main(words) == 0
+sys.stdout.flush()
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+for made in (find._flaw, guest.agent_identity):
+    made.cache_clear()
+assert os.geteuid() == 65534
+raise SystemExit(main(words))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="every other test of this file runs without root already")
+def test_a_user_without_root_can_run_it(virtual_kernel: Kernel) -> None:
+    assert virtual_kernel.path is not None
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        os.chmod(place, 0o755)
+        home = place / "home"
+        home.mkdir()
+        os.chown(home, 65534, 65534)
+        for name, source in (("linux", virtual_kernel.path), ("agent", guest.agent())):
+            shutil.copy(source, place / name)
+            os.chmod(place / name, 0o755)
+        environment = {
+            **os.environ,
+            VARIABLE: str(place / "linux"),
+            "SOJOURN_AGENT": str(place / "agent"),
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path))),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", _AS_NOBODY], capture_output=True, text=True, env=environment, timeout=120, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    as_root, as_nobody = (json.loads(line) for line in done.stdout.splitlines())
+    assert without_cost(as_root) == without_cost(as_nobody)
+
+
+@pytest.mark.parametrize("qdisc", ["pie", "fq_codel", "sfq perturb 1", "codel", "red limit 100000 bandwidth 10mbit"])
+def test_a_seed_gives_the_same_record_whatever_the_number_of_workers(qdisc: str, virtual_kernel: Kernel) -> None:
+    scenario = api.build("rrul", qdisc=qdisc, duration="3s", seed=5)
+    backend = LinuxBackend(virtual_kernel)
+    alone = runner.run_all([scenario], workers=1, backend=backend)
+    # Two at a time, and another seed beside it.
+    other = api.build("rrul", qdisc=qdisc, duration="3s", seed=6)
+    paired = runner.run_all([other, scenario], workers=2, backend=backend)
+    assert without_cost(alone[0].record) == without_cost(paired[1].record)
+    assert alone[0].series.equals(paired[1].series)
+    assert without_cost(paired[0].record)["flows"] != without_cost(alone[0].record)["flows"]
+
+
+KINDS = {
+    "pfifo": "pfifo limit 50",
+    "bfifo": "bfifo limit 50000",
+    "pfifo_fast": "pfifo_fast limit 60",
+    "red": "red limit 400000 min 12500 max 37500 avpkt 1000 burst 20 bandwidth 10mbit adaptive",
+    "pie": "pie target 20ms dq_rate_estimator",
+    "codel": "codel noecn",
+    "sfq": "sfq perturb 10 headdrop",
+    "fq_codel": "fq_codel flows 64",
+    "cake": "cake bandwidth 9mbit diffserv4 dual-srchost wash ack-filter rtt 40ms overhead 18 mpu 64 memlimit 2mb",
+    "fq": "fq flow_limit 30 quantum 3028",
+    "fq_pie": "fq_pie target 10ms flows 128",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_built_and_carries_traffic(kind: str, virtual_kernel: Kernel) -> None:
+    record = sojourn.run("bulk", backend="linux", qdisc=KINDS[kind], duration="2s", flows_up=2).record
+    assert record["kernel"] == {
+        "release": virtual_kernel.release,
+        "version": record["kernel"]["version"],
+        "virtual_time": True,
+    }
+    for end in record["bottleneck"].values():
+        # The kind is what the kernel said when it was asked, not what it was told.
+        assert end["qdisc"] == kind
+        assert end["qdisc_text"].split()[0] == kind
+    for flow in record["flows"]:
+        assert flow["goodput_mbit"] > 0.5
+
+
+def test_a_fifo_holds_no_more_than_its_limit(virtual_kernel: Kernel) -> None:
+    run = LinuxBackend(virtual_kernel).run(api.build("bulk", qdisc="pfifo_fast limit 60", duration="3s").normalized())
+    up = json.loads(run)["bottleneck"]["up"]
+    # tbf holds the packet that it cannot send yet.
+    assert up["backlog_packets"]["max"] in {60, 61}
+    assert up["drops"]["queue_limit"] > 0
+
+
+def probes() -> tuple[Probe, ...]:
+    return (
+        Probe(name="ping", kind="icmp", interval="100ms", size=98),
+        Probe(name="udp", kind="udp_rr", timeout="2s", size=60),
+        Probe(name="up", kind="isochronous", direction="up", interval="20ms", size=200),
+        Probe(name="down", kind="isochronous", direction="down", interval="20ms", size=200),
+    )
+
+
+def test_an_idle_path_has_its_delay_and_the_time_of_sending() -> None:
+    """At 1 Gbit/s a frame of 200 bytes takes 1.6 us."""
+    scenario = Scenario(
+        experiment="idle",
+        duration="2s",
+        rtt="50ms",
+        up="1gbit",
+        down="1gbit",
+        qdisc_up="fq_codel",
+        qdisc_down="fq_codel",
+        probes=probes(),
+    )
+    series = sojourn.run(scenario, backend="linux").series
+    for name, expected_ms in (("ping", 50.0), ("udp", 50.0), ("up", 25.0), ("down", 25.0)):
+        rows = series.filter((series["entity"] == name) & series["metric"].is_in(["rtt_ms", "owd_ms"]))
+        values = rows["value"].to_numpy()
+        assert values.size >= 18, name
+        assert np.abs(values - expected_ms).max() <= 0.002, name
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "cc", "goodput_mbit"), [("codel noecn", "cubic", 9.165), ("fq_codel noecn", "cubic", 9.160)]
+)
+def test_one_flow_has_the_goodput_of_the_reference(qdisc: str, cc: str, goodput_mbit: float) -> None:
+    """Oracle: another bed on the same kernel: one flow up, 10/10 Mbit/s, 50 ms, 30 s, from the fifth second on."""
+    run = sojourn.run("bulk", backend="linux", qdisc=qdisc, cc=cc, flows_up=1, flows_down=0, duration="30s")
+    series = run.series
+    rows = series.filter((series["entity"] == "tcp_up_1") & (series["metric"] == "goodput_mbit"))
+    steady = rows.filter(rows["time_s"] > 5)["value"].mean()
+    assert steady == pytest.approx(goodput_mbit, rel=0.01)
+
+
+def test_what_a_scenario_says_of_tcp_reaches_the_kernel(inside: Cli, tmp_path: Path) -> None:
+    text = """
+experiment = "mine"
+duration = "3s"
+rtt = "100ms"
+qdisc_up = "pfifo limit 1000"
+[[flows]]
+name = "a"
+direction = "up"
+{more}
+"""
+    records = {}
+    for name, more in {
+        "default": "",
+        "no hystart": "[tcp]\nhystart = false",
+        "window": '[tcp]\nreceive_window = "64kb"',
+        "reno": 'congestion_control = "reno"',
+        "bbr": 'congestion_control = "bbr"',
+        "dctcp": 'congestion_control = "dctcp"',
+        "first window": "[tcp]\ninitial_window = 2",
+        "no delay of acknowledgements": "[tcp]\ndelayed_ack = false",
+    }.items():
+        (tmp_path / "mine.toml").write_text(text.format(more=more))
+        records[name] = json.loads(inside("run", "mine.toml", "--backend", "linux", "--json").stdout)
+    flows = {name: record["flows"][0] for name, record in records.items()}
+    assert flows["bbr"]["congestion_control"] == "bbr"
+    # HyStart leaves slow start before the queue is full; without it the window grows to a loss or much further.
+    assert flows["no hystart"]["segments_sent"] > flows["default"]["segments_sent"]
+    # A window of 64 KiB a round trip of 100 ms.
+    assert flows["window"]["goodput_mbit"] <= 65536 * 8 / 0.1 / 1e6
+    assert flows["first window"]["segments_sent"] < flows["default"]["segments_sent"]
+    downs = {name: record["bottleneck"]["down"]["packets"] for name, record in records.items()}
+    assert downs["no delay of acknowledgements"] > 1.5 * downs["default"]
+    assert len({json.dumps(flow) for flow in flows.values()}) == len(flows)
+
+
+def mixed(rtts: int) -> Scenario:
+    flows = tuple(Flow(name=f"f{n}", direction="up", rtt=f"{10 + n}ms") for n in range(rtts))
+    return Scenario(experiment="mixed", duration="1s", rtt="10ms", flows=flows)
+
+
+def test_paths_of_different_lengths_are_at_most_sixteen() -> None:
+    with pytest.raises(ParamError, match="number of different rtt values is 17, but must be at most 16"):
+        sojourn.run(mixed(17), backend="linux")
+    flows = sojourn.run(mixed(16), backend="linux").record["flows"]
+    assert [flow["base_rtt_ms"] for flow in flows] == [10.0 + n for n in range(16)]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words"),
+    [
+        (Scenario(experiment="x", duration="1s", spare_acks=True), ["spare_acks", "sim"]),
+        (Scenario(experiment="x", duration="1s", delay_tick="1ms"), ["delay_tick", "sim"]),
+        (Scenario(experiment="x", duration="1s", tcp=Tcp(variant="linux-3.14")), ["variant", "linux-3.14"]),
+    ],
+)
+def test_what_only_the_simulator_has_is_refused(scenario: Scenario, words: list[str]) -> None:
+    with pytest.raises(ParamError) as caught:
+        sojourn.run(scenario, backend="linux")
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_capture_is_refused(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", "rrul", "--backend", "linux", "--pcap", "x.pcapng", status=2)
+    assert_one_sentence(done, "pcap", "x.pcapng", "only the sim back end")
+    assert list(tmp_path.iterdir()) == []
+
+
+PLAN = ("--repeat", "2", "--duration", "2s", "--backend", "linux")
+
+
+def no_guest(*_: object, **__: object) -> None:
+    message = "a guest was booted"
+    raise AssertionError(message)
+
+
+def test_comparison_is_stored_and_resumed_without_a_guest(
+    inside: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("compare", "bulk", "--qdisc", "codel", "--qdisc", "cake", *PLAN, "--store", "s", "--json")
+    first = inside(*words)
+    assert len(RunStore(tmp_path / "s").ids()) == 4
+    monkeypatch.setattr("sojourn.backends.linux.carry_out", no_guest)
+    assert inside(*words).stdout == first.stdout
+    # A fifth run is not there.
+    with pytest.raises(AssertionError, match="a guest was booted"):
+        inside(*words, "--seed", "7", "--workers", "1")
+
+
+def test_sweep_is_stored_and_resumed_without_a_guest(
+    inside: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = 'experiment = "bulk"\nduration = "2s"\nrepeat = 2\n[vary]\nqdisc = ["fq_codel", "fq"]\n'
+    (tmp_path / "s.toml").write_text(text)
+    words = ("sweep", "s.toml", "--out", "o", "--backend", "linux")
+    inside(*words)
+    table = (tmp_path / "o/table.csv").read_bytes()
+    assert len(RunStore(tmp_path / "o/runs").ids()) == 4
+    monkeypatch.setattr("sojourn.backends.linux.carry_out", no_guest)
+    inside(*words, "--force")
+    assert (tmp_path / "o/table.csv").read_bytes() == table
+
+
+def test_runs_of_two_back_ends_have_different_names(virtual_kernel: Kernel) -> None:
+    scenario = api.build("rrul", duration="2s")
+    linux = LinuxBackend(virtual_kernel)
+    ids = [plan.jobs([scenario], backend=backend)[0].id for backend in (backends.SIMULATOR, linux)]
+    assert len(set(ids)) == 2
+    assert virtual_kernel.identity in linux.identity
+    assert guest.agent_identity() in linux.identity
+
+
+@functools.cache
+def load_of(duration: str) -> str:
+    return _native.load_plan(api.build("bulk", duration=duration).normalized("linux"))
+
+
+def test_the_bound_of_a_guest_grows_with_what_it_must_carry(virtual_kernel: Kernel) -> None:
+    linux = LinuxBackend(virtual_kernel)
+    bounds = []
+    for duration in ("1s", "600s"):
+        load = json.loads(load_of(duration))
+        bounds.append(linux._bound_s(load, network_of(load)))
+    assert 60 < bounds[0] < 70
+    # 2 x 10 Mbit/s are 1651 frames a second.
+    assert bounds[1] > 600
+
+
+def test_the_stock_kernel_runs_in_real_time(stock_kernel: Kernel) -> None:
+    scenario = api.build("bulk", qdisc="pfifo limit 100", duration="2s")
+    record = json.loads(LinuxBackend(stock_kernel).run(scenario.normalized("linux")))
+    assert record["kernel"]["virtual_time"] is False
+    assert record["bottleneck"]["up"]["qdisc"] == "pfifo"
+    assert record["flows"][0]["goodput_mbit"] > 1
