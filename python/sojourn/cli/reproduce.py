@@ -101,6 +101,7 @@ def handle(asked: argparse.Namespace) -> int:
         part=asked.only,
         seed=1 if asked.seed is None else asked.seed,
         tcp=asked.tcp or ("linux-3.14" if backend.name == "sim" else "linux-6.1"),
+        spared=backend.name == "sim",
     )
     jobs = plan.jobs([planned.scenario for planned in good_bad_wifi.plan(bed)], backend=backend)
     name = plan_name("reproduce", backend.name, asked.paper, asked.only, [job.text for job in jobs])

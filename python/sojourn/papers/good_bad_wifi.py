@@ -116,12 +116,15 @@ class Bed:
         Of the first repeat.
     tcp
         Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
+    spared
+        Whether the ablation is run that only the simulator can: no bare acknowledgement is lost.
     """
 
     profile: Profile
     part: str | None = None
     seed: int = 1
     tcp: str = "linux-3.14"
+    spared: bool = True
 
     def scenario(
         self, experiment: str, link: str, qdisc: str, *, cc: str = "cubic", page: str | None = None
@@ -259,7 +262,7 @@ def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, in
 
 def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
-    if bed.part in (None, "rrul"):
+    if bed.spared and bed.part in (None, "rrul"):
         spared = dataclasses.replace(bed.scenario(RRUL, "10/1", FIFO), spare_acks=True)
         yield Cell(SPARED, "10/1", FIFO), spared, repeat
     if bed.part is None:

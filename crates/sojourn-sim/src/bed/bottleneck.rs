@@ -290,7 +290,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Whether the frame that came at this place never left, though no frame of its queue that came later did.
+    /// Whether the frame that came at this place never left, and no frame of its queue that came later left in the window.
     fn may_be_queued(&self, place: usize, frame: &Watched) -> bool {
         self.passage.partner(place).is_none()
             && frame.conversation != Conversation::Other
@@ -311,11 +311,12 @@ impl<'a> Replay<'a> {
             if frame.left
                 && let Some(came) = self.passage.partner(place)
             {
-                // What comes after the end may be the reset of a connection, which a kernel hashes into another queue.
-                if self.at(came).at_ns > end {
+                // What comes after the end may be the reset of a connection, which a kernel hashes into another queue; and
+                // what leaves after it may overtake frames that are dropped only then.
+                if frame.at_ns > end {
+                    leaving += u64::from(self.at(came).at_ns <= end);
                     continue;
                 }
-                leaving += u64::from(frame.at_ns > end);
                 let queue = self.queue(&frame);
                 let last = self.last_served.entry(queue).or_insert(came);
                 *last = came.max(*last);
