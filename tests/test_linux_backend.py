@@ -1,4 +1,4 @@
-"""Runs on the real kernel in virtual time: that they work, repeat to the byte, and show what the kernel is known to do."""
+"""Runs on the real kernel in virtual time: they work, repeat to the byte, and show what the kernel is known to do."""
 
 from __future__ import annotations
 
