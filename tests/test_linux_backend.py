@@ -138,7 +138,7 @@ def test_every_kind_is_built_and_carries_traffic(kind: str, virtual_kernel: Kern
 
 
 def test_a_fifo_holds_no_more_than_its_limit(virtual_kernel: Kernel) -> None:
-    text = api.build("bulk", qdisc="pfifo_fast limit 60", duration="3s").normalized("linux")
+    text = api.build("bulk", qdisc="pfifo_fast limit 60", duration="3s", flows_up=4).normalized("linux")
     up = json.loads(LinuxBackend(virtual_kernel).run(text))["bottleneck"]["up"]
     # tbf holds the packet that it cannot send yet.
     assert up["backlog_packets"]["max"] in {60, 61}
