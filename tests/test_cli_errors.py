@@ -37,11 +37,10 @@ REFUSED = {
     "qdisc and qdisc-up": (["run", "rrul", "--qdisc", "codel", "--qdisc-up", "pie"], ["qdisc", "codel", "qdisc_up"]),
     "flows for rrul": (["run", "rrul", "--flows-up", "2"], ["flows-up", "2", "bulk"]),
     "negative flows": (["run", "bulk", "--flows-down", "-2"], ["flows-down", "-2", "from 0"]),
-    "backend linux": (["run", "rrul", "--backend", "linux"], ["backend", "linux", "sim"]),
     "backend live": (["compare", "rrul", "--qdisc", "codel", "--backend", "live"], ["backend", "live"]),
     "backend of reproduce": (
-        ["reproduce", "good-bad-wifi", "--out", "o", "--backend", "linux"],
-        ["backend", "linux"],
+        ["reproduce", "good-bad-wifi", "--out", "o", "--backend", "live"],
+        ["backend", "live"],
     ),
     "unknown backend": (["run", "rrul", "--backend", "ns3"], ["backend", "ns3", "sim, linux, live"]),
     "unknown experiment": (["run", "rull"], ["experiment", "rull", "rrul"]),

@@ -1,4 +1,4 @@
-"""The netlink messages of a bed: bytes worked by hand from the kernel's headers, and what `tc` reads back in a guest."""
+"""The netlink messages of a bed: worked by hand from the kernel's headers, and what `tc` in a guest reads back."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 
 import sojourn
 from sojourn import _native, api, frames, plan, runner
+from sojourn.backends import Simulator
 from sojourn.results import Run, StoredRun
 from sojourn.run_files import write_run
 from sojourn.run_store import RunStore
@@ -102,6 +103,13 @@ def test_series_file_keeps_every_bit() -> None:
         )
 
 
+class Elsewhere(Simulator):
+    """Another back end, as far as its name goes."""
+
+    name = "elsewhere"
+    identity = "elsewhere 1"
+
+
 def test_run_id_depends_on_the_scenario_and_the_build_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     short = Scenario(experiment="x", duration="1s", up="10mbit", seed=3)
     spelled = Scenario(experiment="x", duration="1000ms", up="10000kbit", rtt="50ms", seed=3)
@@ -109,7 +117,7 @@ def test_run_id_depends_on_the_scenario_and_the_build_alone(monkeypatch: pytest.
     ids = [job.id for job in plan.jobs([short, spelled, other])]
     assert ids[0] == ids[1] != ids[2]
     assert ids[0] == plan.run_id(short.normalized())
-    assert ids[0] != plan.run_id(short.normalized(), backend="linux")
+    assert ids[0] != plan.run_id(short.normalized(), backend=Elsewhere())
     monkeypatch.setattr(_native, "__build__", "another")
     assert plan.jobs([short])[0].id != ids[0]
 

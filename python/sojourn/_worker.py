@@ -13,10 +13,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 
 from sojourn import backends
 from sojourn.errors import ParamError, SojournError
 from sojourn.run_files import cannot_write, write_run
+
+#: How often a worker looks for its parent in a run that takes long.
+_LOOK_S = 0.2
 
 
 def main() -> None:
@@ -27,6 +32,9 @@ def main() -> None:
     store = rest[0] if rest else None
     output = sys.stdout.buffer
     backend = backends.named(name)
+    if backend.name != backends.SIMULATOR.name:
+        # Such a run may take long, and waits for other processes, which end when their master does.
+        threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
     for line in sys.stdin.buffer:
         if os.getppid() != int(parent):
             return
@@ -37,6 +45,12 @@ def main() -> None:
             output.flush()
         except BrokenPipeError:  # nobody is there any more, and Python would complain at its exit
             os._exit(1)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_S)
+    os._exit(1)
 
 
 def _answer(backend: backends.Backend, run_id: str, scenario: str, store: str | None) -> tuple[bytes, bytes]:

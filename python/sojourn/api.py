@@ -22,6 +22,7 @@ def build(
     *,
     qdisc: str | None = None,
     rate: str | None = None,
+    backend: str = "sim",
     **options: Any,
 ) -> Scenario:
     """Return the scenario of an experiment with options laid over it.
@@ -34,6 +35,8 @@ def build(
         Discipline of both directions.
     rate
         Rate text of both directions.
+    backend
+        What is to run it: an experiment file may hold what only one back end has.
     **options
         The fields of `sojourn.experiments.Options`.
     """
@@ -51,7 +54,7 @@ def build(
         raise ParamError(message) from error
     if isinstance(experiment, Scenario):
         return overlay(experiment, asked)
-    return find(str(experiment)).build(asked)
+    return find(str(experiment), backend).build(asked)
 
 
 def run(experiment: str | Path | Scenario, *, backend: str = "sim", **options: Any) -> Run:
@@ -77,8 +80,8 @@ def run(experiment: str | Path | Scenario, *, backend: str = "sim", **options: A
     SojournError
         If the back end is not there, or fails.
     """
-    scenario = build(experiment, **options)
     made = backends.named(backend)
+    scenario = build(experiment, backend=made.name, **options)
     return Run(text=made.run(scenario.normalized(made.name)))
 
 
@@ -135,9 +138,9 @@ def compare(
         if name in qdiscs[:number]:
             message = f"qdisc is {name!r} twice, but each discipline must be named once"
             raise ParamError(message)
-    bases = [build(experiment, qdisc=name, **options) for name in qdiscs]
-    runs_into = None if store is None else RunStore(store)
     made = backends.named(backend)
+    bases = [build(experiment, qdisc=name, backend=made.name, **options) for name in qdiscs]
+    runs_into = None if store is None else RunStore(store)
 
     def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
         def hand_over(place: int, run: Run) -> None:

@@ -59,8 +59,8 @@ def handle(asked: argparse.Namespace) -> int:
     repeat = 10 if asked.repeat is None else asked.repeat
     rounds.check_repeat(repeat)
     until = options.precision(asked, repeat)
-    built = [api.build(asked.experiment, qdisc=qdisc, **keywords) for qdisc in asked.qdisc]
     backends.named(asked.backend)
+    built = [api.build(asked.experiment, qdisc=qdisc, backend=asked.backend, **keywords) for qdisc in asked.qdisc]
     texts = [scenario.normalized(asked.backend) for scenario in built]
     folder = None
     if asked.out is not None:

@@ -51,7 +51,7 @@ def handle(asked: argparse.Namespace) -> int:
     if asked.pcap is not None and backend.name != "sim":
         message = f"pcap is {str(asked.pcap)!r}, but only the sim back end writes captures: leave --backend out"
         raise ParamError(message)
-    scenario = api.build(asked.experiment, **options.scenario_options(asked))
+    scenario = api.build(asked.experiment, backend=backend.name, **options.scenario_options(asked))
     plan = api.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
     label = _label(scenario)
     options.check_capture(asked, len(plan))

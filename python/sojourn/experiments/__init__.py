@@ -82,8 +82,8 @@ BUILT_IN: dict[str, Experiment] = {
 }
 
 
-def find(name: str) -> Experiment:
-    """Return the built-in experiment of this name, or the one that the TOML file of this path holds.
+def find(name: str, backend: str = "sim") -> Experiment:
+    """Return the built-in experiment of this name, or the one that the TOML file of this path holds, for a back end.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def find(name: str) -> Experiment:
         return BUILT_IN[name]
     path = Path(name)
     if path.suffix == ".toml" or path.is_file():
-        stored = Scenario.from_toml(path)
+        stored = Scenario.from_toml(path, backend)
         return Experiment(
             name=stored.experiment, summary=f"read from {path}", build=lambda options: overlay(stored, options)
         )

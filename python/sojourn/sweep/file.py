@@ -136,7 +136,7 @@ def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) 
         raise ParamError(message)
     cells = []
     for values in product(*lists.values()):
-        scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))})
+        scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))}, backend)
         shown = tuple(_shown(value) for value in values)
         cells.append(SweepCell(values=shown, scenario=scenario, text=scenario.normalized(backend)))
     vary = {key: [_shown(value) for value in values] for key, values in lists.items()}
@@ -175,7 +175,7 @@ def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _scenario(folder: Path, settings: dict[str, Any]) -> Scenario:
+def _scenario(folder: Path, settings: dict[str, Any], backend: str) -> Scenario:
     experiment = settings.pop("experiment")
     _check_type("experiment", experiment, (str,))
     if experiment not in BUILT_IN and not Path(experiment).is_absolute():
@@ -195,12 +195,12 @@ def _scenario(folder: Path, settings: dict[str, Any]) -> Scenario:
             others[key] = value
     if "link" in options:
         options |= _rates(options.pop("link"), options)
-    scenario = api.build(experiment, **options)
+    scenario = api.build(experiment, backend=backend, **options)
     if others:
         plain = json.loads(scenario.to_json())
         for key, value in others.items():
             _set(plain, key, value)
-        scenario = Scenario.from_json(json.dumps(plain))
+        scenario = Scenario.from_json(json.dumps(plain), backend)
     return scenario
 
 

@@ -88,7 +88,7 @@ fn keep(master: &str, seconds: &str, folder: &OsString, command: &[OsString]) ->
                 "sojourn-agent: cannot run {}: {e}",
                 command
                     .first()
-                    .map_or_else(Default::default, |c| c.display().to_string())
+                    .map_or_else(Default::default, |c| c.to_string_lossy().into_owned())
             );
             ExitCode::FAILURE
         }
