@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -58,6 +59,10 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return call
 
 
+#: What there was none of, and how many tests were skipped for that.
+_lacked: Counter[str] = Counter()
+
+
 @cache
 def _kernel(kind: str) -> Kernel | str:
     """Return a kernel of this machine, or why there is none."""
@@ -70,9 +75,15 @@ def _kernel(kind: str) -> Kernel | str:
 def _kernel_or_skip(kind: str, what: str) -> Kernel:
     found = _kernel(kind)
     if isinstance(found, str):
-        # One line of the code for all, so that pytest counts them together.
+        _lacked[f"{what}: {found}"] += 1
         pytest.skip(f"needs {what}: {found}")
     return found
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped for want of a kernel, and why."""
+    for why, number in sorted(_lacked.items()):
+        terminalreporter.write_line(f"{number} skipped for want of {why}")
 
 
 @pytest.fixture

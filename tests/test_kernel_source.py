@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 import tempfile
 from dataclasses import replace
@@ -167,7 +168,9 @@ def test_nothing_is_ever_written_outside_and_no_link_leads_out(entries: list[tup
         assert sorted(one.name for one in top.iterdir()) == ["a.tar", "in"]
         assert [one.name for one in target.parent.iterdir()] == ["out"]
         if accepted:
-            assert all(one.resolve().is_relative_to(target) for one in target.rglob("*") if one.is_symlink())
+            links = [one for one in target.rglob("*") if one.is_symlink()]
+            # Unlike Path.resolve, this takes a link that leads to itself.
+            assert all(Path(os.path.realpath(one)).is_relative_to(target) for one in links)
 
 
 def test_the_edits_change_these_lines_only(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn import api, runner
+from sojourn import backends, runner
 from sojourn.errors import SojournError
 from sojourn.results import Run
 from sojourn.run_store import RunStore
@@ -57,7 +57,7 @@ class StandIn:
 def kernel(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     stand_in = StandIn()
     monkeypatch.setattr(execute, "runs_here", stand_in.runs_here)
-    monkeypatch.setattr(api, "require_backend", lambda name: None)
+    monkeypatch.setattr(backends, "named", lambda name: backends.SIMULATOR)
     return stand_in
 
 
@@ -210,12 +210,13 @@ def test_bad_input_is_one_sentence_before_anything_runs(case: str, inside: Cli, 
 
 
 def test_without_a_kernel_the_back_end_says_so(inside: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(name: str) -> None:
+    def none(name: str) -> backends.Backend:
         if name == "linux":
             message = "there is no kernel to run: sojourn kernel build makes one"
             raise SojournError(message)
+        return backends.SIMULATOR
 
-    monkeypatch.setattr(api, "require_backend", none)
+    monkeypatch.setattr(backends, "named", none)
     assert_one_sentence(inside("validate", "rrul", *SMALL, status=2), "no kernel")
 
 
@@ -223,10 +224,11 @@ def test_the_runner_is_asked_for_the_kernel_by_name(monkeypatch: pytest.MonkeyPa
     asked: list[object] = []
 
     def run_all(scenarios: Sequence[Scenario], **keywords: object) -> list[Run]:
-        asked.append(keywords.get("backend", "sim"))
+        asked.append(keywords["backend"])
         return []
 
     monkeypatch.setattr(runner, "run_all", run_all)
+    monkeypatch.setattr(backends, "named", lambda name: name)
     run_plan = execute.runs_here(1, None)
     run_plan([], "linux", "kernel")
     run_plan([], "sim", "sim")
