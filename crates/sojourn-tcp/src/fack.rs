@@ -22,9 +22,6 @@ const PROBE_MIN: Duration = Duration::from_millis(10);
 /// What a lone segment's probe waits longer, because its acknowledgement may be delayed (`TCP_DELACK_MAX`).
 const DELAYED_ACK: Duration = Duration::from_millis(200);
 
-/// Segments that the send buffer holds, acknowledged or not: `tcp_wmem` of 4 MiB by the 4352 bytes that a full segment
-/// occupies there when nothing is offloaded (a 4 KiB slab with its bookkeeping).
-pub(crate) const SEND_BUFFER: u32 = (4 << 20) / 4352;
 /// How far below the window the flight may be while the window still counts as the limit (`tcp_max_burst`).
 const NEARLY: u32 = 3;
 

@@ -40,6 +40,7 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod segment;
+mod send_buffer;
 mod sender;
 mod timers;
 mod window;

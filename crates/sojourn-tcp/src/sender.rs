@@ -8,6 +8,7 @@ use crate::recovery::Undo;
 use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
+use crate::send_buffer::SendBuffer;
 use crate::timers::TimerKind;
 use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
@@ -148,8 +149,7 @@ pub struct Sender {
     sent_in_burst: u32,
     last_send: Option<Time>,
     initial_window: u32,
-    /// Segments that may be sent and unacknowledged, because the send buffer holds no more.
-    buffer: u32,
+    buffer: SendBuffer,
     pub(crate) stats: SenderStats,
 }
 
@@ -193,11 +193,7 @@ impl Sender {
             sent_in_burst: 0,
             last_send: None,
             initial_window: p.initial_window,
-            buffer: if p.variant == Variant::Linux314 {
-                crate::fack::SEND_BUFFER
-            } else {
-                u32::MAX
-            },
+            buffer: SendBuffer::new(p.variant),
             stats: SenderStats::default(),
         }
     }
@@ -316,7 +312,7 @@ impl Sender {
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
         let len = self.next_len();
-        if len == 0 || self.nxt + u64::from(len) > self.window_end || self.board.packets_out() >= self.buffer {
+        if len == 0 || self.nxt + u64::from(len) > self.window_end || !self.buffer.has_room(self.board.packets_out()) {
             return None;
         }
         Some(self.send_new(len, now))
