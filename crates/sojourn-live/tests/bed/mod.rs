@@ -142,7 +142,8 @@ impl Bed {
                 steps.push(step(
                     host,
                     "bring a link up",
-                    &message(NEW_LINK, 0, &[link(index, true)]),
+                    // `IFLA_GSO_MAX_SEGS`: no trains of segments.
+                    &message(NEW_LINK, 0, &[link(index, true), attribute(40, &words(&[1]))]),
                 ));
                 steps.push(no_offload(host, device));
             }
