@@ -296,8 +296,12 @@ fn names_and_words_are_checked() {
             "flows[0].kind is \"udp\", but must be \"tcp\"",
         ),
         (
+            flow(json!({"congestion_control": "vegas"})),
+            "flows[0].congestion_control is \"vegas\", but must be one of: cubic, reno",
+        ),
+        (
             flow(json!({"congestion_control": "bbr"})),
-            "flows[0].congestion_control is \"bbr\", but must be one of: cubic, reno",
+            "flows[0].congestion_control is \"bbr\", but the simulator has no such model: use the linux back end",
         ),
         (
             probe("ping", json!({})),

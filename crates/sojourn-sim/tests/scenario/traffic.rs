@@ -143,9 +143,9 @@ fn web_clients_are_checked() {
             "name is \"w\" twice, but must be unique among flows, probes and web clients",
         ),
     ]);
-    let unknown = error(&web(json!({"congestion_control": "bbr"})).to_string());
+    let unknown = error(&web(json!({"congestion_control": "vegas"})).to_string());
     assert!(
-        unknown.starts_with("web[0].congestion_control is \"bbr\", but must be"),
+        unknown.starts_with("web[0].congestion_control is \"vegas\", but must be"),
         "{unknown}"
     );
     let unknown = error(&web(json!({"worker": 1})).to_string());
