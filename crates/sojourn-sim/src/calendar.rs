@@ -2,7 +2,11 @@
 
 use sojourn_units::Time;
 
-/// A total order on wake-ups, by time and, at one time, in the order in which they were set.
+/// A total order on wake-ups: by time; at one time those of egresses first, then in the order in which they were set.
+///
+/// What leaves a queue at an instant makes room for what comes at the same instant. Without that rule a self-clocked
+/// window, whose packets come at the very times at which others leave, would see one packet more or less in the queue,
+/// by accident and for as long as it lasts.
 ///
 /// Components, not packets, sit in it: each has one slot and at most one wake-up. So it holds tens of entries whatever
 /// the number of packets under way.
@@ -26,15 +30,20 @@ pub(crate) struct Slot(u32);
 
 /// Set in the number of a slot that is a link's.
 const LINK: u32 = 1 << (SLOT_BITS - 1);
-/// A key is time, sequence number and slot, from the most significant bits down: 64, 40 and 24 bits.
+/// Set in the number of a link's slot that is its egress's.
+const EGRESS: u32 = 1 << (SLOT_BITS - 2);
+/// A key is time, whether it is no egress, sequence number and slot, from the most significant bits down: 64, 1, 39 and 24
+/// bits.
 const SLOT_BITS: u32 = 24;
+/// Set in the key of all but egresses.
+const LATER: u128 = 1 << (TIME_SHIFT - 1);
 const TIME_SHIFT: u32 = 64;
 const ABSENT: u128 = u128::MAX;
 
 impl Slot {
     /// Position among the slots of its sort.
     pub(crate) fn index(self) -> usize {
-        (self.0 & !LINK) as usize
+        (self.0 & !(LINK | EGRESS)) as usize
     }
 
     pub(crate) fn is_link(self) -> bool {
@@ -43,7 +52,12 @@ impl Slot {
 }
 
 impl Calendar {
-    /// A new slot for something that changes with every packet, without a wake-up.
+    /// A new slot for an egress, without a wake-up.
+    pub(crate) fn add_egress_slot(&mut self) -> Slot {
+        Slot(self.links.add() | LINK | EGRESS)
+    }
+
+    /// A new slot for something else that changes with every packet, without a wake-up.
     pub(crate) fn add_link_slot(&mut self) -> Slot {
         Slot(self.links.add() | LINK)
     }
@@ -82,7 +96,8 @@ impl Calendar {
             self.now
         );
         self.sequence += 1 << SLOT_BITS;
-        let key = u128::from(at.as_nanos()) << TIME_SHIFT | self.sequence | u128::from(slot.0);
+        let class = if slot.0 & EGRESS == 0 { LATER } else { 0 };
+        let key = u128::from(at.as_nanos()) << TIME_SHIFT | class | self.sequence | u128::from(slot.0);
         self.tree(slot).update(slot.index(), key);
     }
 
@@ -132,7 +147,7 @@ impl Default for Tournament {
 
 impl Tournament {
     fn add(&mut self) -> u32 {
-        assert!(self.slots < LINK as usize, "at most 2^23 slots of a sort");
+        assert!(self.slots < EGRESS as usize, "at most 2^22 slots of a sort");
         if self.slots == self.leaves {
             let keys = self.keys[self.leaves..].to_vec();
             self.leaves *= 2;
@@ -193,6 +208,26 @@ mod tests {
             c.clear(s);
         }
         assert!(order.iter().eq(slots.iter().rev()));
+    }
+
+    #[test]
+    fn egresses_come_before_all_else_of_their_instant() {
+        let mut c = Calendar::default();
+        let (line, timer, egress, other) = (
+            c.add_link_slot(),
+            c.add_timer_slot(),
+            c.add_egress_slot(),
+            c.add_egress_slot(),
+        );
+        for slot in [line, timer, other, egress] {
+            c.set(slot, Time::from_nanos(5));
+        }
+        let mut order = Vec::new();
+        while let Some((_, slot)) = c.next(Time::MAX) {
+            order.push(slot);
+            c.clear(slot);
+        }
+        assert_eq!(order, [other, egress, line, timer]);
     }
 
     #[test]

@@ -162,7 +162,10 @@ impl Simulator {
         let mut link_parts = Vec::new();
         let mut slot = |part| {
             link_parts.push(part);
-            calendar.add_link_slot()
+            match part {
+                LinkPart::Egress(_) => calendar.add_egress_slot(),
+                LinkPart::Line(_) => calendar.add_link_slot(),
+            }
         };
         let mut links = Vec::new();
         let mut spared = Vec::new();

@@ -352,8 +352,8 @@ fn packets_offered_have_departed_were_dropped_or_are_queued() {
             0,
             "{qdisc}"
         );
-        // Others are the SYN and the ACK of the server's FIN: the ACK of the handshake carries data, the last data a FIN.
-        assert_eq!(up.packets + drops, f.segments_sent + 2, "{qdisc}");
+        // Others are the SYN, the ACK of the handshake and that of the server's FIN; the last data carries a FIN.
+        assert_eq!(up.packets + drops, f.segments_sent + 3, "{qdisc}");
         assert_eq!(drops, f.data_dropped, "{qdisc}");
         assert_eq!(
             f.segments_sent - f.retransmissions,

@@ -72,7 +72,7 @@ pub struct Endpoint {
     state: State,
     /// A handshake segment is to be sent.
     handshake_due: bool,
-    /// A segment that a timer sends whatever the window says.
+    /// A segment that goes before all others, whatever the window says: a timer's, or the bare acknowledgement of a SYN-ACK.
     forced: Option<Outgoing>,
     /// The peer had closed when this end did.
     closed_second: bool,
@@ -251,7 +251,7 @@ impl Endpoint {
                 if tries > 2 {
                     self.sender.window.cwnd = 1;
                 }
-                self.receiver.acknowledge_now();
+                self.acknowledge_apart();
             }
             State::SynReceived {
                 sent, tries, repeated, ..
@@ -260,9 +260,20 @@ impl Endpoint {
                 self.establish(Some(rtt), window_end, now);
             }
             // The peer has not seen our acknowledgement of its SYN-ACK.
-            State::Established if syn => self.receiver.acknowledge_now(),
+            State::Established if syn => self.acknowledge_apart(),
             _ => {}
         }
+    }
+
+    /// A SYN-ACK is answered by a segment of its own, even where data is ready to go. Source: Linux
+    /// `tcp_rcv_synsent_state_process`, which calls `tcp_send_ack` before the application knows of the connection.
+    fn acknowledge_apart(&mut self) {
+        self.receiver.acknowledge_now();
+        self.forced = Some(Outgoing {
+            seq: self.sender.nxt,
+            len: 0,
+            flags: Flags::default(),
+        });
     }
 
     fn establish(&mut self, rtt: Option<Duration>, window_end: u64, now: Time) {
@@ -302,6 +313,7 @@ impl Endpoint {
             return Some(segment);
         }
         if self.receiver.wants_ack() {
+            self.forced = None;
             let mut segment = Segment {
                 seq: self.sender.nxt,
                 ts_val: now_ms(now),

@@ -1,14 +1,15 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
 use crate::segment::{Flags, SackBlock, Segment};
+use crate::ticks::{self, Ticks};
 use crate::window::ReceiveWindow;
 use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`, `TCP_ATO_MIN`.
-const DELAY_MIN: Duration = Duration::from_millis(40);
+const DELAY_MIN: Ticks = Ticks::from_millis(40);
 /// Largest delay (RFC 1122 section 4.2.3.2).
-const DELAY_MAX: Duration = Duration::from_millis(500);
+const DELAY_MAX: Ticks = Ticks::from_millis(500);
 /// Segments acknowledged at once at the start of a connection and after a pause. Source: Linux `TCP_MAX_QUICKACKS`.
 const QUICK_ACKS: u32 = 16;
 /// Duplicate acknowledgements before compression begins, so that it never delays a fast retransmit.
@@ -63,8 +64,8 @@ pub struct Receiver {
     dsack: Option<(u64, u64)>,
     need: AckNeed,
     /// Current delay of acknowledgements; `None` before the first segment.
-    delay: Option<Duration>,
-    last_arrival: Time,
+    delay: Option<Ticks>,
+    last_arrival: Ticks,
     quick: u32,
     compressed: u32,
     dup_acks: u32,
@@ -98,7 +99,7 @@ impl Receiver {
             dsack: None,
             need: AckNeed::None,
             delay: None,
-            last_arrival: Time::ZERO,
+            last_arrival: Ticks::default(),
             quick: 0,
             compressed: 0,
             dup_acks: 0,
@@ -285,21 +286,25 @@ impl Receiver {
         self.recent_count = n;
     }
 
-    /// Estimates how far segments are apart, which is how long an acknowledgement may wait.
+    /// Estimates how far segments are apart, which is how long an acknowledgement may wait. Source: Linux
+    /// `tcp_event_data_recv`, in its ticks: with exact times an interval a little below the estimate would make that grow
+    /// by half, again and again.
     fn estimate_delay(&mut self, now: Time) {
-        let gap = now.since(self.last_arrival);
+        let now = ticks::of(now);
+        let gap = now - self.last_arrival;
         self.last_arrival = now;
         let Some(delay) = self.delay else {
             self.quick = self.quick_acks();
             self.delay = Some(DELAY_MIN);
             return;
         };
+        let rto = ticks::up(self.rto);
         self.delay = Some(if gap <= DELAY_MIN / 2 {
             delay / 2 + DELAY_MIN / 2
         } else if gap < delay {
-            (delay / 2 + gap).min(self.rto)
+            (delay / 2 + gap).min(rto)
         } else {
-            if gap > self.rto {
+            if gap > rto {
                 // Longer than the sender's likely time-out: it may be starting again.
                 self.quick = self.quick.max(self.quick_acks());
             }
@@ -337,15 +342,19 @@ impl Receiver {
         }
     }
 
+    /// Source: Linux `tcp_send_delayed_ack`.
     fn delay_ack(&mut self, now: Time) {
         let mut delay = self.delay.unwrap_or(DELAY_MIN);
         if delay > DELAY_MIN {
-            let most = self.srtt.map_or(DELAY_MAX, |rtt| rtt.max(DELAY_MIN).min(DELAY_MAX));
+            let most = self
+                .srtt
+                .map_or(DELAY_MAX, |rtt| ticks::up(rtt).max(DELAY_MIN).min(DELAY_MAX));
             delay = delay.min(most);
         }
-        let due = now + delay;
+        let now = ticks::of(now);
+        let due = ticks::fires(now, now + delay);
         self.need = match self.need {
-            AckNeed::At(at) if at <= now + delay / 4 => AckNeed::Now,
+            AckNeed::At(at) if at <= ticks::fires(now, now + delay / 4) => AckNeed::Now,
             AckNeed::At(at) => AckNeed::At(at.min(due)),
             _ => AckNeed::At(due),
         };
@@ -389,7 +398,7 @@ impl Receiver {
             && at <= now
         {
             // The delay was too short to be saved by a second segment.
-            self.delay = self.delay.map(|d| (d * 2).min(self.rto));
+            self.delay = self.delay.map(|d| (d * 2).min(ticks::up(self.rto)));
             self.need = AckNeed::Now;
         }
         if self.compression_due.is_some_and(|at| at <= now) {

@@ -1,0 +1,92 @@
+//! The kernel's coarse clock: ticks of 1 ms (`CONFIG_HZ=1000`), and when a timer that is set in ticks goes off.
+
+use sojourn_units::{Duration, Time};
+
+/// Nanoseconds of a tick.
+const TICK_NS: u64 = 1_000_000;
+
+/// A number of ticks, or a time in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ticks(u64);
+
+impl Ticks {
+    pub(crate) const fn from_millis(ms: u64) -> Self {
+        Self(ms)
+    }
+}
+
+impl std::ops::Add for Ticks {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+/// Zero if it would be negative.
+impl std::ops::Sub for Ticks {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl std::ops::Mul<u64> for Ticks {
+    type Output = Self;
+    fn mul(self, factor: u64) -> Self {
+        Self(self.0 * factor)
+    }
+}
+
+/// Rounds down.
+impl std::ops::Div<u64> for Ticks {
+    type Output = Self;
+    fn div(self, divisor: u64) -> Self {
+        Self(self.0 / divisor)
+    }
+}
+
+/// The clock at `now`: Linux's `jiffies`.
+pub(crate) const fn of(now: Time) -> Ticks {
+    Ticks(now.as_nanos() / TICK_NS)
+}
+
+/// `duration`, rounded up: Linux's `usecs_to_jiffies`.
+pub(crate) const fn up(duration: Duration) -> Ticks {
+    Ticks(duration.as_nanos().div_ceil(TICK_NS))
+}
+
+/// When a timer goes off that is set at `now` to `expires`: never early, so at the next boundary after it, and boundaries
+/// are the coarser the farther off it is. Source: Linux `kernel/time/timer.c`, `calc_index` (since 4.8).
+pub(crate) fn fires(now: Ticks, expires: Ticks) -> Time {
+    let shift = match expires.0.saturating_sub(now.0) {
+        0..63 => 0,
+        63..504 => 3,
+        504..4032 => 6,
+        _ => 9,
+    };
+    Time::from_nanos((((expires.0 >> shift) + 1) << shift) * TICK_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_is_late_by_up_to_an_eighth() {
+        // Worked by hand from the levels of the wheel: 64 buckets each, every level eight times as coarse.
+        let at = |now, expires| fires(Ticks(now), Ticks(expires)).as_nanos() / TICK_NS;
+        assert_eq!(at(1000, 1040), 1041);
+        assert_eq!(at(1000, 1062), 1063);
+        assert_eq!(at(1000, 1063), 1064);
+        assert_eq!(at(1000, 1064), 1072);
+        assert_eq!(at(1000, 1200), 1208);
+        assert_eq!(at(1000, 2000), 2048);
+    }
+
+    #[test]
+    fn ticks_round_as_the_kernel_does() {
+        assert_eq!(of(Time::from_nanos(1_999_999)), Ticks(1));
+        assert_eq!(up(Duration::from_nanos(1_000_001)), Ticks(2));
+        assert_eq!(Ticks(3) - Ticks(5), Ticks(0));
+    }
+}
