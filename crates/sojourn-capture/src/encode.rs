@@ -208,6 +208,7 @@ fn tcp(s: &Segment, c: &Conversation, from_opener: bool) -> TcpHeader {
     };
     tcp.syn = s.flags.has(Flags::SYN);
     tcp.ack = s.flags.has(Flags::ACK);
+    tcp.psh = s.flags.has(Flags::PSH);
     tcp.fin = s.flags.has(Flags::FIN);
     tcp.ece = s.flags.has(Flags::ECE);
     tcp.cwr = s.flags.has(Flags::CWR);

@@ -298,6 +298,7 @@ impl Scenario {
             ecn: t.tcp.ecn,
             delayed_ack: t.tcp.delayed_ack,
             min_rto: time("tcp.min_rto", &t.tcp.min_rto, Duration::ZERO, DURATION_MAX)?,
+            large_heads: false,
         };
         tcp.validate().map_err(|e| ScenarioError(e.to_string()))?;
         let delay_tick = time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?;

@@ -131,11 +131,12 @@ fn a_small_page_takes_three_round_trips_and_its_serialisation() {
     }
 }
 
-/// 70 segments in slow start: 10, 20 and 40, each a round trip after the other; the link is too fast to matter.
+/// Slow start: 10, 20 and 40 segments, each a round trip after the other; the link is too fast to matter. (Some of the last
+/// of 70 would wait for a delayed acknowledgement: a segment that ends a write is acknowledged alone, and one is left over.)
 #[test]
 fn a_larger_page_takes_a_round_trip_more_for_each_doubling() {
     let fast = json!({"up": "10gbit", "down": "10gbit"});
-    for (segments, trips) in [(10, 2), (11, 3), (30, 3), (31, 4), (70, 4), (71, 5)] {
+    for (segments, trips) in [(10, 2), (11, 3), (30, 3), (31, 4), (60, 4), (80, 5)] {
         for cc in ["cubic", "reno"] {
             let web = page(
                 &[segments * 1448 - 300],
@@ -148,7 +149,8 @@ fn a_larger_page_takes_a_round_trip_more_for_each_doubling() {
     }
 }
 
-/// A short flow fills the queue for 12 ms, in which the SYN (or the query) comes. Later there is no other traffic.
+/// A short flow fills the queue for half a millisecond, in which the SYN (or the query) comes: the bare ACK of its handshake leaves 66
+/// bytes too few for the second frame to pass at once. Later there is no other traffic.
 fn blocked(direction: &str, start: &str, dns: bool) -> (FetchRecord, FetchRecord, Value) {
     let link = json!({"up": "1mbit", "down": "1mbit", "qdisc_up": "pfifo limit 5", "qdisc_down": "pfifo limit 5",
                       "burst_up": "3028b", "burst_down": "3028b", "duration": "20s"});
@@ -165,7 +167,7 @@ fn blocked(direction: &str, start: &str, dns: bool) -> (FetchRecord, FetchRecord
 
 #[test]
 fn a_lost_syn_costs_one_second() {
-    let (alone, late, facts) = blocked("up", "52ms", false);
+    let (alone, late, facts) = blocked("up", "50.3ms", false);
     assert_eq!((alone.syn_retransmitted, late.syn_retransmitted), (0, 1));
     assert!(
         same(late.time_s, alone.time_s + 1.0),
@@ -174,14 +176,14 @@ fn a_lost_syn_costs_one_second() {
         late.time_s
     );
     assert!(same(late.connect_s, 1.05));
-    // The SYN of the flow, that of the client, and its repetition; of the flow's ten segments three found no room.
+    // The SYN of the flow, that of the client, and its repetition; of the flow's ten segments four found no room.
     assert_eq!(facts["up"]["syn"], json!({"offered": 3, "dropped": 1}));
     assert_eq!(facts["down"]["syn"], json!({"offered": 2, "dropped": 0}));
-    assert_eq!(facts["flow"]["data_dropped"], json!(3));
+    assert_eq!(facts["flow"]["data_dropped"], json!(4));
     // They came at once, 50 ms after the flow's SYN.
     assert_eq!(
         facts["flow"]["drop_gaps_ms"],
-        json!({"count": 2, "mean": 0.0, "cv": null})
+        json!({"count": 3, "mean": 0.0, "cv": null})
     );
     assert_eq!(facts["flow"]["syn_retransmissions"], json!(0));
     assert!(
@@ -194,10 +196,10 @@ fn a_lost_syn_costs_one_second() {
     assert_eq!(facts["down"]["first_drop_s"], json!({}));
 }
 
-/// The burst comes down 50 ms after the start, so the SYN-ACK of a SYN sent at 27 ms meets it. The client repeats its SYN.
+/// The burst comes down 50 ms after the start, so the SYN-ACK of a SYN sent at 25.3 ms meets it. The client repeats its SYN.
 #[test]
 fn a_lost_syn_ack_costs_one_second() {
-    let (alone, late, facts) = blocked("down", "27ms", false);
+    let (alone, late, facts) = blocked("down", "25.3ms", false);
     assert_eq!(late.syn_retransmitted, 1);
     assert!(
         (late.time_s - alone.time_s - 1.0).abs() < 1e-3,
@@ -210,7 +212,7 @@ fn a_lost_syn_ack_costs_one_second() {
 
 #[test]
 fn a_lost_query_costs_five_seconds() {
-    let (alone, late, facts) = blocked("up", "52ms", true);
+    let (alone, late, facts) = blocked("up", "50.3ms", true);
     assert_eq!((late.dns_retried, late.syn_retransmitted), (1, 0));
     assert!(same(late.time_s, alone.time_s + 5.0));
     assert!(same(late.dns_s, 5.05));
@@ -302,8 +304,8 @@ fn a_web_client_or_a_voice_stream_more_does_not_disturb_the_draws_of_the_others(
 fn a_flow_of_known_size_closes() {
     let r = record(&json!({"duration": "5s", "qdisc_up": "pfifo limit 1000",
                            "flows": [{"name": "short", "direction": "up", "bytes": 14_480}]}));
-    // SYN, ten segments, the ACK of the FIN.
-    assert_eq!((r.flows[0].segments_sent, r.bottleneck.up.packets), (10, 12));
-    assert_eq!(r.bottleneck.up.bytes, 74 + 10 * 1514 + 66);
+    // SYN, the ACK of the handshake, ten segments, the ACK of the FIN.
+    assert_eq!((r.flows[0].segments_sent, r.bottleneck.up.packets), (10, 13));
+    assert_eq!(r.bottleneck.up.bytes, 74 + 66 + 10 * 1514 + 66);
     assert!(same(r.flows[0].goodput_mbit, 14_480.0 * 8.0 / 5e6));
 }

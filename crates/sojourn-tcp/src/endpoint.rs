@@ -302,6 +302,9 @@ impl Endpoint {
             self.sender.poll(now)
         };
         if let Some(out) = out {
+            if out.len > 0 {
+                self.receiver.on_data_sent(now);
+            }
             let mut segment = Segment {
                 seq: out.seq,
                 len: out.len,

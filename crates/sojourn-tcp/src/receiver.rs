@@ -46,6 +46,10 @@ enum AckNeed {
 /// Source: RFC 9293 section 3.10.7.4, RFC 5681 section 4.2, RFC 2018, RFC 2883; the policy of delays, quick
 /// acknowledgements and SACK compression is Linux 6.1's.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a state variable of its own in Linux"
+)]
 pub struct Receiver {
     /// Next byte expected.
     next: u64,
@@ -78,6 +82,13 @@ pub struct Receiver {
     delayed: bool,
     /// Acknowledgements above a gap may be merged (Linux since 4.18).
     compresses: bool,
+    /// What the application has read since the last acknowledgement ended with PSH or with less than a full segment. It is
+    /// acknowledged at once, unless this end answers with data. Source: Linux `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`.
+    pushed: bool,
+    /// Whether `pushed` counts. Deviation: in Linux 3.14 short segments do, as they do since.
+    heeds_push: bool,
+    /// This end sends data soon after it has received some. Source: Linux `tcp_event_data_sent`.
+    answers: bool,
     window: ReceiveWindow,
     srtt: Option<Duration>,
     /// This side's own retransmission time-out: what counts as a long pause, and bounds the delay.
@@ -110,6 +121,9 @@ impl Receiver {
             echo_ce: false,
             delayed: p.delayed_ack,
             compresses: p.variant != Variant::Linux314,
+            pushed: false,
+            heeds_push: p.variant != Variant::Linux314,
+            answers: false,
             window,
             srtt: None,
             rto: crate::rtt::RTO_INITIAL,
@@ -200,6 +214,9 @@ impl Receiver {
         if end > self.next && self.window.on_segment(segment.len, full, segment.ts_ecr, now) {
             // Linux: a segment that enlarges the window is acknowledged at once.
             self.quick |= 1;
+        }
+        if !full || segment.flags.has(Flags::PSH) {
+            self.pushed = self.heeds_push;
         }
         if start == self.next && self.ranges.is_empty() {
             self.next = end;
@@ -322,7 +339,8 @@ impl Receiver {
         if self.need == AckNeed::Now {
             return;
         }
-        if self.next - self.acked > self.largest_segment || self.quick > 0 || !self.delayed {
+        let read_to_its_end = self.pushed && !self.answers;
+        if self.next - self.acked > self.largest_segment || self.quick > 0 || !self.delayed || read_to_its_end {
             self.need = AckNeed::Now;
         } else if self.ranges.is_empty() {
             self.delay_ack(now);
@@ -397,13 +415,27 @@ impl Receiver {
         if let AckNeed::At(at) = self.need
             && at <= now
         {
-            // The delay was too short to be saved by a second segment.
-            self.delay = self.delay.map(|d| (d * 2).min(ticks::up(self.rto)));
+            if std::mem::take(&mut self.answers) {
+                self.delay = self.delay.map(|_| DELAY_MIN);
+            } else {
+                // The delay was too short to be saved by a second segment.
+                self.delay = self.delay.map(|d| (d * 2).min(ticks::up(self.rto)));
+            }
             self.need = AckNeed::Now;
         }
         if self.compression_due.is_some_and(|at| at <= now) {
             self.compression_due = None;
             self.need = AckNeed::Now;
+        }
+    }
+
+    /// This end sends data.
+    #[inline]
+    pub(crate) fn on_data_sent(&mut self, now: Time) {
+        if let Some(delay) = self.delay
+            && ticks::of(now) - self.last_arrival < delay
+        {
+            self.answers = self.heeds_push;
         }
     }
 
@@ -427,6 +459,7 @@ impl Receiver {
             self.write_sacks(segment);
         }
         self.need = AckNeed::None;
+        self.pushed = false;
         self.acked = self.next;
         self.compressed = 0;
         self.compression_due = None;

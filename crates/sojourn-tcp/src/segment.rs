@@ -28,6 +28,8 @@ impl Flags {
     /// IP: congestion experienced.
     pub const CE: Self = Self(32);
 
+    /// The sender's application has paused: Linux sets it on the last segment of a write.
+    pub const PSH: Self = Self(64);
     /// The sender has nothing more to send. The highest bit, so that a segment's span is its length and one shift.
     pub const FIN: Self = Self(128);
 

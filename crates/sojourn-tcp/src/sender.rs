@@ -8,7 +8,7 @@ use crate::recovery::Undo;
 use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
-use crate::send_buffer::SendBuffer;
+use crate::send_buffer::{SendBuffer, View};
 use crate::timers::TimerKind;
 use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
@@ -193,7 +193,7 @@ impl Sender {
             sent_in_burst: 0,
             last_send: None,
             initial_window: p.initial_window,
-            buffer: SendBuffer::new(p.variant),
+            buffer: SendBuffer::new(p.variant, p.large_heads),
             stats: SenderStats::default(),
         }
     }
@@ -307,12 +307,26 @@ impl Sender {
             }
         }
         self.finish_burst();
+        if self.buffer.fill(self.view()) && self.board.in_flight() < self.window.cwnd {
+            return self.next_new(now);
+        }
         None
+    }
+
+    fn view(&self) -> View {
+        View {
+            mss: self.mss,
+            una: self.una,
+            written: self.written,
+            cwnd: self.window.cwnd,
+            reordering: self.reordering,
+            window_end: self.window_end,
+        }
     }
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
         let len = self.next_len();
-        if len == 0 || self.nxt + u64::from(len) > self.window_end || !self.buffer.has_room(self.board.packets_out()) {
+        if len == 0 || self.nxt + u64::from(len) > self.window_end {
             return None;
         }
         Some(self.send_new(len, now))
@@ -320,7 +334,8 @@ impl Sender {
 
     /// Sequence numbers that the next new segment takes. A FIN rides on the last segment, which may be a full one.
     pub(crate) fn next_len(&self) -> u16 {
-        let len = (self.written - self.nxt).min(u64::from(self.mss));
+        // A FIN may have gone out before the buffer was told of it.
+        let len = self.buffer.end().saturating_sub(self.nxt).min(u64::from(self.mss));
         (len + u64::from(self.nxt + len == self.fin)) as u16
     }
 
@@ -369,6 +384,9 @@ impl Sender {
         if self.send_cwr {
             flags |= Flags::CWR;
             self.send_cwr = false;
+        }
+        if self.buffer.takes_push(self.nxt) {
+            flags |= Flags::PSH;
         }
         self.outgoing(seq, len, flags)
     }

@@ -100,7 +100,11 @@ fn take(endpoint: &mut Endpoint, now: Time, sent: &mut Vec<Sent>) {
 
 /// Tells our sender what the kernel was told; answers what it sends.
 fn replay(events: &[(Time, Event)]) -> (Vec<Sent>, SenderStats) {
-    let mut endpoint = Endpoint::client(&TcpParams::default()).expect("the defaults are valid");
+    let params = TcpParams {
+        large_heads: true,
+        ..TcpParams::default()
+    };
+    let mut endpoint = Endpoint::client(&params).expect("the defaults are valid");
     endpoint.write(1 << 40);
     let mut sent = Vec::new();
     for (now, event) in events {

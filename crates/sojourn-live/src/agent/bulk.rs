@@ -2,13 +2,14 @@
 //!
 //! One actor has all flows, so that there is one timer for the bins. A sender is an application that always has data:
 //! it writes as much as the kernel takes, and again when a third of the kernel's buffer is free (which is when `epoll`
-//! tells). A receiver is woken for a few segments at a time, and then reads all that is there.
+//! tells). A receiver reads each segment as it comes. (With `SO_RCVLOWAT` at four segments a run would cost half, but the kernel would
+//! not acknowledge at once what ends with PSH, as it does for an application that reads.)
 
 use super::actor::{Doing, signed};
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends, TcpInfo};
 use super::{Actor, AgentError, Host, World};
-use nix::sys::socket::sockopt::{SetStruct, Timestamping};
+use nix::sys::socket::sockopt::Timestamping;
 use nix::sys::socket::{TimestampingFlag, setsockopt};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -27,11 +28,6 @@ const WRITE: usize = 1 << 20;
 const READ: usize = 1 << 22;
 /// What an application that is limited in rate writes at a time: a full segment, as the simulator's does.
 const CHUNK: u64 = 1448;
-/// For how much a receiver is woken, bytes: four full segments, as a network card with receive offload or a busy machine
-/// would have it. Nothing is counted later for it, because each bin ends with a read, and the kernel acknowledges as if
-/// all were read (`__tcp_ack_snd_check`: what is there is less than `SO_RCVLOWAT`). A wake-up for each segment would
-/// double the cost of a run on a virtual-time kernel. Flows that are limited in rate are read at once.
-const WAKE: i32 = 4 * CHUNK as i32;
 /// Timer of the bins; timer `1 + i` is that of flow `i`.
 const BINS: u32 = 0;
 /// Keys of sockets: this many for each flow.
@@ -42,13 +38,6 @@ const SENDER: u32 = 2;
 /// `SOF_TIMESTAMPING_SOFTWARE`, `_OPT_ID`, `_TX_ACK` and `_OPT_TSONLY` (`linux/net_tstamp.h`): the kernel tells on the
 /// socket's error queue when the last byte of the next write is acknowledged.
 const TELL_ACKNOWLEDGEMENT: u32 = 1 << 4 | 1 << 7 | 1 << 9 | 1 << 11;
-
-// A socket is told to be readable when this much is there, and not before.
-nix::setsockopt_impl!(ReceiveLow, libc::SOL_SOCKET, libc::SO_RCVLOWAT, i32, SetStruct<i32>);
-
-/// `SO_RCVLOWAT` (socket(7)).
-#[derive(Clone, Copy, Debug)]
-struct ReceiveLow;
 
 /// All TCP flows.
 #[derive(Debug)]
@@ -258,10 +247,6 @@ impl Flow {
             Err(Errno::AGAIN | Errno::CONNABORTED) => return Ok(()),
             Err(e) => return Err(e).doing(|| format!("cannot accept the connection of {}", self.plan.name)),
         };
-        if self.plan.rate_bps.is_none() {
-            setsockopt(&socket, ReceiveLow, &WAKE)
-                .doing(|| format!("cannot set when the receiver of {} is woken", self.plan.name))?;
-        }
         world.deregister(key(i, LISTENER), listener.as_fd())?;
         self.listener = None;
         world.register(key(i, RECEIVER), socket.as_fd(), false)?;

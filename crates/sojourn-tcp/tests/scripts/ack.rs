@@ -152,7 +152,36 @@ fn a_gap_and_its_filling_are_acknowledged_at_once() {
     let start = 1 + 22 * MSS;
     assert!(peer.bytes(start + 100, 100, 3).is_some());
     assert_eq!(peer.bytes(start, 100, 3).expect("at once").ack, start + 200);
-    assert!(peer.bytes(start + 200, 100, 3).is_none());
+    assert!(peer.bytes(start + 200, MSS as u16, 3).is_none());
+}
+
+/// Linux `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`: what an application has read to its end is not held back.
+#[test]
+fn a_short_segment_is_acknowledged_at_once_by_an_end_that_only_listens() {
+    let mut peer = Peer::settled();
+    let ack = peer.bytes(1 + 20 * MSS, 100, 3).expect("at once");
+    assert_eq!(ack.ack, 1 + 20 * MSS + 100);
+    // Linux 3.14 is modelled without.
+    let mut old = Peer::new(&TcpParams {
+        variant: sojourn_tcp::Variant::Linux314,
+        ..TcpParams::default()
+    });
+    for k in 0..20 {
+        old.data(k, 2);
+        old.wait(MS);
+    }
+    old.wait(MS * 41);
+    assert!(old.bytes(1 + 20 * MSS, 100, 3).is_none());
+}
+
+#[test]
+fn an_end_that_answers_lets_its_data_carry_the_acknowledgement() {
+    let mut peer = Peer::settled();
+    peer.bytes(1 + 20 * MSS, 100, 3).expect("at once");
+    peer.server.write(200);
+    let answer = peer.server.poll_transmit(peer.now).expect("data");
+    assert_eq!(answer.len, 200);
+    assert!(peer.bytes(1 + 20 * MSS + 100, 100, 3).is_none());
 }
 
 /// RFC 2883 section 4: the duplicate is the first block; example 4.2.1 (with the data already acknowledged).
