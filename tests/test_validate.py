@@ -323,6 +323,8 @@ def test_disciplines_that_cannot_be_compared_are_refused() -> None:
         asked_for(["pie", "codel", "pie"])
     with pytest.raises(ParamError, match="variant"):
         asked_for(["codel variant ns2"])
+    with pytest.raises(ParamError, match="variant ns2: leave _ns2 away"):
+        asked_for(["rural:fq_codel_ns2"])
 
 
 def test_links_are_read_down_before_up() -> None:

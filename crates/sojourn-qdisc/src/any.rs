@@ -2,8 +2,8 @@
 
 use crate::grammar::Kind;
 use crate::{
-    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, Packet, PfifoFast, Pie, Qdisc, QdiscStats, Red, Sfq,
-    Tbf,
+    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, FqCodelVariant, Packet, PfifoFast, Pie, Qdisc,
+    QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
 
@@ -23,8 +23,10 @@ pub enum AnyQdisc<P> {
     Codel(Codel<P>),
     /// `sfq`.
     Sfq(Sfq<P>),
-    /// `fq_codel`.
+    /// `fq_codel`, but for `variant ns2`.
     FqCodel(FqCodel<P>),
+    /// `fq_codel variant ns2`.
+    SfqCodel(SfqCodel<P>),
     /// `tbf` over its own FIFO.
     Tbf(Tbf<P, Fifo<P>>),
 }
@@ -41,6 +43,9 @@ impl<P: Packet> AnyQdisc<P> {
             Kind::Pie(params) => Self::Pie(Pie::new(*params, seed).expect(CHECKED)),
             Kind::Sfq(params) => Self::Sfq(Sfq::new(*params, seed).expect(CHECKED)),
             Kind::Codel(spec) => Self::Codel(Codel::new(spec.params, spec.limit).expect(CHECKED)),
+            Kind::FqCodel(params) if params.variant == FqCodelVariant::Ns2 => {
+                Self::SfqCodel(SfqCodel::new(*params).expect(CHECKED))
+            }
             Kind::FqCodel(params) => Self::FqCodel(FqCodel::new(*params).expect(CHECKED)),
             Kind::Tbf(params) => Self::Tbf(Tbf::with_fifo(*params).expect(CHECKED)),
         }
@@ -58,6 +63,7 @@ macro_rules! each {
             AnyQdisc::Sfq($q) => $call,
             AnyQdisc::Codel($q) => $call,
             AnyQdisc::FqCodel($q) => $call,
+            AnyQdisc::SfqCodel($q) => $call,
             AnyQdisc::Tbf($q) => $call,
         }
     };

@@ -84,9 +84,12 @@ impl Discipline {
                     }
                     Kind::Codel(c) => c.params.variant = CodelVariant::Linux,
                     Kind::FqCodel(p) => {
-                        if p.variant == FqCodelVariant::Linux314 {
+                        if p.variant != FqCodelVariant::Linux {
                             p.memory_limit = FqCodelParams::LINUX.memory_limit;
                             p.drop_batch = FqCodelParams::LINUX.drop_batch;
+                        }
+                        if p.quantum == 0 {
+                            p.quantum = FqCodelParams::LINUX.quantum;
                         }
                         p.variant = FqCodelVariant::Linux;
                         p.codel.variant = CodelVariant::Linux;

@@ -30,7 +30,7 @@ pub use any::AnyQdisc;
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
 pub use discipline::{Discipline, KernelOptions, kernel_options};
 pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
-pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant};
+pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
 pub use grammar::{KernelOnly, KindInfo, OptionValue, ParameterInfo, QdiscSpec, SpecError, kinds};
 pub use packet::{Departure, DropReason, DropSink, Dropped, Packet, Queued};
 pub use param::ParamError;

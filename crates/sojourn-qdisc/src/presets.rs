@@ -1,6 +1,6 @@
 //! Presets: parameter sets published in a paper, by name and link rate.
 //!
-//! `gbw:` is Table 1 of seed 000 with the variants of its kernel, 3.14; `rural:` is seed 001. The table has columns for
+//! `gbw:` is Table 1 of seed 000 with the variants of its kernel, 3.14. The table has columns for
 //! 1, 10 and 100 Mbit/s; a link of another rate gets what the table's own rules give:
 //!
 //! - FIFO, SFQ and `fq_nocodel` hold 127 packets below 100 Mbit/s, 1000 from there on;
@@ -8,7 +8,14 @@
 //!   1 Mbit/s column), min is one frame and max two;
 //! - `CoDel`'s target is 5 ms, but at least the time of one full frame, rounded up to a millisecond (13 ms at 1 Mbit/s).
 //!
-//! Deviation: the paper does not give ARED's limit, avpkt and burst. Taken are limit = max(400000, 4 max) bytes,
+//! `rural:` is seed 001: every discipline holds 25 packets, whatever the link's rate. `CoDel` and FQ-CoDel have the paper's
+//! own parameters, target 65 ms and interval 300 ms, or with `_default` those of the RFC, 5 ms and 100 ms; with `_ns2` they
+//! behave as in the paper's simulations (Figures 3 to 6), else as the current Linux kernel.
+//!
+//! Deviation: the kernel of seed 001's emulation was 3.14; the names without `_ns2` have today's behaviour. That paper does
+//! not give the ECN switch either: it is off.
+//!
+//! Deviation: the paper of Table 1 does not give ARED's limit, avpkt and burst. Taken are limit = max(400000, 4 max) bytes,
 //! avpkt 1000 as tc-red(8) advises, and `tc`'s own burst (2 min + max) / (3 avpkt), the values of the reference
 //! measurements on the real kernel. Nor does it give the ECN switch: it is off everywhere, as in the paper's traffic.
 
@@ -25,8 +32,16 @@ pub(crate) const NAMES: &[&str] = &[
     "gbw:sfq",
     "gbw:fq_codel",
     "gbw:fq_nocodel",
+    "rural:droptail",
     "rural:codel",
     "rural:fq_codel",
+    "rural:codel_default",
+    "rural:fq_codel_default",
+    "rural:sfq",
+    "rural:codel_ns2",
+    "rural:fq_codel_ns2",
+    "rural:codel_default_ns2",
+    "rural:fq_codel_default_ns2",
 ];
 
 /// A published parameter set.
@@ -86,8 +101,28 @@ fn summary(name: &str) -> &'static str {
         "gbw:sfq" => "The Good, the Bad and the WiFi, Table 1: SFQ",
         "gbw:fq_codel" => "The Good, the Bad and the WiFi, Table 1: FQ-CoDel of Linux 3.14",
         "gbw:fq_nocodel" => "The Good, the Bad and the WiFi, Table 1: FQ-CoDel without CoDel",
+        "rural:droptail" => "Tackling Bufferbloat in Capacity-limited Networks: the FIFO of 25 packets",
         "rural:codel" => "Tackling Bufferbloat in Capacity-limited Networks: CoDel, target 65 ms, interval 300 ms",
-        _ => "Tackling Bufferbloat in Capacity-limited Networks: FQ-CoDel, target 65 ms, interval 300 ms",
+        "rural:fq_codel" => {
+            "Tackling Bufferbloat in Capacity-limited Networks: FQ-CoDel, target 65 ms, interval 300 ms"
+        }
+        "rural:codel_default" => {
+            "Tackling Bufferbloat in Capacity-limited Networks: CoDel, target 5 ms, interval 100 ms"
+        }
+        "rural:fq_codel_default" => {
+            "Tackling Bufferbloat in Capacity-limited Networks: FQ-CoDel, target 5 ms, interval 100 ms"
+        }
+        "rural:sfq" => "Tackling Bufferbloat in Capacity-limited Networks: SFQ of 25 packets",
+        "rural:codel_ns2" => {
+            "Tackling Bufferbloat in Capacity-limited Networks: CoDel of ns-2, target 65 ms, interval 300 ms"
+        }
+        "rural:fq_codel_ns2" => {
+            "Tackling Bufferbloat in Capacity-limited Networks: sfqCoDel of ns-2, target 65 ms, interval 300 ms"
+        }
+        "rural:codel_default_ns2" => {
+            "Tackling Bufferbloat in Capacity-limited Networks: CoDel of ns-2, target 5 ms, interval 100 ms"
+        }
+        _ => "Tackling Bufferbloat in Capacity-limited Networks: sfqCoDel of ns-2, target 5 ms, interval 100 ms",
     }
 }
 
@@ -105,9 +140,25 @@ fn text(name: &str, rate: Rate) -> String {
         "gbw:fq_nocodel" => {
             format!("fq_codel limit {fifo} target 100s interval 100s noecn variant linux-3.14")
         }
-        "rural:codel" => "codel limit 25 target 65ms interval 300ms noecn".to_owned(),
-        _ => "fq_codel limit 25 target 65ms interval 300ms noecn".to_owned(),
+        "rural:droptail" => "pfifo limit 25".to_owned(),
+        "rural:sfq" => "sfq limit 25".to_owned(),
+        _ => rural(name),
     }
+}
+
+/// Source: seed 001 section III.A (25 packets), IV.A and IV.D (the two parameter sets). Names are
+/// `rural:KIND[_default][_ns2]`.
+fn rural(name: &str) -> String {
+    let name = name.trim_start_matches("rural:");
+    let (name, variant) = name
+        .strip_suffix("_ns2")
+        .map_or((name, ""), |name| (name, " variant ns2"));
+    let (kind, times) = name
+        .strip_suffix("_default")
+        .map_or((name, "target 65ms interval 300ms"), |kind| {
+            (kind, "target 5ms interval 100ms")
+        });
+    format!("{kind} limit 25 {times} noecn{variant}")
 }
 
 /// Source: seed 000 section 4.4 and Table 1: 5 ms, at least one frame's time.

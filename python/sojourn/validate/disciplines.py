@@ -17,6 +17,8 @@ from sojourn.errors import ParamError
 #: Of the presets, whose kernel is not the one that is compared with.
 _OLD_KERNEL = " variant linux-3.14"
 _VARIANT = "variant"
+#: Of presets with the behaviour of ns-2, which no kernel has.
+_OF_NS2 = "_ns2"
 _PRESETS = ("gbw:", "rural:")
 
 
@@ -71,6 +73,9 @@ def asked_for(texts: Sequence[str]) -> tuple[Discipline, ...]:
             raise ParamError(message)
         if _VARIANT in text.split():
             message = f"qdisc is {text!r}, but the kernel has no variant but its own: leave the word away"
+            raise ParamError(message)
+        if text.startswith(_PRESETS) and text.endswith(_OF_NS2):
+            message = f"qdisc is {text!r}, but the kernel has no variant ns2: leave {_OF_NS2} away"
             raise ParamError(message)
     return tuple(_one(text) for text in texts)
 

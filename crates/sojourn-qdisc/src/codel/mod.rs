@@ -32,8 +32,13 @@ pub enum CodelVariant {
     Linux314,
     /// RFC 8289 section 5 to the letter: at-or-later, the exact square root, an empty queue is below target.
     Rfc8289,
-    /// ns-2's `CoDelQueue` (seed 001): as the RFC, but resuming with `count - 1`, and the backlog is tested against the
-    /// largest packet seen so far.
+    /// ns-2's `CoDelQueue` (`queue/codel.cc` of 2012; seed 001): as the RFC, but resuming with `count - 1` if count > 1; the
+    /// bytes left in the queue are tested against the largest packet seen so far, at least 256 bytes; and before the first
+    /// packet nothing counts as below target, so that it is dropped if it is late itself (it never is where the link
+    /// takes it at once).
+    ///
+    /// Deviation: the default limit is Linux's 1000 packets (ns-2: 50, set by each script); `ecn` and `ce_threshold` are
+    /// taken, which ns-2 does not have; time is counted in nanoseconds, ns-2's in seconds in floating point.
     Ns2,
 }
 
@@ -135,11 +140,23 @@ pub struct CodelStats {
 /// `tc`'s default limit of `codel`, packets.
 pub(crate) const DEFAULT_LIMIT: u32 = 1000;
 /// Linux starts with this as the largest packet seen in 3.14, and so does ns-2.
-const SMALLEST_MAX_PACKET: u64 = 256;
+pub(crate) const SMALLEST_MAX_PACKET: u64 = 256;
 /// Dropping that ended less than this many intervals ago is resumed. Source: RFC 8289 section 5.4.
 const RESUME_INTERVALS: u64 = 16;
 
 impl CodelState {
+    /// The state of a queue that had no packet yet.
+    ///
+    /// Source: RFC 8289 section 5.3 and `codel_vars_init`: all zero. ns-2 `CoDelQueue::reset` sets `first_above_time_` to
+    /// -1, which is neither "below target" (0) nor in the future.
+    #[must_use]
+    pub fn new(variant: CodelVariant) -> Self {
+        Self {
+            first_above: (variant == CodelVariant::Ns2).then_some(Time::ZERO),
+            ..Self::default()
+        }
+    }
+
     /// Judges the packet at the head. Source: RFC 8289 section 5.6, `dodequeue`.
     #[inline]
     fn ok_to_drop(
@@ -300,7 +317,7 @@ fn mark<P: Packet>(packet: &mut P) -> bool {
 }
 
 #[cold]
-fn discard<P>(queued: Queued<P>, now: Time, stats: &mut CodelStats, drops: &mut dyn DropSink<P>) {
+pub(crate) fn discard<P>(queued: Queued<P>, now: Time, stats: &mut CodelStats, drops: &mut dyn DropSink<P>) {
     stats.drops += 1;
     drops.dropped(Dropped {
         packet: queued.packet,

@@ -32,7 +32,7 @@ impl<P: Packet> Codel<P> {
         Ok(Self {
             params,
             limit,
-            state: CodelState::default(),
+            state: CodelState::new(params.variant),
             counters: CodelStats::default(),
             drop_overlimit: 0,
             ring: VecDeque::new(),

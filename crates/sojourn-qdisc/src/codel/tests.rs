@@ -199,3 +199,22 @@ fn a_peeked_packet_is_still_in_the_backlog_and_its_sojourn_goes_on() {
     assert_eq!((d.packet.id, d.sojourn), (0, Duration::from_millis(9)));
     assert_eq!(b.packets(), 1);
 }
+
+#[test]
+fn ns2_drops_a_first_packet_that_is_late_itself() {
+    // Nothing was below target before it. Where the first is taken in time, or the queue was asked while empty, an
+    // interval is waited for as by the RFC.
+    let mut b = bench("codel variant ns2");
+    b.put_many(ms(0), 10, 1000, 0);
+    assert_eq!((b.get(ms(5)), b.dropped()), (Some(1), vec![0]));
+    for first in [Some(0), None] {
+        let mut b = bench("codel variant ns2");
+        if first.is_none() {
+            b.get(ms(0));
+        }
+        b.put_many(ms(0), 10, 1000, 0);
+        assert_eq!(b.get(ms(if first.is_some() { 4 } else { 5 })), Some(0));
+        b.get(ms(10));
+        assert!(b.drops.is_empty());
+    }
+}

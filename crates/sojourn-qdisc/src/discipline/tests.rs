@@ -270,6 +270,14 @@ fn a_kernel_is_not_told_of_variants() {
             "fq_codel limit 127 variant linux-3.14",
             "fq_codel limit 127 flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb ecn drop_batch 64",
         ),
+        (
+            "fq_codel limit 25 target 65ms interval 300ms variant ns2",
+            "fq_codel limit 25 flows 1024 quantum 1514 target 65ms interval 300ms memory_limit 32Mb noecn drop_batch 64",
+        ),
+        (
+            "fq_codel quantum 300 variant ns2",
+            "fq_codel limit 50 flows 1024 quantum 300 target 5ms interval 100ms memory_limit 32Mb noecn drop_batch 64",
+        ),
         ("pfifo_fast variant linux-3.14", "pfifo_fast limit 1000"),
         ("cake", "cake"),
     ] {

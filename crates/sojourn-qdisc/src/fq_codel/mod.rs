@@ -1,9 +1,13 @@
 //! `fq_codel`: many queues served round robin, new ones first, each under `CoDel`.
 //!
-//! Source: RFC 8290; Linux `sch_fq_codel.c`; seed 000 sections 4.6 and 4.7, seed 001 section II.B.
+//! Source: RFC 8290; Linux `sch_fq_codel.c`; seed 000 sections 4.6 and 4.7, seed 001 section II.B. ns-2's form is
+//! [`SfqCodel`].
 
+mod ns2;
 #[cfg(test)]
 mod tests;
+
+pub use ns2::SfqCodel;
 
 use crate::codel::{CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue, packet_limit};
 use crate::fifo::MTU;
@@ -22,16 +26,29 @@ pub enum FqCodelVariant {
     Linux,
     /// Linux 3.14: on overflow one packet goes from the head of the fattest queue; no memory limit; `CoDel` of 3.14.
     Linux314,
+    /// ns-2's sfqCoDel (seed 001, Figures 3 to 6), which is another discipline: see [`SfqCodel`].
+    Ns2,
 }
 
-/// Parameters of [`FqCodel`].
+impl FqCodelVariant {
+    /// As the grammar spells it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "linux",
+            Self::Linux314 => "linux-3.14",
+            Self::Ns2 => "ns2",
+        }
+    }
+}
+
+/// Parameters of [`FqCodel`] and [`SfqCodel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelParams {
-    /// Packets in all queues together; beyond it the fattest queue is dropped from.
+    /// Packets in all queues together; beyond it the fattest queue is dropped from (ns2: the arrival is refused).
     pub limit: u32,
     /// Queues; a packet goes to queue `flow_hash % flows`.
     pub flows: u32,
-    /// Bytes a queue may send per round.
+    /// Bytes a queue may send per round; with ns2 also 0, for one packet of any size.
     pub quantum: u32,
     /// `CoDel`'s parameters, for every queue. Its one-packet test sees the backlog of the whole discipline, as in Linux.
     pub codel: CodelParams,
@@ -76,6 +93,19 @@ impl FqCodelParams {
         variant: FqCodelVariant::Linux314,
         ..Self::LINUX
     };
+    /// ns-2's defaults: limit 50 (`ns-default.tcl`), whole packets, target 5 ms, interval 100 ms, no marking; 1024 queues.
+    pub const NS2: Self = Self {
+        limit: 50,
+        quantum: 0,
+        codel: CodelParams {
+            variant: CodelVariant::Ns2,
+            ..CodelParams::DEFAULT
+        },
+        memory_limit: None,
+        drop_batch: 1,
+        variant: FqCodelVariant::Ns2,
+        ..Self::LINUX
+    };
     /// Seed 000 section 4.7: `CoDel` switched off by a target of 100 s.
     ///
     /// Deviation: Table 1 of the seed prints the 100 s in the row of the interval, the text says target; both are set.
@@ -96,20 +126,28 @@ impl FqCodelParams {
         const KIND: &str = "fq_codel";
         packet_limit(KIND, self.limit)?;
         in_range(KIND, "flows", u64::from(self.flows), 1, 65_536)?;
-        in_range(KIND, "quantum", u64::from(self.quantum), 256, 1 << 20)?;
+        if !(self.variant == FqCodelVariant::Ns2 && self.quantum == 0) {
+            in_range(KIND, "quantum", u64::from(self.quantum), 256, 1 << 20)?;
+        }
         in_range(KIND, "drop_batch", u64::from(self.drop_batch), 1, u64::from(u32::MAX))?;
         if let Some(memory) = self.memory_limit {
             in_range(KIND, "memory_limit", memory.get(), 1, 1 << 31)?;
         }
-        if self.variant == FqCodelVariant::Linux314 {
+        if self.variant != FqCodelVariant::Linux {
             in_range(KIND, "drop_batch", u64::from(self.drop_batch), 1, 1)?;
             if let Some(memory) = self.memory_limit {
-                return Err(ParamError::new(
-                    KIND,
-                    "memory_limit",
-                    memory.to_string(),
-                    "absent with variant linux-3.14",
-                ));
+                let rule = format!("absent with variant {}", self.variant.name());
+                return Err(ParamError::new(KIND, "memory_limit", memory.to_string(), rule));
+            }
+        }
+        if self.variant == FqCodelVariant::Ns2 {
+            if self.codel.ecn {
+                let rule = "noecn with variant ns2, which marks nothing";
+                return Err(ParamError::new(KIND, "ecn", "ecn", rule));
+            }
+            if let Some(threshold) = self.codel.ce_threshold {
+                let rule = "absent with variant ns2, which marks nothing";
+                return Err(ParamError::new(KIND, "ce_threshold", threshold.to_string(), rule));
             }
         }
         self.codel.validate(KIND)
@@ -199,9 +237,13 @@ impl<P: Packet> FqCodel<P> {
     /// All queues empty.
     ///
     /// # Errors
-    /// [`ParamError`] for parameters that cannot be used.
+    /// [`ParamError`] for parameters that cannot be used, or of variant ns2.
     pub fn new(params: FqCodelParams) -> Result<Self, ParamError> {
         params.validate()?;
+        if params.variant == FqCodelVariant::Ns2 {
+            let rule = "linux or linux-3.14: ns2 is SfqCodel";
+            return Err(ParamError::new("fq_codel", "variant", params.variant.name(), rule));
+        }
         let flow = Flow {
             packets: List::EMPTY,
             next: NIL,

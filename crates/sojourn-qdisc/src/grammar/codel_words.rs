@@ -27,7 +27,7 @@ impl CodelSpec {
 impl Grammar for CodelSpec {
     const KIND: &'static str = "codel";
     const SUMMARY: &'static str = "one queue, drops from its head while the delay stays above target";
-    const SOURCE: &'static str = "RFC 8289; tc-codel(8); Linux sch_codel.c";
+    const SOURCE: &'static str = "RFC 8289; tc-codel(8); Linux sch_codel.c; ns-2 codel.cc";
     const WORDS: &'static [Word<Self>] = &[
         Word {
             names: &["limit"],
@@ -106,12 +106,12 @@ impl Grammar for CodelSpec {
 impl Grammar for FqCodelParams {
     const KIND: &'static str = "fq_codel";
     const SUMMARY: &'static str = "a queue per flow served round robin, new flows first, each under CoDel";
-    const SOURCE: &'static str = "RFC 8290; tc-fq_codel(8); Linux sch_fq_codel.c";
+    const SOURCE: &'static str = "RFC 8290; tc-fq_codel(8); Linux sch_fq_codel.c; ns-2 sfqcodel.cc";
     const WORDS: &'static [Word<Self>] = &[
         Word {
             names: &["limit"],
             form: Form::Value("packets"),
-            help: "packets in all queues together; beyond it the fattest queue is dropped from",
+            help: "packets in all queues together; beyond it the fattest queue is dropped from (ns2: arrivals are refused)",
             set: |c, given| {
                 c.limit = given.count()?;
                 Ok(())
@@ -131,7 +131,7 @@ impl Grammar for FqCodelParams {
         Word {
             names: &["quantum"],
             form: Form::Value("bytes"),
-            help: "bytes a queue may send per round",
+            help: "bytes a queue may send per round (ns2: 0, its default, for one packet of any size)",
             set: |c, given| {
                 c.quantum = u32::try_from(given.bytes()?.get()).map_err(|_| given.error("<= 1048576"))?;
                 Ok(())
@@ -199,13 +199,13 @@ impl Grammar for FqCodelParams {
             show: |c| (c.variant == FqCodelVariant::Linux).then(|| c.drop_batch.to_string()),
         },
     ];
-    const VARIANTS: &'static [Variant<Self>] = &[("linux-3.14", || Self::LINUX_3_14)];
+    const VARIANTS: &'static [Variant<Self>] = &[("linux-3.14", || Self::LINUX_3_14), ("ns2", || Self::NS2)];
 
     fn defaults() -> Self {
         Self::LINUX
     }
     fn variant(&self) -> Option<&'static str> {
-        (self.variant == FqCodelVariant::Linux314).then_some("linux-3.14")
+        (self.variant != FqCodelVariant::Linux).then(|| self.variant.name())
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.validate()

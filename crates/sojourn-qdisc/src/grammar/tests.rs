@@ -106,6 +106,8 @@ fn canonical_text_says_the_same_again() {
         "codel target 1.5ms interval 30.5ms ecn variant rfc8289",
         "fq_codel flows 7 quantum 300 memory_limit 4Mb ce_threshold 2ms",
         "fq_codel variant linux-3.14 noecn",
+        "fq_codel variant ns2",
+        "fq_codel limit 25 flows 256 quantum 1500 target 65ms interval 300ms variant ns2",
         "pie dq_rate_estimator bytemode ecn alpha 0 beta 32",
         "pie variant linux-3.14 bytemode",
         "red limit 400000 avpkt 1000 probability 0.1 ecn harddrop nodrop adaptive",
@@ -239,6 +241,43 @@ fn bad_values_name_field_value_and_rule() {
     ] {
         assert_eq!(error(text), message, "{text}");
     }
+}
+
+#[test]
+fn fq_codel_of_ns2_takes_what_ns2_has() {
+    for (text, message) in [
+        ("fq_codel quantum 0", "fq_codel.quantum is 0, but must be >= 256"),
+        (
+            "fq_codel quantum 255 variant ns2",
+            "fq_codel.quantum is 255, but must be >= 256",
+        ),
+        (
+            "fq_codel variant ns2 ecn",
+            "fq_codel.ecn is ecn, but must be noecn with variant ns2, which marks nothing",
+        ),
+        (
+            "fq_codel variant ns2 ce_threshold 1ms",
+            "fq_codel.ce_threshold is 1ms, but must be absent with variant ns2, which marks nothing",
+        ),
+        (
+            "fq_codel variant ns2 memory_limit 4Mb",
+            "fq_codel.memory_limit is 4194304b, but must be absent with variant ns2",
+        ),
+        (
+            "fq_codel variant ns2 drop_batch 2",
+            "fq_codel.drop_batch is 2, but must be <= 1",
+        ),
+        (
+            "fq_codel variant rfc8290",
+            "fq_codel.variant is \"rfc8290\", but must be one of linux, linux-3.14, ns2",
+        ),
+    ] {
+        assert_eq!(error(text), message, "{text}");
+    }
+    assert_eq!(
+        show("fq_codel variant ns2"),
+        "fq_codel limit 50 flows 1024 quantum 0 target 5ms interval 100ms noecn variant ns2"
+    );
 }
 
 #[test]

@@ -85,4 +85,39 @@ fn rural_presets_are_those_of_seed_001() {
     let text = |name| find(name).unwrap().at(Rate::from_mbit(1)).unwrap().to_string();
     assert_eq!(text("rural:codel"), "codel limit 25 target 65ms interval 300ms noecn");
     assert!(text("rural:fq_codel").starts_with("fq_codel limit 25 flows 1024 quantum 1514 target 65ms interval 300ms"));
+    assert_eq!(text("rural:droptail"), "pfifo limit 25");
+    assert!(text("rural:sfq").starts_with("sfq limit 25 "));
+    assert_eq!(
+        text("rural:codel_default"),
+        "codel limit 25 target 5ms interval 100ms noecn"
+    );
+    let default = text("rural:fq_codel_default");
+    assert!(default.starts_with("fq_codel limit 25 flows 1024 quantum 1514 target 5ms interval 100ms"));
+    assert!(default.contains(" noecn") && !default.contains("variant"), "{default}");
+    for (name, expected) in [
+        (
+            "rural:codel_ns2",
+            "codel limit 25 target 65ms interval 300ms noecn variant ns2",
+        ),
+        (
+            "rural:codel_default_ns2",
+            "codel limit 25 target 5ms interval 100ms noecn variant ns2",
+        ),
+        (
+            "rural:fq_codel_ns2",
+            "fq_codel limit 25 flows 1024 quantum 0 target 65ms interval 300ms noecn variant ns2",
+        ),
+        (
+            "rural:fq_codel_default_ns2",
+            "fq_codel limit 25 flows 1024 quantum 0 target 5ms interval 100ms noecn variant ns2",
+        ),
+    ] {
+        assert_eq!(text(name), expected);
+    }
+}
+
+#[test]
+fn no_two_presets_are_described_alike() {
+    let all: std::collections::BTreeSet<_> = presets().iter().map(|preset| preset.summary).collect();
+    assert_eq!(all.len(), NAMES.len());
 }
