@@ -309,14 +309,14 @@ fn names_and_words_are_checked() {
         ),
         (
             with(&flow(json!({})), json!({"probes": [{"name": "a", "kind": "icmp"}]})),
-            "name is \"a\" twice, but must be unique among flows, probes and web clients",
+            "name is \"a\" twice, but must be unique among flows, probes, web clients and downloads",
         ),
         (
             with(
                 &base(),
                 json!({"probes": [{"name": "a", "kind": "icmp"}, {"name": "a", "kind": "udp_rr"}]}),
             ),
-            "name is \"a\" twice, but must be unique among flows, probes and web clients",
+            "name is \"a\" twice, but must be unique among flows, probes, web clients and downloads",
         ),
     ]);
     let message = error(&with(&base(), json!({"qdisc_up": "fq_cuddle"})).to_string());
@@ -372,7 +372,7 @@ fn too_many_flows_are_refused() {
         .collect();
     assert_eq!(
         error(&with(&base(), json!({ "flows": flows })).to_string()),
-        "number of flows, probes and web clients is 10001, but must be at most 10000 together"
+        "number of flows, probes, web clients and downloads is 10001, but must be at most 10000 together"
     );
 }
 
