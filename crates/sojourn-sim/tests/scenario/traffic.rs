@@ -188,7 +188,7 @@ fn downloads_are_checked() {
         ),
         (
             download(json!({"congestion_control": "vegas"})),
-            "downloads[0].congestion_control is \"vegas\", but must be cubic or reno",
+            "downloads[0].congestion_control is \"vegas\", but must be one of: cubic, reno",
         ),
         (
             download(json!({"start": "6s"})),
