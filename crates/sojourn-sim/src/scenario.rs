@@ -7,7 +7,7 @@ mod backend;
 mod control;
 mod download;
 mod load;
-pub(crate) mod path;
+mod path;
 mod reading;
 mod text;
 
@@ -389,7 +389,7 @@ impl Scenario {
             || self.flows.iter().any(|f| f.writes.is_some())
             || !self.up.impairment.is_none()
             || !self.down.impairment.is_none()
-            || self.edge_limit != path::EDGE_LIMIT
+            || self.edge_limit != sojourn_bed::EDGE_LIMIT
     }
 
     /// Whole bins of the series in the measured window.
@@ -455,7 +455,7 @@ impl Scenario {
             burst_down: Some(self.down.burst.to_string()),
             delay_tick: format_duration(self.delay_tick),
             edge_rate: self.edge_rate.map(format_rate),
-            edge_limit: (self.edge_limit != path::EDGE_LIMIT).then_some(self.edge_limit),
+            edge_limit: (self.edge_limit != sojourn_bed::EDGE_LIMIT).then_some(self.edge_limit),
             loss_up: lossy(&self.up),
             loss_down: lossy(&self.down),
             jitter_up: jittery(&self.up),

@@ -2,10 +2,9 @@
 
 use super::text::Text;
 use super::{Direction, ScenarioError, fail, time};
+use sojourn_bed::EDGE_LIMIT;
 use sojourn_units::Duration;
 
-/// Packets that a queue at the edges holds if nothing is said. Source: Linux's `txqueuelen` of an Ethernet device.
-pub(crate) const EDGE_LIMIT: u32 = 1000;
 /// Most of them.
 const EDGE_LIMIT_MAX: u32 = 1_000_000;
 /// Largest extra delay.
