@@ -287,7 +287,8 @@ def _delay(steps: _Steps, network: Network) -> None:
         _add(steps, device, messages.ROOT, _TBF, "prio", kinds.prio(bands=max(2, len(halves))))
         for path, half in enumerate(halves):
             classid = messages.handle(_TBF, path + 1)
-            _add(steps, device, classid, _NETEM + path, "netem", kinds.netem(delay_ns=half, limit=_NETEM_LIMIT, loss=loss))
+            options = kinds.netem(delay_ns=half, limit=_NETEM_LIMIT, loss=loss)
+            _add(steps, device, classid, _NETEM + path, "netem", options)
             request = messages.address_filter(
                 index=device.index,
                 parent=messages.handle(_TBF),
