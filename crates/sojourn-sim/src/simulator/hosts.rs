@@ -78,7 +78,9 @@ impl Simulator {
     }
 
     /// Something has arrived at the receiver of a thin stream: some of what was written may be there.
-    pub(super) fn thin_arrived(&mut self, host: u32) {
+    #[inline(never)]
+    pub(super) fn thin_arrived(&mut self, host: u32, packet: &Packet) {
+        self.endpoint_arrived(host, packet);
         if self.frozen {
             return;
         }

@@ -47,22 +47,27 @@ fn files_and_writes_are_told_as_they_were_measured() {
         length: 98,
         ..of(3, Conversation::Probe(0), 10)
     };
-    let (a, b) = (of(1, Conversation::Download(0), 0), of(2, Conversation::Download(1), 5));
-    let r = record(&s, &m, &[a, left(a, 40), b, left(b, 25), ping, left(ping, 70)]);
+    let (one, two) = (of(1, Conversation::Download(0), 0), of(2, Conversation::Download(1), 5));
+    let r = record(&s, &m, &[one, left(one, 40), two, left(two, 25), ping, left(ping, 70)]);
     let writes = r.flows[0].writes.as_ref().expect("a thin stream");
     assert_eq!((writes.count, writes.delivered), (5, 3));
     near(writes.delay_ms.mean, 20.0);
     near(writes.delay_ms.max, 30.0);
-    let d = &r.downloads[1];
+    let second = &r.downloads[1];
     assert_eq!(
-        (d.files.len(), d.completed, d.retransmissions, d.syn_retransmissions),
+        (
+            second.files.len(),
+            second.completed,
+            second.retransmissions,
+            second.syn_retransmissions
+        ),
         (3, 2, 2, 1)
     );
-    near(d.files[1].start_s, 0.4);
-    assert_eq!(d.files[2].fct_ms, None);
-    near(d.fct_ms.mean, 200.0);
+    near(second.files[1].start_s, 0.4);
+    assert_eq!(second.files[2].fct_ms, None);
+    near(second.fct_ms.mean, 200.0);
     near(r.summary.fct_ms.flatten().expect("files"), 200.0);
-    near(d.goodput_mbit, 0.1);
+    near(second.goodput_mbit, 0.1);
     near(r.downloads[0].sojourn_ms.mean, 40.0);
     near(r.downloads[1].sojourn_ms.max.expect("a long link"), 20.0);
     let sojourns: Vec<f64> = r
