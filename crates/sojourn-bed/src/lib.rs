@@ -13,10 +13,12 @@ pub mod ports;
 mod watched;
 
 pub use load::{
-    BottleneckPlan, Direction, FlowPlan, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan, TcpPlan, WebPlan,
+    BottleneckPlan, Direction, DownloadPlan, EDGE_LIMIT, FlowPlan, LoadPlan, OptionPlan, ProbeKind, ProbePlan,
+    QdiscPlan, TcpPlan, WebPlan,
 };
 pub use measured::{
-    Fetch, FlowMeasured, Kernel, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured,
+    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, Kernel, Measured, Passed, ProbeMeasured, QdiscMeasured,
+    QdiscSample, Sample, WebMeasured, WritesMeasured,
 };
 pub use watched::{Conversation, Watched, WatchedError};
 

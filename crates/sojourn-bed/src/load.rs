@@ -37,6 +37,9 @@ pub struct LoadPlan {
     /// Rate of the links at the edges, bit/s; `None` for as fast as they go.
     #[serde(default)]
     pub edge_rate_bps: Option<u64>,
+    /// Packets that the queue before each of them holds.
+    #[serde(default = "edge_limit", skip_serializing_if = "is_edge_limit")]
+    pub edge_limit: u32,
     /// What may be set on the kernels' TCP.
     #[serde(default)]
     pub tcp: TcpPlan,
@@ -46,6 +49,26 @@ pub struct LoadPlan {
     pub probes: Vec<ProbePlan>,
     /// Web clients.
     pub web: Vec<WebPlan>,
+    /// Downloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<DownloadPlan>,
+}
+
+/// What a queue at the edges holds if nothing is said, packets.
+pub const EDGE_LIMIT: u32 = 1000;
+
+const fn edge_limit() -> u32 {
+    EDGE_LIMIT
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+const fn is_edge_limit(limit: &u32) -> bool {
+    *limit == EDGE_LIMIT
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+const fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// One direction of the bottleneck.
@@ -57,6 +80,9 @@ pub struct BottleneckPlan {
     pub burst_bytes: u64,
     /// The discipline.
     pub qdisc: QdiscPlan,
+    /// Probability that a packet is lost on the long link after it, in parts of 2^32, as netem has it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub loss: u32,
 }
 
 /// What a kernel is told of a discipline.
@@ -131,6 +157,31 @@ pub struct FlowPlan {
     pub bytes: Option<u64>,
     /// At what rate its application writes, bit/s; `None` for all at once.
     pub rate_bps: Option<u64>,
+    /// How much it writes at a time, if it is a thin stream: at its start and then at each interval, each write at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes: Option<u64>,
+    /// Between the beginnings of two writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_interval_ns: Option<u64>,
+}
+
+/// Files of one size, one after the other, each over a connection of its own. Its sender connects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DownloadPlan {
+    /// Unique name.
+    pub name: String,
+    /// Which way the files go.
+    pub direction: Direction,
+    /// As the kernel calls it.
+    pub congestion_control: String,
+    /// Index of its path.
+    pub path: usize,
+    /// When the first file's sender connects.
+    pub start_ns: u64,
+    /// Bytes of each file.
+    pub bytes: u64,
+    /// From the end of each file to the start of the next; more than a run can need.
+    pub gaps_ns: Vec<u64>,
 }
 
 /// What a probe does.

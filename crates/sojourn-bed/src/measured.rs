@@ -16,6 +16,9 @@ pub struct Measured {
     pub probes: Vec<ProbeMeasured>,
     /// The web clients.
     pub web: Vec<WebMeasured>,
+    /// The downloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<DownloadMeasured>,
     /// The discipline up.
     pub up: QdiscMeasured,
     /// And down.
@@ -60,6 +63,44 @@ pub struct FlowMeasured {
     pub syn_retransmissions: u32,
     /// When the last byte was acknowledged, for a flow with a length.
     pub completed_ns: Option<i64>,
+    /// The writes of a thin stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<WritesMeasured>,
+    /// Why it ended early, if it did.
+    pub error: Option<String>,
+}
+
+/// The writes of a thin stream in the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WritesMeasured {
+    /// How many.
+    pub count: usize,
+    /// From the write to its last byte at the receiver's application, of those that were there at the end, in order.
+    pub delays_ns: Vec<u64>,
+}
+
+/// A file of a download.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileMeasured {
+    /// When its sender connected.
+    pub start_ns: i64,
+    /// From then to its last byte at the receiver's application; `None` if that was not there at the end.
+    pub time_ns: Option<u64>,
+}
+
+/// What a download did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DownloadMeasured {
+    /// In order.
+    pub files: Vec<FileMeasured>,
+    /// Payload that receivers had read at the end of the window.
+    pub delivered: u64,
+    /// Segments with data sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Retransmissions.
+    pub retransmissions: u64,
+    /// SYNs that were sent again.
+    pub syn_retransmissions: u64,
     /// Why it ended early, if it did.
     pub error: Option<String>,
 }

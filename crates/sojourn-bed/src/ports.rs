@@ -10,8 +10,10 @@ pub const PROBES: u16 = 20_000;
 pub const WEB: u16 = 25_000;
 /// First port of resolvers.
 pub const DNS: u16 = 28_000;
+/// First port of the receivers of downloads.
+pub const DOWNLOADS: u16 = 31_000;
 /// One beyond the last.
-pub const END: u16 = 31_000;
+pub const END: u16 = 32_000;
 
 /// Most flows, probes and web clients of a plan.
 pub const MOST_FLOWS: usize = (PROBES - FLOWS) as usize;
@@ -19,3 +21,5 @@ pub const MOST_FLOWS: usize = (PROBES - FLOWS) as usize;
 pub const MOST_PROBES: usize = (WEB - PROBES) as usize;
 /// Most web clients.
 pub const MOST_WEB: usize = (DNS - WEB) as usize;
+/// Most downloads.
+pub const MOST_DOWNLOADS: usize = (END - DOWNLOADS) as usize;

@@ -16,6 +16,8 @@ pub enum Conversation {
     Web(u16),
     /// A look-up of a web client.
     Dns(u16),
+    /// A connection of a download.
+    Download(u16),
     /// None of the plan's.
     Other,
 }
@@ -73,6 +75,7 @@ impl Watched {
             Conversation::Web(i) => (2, i),
             Conversation::Dns(i) => (3, i),
             Conversation::Other => (4, 0),
+            Conversation::Download(i) => (5, i),
         };
         let flags = u8::from(self.down)
             | u8::from(self.left) << 1
@@ -130,6 +133,7 @@ impl Watched {
             (2, i) => Conversation::Web(i),
             (3, i) => Conversation::Dns(i),
             (4, 0) => Conversation::Other,
+            (5, i) => Conversation::Download(i),
             _ => return Err(WatchedError),
         };
         if flags >= 1 << 5 {
@@ -168,16 +172,15 @@ mod tests {
     #[test]
     fn a_record_comes_back_as_it_was_written() {
         assert_eq!(Watched::from_bytes(&FRAME.to_bytes()), Ok(FRAME));
-        let other = Watched {
-            conversation: Conversation::Other,
-            ..FRAME
-        };
-        assert_eq!(Watched::from_bytes(&other.to_bytes()), Ok(other));
+        for conversation in [Conversation::Other, Conversation::Download(999)] {
+            let other = Watched { conversation, ..FRAME };
+            assert_eq!(Watched::from_bytes(&other.to_bytes()), Ok(other));
+        }
     }
 
     #[test]
     fn what_is_no_record_is_refused() {
-        for (place, value) in [(20, 5), (21, 32), (22, 1), (23, 9)] {
+        for (place, value) in [(20, 6), (21, 32), (22, 1), (23, 9)] {
             let mut bytes = FRAME.to_bytes();
             bytes[place] = value;
             assert_eq!(Watched::from_bytes(&bytes), Err(WatchedError));

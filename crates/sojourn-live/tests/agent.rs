@@ -264,6 +264,74 @@ fn one_cubic_flow_through_fq_codel_gets_in_virtual_time_what_linux_gives_it() {
     );
 }
 
+/// RFC 5681 section 3.1 by hand, as in the simulator's tests: a round trip for the handshake, then 10 and 20 segments, and half a
+/// round trip for the last byte. And a write of a thin stream takes half a round trip; the first waits for the handshake.
+#[test]
+fn a_file_and_a_thin_stream_over_an_idle_path_take_in_virtual_time_what_the_rounds_say() {
+    let Ok(kernel) = std::env::var("SOJOURN_TEST_KERNEL") else {
+        eprintln!("skipped: SOJOURN_TEST_KERNEL names no kernel");
+        return;
+    };
+    let bed = Bed {
+        rate: 1_000_000_000,
+        kind: "pfifo",
+        options: Some(1000_u32.to_ne_bytes().to_vec()),
+        rtt_ns: 100_000_000,
+    };
+    let thin = |name: &str, direction: &str| {
+        let mut flow = flow(name, direction, None);
+        flow["write_bytes"] = json!(150);
+        flow["write_interval_ns"] = json!(300_000_000);
+        flow
+    };
+    let mut job = bed.job(4_900_000_000, &json!([thin("up", "up"), thin("down", "down")]));
+    let file = |name: &str, direction: &str, bytes: u64| {
+        json!({"name": name, "direction": direction, "congestion_control": "reno", "path": 0, "start_ns": 0, "bytes": bytes,
+               "gaps_ns": [200_000_000, 1, 300_000_000, 4_000_000_000_u64]})
+    };
+    job["load"]["downloads"] = json!([file("one", "up", 1448), file("two", "down", 30 * 1448)]);
+    let directory = directory("files", &job);
+    boot(&kernel, &directory);
+    let (_, measured) = measured(&directory);
+    for (download, ms) in measured.downloads.iter().zip([150.0, 250.0]) {
+        assert_eq!(
+            (
+                download.error.as_deref(),
+                download.retransmissions,
+                download.syn_retransmissions
+            ),
+            (None, 0, 0)
+        );
+        // After the fourth idle time the run is over.
+        let times: Vec<f64> = download
+            .files
+            .iter()
+            .map(|f| f.time_ns.expect("complete") as f64 / 1e6)
+            .collect();
+        assert_eq!(times.len(), 4, "{times:?}");
+        assert!(times.iter().all(|t| (ms..ms + 1.5).contains(t)), "{times:?}");
+        for (pair, gap) in download.files.windows(2).zip([200_000_000, 1, 300_000_000]) {
+            let idle = pair[1].start_ns - pair[0].start_ns - pair[0].time_ns.expect("complete") as i64;
+            assert!((gap..gap + 1_000_000).contains(&idle), "{idle}");
+        }
+    }
+    assert_eq!(
+        (measured.downloads[0].delivered, measured.downloads[1].delivered),
+        (4 * 1448, 120 * 1448)
+    );
+    assert_eq!(measured.downloads[0].segments_sent, 4);
+    for flow in &measured.flows {
+        let writes = flow.writes.as_ref().expect("a thin stream");
+        assert_eq!((writes.count, writes.delays_ns.len(), flow.segments_sent), (17, 17, 17));
+        let ms = |ns: u64| ns as f64 / 1e6;
+        assert!((150.0..151.0).contains(&ms(writes.delays_ns[0])), "{writes:?}");
+        assert!(
+            writes.delays_ns[1..].iter().all(|&d| (50.0..50.5).contains(&ms(d))),
+            "{writes:?}"
+        );
+    }
+}
+
 #[test]
 fn a_guest_tells_what_its_kernel_can_do() {
     let Ok(kernel) = std::env::var("SOJOURN_TEST_KERNEL") else {

@@ -19,6 +19,7 @@ use rustix::net::{
 };
 use sojourn_bed::{Direction, FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
 use sojourn_units::{Bytes, Rate};
+use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
@@ -74,6 +75,9 @@ struct Flow {
     stage: Stage,
     /// What the application has not made yet; `None` without end.
     unmade: Option<u64>,
+    /// Of a thin stream: bytes made so far, and the writes that the receiver has not read: where each ends, and when it was made.
+    made: u64,
+    pending: VecDeque<(u64, i64)>,
     /// What it has made and the kernel has not taken; `None` without end.
     unwritten: Option<u64>,
     /// When the application began, and then when it makes its next chunk.
@@ -124,9 +128,10 @@ impl Bulk {
     }
 
     /// Reads what has arrived and writes down the state of each flow.
-    fn end_bin(&mut self) -> Result<(), AgentError> {
+    fn end_bin(&mut self, now: i64) -> Result<(), AgentError> {
         for flow in &mut self.flows {
             flow.read(&mut self.sink);
+            flow.read_writes(now);
         }
         self.look(None)?;
         for flow in &mut self.flows {
@@ -175,6 +180,8 @@ impl Flow {
     fn new(plan: FlowPlan) -> Self {
         Self {
             unmade: plan.bytes,
+            made: 0,
+            pending: VecDeque::new(),
             next: signed(plan.start_ns),
             plan,
             listener: None,
@@ -257,6 +264,10 @@ impl Flow {
     fn connect(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(self.sending_host())?;
         let socket = self.socket()?;
+        if self.plan.write_bytes.is_some() {
+            sockopt::set_tcp_nodelay(&socket, true)
+                .doing(|| format!("cannot set TCP_NODELAY for {}", self.plan.name))?;
+        }
         let (source, destination) = self.addresses(i, world);
         if self.plan.direction == Direction::Down {
             // The client has one address, which the kernel chooses by itself.
@@ -277,19 +288,46 @@ impl Flow {
         Ok(())
     }
 
-    /// The application makes data: all of it, or one chunk if it is limited in rate.
+    /// The application makes data: all of it, one write of a thin stream, or one chunk if it is limited in rate.
     fn make(&mut self, i: usize, world: &mut dyn World) {
-        let Some(rate) = self.plan.rate_bps else {
-            self.unwritten = self.unmade;
-            self.unmade = Some(0);
-            return;
+        let thin = self.plan.write_bytes.zip(self.plan.write_interval_ns);
+        let size = match (thin, self.plan.rate_bps) {
+            (Some((size, _)), _) => size,
+            (None, Some(_)) => CHUNK,
+            (None, None) => {
+                self.unwritten = self.unmade;
+                self.unmade = Some(0);
+                return;
+            }
         };
-        let chunk = self.unmade.map_or(CHUNK, |left| left.min(CHUNK));
+        let chunk = self.unmade.map_or(size, |left| left.min(size));
         self.unwritten = self.unwritten.map(|bytes| bytes + chunk);
         self.unmade = self.unmade.map(|left| left - chunk);
+        if thin.is_some() {
+            self.made += chunk;
+            self.pending.push_back((self.made, world.now()));
+            self.seen.writes.get_or_insert_default().count += 1;
+        }
         if self.unmade != Some(0) {
-            self.next += signed(Rate::from_bps(rate).time_to_send(Bytes::new(chunk)).as_nanos());
+            self.next += match (thin, self.plan.rate_bps) {
+                (Some((_, interval)), _) => signed(interval),
+                (None, rate) => {
+                    let rate = Rate::from_bps(rate.unwrap_or(u64::MAX));
+                    signed(rate.time_to_send(Bytes::new(chunk)).as_nanos())
+                }
+            };
             world.set_timer(1 + i as u32, self.next);
+        }
+    }
+
+    /// Writes down which writes of a thin stream the receiver has read by now.
+    fn read_writes(&mut self, now: i64) {
+        while let Some(&(end, made)) = self.pending.front()
+            && end <= self.delivered
+        {
+            self.pending.pop_front();
+            let writes = self.seen.writes.get_or_insert_default();
+            writes.delays_ns.push(now.saturating_sub(made).max(0).unsigned_abs());
         }
     }
 
@@ -381,6 +419,7 @@ impl Flow {
     /// A receiver has data or news.
     fn receiver_ready(&mut self, i: usize, sink: &mut [u8], world: &mut dyn World) -> Result<(), AgentError> {
         self.read(sink);
+        self.read_writes(world.now());
         if self.ended
             && let Some(receiver) = &self.receiver
         {
@@ -460,7 +499,7 @@ impl Actor for Bulk {
 
     fn due(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         if key == BINS {
-            self.end_bin()?;
+            self.end_bin(world.now())?;
             self.bin += 1;
             if self.bin <= self.bins {
                 world.set_timer(BINS, self.bin * self.interval);
@@ -479,6 +518,7 @@ impl Actor for Bulk {
     fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         for flow in &mut self.flows {
             flow.read(&mut self.sink);
+            flow.read_writes(world.now());
         }
         self.look(None)?;
         for (i, flow) in self.flows.iter_mut().enumerate() {

@@ -22,10 +22,12 @@ pub(super) fn load() -> LoadPlan {
         up: sojourn_bed::BottleneckPlan::default(),
         down: sojourn_bed::BottleneckPlan::default(),
         edge_rate_bps: None,
+        edge_limit: sojourn_bed::EDGE_LIMIT,
         tcp: sojourn_bed::TcpPlan::default(),
         flows: Vec::new(),
         probes: Vec::new(),
         web: Vec::new(),
+        downloads: Vec::new(),
     }
 }
 
@@ -228,6 +230,7 @@ pub(super) fn measured() -> Measured {
         flows: Vec::new(),
         probes: Vec::new(),
         web: Vec::new(),
+        downloads: Vec::new(),
         up: QdiscMeasured::default(),
         down: QdiscMeasured::default(),
         counters: BTreeMap::new(),

@@ -297,6 +297,8 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
     let times = times
         .into_iter()
         .chain(load.flows.iter().map(|f| ("start_ns of a flow", f.start_ns)));
+    let downloads = load.downloads.iter();
+    let times = times.chain(downloads.map(|d| ("start_ns of a download", d.start_ns)));
     let times = times.chain(load.paths.iter().map(|&rtt| ("a path of load.paths", rtt)));
     for (field, value) in times.chain(load.web.iter().map(|w| ("start_ns of a web client", w.start_ns))) {
         if value > LONGEST_NS {
@@ -307,6 +309,7 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
         ("load.flows", load.flows.len(), ports::MOST_FLOWS),
         ("load.probes", load.probes.len(), ports::MOST_PROBES),
         ("load.web", load.web.len(), ports::MOST_WEB),
+        ("load.downloads", load.downloads.len(), ports::MOST_DOWNLOADS),
     ];
     for (field, count, most) in counts {
         if count > most {
@@ -315,6 +318,7 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
     }
     let paths = load.flows.iter().map(|f| (&f.name, f.path));
     let paths = paths.chain(load.probes.iter().map(|p| (&p.name, p.path)));
+    let paths = paths.chain(load.downloads.iter().map(|d| (&d.name, d.path)));
     for (name, path) in paths.chain(load.web.iter().map(|w| (&w.name, w.path))) {
         if path >= load.paths.len() {
             return Err(format!("path of {name} is {path}, but there are {}", load.paths.len()));
@@ -328,9 +332,23 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
             ));
         }
     }
+    for download in &load.downloads {
+        if download.bytes == 0 {
+            return Err(format!("bytes of {} is 0, but must be > 0", download.name));
+        }
+    }
     for flow in &load.flows {
         if flow.bytes == Some(0) || flow.rate_bps == Some(0) {
             return Err(format!("bytes and rate_bps of {} must be > 0", flow.name));
+        }
+        if flow.write_bytes.is_some() != flow.write_interval_ns.is_some()
+            || flow.write_bytes == Some(0)
+            || flow.write_interval_ns == Some(0)
+        {
+            return Err(format!(
+                "write_bytes and write_interval_ns of {} must be given together and be > 0",
+                flow.name
+            ));
         }
         if flow.congestion_control.is_empty() {
             return Err(format!("congestion_control of {} is empty", flow.name));

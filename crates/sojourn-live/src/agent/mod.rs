@@ -8,6 +8,7 @@ mod build;
 mod bulk;
 mod check;
 mod counters;
+mod download;
 pub mod guest;
 pub mod host;
 pub mod icmp;

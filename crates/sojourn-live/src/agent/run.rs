@@ -4,6 +4,7 @@ use super::actor::{Doing, signed};
 use super::build::Bed;
 use super::bulk::Bulk;
 use super::counters::Counters;
+use super::download::Download;
 use super::icmp::Icmp;
 use super::job::{Job, Task};
 use super::one_way::OneWay;
@@ -15,7 +16,8 @@ use super::web::Web;
 use super::{Actor, AgentError, check, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{
-    FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured, QdiscMeasured, WebMeasured,
+    DownloadMeasured, FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured, QdiscMeasured,
+    WebMeasured,
 };
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -111,6 +113,9 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
     for (index, web) in plan.web.iter().enumerate() {
         actors.push(Box::new(Web::new(index, web, plan)?));
     }
+    for (index, download) in plan.downloads.iter().enumerate() {
+        actors.push(Box::new(Download::new(index, download)));
+    }
     Ok(actors)
 }
 
@@ -133,6 +138,7 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
         flows: vec![FlowMeasured::default(); plan.flows.len()],
         probes: vec![ProbeMeasured::default(); plan.probes.len()],
         web: vec![WebMeasured::default(); plan.web.len()],
+        downloads: vec![DownloadMeasured::default(); plan.downloads.len()],
         up: QdiscMeasured::default(),
         down: QdiscMeasured::default(),
         counters: BTreeMap::new(),

@@ -18,7 +18,7 @@ use super::frames::{FARTHEST_NS, Frames, Passage};
 use crate::meter::Meter;
 use crate::packet::{Packet, Seen};
 use crate::record::BottleneckRecord;
-use crate::record::assemble::{DropsByReason, bottleneck, signed_ns};
+use crate::record::assemble::{DropsByReason, bottleneck, direction_of, signed_ns};
 use crate::scenario::{BottleneckScenario, Direction, Scenario};
 use sojourn_bed::{Conversation, QdiscMeasured, Watched};
 use sojourn_qdisc::{DropReason, OptionValue};
@@ -96,6 +96,11 @@ impl Counted {
         };
         likely.into_iter().find(counted).unwrap_or(DropReason::QueueLimit)
     }
+}
+
+/// Route of the first download's data at a meter; flows and probes come before.
+pub(super) fn first_download(s: &Scenario) -> usize {
+    2 * (s.flows.len() + s.probes.len())
 }
 
 impl Side<'_> {
@@ -211,7 +216,7 @@ impl Side<'_> {
             .map(|(name, value)| (Cow::Owned(name.clone()), *value));
         let mut extra: BTreeMap<Cow<'static, str>, f64> = own.collect();
         extra.insert(Cow::Borrowed("drops_unmatched"), told as f64 - total as f64);
-        Ok((bottleneck(self.bottleneck(), &meter, drops, extra), meter))
+        Ok((bottleneck(self.scenario, self.direction, &meter, drops, extra), meter))
     }
 }
 
@@ -248,8 +253,8 @@ struct Replay<'a> {
 impl<'a> Replay<'a> {
     fn new(side: &'a Side<'a>, frames: &'a Frames<'a>, passage: &'a Passage, counted: Counted) -> Self {
         let mut meter = Meter::default();
-        // Two routes for each flow, as in the simulator, and one for all others.
-        for _ in 0..=2 * side.scenario.flows.len() {
+        // Two routes for each flow and probe, as in the simulator, and for each download; and one for all others.
+        for _ in 0..=first_download(side.scenario) + 2 * side.scenario.downloads.len() {
             meter.add_route();
         }
         let mut replay = Self {
@@ -287,6 +292,7 @@ impl<'a> Replay<'a> {
             Conversation::Web(n) => 2 << 16 | u32::from(n),
             Conversation::Dns(n) => 3 << 16 | u32::from(n),
             Conversation::Other => 4 << 16,
+            Conversation::Download(n) => 5 << 16 | u32::from(n),
         }
     }
 
@@ -337,16 +343,27 @@ impl<'a> Replay<'a> {
     }
 
     fn packet(&self, frame: &Watched) -> Packet {
-        let flows = &self.side.scenario.flows;
+        let s = self.side.scenario;
+        let back = |direction| usize::from(direction != self.side.direction);
         let route = match frame.conversation {
-            Conversation::Flow(n) => 2 * n + u16::from(flows[usize::from(n)].direction != self.side.direction),
-            // Ten thousand flows at most.
-            _ => 2 * flows.len() as u16,
+            Conversation::Flow(n) => 2 * usize::from(n) + back(s.flows[usize::from(n)].direction),
+            Conversation::Probe(n) => {
+                let direction = direction_of(s.probes[usize::from(n)].kind).unwrap_or(Direction::Up);
+                2 * (s.flows.len() + usize::from(n)) + back(direction)
+            }
+            Conversation::Download(n) => {
+                first_download(s) + 2 * usize::from(n) + back(s.downloads[usize::from(n)].direction)
+            }
+            Conversation::Web(_) | Conversation::Dns(_) | Conversation::Other => {
+                first_download(s) + 2 * s.downloads.len()
+            }
         };
+        // Ten thousand of all sorts at most.
+        let route = route as u16;
         let kind = match frame.conversation {
-            Conversation::Flow(_) | Conversation::Web(_) if frame.data => Seen::Data,
-            Conversation::Flow(_) | Conversation::Web(_) if frame.syn => Seen::Syn,
-            Conversation::Flow(_) | Conversation::Web(_) => Seen::Ack,
+            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.data => Seen::Data,
+            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.syn => Seen::Syn,
+            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) => Seen::Ack,
             Conversation::Probe(_) | Conversation::Dns(_) | Conversation::Other => Seen::Other,
         };
         Packet::seen(frame.length, route, kind)

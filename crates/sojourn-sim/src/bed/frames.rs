@@ -67,6 +67,7 @@ impl<'a> Frames<'a> {
                 Conversation::Flow(n) => ("flow", n, scenario.flows.len()),
                 Conversation::Probe(n) => ("probe", n, scenario.probes.len()),
                 Conversation::Web(n) | Conversation::Dns(n) => ("web client", n, scenario.web.len()),
+                Conversation::Download(n) => ("download", n, scenario.downloads.len()),
                 Conversation::Other => continue,
             };
             if usize::from(number) >= count {

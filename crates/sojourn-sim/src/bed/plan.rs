@@ -4,8 +4,8 @@ use crate::draws;
 use crate::record::assemble::signed_ns;
 use crate::scenario::{BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
 use sojourn_bed::{
-    BottleneckPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan, TcpPlan, WebPlan,
-    ports,
+    BottleneckPlan, DownloadPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan,
+    TcpPlan, WebPlan, ports,
 };
 use sojourn_qdisc::OptionValue;
 use sojourn_units::Duration;
@@ -13,7 +13,7 @@ use sojourn_units::Duration;
 /// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.
 ///
 /// # Errors
-/// [`ScenarioError`] if there are more flows, probes or web clients than a bed has ports for, or a discipline has a value
+/// [`ScenarioError`] if there are more flows, probes, web clients or downloads than a bed has ports for, or a discipline has a value
 /// that a kernel cannot be told.
 ///
 /// # Panics
@@ -23,6 +23,7 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
         ("flows", s.flows.len(), ports::MOST_FLOWS),
         ("probes", s.probes.len(), ports::MOST_PROBES),
         ("web clients", s.web.len(), ports::MOST_WEB),
+        ("downloads", s.downloads.len(), ports::MOST_DOWNLOADS),
     ] {
         if count > most {
             let rule = format!("at most {most}: a bed has a port for each");
@@ -42,6 +43,7 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
         up: bottleneck("qdisc_up", &s.up)?,
         down: bottleneck("qdisc_down", &s.down)?,
         edge_rate_bps: s.edge_rate.map(sojourn_units::Rate::as_bps),
+        edge_limit: s.edge_limit,
         tcp: TcpPlan {
             mss: s.tcp.mss,
             initial_window: s.tcp.initial_window,
@@ -62,6 +64,8 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
                 start_ns: (f.start + draws::start(s.seed, &f.name, s.start_jitter)).as_nanos(),
                 bytes: f.bytes,
                 rate_bps: f.rate.map(sojourn_units::Rate::as_bps),
+                write_bytes: f.writes.map(|w| w.bytes.get()),
+                write_interval_ns: f.writes.map(|w| w.interval.as_nanos()),
             })
             .collect(),
         probes: s
@@ -92,6 +96,22 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
                 dns: w.dns,
             })
             .collect(),
+        downloads: s
+            .downloads
+            .iter()
+            .map(|d| DownloadPlan {
+                name: d.name.clone(),
+                direction: way(d.direction),
+                congestion_control: d.congestion_control.name().to_owned(),
+                path: path(d.rtt),
+                start_ns: (d.start + draws::start(s.seed, &d.name, s.start_jitter)).as_nanos(),
+                bytes: d.bytes,
+                gaps_ns: {
+                    let gaps = draws::Gaps::new(s.seed, &d.name, d.gap).fill(s.duration);
+                    gaps.into_iter().map(Duration::as_nanos).collect()
+                },
+            })
+            .collect(),
     })
 }
 
@@ -109,6 +129,8 @@ fn bottleneck(field: &str, side: &BottleneckScenario) -> Result<BottleneckPlan, 
     Ok(BottleneckPlan {
         rate_bps: side.rate.as_bps(),
         burst_bytes: side.burst.get(),
+        // Less than 1, so less than 2^32; what is near rounds down.
+        loss: (side.impairment.loss * 2.0f64.powi(32)) as u32,
         qdisc: QdiscPlan {
             kind: told.kind.to_owned(),
             options: options.collect(),

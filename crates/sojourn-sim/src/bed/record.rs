@@ -1,15 +1,21 @@
 //! From what a bed saw to the record of a run.
 
-use super::bottleneck::Side;
+use super::bottleneck::{Side, first_download};
 use super::error::{MeasuredError, fail};
 use super::frames::{FARTHEST_NS, Frames};
 use crate::draws;
 use crate::meter::Meter;
 use crate::record::assemble::{self, Facts, FlowFacts, Probes, SeriesFacts};
-use crate::record::{Bottlenecks, FetchRecord, FlowRecord, KernelRecord, PerDirection, Record, WebRecord, pages};
-use crate::scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario};
+use crate::record::downloads::{self, DownloadFacts};
+use crate::record::{
+    Bottlenecks, DownloadRecord, FetchRecord, FileRecord, FlowRecord, KernelRecord, PerDirection, Record, WebRecord,
+    pages,
+};
+use crate::scenario::{Backend, Direction, DownloadScenario, ProbeKindScenario, ProbeScenario, Scenario};
 use crate::traffic::voice_trace::VoiceTrace;
-use sojourn_bed::{FlowMeasured, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, WebMeasured};
+use sojourn_bed::{
+    DownloadMeasured, FlowMeasured, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, WebMeasured,
+};
 use sojourn_units::{Bytes, Duration};
 
 /// The record of a scenario that a bed ran. `packets` are the watched frames, records of [`sojourn_bed::Watched`].
@@ -29,6 +35,8 @@ pub fn measured_record(s: &Scenario, m: &Measured, packets: &[u8]) -> Result<Rec
     };
     let (up, up_meter) = side(Direction::Up, &m.up).record(&frames)?;
     let (down, down_meter) = side(Direction::Down, &m.down).record(&frames)?;
+    let mut probes = probes(s, &m.probes);
+    probes.add_sojourns(assemble::sojourns(s, &up_meter, &down_meter));
     let facts = Facts {
         backend: Backend::Linux,
         kernel: Some(KernelRecord {
@@ -38,8 +46,9 @@ pub fn measured_record(s: &Scenario, m: &Measured, packets: &[u8]) -> Result<Rec
         }),
         tcp_counters: Some(m.counters.clone()),
         flows: flows(s, &m.flows, &up_meter, &down_meter),
-        probes: probes(s, &m.probes),
+        probes,
         web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
+        downloads: downloads(s, &m.downloads, &up_meter, &down_meter),
         bottleneck: Bottlenecks { up, down },
         series: series(s, m),
         events: 0,
@@ -60,6 +69,7 @@ fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
         ("flows", m.flows.len(), s.flows.len()),
         ("probes", m.probes.len(), s.probes.len()),
         ("web clients", m.web.len(), s.web.len()),
+        ("downloads", m.downloads.len(), s.downloads.len()),
     ] {
         if found != wanted {
             return fail(
@@ -99,6 +109,9 @@ fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
             );
         }
     }
+    for (i, download) in m.downloads.iter().enumerate() {
+        check_download(i, download)?;
+    }
     check_discipline("up", s, s.up.qdisc.kind(), &m.up)?;
     check_discipline("down", s, s.down.qdisc.kind(), &m.down)
 }
@@ -121,9 +134,38 @@ fn check_flow(s: &Scenario, i: usize, flow: &FlowMeasured) -> Result<(), Measure
         return fail(format!("delivered of flow {i}"), value, "a count, which only rises");
     }
     let last = flow.delivered.last().copied().unwrap_or(0);
+    if let Some(writes) = &flow.writes
+        && (writes.delays_ns.len() > writes.count || writes.delays_ns.iter().any(|&ns| ns > FARTHEST_NS as u64))
+    {
+        let value = format!("{} delays of {}", writes.delays_ns.len(), writes.count);
+        let rule = format!("at most one delay for each write, within {FARTHEST_NS} ns");
+        return fail(format!("writes of flow {i}"), value, rule);
+    }
     if flow.delivered_total < last {
         let rule = format!("at least {last}, what was delivered at the end of the last bin");
         return fail(format!("delivered_total of flow {i}"), flow.delivered_total, rule);
+    }
+    Ok(())
+}
+
+fn check_download(i: usize, download: &DownloadMeasured) -> Result<(), MeasuredError> {
+    for (n, file) in download.files.iter().enumerate() {
+        let time = file.time_ns.unwrap_or(0);
+        if out_of_time(file.start_ns) || time > FARTHEST_NS as u64 {
+            let value = format!("begun at {} ns and {time} ns under way", file.start_ns);
+            return fail(
+                format!("file {n} of download {i}"),
+                value,
+                format!("within {FARTHEST_NS} ns"),
+            );
+        }
+        if file.time_ns.is_none() && n + 1 < download.files.len() {
+            return fail(
+                format!("file {n} of download {i}"),
+                "incomplete",
+                "complete, as others follow it",
+            );
+        }
     }
     Ok(())
 }
@@ -173,12 +215,40 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], up: &Meter, down: &Meter) -> V
             undone: None,
             mean_cwnd_segments: sum as f64 / f.cwnd.len().max(1) as f64,
             syn_retransmissions: f.syn_retransmissions,
+            writes: f.writes.as_ref().map(|w| {
+                let delays = w.delays_ns.iter().copied().map(Duration::from_nanos);
+                (w.count, delays.collect())
+            }),
             error: f.error.clone(),
             queue_shared_with: Vec::new(),
         };
         assemble::flow(s, i, facts, up, down)
     };
     measured.iter().enumerate().map(one).collect()
+}
+
+fn downloads(s: &Scenario, measured: &[DownloadMeasured], up: &Meter, down: &Meter) -> Vec<DownloadRecord> {
+    let one = |(i, (d, seen)): (usize, (&DownloadScenario, &DownloadMeasured))| {
+        let (forth, back) = match d.direction {
+            Direction::Up => (up, down),
+            Direction::Down => (down, up),
+        };
+        let files = seen.files.iter().map(|f| FileRecord {
+            start_s: f.start_ns as f64 / 1e9,
+            fct_ms: f.time_ns.map(|ns| Duration::from_nanos(ns).as_millis_f64()),
+        });
+        let facts = DownloadFacts {
+            files: files.collect(),
+            delivered: seen.delivered,
+            segments_sent: seen.segments_sent,
+            retransmissions: seen.retransmissions,
+            syn_retransmissions: seen.syn_retransmissions,
+            error: seen.error.clone(),
+        };
+        let route = first_download(s) + 2 * i;
+        downloads::record(s, d, facts, &forth.routes[route], &back.routes[route + 1])
+    };
+    s.downloads.iter().zip(measured).enumerate().map(one).collect()
 }
 
 fn probes(s: &Scenario, measured: &[ProbeMeasured]) -> Probes {

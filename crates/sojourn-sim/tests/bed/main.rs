@@ -1,14 +1,15 @@
 //! What a bed is told, and the record of what it saw. Measurements are made by hand, and so are their results.
 
 mod bottleneck;
+mod downloads;
 mod hostile;
 mod plan;
 mod traffic;
 
 use serde_json::{Value, json};
 use sojourn_bed::{
-    Conversation, FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, QdiscSample, Watched,
-    WebMeasured,
+    Conversation, DownloadMeasured, FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured,
+    QdiscSample, Watched, WebMeasured,
 };
 use sojourn_sim::bed::measured_record;
 use sojourn_sim::record::Record;
@@ -52,6 +53,7 @@ fn nothing(s: &Scenario) -> Measured {
         flows: vec![flow; s.flows.len()],
         probes: vec![ProbeMeasured::default(); s.probes.len()],
         web: vec![WebMeasured::default(); s.web.len()],
+        downloads: vec![DownloadMeasured::default(); s.downloads.len()],
         up: discipline(s.up.qdisc.kind()),
         down: discipline(s.down.qdisc.kind()),
         counters: [("client".to_owned(), [("TcpRetransSegs".to_owned(), 3)].into())].into(),

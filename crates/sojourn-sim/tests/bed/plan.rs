@@ -29,7 +29,8 @@ const TRAFFIC: &str = r#"{"duration": "2s", "lead": "1.5s", "seed": 42, "rtt": "
     "flows": [{"name": "u", "direction": "up", "start": "100ms", "rtt": "10ms"}, {"name": "d", "direction": "down"}],
     "probes": [{"name": "ping", "kind": "icmp"}, {"name": "rr", "kind": "udp_rr"}, {"name": "v", "kind": "voip"},
                {"name": "iso", "kind": "isochronous", "direction": "down"}, {"name": "poi", "kind": "poisson", "direction": "up"}],
-    "web": [{"name": "w", "objects": [1000, 50], "rtt": "20ms", "dns": true}]}"#;
+    "web": [{"name": "w", "objects": [1000, 50], "rtt": "20ms", "dns": true}],
+    "downloads": [{"name": "f", "direction": "down", "bytes": 3000, "gap": "100ms", "rtt": "20ms"}]}"#;
 
 #[test]
 fn a_bed_starts_its_traffic_when_the_simulator_does() {
@@ -43,6 +44,7 @@ fn a_bed_starts_its_traffic_when_the_simulator_does() {
     let mut planned: BTreeMap<String, u64> = BTreeMap::new();
     let lead = 1_500_000_000u64;
     planned.extend(plan.flows.iter().map(|f| (f.name.clone(), lead + f.start_ns)));
+    planned.extend(plan.downloads.iter().map(|d| (d.name.clone(), lead + d.start_ns)));
     planned.extend(plan.web.iter().map(|w| (w.name.clone(), lead + w.start_ns)));
     for probe in &plan.probes {
         planned.insert(probe.name.clone(), lead.saturating_add_signed(probe.start_ns));
@@ -105,5 +107,55 @@ fn a_bed_has_so_many_ports() {
     assert_eq!(
         many(3001, "web"),
         "number of web clients is 3001, but must be at most 3000: a bed has a port for each"
+    );
+}
+
+/// The idle times of a plan are those of the simulator, to the nanosecond.
+#[test]
+fn a_bed_has_the_idle_times_of_the_simulator() {
+    let scenario = Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid");
+    let plan = load_plan(&scenario).expect("small");
+    let download = &plan.downloads[0];
+    assert_eq!(
+        (download.path, download.bytes, download.direction),
+        (1, 3000, sojourn_bed::Direction::Down)
+    );
+    assert!(download.gaps_ns.iter().sum::<u64>() > plan.duration_ns);
+    let run = sojourn_sim::run(Scenario::from_json(TRAFFIC).expect("valid")).expect("runs");
+    let files = &run.downloads[0].files;
+    assert!(files.len() > 5, "{files:?}");
+    for (pair, &gap) in files.windows(2).zip(&download.gaps_ns) {
+        let found = (pair[1].start_s - pair[0].start_s) * 1e9 - pair[0].fct_ms.expect("complete") * 1e6;
+        assert!((found - gap as f64).abs() < 2.0, "{found} is not {gap}");
+    }
+}
+
+#[test]
+fn a_plan_says_what_befalls_packets_on_a_long_link() {
+    let of = |more: &str| {
+        let text = format!(r#"{{"duration": "2s"{more}}}"#);
+        load_plan(&Scenario::for_backend(&text, Backend::Linux).expect("valid")).expect("small")
+    };
+    let plan = of(
+        r#", "edge_rate": "100mbit", "edge_limit": 300, "loss_up": 0.25, "loss_down": 0.999999999999,
+        "flows": [{"name": "t", "direction": "up", "write": "150b", "write_interval": "300ms"}]"#,
+    );
+    assert_eq!(
+        (plan.edge_limit, plan.up.loss, plan.down.loss),
+        (300, 1 << 30, u32::MAX)
+    );
+    assert_eq!(
+        (plan.flows[0].write_bytes, plan.flows[0].write_interval_ns),
+        (Some(150), Some(300_000_000))
+    );
+    // And nothing where there is nothing: a plan that was made before there were such things is the same text.
+    let text = serde_json::to_string(&of("")).expect("plain data");
+    for key in ["edge_limit", "loss", "downloads", "write"] {
+        assert!(!text.contains(key), "{key}: {text}");
+    }
+    let error = Scenario::for_backend(r#"{"duration": "2s", "jitter_up": "20ms"}"#, Backend::Linux);
+    assert_eq!(
+        error.expect_err("no kernel does").to_string(),
+        "jitter_up is 20ms, but the linux back end's delay cannot vary and keep the order of packets: leave it out"
     );
 }

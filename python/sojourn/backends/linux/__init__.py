@@ -104,6 +104,7 @@ def network_of(load: dict[str, Any]) -> Network:
             rate_bps=load[name]["rate_bps"],
             burst_bytes=load[name]["burst_bytes"],
             discipline=load[name]["qdisc"],
+            loss=load[name].get("loss", 0),
         )
         for name in ("up", "down")
     }
@@ -113,4 +114,5 @@ def network_of(load: dict[str, Any]) -> Network:
         edge_rate_bps=load["edge_rate_bps"],
         paths_ns=tuple(load["paths"]),
         tcp=load["tcp"],
+        edge_limit=load.get("edge_limit", 1000),
     )

@@ -235,9 +235,9 @@ def tbf(*, rate_bps: int, burst_bytes: int) -> dict[str, Any]:
     return {"attrs": attrs}
 
 
-def netem(*, delay_ns: int, limit: int) -> dict[str, Any]:
-    """Return netem's options: a constant delay, and how many packets it may hold."""
-    nothing = {"latency": 0, "loss": 0, "gap": 0, "duplicate": 0, "jitter": 0}
+def netem(*, delay_ns: int, limit: int, loss: int = 0) -> dict[str, Any]:
+    """Return netem's options: a constant delay, how many packets it may hold, and its loss in parts of 2^32."""
+    nothing = {"latency": 0, "loss": loss, "gap": 0, "duplicate": 0, "jitter": 0}
     return nothing | {"limit": limit, "attrs": [("LATENCY64", delay_ns)]}
 
 

@@ -38,7 +38,6 @@ _SERVER_NET = "10.0.4"
 _FIRST_SERVER = 11
 _IP_AND_TCP = 52  # IPv4 20, TCP 20, time stamps 12
 _NETEM_LIMIT = 1_000_000
-_EDGE_LIMIT = 1000
 _TICKS_PER_MS = 1_000_000
 _LINUX_MIN_RTO_NS = 200_000_000
 _RTO_MIN_LOCKED = 1 << 13
@@ -94,11 +93,14 @@ class Side:
         Depth of tbf's bucket.
     discipline
         What `sojourn._native.kernel_qdisc` says: kind and options.
+    loss
+        Probability that a packet is lost after it, in parts of 2^32.
     """
 
     rate_bps: int
     burst_bytes: int
     discipline: dict[str, Any]
+    loss: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,8 @@ class Network:
         The bottleneck.
     edge_rate_bps
         Rate of the links at the edges, bit/s; `None` for no limit.
+    edge_limit
+        Packets that the queue before each of them holds.
     paths_ns
         Base RTT of each path, ns.
     tcp
@@ -122,6 +126,7 @@ class Network:
     edge_rate_bps: int | None
     paths_ns: tuple[int, ...]
     tcp: dict[str, Any]
+    edge_limit: int = 1000
 
 
 @dataclass(slots=True)
@@ -267,20 +272,23 @@ def _bottlenecks(steps: _Steps, network: Network) -> None:
         frame = network.tcp["mss"] + _IP_AND_TCP + 14
         shaper = kinds.tbf(rate_bps=network.edge_rate_bps, burst_bytes=frame)
         _add(steps, device, messages.ROOT, _TBF, "tbf", shaper)
-        _add(steps, device, messages.handle(_TBF, 1), _CHILD, "pfifo", {"limit": _EDGE_LIMIT})
+        _add(steps, device, messages.handle(_TBF, 1), _CHILD, "pfifo", {"limit": network.edge_limit})
 
 
 def _delay(steps: _Steps, network: Network) -> None:
-    """Hold each packet for half of its path's RTT; an odd nanosecond goes to the upstream half."""
+    """Hold each packet for half of its path's RTT, and lose some; an odd nanosecond goes to the upstream half."""
     for device, name in ((_MR2, "dst"), (_MR1, "src")):
         halves = [rtt - rtt // 2 if device is _MR2 else rtt // 2 for rtt in network.paths_ns]
+        loss = (network.up if device is _MR2 else network.down).loss
         if len(halves) == 1:
-            _add(steps, device, messages.ROOT, _TBF, "netem", kinds.netem(delay_ns=halves[0], limit=_NETEM_LIMIT))
+            options = kinds.netem(delay_ns=halves[0], limit=_NETEM_LIMIT, loss=loss)
+            _add(steps, device, messages.ROOT, _TBF, "netem", options)
             continue
         _add(steps, device, messages.ROOT, _TBF, "prio", kinds.prio(bands=max(2, len(halves))))
         for path, half in enumerate(halves):
             classid = messages.handle(_TBF, path + 1)
-            _add(steps, device, classid, _NETEM + path, "netem", kinds.netem(delay_ns=half, limit=_NETEM_LIMIT))
+            options = kinds.netem(delay_ns=half, limit=_NETEM_LIMIT, loss=loss)
+            _add(steps, device, classid, _NETEM + path, "netem", options)
             request = messages.address_filter(
                 index=device.index,
                 parent=messages.handle(_TBF),

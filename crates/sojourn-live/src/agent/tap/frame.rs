@@ -27,6 +27,7 @@ pub(super) struct Known {
     pub(super) flows: usize,
     pub(super) probes: usize,
     pub(super) web: usize,
+    pub(super) downloads: usize,
 }
 
 impl Known {
@@ -35,6 +36,7 @@ impl Known {
             flows: load.flows.len(),
             probes: load.probes.len(),
             web: load.web.len(),
+            downloads: load.downloads.len(),
         }
     }
 
@@ -51,10 +53,11 @@ impl Known {
             nth(ports::FLOWS..ports::PROBES, self.flows)
                 .map(Conversation::Flow)
                 .or_else(|| nth(ports::WEB..ports::DNS, self.web).map(Conversation::Web))
+                .or_else(|| nth(ports::DOWNLOADS..ports::END, self.downloads).map(Conversation::Download))
         } else {
             nth(ports::PROBES..ports::WEB, self.probes)
                 .map(Conversation::Probe)
-                .or_else(|| nth(ports::DNS..ports::END, self.web).map(Conversation::Dns))
+                .or_else(|| nth(ports::DNS..ports::DOWNLOADS, self.web).map(Conversation::Dns))
         };
         found.unwrap_or(Conversation::Other)
     }

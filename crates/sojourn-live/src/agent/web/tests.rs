@@ -169,10 +169,12 @@ fn load() -> LoadPlan {
         up: sojourn_bed::BottleneckPlan::default(),
         down: sojourn_bed::BottleneckPlan::default(),
         edge_rate_bps: None,
+        edge_limit: sojourn_bed::EDGE_LIMIT,
         tcp: sojourn_bed::TcpPlan::default(),
         flows: Vec::new(),
         probes: Vec::new(),
         web: Vec::new(),
+        downloads: Vec::new(),
     }
 }
 
