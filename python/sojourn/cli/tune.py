@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from sojourn import backends
-from sojourn.cli import options
+from sojourn.cli import options, tune_map
 from sojourn.errors import ParamError
 
 if TYPE_CHECKING:
@@ -43,6 +43,13 @@ the mean over the seeds at the RTT where it is worst. Metrics, over the directio
   loss          packets dropped over offered
   thin_delay    mean time of the thin streams' packets in the queue (ms)
 
+Loads, in the direction under test:
+
+  rural-low     a bulk transfer, repeated downloads of 1.7 MB, a thin stream of 150 bytes each 300 ms; Reno
+  rural-high    two of each
+  home          two bulk transfers each way, and downloads and a thin stream; CUBIC; fq_codel the other way
+  bulk          two bulk transfers; CUBIC
+
 A goal is METRIC>=BOUND or METRIC<=BOUND: a number (0.9 or 90%, 40ms), or `default` or `rural`: no worse than with that
 setting at any RTT. Without --goal and --minimise the goals are to be no worse than the rural setting (where there is
 none, than the default) in utilisation, delay and fct, and the least delay and fct are sought. With several
@@ -72,11 +79,18 @@ def add(commands: Any) -> None:
         help="packets that the queue may hold (default: rate times longest RTT, at least 25)",
     )
     traffic = parser.add_argument_group("traffic")
-    traffic.add_argument("--load", metavar="NAME", help="what runs over the link; see `sojourn list tune`")
-    traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default: the load's)")
     traffic.add_argument(
-        "--duration", metavar="TIME", help="length of each run (default: by the rate; 300s at 1mbit)"
+        "--load", metavar="NAME", help="rural-low, rural-high, home or bulk, as said above (default rural-low)"
     )
+    traffic.add_argument(
+        "--direction",
+        metavar="WAY",
+        choices=("up", "down"),
+        default="up",
+        help="the direction that has the discipline, up or down (default up)",
+    )
+    traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default: the load's)")
+    traffic.add_argument("--duration", metavar="TIME", help="length of each run (default: by the rate; 300s at 1mbit)")
     wanted = parser.add_argument_group("what is wanted")
     wanted.add_argument("--goal", metavar="GOAL", action="append", help="what a setting must meet; once for each")
     wanted.add_argument(
@@ -86,7 +100,8 @@ def add(commands: Any) -> None:
         "--param",
         metavar="NAME=VALUE",
         action="append",
-        help="search NAME=LOW..HIGH, or fix NAME=VALUE; once for each (default: all, in ranges that follow from the link)",
+        help="search NAME=LOW..HIGH, or fix NAME=VALUE; once for each (default: all, in ranges that follow from the "
+        "link)",
     )
     effort = parser.add_argument_group("effort")
     effort.add_argument(
@@ -97,17 +112,23 @@ def add(commands: Any) -> None:
         f"{MOST_TRIALS})",
     )
     effort.add_argument(
-        "--time", metavar="TIME", help="propose no more settings after this long (default: no bound); depends on the clock"
+        "--time",
+        metavar="TIME",
+        help="propose no more settings after this long (default: no bound); depends on the clock",
     )
     effort.add_argument(
         "--seeds",
         metavar="N",
         type=options.whole_number,
-        help=f"runs of each setting at each RTT (default {DEFAULT_SEEDS['sim']}; {DEFAULT_SEEDS['linux']} on linux); the "
-        f"choice has {CHOICE_SEEDS} times as many more, the check {FRESH_SEEDS} times as many fresh ones",
+        help=f"runs of each setting at each RTT (default {DEFAULT_SEEDS['sim']}; {DEFAULT_SEEDS['linux']} on linux); "
+        f"the choice has {CHOICE_SEEDS} times as many more, the check {FRESH_SEEDS} times as many fresh ones",
     )
     effort.add_argument(
-        "--seed", metavar="N", type=options.seed, default=1, help="of the proposals, and first seed of the runs (default 1)"
+        "--seed",
+        metavar="N",
+        type=options.seed,
+        default=1,
+        help="of the proposals, and first seed of the runs (default 1)",
     )
     effort.add_argument(
         "--workers", metavar="N", type=options.whole_number, help="processes to run in (default: one for each core)"
@@ -117,32 +138,50 @@ def add(commands: Any) -> None:
     options.add_output(
         parser,
         "print tune.json instead of the tables",
-        "the folder for tune.json, table.md, figures/ and what is done (measures.jsonl): the same command goes on from it",
+        "the folder for tune.json, table.md, figures/ and measures.jsonl, from which the same command goes on",
     )
+    tune_map.add(parser)
     parser.set_defaults(handler=handle)
 
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
+    if asked.map:
+        return tune_map.handle(asked)
+    tune_map.check(asked)
     from sojourn.tune import words
-    from sojourn.tune.bench import Bench, Seeds
+    from sojourn.tune.bench import Bench
     from sojourn.tune.measure import Journal
     from sojourn.tune.space import space
     from sojourn.tune.study import tune
 
     link, load = _question(asked)
-    found_space = space(asked.qdisc, link, load.directions[0], asked.param or (), asked.backend)
+    found_space = space(asked.qdisc, link, asked.direction, asked.param or (), asked.backend)
     wanted = _wanted(asked, load.metrics, tuple(found_space.references()))
     seeds = _seeds(asked)
     backend = backends.named(asked.backend)
     bench = Bench(
-        link=link, load=load, backend=backend, journal=Journal(None), cc=asked.cc, workers=asked.workers, dask=asked.dask
+        link=link,
+        load=load,
+        direction=asked.direction,
+        backend=backend,
+        journal=Journal(None),
+        cc=asked.cc,
+        workers=asked.workers,
+        dask=asked.dask,
     )
     _check_scenario(bench, found_space, seeds)
     folder = _folder(asked, bench, found_space, wanted, seeds)
     journal = Journal(None if folder is None else folder.path)
     bench = Bench(
-        link=link, load=load, backend=backend, journal=journal, cc=asked.cc, workers=asked.workers, dask=asked.dask
+        link=link,
+        load=load,
+        direction=asked.direction,
+        backend=backend,
+        journal=journal,
+        cc=asked.cc,
+        workers=asked.workers,
+        dask=asked.dask,
     )
     how = "the same command goes on from there" if folder else "--out DIR keeps finished runs"
     try:
@@ -169,7 +208,7 @@ def _question(asked: argparse.Namespace) -> tuple[Any, Any]:
         up=asked.up or asked.rate or "10mbit",
         down=asked.down or asked.rate or "10mbit",
         rtt=asked.rtt or "50ms",
-        direction=load.directions[0],
+        direction=asked.direction,
         points=asked.rtts,
         limit=asked.limit,
         duration=asked.duration,
@@ -178,6 +217,7 @@ def _question(asked: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def _wanted(asked: argparse.Namespace, metrics: tuple[str, ...], references: tuple[str, ...]) -> Asked:
+    from sojourn.tune import loads
     from sojourn.tune.goals import METRICS, read_goal, read_objectives
     from sojourn.tune.search import Asked
     from sojourn.validate.units import seconds
@@ -199,7 +239,9 @@ def _wanted(asked: argparse.Namespace, metrics: tuple[str, ...], references: tup
     objectives = read_objectives(minimise)
     for name in (*objectives, *(goal.metric for goal in read)):
         if name not in metrics:
-            message = f"{name} is asked for, but the load {asked.load} has none: it has {', '.join(metrics)}"
+            message = (
+                f"{name} is asked for, but the load {asked.load or loads.DEFAULT} has none: it has {', '.join(metrics)}"
+            )
             raise ParamError(message)
     time_s = None
     if asked.time is not None:
@@ -240,7 +282,7 @@ def _check_scenario(bench: Bench, found_space: Space, seeds: Seeds) -> None:
     """Have the one validator see a scenario, before a folder is made."""
     setting = found_space.references()["default"]
     bench.load.scenario(
-        bench.link, qdisc=setting.text, rtt_ms=bench.link.rtts_ms[0], seed=seeds.search[0], cc=bench.cc
+        bench.link, bench.direction, qdisc=setting.text, rtt_ms=bench.link.rtts_ms[0], seed=seeds.search[0], cc=bench.cc
     ).normalized(bench.backend.name)
     if bench.workers is not None and bench.workers < 1:
         message = f"workers is {bench.workers}, but must be at least 1"
@@ -255,7 +297,16 @@ def _folder(
 
     if asked.out is None:
         return None
-    parts = [found_space, bench.link, bench.load.name, bench.cc, bench.backend.name, wanted.goals, wanted.minimise]
+    parts = [
+        found_space,
+        bench.link,
+        bench.load.name,
+        bench.direction,
+        bench.cc,
+        bench.backend.name,
+        wanted.goals,
+        wanted.minimise,
+    ]
     name = plan_name("tune", *map(repr, [*parts, wanted.trials, wanted.seed, wanted.time_s, seeds]))
     return ResultFolder(asked.out, force=asked.force, plan=name, again=True)
 

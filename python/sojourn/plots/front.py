@@ -96,9 +96,7 @@ def _panel(
         axis.errorbar(
             [a.mean], [b.mean], xerr=_ends(a), yerr=_ends(b), fmt="none", ecolor=colour, elinewidth=1.2, zorder=3
         )
-        axis.scatter(
-            [a.mean], [b.mean], s=size, marker=marker, color=colour, edgecolors="white", label=name, zorder=4
-        )
+        axis.scatter([a.mean], [b.mean], s=size, marker=marker, color=colour, edgecolors="white", label=name, zorder=4)
     for end, values in ((axis.xaxis, [one[x.name] for one in tried]), (axis.yaxis, [one[y.name] for one in tried])):
         _scale(axis, end, values)
     axis.set_xlabel(x.label)

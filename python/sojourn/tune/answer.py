@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sojourn.scenario import Direction
 from sojourn.tune.link import FRAME_BYTES, Link
 from sojourn.validate.units import bits_per_s
@@ -20,8 +18,8 @@ def leaf(text: str) -> str:
 def shaped(text: str, rate: str) -> list[str]:
     """Return the lines that put it below an HTB which makes the device as slow as the link.
 
-    A discipline can only manage the queue if the queue is there: where the slow link is behind another device, such as a
-    modem, HTB makes this device the bottleneck. `quantum` and `burst` are one and two frames, the least there is.
+    A discipline can only manage the queue if the queue is there: where the slow link is behind another device, such as
+    a modem, HTB makes this device the bottleneck. `quantum` and `burst` are one and two frames, the least there is.
     """
     return [
         "tc qdisc replace dev DEV root handle 1: htb default 1",
@@ -31,15 +29,15 @@ def shaped(text: str, rate: str) -> list[str]:
     ]
 
 
-def sqm(text: str, link: Link, directions: Sequence[Direction]) -> str | None:
+def sqm(text: str, link: Link, direction: Direction) -> str | None:
     """Return a section of /etc/config/sqm, `None` if sqm-scripts has not the discipline.
 
     The script is that with one queue, as was tuned; the others have one for each class of traffic.
 
-    `download` and `upload` are in kbit/s; 0 leaves a direction alone. `itarget` and `etarget` are `default`, because
-    sqm-scripts would else put a target of its own for slow links, and an interval with it, before the options; and the limit
-    goes where sqm-scripts takes it. `tc` takes the last of two values, so the options would win anyway; but this way there is
-    one of each.
+    `download` and `upload` are in kbit/s; only the direction that was tuned (`up` is egress) gets options. `itarget`
+    and `etarget` are `default`, because sqm-scripts would else put a target of its own for slow links, and an interval
+    with it, before the options; and the limit goes where sqm-scripts takes it. `tc` takes the last of two values, so
+    the options would win anyway; but this way there is one of each.
 
     Source: sqm-scripts 1.6, `src/functions.sh` (get_target, get_limit) and `src/run-openwrt.sh` (names of the options).
     """
@@ -52,24 +50,21 @@ def sqm(text: str, link: Link, directions: Sequence[Direction]) -> str | None:
         limit = words[place + 1]
         del words[place : place + 2]
     options = " ".join(words)
-    rates = {way: bits_per_s(link.up if way == "up" else link.down) // 1000 for way in directions}
     lines = [
         "config queue 'wan'",
         "\toption enabled '1'",
         "\toption interface 'DEV'",
-        f"\toption download '{rates.get('down', 0)}'",
-        f"\toption upload '{rates.get('up', 0)}'",
+        f"\toption download '{bits_per_s(link.down) // 1000}'",
+        f"\toption upload '{bits_per_s(link.up) // 1000}'",
         f"\toption qdisc '{kind}'",
         f"\toption script '{'piece_of_cake.qos' if kind == 'cake' else 'simplest.qos'}'",
         "\toption qdisc_advanced '1'",
         "\toption qdisc_really_really_advanced '1'",
     ]
-    for way, mark in (("down", "i"), ("up", "e")):
-        if way not in rates:
-            continue
-        if kind != "cake":
-            lines.append(f"\toption {mark}target 'default'")
-        if limit is not None:
-            lines.append(f"\toption {mark}limit '{limit}'")
-        lines.append(f"\toption {mark}qdisc_opts '{options}'")
+    mark = "e" if direction == "up" else "i"
+    if kind != "cake":
+        lines.append(f"\toption {mark}target 'default'")
+    if limit is not None:
+        lines.append(f"\toption {mark}limit '{limit}'")
+    lines.append(f"\toption {mark}qdisc_opts '{options}'")
     return "\n".join(lines) + "\n"

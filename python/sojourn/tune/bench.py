@@ -13,6 +13,7 @@ from statistics import fmean
 from sojourn import plan, runner
 from sojourn.backends import Backend
 from sojourn.results import Run
+from sojourn.scenario import Direction
 from sojourn.tune.goals import METRICS, Goal
 from sojourn.tune.link import Link
 from sojourn.tune.loads import Load
@@ -111,8 +112,8 @@ class Bench:
 
     Attributes
     ----------
-    link, load
-        The link and its traffic.
+    link, load, direction
+        The link, its traffic, and the direction under test.
     cc
         Congestion control; `None` is the load's.
     backend, workers, dask
@@ -123,13 +124,16 @@ class Bench:
 
     link: Link
     load: Load
+    direction: Direction
     backend: Backend
     journal: Journal
     cc: str | None = None
     workers: int | None = None
     dask: str | None = None
 
-    def run(self, settings: Sequence[tuple[str, Setting]], seeds: Sequence[int], tick: Tick = lambda: None) -> list[Scored]:
+    def run(
+        self, settings: Sequence[tuple[str, Setting]], seeds: Sequence[int], tick: Tick = lambda: None
+    ) -> list[Scored]:
         """Run named settings at every RTT with every seed; what the journal has is not run again.
 
         Parameters
@@ -150,7 +154,7 @@ class Bench:
         """
         rtts = self.link.rtts_ms
         scenarios = [
-            self.load.scenario(self.link, qdisc=setting.text, rtt_ms=rtt, seed=seed, cc=self.cc)
+            self.load.scenario(self.link, self.direction, qdisc=setting.text, rtt_ms=rtt, seed=seed, cc=self.cc)
             for _, setting in settings
             for rtt in rtts
             for seed in seeds
@@ -164,16 +168,12 @@ class Bench:
                 tick()
 
         def done(place: int, run: Run) -> None:
-            self.journal.add(names[place], measures(run.record, self.load.directions))
+            self.journal.add(names[place], measures(run.record, self.direction))
             tick()
 
-        runner.run_all(
-            list(todo.values()), workers=self.workers, dask=self.dask, backend=self.backend, done=done
-        )
+        runner.run_all(list(todo.values()), workers=self.workers, dask=self.dask, backend=self.backend, done=done)
         found = iter([known[run_id] for run_id in ids])
-        return [
-            self._scored(name, setting, [[next(found) for _ in seeds] for _ in rtts]) for name, setting in settings
-        ]
+        return [self._scored(name, setting, [[next(found) for _ in seeds] for _ in rtts]) for name, setting in settings]
 
     def _scored(self, name: str, setting: Setting, by_rtt: list[list[Measures]]) -> Scored:
         samples = {

@@ -60,9 +60,7 @@ def hypervolume(vectors: Sequence[Vector], corner: Vector) -> float:
     return volume
 
 
-def order(
-    costs: Sequence[float], shortfalls: Sequence[float]
-) -> list[int]:
+def order(costs: Sequence[float], shortfalls: Sequence[float]) -> list[int]:
     """Return all places from the best on.
 
     Those that meet the goals come first, the cheapest of them before the others; then those that do not, by how far

@@ -64,12 +64,8 @@ METRICS: dict[str, Metric] = {
             better="higher",
             digits=4,
         ),
-        Metric(
-            name="delay", says="mean time of a packet in the bottleneck queue", unit="ms", better="lower", digits=2
-        ),
-        Metric(
-            name="delay_p95", says="95th percentile of that time over packets", unit="ms", better="lower", digits=2
-        ),
+        Metric(name="delay", says="mean time of a packet in the bottleneck queue", unit="ms", better="lower", digits=2),
+        Metric(name="delay_p95", says="95th percentile of that time over packets", unit="ms", better="lower", digits=2),
         Metric(name="fct", says="mean completion time of the load's files", unit="ms", better="lower", digits=0),
         Metric(name="loss", says="packets dropped at the bottleneck over offered", unit="", better="lower", digits=5),
         Metric(

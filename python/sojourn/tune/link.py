@@ -81,8 +81,8 @@ def read_link(
     limit
         Packets; by default one bandwidth-delay product at the longest RTT, and at least 25.
     duration
-        Time text; by default as long as eight files of 1.7 MB take at half the rate, with the rural study's gaps, and at
-        least 100 of the longest RTT, in tens of seconds: 300 s at 1 Mbit/s.
+        Time text; by default as long as eight files of 1.7 MB take at half the rate, with the rural study's gaps, and
+        at least 100 of the longest RTT, in tens of seconds: 300 s at 1 Mbit/s.
 
     Raises
     ------

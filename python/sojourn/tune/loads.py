@@ -1,4 +1,4 @@
-"""The traffic that a setting is tuned under."""
+"""The traffic that a setting is tuned under. One direction has the discipline under test."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sojourn.errors import ParamError
-from sojourn.scenario import Direction, Flow, Scenario, Tcp
-from sojourn.tune.link import Link
+from sojourn.scenario import Direction, Download, Flow, Scenario, Tcp
+from sojourn.tune.link import FILE_BYTES, FILE_GAP_S, Link
+
+#: Makes the traffic in the direction under test, with a congestion control.
+Build = Callable[[Direction, str], Scenario]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,32 +24,34 @@ class Load:
         What one types.
     says
         What it is.
-    directions
-        Which directions have the discipline under test; the first sets ranges, buffer and lengths.
     metrics
         What can be measured under it.
     congestion_control
         Of its flows, unless another is asked for.
     build
-        Makes the scenario, without its discipline, from the link and the congestion control.
+        Makes it.
+    other
+        Discipline of the direction that is not under test.
     """
 
     name: str
     says: str
-    directions: tuple[Direction, ...]
     metrics: tuple[str, ...]
     congestion_control: str
-    build: Callable[[Link, str], Scenario]
+    build: Build
+    other: str = "pfifo limit 1000"
 
-    def scenario(self, link: Link, *, qdisc: str, rtt_ms: float, seed: int, cc: str | None = None) -> Scenario:
+    def scenario(
+        self, link: Link, direction: Direction, *, qdisc: str, rtt_ms: float, seed: int, cc: str | None = None
+    ) -> Scenario:
         """Return the scenario of a setting at an RTT.
 
         Parameters
         ----------
-        link
-            The link.
+        link, direction
+            The link, and which of its directions has the discipline under test.
         qdisc
-            The discipline under test, as `tc` reads it.
+            That discipline, as `tc` reads it.
         rtt_ms
             Base RTT.
         seed
@@ -54,19 +59,20 @@ class Load:
         cc
             Congestion control of all flows; `None` is the load's own.
         """
+        length = f"{round(link.duration_s * 1e3)}ms"
         given = dataclasses.replace(
-            self.build(link, cc or self.congestion_control),
-            experiment=f"tune-{self.name}",
-            duration=f"{round(link.duration_s * 1e3)}ms",
-            sample_interval=f"{round(link.duration_s * 1e3)}ms",
+            self.build(direction, cc or self.congestion_control),
+            duration=length,
+            sample_interval=length,
             lead="0s",
             up=link.up,
             down=link.down,
             rtt=f"{round(rtt_ms * 1e3)}us",
             seed=seed,
         )
-        fields = {f"qdisc_{direction}": qdisc for direction in self.directions}
-        return dataclasses.replace(given, **fields)  # type: ignore[arg-type]
+        if direction == "up":
+            return dataclasses.replace(given, qdisc_up=qdisc, qdisc_down=self.other)
+        return dataclasses.replace(given, qdisc_down=qdisc, qdisc_up=self.other)
 
 
 def named(name: str) -> Load:
@@ -83,30 +89,97 @@ def named(name: str) -> Load:
     return LOADS[name]
 
 
-def _return_path() -> str:
-    """Return the discipline of a direction that is not under test: the rural study's 25 packets."""
-    return "pfifo limit 25"
+def _bulk(number: int, way: Direction, cc: str, name: str = "bulk") -> tuple[Flow, ...]:
+    return tuple(Flow(name=f"{name}_{count}", direction=way, congestion_control=cc) for count in range(1, number + 1))
 
 
-def _bulk(_link: Link, cc: str) -> Scenario:
-    flows = tuple(Flow(name=f"bulk_{number}", direction="up", congestion_control=cc) for number in (1, 2))
-    return Scenario(experiment="tune", flows=flows, qdisc_down=_return_path(), start_jitter="1s")
+def _thin(number: int, way: Direction, cc: str) -> tuple[Flow, ...]:
+    """Return thin streams as in seed 001: 150 bytes each 300 ms."""
+    return tuple(
+        Flow(name=f"thin_{count}", direction=way, congestion_control=cc, write="150b", write_interval="300ms")
+        for count in range(1, number + 1)
+    )
 
 
-_EVERY_QUEUE = ("utilisation", "delay", "delay_p95", "loss")
+def _files(number: int, way: Direction, cc: str) -> tuple[Download, ...]:
+    """Return repeated downloads as in seed 001: 1.7 MB, idle times of 9.5 s on average."""
+    return tuple(
+        Download(
+            name=f"file_{count}",
+            direction=way,
+            bytes=FILE_BYTES,
+            gap=f"{round(FILE_GAP_S * 1e3)}ms",
+            congestion_control=cc,
+        )
+        for count in range(1, number + 1)
+    )
+
+
+def _only_bulk(way: Direction, cc: str) -> Scenario:
+    return Scenario(experiment="tune-bulk", flows=_bulk(2, way, cc), start_jitter="1s")
+
+
+def _rural(number: int, name: str) -> Build:
+    def build(way: Direction, cc: str) -> Scenario:
+        return Scenario(
+            experiment=f"tune-{name}",
+            flows=_bulk(number, way, cc) + _thin(number, way, cc),
+            downloads=_files(number, way, cc),
+            tcp=Tcp(initial_window=3),
+            start_jitter="1s",
+        )
+
+    return build
+
+
+def _home(way: Direction, cc: str) -> Scenario:
+    back: Direction = "down" if way == "up" else "up"
+    return Scenario(
+        experiment="tune-home",
+        flows=_bulk(2, way, cc) + _bulk(2, back, cc, "back") + _thin(1, way, cc),
+        downloads=_files(1, way, cc),
+        start_jitter="1s",
+    )
+
+
+_QUEUE = ("utilisation", "delay", "delay_p95", "loss")
+_ALL = ("utilisation", "delay", "delay_p95", "fct", "loss", "thin_delay")
 
 LOADS: dict[str, Load] = {
     load.name: load
     for load in (
         Load(
-            name="bulk",
-            says="two TCP transfers up for the whole run",
-            directions=("up",),
-            metrics=_EVERY_QUEUE,
+            name="rural-low",
+            says="the rural study's low load: a bulk transfer, repeated downloads of 1.7 MB, and a thin stream of "
+            "150 bytes each 300 ms, with Reno and an initial window of 3; nothing against them",
+            metrics=_ALL,
+            congestion_control="reno",
+            build=_rural(1, "rural-low"),
+        ),
+        Load(
+            name="rural-high",
+            says="its high load: two of each",
+            metrics=_ALL,
+            congestion_control="reno",
+            build=_rural(2, "rural-high"),
+        ),
+        Load(
+            name="home",
+            says="two bulk transfers each way, and in the direction under test repeated downloads and a thin stream, "
+            "with CUBIC; the other direction has fq_codel",
+            metrics=_ALL,
             congestion_control="cubic",
-            build=_bulk,
+            build=_home,
+            other="fq_codel",
+        ),
+        Load(
+            name="bulk",
+            says="two bulk transfers with CUBIC; nothing against them",
+            metrics=_QUEUE,
+            congestion_control="cubic",
+            build=_only_bulk,
         ),
     )
 }
 #: The load where none is named.
-DEFAULT = "bulk"
+DEFAULT = "rural-low"

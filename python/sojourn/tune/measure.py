@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,31 +18,23 @@ JOURNAL_FORMAT = "sojourn-tune-journal/1"
 FILE = "measures.jsonl"
 
 
-def measures(record: dict[str, Any], directions: Sequence[Direction]) -> Measures:
-    """Return what a record says of the bottleneck in the given directions; of several, the worst.
+def measures(record: dict[str, Any], direction: Direction) -> Measures:
+    """Return what a record says of the bottleneck in a direction, and of files and thin streams.
 
-    The utilisation is what left the queue over rate times duration. A bucket may be full at the begin, so it can
-    be above 1 by the bucket's depth.
+    The utilisation is what left the queue over rate times duration. It can
+    be above 1 by the depth of the rate limiter's bucket.
     """
     scenario = record["scenario"]
-    ends = [_of(record["bottleneck"][way], scenario[way], seconds(scenario["duration"])) for way in directions]
-    found: Measures = {
-        "utilisation": min(end["utilisation"] for end in ends),
-        **{name: max(end[name] for end in ends) for name in ("delay", "delay_p95", "loss")},
-        "fct": record["summary"].get("fct_ms"),
-    }
-    thin = [flow["sojourn_ms"]["mean"] for flow in record["flows"] if "writes" in flow]
-    found["thin_delay"] = sum(thin) / len(thin) if thin else None
-    return found
-
-
-def _of(end: dict[str, Any], rate: str, duration_s: float) -> dict[str, float]:
+    end = record["bottleneck"][direction]
     drops = sum(end["drops"].values())
+    thin = [flow["sojourn_ms"]["mean"] for flow in record["flows"] if "writes" in flow]
     return {
-        "utilisation": end["bytes"] * 8 / (bits_per_s(rate) * duration_s),
+        "utilisation": end["bytes"] * 8 / (bits_per_s(scenario[direction]) * seconds(scenario["duration"])),
         "delay": end["sojourn_ms"]["mean"],
         "delay_p95": end["sojourn_ms"]["p95"],
+        "fct": record["summary"].get("fct_ms"),
         "loss": drops / (end["packets"] + drops) if drops else 0.0,
+        "thin_delay": sum(thin) / len(thin) if thin else None,
     }
 
 

@@ -1,10 +1,10 @@
 """The search: Optuna proposes settings, the bench runs them.
 
 The first settings are a scrambled Sobol sequence, spread evenly over the space; they also feed the sensitivity. After
-them Optuna's sampler proposes in batches: it is asked for a whole batch before it is told of any, and told in the order
-in which it was asked. So the settings, and all that follows, are a function of the seed and not of the number of workers
-or of which run ends first. A search that goes on is the same search: its runs are in the journal, so it is simply done
-again, and only what is missing is run.
+them Optuna's sampler proposes in batches: it is asked for a whole batch before it is told of any, and told in the
+order in which it was asked. So the settings, and all that follows, are a function of the seed and not of the number of
+workers or of which run ends first. A search that goes on is the same search: its runs are in the journal, so it is
+simply done again, and only what is missing is run.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ def propose(
             spread = spread[min(BATCH, left) :]
             trials = [study.ask(_distributions(space)) for _ in range(min(BATCH, left))]
             for trial in trials:
-                values = space.setting(trial.params).values
-                vector = judge(dict(values))
+                chosen = dict(space.setting(trial.params).values)
+                vector = judge(chosen)
                 study.tell(trial, vector)
-                found.append((dict(values), vector))
+                found.append((chosen, vector))
     return found
 
 
@@ -169,6 +169,6 @@ def _spread(space: Space, asked: Asked) -> list[dict[str, float]]:
     ]
 
 
-def _quiet() -> warnings.catch_warnings:  # type: ignore[type-arg]
+def _quiet() -> warnings.catch_warnings:
     """Keep what the libraries warn of off standard error."""
     return warnings.catch_warnings(action="ignore")

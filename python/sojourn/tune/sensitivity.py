@@ -1,13 +1,14 @@
 """Which parameter matters: Sobol's indices of a surrogate of what was measured.
 
 The settings that were run are too few, and too dense where it is good, for indices of their own. So each metric gets a
-surrogate: a thin-plate spline over the logarithms of the parameters, smoothed as much as cross-validation finds best. SALib
-draws Saltelli's sample of the space and computes the indices of the surrogate. `s1` of a parameter is the share of the
-metric's variance over the space that it makes alone, `st` the share in which it has any part. `r2` says what share of the
-variance of settings that it was not shown the surrogate tells; below about 0.5 the indices mean little.
+surrogate: a thin-plate spline over the logarithms of the parameters, smoothed as much as cross-validation finds best.
+SALib draws Saltelli's sample of the space and computes the indices of the surrogate. `s1` of a parameter is the share
+of the metric's variance over the space that it makes alone, `st` the share in which it has any part. `r2` says what
+share of the variance of settings that it was not shown the surrogate tells; below about 0.5 the indices mean little.
 
-Source: I. Sobol, "Global sensitivity indices for nonlinear mathematical models", Mathematics and Computers in Simulation 55
-(2001); A. Saltelli et al., "Variance based sensitivity analysis of model output", Computer Physics Communications 181 (2010).
+Source: I. Sobol, "Global sensitivity indices for nonlinear mathematical models", Mathematics and Computers in
+Simulation 55 (2001); A. Saltelli et al., "Variance based sensitivity analysis of model output", Computer Physics
+Communications 181 (2010).
 """
 
 from __future__ import annotations

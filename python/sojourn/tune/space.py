@@ -17,12 +17,12 @@ the shortest and the longest RTT, and N the packets that the queue may hold:
 |            | `spread`      | 1.5 to 4: `max` is so many times `min`                                             |
 |            | `probability` | 0.01 to 0.5                                                                        |
 |            | `weight`      | 1 to 4: `burst` is so many times (2 min + max) / (3 avpkt), what tc(8) recommends  |
-| sfq        | `limit`       | 8 packets to 4 N, at least 127                                                     |
-|            | `depth`       | 4 to 127 packets                                                                   |
+| sfq        | `limit`       | 8 packets to 4 N, at least 127 and at most 8064                                    |
+|            | `depth`       | 4 to 127 packets, but no less than the longest `limit` over 128 queues             |
 | cake       | `rtt`         | from half of L or of 50 ms, whichever is less, to 3 H, at least 300 ms             |
 
-A candidate is rounded to three digits before it is run, so what is printed is what was run. `limit` of codel, fq_codel and pie, and
-RED's in bytes, is the link's and is not searched.
+A candidate is rounded to three digits before it is run, so what is printed is what was run. `limit` of codel, fq_codel
+and pie, and RED's in bytes, is the link's and is not searched.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ RURAL = {"target": 65.0, "interval": 300.0}
 Unit = Literal["ms", "bytes", "packets", ""]
 
 _SIGNIFICANT = 3
+#: SFQ's largest depth and default number of queues; its limit must not exceed depth times queues.
+_SFQ_DEPTH, _SFQ_FLOWS = 127, 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,14 +126,16 @@ class Space:
         chosen = {knob.name: knob.rounded(values[knob.name]) for knob in self.knobs} | dict(self.fixed)
         return Setting(values=chosen, text=_text(self.qdisc, chosen, self.limit))
 
+    def fixed_setting(self, values: Mapping[str, float]) -> Setting:
+        """Return the setting of all these values, in the space or not."""
+        return Setting(values=dict(values), text=_text(self.qdisc, values, self.limit))
+
     def references(self) -> dict[str, Setting]:
         """Return the settings that are always among the candidates: the default one, and the rural study's."""
         found = {"default": dict(_DEFAULTS[self.qdisc])}
         if self.qdisc in {"codel", "fq_codel"}:
             found["rural"] = found["default"] | RURAL
-        return {
-            name: Setting(values=values, text=_text(self.qdisc, values, self.limit)) for name, values in found.items()
-        }
+        return {name: self.fixed_setting(values) for name, values in found.items()}
 
     def holds(self, setting: Setting) -> bool:
         """Tell whether a setting is in the space."""
@@ -237,9 +241,10 @@ def _knobs(qdisc: str, link: Link, direction: Direction) -> tuple[Knob, ...]:
             Knob(name="weight", low=1.0, high=4.0, unit=""),
         )
     if qdisc == "sfq":
+        most = min(max(4 * link.limit, _SFQ_DEPTH), _SFQ_DEPTH // 2 * _SFQ_FLOWS)
         return (
-            Knob(name="limit", low=8, high=max(4 * link.limit, 127), unit="packets", whole=True),
-            Knob(name="depth", low=4, high=127, unit="packets", whole=True),
+            Knob(name="limit", low=8, high=most, unit="packets", whole=True),
+            Knob(name="depth", low=max(4, math.ceil(most / _SFQ_FLOWS)), high=_SFQ_DEPTH, unit="packets", whole=True),
         )
     return (Knob(name="rtt", low=min(shortest, 50.0) / 2, high=max(3 * longest, 300.0), unit="ms"),)
 

@@ -2,8 +2,8 @@
 
 1. Search: all candidates with the same few seeds.
 2. Choice: the most promising again with more seeds; the best by all of these is taken.
-3. Check: the one that was taken, and the known settings, with fresh seeds. Only these numbers are reported of it: a winner's
-   numbers of the seeds that it won on are too good.
+3. Check: the one that was taken, and the known settings, with fresh seeds. Only these numbers are reported of it:
+   a winner's numbers of the seeds that it won on are too good.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Compared:
     by_rtt
         Paired differences, best less known, at each RTT.
     verdict
-        `"better"` or `"worse"` if the interval of some RTT leaves out 0 on that side and none on the other; `"mixed"` if
-        both are; else `"cannot tell"`.
+        `"better"` or `"worse"` if the interval of some RTT leaves out 0 on that side and none on the other; `"mixed"`
+        if both are; else `"cannot tell"`.
     """
 
     by_rtt: tuple[Interval, ...]
@@ -61,7 +61,8 @@ class Outcome:
     known
         The known settings, with fresh seeds.
     rival
-        The one that dominates the rural setting most clearly by the seeds before, with fresh seeds; `None` if none does.
+        The one that dominates the rural setting most clearly by the seeds before, with fresh seeds; `None` if none
+        does.
     met
         For each goal, whether the fresh seeds say that it is met: `"met"`, `"not met"`, or `"cannot tell"`.
     sensitivity
@@ -214,7 +215,7 @@ def _along(places: Sequence[int], tried: Sequence[Scored], axes: Sequence[str]) 
 
 
 def _rival(better_known: Sequence[Scored], axes: Sequence[str]) -> Scored | None:
-    """Return the setting that dominates the rural one by most: by the least of its leads, each a share of rural's value."""
+    """Return the setting that dominates the rural one by most: by the sum of its leads, as shares of rural's values."""
     rural = next((one for one in better_known if one.name == "rural"), None)
     if rural is None:
         return None

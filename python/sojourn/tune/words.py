@@ -33,11 +33,11 @@ def whole(outcome: Outcome, bench: Bench, space: Space, asked: Asked, seeds: See
             "down": link.down,
             "rtts_ms": list(link.rtts_ms),
             "limit": link.limit,
-            "packet_ms": _short(link.packet_ms(load.directions[0])),
+            "packet_ms": _short(link.packet_ms(bench.direction)),
         },
         "load": {
             "name": load.name,
-            "directions": list(load.directions),
+            "direction": bench.direction,
             "congestion_control": bench.cc or load.congestion_control,
             "duration_s": link.duration_s,
         },
@@ -55,8 +55,8 @@ def whole(outcome: Outcome, bench: Bench, space: Space, asked: Asked, seeds: See
         },
         "best": {name: _short(value) for name, value in best.setting.values.items()},
         "tc": answer.leaf(text),
-        "tc_shaped": {way: answer.shaped(text, getattr(link, way)) for way in load.directions},
-        "sqm": answer.sqm(text, link, load.directions),
+        "tc_shaped": answer.shaped(text, getattr(link, bench.direction)),
+        "sqm": answer.sqm(text, link, bench.direction),
         "fresh_seeds": {name: _triple(interval_at_worst(best, name)[1]) for name in load.metrics},
         "goals_met": outcome.met,
         "check": {name: _checked(one, load.metrics, link.rtts_ms) for name, one in named(outcome).items()},
@@ -94,7 +94,9 @@ def differences(outcome: Outcome, known: Scored, metrics: Sequence[str]) -> dict
 
 
 def rural(outcome: Outcome, asked: Asked) -> tuple[str | None, str]:
-    """Return where the rural setting is: `"on the front"`, `"within its uncertainty of the front"` or `"off the front"`.
+    """Return where the rural setting is, in a few words and in a sentence.
+
+    The words are `"on the front"`, `"within its uncertainty of the front"` or `"off the front"`.
 
     It is off if another setting is, by fresh seeds, nowhere worse for certain and somewhere better for certain. That
     setting is the one that led by most by the seeds before.
@@ -113,7 +115,8 @@ def rural(outcome: Outcome, asked: Asked) -> tuple[str | None, str]:
         return "off the front", f"the rural setting ({here}) is off the front: {rival} is ahead of it ({leads})"
     return (
         "within its uncertainty of the front",
-        f"the rural setting ({here}) is within its uncertainty of the front: {rival} came nearest to dominating it ({leads})",
+        f"the rural setting ({here}) is within its uncertainty of the front: {rival} came nearest to dominating it "
+        f"({leads})",
     )
 
 
@@ -131,17 +134,20 @@ def unreachable(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> s
     metric = METRICS[goal.metric]
     place, found = interval_at_worst(outcome.best, goal.metric)
     here = f" at an RTT of {bench.link.rtts_ms[place]:g}ms" if len(bench.link.rtts_ms) > 1 else ""
-    ends = "" if found.low is None or found.high is None else f" ({metric.text(found.low)} to {metric.text(found.high)})"
+    ends = (
+        "" if found.low is None or found.high is None else f" ({metric.text(found.low)} to {metric.text(found.high)})"
+    )
     others = ", with all goals together," if len(asked.goals) > 1 else ""
     return (
-        f"goal {goal.text!r} cannot be met{others} by {space.qdisc} on this link: the nearest that {len(outcome.tried)} settings "
-        f"came is {goal.metric} {metric.text(found.value)}{ends}{here}, with {words_of(outcome.best.setting)}"
+        f"goal {goal.text!r} cannot be met{others} by {space.qdisc} on this link: the nearest that "
+        f"{len(outcome.tried)} settings came is {goal.metric} {metric.text(found.value)}{ends}{here}, with "
+        f"{words_of(outcome.best.setting)}"
     )
 
 
 def terminal(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> str:
     """Return what is printed."""
-    link, load = bench.link, bench.load
+    link = bench.link
     text = outcome.best.setting.text
     parts = [_title(bench, space, asked, outcome), _check_table(outcome, bench)]
     _, says = rural(outcome, asked)
@@ -151,9 +157,9 @@ def terminal(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> str:
         parts.append("\n".join(f"goal {goal}: {met}" for goal, met in outcome.met.items()))
     parts.append(_sensitivity_table(outcome, space))
     parts.append(answer.leaf(text))
-    for way in load.directions:
-        parts.append("\n".join([f"# {way}, where this device is to be the bottleneck", *answer.shaped(text, getattr(link, way))]))
-    snippet = answer.sqm(text, link, load.directions)
+    shaped = answer.shaped(text, getattr(link, bench.direction))
+    parts.append("\n".join(["# where this device is to be the bottleneck", *shaped]))
+    snippet = answer.sqm(text, link, bench.direction)
     if snippet is not None:
         parts.append("# OpenWrt, /etc/config/sqm\n" + snippet.rstrip("\n"))
     return "\n\n".join(parts)
@@ -164,7 +170,7 @@ def _title(bench: Bench, space: Space, asked: Asked, outcome: Outcome) -> str:
     rtts = ", ".join(f"{rtt:g}" for rtt in link.rtts_ms)
     wanted = "; ".join([*(goal.text for goal in asked.goals), *(f"least {name}" for name in asked.minimise)])
     return (
-        f"{space.qdisc} on {link.down}/{link.up} (down/up), RTT {rtts} ms, load {bench.load.name}, "
+        f"{space.qdisc} on {link.down}/{link.up} (down/up), RTT {rtts} ms, load {bench.load.name} {bench.direction}, "
         f"{len(outcome.tried)} settings, {len(outcome.front)} on the front\n"
         f"wanted: {wanted}"
     )
@@ -187,8 +193,8 @@ def _check_table(outcome: Outcome, bench: Bench) -> str:
         if known.setting.text == outcome.best.setting.text:
             continue
         cells = [f"best - {known.name}", ""]
-        for name, found in differences(outcome, known, metrics).items():
-            widest = max(found.by_rtt, key=lambda one: METRICS[name].sign * one.value)
+        for name, compared in differences(outcome, known, metrics).items():
+            widest = max(compared.by_rtt, key=lambda one: METRICS[name].sign * one.value)
             cells.append(tables.interval(widest.value, widest.low, widest.high, METRICS[name].digits))
         rows.append(cells)
     note = "mean [95 % interval]" + ("; each at the RTT where it is worst" if len(bench.link.rtts_ms) > 1 else "")
@@ -244,7 +250,11 @@ def _lead(name: str, found: Compared) -> str:
     """Return by how much, at the RTT where that is least."""
     metric = METRICS[name]
     least = max(found.by_rtt, key=lambda one: metric.sign * one.value)
-    ends = "" if least.low is None or least.high is None else f" [{least.low:+.{metric.digits}f}, {least.high:+.{metric.digits}f}]"
+    ends = (
+        ""
+        if least.low is None or least.high is None
+        else f" [{least.low:+.{metric.digits}f}, {least.high:+.{metric.digits}f}]"
+    )
     unit = f" {metric.unit}" if metric.unit else ""
     return f"{name} {least.value:+.{metric.digits}f}{ends}{unit}"
 
