@@ -17,11 +17,12 @@ TYPE_CHECKING = False  # that of typing, which takes longer to load than all the
 if TYPE_CHECKING:
     from sojourn.api import compare, run
     from sojourn.results import Cell, Comparison, Run
-    from sojourn.scenario import Flow, Probe, Scenario, Tcp, Web
+    from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp, Web
 
 __all__ = [
     "Cell",
     "Comparison",
+    "Download",
     "Flow",
     "ParamError",
     "Probe",
@@ -40,6 +41,7 @@ __all__ = [
 _LATER = {
     "Cell": "results",
     "Comparison": "results",
+    "Download": "scenario",
     "Flow": "scenario",
     "Probe": "scenario",
     "Run": "results",

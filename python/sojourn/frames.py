@@ -52,6 +52,7 @@ RUN_SCHEMA = {
     "jain_up": pl.Float64,
     "jain_down": pl.Float64,
     "page_fetch_s": pl.Float64,
+    "fct_ms": pl.Float64,
     "voip_delay_ms": pl.Float64,
     "voip_loss": pl.Float64,
 }

@@ -94,6 +94,9 @@ class Flow:
         Stop after so many bytes of payload; `None` runs to the end.
     rate
         Rate text: the application writes no faster than this; `None` is as fast as TCP allows.
+    write, write_interval
+        Size and time text: the application writes so much at each interval, from the start on, and each write leaves
+        at once (a thin stream). Both or neither, and not with `rate`.
     """
 
     name: str
@@ -104,6 +107,8 @@ class Flow:
     start: str | None = None
     bytes: int | None = None
     rate: str | None = None
+    write: str | None = None
+    write_interval: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +203,37 @@ class Web:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """Files of one size, one after the other, each over a TCP connection of its own. They are not counted as goodput.
+
+    Attributes
+    ----------
+    name
+        Unique within the scenario.
+    direction
+        `"up"` (the client sends) or `"down"`.
+    bytes
+        Of each file.
+    gap
+        Time text: mean of the exponential time between the end of one file and the start of the next.
+    congestion_control
+        Of the senders; as `sojourn list` names them.
+    rtt
+        Base round-trip time (time text; default: the path's).
+    start
+        Time text, relative to the start of the measured window.
+    """
+
+    name: str
+    direction: Direction
+    bytes: int
+    gap: str
+    congestion_control: str | None = None
+    rtt: str | None = None
+    start: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """One run, in full. `None` leaves the default of the compiled part; `normalized` writes every default out.
 
@@ -213,6 +249,12 @@ class Scenario:
         Rate text of the bottleneck in each direction.
     edge_rate
         Rate text of the links at the edges; `None` is infinitely fast.
+    edge_limit
+        Packets that the queue before each of those links holds (default 1000); only with `edge_rate`.
+    loss_up, loss_down
+        Probability that a packet is lost on the long link, after the bottleneck's queue (default 0).
+    jitter_up, jitter_down
+        Time text: each packet takes longer there by a time uniform in 0 to this; none overtakes another (default 0 s).
     delay_tick
         Time text: the path's delay lets packets out at multiples of this only (default `"0s"`: at once).
     rtt
@@ -227,7 +269,7 @@ class Scenario:
         Whether the bottleneck never drops pure acknowledgements (an ablation).
     sample_interval
         Time text: the bins of all time series.
-    tcp, flows, probes, web
+    tcp, flows, probes, web, downloads
         The traffic.
     seed
         The whole run is a function of the scenario, this number included.
@@ -239,6 +281,11 @@ class Scenario:
     up: str | None = None
     down: str | None = None
     edge_rate: str | None = None
+    edge_limit: int | None = None
+    loss_up: float | None = None
+    loss_down: float | None = None
+    jitter_up: str | None = None
+    jitter_down: str | None = None
     delay_tick: str | None = None
     rtt: str | None = None
     qdisc_up: str | None = None
@@ -252,6 +299,7 @@ class Scenario:
     flows: tuple[Flow, ...] = ()
     probes: tuple[Probe, ...] = ()
     web: tuple[Web, ...] = ()
+    downloads: tuple[Download, ...] = ()
     seed: int | None = None
 
     def to_json(self) -> str:
@@ -285,11 +333,12 @@ class Scenario:
         _native.normalize(text, backend)
         plain = json.loads(text)
         return cls(
-            **{key: plain[key] for key in plain.keys() - {"tcp", "flows", "probes", "web"}},
+            **{key: plain[key] for key in plain.keys() - {"tcp", "flows", "probes", "web", "downloads"}},
             tcp=Tcp(**plain["tcp"]) if "tcp" in plain else None,
             flows=tuple(Flow(**flow) for flow in plain.get("flows", [])),
             probes=tuple(Probe(**probe) for probe in plain.get("probes", [])),
             web=tuple(Web(**{**client, "objects": tuple(client["objects"])}) for client in plain.get("web", [])),
+            downloads=tuple(Download(**download) for download in plain.get("downloads", [])),
         )
 
     @classmethod

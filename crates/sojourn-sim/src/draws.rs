@@ -20,6 +20,38 @@ pub(crate) fn phase(seed: u64, probe: &ProbeScenario) -> Duration {
     uniform(seed, &format!("phase {}", probe.name), period)
 }
 
+/// Exponential times of this mean by the stream of `name`: those between the files of a download.
+#[derive(Clone, Debug)]
+pub(crate) struct Gaps {
+    mean: Duration,
+    stream: Stream,
+}
+
+impl Gaps {
+    pub(crate) fn new(seed: u64, name: &str, mean: Duration) -> Self {
+        let stream = Stream::named(seed, &format!("gaps {name}"));
+        Self { mean, stream }
+    }
+
+    /// The next one: the inverse of the distribution. 1 - unit() is never zero, and the logarithm is Rust's own, because the
+    /// C library's may differ between machines by the last bit.
+    pub(crate) fn draw(&mut self) -> Duration {
+        Duration::from_secs_f64(self.mean.as_secs_f64() * -libm::log(1.0 - self.stream.unit()))
+    }
+
+    /// As many as a run of `duration` may need: the last of them ends after it, however short the files.
+    pub(crate) fn fill(mut self, duration: Duration) -> Vec<Duration> {
+        let mut all = Vec::new();
+        let mut sum = Duration::ZERO;
+        while sum <= duration {
+            let gap = self.draw();
+            sum += gap;
+            all.push(gap);
+        }
+        all
+    }
+}
+
 /// Uniform in `[0, most)` by the stream of `name`.
 fn uniform(seed: u64, name: &str, most: Duration) -> Duration {
     Duration::from_nanos(Stream::named(seed, name).below(most.as_nanos()))

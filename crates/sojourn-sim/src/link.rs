@@ -3,9 +3,10 @@
 use crate::calendar::Slot;
 use crate::meter::Meter;
 use crate::packet::{Packet, Segments};
+use crate::scenario::Impairment;
 use crate::spared::Spared;
 use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Next, Qdisc, Tbf};
-use sojourn_units::{Bytes, Duration, Rate, Time};
+use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
 
 /// How an egress paces packets.
@@ -77,11 +78,57 @@ pub(crate) struct Egress {
     pub(crate) slot: Slot,
 }
 
+/// What befalls packets after an egress.
+#[derive(Debug)]
+pub(crate) struct Air {
+    impairment: Impairment,
+    losses: Stream,
+    jitters: Stream,
+    /// When the last packet arrives: none overtakes it.
+    last: Time,
+    /// Packets lost so far.
+    pub(crate) lost: u64,
+}
+
+impl Air {
+    /// Its streams are those of `name`.
+    pub(crate) fn new(impairment: Impairment, seed: u64, name: &str) -> Self {
+        Self {
+            impairment,
+            losses: Stream::named(seed, &format!("loss {name}")),
+            jitters: Stream::named(seed, &format!("jitter {name}")),
+            last: Time::ZERO,
+            lost: 0,
+        }
+    }
+
+    /// Whether the next packet is lost.
+    pub(crate) fn loses(&mut self) -> bool {
+        let lost = self.impairment.loss > 0.0 && self.losses.unit() < self.impairment.loss;
+        self.lost += u64::from(lost);
+        lost
+    }
+
+    /// When a packet arrives that would arrive at `at`.
+    pub(crate) fn arrival(&mut self, at: Time) -> Time {
+        let jitter = self.impairment.jitter;
+        if !jitter.is_zero() {
+            // Below one more than the largest: that one is drawn too.
+            let extra = Duration::from_nanos(self.jitters.below(jitter.as_nanos() + 1));
+            self.last = self.last.max(at + extra);
+            return self.last;
+        }
+        at
+    }
+}
+
 /// One direction of a connection between two nodes.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) egress: Option<Egress>,
     pub(crate) delay: Duration,
+    /// If something befalls packets here.
+    pub(crate) air: Option<Box<Air>>,
     /// Arrivals are at multiples of this; zero for any time.
     pub(crate) tick: Duration,
     /// Packets under way, in the order of arrival. The delay is constant, so a FIFO with one wake-up serves them all.

@@ -12,9 +12,10 @@ pub(crate) struct RouteCounts {
     pub(crate) data_dropped: u64,
     /// Bare acknowledgements that were dropped.
     pub(crate) acks_dropped: u64,
-    /// Packets with payload that departed, and their sojourn times added up.
+    /// Packets with payload that departed, probes among them; their sojourn times added up, and the longest.
     pub(crate) data_sent: u64,
     pub(crate) data_sojourn_ns: u64,
+    pub(crate) data_sojourn_max_ns: u64,
 }
 
 /// Times between successive drops of the data of one route, ns.
@@ -156,10 +157,11 @@ impl Meter {
         self.bytes += u64::from(packet.size);
         self.marks += u64::from(marked);
         self.sojourn.record(sojourn);
-        if packet.is_data() {
+        if packet.has_payload() {
             let route = &mut self.routes[usize::from(packet.route)];
             route.data_sent += 1;
             route.data_sojourn_ns = route.data_sojourn_ns.saturating_add(sojourn.as_nanos());
+            route.data_sojourn_max_ns = route.data_sojourn_max_ns.max(sojourn.as_nanos());
         }
     }
 

@@ -1,5 +1,6 @@
 //! Nodes, links and routes: the description of a network, before it runs.
 
+use crate::scenario::Impairment;
 use sojourn_qdisc::QdiscSpec;
 use sojourn_units::{Bytes, Duration, Rate};
 use std::collections::VecDeque;
@@ -113,6 +114,7 @@ pub enum NetworkError {
 pub struct Network {
     nodes: Vec<String>,
     links: Vec<LinkSpec>,
+    impairments: Vec<(LinkId, Impairment)>,
 }
 
 impl Network {
@@ -133,6 +135,18 @@ impl Network {
         self.links.push(link);
         assert!(self.links.len() < usize::from(u16::MAX), "at most 65,534 links");
         LinkId((self.links.len() - 1) as u16)
+    }
+
+    /// What leaves the egress of `link` is subject to `impairment`: some of it is lost, and what is not takes longer than the
+    /// link's delay by a varying time.
+    pub fn impair(&mut self, link: LinkId, impairment: Impairment) {
+        self.impairments.push((link, impairment));
+    }
+
+    /// What befalls packets on link `link`.
+    pub(crate) fn impairment(&self, link: usize) -> Impairment {
+        let found = self.impairments.iter().rfind(|(l, _)| usize::from(l.0) == link);
+        found.map_or(Impairment::default(), |(_, impairment)| *impairment)
     }
 
     /// The links, in the order of adding.

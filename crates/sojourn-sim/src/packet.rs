@@ -130,6 +130,12 @@ impl Packet {
         self.marks & PURE_ACK != 0
     }
 
+    /// Whether it carries something: payload, or no TCP at all, as a probe.
+    #[inline]
+    pub(crate) fn has_payload(&self) -> bool {
+        self.marks & (TCP | DATA) != TCP
+    }
+
     /// Whether it is a TCP segment with payload.
     #[inline]
     pub(crate) fn is_data(&self) -> bool {

@@ -1,11 +1,13 @@
 //! The record of a run: what the contract prints as JSON.
 
 pub(crate) mod assemble;
+pub(crate) mod downloads;
 mod make;
 pub(crate) mod pages;
 mod voice;
 
-pub(crate) use make::{assemble, bottlenecks, flows};
+pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
+pub(crate) use make::{assemble, at_end};
 
 use serde::Serialize;
 use std::borrow::Cow;
@@ -79,13 +81,9 @@ pub struct Summary {
     pub rtt_ms: Quantiles,
     /// Mean time of all pages fetched, s; `None` without.
     pub page_fetch_s: Option<f64>,
-}
-
-/// A mean.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Mean {
-    /// It.
-    pub mean: f64,
+    /// Mean completion time of all complete files of all downloads, ms; `null` without, and absent without downloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fct_ms: Option<Option<f64>>,
 }
 
 /// Times between successive drops, ms.
@@ -135,7 +133,10 @@ pub struct FlowRecord {
     /// SYNs that the sender sent again.
     pub syn_retransmissions: u32,
     /// Sojourn time of its data segments in the bottleneck, ms.
-    pub sojourn_ms: Mean,
+    pub sojourn_ms: SojournOfOne,
+    /// The writes of a thin stream; absent from any other flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<WritesRecord>,
     /// Why its connection ended early; absent if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -166,6 +167,10 @@ pub struct ProbeRecord {
     /// What only a voice stream has.
     #[serde(flatten)]
     pub voice: Option<VoiceRecord>,
+    /// Sojourn time of its packets in the bottleneck; of an echo, of the requests. Absent if the scenario has nothing made for
+    /// slow, long links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sojourn_ms: Option<SojournOfOne>,
     /// As [`FlowRecord::queue_shared_with`].
     pub queue_shared_with: Vec<String>,
 }
@@ -231,6 +236,13 @@ pub struct BottleneckRecord {
     pub backlog_bytes: BacklogRecord,
     /// Time in the queue.
     pub sojourn_ms: SojournRecord,
+    /// Bits that departed, by what the rate would carry in the measured window; it can exceed 1 by the bucket's depth. Absent, as
+    /// the next, if the scenario has nothing made for slow, long links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<f64>,
+    /// Packets that departed and were lost on the long link; only of the simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
     /// The kind's own counters since the beginning of the run, by `tc`'s names. On a kernel also `drops_unmatched`: drops told
     /// from the frames that were seen, less those that the kernel counted.
     pub extra: BTreeMap<Cow<'static, str>, f64>,
@@ -406,6 +418,9 @@ pub struct Record {
     pub probes: Vec<ProbeRecord>,
     /// Each web client.
     pub web: Vec<WebRecord>,
+    /// Each download; absent without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<DownloadRecord>,
     /// The bottleneck.
     pub bottleneck: Bottlenecks,
     /// Counters of TCP by host and by the names of `/proc/net/netstat`, over the measured window; only of `linux`.

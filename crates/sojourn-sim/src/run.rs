@@ -12,6 +12,7 @@ use crate::scenario::{
 use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
+use crate::traffic::download::DownloadSpec;
 use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
 use sojourn_tcp::TcpParams;
@@ -70,6 +71,7 @@ impl Run {
                 rate: b.rate,
                 burst: b.burst,
                 qdisc: qdisc.clone(),
+                impairment: b.impairment,
             }),
             None => Err(SimError::NotModelled(not_modelled(name, b.qdisc.kind()))),
         };
@@ -77,6 +79,7 @@ impl Run {
             up: side("qdisc_up", &s.up)?,
             down: side("qdisc_down", &s.down)?,
             edge_rate: s.edge_rate,
+            edge_limit: s.edge_limit,
             rtts: rtts.clone(),
             delay_tick: s.delay_tick,
             spare_acks: s.spare_acks,
@@ -87,6 +90,7 @@ impl Run {
         add_flows(s, &paths, &mut simulator, begin)?;
         add_probes(s, &paths, &mut simulator, begin)?;
         add_web(s, &paths, &mut simulator, begin)?;
+        add_downloads(s, &paths, &mut simulator, begin)?;
         if let Some((points, capture)) = tap {
             let mut tap = Tap::new(points, capture, &paths.paths, s.edge_rate.is_some());
             conversations::open_all(s, &simulator, &mut tap);
@@ -126,8 +130,7 @@ impl Run {
     /// The record of the run, once it is over.
     #[must_use]
     pub fn finish(mut self) -> Record {
-        let bottleneck = record::bottlenecks(&self.scenario, &self.simulator, self.begin);
-        let flows = record::flows(&self.scenario, &self.simulator);
+        let ended = record::at_end(&self.scenario, &self.simulator, self.begin);
         let mut until = self.end;
         let last = self.end + LINGER;
         while self.simulator.awaits_probes() && until < last {
@@ -140,7 +143,7 @@ impl Run {
             until = (until + Duration::from_millis(100)).min(last);
             self.simulator.run_until(until);
         }
-        record::assemble(&self.scenario, &self.simulator, self.begin, bottleneck, flows)
+        record::assemble(&self.scenario, &self.simulator, self.begin, ended)
     }
 }
 
@@ -186,6 +189,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             start: begin + f.start + draws::start(s.seed, &f.name, s.start_jitter),
             bytes: f.bytes,
             write_rate: f.rate,
+            writes: f.writes,
         })?;
     }
     Ok(())
@@ -248,6 +252,26 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
             request: w.request_bytes,
             header: w.header_bytes,
             dns: w.dns,
+        })?;
+    }
+    Ok(())
+}
+
+/// The downloads.
+fn add_downloads(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+    for d in &s.downloads {
+        let (route, back) = paths.ways(d.rtt, d.direction);
+        simulator.add_download(DownloadSpec {
+            name: d.name.clone(),
+            route,
+            back,
+            tcp: TcpParams {
+                congestion_control: modelled(&d.name, d.congestion_control)?,
+                ..s.tcp.clone()
+            },
+            start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
+            bytes: d.bytes,
+            gap: d.gap,
         })?;
     }
     Ok(())

@@ -5,7 +5,9 @@
 
 mod backend;
 mod control;
+mod download;
 mod load;
+pub(crate) mod path;
 mod reading;
 mod text;
 
@@ -13,6 +15,8 @@ pub use backend::Backend;
 pub(crate) use backend::not_modelled;
 pub use control::CongestionControl;
 pub(crate) use control::not_modelled as control_not_modelled;
+pub use download::DownloadScenario;
+pub use path::Impairment;
 
 use sojourn_qdisc::Discipline;
 use sojourn_tcp::TcpParams;
@@ -42,7 +46,7 @@ pub(crate) fn fail<T>(
     Err(ScenarioError(format!("{field} is {value}, but must be {rule}")))
 }
 
-/// Largest number of flows, probes and web clients together.
+/// Largest number of flows, probes, web clients and downloads together.
 const FLOWS_MAX: usize = 10_000;
 /// Longest run.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
@@ -88,6 +92,8 @@ pub struct BottleneckScenario {
     pub qdisc: Discipline,
     /// Depth of the token bucket.
     pub burst: Bytes,
+    /// What befalls packets on the long link after it.
+    pub impairment: Impairment,
 }
 
 /// A TCP flow.
@@ -107,6 +113,17 @@ pub struct FlowScenario {
     pub bytes: Option<u64>,
     /// At what rate its application writes; `None` for all at once.
     pub rate: Option<Rate>,
+    /// How the application of a thin stream writes, from the start on; Nagle's algorithm is off.
+    pub writes: Option<Writes>,
+}
+
+/// The application writes so much at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// Of payload.
+    pub bytes: Bytes,
+    /// Between the beginnings of two writes.
+    pub interval: Duration,
 }
 
 /// What a probe does.
@@ -226,6 +243,8 @@ pub struct Scenario {
     pub rtt: Duration,
     /// Rate of the links at the edges; `None` for infinitely fast.
     pub edge_rate: Option<Rate>,
+    /// Packets that the queue before each of them holds.
+    pub edge_limit: u32,
     /// The delay box lets packets out at multiples of this only; zero for at once.
     pub delay_tick: Duration,
     /// Flows start this much later at most, uniformly drawn.
@@ -242,6 +261,8 @@ pub struct Scenario {
     pub probes: Vec<ProbeScenario>,
     /// The web clients.
     pub web: Vec<WebScenario>,
+    /// Files that are sent one after the other.
+    pub downloads: Vec<DownloadScenario>,
     /// Seed of all random streams.
     pub seed: u64,
 }
@@ -310,8 +331,9 @@ impl Scenario {
         let largest_probe = probes.iter().map(|p| u64::from(p.size)).max().unwrap_or(0);
         let frame = data.max(LARGEST_ACK).max(largest_probe);
         let scenario = Self {
-            up: bottleneck("up", &t.up, &t.qdisc_up, t.burst_up.as_deref(), frame, backend)?,
-            down: bottleneck("down", &t.down, &t.qdisc_down, t.burst_down.as_deref(), frame, backend)?,
+            up: bottleneck(Direction::Up, &t, frame, backend)?,
+            down: bottleneck(Direction::Down, &t, frame, backend)?,
+            edge_limit: path::edge_limit(&t)?,
             delay_tick,
             edge_rate: t.edge_rate.as_deref().map(|x| rate("edge_rate", x)).transpose()?,
             lead: time("lead", &t.lead, Duration::ZERO, Duration::from_secs(3600))?,
@@ -328,6 +350,12 @@ impl Scenario {
                 .iter()
                 .enumerate()
                 .map(|(i, w)| load::web(i, w, rtt, duration, backend))
+                .collect::<Result<_, _>>()?,
+            downloads: t
+                .downloads
+                .iter()
+                .enumerate()
+                .map(|(i, d)| download::download(i, d, rtt, duration, backend))
                 .collect::<Result<_, _>>()?,
             experiment: t.experiment,
             spare_acks: t.spare_acks,
@@ -346,11 +374,22 @@ impl Scenario {
         let flows = self.flows.iter().map(|f| f.rtt);
         let probes = self.probes.iter().map(|p| p.rtt);
         let web = self.web.iter().map(|w| w.rtt);
-        let mut rtts: Vec<Duration> = flows.chain(probes).chain(web).collect();
+        let downloads = self.downloads.iter().map(|d| d.rtt);
+        let mut rtts: Vec<Duration> = flows.chain(probes).chain(web).chain(downloads).collect();
         rtts.push(self.rtt);
         rtts.sort_unstable();
         rtts.dedup();
         rtts
+    }
+
+    /// Whether it has what is made for slow, long links: downloads, thin streams, loss, jitter, or short queues at the
+    /// edges. The record of one that has not says no more than it did before there were such things.
+    pub(crate) fn is_long_link(&self) -> bool {
+        !self.downloads.is_empty()
+            || self.flows.iter().any(|f| f.writes.is_some())
+            || !self.up.impairment.is_none()
+            || !self.down.impairment.is_none()
+            || self.edge_limit != path::EDGE_LIMIT
     }
 
     /// Whole bins of the series in the measured window.
@@ -359,10 +398,10 @@ impl Scenario {
     }
 
     fn check_names(&self) -> Result<(), ScenarioError> {
-        let n = self.flows.len() + self.probes.len() + self.web.len();
+        let n = self.flows.len() + self.probes.len() + self.web.len() + self.downloads.len();
         if n > FLOWS_MAX {
             return fail(
-                "number of flows, probes and web clients",
+                "number of flows, probes, web clients and downloads",
                 n,
                 format!("at most {FLOWS_MAX} together"),
             );
@@ -374,12 +413,13 @@ impl Scenario {
             .map(|f| &f.name)
             .chain(self.probes.iter().map(|p| &p.name))
             .chain(self.web.iter().map(|w| &w.name))
+            .chain(self.downloads.iter().map(|d| &d.name))
         {
             if !seen.insert(name) {
                 return fail(
                     "name",
                     format!("{name:?} twice"),
-                    "unique among flows, probes and web clients",
+                    "unique among flows, probes, web clients and downloads",
                 );
             }
         }
@@ -397,6 +437,11 @@ impl Scenario {
     }
 
     pub(crate) fn to_value(&self) -> serde_json::Value {
+        let lossy = |b: &BottleneckScenario| (b.impairment.loss > 0.0).then_some(b.impairment.loss);
+        let jittery = |b: &BottleneckScenario| {
+            let jitter = b.impairment.jitter;
+            (!jitter.is_zero()).then(|| format_duration(jitter))
+        };
         let text = Text {
             experiment: self.experiment.clone(),
             duration: Some(format_duration(self.duration)),
@@ -410,6 +455,11 @@ impl Scenario {
             burst_down: Some(self.down.burst.to_string()),
             delay_tick: format_duration(self.delay_tick),
             edge_rate: self.edge_rate.map(format_rate),
+            edge_limit: (self.edge_limit != path::EDGE_LIMIT).then_some(self.edge_limit),
+            loss_up: lossy(&self.up),
+            loss_down: lossy(&self.down),
+            jitter_up: jittery(&self.up),
+            jitter_down: jittery(&self.down),
             start_jitter: format_duration(self.start_jitter),
             spare_acks: self.spare_acks,
             sample_interval: format_duration(self.sample_interval),
@@ -426,6 +476,7 @@ impl Scenario {
             flows: self.flows.iter().map(flow_text).collect(),
             probes: self.probes.iter().map(probe_text).collect(),
             web: self.web.iter().map(web_text).collect(),
+            downloads: self.downloads.iter().map(download::download_text).collect(),
             seed: self.seed,
         };
         // Through a Value: its maps are sorted, so the keys come in alphabetical order.
@@ -450,13 +501,16 @@ fn rate(field: &str, text: &str) -> Result<Rate, ScenarioError> {
 }
 
 fn bottleneck(
-    name: &str,
-    rate_text: &str,
-    qdisc_text: &str,
-    burst: Option<&str>,
+    direction: Direction,
+    t: &Text,
     frame: u64,
     backend: Backend,
 ) -> Result<BottleneckScenario, ScenarioError> {
+    let name = direction.name();
+    let (rate_text, qdisc_text, burst) = match direction {
+        Direction::Up => (&t.up, &t.qdisc_up, t.burst_up.as_deref()),
+        Direction::Down => (&t.down, &t.qdisc_down, t.burst_down.as_deref()),
+    };
     let rate = rate(name, rate_text)?;
     let field = format!("qdisc_{name}");
     let qdisc = Discipline::parse(qdisc_text, Some(rate)).map_err(|e| ScenarioError(format!("{field}: {e}")))?;
@@ -480,5 +534,10 @@ fn bottleneck(
             format!("at most what {rate} sends in a day"),
         );
     }
-    Ok(BottleneckScenario { rate, qdisc, burst })
+    Ok(BottleneckScenario {
+        rate,
+        qdisc,
+        burst,
+        impairment: path::impairment(t, direction)?,
+    })
 }

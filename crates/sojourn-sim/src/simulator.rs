@@ -1,21 +1,25 @@
 //! The engine: it carries packets and the time to the algorithms.
 
+mod download;
 mod hosts;
 mod setup;
 mod voip;
 mod web;
 
+pub(crate) use download::Download;
 pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
-use crate::link::{END, Egress, Link, Pacing, Sink};
+use crate::link::{Air, END, Egress, Link, Pacing, Sink};
 use crate::meter::Meter;
 use crate::network::{LinkId, Network, NetworkError, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::probe::Probe;
+use crate::scenario::Writes;
 use crate::series::Series;
 use crate::spared::Spared;
 use crate::tap::{Passing, Tap};
+use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
 use sojourn_tcp::{Endpoint, ParamError, TcpParams};
@@ -57,6 +61,8 @@ pub struct FlowSpec {
     pub bytes: Option<u64>,
     /// At what rate it writes; `None` for all at once.
     pub write_rate: Option<Rate>,
+    /// How the application of a thin stream writes; `None` for any other.
+    pub writes: Option<Writes>,
 }
 
 /// Who owns a route.
@@ -64,12 +70,16 @@ pub struct FlowSpec {
 enum Owner {
     /// The packet is for this endpoint.
     Endpoint(u32),
+    /// The same, at the receiver of a thin stream.
+    Thin(u32),
     /// For this probe, at its server (true) or back at its client.
     Probe(u32, bool),
     /// For the listener of this voice stream.
     Voip(u32),
     /// For this web client's servers (true) or for itself.
     Web(u32, bool),
+    /// For the receivers of this download (true) or its senders.
+    Download(u32, bool),
 }
 
 /// What a link's slot wakes.
@@ -88,6 +98,7 @@ enum Component {
     Probe(u32),
     Voip(u32),
     Web(u32),
+    Download(u32),
     Sampler,
 }
 
@@ -104,6 +115,8 @@ pub(crate) struct Flow {
     pub(crate) cwnd_samples: u64,
     /// Bytes delivered when the window of measurement began.
     pub(crate) delivered_before: u64,
+    /// The writes of a thin stream.
+    pub(crate) writes: Option<Box<WriteTrace>>,
 }
 
 /// One end of a flow and its slot.
@@ -132,6 +145,7 @@ pub struct Simulator {
     pub(crate) probes: Vec<Probe>,
     pub(crate) voips: Vec<Voip>,
     pub(crate) webs: Vec<Web>,
+    pub(crate) downloads: Vec<Download>,
     pub(crate) hashes: Vec<u32>,
     pub(crate) series: Series,
     sampler_slot: Slot,
@@ -197,12 +211,18 @@ impl Simulator {
                     ..
                 })
             );
+            let impairment = network.impairment(i);
+            let name = spec.egress.as_ref().and_then(|e| e.name.clone());
+            let air = (!impairment.is_none())
+                .then(|| Box::new(Air::new(impairment, seed, &name.unwrap_or_else(|| i.to_string()))));
             links.push(Link {
                 egress,
                 delay: spec.delay,
+                air,
                 tick: spec.tick,
                 line: VecDeque::new(),
-                slot: (wire || !spec.delay.is_zero()).then(|| slot(LinkPart::Line(i as u16))),
+                slot: (wire || !spec.delay.is_zero() || !impairment.jitter.is_zero())
+                    .then(|| slot(LinkPart::Line(i as u16))),
                 next: Vec::new(),
             });
         }
@@ -220,6 +240,7 @@ impl Simulator {
             probes: Vec::new(),
             voips: Vec::new(),
             webs: Vec::new(),
+            downloads: Vec::new(),
             hashes: Vec::new(),
             series: Series::default(),
             sampler_slot,
@@ -275,6 +296,9 @@ impl Simulator {
             if let Some(e) = &mut link.egress {
                 e.meter.begin(at);
             }
+            if let Some(air) = &mut link.air {
+                air.lost = 0;
+            }
         }
         for i in 0..self.flows.len() {
             self.flows[i].delivered_before = self.receiver(i).receiver().bytes_in_order();
@@ -300,6 +324,9 @@ impl Simulator {
         self.calendar.clear(self.sampler_slot);
         for web in &self.webs {
             self.calendar.clear(web.slot);
+        }
+        for download in &self.downloads {
+            self.calendar.clear(download.slot);
         }
         for probe in &mut self.probes {
             probe.stop();
@@ -351,6 +378,7 @@ impl Simulator {
                 Component::Probe(probe) => self.probe_due(probe),
                 Component::Voip(voip) => self.voip_due(voip),
                 Component::Web(web) => self.web_due(web),
+                Component::Download(download) => self.download_due(download),
                 Component::Sampler => self.sample(),
             }
         }
@@ -460,8 +488,15 @@ impl Simulator {
     #[inline]
     fn propagate(&mut self, link: u16, packet: Packet, sending: Duration) {
         let l = &mut self.links[usize::from(link)];
-        let delay = l.delay + sending;
-        if delay.is_zero() {
+        let mut delay = l.delay + sending;
+        if let Some(air) = &mut l.air {
+            if air.loses() {
+                self.segments.discard(&packet);
+                return;
+            }
+            delay = air.arrival(self.now + delay).since(self.now);
+        }
+        if delay.is_zero() && l.line.is_empty() {
             let next = l.next[usize::from(packet.route)];
             self.forward(next, packet);
             return;
@@ -508,21 +543,29 @@ impl Simulator {
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
         match self.owners[usize::from(packet.route)] {
-            Owner::Endpoint(host) => {
-                let segment = self.segments.take(packet);
-                if !self.frozen {
-                    let endpoint = &mut self.hosts[host as usize].endpoint;
-                    endpoint.on_segment(&segment, self.now);
-                    if endpoint.receiver().is_finished() {
-                        // An application that has read everything closes too.
-                        endpoint.close();
-                    }
-                    self.pump(host);
-                }
+            Owner::Endpoint(host) => self.endpoint_arrived(host, packet),
+            Owner::Thin(host) => {
+                self.endpoint_arrived(host, packet);
+                self.thin_arrived(host);
             }
             Owner::Probe(probe, at_server) => self.probe_arrived(probe, at_server, packet),
             Owner::Voip(voip) => self.voips[voip as usize].on_arrival(packet.body, self.now),
             Owner::Web(web, at_server) => self.web_arrived(web, at_server, packet),
+            Owner::Download(download, at_receiver) => self.download_arrived(download, at_receiver, packet),
+        }
+    }
+
+    #[inline]
+    fn endpoint_arrived(&mut self, host: u32, packet: &Packet) {
+        let segment = self.segments.take(packet);
+        if !self.frozen {
+            let endpoint = &mut self.hosts[host as usize].endpoint;
+            endpoint.on_segment(&segment, self.now);
+            if endpoint.receiver().is_finished() {
+                // An application that has read everything closes too.
+                endpoint.close();
+            }
+            self.pump(host);
         }
     }
 }

@@ -71,12 +71,13 @@ pub enum Protocol {
     Dns,
 }
 
-/// Who talks to whom. A flow or a probe is one conversation; a web client has one for each connection and each look-up.
+/// Who talks to whom. A flow or a probe is one conversation; a web client has one for each connection and each
+/// look-up, a download one for each file.
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    /// Name of the flow, probe or web client.
+    /// Name of the flow, probe, web client or download.
     pub name: String,
-    /// Its number in the run, from 0: flows first, then probes, then web clients.
+    /// Its number in the run, from 0: flows first, then probes, web clients, downloads.
     pub number: u32,
     /// Whether the client opens it (else the server).
     pub client_opens: bool,
@@ -155,8 +156,8 @@ pub(crate) struct Tap {
     /// Which of the points sees what happens at a link, and whether it goes out there.
     seen: BTreeMap<(Passing, u16), Vec<(usize, bool)>>,
     conversations: Vec<Conversation>,
-    /// What the conversations of each web client have in common.
-    web: Vec<Conversation>,
+    /// What the conversations of each web client, then of each download, have in common.
+    announced: Vec<Conversation>,
     /// The conversation of a packet, and whether its opener sent it.
     found: BTreeMap<Key, (usize, bool)>,
 }
@@ -201,7 +202,7 @@ impl Tap {
             points: points.to_vec(),
             seen,
             conversations: Vec::new(),
-            web: Vec::new(),
+            announced: Vec::new(),
             found: BTreeMap::new(),
         }
     }
@@ -218,20 +219,20 @@ impl Tap {
         self.conversations.push(conversation);
     }
 
-    /// The next web client's conversations will be like this one, but for hashes and ports.
-    pub(crate) fn announce_web(&mut self, common: Conversation) {
-        self.web.push(common);
+    /// The conversations of the next web client or download will be like this one, but for hashes and ports.
+    pub(crate) fn announce(&mut self, common: Conversation) {
+        self.announced.push(common);
     }
 
-    /// A packet of a web client is about to be sent: opens the conversation that it begins. `hashes` are the conversation's,
+    /// A packet of a web client or download is about to be sent: opens the conversation that it begins. `hashes` are the conversation's,
     /// `number` is that of the connection or look-up at its client.
-    pub(crate) fn open_web(&mut self, client: usize, packet: Packet, hashes: [u32; 2], number: u32, routes: [u16; 2]) {
+    pub(crate) fn open_next(&mut self, client: usize, packet: Packet, hashes: [u32; 2], number: u32, routes: [u16; 2]) {
         if let Some(&(there, from_opener)) = self.found.get(&key_of(&packet))
             && self.conversations[there].hashes[usize::from(!from_opener)] == packet.hash
         {
             return;
         }
-        let common = &self.web[client];
+        let common = &self.announced[client];
         let conversation = Conversation {
             hashes,
             port: common.port.wrapping_add(number),

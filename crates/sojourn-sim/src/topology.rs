@@ -1,6 +1,7 @@
 //! Ready-made networks. Each is one function; any other is built with [`Network`].
 
 use crate::network::{EgressSpec, LinkId, LinkSpec, Network, Shaping};
+use crate::scenario::Impairment;
 use sojourn_qdisc::QdiscSpec;
 use sojourn_units::{Bytes, Duration, Rate};
 
@@ -13,6 +14,8 @@ pub struct Bottleneck {
     pub burst: Bytes,
     /// The discipline under test.
     pub qdisc: QdiscSpec,
+    /// What befalls packets after it.
+    pub impairment: Impairment,
 }
 
 /// The parameters of [`dumbbell`].
@@ -24,6 +27,8 @@ pub struct DumbbellSpec {
     pub down: Bottleneck,
     /// Rate of the links between hosts and routers; `None` for infinitely fast ones.
     pub edge_rate: Option<Rate>,
+    /// Packets that the FIFO before each of them holds.
+    pub edge_limit: u32,
     /// The base round-trip times of the flows, each once.
     pub rtts: Vec<Duration>,
     /// See [`LinkSpec::tick`]; of the delay box.
@@ -57,7 +62,7 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
         let egress = spec.edge_rate.map(|rate| EgressSpec {
             rate,
             shaping: Shaping::Wire,
-            qdisc: QdiscSpec::parse("pfifo limit 1000", None).expect("a plain FIFO is valid"),
+            qdisc: QdiscSpec::parse(&format!("pfifo limit {}", spec.edge_limit), None).expect("a plain FIFO is valid"),
             name: None,
             spare_acks: false,
         });
@@ -77,13 +82,17 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
             name: Some(name.to_owned()),
             spare_acks: spec.spare_acks,
         };
-        net.add_link(LinkSpec {
+        let link = net.add_link(LinkSpec {
             from,
             to,
             egress: Some(egress),
             delay: Duration::ZERO,
             tick: Duration::ZERO,
-        })
+        });
+        if !b.impairment.is_none() {
+            net.impair(link, b.impairment);
+        }
+        link
     };
     let access = edge(&mut net, client, r1);
     let up = bottleneck(&mut net, r1, middle, &spec.up, "up");

@@ -12,7 +12,8 @@ fn any_json() -> impl Strategy<Value = Value> {
             "edge_rate", "start_jitter", "spare_acks", "sample_interval", "tcp", "flows", "probes", "seed", "name", "kind",
             "direction", "congestion_control", "start", "bytes", "rate", "interval", "timeout", "size", "mss",
             "web", "page", "objects", "workers", "think_time", "request_bytes", "header_bytes", "dns", "codec", "frame",
-            "bitrate", "headers",
+            "bitrate", "headers", "downloads", "gap", "write", "write_interval", "edge_limit", "loss_up", "loss_down", "jitter_up",
+            "jitter_down",
         ]).prop_map(str::to_owned),
         1 => ".{0,6}",
     ];
@@ -204,7 +205,7 @@ proptest! {
         // JSON has no NaN: one would come back as null, and a field that is a number would not be one.
         let json: Value = serde_json::from_str(&record.to_json()).expect("a record is JSON");
         for (key, x) in json["summary"].as_object().expect("an object") {
-            prop_assert!(x.is_number() || key == "rtt_ms" || (key == "page_fetch_s" && x.is_null()), "{key} is {x}");
+            prop_assert!(x.is_number() || key == "rtt_ms" || (["page_fetch_s", "fct_ms"].contains(&key.as_str()) && x.is_null()), "{key} is {x}");
         }
         let seconds = sojourn_units::parse_duration(value["duration"].as_str().expect("text")).expect("a time").as_secs_f64();
         let frames = sojourn_units::parse_duration("1ms").expect("a time").as_secs_f64();

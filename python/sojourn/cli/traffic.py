@@ -1,4 +1,4 @@
-"""Tables of what a run measured of voice and of web pages."""
+"""Tables of what a run measured of voice, of web pages, of files and of thin streams."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from sojourn import tables
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Return a table of the voice streams and one of the web clients, as far as the run has them."""
+    """Return tables of the voice streams, web clients, downloads and thin streams, as far as the run has them."""
     voices = [probe for probe in record["probes"] if probe["kind"] == "voip"]
     parts = []
     if voices:
         parts.append(_voice(voices))
     if record.get("web"):
         parts.append(_web(record["web"]))
+    if record.get("downloads"):
+        parts.append(_downloads(record["downloads"]))
+    thin = [flow for flow in record["flows"] if "writes" in flow]
+    if thin:
+        parts.append(_thin(thin))
     return parts
 
 
@@ -61,6 +66,46 @@ def _web(clients: list[dict[str, Any]]) -> str:
         *(f"time {name} (s)" for name in _TIMES),
         *("SYNs again", "queries again"),
     ]
+    return tables.text(headers, rows, left=2)
+
+
+def _downloads(downloads: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            one["name"],
+            one["direction"],
+            f"{one['bytes'] / 1e3:.0f}",
+            str(one["completed"]),
+            *(tables.number(one["fct_ms"][name] / 1e3 if one["completed"] else None, 3) for name in _TIMES),
+            tables.number(one["goodput_mbit"], 3),
+            str(one["retransmissions"]),
+            str(one["data_dropped"]),
+        ]
+        for one in downloads
+    ]
+    headers = [
+        *("download", "direction", "kB", "files"),
+        *(f"time {name} (s)" for name in _TIMES),
+        *("goodput (Mbit/s)", "retransmissions", "dropped"),
+    ]
+    return tables.text(headers, rows, left=2)
+
+
+def _thin(flows: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            flow["name"],
+            flow["direction"],
+            str(flow["writes"]["count"]),
+            str(flow["writes"]["delivered"]),
+            *(
+                tables.number(flow["writes"]["delay_ms"][name] if flow["writes"]["delivered"] else None)
+                for name in _DELAYS
+            ),
+        ]
+        for flow in flows
+    ]
+    headers = ["thin stream", "direction", "writes", "delivered", *(f"delay {name} (ms)" for name in _DELAYS)]
     return tables.text(headers, rows, left=2)
 
 

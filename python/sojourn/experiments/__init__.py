@@ -117,5 +117,6 @@ def overlay(stored: Scenario, options: Options) -> Scenario:
     if options.cc is not None:
         flows = tuple(dataclasses.replace(flow, congestion_control=options.cc) for flow in scenario.flows)
         clients = tuple(dataclasses.replace(client, congestion_control=options.cc) for client in scenario.web)
-        scenario = dataclasses.replace(scenario, flows=flows, web=clients)
+        files = tuple(dataclasses.replace(download, congestion_control=options.cc) for download in scenario.downloads)
+        scenario = dataclasses.replace(scenario, flows=flows, web=clients, downloads=files)
     return scenario

@@ -27,7 +27,7 @@ METRICS: dict[str, str] = {
 }
 
 #: What only some experiments have: it is compared where there is a value.
-OPTIONAL_METRICS: dict[str, str] = {"page_fetch_s": "s", "voip_delay_ms": "ms", "voip_loss": ""}
+OPTIONAL_METRICS: dict[str, str] = {"page_fetch_s": "s", "fct_ms": "ms", "voip_delay_ms": "ms", "voip_loss": ""}
 
 SUMMARY_SCHEMA = {
     "link": pl.String,

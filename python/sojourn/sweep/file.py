@@ -27,7 +27,7 @@ from typing import Any
 from sojourn import api
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, Options
-from sojourn.scenario import Flow, Probe, Scenario, Tcp, read_toml
+from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp, read_toml
 
 #: Runs of each cell where the file says nothing.
 DEFAULT_REPEAT = 10
@@ -38,8 +38,8 @@ Value = str | int | float | bool
 
 _TYPES = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false"}
 #: Keys of the scenario that are no options, and lists that are changed by the name of an element.
-_PLAIN = {field.name for field in dataclasses.fields(Scenario)} - {"experiment", "tcp", "flows", "probes"}
-_NAMED: dict[str, type] = {"flows": Flow, "probes": Probe}
+_PLAIN = {field.name for field in dataclasses.fields(Scenario)} - {"experiment", "tcp", "flows", "probes", "downloads"}
+_NAMED: dict[str, type] = {"flows": Flow, "probes": Probe, "downloads": Download}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

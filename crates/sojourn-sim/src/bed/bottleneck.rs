@@ -211,7 +211,7 @@ impl Side<'_> {
             .map(|(name, value)| (Cow::Owned(name.clone()), *value));
         let mut extra: BTreeMap<Cow<'static, str>, f64> = own.collect();
         extra.insert(Cow::Borrowed("drops_unmatched"), told as f64 - total as f64);
-        Ok((bottleneck(self.bottleneck(), &meter, drops, extra), meter))
+        Ok((bottleneck(self.scenario, self.direction, &meter, drops, extra), meter))
     }
 }
 

@@ -29,6 +29,8 @@ pub fn measured_record(s: &Scenario, m: &Measured, packets: &[u8]) -> Result<Rec
     };
     let (up, up_meter) = side(Direction::Up, &m.up).record(&frames)?;
     let (down, down_meter) = side(Direction::Down, &m.down).record(&frames)?;
+    let mut probes = probes(s, &m.probes);
+    probes.add_sojourns(assemble::sojourns(s, &up_meter, &down_meter));
     let facts = Facts {
         backend: Backend::Linux,
         kernel: Some(KernelRecord {
@@ -38,8 +40,9 @@ pub fn measured_record(s: &Scenario, m: &Measured, packets: &[u8]) -> Result<Rec
         }),
         tcp_counters: Some(m.counters.clone()),
         flows: flows(s, &m.flows, &up_meter, &down_meter),
-        probes: probes(s, &m.probes),
+        probes,
         web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
+        downloads: Vec::new(),
         bottleneck: Bottlenecks { up, down },
         series: series(s, m),
         events: 0,
@@ -173,6 +176,7 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], up: &Meter, down: &Meter) -> V
             undone: None,
             mean_cwnd_segments: sum as f64 / f.cwnd.len().max(1) as f64,
             syn_retransmissions: f.syn_retransmissions,
+            writes: None,
             error: f.error.clone(),
             queue_shared_with: Vec::new(),
         };

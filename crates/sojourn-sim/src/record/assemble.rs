@@ -1,12 +1,12 @@
 //! From the facts of a run to its record, the same for every back end.
 
 use super::{
-    BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DropGapsRecord, FORMAT, FlowRecord, KernelRecord, Mean,
-    PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournRecord, Summary, SynRecord,
-    VoiceSeries, WebRecord, pages, voice,
+    BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, FORMAT, FlowRecord,
+    KernelRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournOfOne, SojournRecord,
+    Summary, SynRecord, VoiceSeries, WebRecord, WritesRecord, downloads, pages, voice,
 };
 use crate::meter::Meter;
-use crate::scenario::{Backend, BottleneckScenario, Direction, ProbeKindScenario, ProbeScenario, Scenario};
+use crate::scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario};
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
 use sojourn_units::{Duration, Time};
@@ -24,6 +24,8 @@ pub(crate) struct FlowFacts {
     pub(crate) undone: Option<u64>,
     pub(crate) mean_cwnd_segments: f64,
     pub(crate) syn_retransmissions: u32,
+    /// Of a thin stream: the writes in the measured window, and how long those took that arrived in it.
+    pub(crate) writes: Option<(usize, Vec<Duration>)>,
     pub(crate) error: Option<String>,
     pub(crate) queue_shared_with: Vec<String>,
 }
@@ -60,9 +62,8 @@ pub(crate) fn flow(scenario: &Scenario, i: usize, facts: FlowFacts, up: &Meter, 
             cv,
         },
         syn_retransmissions: facts.syn_retransmissions,
-        sojourn_ms: Mean {
-            mean: data.data_sojourn_ns as f64 / data.data_sent.max(1) as f64 / 1e6,
-        },
+        sojourn_ms: SojournOfOne::of(&data, scenario.is_long_link()),
+        writes: facts.writes.map(|(n, delays)| WritesRecord::of(n, delays.into_iter())),
         error: facts.error,
         queue_shared_with: facts.queue_shared_with,
     }
@@ -76,11 +77,16 @@ pub(crate) struct DropsByReason {
 
 /// The record of one direction of the bottleneck.
 pub(crate) fn bottleneck(
-    b: &BottleneckScenario,
+    scenario: &Scenario,
+    direction: Direction,
     meter: &Meter,
     drops: DropsByReason,
     extra: BTreeMap<Cow<'static, str>, f64>,
 ) -> BottleneckRecord {
+    let b = match direction {
+        Direction::Up => &scenario.up,
+        Direction::Down => &scenario.down,
+    };
     let (mean, std, bytes) = meter.backlog_means();
     BottleneckRecord {
         qdisc: b.qdisc.kind().to_owned(),
@@ -111,6 +117,10 @@ pub(crate) fn bottleneck(
             p95: meter.sojourn.quantile_ms(0.95),
             max: meter.sojourn.max_ms(),
         },
+        utilisation: scenario
+            .is_long_link()
+            .then(|| mbit(meter.bytes, scenario.duration) * 1e6 / b.rate.as_bps() as f64),
+        lost: None,
         extra,
     }
 }
@@ -246,9 +256,17 @@ impl Probes {
             rtt_ms: if one_way { None } else { quantiles.clone() },
             delay_ms: if one_way { quantiles } else { None },
             voice: None,
+            sojourn_ms: None,
             queue_shared_with,
         });
         self.series.insert(s.name.clone(), series);
+    }
+
+    /// What the packets of each probe waited: see [`sojourns`].
+    pub(crate) fn add_sojourns(&mut self, sojourns: Vec<SojournOfOne>) {
+        for (record, sojourn) in self.records.iter_mut().zip(sojourns) {
+            record.sojourn_ms = Some(sojourn);
+        }
     }
 
     /// The next probe, which is a voice stream, if the scenario says so.
@@ -267,6 +285,21 @@ impl Probes {
             self.voice.insert(s.name.clone(), voice::series(scenario, bins));
         }
     }
+}
+
+/// What the packets of each probe waited at the bottleneck, by its meters: told for slow, long links only.
+pub(crate) fn sojourns(scenario: &Scenario, up: &Meter, down: &Meter) -> Vec<SojournOfOne> {
+    if !scenario.is_long_link() {
+        return Vec::new();
+    }
+    let one = |(i, s): (usize, &ProbeScenario)| {
+        let meter = match direction_of(s.kind) {
+            Some(Direction::Down) => down,
+            Some(Direction::Up) | None => up,
+        };
+        SojournOfOne::of(&meter.routes[2 * (scenario.flows.len() + i)], true)
+    };
+    scenario.probes.iter().enumerate().map(one).collect()
 }
 
 /// The series of a run that its back end samples, at the end of each bin.
@@ -288,6 +321,7 @@ pub(crate) struct Facts {
     pub(crate) flows: Vec<FlowRecord>,
     pub(crate) probes: Probes,
     pub(crate) web: Vec<WebRecord>,
+    pub(crate) downloads: Vec<DownloadRecord>,
     pub(crate) bottleneck: Bottlenecks,
     pub(crate) series: SeriesFacts,
     pub(crate) events: u64,
@@ -331,10 +365,12 @@ pub(crate) fn assemble(scenario: &Scenario, facts: Facts) -> Record {
             jain_down: jain(&down),
             rtt_ms: Quantiles::of(p.rtts),
             page_fetch_s: pages::mean_time(&facts.web),
+            fct_ms: downloads::mean_completion(&facts.downloads),
         },
         flows: facts.flows,
         probes: p.records,
         web: facts.web,
+        downloads: facts.downloads,
         bottleneck: facts.bottleneck,
         tcp_counters: facts.tcp_counters,
         series: series(scenario, facts.series, p.series, p.voice),

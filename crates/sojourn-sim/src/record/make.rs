@@ -3,8 +3,10 @@
 use super::assemble::{
     self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts, direction_of, seconds_from, signed_ns,
 };
-use super::{BottleneckRecord, Bottlenecks, FlowRecord, PerDirection, Record, pages};
-use crate::link::Egress;
+use super::{
+    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, PerDirection, Record, SojournOfOne, downloads, pages,
+};
+use crate::link::{Egress, Link};
 use crate::scenario::{Backend, Direction, ProbeKindScenario, Scenario};
 use crate::simulator::Simulator;
 use sojourn_bed::Sample;
@@ -19,26 +21,42 @@ const QUEUES: u32 = 1024;
 const UP: usize = 1;
 const DOWN: usize = 4;
 
-fn egress(simulator: &Simulator, direction: Direction) -> &Egress {
+fn link(simulator: &Simulator, direction: Direction) -> &Link {
     let link = match direction {
         Direction::Up => UP,
         Direction::Down => DOWN,
     };
-    simulator.links[link]
-        .egress
-        .as_ref()
-        .expect("the bottleneck has a rate")
+    &simulator.links[link]
 }
 
-pub(crate) fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Bottlenecks {
+pub(super) fn egress(simulator: &Simulator, direction: Direction) -> &Egress {
+    let egress = link(simulator, direction).egress.as_ref();
+    egress.expect("the bottleneck has a rate")
+}
+
+/// What is told of a run when its measured window is over; probes may still come home then.
+pub(crate) struct Ended {
+    bottleneck: Bottlenecks,
+    flows: Vec<FlowRecord>,
+    downloads: Vec<DownloadRecord>,
+    /// What the packets of each probe had waited by then; see [`Probes::add_sojourns`].
+    sojourns: Vec<SojournOfOne>,
+}
+
+/// The measured window is over.
+pub(crate) fn at_end(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Ended {
+    let meter = |direction| &egress(simulator, direction).meter;
+    Ended {
+        bottleneck: bottlenecks(scenario, simulator, begin),
+        flows: flows(scenario, simulator),
+        downloads: downloads::simulated(scenario, simulator, begin),
+        sojourns: assemble::sojourns(scenario, meter(Direction::Up), meter(Direction::Down)),
+    }
+}
+
+fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Bottlenecks {
     let one = |direction: Direction| -> BottleneckRecord {
-        let (e, b) = (
-            egress(simulator, direction),
-            match direction {
-                Direction::Up => &scenario.up,
-                Direction::Down => &scenario.down,
-            },
-        );
+        let e = egress(simulator, direction);
         let drops = DropsByReason {
             drops: DropReason::ALL
                 .iter()
@@ -51,7 +69,9 @@ pub(crate) fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Tim
         };
         let extra = e.pacing.child().extra_stats();
         let extra = extra.into_iter().map(|(name, value)| (Cow::Borrowed(name), value));
-        assemble::bottleneck(b, &e.meter, drops, extra.collect())
+        let mut record = assemble::bottleneck(scenario, direction, &e.meter, drops, extra.collect());
+        record.lost = link(simulator, direction).air.as_ref().map(|air| air.lost);
+        record
     };
     Bottlenecks {
         up: one(Direction::Up),
@@ -96,7 +116,7 @@ fn sharers(scenario: &Scenario, simulator: &Simulator, i: usize) -> Vec<String> 
         .collect()
 }
 
-pub(crate) fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecord> {
+fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecord> {
     let up = &egress(simulator, Direction::Up).meter;
     let down = &egress(simulator, Direction::Down).meter;
     let one = |i: usize| {
@@ -111,6 +131,7 @@ pub(crate) fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecor
             undone: Some(stats.undone),
             mean_cwnd_segments: flow.cwnd_sum as f64 / flow.cwnd_samples.max(1) as f64,
             syn_retransmissions: simulator.sender(i).syn_retransmissions(),
+            writes: flow.writes.as_ref().map(|w| (w.count(), w.delays.clone())),
             error: None,
             queue_shared_with: sharers(scenario, simulator, i),
         };
@@ -142,21 +163,18 @@ fn probes(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Probes {
     all
 }
 
-pub(crate) fn assemble(
-    scenario: &Scenario,
-    simulator: &Simulator,
-    begin: Time,
-    bottleneck: Bottlenecks,
-    flows: Vec<FlowRecord>,
-) -> Record {
+pub(crate) fn assemble(scenario: &Scenario, simulator: &Simulator, begin: Time, ended: Ended) -> Record {
+    let mut probes = probes(scenario, simulator, begin);
+    probes.add_sojourns(ended.sojourns);
     let facts = Facts {
         backend: Backend::Sim,
         kernel: None,
         tcp_counters: None,
-        flows,
-        probes: probes(scenario, simulator, begin),
+        flows: ended.flows,
+        probes,
         web: pages::simulated(scenario, simulator, begin),
-        bottleneck,
+        downloads: ended.downloads,
+        bottleneck: ended.bottleneck,
         series: series(simulator, begin),
         events: simulator.events,
     };

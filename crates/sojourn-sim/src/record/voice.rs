@@ -29,6 +29,7 @@ pub(super) fn record(
             jitter_ms: trace.jitter_ns() / 1e6,
             ipdv_ms: trace.ipdv_ns() / 1e6,
         }),
+        sojourn_ms: None,
         queue_shared_with,
     }
 }

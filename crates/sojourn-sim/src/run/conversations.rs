@@ -4,7 +4,8 @@ use crate::scenario::{Direction, ProbeKindScenario, Scenario};
 use crate::simulator::Simulator;
 use crate::tap::{Conversation, Protocol, Tap};
 
-/// Opens the conversation of each flow and each probe, and announces the web clients, which open theirs as they go.
+/// Opens the conversation of each flow and each probe, and announces the web clients and
+/// downloads, which open theirs as they go.
 pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
     let tcp = |web| Protocol::Tcp {
         mss: s.tcp.mss,
@@ -24,8 +25,9 @@ pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
         (&p.name, direction, protocol)
     });
     let web = s.web.iter().map(|w| (&w.name, Direction::Up, tcp(true)));
+    let downloads = s.downloads.iter().map(|d| (&d.name, d.direction, tcp(false)));
     let first_web = s.flows.len() + s.probes.len();
-    for (number, (name, direction, protocol)) in flows.chain(probes).chain(web).enumerate() {
+    for (number, (name, direction, protocol)) in flows.chain(probes).chain(web).chain(downloads).enumerate() {
         // Routes come in pairs, in this order: from the opener, and to it.
         let routes = [2 * number as u16, 2 * number as u16 + 1];
         let hashes = routes.map(|r| simulator.hashes[usize::from(r)]);
@@ -40,7 +42,7 @@ pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
         if number < first_web {
             tap.open(conversation, routes, 0);
         } else {
-            tap.announce_web(conversation);
+            tap.announce(conversation);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::ScenarioError;
 use super::text::Text;
 use sojourn_qdisc::Discipline;
 use sojourn_tcp::{TcpParams, Variant};
-use sojourn_units::Duration;
+use sojourn_units::{Duration, parse_duration};
 
 /// What runs a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,6 +82,14 @@ pub(super) fn check_linux(t: &Text, tcp: &TcpParams, delay_tick: Duration) -> Re
     if !delay_tick.is_zero() {
         let why = "the linux back end's delay is the kernel's own, which lets a packet out when it is due";
         return refuse("delay_tick", &t.delay_tick, why);
+    }
+    for (field, jitter) in [("jitter_up", &t.jitter_up), ("jitter_down", &t.jitter_down)] {
+        if let Some(text) = jitter
+            && parse_duration(text).is_ok_and(|d| !d.is_zero())
+        {
+            let why = "the linux back end's delay cannot vary and keep the order of packets";
+            return refuse(field, text, why);
+        }
     }
     if tcp.variant != Variant::default() {
         let why = "the linux back end runs the kernel's own TCP";

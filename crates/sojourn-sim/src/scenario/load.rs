@@ -3,20 +3,20 @@
 use super::text::{FlowText, ProbeText, WebText};
 use super::{
     BINS_MAX, Backend, Codec, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario,
-    ScenarioError, Voice, WebScenario, fail, rate, time,
+    ScenarioError, Voice, WebScenario, Writes, fail, rate, time,
 };
-use sojourn_units::Duration;
+use sojourn_units::{Duration, parse_bytes};
 
 /// Most objects of a page, and connections of a client.
 const OBJECTS_MAX: usize = 10_000;
 const WORKERS_MAX: usize = 64;
 /// Largest object, request and header, bytes.
-const OBJECT_MAX: u64 = 1 << 40;
+pub(super) const OBJECT_MAX: u64 = 1 << 40;
 const MESSAGE_MAX: u64 = 1 << 20;
 /// An Ethernet header.
 const ETHERNET: u64 = 14;
 
-fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {
+pub(super) fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {
     let ok = !name.is_empty()
         && name.len() <= 64
         && name
@@ -64,7 +64,40 @@ pub(super) fn flow(
         })?,
         bytes: f.bytes,
         rate: f.rate.as_deref().map(|text| rate(&field("rate"), text)).transpose()?,
+        writes: writes(i, f, duration)?,
     })
+}
+
+/// How the application of a thin stream writes, if it is one.
+fn writes(i: usize, f: &FlowText, duration: Duration) -> Result<Option<Writes>, ScenarioError> {
+    let field = |key: &str| format!("flows[{i}].{key}");
+    let (bytes, interval) = match (&f.write, &f.write_interval) {
+        (None, None) => return Ok(None),
+        (Some(bytes), Some(interval)) => (bytes, interval),
+        (Some(_), None) => return fail(&field("write_interval"), "missing", "given with write, such as 300ms"),
+        (None, Some(_)) => return fail(&field("write"), "missing", "given with write_interval, such as 150b"),
+    };
+    if f.rate.is_some() {
+        return fail(
+            &field("rate"),
+            "given",
+            "absent with write: a thin stream writes at intervals",
+        );
+    }
+    let size = parse_bytes(bytes).map_err(|e| ScenarioError(format!("{}: {e}", field("write"))))?;
+    if !(1..=MESSAGE_MAX).contains(&size.get()) {
+        return fail(&field("write"), bytes, format!("1 to {MESSAGE_MAX} bytes"));
+    }
+    let (least, most) = (Duration::from_millis(1), Duration::from_secs(3600));
+    let interval = time(&field("write_interval"), interval, least, most)?;
+    if duration.as_nanos() / interval.as_nanos() > BINS_MAX {
+        return fail(
+            &field("write_interval"),
+            interval,
+            format!("at least a {BINS_MAX}th of the duration"),
+        );
+    }
+    Ok(Some(Writes { bytes: size, interval }))
 }
 
 pub(super) fn probe(i: usize, p: &ProbeText, rtt: Duration) -> Result<ProbeScenario, ScenarioError> {

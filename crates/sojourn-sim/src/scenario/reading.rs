@@ -35,7 +35,7 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
     if let Some(tcp) = value.get("tcp") {
         object("tcp", tcp)?;
     }
-    for key in ["flows", "probes", "web"] {
+    for key in ["flows", "probes", "web", "downloads"] {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
         for (i, item) in items.enumerate() {
             object(&format!("{key}[{i}]"), item)?;
@@ -101,6 +101,7 @@ fn wanted(expected: &str) -> String {
     match expected {
         "a string" => "text in quotes".to_owned(),
         "a boolean" => "true or false".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
         "a sequence" => "a list".to_owned(),
         "u16" => format!("a whole number from 0 to {}", u16::MAX),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),

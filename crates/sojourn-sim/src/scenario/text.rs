@@ -1,5 +1,6 @@
 //! A scenario as text: what a person writes and a file holds.
 
+use super::download::DownloadText;
 use super::{FlowScenario, ProbeKindScenario, ProbeScenario, WebScenario};
 use serde::{Deserialize, Serialize};
 use sojourn_tcp::TcpParams;
@@ -23,6 +24,16 @@ pub(super) struct Text {
     pub(super) burst_down: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edge_rate: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) edge_limit: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) loss_up: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) loss_down: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) jitter_up: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) jitter_down: Option<String>,
     pub(super) delay_tick: String,
     pub(super) start_jitter: String,
     pub(super) spare_acks: bool,
@@ -31,6 +42,8 @@ pub(super) struct Text {
     pub(super) flows: Vec<FlowText>,
     pub(super) probes: Vec<ProbeText>,
     pub(super) web: Vec<WebText>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) downloads: Vec<DownloadText>,
     pub(super) seed: u64,
 }
 
@@ -48,6 +61,11 @@ impl Default for Text {
             burst_up: None,
             burst_down: None,
             edge_rate: None,
+            edge_limit: None,
+            loss_up: None,
+            loss_down: None,
+            jitter_up: None,
+            jitter_down: None,
             delay_tick: "0s".into(),
             start_jitter: "50ms".into(),
             spare_acks: false,
@@ -56,6 +74,7 @@ impl Default for Text {
             flows: Vec::new(),
             probes: Vec::new(),
             web: Vec::new(),
+            downloads: Vec::new(),
             seed: 1,
         }
     }
@@ -107,6 +126,10 @@ pub(super) struct FlowText {
     pub(super) bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rate: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) write: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) write_interval: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -183,6 +206,8 @@ pub(super) fn flow_text(f: &FlowScenario) -> FlowText {
         start: Some(format_duration(f.start)),
         bytes: f.bytes,
         rate: f.rate.map(format_rate),
+        write: f.writes.map(|w| w.bytes.to_string()),
+        write_interval: f.writes.map(|w| format_duration(w.interval)),
     }
 }
 

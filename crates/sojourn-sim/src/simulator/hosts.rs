@@ -51,25 +51,41 @@ impl Simulator {
             f.started = true;
             sender.connect(self.now);
         }
-        let chunk = if f.spec.write_rate.is_some() {
-            u64::from(f.spec.tcp.mss).min(f.unwritten)
-        } else {
-            f.unwritten
+        let chunk = match (f.spec.writes, f.spec.write_rate) {
+            (Some(writes), _) => writes.bytes.get().min(f.unwritten),
+            (None, Some(_)) => u64::from(f.spec.tcp.mss).min(f.unwritten),
+            (None, None) => f.unwritten,
         };
+        if let Some(trace) = &mut f.writes {
+            trace.on_write(chunk, self.now);
+        }
         f.unwritten -= chunk;
         sender.write(chunk);
         if f.unwritten == 0 && f.spec.bytes.is_some() {
             sender.close();
         }
-        match f.spec.write_rate {
-            Some(rate) if f.unwritten > 0 => {
-                self.calendar
-                    .set(f.slot, self.now + rate.time_to_send(sojourn_units::Bytes::new(chunk)));
-            }
-            _ => self.calendar.clear(f.slot),
+        let pause = match (f.spec.writes, f.spec.write_rate) {
+            _ if f.unwritten == 0 => None,
+            (Some(writes), _) => Some(writes.interval),
+            (None, rate) => rate.map(|rate| rate.time_to_send(sojourn_units::Bytes::new(chunk))),
+        };
+        match pause {
+            Some(pause) => self.calendar.set(f.slot, self.now + pause),
+            None => self.calendar.clear(f.slot),
         }
         self.pump(2 * flow);
         self.deliver_arrived();
+    }
+
+    /// Something has arrived at the receiver of a thin stream: some of what was written may be there.
+    pub(super) fn thin_arrived(&mut self, host: u32) {
+        if self.frozen {
+            return;
+        }
+        let in_order = self.hosts[host as usize].endpoint.receiver().bytes_in_order();
+        if let Some(trace) = &mut self.flows[host as usize / 2].writes {
+            trace.on_delivered(in_order, self.now);
+        }
     }
 
     // ------------------------------------------------------------------ probes

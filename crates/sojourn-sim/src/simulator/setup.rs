@@ -28,7 +28,7 @@ impl Simulator {
         let mut ids: Vec<u16> = Vec::new();
         for l in route {
             let link = &self.links[usize::from(l.0)];
-            if link.egress.is_some() || !link.delay.is_zero() {
+            if link.egress.is_some() || link.air.is_some() || !link.delay.is_zero() {
                 ids.push(l.0);
             }
         }
@@ -56,7 +56,12 @@ impl Simulator {
     pub fn add_flow(&mut self, spec: FlowSpec) -> Result<usize, SimError> {
         let index = self.flows.len() as u32;
         let (a, b) = (self.hosts.len() as u32, self.hosts.len() as u32 + 1);
-        let forth = self.add_route(&spec.route, Owner::Endpoint(b), &format!("{} forth", spec.name))?;
+        let owner = if spec.writes.is_some() {
+            Owner::Thin(b)
+        } else {
+            Owner::Endpoint(b)
+        };
+        let forth = self.add_route(&spec.route, owner, &format!("{} forth", spec.name))?;
         let back = self.add_route(&spec.back, Owner::Endpoint(a), &format!("{} back", spec.name))?;
         for (endpoint, id, route) in [
             (Endpoint::client(&spec.tcp)?, a, forth),
@@ -74,6 +79,7 @@ impl Simulator {
         self.calendar.set(slot, spec.start);
         self.flows.push(Flow {
             unwritten: spec.bytes.unwrap_or(u64::MAX),
+            writes: spec.writes.map(|_| Box::default()),
             spec,
             started: false,
             slot,

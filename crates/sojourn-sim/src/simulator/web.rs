@@ -95,11 +95,11 @@ impl Simulator {
         if packet.is_tcp() {
             let number = packet.connection();
             if let Some(hashes) = w.client.hashes(number) {
-                tap.open_web(web as usize, packet, hashes, number, w.routes);
+                tap.open_next(web as usize, packet, hashes, number, w.routes);
             }
         } else if packet.route == w.routes[0] {
             let hashes = [packet.hash, answer_hash(packet.hash)];
-            tap.open_web(web as usize, packet, hashes, packet.body, w.routes);
+            tap.open_next(web as usize, packet, hashes, packet.body, w.routes);
         }
     }
 }

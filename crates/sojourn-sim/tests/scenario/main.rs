@@ -17,8 +17,8 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, rtt, qdisc_up, qdisc_down, \
-             burst_up, burst_down, edge_rate, delay_tick, start_jitter, spare_acks, sample_interval, tcp, flows, probes, \
-             web, seed",
+             burst_up, burst_down, edge_rate, edge_limit, loss_up, loss_down, jitter_up, jitter_down, delay_tick, \
+             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, seed",
         ),
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),
@@ -28,7 +28,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             flow(json!({"cc": "reno"})),
             "key \"flows[0].cc\" is unknown, but must be one of name, kind, direction, congestion_control, rtt, start, \
-             bytes, rate",
+             bytes, rate, write, write_interval",
         ),
         (
             probe("icmp", json!({"period": "1s"})),
@@ -309,14 +309,14 @@ fn names_and_words_are_checked() {
         ),
         (
             with(&flow(json!({})), json!({"probes": [{"name": "a", "kind": "icmp"}]})),
-            "name is \"a\" twice, but must be unique among flows, probes and web clients",
+            "name is \"a\" twice, but must be unique among flows, probes, web clients and downloads",
         ),
         (
             with(
                 &base(),
                 json!({"probes": [{"name": "a", "kind": "icmp"}, {"name": "a", "kind": "udp_rr"}]}),
             ),
-            "name is \"a\" twice, but must be unique among flows, probes and web clients",
+            "name is \"a\" twice, but must be unique among flows, probes, web clients and downloads",
         ),
     ]);
     let message = error(&with(&base(), json!({"qdisc_up": "fq_cuddle"})).to_string());
@@ -372,7 +372,7 @@ fn too_many_flows_are_refused() {
         .collect();
     assert_eq!(
         error(&with(&base(), json!({ "flows": flows })).to_string()),
-        "number of flows, probes and web clients is 10001, but must be at most 10000 together"
+        "number of flows, probes, web clients and downloads is 10001, but must be at most 10000 together"
     );
 }
 

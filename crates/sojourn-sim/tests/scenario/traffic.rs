@@ -1,8 +1,9 @@
 //! Voice streams and web clients.
 
-use super::cases::{base, check, error, probe, web};
+use super::cases::{base, check, error, flow, probe, web};
 use super::common::with;
 use serde_json::json;
+use sojourn_sim::Scenario;
 
 #[test]
 fn voice_streams_are_checked() {
@@ -140,7 +141,7 @@ fn web_clients_are_checked() {
         ),
         (
             with(&web(json!({})), json!({"flows": [{"name": "w", "direction": "up"}]})),
-            "name is \"w\" twice, but must be unique among flows, probes and web clients",
+            "name is \"w\" twice, but must be unique among flows, probes, web clients and downloads",
         ),
     ]);
     let unknown = error(&web(json!({"congestion_control": "vegas"})).to_string());
@@ -150,4 +151,145 @@ fn web_clients_are_checked() {
     );
     let unknown = error(&web(json!({"worker": 1})).to_string());
     assert!(unknown.starts_with("key \"web[0].worker\" is unknown"), "{unknown}");
+}
+
+#[test]
+fn downloads_are_checked() {
+    let download = |more| {
+        with(
+            &base(),
+            json!({"downloads": [with(&json!({"name": "d", "direction": "up", "bytes": 1000, "gap": "1s"}), more)]}),
+        )
+    };
+    check(&[
+        (
+            download(json!({"name": ""})),
+            "downloads[0].name is \"\", but must be 1 to 64 letters, digits, '_', '-' or '.'",
+        ),
+        (
+            download(json!({"direction": "both"})),
+            "downloads[0].direction is \"both\", but must be \"up\" or \"down\"",
+        ),
+        (
+            download(json!({"bytes": 0})),
+            "downloads[0].bytes is 0, but must be 1 to 1099511627776 bytes",
+        ),
+        (
+            download(json!({"bytes": null})),
+            "downloads[0].bytes is missing, but must be given, such as 1700000",
+        ),
+        (
+            download(json!({"gap": null})),
+            "downloads[0].gap is missing, but must be given, such as 9.5s",
+        ),
+        (
+            download(json!({"gap": "0s"})),
+            "downloads[0].gap is 0s, but must be 1ms to 86400s",
+        ),
+        (
+            download(json!({"congestion_control": "vegas"})),
+            "downloads[0].congestion_control is \"vegas\", but must be one of: cubic, reno",
+        ),
+        (
+            download(json!({"start": "6s"})),
+            "downloads[0].start is 6s, but must be 0s to 5s",
+        ),
+        (
+            with(
+                &download(json!({})),
+                json!({"flows": [{"name": "d", "direction": "up"}]}),
+            ),
+            "name is \"d\" twice, but must be unique among flows, probes, web clients and downloads",
+        ),
+        (
+            with(&base(), json!({"downloads": [3]})),
+            "downloads[0] is 3, but must be an object",
+        ),
+    ]);
+}
+
+#[test]
+fn thin_streams_are_checked() {
+    check(&[
+        (
+            flow(json!({"write": "150b"})),
+            "flows[0].write_interval is missing, but must be given with write, such as 300ms",
+        ),
+        (
+            flow(json!({"write_interval": "300ms"})),
+            "flows[0].write is missing, but must be given with write_interval, such as 150b",
+        ),
+        (
+            flow(json!({"write": "150b", "write_interval": "300ms", "rate": "1mbit"})),
+            "flows[0].rate is given, but must be absent with write: a thin stream writes at intervals",
+        ),
+        (
+            flow(json!({"write": "0b", "write_interval": "300ms"})),
+            "flows[0].write is 0b, but must be 1 to 1048576 bytes",
+        ),
+        (
+            flow(json!({"write": "150b", "write_interval": "0s"})),
+            "flows[0].write_interval is 0s, but must be 1ms to 3600s",
+        ),
+    ]);
+}
+
+#[test]
+fn the_long_link_is_checked() {
+    let path = |more| with(&base(), more);
+    check(&[
+        (
+            path(json!({"edge_limit": 300})),
+            "edge_limit is 300, but must be absent without edge_rate: infinitely fast links have no queue",
+        ),
+        (
+            path(json!({"edge_limit": 0, "edge_rate": "100mbit"})),
+            "edge_limit is 0, but must be 1 to 1000000 packets",
+        ),
+        (
+            path(json!({"loss_up": 1.0})),
+            "loss_up is 1, but must be a probability, at least 0 and less than 1",
+        ),
+        (
+            path(json!({"loss_down": -0.5})),
+            "loss_down is -0.5, but must be a probability, at least 0 and less than 1",
+        ),
+        (
+            path(json!({"loss_down": "1%"})),
+            "loss_down is \"1%\", but must be a number",
+        ),
+        (
+            path(json!({"jitter_up": "11s"})),
+            "jitter_up is 11s, but must be 0s to 10s",
+        ),
+    ]);
+}
+
+#[test]
+fn defaults_of_the_long_link_are_left_out_of_the_canonical_text() {
+    let of = |more| {
+        Scenario::from_json(&with(&base(), more).to_string())
+            .expect("valid")
+            .to_json()
+    };
+    let plain = of(json!({"edge_rate": "1gbit"}));
+    let spelled = json!({"edge_rate": "1gbit", "edge_limit": 1000, "loss_up": 0, "loss_down": -0.0, "jitter_up": "0s",
+                         "jitter_down": "0ms", "downloads": []});
+    assert_eq!(of(spelled), plain);
+    let full = of(json!({
+        "edge_rate": "1gbit", "edge_limit": 300, "loss_up": 0.001, "jitter_down": "20ms",
+        "flows": [{"name": "t", "direction": "up", "write": "150b", "write_interval": "300ms"}],
+        "downloads": [{"name": "d", "direction": "up", "bytes": 1_700_000, "gap": "9.5s"}],
+    }));
+    assert_eq!(Scenario::from_json(&full).expect("valid").to_json(), full);
+    for part in [
+        "\"edge_limit\":300",
+        "\"loss_up\":0.001",
+        "\"jitter_down\":\"20ms\"",
+        "\"write\":\"150b\"",
+        "\"write_interval\":\"300ms\"",
+        "\"gap\":\"9.5s\"",
+    ] {
+        assert!(full.contains(part), "{part}: {full}");
+    }
 }

@@ -1,0 +1,101 @@
+//! Downloads on the network.
+
+use super::{Component, Owner, SimError, Simulator};
+use crate::calendar::Slot;
+use crate::draws::Gaps;
+use crate::packet::Packet;
+use crate::traffic::download::{DownloadSpec, Downloader};
+use sojourn_tcp::Endpoint;
+use sojourn_units::Stream;
+
+/// A download and where it sits. All its connections share its two routes and its one slot.
+#[derive(Debug)]
+pub(crate) struct Download {
+    pub(crate) downloader: Downloader,
+    pub(crate) slot: Slot,
+    /// To the receivers, and back.
+    pub(crate) routes: [u16; 2],
+}
+
+impl Simulator {
+    /// A download, which starts at `spec.start`. Answers its index.
+    ///
+    /// # Errors
+    /// [`SimError`] for unusable TCP parameters, or more routes than can be numbered.
+    pub fn add_download(&mut self, spec: DownloadSpec) -> Result<usize, SimError> {
+        Endpoint::client(&spec.tcp)?;
+        let index = self.downloads.len() as u32;
+        let forth = self.add_route(
+            &spec.route,
+            Owner::Download(index, true),
+            &format!("{} forth", spec.name),
+        )?;
+        let back = self.add_route(
+            &spec.back,
+            Owner::Download(index, false),
+            &format!("{} back", spec.name),
+        )?;
+        let slot = self.add_slot(Component::Download(index));
+        self.calendar.set(slot, spec.start);
+        let gaps = Gaps::new(self.seed, &spec.name, spec.gap);
+        let ports = Stream::named(self.seed, &format!("ports {}", spec.name));
+        self.downloads.push(Download {
+            downloader: Downloader::new(spec, gaps, ports),
+            slot,
+            routes: [forth, back],
+        });
+        Ok(index as usize)
+    }
+
+    pub(super) fn download_due(&mut self, download: u32) {
+        let d = &mut self.downloads[download as usize];
+        self.calendar.clear(d.slot);
+        d.downloader.on_timeout(self.now);
+        self.download_pump(download);
+        self.deliver_arrived();
+    }
+
+    pub(super) fn download_arrived(&mut self, download: u32, at_receiver: bool, packet: &Packet) {
+        let segment = self.segments.take(packet);
+        if self.frozen {
+            return;
+        }
+        let downloader = &mut self.downloads[download as usize].downloader;
+        downloader.on_segment(at_receiver, packet.connection(), &segment, self.now);
+        self.download_pump(download);
+    }
+
+    /// Sends what the ends want to send, and sets the timer: a lazy one, as that of [`Simulator::pump`].
+    fn download_pump(&mut self, download: u32) {
+        let routes = self.downloads[download as usize].routes;
+        while let Some(out) = self.downloads[download as usize].downloader.poll() {
+            let route = routes[usize::from(!out.to_receiver)];
+            let body = self.segments.keep(&out.segment);
+            let packet = Packet::of_segment(&out.segment, body, out.hash, route).of_connection(out.number);
+            if self.tap.is_some() {
+                self.tell_tap_of_file(download, packet);
+            }
+            self.send(packet);
+        }
+        let d = &self.downloads[download as usize];
+        if let Some(at) = d.downloader.timeout()
+            && self.calendar.due(d.slot).is_none_or(|due| due > at)
+        {
+            self.calendar.set(d.slot, at.max(self.now));
+        }
+    }
+
+    /// Tells a capture of the connection that a packet may begin.
+    #[cold]
+    #[inline(never)]
+    fn tell_tap_of_file(&mut self, download: u32, packet: Packet) {
+        let Some(tap) = &mut self.tap else { return };
+        let d = &self.downloads[download as usize];
+        let number = packet.connection();
+        if let Some(hashes) = d.downloader.hashes(number) {
+            // Web clients were announced before.
+            let place = self.webs.len() + download as usize;
+            tap.open_next(place, packet, hashes, number, d.routes);
+        }
+    }
+}

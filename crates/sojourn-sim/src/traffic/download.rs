@@ -1,0 +1,260 @@
+//! Files of one size, one after the other, with idle times between them.
+//!
+//! Each file has a TCP connection of its own, with ports of its own and so a hash of its own. The sender connects, writes the
+//! file and closes; the file is complete when its last byte is at the receiver. From then the idle time runs until the next
+//! file. The receiver closes when it has read everything, so the end of one connection may still be under way when the next
+//! begins.
+//!
+//! Source: the file transfers of "FTP" type of RFC 7928 section 2.2.1, with the exponential idle times that studies of slow links
+//! take. Deviation: a connection whose seven SYNs are all lost (in 127 s) fails, and no file follows it; a segment for a
+//! connection that both ends have closed is dropped, where a kernel in TIME-WAIT would acknowledge it.
+
+use crate::draws::Gaps;
+use crate::network::LinkId;
+use sojourn_tcp::{ConnectionState, Endpoint, Segment, TcpParams};
+use sojourn_units::{Duration, Stream, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// How long a connection is kept at most after its file. Source: Linux `tcp_fin_timeout`.
+const LINGER_MAX: Duration = Duration::from_secs(60);
+/// A connection is named by so many bits.
+const NUMBER_BITS: u32 = 24;
+
+/// A download.
+#[derive(Clone, Debug)]
+pub struct DownloadSpec {
+    /// Unique name.
+    pub name: String,
+    /// Sender to receiver.
+    pub route: Vec<LinkId>,
+    /// Receiver to sender.
+    pub back: Vec<LinkId>,
+    /// Of both ends of every connection.
+    pub tcp: TcpParams,
+    /// When the first file starts.
+    pub start: Time,
+    /// Bytes of each file.
+    pub bytes: u64,
+    /// Mean of the exponential time between the end of one file and the start of the next.
+    pub gap: Duration,
+}
+
+/// A file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct File {
+    /// When its SYN was first sent.
+    pub start: Time,
+    /// From then to its last byte at the receiver; `None` as long as that is not there.
+    pub completion: Option<Duration>,
+}
+
+/// What the connections of a download have done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Payload that receivers have in order.
+    pub(crate) delivered: u64,
+    pub(crate) segments_sent: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) syn_retransmissions: u64,
+}
+
+/// A segment of a download on its way onto the network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) number: u32,
+    pub(crate) to_receiver: bool,
+    pub(crate) hash: u32,
+    pub(crate) segment: Segment,
+}
+
+/// Both ends of one file's connection.
+#[derive(Debug)]
+struct Connection {
+    sender: Endpoint,
+    receiver: Endpoint,
+    /// Of the packets to the receiver, and to the sender.
+    hashes: [u32; 2],
+    /// When it is forgotten at the latest; `None` as long as the file is not complete.
+    forgotten_at: Option<Time>,
+}
+
+impl Connection {
+    fn timeout(&self) -> Option<Time> {
+        let ends = [self.sender.timeout(), self.receiver.timeout(), self.forgotten_at];
+        ends.into_iter().flatten().filter(|&at| at < Time::MAX).min()
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        for end in [&mut self.sender, &mut self.receiver] {
+            if end.timeout().is_some_and(|at| at <= now) {
+                end.on_timeout(now);
+            }
+        }
+    }
+
+    /// Whether both ends have closed and know it, or it was kept long enough.
+    fn is_over(&self, now: Time) -> bool {
+        let closed =
+            self.sender.state() == ConnectionState::TimeWait && self.receiver.state() == ConnectionState::Closed;
+        closed || self.forgotten_at.is_some_and(|at| at <= now)
+    }
+
+    fn add_to(&self, totals: &mut Totals) {
+        let stats = self.sender.sender().stats();
+        totals.delivered += self.receiver.receiver().bytes_in_order();
+        totals.segments_sent += stats.segments_sent;
+        totals.retransmissions += stats.retransmissions;
+        totals.syn_retransmissions += u64::from(self.sender.syn_retransmissions());
+    }
+}
+
+/// A download under way. It reads no clock and knows no network: what it wants to send is taken with [`Downloader::poll`].
+#[derive(Debug)]
+pub(crate) struct Downloader {
+    pub(crate) spec: DownloadSpec,
+    gaps: Gaps,
+    /// Which queue the packets of a connection fall into is drawn for each, as ports are.
+    ports: Stream,
+    /// When the next file starts; `None` while one is under way.
+    next: Option<Time>,
+    /// That of the last file, and those that are being closed.
+    connections: BTreeMap<u32, Connection>,
+    last_number: u32,
+    outbox: VecDeque<Outgoing>,
+    pub(crate) files: Vec<File>,
+    /// Of the connections that are forgotten.
+    past: Totals,
+}
+
+impl Downloader {
+    pub(crate) fn new(spec: DownloadSpec, gaps: Gaps, ports: Stream) -> Self {
+        Self {
+            gaps,
+            ports,
+            next: Some(spec.start),
+            connections: BTreeMap::new(),
+            last_number: 0,
+            outbox: VecDeque::new(),
+            files: Vec::new(),
+            past: Totals::default(),
+            spec,
+        }
+    }
+
+    /// The next segment to send now.
+    pub(crate) fn poll(&mut self) -> Option<Outgoing> {
+        self.outbox.pop_front()
+    }
+
+    /// When [`Downloader::on_timeout`] wants to be called.
+    pub(crate) fn timeout(&self) -> Option<Time> {
+        let connections = self.connections.values().filter_map(Connection::timeout);
+        connections.chain(self.next).min()
+    }
+
+    /// Time has passed. Harmless if called too early.
+    pub(crate) fn on_timeout(&mut self, now: Time) {
+        let due: Vec<u32> = self
+            .connections
+            .iter()
+            .filter(|(_, c)| c.timeout().is_some_and(|at| at <= now))
+            .map(|(&number, _)| number)
+            .collect();
+        for number in due {
+            if let Some(connection) = self.connections.get_mut(&number) {
+                connection.on_timeout(now);
+            }
+            self.pump(number, now);
+        }
+        if self.next.is_some_and(|at| at <= now) {
+            self.next = None;
+            self.begin_file(now);
+        }
+    }
+
+    /// A segment of connection `number` has arrived.
+    pub(crate) fn on_segment(&mut self, at_receiver: bool, number: u32, segment: &Segment, now: Time) {
+        let Some(connection) = self.connections.get_mut(&number) else {
+            return;
+        };
+        if at_receiver {
+            let end = &mut connection.receiver;
+            end.on_segment(segment, now);
+            if end.receiver().is_finished() {
+                // An application that has read everything closes too.
+                end.close();
+            }
+            if connection.forgotten_at.is_none() && end.receiver().bytes_in_order() >= self.spec.bytes {
+                connection.forgotten_at = Some(now + LINGER_MAX);
+                self.next = Some(now + self.gaps.draw());
+                if let Some(file) = self.files.last_mut() {
+                    file.completion = Some(now.since(file.start));
+                }
+            }
+        } else {
+            connection.sender.on_segment(segment, now);
+        }
+        self.pump(number, now);
+    }
+
+    fn begin_file(&mut self, now: Time) {
+        loop {
+            self.last_number = (self.last_number + 1) % (1 << NUMBER_BITS);
+            if !self.connections.contains_key(&self.last_number) {
+                break;
+            }
+        }
+        let valid = "the parameters were checked when the download was added";
+        let mut sender = Endpoint::client(&self.spec.tcp).expect(valid);
+        sender.connect(now);
+        sender.write(self.spec.bytes);
+        sender.close();
+        let connection = Connection {
+            sender,
+            receiver: Endpoint::server(&self.spec.tcp).expect(valid),
+            hashes: [self.ports.u32(), self.ports.u32()],
+            forgotten_at: None,
+        };
+        self.connections.insert(self.last_number, connection);
+        self.files.push(File {
+            start: now,
+            completion: None,
+        });
+        self.pump(self.last_number, now);
+    }
+
+    /// Takes all that a connection wants to send, and forgets it once it is over.
+    fn pump(&mut self, number: u32, now: Time) {
+        let Some(connection) = self.connections.get_mut(&number) else {
+            return;
+        };
+        for (to_receiver, end) in [(true, &mut connection.sender), (false, &mut connection.receiver)] {
+            while let Some(segment) = end.poll_transmit(now) {
+                self.outbox.push_back(Outgoing {
+                    number,
+                    to_receiver,
+                    hash: connection.hashes[usize::from(!to_receiver)],
+                    segment,
+                });
+            }
+        }
+        if connection.is_over(now) {
+            connection.add_to(&mut self.past);
+            self.connections.remove(&number);
+        }
+    }
+
+    /// The hashes of a connection: of its packets to the receiver, and to the sender.
+    pub(crate) fn hashes(&self, number: u32) -> Option<[u32; 2]> {
+        self.connections.get(&number).map(|c| c.hashes)
+    }
+
+    /// What all connections have done.
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = self.past;
+        for connection in self.connections.values() {
+            connection.add_to(&mut totals);
+        }
+        totals
+    }
+}
