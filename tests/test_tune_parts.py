@@ -90,7 +90,7 @@ class TestFronts:
         assert hypervolume([(1, 1, 1)], (2, 2, 2)) == 1
         assert hypervolume([(1, 1, 1), (0, 1, 1.5)], (2, 2, 2)) == 1 + 0.5
 
-    @settings(max_examples=50)
+    @settings(max_examples=50, deadline=None)
     @given(vectors(3))
     def test_the_hypervolume_is_that_of_counted_unit_cubes(self, points: list[tuple[float, ...]]) -> None:
         cells = sum(
@@ -422,6 +422,11 @@ class TestAnswers:
     def test_tc_accepts_the_line_of_the_shaper(self) -> None:
         root, _, _ = answer.shaped("codel limit 25 target 65ms interval 300ms", "1mbit")
         assert _tc(root) == ""
+
+    def test_cake_shapes_by_itself(self) -> None:
+        (line,) = answer.shaped("cake rtt 300ms", "1mbit")
+        assert line == "tc qdisc replace dev DEV root cake bandwidth 1mbit rtt 300ms"
+        assert _tc(line) == ""
 
     def test_the_openwrt_section_has_each_option_once_and_the_rates_in_kbit(self) -> None:
         link = read_link(up="1mbit", down="10mbit", rtt="300ms", direction="up")

@@ -20,7 +20,11 @@ def shaped(text: str, rate: str) -> list[str]:
 
     A discipline can only manage the queue if the queue is there: where the slow link is behind another device, such as
     a modem, HTB makes this device the bottleneck. `quantum` and `burst` are one and two frames, the least there is.
+    `cake` has a shaper of its own.
     """
+    kind, *words = text.split()
+    if kind == "cake":
+        return [leaf(" ".join([kind, "bandwidth", rate, *words]))]
     return [
         "tc qdisc replace dev DEV root handle 1: htb default 1",
         f"tc class replace dev DEV parent 1: classid 1:1 htb rate {rate} ceil {rate} "

@@ -31,14 +31,14 @@ RATES = ("250kbit", "500kbit", "1mbit", "2mbit", "5mbit", "10mbit", "25mbit", "1
 RTTS_MS = (10.0, 30.0, 100.0, 300.0, 600.0)
 #: Targets are powers of two from about a third of a packet time on, up to the RTT or four packet times.
 TARGETS_MS = tuple(2.0**power for power in range(10))
-#: Intervals are 25 ms times a power of two, from half the RTT to six times that.
+#: Intervals are 25 ms times a power of two, from an eighth of the RTT to six times that.
 INTERVALS_MS = tuple(25.0 * 2**power for power in range(8))
 
 ENOUGH_UTILISATION = 0.95
 ENOUGH_FCT = 1.1
-#: On fast links runs are shorter than `sojourn tune` makes them: no more packets than this, but 60 RTTs and 30 s.
-MOST_PACKETS = 150_000
-FEWEST_RTTS = 60
+#: On fast links runs are shorter than `sojourn tune` makes them: no more packets than this, but 120 RTTs and 30 s.
+MOST_PACKETS = 100_000
+FEWEST_RTTS = 120
 FEWEST_S = 30.0
 
 DEFAULT_CC = "cubic"
@@ -154,7 +154,7 @@ def link_of(rate: str, rtt_ms: float) -> Link:
     """Return the link of a cell."""
     link = read_link(up=rate, down=rate, rtt=f"{rtt_ms:g}ms", direction="up")
     most = MOST_PACKETS * link.packet_ms("up") / 1e3
-    length = min(link.duration_s, max(most, FEWEST_RTTS * rtt_ms / 1e3, FEWEST_S))
+    length = max(min(link.duration_s, most), FEWEST_RTTS * rtt_ms / 1e3, FEWEST_S)
     return Link(up=link.up, down=link.down, rtts_ms=link.rtts_ms, limit=link.limit, duration_s=math.ceil(length))
 
 
@@ -162,7 +162,7 @@ def grid(link: Link) -> list[tuple[float, float]]:
     """Return the (target, interval) pairs that are tried on a link, in ms."""
     packet, rtt = link.packet_ms("up"), link.rtts_ms[-1]
     targets = [one for one in TARGETS_MS if packet / 3 <= one <= max(rtt, 4 * packet, 8.0)]
-    intervals = [one for one in INTERVALS_MS if max(rtt, 40.0) / 2 <= one <= max(6 * rtt, 100.0)]
+    intervals = [one for one in INTERVALS_MS if rtt / 8 <= one <= max(6 * rtt, 100.0)]
     return [(target, interval) for target in targets for interval in intervals]
 
 

@@ -155,7 +155,8 @@ def terminal(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> str:
         parts.append(says)
     if outcome.met:
         parts.append("\n".join(f"goal {goal}: {met}" for goal, met in outcome.met.items()))
-    parts.append(_sensitivity_table(outcome, space))
+    if any(outcome.sensitivity.values()):
+        parts.append(_sensitivity_table(outcome, space))
     parts.append(answer.leaf(text))
     shaped = answer.shaped(text, getattr(link, bench.direction))
     parts.append("\n".join(["# where this device is to be the bottleneck", *shaped]))
