@@ -35,7 +35,7 @@ def tuning_map(rows: Sequence[Mapping[str, Any]], *, title: str = "") -> Figure:
         )
         grids = figure.subplots(len(qdiscs), len(_PANELS), squeeze=False)
         for column, (key, name) in enumerate(_PANELS):
-            values = [row[key] for row in rows]
+            values = [row[key] for row in rows if row["filled"]] or [1.0]
             norm = LogNorm(min(values), max(*values, min(values) * 2))
             for line, qdisc in zip(grids, qdiscs, strict=True):
                 mine = {(row["rate"], row["rtt_ms"]): row for row in rows if row["qdisc"] == qdisc}
@@ -55,18 +55,26 @@ def _panel(
     name: str,
     norm: LogNorm,
 ) -> None:
-    heights = np.array([[cells[rate, rtt][key] for rate in rates] for rtt in rtts])
+    heights = np.ma.masked_invalid(
+        [[cells[rate, rtt][key] if cells[rate, rtt]["filled"] else np.nan for rate in rates] for rtt in rtts]
+    )
     axis.pcolormesh(heights, cmap="YlGnBu", norm=norm, edgecolors="white", linewidth=1.2)
     for y, rtt in enumerate(rtts):
         for x, rate in enumerate(rates):
             cell = cells[rate, rtt]
             dark = float(norm(cell[key])) > 0.55
             colour = "white" if dark else style.INK
+            if not cell["filled"]:
+                axis.text(x + 0.5, y + 0.5, "not filled", ha="center", va="center", fontsize=6.5, color=style.FAINT)
+                continue
             axis.text(x + 0.5, y + 0.62, f"{cell[key]:g}", ha="center", va="center", fontsize=10, color=colour)
             low, high = cell[f"{name}_from_ms"], cell[f"{name}_to_ms"]
             if low != high:
                 axis.text(x + 0.5, y + 0.25, f"{low:g}-{high:g}", ha="center", va="center", fontsize=6.5, color=colour)
-    axis.set_xticks([x + 0.5 for x in range(len(rates))], [rate.replace("bit", "") for rate in rates])
+    axis.set_xticks(
+        [x + 0.5 for x in range(len(rates))],
+        [rate.replace("kbit", "k").replace("mbit", "M").replace("gbit", "G") for rate in rates],
+    )
     axis.set_yticks([y + 0.5 for y in range(len(rtts))], [f"{rtt:g}" for rtt in rtts])
     axis.set_xlabel("Rate (bit/s)")
     axis.set_ylabel("Base RTT (ms)")

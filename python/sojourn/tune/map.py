@@ -36,6 +36,8 @@ INTERVALS_MS = tuple(25.0 * 2**power for power in range(8))
 
 ENOUGH_UTILISATION = 0.95
 ENOUGH_FCT = 1.1
+#: Below this utilisation, of the best of the grid, the link is not filled by the load, and nothing is said about it.
+FILLED = 0.6
 #: On fast links runs are shorter than `sojourn tune` makes them: no more packets than this, but 120 RTTs and 30 s.
 MOST_PACKETS = 100_000
 FEWEST_RTTS = 120
@@ -172,7 +174,7 @@ def _cell(bench: Bench, found: Space, rate: str, seeds: Seeds, tick: Tick) -> Ce
     settings = [("", _setting(found, common, target, interval)) for target, interval in grid(bench.link)]
     tried = bench.run([*settings, *found.references().items()], seeds.search, tick)
     best, near = choose(tried)
-    target, interval = rule(bench.link.packet_ms("up"), rtt, fair=found.qdisc == "fq_codel")
+    target, interval = (float(f"{value:.3g}") for value in rule(bench.link.packet_ms("up"), rtt))
     known = {
         "default": found.references()["default"],
         "rural": found.references()["rural"],
@@ -217,6 +219,7 @@ def rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
             "qdisc": cell.qdisc,
             "rate": cell.rate,
             "rtt_ms": cell.rtt_ms,
+            "filled": max(one.worst("utilisation") for one in cell.grid) >= FILLED,
             "target_ms": cell.best.setting.values["target"],
             "interval_ms": cell.best.setting.values["interval"],
         }
