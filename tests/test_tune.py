@@ -284,6 +284,15 @@ class TestJudgements:
         assert compare(best, known, "utilisation").verdict == "worse"
         assert compare(known, known, "delay").verdict == "cannot tell"
 
+    def test_of_several_rtts_each_setting_is_compared_where_it_is_worst(self) -> None:
+        setting = Setting(values={}, text="codel")
+        best = Scored(setting=setting, name="", samples={"delay": [[10.0] * 6, [50.0] * 6]})
+        known = Scored(setting=setting, name="rural", samples={"delay": [[70.0] * 6, [20.0] * 6]})
+        found = compare(best, known, "delay")
+        assert found.at_worst.value == -20
+        assert [one.value for one in found.by_rtt] == [-60, 30]
+        assert found.verdict == "better"
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

@@ -215,7 +215,7 @@ class TestSpaces:
 
     def test_what_is_run_has_three_digits_so_that_what_is_printed_was_run(self) -> None:
         found = space("codel", rural_link(), "up").setting({"target": 65.4321, "interval": 301.5})
-        assert found.text == "codel limit 25 target 65400us interval 302ms"
+        assert found.text == "codel limit 25 target 65.4ms interval 302ms"
         assert found.values == {"target": 65.4, "interval": 302}
 
     def test_a_parameter_can_be_fixed_or_have_another_range(self) -> None:

@@ -107,9 +107,8 @@ def read_link(
 
 
 def time_text(ms: float) -> str:
-    """Return a time as `tc` reads it: whole microseconds, as milliseconds if they are round."""
-    micro = round(ms * 1e3)
-    return f"{micro // 1000}ms" if micro % 1000 == 0 else f"{micro}us"
+    """Return a time as `tc` reads it, in milliseconds, rounded to the microsecond that it counts in."""
+    return f"{round(ms * 1e3) / 1e3:.10g}ms"
 
 
 def _range_ms(text: str) -> tuple[float, float]:

@@ -35,13 +35,15 @@ class Compared:
 
     Attributes
     ----------
+    at_worst
+        Paired difference, best less known, each at the RTT where it is worst: by that they are judged.
     by_rtt
-        Paired differences, best less known, at each RTT.
+        Paired differences at each RTT.
     verdict
-        `"better"` or `"worse"` if the interval of some RTT leaves out 0 on that side and none on the other; `"mixed"`
-        if both are; else `"cannot tell"`.
+        `"better"` or `"worse"` if the interval at the worst leaves out 0 on that side, else `"cannot tell"`.
     """
 
+    at_worst: Interval
     by_rtt: tuple[Interval, ...]
     verdict: str
 
@@ -140,10 +142,9 @@ def compare(best: Scored, known: Scored, metric: str) -> Compared:
         mean_interval(a - b for a, b in zip(mine, theirs, strict=True))
         for mine, theirs in zip(best.samples[metric], known.samples[metric], strict=True)
     )
-    sign = METRICS[metric].sign
-    sides = {side for one in intervals if (side := _side(one, sign))}
-    verdict = "mixed" if len(sides) == 2 else next(iter(sides), "cannot tell")
-    return Compared(by_rtt=intervals, verdict=verdict)
+    mine, theirs = (one.samples[metric][interval_at_worst(one, metric)[0]] for one in (best, known))
+    at_worst = mean_interval(a - b for a, b in zip(mine, theirs, strict=True))
+    return Compared(at_worst=at_worst, by_rtt=intervals, verdict=_side(at_worst, METRICS[metric].sign) or "cannot tell")
 
 
 def judge(goal: Goal, best: Scored, known: Sequence[Scored]) -> str:

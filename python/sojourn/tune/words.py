@@ -64,6 +64,7 @@ def whole(outcome: Outcome, bench: Bench, space: Space, asked: Asked, seeds: See
             name: {
                 metric: {
                     "verdict": found.verdict,
+                    "difference": _triple(found.at_worst),
                     "by_rtt": [
                         {"rtt_ms": rtt, "difference": _triple(one)}
                         for rtt, one in zip(link.rtts_ms, found.by_rtt, strict=True)
@@ -111,7 +112,7 @@ def rural(outcome: Outcome, asked: Asked) -> tuple[str | None, str]:
     verdicts = {one.verdict for one in found.values()}
     rival = words_of(outcome.rival.setting)
     leads = "; ".join(_lead(name, one) for name, one in found.items())
-    if "better" in verdicts and not verdicts & {"worse", "mixed"}:
+    if "better" in verdicts and "worse" not in verdicts:
         return "off the front", f"the rural setting ({here}) is off the front: {rival} is ahead of it ({leads})"
     return (
         "within its uncertainty of the front",
@@ -195,7 +196,7 @@ def _check_table(outcome: Outcome, bench: Bench) -> str:
             continue
         cells = [f"best - {known.name}", ""]
         for name, compared in differences(outcome, known, metrics).items():
-            widest = max(compared.by_rtt, key=lambda one: METRICS[name].sign * one.value)
+            widest = compared.at_worst
             cells.append(tables.interval(widest.value, widest.low, widest.high, METRICS[name].digits))
         rows.append(cells)
     note = "mean [95 % interval]" + ("; each at the RTT where it is worst" if len(bench.link.rtts_ms) > 1 else "")
@@ -248,9 +249,9 @@ def _point(one: Scored, asked: Asked, metrics: Sequence[str]) -> dict[str, Any]:
 
 
 def _lead(name: str, found: Compared) -> str:
-    """Return by how much, at the RTT where that is least."""
+    """Return by how much."""
     metric = METRICS[name]
-    least = max(found.by_rtt, key=lambda one: metric.sign * one.value)
+    least = found.at_worst
     ends = (
         ""
         if least.low is None or least.high is None
