@@ -102,6 +102,12 @@ class TestTheAnswer:
         (chosen,) = bench().run([("", outcome.best.setting)], [*seeds.search, *seeds.choice])
         assert outcome.best.samples != chosen.samples
 
+    def test_a_search_with_a_time_ends_after_a_batch_and_still_answers(self, inside: Cli) -> None:
+        words = ("--rate", "1mbit", "--rtt", "100ms", "--duration", "30s", "--seeds", "1", "--time", "500ms")
+        found = json.loads(inside("tune", "codel", *words, "--json").stdout)
+        assert 16 <= found["tried"] < 1000
+        assert found["tried"] % 16 == 0
+
     def test_default_and_rural_are_always_among_the_candidates(self) -> None:
         one = bench()
         outcome = tune(

@@ -75,6 +75,7 @@ def whole(outcome: Outcome, bench: Bench, space: Space, asked: Asked, seeds: See
             for name, known in ((one.name, one) for one in outcome.known)
         },
         "rural": None if verdict is None else {"verdict": verdict, "says": says},
+        "front_seeds": ["search", "choice"],
         "front": [_point(one, asked, load.metrics) for one in outcome.front],
         "sensitivity": {
             name: None
