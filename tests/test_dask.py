@@ -113,3 +113,16 @@ def test_dask_that_is_not_installed_is_told(inside: Cli, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "distributed", None)
     said = inside("compare", "bulk", "--qdisc", "codel", "--dask", "tcp://127.0.0.1:9", status=2)
     assert_one_sentence(said, "not installed", "sojourn[dask]")
+
+
+@pytest.mark.slow
+def test_tune_answers_the_same_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.add_worker()
+    words = ["tune", "codel", "--rate", "1mbit", "--rtt", "100ms", "--duration", "30s", "--trials", "8", "--seeds", "2"]
+    answers = []
+    for where in (("--workers", "1"), ("--dask", cluster.address)):
+        command = sojourn(*words, *where, "--json", cwd=tmp_path)
+        answers.append(command.communicate(timeout=120)[0])
+        assert command.returncode == 0
+    assert answers[0] == answers[1]
+    assert "tc qdisc replace" in answers[0]

@@ -321,3 +321,14 @@ def test_the_stock_kernel_runs_in_real_time(stock_kernel: Kernel) -> None:
     assert record["kernel"]["virtual_time"] is False
     assert record["bottleneck"]["up"]["qdisc"] == "pfifo"
     assert record["flows"][0]["goodput_mbit"] > 1
+
+
+def test_tune_finds_parameters_of_cake_on_the_kernel(cli: Cli) -> None:
+    link = ("--rate", "2mbit", "--rtt", "50ms", "--load", "bulk", "--duration", "3s")
+    done = cli(
+        "tune", "cake", "--backend", "linux", *link, "--trials", "2", "--seeds", "1", "--minimise", "delay", "--json"
+    )
+    found = json.loads(done.stdout)
+    assert found["backend"] == "linux"
+    assert found["tc"].startswith("tc qdisc replace dev DEV root cake rtt ")
+    assert found["fresh_seeds"]["utilisation"][0] > 0.5

@@ -37,7 +37,7 @@ def commands() -> list[str]:
     text = README.replace("\\\n", " ")
     text = re.sub(r" +#.*", "", text)
     return re.findall(
-        r"^ +sojourn ((?:run|compare|sweep|reproduce|list|plot|report|export|import|kernel).*)$",
+        r"^ +sojourn ((?:run|compare|sweep|reproduce|list|plot|report|export|import|kernel|validate|tune).*)$",
         text,
         flags=re.MULTILINE,
     )

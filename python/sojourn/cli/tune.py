@@ -1,0 +1,347 @@
+"""`sojourn tune QDISC`: parameters for a link, found by running candidates on it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from sojourn import backends
+from sojourn.cli import options, tune_map
+from sojourn.errors import ParamError
+
+if TYPE_CHECKING:
+    from sojourn.store import ResultFolder
+    from sojourn.tune.bench import Bench, Seeds
+    from sojourn.tune.search import Asked
+    from sojourn.tune.space import Space
+    from sojourn.tune.study import Outcome
+
+DEFAULT_TRIALS = {"sim": 96, "linux": 24}
+#: With a time and no number of trials, this many at most.
+MOST_TRIALS = 1000
+DEFAULT_SEEDS = {"sim": 8, "linux": 2}
+#: The choice has so many times the seeds of the search, the check so many.
+CHOICE_SEEDS, FRESH_SEEDS = 3, 6
+
+_ABOUT = """\
+Searches the parameters of QDISC for a link, and answers with a tc command line to paste: the best setting, the
+Pareto front, what matters, and how the best compares with the default setting and with the rural study's (target
+65 ms, interval 300 ms; codel and fq_codel), on seeds that the search did not use, with 95 % intervals.
+
+  sojourn tune codel --rate 1mbit --rtt 300ms
+  sojourn tune fq_codel --up 1mbit --down 10mbit --rtt 50ms..550ms --goal "utilisation>=0.9" --minimise delay
+
+Every candidate runs with the same seeds at the same RTTs: of a range, the ends and RTTs between them. What counts is
+the mean over the seeds at the RTT where it is worst. Metrics, over the direction under test:
+
+  utilisation   bits that left the bottleneck over what it could carry
+  delay         mean time of a packet in the queue (ms); delay_p95: 95th percentile over packets
+  fct           mean completion time of the load's files (ms)
+  loss          packets dropped over offered
+  thin_delay    mean time of the thin streams' packets in the queue (ms)
+
+Loads, in the direction under test:
+
+  rural-low     a bulk transfer, repeated downloads of 1.7 MB, a thin stream of 150 bytes each 300 ms; Reno
+  rural-high    two of each
+  home          two bulk transfers each way, and downloads and a thin stream; CUBIC; fq_codel the other way
+  bulk          two bulk transfers; CUBIC
+
+A goal is METRIC>=BOUND or METRIC<=BOUND: a number (0.9 or 90%, 40ms), or `default` or `rural`: no worse than with that
+setting at any RTT. Without --goal and --minimise the goals are to be no worse than the rural setting (where there is
+none, than the default) in utilisation, delay and fct, and the least delay and fct are sought. With several
+--minimise, the best has the least sum of them, each as a share of that setting's value.
+
+Exit status: 0; 1 if fresh seeds refute a goal that the search saw met; 2 if no setting meets the goals, with a sentence
+that says how near one can come, and for bad input.
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("tune", help="find a discipline's parameters for a link", description=_ABOUT)
+    parser.add_argument("qdisc", metavar="QDISC", help="codel, fq_codel, pie, red, sfq, or cake (--backend linux)")
+    link = parser.add_argument_group("link")
+    link.add_argument("--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit)")
+    link.add_argument("--up", metavar="RATE", help="bottleneck rate from client to server (default 10mbit)")
+    link.add_argument("--down", metavar="RATE", help="bottleneck rate from server to client (default 10mbit)")
+    link.add_argument("--rtt", metavar="LOW..HIGH", help="base RTT, or a range of them (default 50ms)")
+    link.add_argument(
+        "--rtts", metavar="N", type=options.whole_number, help="RTTs that a range is tried at, 2 to 9 (default 3)"
+    )
+    link.add_argument(
+        "--limit",
+        metavar="N",
+        type=options.whole_number,
+        help="packets that the queue may hold (default: rate times longest RTT, at least 25)",
+    )
+    traffic = parser.add_argument_group("traffic")
+    traffic.add_argument(
+        "--load", metavar="NAME", help="rural-low, rural-high, home or bulk, as said above (default rural-low)"
+    )
+    traffic.add_argument(
+        "--direction",
+        metavar="WAY",
+        choices=("up", "down"),
+        default="up",
+        help="the direction that has the discipline, up or down (default up)",
+    )
+    traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default: the load's)")
+    traffic.add_argument("--duration", metavar="TIME", help="length of each run (default: by the rate; 300s at 1mbit)")
+    wanted = parser.add_argument_group("what is wanted")
+    wanted.add_argument("--goal", metavar="GOAL", action="append", help="what a setting must meet; once for each")
+    wanted.add_argument(
+        "--minimise", metavar="METRIC", action="append", help="delay, delay_p95, fct, loss or thin_delay; once for each"
+    )
+    wanted.add_argument(
+        "--param",
+        metavar="NAME=VALUE",
+        action="append",
+        help="search NAME=LOW..HIGH, or fix NAME=VALUE; once for each (default: all, in ranges that follow from the "
+        "link)",
+    )
+    effort = parser.add_argument_group("effort")
+    effort.add_argument(
+        "--trials",
+        metavar="N",
+        type=options.whole_number,
+        help=f"settings to try (default {DEFAULT_TRIALS['sim']}; {DEFAULT_TRIALS['linux']} on linux; with --time, "
+        f"{MOST_TRIALS})",
+    )
+    effort.add_argument(
+        "--time",
+        metavar="TIME",
+        help="propose no more settings after this long (default: no bound); depends on the clock",
+    )
+    effort.add_argument(
+        "--seeds",
+        metavar="N",
+        type=options.whole_number,
+        help=f"runs of each setting at each RTT (default {DEFAULT_SEEDS['sim']}; {DEFAULT_SEEDS['linux']} on linux); "
+        f"the choice has {CHOICE_SEEDS} times as many more, the check {FRESH_SEEDS} times as many fresh ones",
+    )
+    effort.add_argument(
+        "--seed",
+        metavar="N",
+        type=options.seed,
+        default=1,
+        help="of the proposals, and first seed of the runs (default 1)",
+    )
+    effort.add_argument(
+        "--workers", metavar="N", type=options.whole_number, help="processes to run in (default: one for each core)"
+    )
+    options.add_cluster(effort)
+    options.add_backend(effort)
+    options.add_output(
+        parser,
+        "print tune.json instead of the tables",
+        "the folder for tune.json, table.md, figures/ and measures.jsonl, from which the same command goes on",
+    )
+    tune_map.add(parser)
+    parser.set_defaults(handler=handle)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Run it."""
+    if asked.map:
+        return tune_map.handle(asked)
+    tune_map.check(asked)
+    from sojourn.tune import words
+    from sojourn.tune.bench import Bench
+    from sojourn.tune.measure import Journal
+    from sojourn.tune.space import space
+    from sojourn.tune.study import tune
+
+    link, load = _question(asked)
+    found_space = space(asked.qdisc, link, asked.direction, asked.param or (), asked.backend)
+    wanted = _wanted(asked, load.metrics, tuple(found_space.references()))
+    seeds = _seeds(asked)
+    backend = backends.named(asked.backend)
+    bench = Bench(
+        link=link,
+        load=load,
+        direction=asked.direction,
+        backend=backend,
+        journal=Journal(None),
+        cc=asked.cc,
+        workers=asked.workers,
+        dask=asked.dask,
+    )
+    _check_scenario(bench, found_space, seeds)
+    folder = _folder(asked, bench, found_space, wanted, seeds)
+    journal = Journal(None if folder is None else folder.path)
+    bench = Bench(
+        link=link,
+        load=load,
+        direction=asked.direction,
+        backend=backend,
+        journal=journal,
+        cc=asked.cc,
+        workers=asked.workers,
+        dask=asked.dask,
+    )
+    how = "the same command goes on from there" if folder else "--out DIR keeps finished runs"
+    try:
+        with options.say_how_to_go_on(how):
+            outcome = tune(bench, found_space, wanted, seeds, _bar)
+            if not outcome.reachable:
+                raise ParamError(words.unreachable(outcome, bench, found_space, wanted))
+            return _answer(asked, outcome, bench, found_space, wanted, seeds, folder)
+    finally:
+        journal.close()
+
+
+def _question(asked: argparse.Namespace) -> tuple[Any, Any]:
+    """Return the link and the load."""
+    from sojourn.tune import loads
+    from sojourn.tune.link import read_link
+
+    for name in ("up", "down"):
+        if asked.rate is not None and getattr(asked, name) is not None:
+            message = f"rate is {asked.rate!r}, but must not be given together with {name}"
+            raise ParamError(message)
+    load = loads.named(asked.load or loads.DEFAULT)
+    link = read_link(
+        up=asked.up or asked.rate or "10mbit",
+        down=asked.down or asked.rate or "10mbit",
+        rtt=asked.rtt or "50ms",
+        direction=asked.direction,
+        points=asked.rtts,
+        limit=asked.limit,
+        duration=asked.duration,
+    )
+    return link, load
+
+
+def _wanted(asked: argparse.Namespace, metrics: tuple[str, ...], references: tuple[str, ...]) -> Asked:
+    from sojourn.tune import loads
+    from sojourn.tune.goals import METRICS, read_goal, read_objectives
+    from sojourn.tune.search import Asked
+    from sojourn.validate.units import seconds
+
+    usual = [name for name in ("utilisation", "delay", "fct") if name in metrics]
+    if asked.goal is None and asked.minimise is None:
+        goals = [f"{name}{'>=' if METRICS[name].better == 'higher' else '<='}{references[-1]}" for name in usual]
+        minimise = usual[1:]
+    else:
+        goals, minimise = asked.goal or [], asked.minimise or ["delay"]
+    read = tuple(read_goal(text) for text in goals)
+    for number, goal in enumerate(read):
+        if isinstance(goal.bound, str) and goal.bound not in references:
+            message = f"goal is {goal.text!r}, but {asked.qdisc} has no {goal.bound} setting"
+            raise ParamError(message)
+        if goal.text in {one.text for one in read[:number]}:
+            message = f"goal is {goal.text!r} twice, but each goal must be given once"
+            raise ParamError(message)
+    objectives = read_objectives(minimise)
+    for name in (*objectives, *(goal.metric for goal in read)):
+        if name not in metrics:
+            message = (
+                f"{name} is asked for, but the load {asked.load or loads.DEFAULT} has none: it has {', '.join(metrics)}"
+            )
+            raise ParamError(message)
+    time_s = None
+    if asked.time is not None:
+        from sojourn.scenario import Scenario
+
+        time_s = seconds(json.loads(_time(Scenario(experiment="tune", duration=asked.time)))["duration"])
+    trials = asked.trials
+    if trials is None:
+        trials = MOST_TRIALS if time_s is not None else DEFAULT_TRIALS.get(asked.backend, DEFAULT_TRIALS["sim"])
+    if trials < 1:
+        message = f"trials is {trials}, but must be at least 1"
+        raise ParamError(message)
+    return Asked(goals=read, minimise=objectives, trials=trials, seed=asked.seed, time_s=time_s)
+
+
+def _time(scenario: Any) -> str:
+    try:
+        return str(scenario.normalized())
+    except ParamError as error:
+        message = str(error).replace("duration", "time", 1)
+        raise ParamError(message) from error
+
+
+def _seeds(asked: argparse.Namespace) -> Seeds:
+    from sojourn.tune.bench import STRIDE, Seeds
+
+    number = asked.seeds if asked.seeds is not None else DEFAULT_SEEDS.get(asked.backend, DEFAULT_SEEDS["sim"])
+    if not 1 <= number <= STRIDE // FRESH_SEEDS:
+        message = f"seeds is {number}, but must be from 1 to {STRIDE // FRESH_SEEDS}"
+        raise ParamError(message)
+    if asked.seed >= 2**64 - 3 * STRIDE:
+        message = f"seed is {asked.seed}, but must be below {2**64 - 3 * STRIDE}: the fresh seeds lie above it"
+        raise ParamError(message)
+    return Seeds.of(asked.seed, search=number, choice=CHOICE_SEEDS * number, fresh=FRESH_SEEDS * number)
+
+
+def _check_scenario(bench: Bench, found_space: Space, seeds: Seeds) -> None:
+    """Have the one validator see a scenario, before a folder is made."""
+    setting = found_space.references()["default"]
+    bench.load.scenario(
+        bench.link, bench.direction, qdisc=setting.text, rtt_ms=bench.link.rtts_ms[0], seed=seeds.search[0], cc=bench.cc
+    ).normalized(bench.backend.name)
+    if bench.workers is not None and bench.workers < 1:
+        message = f"workers is {bench.workers}, but must be at least 1"
+        raise ParamError(message)
+
+
+def _folder(
+    asked: argparse.Namespace, bench: Bench, found_space: Space, wanted: Asked, seeds: Seeds
+) -> ResultFolder | None:
+    """Return the folder; the name of the plan holds what the answer is a function of."""
+    from sojourn.store import ResultFolder, plan_name
+
+    if asked.out is None:
+        return None
+    parts = [
+        found_space,
+        bench.link,
+        bench.load.name,
+        bench.direction,
+        bench.cc,
+        bench.backend.name,
+        wanted.goals,
+        wanted.minimise,
+    ]
+    name = plan_name("tune", *map(repr, [*parts, wanted.trials, wanted.seed, wanted.time_s, seeds]))
+    return ResultFolder(asked.out, force=asked.force, plan=name, again=True)
+
+
+def _bar(total: int, step: str) -> AbstractContextManager[Any]:
+    from sojourn.progress import progress_bar
+
+    return progress_bar(total, step)
+
+
+def _answer(
+    asked: argparse.Namespace,
+    outcome: Outcome,
+    bench: Bench,
+    found_space: Space,
+    wanted: Asked,
+    seeds: Seeds,
+    folder: ResultFolder | None,
+) -> int:
+    """Write and print what came of it."""
+    from sojourn.tune import words
+
+    text = json.dumps(words.whole(outcome, bench, found_space, wanted, seeds), indent=1, allow_nan=False)
+    said = words.terminal(outcome, bench, found_space, wanted)
+    if folder is not None:
+        from sojourn.plots.save import FORMATS, to_bytes
+        from sojourn.tune import figure
+
+        drawn = figure.of(outcome, bench, found_space, wanted)
+        for form in FORMATS:
+            folder.write(f"figures/front.{form}", to_bytes(drawn, form))
+        folder.write("table.md", f"```\n{said}\n```\n")
+        print(f"answer: {folder.write('tune.json', text + chr(10))}", file=sys.stderr)
+    print(text if asked.json else said)
+    refuted = [goal for goal, met in outcome.met.items() if met == "not met"]
+    for goal in refuted:
+        print(f"goal {goal}: fresh seeds say that it is not met", file=sys.stderr)
+    return 1 if refuted else 0

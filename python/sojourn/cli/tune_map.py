@@ -1,0 +1,167 @@
+"""`sojourn tune QDISC --map`: the best target and interval over many rates and RTTs."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import sys
+from typing import Any
+
+from sojourn import backends, tables
+from sojourn.cli import options
+from sojourn.errors import ParamError
+
+#: Options of a single link or a search, which a map has not.
+_FOREIGN = (
+    "rate", "up", "down", "rtt", "rtts", "limit", "duration", "goal", "minimise", "param", "trials", "time", "seeds"
+)  # fmt: skip
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a map."""
+    group = parser.add_argument_group("map")
+    group.add_argument(
+        "--map",
+        action="store_true",
+        help="instead of one link, many: the best target and interval of codel, fq_codel, or codel,fq_codel over rates "
+        "and RTTs, with CUBIC unless --cc says otherwise; writes map.csv, map.json and figures/map into --out DIR",
+    )
+    group.add_argument(
+        "--map-rates", metavar="RATES", help="rates, with commas between them (default 250kbit to 100mbit)"
+    )
+    group.add_argument(
+        "--map-rtts", metavar="TIMES", help="base RTTs, with commas between them (default 10ms to 600ms)"
+    )
+
+
+def check(asked: argparse.Namespace) -> None:
+    """Raise `ParamError` for options of a map without `--map`."""
+    for name in ("map_rates", "map_rtts"):
+        if getattr(asked, name) is not None:
+            message = f"{name.replace('_', '-')} is {getattr(asked, name)!r}, but means nothing without --map"
+            raise ParamError(message)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Draw a map."""
+    from sojourn.progress import progress_bar
+    from sojourn.store import ResultFolder, plan_name
+    from sojourn.tune import loads
+    from sojourn.tune import map as maps
+    from sojourn.tune.measure import Journal
+
+    qdiscs = tuple(asked.qdisc.split(","))
+    _check(asked, qdiscs)
+    rates, rtts = maps.read_axes(asked.map_rates, asked.map_rtts)
+    load = asked.load or loads.DEFAULT
+    if "fct" not in loads.named(load).metrics:
+        message = f"load is {load!r}, but a map needs one with files"
+        raise ParamError(message)
+    cc = asked.cc or maps.DEFAULT_CC
+    backend = backends.named(asked.backend)
+    loads.named(load).scenario(
+        maps.link_of(rates[0], rtts[0]), "up", qdisc=qdiscs[0], rtt_ms=rtts[0], seed=asked.seed, cc=cc
+    ).normalized(backend.name)
+    name = plan_name("tune-map", qdiscs, rates, rtts, load, cc, asked.seed, backend.name)
+    folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
+    journal = Journal(folder.path)
+    try:
+        with (
+            options.say_how_to_go_on("the same command goes on from there"),
+            progress_bar(maps.runs(qdiscs, rates, rtts), "map") as tick,
+        ):
+            cells = maps.draw_map(
+                qdiscs=qdiscs,
+                rates=rates,
+                rtts_ms=rtts,
+                load=load,
+                cc=cc,
+                seed=asked.seed,
+                backend=backend,
+                journal=journal,
+                workers=asked.workers,
+                dask=asked.dask,
+                tick=tick,
+            )
+    finally:
+        journal.close()
+    rows = maps.rows(cells)
+    whole = json.dumps({"format": maps.FORMAT, "load": load, "congestion_control": cc, "cells": rows}, indent=1)
+    folder.write("map.json", whole + "\n")
+    folder.write("map.csv", _csv(rows))
+    _draw(folder, rows)
+    print(whole if asked.json else _table(rows))
+    print(f"{len(rows)} cells: {asked.out}", file=sys.stderr)
+    return 0
+
+
+def _check(asked: argparse.Namespace, qdiscs: tuple[str, ...]) -> None:
+    from sojourn.tune import map as maps
+
+    for name in qdiscs:
+        if name not in maps.QDISCS or qdiscs.count(name) > 1:
+            message = f"qdisc is {asked.qdisc!r}, but a map is of codel, fq_codel, or codel,fq_codel"
+            raise ParamError(message)
+    for option in _FOREIGN:
+        if getattr(asked, option) is not None:
+            message = f"{option} is {getattr(asked, option)!r}, but a map has none: leave it out"
+            raise ParamError(message)
+    if asked.direction != "up":
+        message = f"direction is {asked.direction!r}, but a map is of the direction up"
+        raise ParamError(message)
+    if asked.out is None:
+        message = "out is not given, but a map needs a folder: give --out DIR"
+        raise ParamError(message)
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _draw(folder: Any, rows: list[dict[str, Any]]) -> None:
+    from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.plots.tuning_map import tuning_map
+
+    figure = tuning_map(rows)
+    for form in FORMATS:
+        folder.write(f"figures/map.{form}", to_bytes(figure, form))
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    headers = [
+        "qdisc",
+        "rate",
+        "rtt (ms)",
+        "target",
+        "interval",
+        "utilisation",
+        "delay (ms)",
+        "default",
+        "rural",
+        "rule",
+    ]
+    return tables.text(
+        headers,
+        [
+            [
+                row["qdisc"],
+                row["rate"],
+                f"{row['rtt_ms']:g}",
+                f"{row['target_ms']:g}",
+                f"{row['interval_ms']:g}",
+                tables.number(row["best_utilisation"], 3),
+                tables.number(row["best_delay"], 1),
+                *(
+                    f"{tables.number(row[f'{name}_utilisation'], 3)} / {tables.number(row[f'{name}_delay'], 1)}"
+                    for name in ("default", "rural", "rule")
+                ),
+            ]
+            for row in rows
+        ],
+    )

@@ -1,0 +1,151 @@
+"""The link that is tuned: its rates, the base RTTs that the settings must do for, and what follows from them."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+from sojourn.errors import ParamError
+from sojourn.scenario import Direction, Scenario
+from sojourn.validate.units import bits_per_s, seconds
+
+#: Bytes of a full-sized packet on the wire, as the disciplines count it.
+FRAME_BYTES = 1514
+#: RTTs that a range is tried at, unless another number is asked for.
+DEFAULT_POINTS = 3
+MOST_POINTS = 9
+#: The rural study's buffer, and the smallest that a link gets: 25 packets, 300 ms at 1 Mbit/s.
+FEWEST_PACKETS = 25
+#: A run lasts until about so many files could be fetched at half the rate, with the gaps between them.
+FILES_A_RUN = 8
+FILE_BYTES = 1_700_000
+FILE_GAP_S = 9.5
+#: And no fewer RTTs than this: TCP needs some to find its rate.
+RTTS_A_RUN = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A bottleneck and the paths through it.
+
+    Attributes
+    ----------
+    up, down
+        Rate text of each direction.
+    rtts_ms
+        Base RTTs that every candidate is run at, ascending.
+    limit
+        Packets that the queue under test may hold.
+    duration_s
+        Measured window of each run.
+    """
+
+    up: str
+    down: str
+    rtts_ms: tuple[float, ...]
+    limit: int
+    duration_s: float
+
+    def bits_per_s(self, direction: Direction) -> int:
+        """Return the rate of a direction."""
+        return bits_per_s(self.up if direction == "up" else self.down)
+
+    def packet_ms(self, direction: Direction) -> float:
+        """Return how long a full-sized packet takes to send."""
+        return FRAME_BYTES * 8e3 / self.bits_per_s(direction)
+
+
+def read_link(
+    *,
+    up: str,
+    down: str,
+    rtt: str,
+    direction: Direction,
+    points: int | None = None,
+    limit: int | None = None,
+    duration: str | None = None,
+) -> Link:
+    """Read a link from the words of the command line.
+
+    Parameters
+    ----------
+    up, down
+        Rate texts.
+    rtt
+        A time text, or two with `..` between them.
+    direction
+        That under test, whose rate sets the buffer and the length of a run.
+    points
+        RTTs that a range is tried at.
+    limit
+        Packets; by default one bandwidth-delay product at the longest RTT, and at least 25.
+    duration
+        Time text; by default as long as eight files of 1.7 MB take at half the rate, with the rural study's gaps, and
+        at least 100 of the longest RTT, in tens of seconds: 300 s at 1 Mbit/s.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused, or the range is empty.
+    """
+    low, high = _range_ms(rtt)
+    plain = _checked(up=up, down=down)
+    number = _points(points, rtt, low, high)
+    rtts = tuple(round(low * (high / low) ** (place / max(number - 1, 1)), 1) for place in range(number))
+    rate = bits_per_s(plain["up"] if direction == "up" else plain["down"])
+    packets = max(FEWEST_PACKETS, math.ceil(rate * high / 8e3 / 1500)) if limit is None else limit
+    if packets < 1:
+        message = f"limit is {packets}, but must be at least 1 packet"
+        raise ParamError(message)
+    if duration is None:
+        files = FILES_A_RUN * (2 * FILE_BYTES * 8 / rate + FILE_GAP_S)
+        length = 10.0 * math.ceil(max(files, RTTS_A_RUN * high / 1e3) / 10)
+    else:
+        length = seconds(_checked(duration=duration)["duration"])
+    return Link(up=plain["up"], down=plain["down"], rtts_ms=rtts, limit=packets, duration_s=length)
+
+
+def time_text(ms: float) -> str:
+    """Return a time as `tc` reads it, in milliseconds, rounded to the microsecond that it counts in."""
+    return f"{round(ms * 1e3) / 1e3:.10g}ms"
+
+
+def _range_ms(text: str) -> tuple[float, float]:
+    first, dots, second = text.partition("..")
+    if dots and not (first.strip() and second.strip()):
+        message = f"rtt is {text!r}, but a range has a time on both sides of its dots, such as 50ms..550ms"
+        raise ParamError(message)
+    low = _time_ms(first)
+    high = _time_ms(second) if dots else low
+    if low > high:
+        message = f"rtt is {text!r}, which is empty: the first time of a range must not be above the second"
+        raise ParamError(message)
+    return low, high
+
+
+def _time_ms(text: str) -> float:
+    found = round(seconds(_checked(rtt=text.strip())["rtt"]) * 1e3, 6)
+    if found < 0.1:
+        message = f"rtt is {text.strip()!r}, but must be at least 0.1ms to be tuned for"
+        raise ParamError(message)
+    return found
+
+
+def _points(asked: int | None, rtt: str, low: float, high: float) -> int:
+    if asked is None:
+        return 1 if low == high else DEFAULT_POINTS
+    if not 1 <= asked <= MOST_POINTS:
+        message = f"rtts is {asked}, but must be from 1 to {MOST_POINTS}"
+        raise ParamError(message)
+    if (asked == 1) != (low == high):
+        message = f"rtts is {asked}, but rtt is {rtt!r}: one RTT has one point, and a range at least two"
+        raise ParamError(message)
+    return asked
+
+
+def _checked(**fields: str) -> dict[str, str]:
+    """Return the fields as the one validator spells them."""
+    scenario = Scenario(experiment="tune", **{"duration": "60s", **fields})  # type: ignore[arg-type]
+    found: dict[str, str] = json.loads(scenario.normalized())
+    return found

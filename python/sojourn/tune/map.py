@@ -1,0 +1,245 @@
+"""A map of CoDel's parameters: the best target and interval on links of many rates and RTTs.
+
+On each link a grid of targets and intervals is run, with the same seeds for all. Of a grid, the best setting is the
+one with the least queueing delay among those that carry at least 95 % of what any of the grid carries, and complete
+files in at most 1.1 times the shortest time. It is then run with fresh seeds, beside the default setting, the rural
+one and the rule of thumb, and only those numbers are in the map.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from sojourn.backends import Backend
+from sojourn.errors import ParamError
+from sojourn.stats import mean_interval
+from sojourn.tune import loads
+from sojourn.tune.bench import Bench, Scored, Seeds, Tick
+from sojourn.tune.link import Link, read_link
+from sojourn.tune.measure import Journal
+from sojourn.tune.rule import rule
+from sojourn.tune.space import Setting, Space, space
+
+FORMAT = "sojourn-tune-map/1"
+QDISCS = ("codel", "fq_codel")
+
+RATES = ("250kbit", "500kbit", "1mbit", "2mbit", "5mbit", "10mbit", "25mbit", "100mbit")
+RTTS_MS = (10.0, 30.0, 100.0, 300.0, 600.0)
+#: Targets are powers of two from about a third of a packet time on, up to the RTT or four packet times.
+TARGETS_MS = tuple(2.0**power for power in range(10))
+#: Intervals are 25 ms times a power of two, from an eighth of the RTT to six times that.
+INTERVALS_MS = tuple(25.0 * 2**power for power in range(8))
+
+ENOUGH_UTILISATION = 0.95
+ENOUGH_FCT = 1.1
+#: Below this utilisation, of the best of the grid, the link is not filled by the load, and nothing is said about it.
+FILLED = 0.6
+#: On fast links runs are shorter than `sojourn tune` makes them: no more packets than this, but 120 RTTs and 30 s.
+MOST_PACKETS = 100_000
+FEWEST_RTTS = 120
+FEWEST_S = 30.0
+
+DEFAULT_CC = "cubic"
+SEARCH_SEEDS = 2
+FRESH_SEEDS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A discipline on a link.
+
+    Attributes
+    ----------
+    qdisc, rate, rtt_ms
+        What it is.
+    best
+        The best of the grid, with fresh seeds.
+    known
+        `default`, `rural` and `rule`, with fresh seeds.
+    near
+        Ranges of target and interval over all settings of the grid whose delay is at most 1.25 times the best's, and
+        that carry enough and are quick enough.
+    grid
+        All settings, with the seeds of the search.
+    """
+
+    qdisc: str
+    rate: str
+    rtt_ms: float
+    best: Scored
+    known: dict[str, Scored]
+    near: dict[str, tuple[float, float]]
+    grid: tuple[Scored, ...] = field(repr=False)
+
+
+def draw_map(
+    *,
+    qdiscs: Sequence[str],
+    rates: Sequence[str],
+    rtts_ms: Sequence[float],
+    load: str,
+    cc: str,
+    seed: int,
+    backend: Backend,
+    journal: Journal,
+    workers: int | None,
+    dask: str | None,
+    tick: Tick,
+) -> list[Cell]:
+    """Return all cells, discipline by discipline, rate by rate.
+
+    Raises
+    ------
+    ParamError
+        If a scenario is refused.
+    SojournError
+        If a run fails.
+    """
+    seeds = seeds_of(seed)
+    cells = []
+    for qdisc in qdiscs:
+        for rate in rates:
+            for rtt in rtts_ms:
+                link = link_of(rate, rtt)
+                bench = Bench(
+                    link=link,
+                    load=loads.named(load),
+                    direction="up",
+                    backend=backend,
+                    journal=journal,
+                    cc=cc,
+                    workers=workers,
+                    dask=dask,
+                )
+                cells.append(_cell(bench, space(qdisc, link, "up", (), backend.name), rate, seeds, tick))
+    return cells
+
+
+def seeds_of(seed: int) -> Seeds:
+    """Return the seeds of a map."""
+    return Seeds.of(seed, search=SEARCH_SEEDS, choice=0, fresh=FRESH_SEEDS)
+
+
+def runs(qdiscs: Sequence[str], rates: Sequence[str], rtts_ms: Sequence[float]) -> int:
+    """Return how many runs a map takes at most."""
+    grids = sum(len(grid(link_of(rate, rtt))) + 2 for rate in rates for rtt in rtts_ms)
+    return len(qdiscs) * (grids * SEARCH_SEEDS + 4 * len(rates) * len(rtts_ms) * FRESH_SEEDS)
+
+
+def read_axes(rates: str | None, rtts: str | None) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Read the rates and RTTs of a map: texts with commas between them.
+
+    Raises
+    ------
+    ParamError
+        If one is refused, or is there twice.
+    """
+    found_rates = RATES if rates is None else tuple(part.strip() for part in rates.split(","))
+    spelled = [read_link(up=rate, down=rate, rtt="100ms", direction="up").up for rate in found_rates]
+    found_rtts: tuple[float, ...] = RTTS_MS
+    if rtts is not None:
+        found_rtts = tuple(
+            read_link(up="1mbit", down="1mbit", rtt=part.strip(), direction="up").rtts_ms[0] for part in rtts.split(",")
+        )
+    for name, text, values in (("map-rates", rates, spelled), ("map-rtts", rtts, found_rtts)):
+        if len(set(values)) != len(values):
+            message = f"{name} is {text!r}, but each value must be there once"
+            raise ParamError(message)
+    return tuple(spelled), found_rtts
+
+
+def link_of(rate: str, rtt_ms: float) -> Link:
+    """Return the link of a cell."""
+    link = read_link(up=rate, down=rate, rtt=f"{rtt_ms:g}ms", direction="up")
+    most = MOST_PACKETS * link.packet_ms("up") / 1e3
+    length = max(min(link.duration_s, most), FEWEST_RTTS * rtt_ms / 1e3, FEWEST_S)
+    return Link(up=link.up, down=link.down, rtts_ms=link.rtts_ms, limit=link.limit, duration_s=math.ceil(length))
+
+
+def grid(link: Link) -> list[tuple[float, float]]:
+    """Return the (target, interval) pairs that are tried on a link, in ms."""
+    packet, rtt = link.packet_ms("up"), link.rtts_ms[-1]
+    targets = [one for one in TARGETS_MS if packet / 3 <= one <= max(rtt, 4 * packet, 8.0)]
+    intervals = [one for one in INTERVALS_MS if rtt / 8 <= one <= max(6 * rtt, 100.0)]
+    return [(target, interval) for target in targets for interval in intervals]
+
+
+def _cell(bench: Bench, found: Space, rate: str, seeds: Seeds, tick: Tick) -> Cell:
+    rtt = bench.link.rtts_ms[0]
+    common = dict(found.references()["default"].values)
+    settings = [("", _setting(found, common, target, interval)) for target, interval in grid(bench.link)]
+    tried = bench.run([*settings, *found.references().items()], seeds.search, tick)
+    best, near = choose(tried)
+    target, interval = (float(f"{value:.3g}") for value in rule(bench.link.packet_ms("up"), rtt))
+    known = {
+        "default": found.references()["default"],
+        "rural": found.references()["rural"],
+        "rule": _setting(found, common, target, interval),
+    }
+    checked = bench.run([("best", best.setting), *known.items()], seeds.fresh, tick)
+    return Cell(
+        qdisc=found.qdisc,
+        rate=rate,
+        rtt_ms=rtt,
+        best=checked[0],
+        known={one.name: one for one in checked[1:]},
+        near=near,
+        grid=tuple(tried),
+    )
+
+
+def choose(tried: Sequence[Scored]) -> tuple[Scored, dict[str, tuple[float, float]]]:
+    """Return the best setting, and the ranges of those that are nearly as good."""
+    most = max(one.worst("utilisation") for one in tried)
+    quickest = min(one.worst("fct") for one in tried)
+    full = [one for one in tried if one.worst("utilisation") >= ENOUGH_UTILISATION * most]
+    good = [one for one in full if one.worst("fct") <= ENOUGH_FCT * quickest] or full
+    best = min(good, key=lambda one: one.worst("delay"))
+    near = [one.setting.values for one in good if one.worst("delay") <= 1.25 * best.worst("delay")]
+    ranges = {
+        name: (min(values[name] for values in near), max(values[name] for values in near))
+        for name in ("target", "interval")
+    }
+    return best, ranges
+
+
+def _setting(found: Space, common: dict[str, float], target: float, interval: float) -> Setting:
+    return found.fixed_setting(common | {"target": target, "interval": interval})
+
+
+def rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Return a row for each cell: what map.csv and map.json hold."""
+    found = []
+    for cell in cells:
+        row: dict[str, Any] = {
+            "qdisc": cell.qdisc,
+            "rate": cell.rate,
+            "rtt_ms": cell.rtt_ms,
+            "filled": max(one.worst("utilisation") for one in cell.grid) >= FILLED,
+            "target_ms": cell.best.setting.values["target"],
+            "interval_ms": cell.best.setting.values["interval"],
+        }
+        for name, (low, high) in cell.near.items():
+            row |= {f"{name}_from_ms": low, f"{name}_to_ms": high}
+        row |= {
+            "rule_target_ms": cell.known["rule"].setting.values["target"],
+            "rule_interval_ms": cell.known["rule"].setting.values["interval"],
+        }
+        for name, one in {"best": cell.best, **cell.known}.items():
+            for metric in ("utilisation", "delay", "fct"):
+                row[f"{name}_{metric}"] = float(f"{fmean(one.samples[metric][0]):.5g}")
+        for metric in ("utilisation", "delay", "fct"):
+            gap = mean_interval(
+                a - b for a, b in zip(cell.known["rule"].samples[metric][0], cell.best.samples[metric][0], strict=True)
+            )
+            row |= {f"rule_less_best_{metric}_{end}": _short(getattr(gap, end)) for end in ("low", "high")}
+        found.append(row)
+    return found
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")

@@ -1,0 +1,283 @@
+"""What is searched: the parameters of each discipline, their ranges on a link, and the settings everyone knows.
+
+All ranges are searched on a logarithmic scale. With P the time of a full-sized packet at the rate under test, L and H
+the shortest and the longest RTT, and N the packets that the queue may hold:
+
+| discipline | parameter     | range                                                                              |
+|------------|---------------|------------------------------------------------------------------------------------|
+| codel      | `target`      | from P / 4, at least 0.5 ms and at most 5 ms, to H, at least 100 ms                |
+|            | `interval`    | from half of L or of 100 ms, whichever is less, to 3 H, at least 400 ms            |
+| fq_codel   | the same, and |                                                                                    |
+|            | `quantum`     | 256 to 3028 bytes (Linux takes no less than 256)                                   |
+| pie        | `target`      | as codel's                                                                         |
+|            | `tupdate`     | 1 ms to H, at least 100 ms                                                         |
+|            | `alpha`       | 1 to 32 (sixteenths)                                                               |
+|            | `beta`        | 1 to 32 (sixteenths)                                                               |
+| red        | `min`         | 2 packets to N / 4 packets, in bytes                                               |
+|            | `spread`      | 1.5 to 4: `max` is so many times `min`                                             |
+|            | `probability` | 0.01 to 0.5                                                                        |
+|            | `weight`      | 1 to 4: `burst` is so many times (2 min + max) / (3 avpkt), what tc(8) recommends  |
+| sfq        | `limit`       | 8 packets to 4 N, at least 127 and at most 8064                                    |
+|            | `depth`       | 4 to 127 packets, but no less than the longest `limit` over 128 queues             |
+| cake       | `rtt`         | from half of L or of 50 ms, whichever is less, to 3 H, at least 300 ms             |
+
+A candidate is rounded to three digits before it is run, so what is printed is what was run. `limit` of codel, fq_codel
+and pie, and RED's in bytes, is the link's and is not searched.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sojourn.errors import ParamError
+from sojourn.scenario import Direction
+from sojourn.tune.link import FRAME_BYTES, Link, time_text
+
+#: The disciplines that can be tuned.
+QDISCS = ("codel", "fq_codel", "pie", "red", "sfq", "cake")
+#: And those that only a kernel has.
+KERNEL_ONLY = ("cake",)
+#: The rural study's setting (seed 001 section IV), in ms.
+RURAL = {"target": 65.0, "interval": 300.0}
+
+Unit = Literal["ms", "bytes", "packets", ""]
+
+_SIGNIFICANT = 3
+#: SFQ's largest depth and default number of queues; its limit must not exceed depth times queues.
+_SFQ_DEPTH, _SFQ_FLOWS = 127, 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
+    """A parameter that is searched, on a logarithmic scale.
+
+    Attributes
+    ----------
+    name
+        As `tc` has it, or as the module's table says.
+    low, high
+        Its range, both ends included.
+    unit
+        Of the range.
+    whole
+        Whether it is a whole number.
+    """
+
+    name: str
+    low: float
+    high: float
+    unit: Unit
+    whole: bool = False
+
+    def rounded(self, value: float) -> float:
+        """Return what is run for a value: a whole number, or three digits."""
+        if self.whole:
+            return float(round(value))
+        return float(f"{value:.{_SIGNIFICANT}g}")
+
+    def text(self, value: float) -> str:
+        """Return a value with its unit."""
+        return f"{value:g}" + (f" {self.unit}" if self.unit else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Values of all parameters, rounded.
+
+    Attributes
+    ----------
+    values
+        By the name of the knob, in its unit.
+    text
+        The discipline as `tc` reads it.
+    """
+
+    values: Mapping[str, float]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """The settings of a discipline on a link.
+
+    Attributes
+    ----------
+    qdisc
+        Its name.
+    knobs
+        What is searched.
+    fixed
+        What is not, because the user has said so.
+    limit
+        Packets that the queue may hold.
+    """
+
+    qdisc: str
+    knobs: tuple[Knob, ...]
+    fixed: Mapping[str, float]
+    limit: int
+
+    def setting(self, values: Mapping[str, float]) -> Setting:
+        """Return the setting of these values of the knobs."""
+        chosen = {knob.name: knob.rounded(values[knob.name]) for knob in self.knobs} | dict(self.fixed)
+        return Setting(values=chosen, text=_text(self.qdisc, chosen, self.limit))
+
+    def fixed_setting(self, values: Mapping[str, float]) -> Setting:
+        """Return the setting of all these values, in the space or not."""
+        return Setting(values=dict(values), text=_text(self.qdisc, values, self.limit))
+
+    def references(self) -> dict[str, Setting]:
+        """Return the settings that are always among the candidates: the default one, and the rural study's."""
+        found = {"default": dict(_DEFAULTS[self.qdisc])}
+        if self.qdisc in {"codel", "fq_codel"}:
+            found["rural"] = found["default"] | RURAL
+        return {name: self.fixed_setting(values) for name, values in found.items()}
+
+    def holds(self, setting: Setting) -> bool:
+        """Tell whether a setting is in the space."""
+        return all(knob.low <= setting.values.get(knob.name, math.nan) <= knob.high for knob in self.knobs) and all(
+            setting.values.get(name) == value for name, value in self.fixed.items()
+        )
+
+
+def space(qdisc: str, link: Link, direction: Direction, asked: Sequence[str] = (), backend: str = "sim") -> Space:
+    """Return what is searched.
+
+    Parameters
+    ----------
+    qdisc
+        Name of the discipline.
+    link
+        Whose rate, RTTs and buffer set the ranges.
+    direction
+        That under test.
+    asked
+        `NAME=LOW..HIGH` searches another range of a parameter, `NAME=VALUE` fixes it; times in ms unless they
+        have a unit.
+    backend
+        What is to run it.
+
+    Raises
+    ------
+    ParamError
+        If the discipline or a parameter is unknown, a range is empty, or nothing is left to search.
+    """
+    if qdisc not in QDISCS:
+        message = f"qdisc is {qdisc!r}, but must be one of {', '.join(QDISCS)} to be tuned"
+        raise ParamError(message)
+    if qdisc in KERNEL_ONLY and backend == "sim":
+        message = f"qdisc is {qdisc!r}, which the simulator does not have: give --backend linux"
+        raise ParamError(message)
+    knobs = {knob.name: knob for knob in _knobs(qdisc, link, direction)}
+    fixed: dict[str, float] = {}
+    seen: set[str] = set()
+    for text in asked:
+        name, equals, value = text.partition("=")
+        if not equals or name not in knobs:
+            message = f"param is {text!r}, but must be NAME=LOW..HIGH or NAME=VALUE with NAME one of {', '.join(knobs)}"
+            raise ParamError(message)
+        if name in seen:
+            message = f"param is {text!r}, but {name} was given already"
+            raise ParamError(message)
+        seen.add(name)
+        knob = knobs[name]
+        first, dots, second = value.partition("..")
+        low = _number(first, knob, text)
+        high = _number(second, knob, text) if dots else low
+        if low > high or (dots and low == high):
+            message = f"param is {text!r}, whose range is empty: its first end must be below its second"
+            raise ParamError(message)
+        if dots:
+            knobs[name] = Knob(name=name, low=low, high=high, unit=knob.unit, whole=knob.whole)
+        else:
+            fixed[name] = knob.rounded(low)
+    left = tuple(knob for knob in knobs.values() if knob.name not in fixed)
+    if not left:
+        message = f"param fixes every parameter of {qdisc}, but at least one must be left to search"
+        raise ParamError(message)
+    return Space(qdisc=qdisc, knobs=left, fixed=fixed, limit=link.limit)
+
+
+#: What tc and the current kernel take where nothing is said; of RED, tc's for the buffer.
+_DEFAULTS: dict[str, dict[str, float]] = {
+    "codel": {"target": 5.0, "interval": 100.0},
+    "fq_codel": {"target": 5.0, "interval": 100.0, "quantum": 1514.0},
+    "pie": {"target": 15.0, "tupdate": 15.0, "alpha": 2.0, "beta": 20.0},
+    "red": {"spread": 3.0, "probability": 0.02, "weight": 1.0},
+    "sfq": {"limit": 127.0, "depth": 127.0},
+    "cake": {"rtt": 100.0},
+}
+_VALUE = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+)(?P<unit>us|ms|s)?")
+_TO_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+
+
+def _knobs(qdisc: str, link: Link, direction: Direction) -> tuple[Knob, ...]:
+    shortest, longest = link.rtts_ms[0], link.rtts_ms[-1]
+    target = Knob(
+        name="target", low=min(max(link.packet_ms(direction) / 4, 0.5), 5.0), high=max(longest, 100.0), unit="ms"
+    )
+    interval = Knob(name="interval", low=min(shortest, 100.0) / 2, high=max(3 * longest, 400.0), unit="ms")
+    if qdisc == "codel":
+        return target, interval
+    if qdisc == "fq_codel":
+        return target, interval, Knob(name="quantum", low=256, high=2 * FRAME_BYTES, unit="bytes", whole=True)
+    if qdisc == "pie":
+        return (
+            target,
+            Knob(name="tupdate", low=1.0, high=max(longest, 100.0), unit="ms"),
+            Knob(name="alpha", low=1, high=32, unit="", whole=True),
+            Knob(name="beta", low=1, high=32, unit="", whole=True),
+        )
+    if qdisc == "red":
+        most = max(link.limit, 12) * FRAME_BYTES / 4
+        return (
+            Knob(name="min", low=2 * FRAME_BYTES, high=most, unit="bytes", whole=True),
+            Knob(name="spread", low=1.5, high=4.0, unit=""),
+            Knob(name="probability", low=0.01, high=0.5, unit=""),
+            Knob(name="weight", low=1.0, high=4.0, unit=""),
+        )
+    if qdisc == "sfq":
+        most = min(max(4 * link.limit, _SFQ_DEPTH), _SFQ_DEPTH // 2 * _SFQ_FLOWS)
+        return (
+            Knob(name="limit", low=8, high=most, unit="packets", whole=True),
+            Knob(name="depth", low=max(4, math.ceil(most / _SFQ_FLOWS)), high=_SFQ_DEPTH, unit="packets", whole=True),
+        )
+    return (Knob(name="rtt", low=min(shortest, 50.0) / 2, high=max(3 * longest, 300.0), unit="ms"),)
+
+
+def _number(text: str, knob: Knob, whole: str) -> float:
+    match = _VALUE.fullmatch(text.strip())
+    unit = None if match is None else match["unit"]
+    if match is None or (unit is not None and knob.unit != "ms") or float(match["number"]) <= 0:
+        kind = "a time above 0, such as 20ms" if knob.unit == "ms" else "a number above 0"
+        message = f"param is {whole!r}, but a value of {knob.name} must be {kind}"
+        raise ParamError(message)
+    value = float(match["number"]) * _TO_MS[unit or "ms"]
+    return float(round(value)) if knob.whole else value
+
+
+def _text(qdisc: str, values: Mapping[str, float], limit: int) -> str:
+    if qdisc == "red":
+        return _red(values, limit)
+    words = [qdisc]
+    if "limit" not in values and qdisc != "cake":
+        words.append(f"limit {limit}")
+    for name, value in values.items():
+        is_time = name in {"target", "interval", "tupdate", "rtt"}
+        words.append(f"{name} {time_text(value) if is_time else f'{value:.0f}'}")
+    return " ".join(words)
+
+
+def _red(values: Mapping[str, float], limit: int) -> str:
+    buffer = max(limit, 12) * FRAME_BYTES
+    most = values["min"] * values["spread"] if "min" in values else buffer / 4
+    least = values.get("min", most / values["spread"])
+    burst = math.ceil(values["weight"] * (2 * least + most) / (3 * FRAME_BYTES))
+    return (
+        f"red limit {buffer} min {least:.0f} max {most:.0f} avpkt {FRAME_BYTES} burst {burst} "
+        f"probability {values['probability']:g}"
+    )

@@ -1,0 +1,239 @@
+"""From a question to its answer, in three steps with seeds of their own.
+
+1. Search: all candidates with the same few seeds.
+2. Choice: the most promising again with more seeds; the best by all of these is taken.
+3. Check: the one that was taken, and the known settings, with fresh seeds. Only these numbers are reported of it:
+   a winner's numbers of the seeds that it won on are too good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from sojourn.stats import Interval, mean_interval
+from sojourn.tune.bench import Bench, Scored, Seeds, Tick
+from sojourn.tune.front import dominates, front, layers, order
+from sojourn.tune.goals import METRICS, Goal
+from sojourn.tune.search import Asked, search
+from sojourn.tune.sensitivity import Sensitivity, of_settings
+from sojourn.tune.space import Space
+
+#: The most settings that go on to the choice, apart from the known ones.
+SHORTLIST = 12
+#: The most settings of the front that are run with the seeds of the choice, the shortlist included.
+LONGEST_FRONT = 24
+
+#: Shows a step's progress: its number of runs and its name, and what is called for each run.
+Progress = Callable[[int, str], AbstractContextManager[Tick]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One metric of the one that was taken against a known setting, by fresh seeds.
+
+    Attributes
+    ----------
+    at_worst
+        Paired difference, best less known, each at the RTT where it is worst: by that they are judged.
+    by_rtt
+        Paired differences at each RTT.
+    verdict
+        `"better"` or `"worse"` if the interval at the worst leaves out 0 on that side, else `"cannot tell"`.
+    """
+
+    at_worst: Interval
+    by_rtt: tuple[Interval, ...]
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of it.
+
+    Attributes
+    ----------
+    tried
+        All settings with the seeds of the search; the known ones first.
+    front
+        Those that none dominates, with the seeds of search and choice, in order of the first axis.
+    best
+        The one that was taken, with fresh seeds.
+    known
+        The known settings, with fresh seeds.
+    rival
+        The one that dominates the rural setting most clearly by the seeds before, with fresh seeds; `None` if none
+        does.
+    met
+        For each goal, whether the fresh seeds say that it is met: `"met"`, `"not met"`, or `"cannot tell"`.
+    sensitivity
+        Of each axis, if there were settings enough.
+    reachable
+        Whether any setting met the goals by the seeds of search and choice.
+    """
+
+    tried: tuple[Scored, ...]
+    front: tuple[Scored, ...]
+    best: Scored
+    known: tuple[Scored, ...]
+    rival: Scored | None
+    met: dict[str, str]
+    sensitivity: dict[str, Sensitivity | None]
+    reachable: bool
+
+
+def tune(bench: Bench, space: Space, asked: Asked, seeds: Seeds, progress: Progress) -> Outcome:
+    """Answer the question.
+
+    Raises
+    ------
+    ParamError
+        If a scenario is refused.
+    SojournError
+        If a run fails.
+    """
+    rtts = len(bench.link.rtts_ms)
+    count = len(space.references())
+    with progress((asked.trials + count) * rtts * len(seeds.search), "search") as tick:
+        tried = search(bench, space, asked, seeds.search, tick)
+    places = _promising(tried, count, asked)
+    with progress(len(places) * rtts * len(seeds.choice), "choose") as tick:
+        again = bench.run([(tried[place].name, tried[place].setting) for place in places], seeds.choice, tick)
+    better_known = [tried[place].with_more(more) for place, more in zip(places, again, strict=True)]
+    references = [one for one in better_known if one.name]
+    ordered = order(
+        [cost(one, references, asked) for one in better_known],
+        [one.shortfall(asked.goals, references) for one in better_known],
+    )
+    taken = better_known[ordered[0]]
+    rival = _rival(better_known, asked.axes)
+    to_check: dict[str, Scored] = {}
+    for one in (taken, *references, *([] if rival is None else [rival])):
+        to_check.setdefault(one.setting.text, one)
+    with progress(len(to_check) * rtts * len(seeds.fresh), "check") as tick:
+        found = bench.run([(one.name, one.setting) for one in to_check.values()], seeds.fresh, tick)
+    fresh = {one.setting.text: one for one in found}
+    known = tuple(fresh[one.setting.text] for one in references)
+    best = fresh[taken.setting.text]
+    vectors = [one.vector(asked.axes) for one in better_known]
+    edge = sorted((better_known[place] for place in front(vectors)), key=lambda one: one.vector(asked.axes))
+    return Outcome(
+        tried=tuple(tried),
+        front=tuple(edge),
+        best=best,
+        known=known,
+        rival=None if rival is None else fresh[rival.setting.text],
+        met={goal.text: judge(goal, best, known) for goal in asked.goals},
+        sensitivity=_sensitivity(tried, space, asked),
+        reachable=taken.shortfall(asked.goals, references) <= 0,
+    )
+
+
+def cost(one: Scored, references: Sequence[Scored], asked: Asked) -> float:
+    """Return what is least in the best setting: the sum of what is minimised, each in units of the last reference's."""
+    units = {name: references[-1].worst(name) or 1.0 for name in asked.minimise}
+    return sum(one.worst(name) / units[name] for name in asked.minimise)
+
+
+def compare(best: Scored, known: Scored, metric: str) -> Compared:
+    """Compare two settings in a metric, seed by seed."""
+    intervals = tuple(
+        mean_interval(a - b for a, b in zip(mine, theirs, strict=True))
+        for mine, theirs in zip(best.samples[metric], known.samples[metric], strict=True)
+    )
+    mine, theirs = (one.samples[metric][interval_at_worst(one, metric)[0]] for one in (best, known))
+    at_worst = mean_interval(a - b for a, b in zip(mine, theirs, strict=True))
+    return Compared(at_worst=at_worst, by_rtt=intervals, verdict=_side(at_worst, METRICS[metric].sign) or "cannot tell")
+
+
+def judge(goal: Goal, best: Scored, known: Sequence[Scored]) -> str:
+    """Return what fresh seeds say of a goal: it is not met if an interval at some RTT lies beyond its bound."""
+    sign = METRICS[goal.metric].sign
+    reference = next((one for one in known if one.name == goal.bound), None)
+    intervals = []
+    for place, values in enumerate(best.samples[goal.metric]):
+        if isinstance(goal.bound, str):
+            assert reference is not None
+            bounds = reference.samples[goal.metric][place]
+        else:
+            bounds = [goal.bound] * len(values)
+        intervals.append(mean_interval(a - b for a, b in zip(values, bounds, strict=True)))
+    if any(_side(one, sign) == "worse" for one in intervals):
+        return "not met"
+    beyond = [sign * one.value > 0 for one in intervals]
+    return "cannot tell" if any(beyond) or any(one.low is None for one in intervals) else "met"
+
+
+def interval_at_worst(one: Scored, metric: str) -> tuple[int, Interval]:
+    """Return at which RTT a setting is worst in a metric, and its mean there with its interval."""
+    means = one.means(metric)
+    place = means.index(METRICS[metric].worst(means))
+    return place, mean_interval(one.samples[metric][place])
+
+
+def _side(one: Interval, sign: int) -> str | None:
+    """Return whether a difference is better or worse than 0 for certain; of equal values there is no difference."""
+    if one.low is None or one.high is None or one.low <= 0 <= one.high:
+        return None
+    return "worse" if sign * one.value > 0 else "better"
+
+
+def _promising(tried: Sequence[Scored], count: int, asked: Asked) -> list[int]:
+    """Return the places of the known settings and of those that go on: the best, and what is near the front."""
+    references = tried[:count]
+    ordered = order(
+        [cost(one, references, asked) for one in tried], [one.shortfall(asked.goals, references) for one in tried]
+    )
+    known = {one.setting.text for one in references}
+    chosen = list(range(count))
+    seen = set(known)
+
+    def take(places: Sequence[int], most: int) -> None:
+        for place in places:
+            if len(chosen) - count >= most:
+                return
+            if tried[place].setting.text not in seen:
+                seen.add(tried[place].setting.text)
+                chosen.append(place)
+
+    take(ordered, SHORTLIST)
+    take(_along(layers([one.vector(asked.axes) for one in tried])[0], tried, asked.axes), LONGEST_FRONT)
+    return chosen
+
+
+def _along(places: Sequence[int], tried: Sequence[Scored], axes: Sequence[str]) -> list[int]:
+    """Return the front's places in an order of which every beginning is spread along it."""
+    left = sorted(places, key=lambda place: tried[place].vector(axes))
+    step = 1
+    while step < len(left):
+        step *= 2
+    found: list[int] = []
+    while step >= 1:
+        found += [place for place in left[::step] if place not in found]
+        step //= 2
+    return found
+
+
+def _rival(better_known: Sequence[Scored], axes: Sequence[str]) -> Scored | None:
+    """Return the setting that dominates the rural one by most: by the sum of its leads, as shares of rural's values."""
+    rural = next((one for one in better_known if one.name == "rural"), None)
+    if rural is None:
+        return None
+    mine = rural.vector(axes)
+
+    def lead(one: Scored) -> float:
+        return sum((b - a) / (abs(b) or 1.0) for a, b in zip(one.vector(axes), mine, strict=True))
+
+    ahead = [one for one in better_known if dominates(one.vector(axes), mine)]
+    return max(ahead, key=lead, default=None)
+
+
+def _sensitivity(tried: Sequence[Scored], space: Space, asked: Asked) -> dict[str, Sensitivity | None]:
+    inside = [one for one in tried if space.holds(one.setting)]
+    return {
+        name: of_settings(
+            space.knobs, [one.setting.values for one in inside], [one.worst(name) for one in inside], seed=asked.seed
+        )
+        for name in asked.axes
+    }
