@@ -1,7 +1,8 @@
 """From a question to its answer, in three steps with seeds of their own.
 
 1. Search: all candidates with the same few seeds.
-2. Choice: the most promising again with more seeds; the best by all of these is taken.
+2. Choice: the most promising again with more seeds; of those that surely meet the goals by all of these, the best is
+   taken.
 3. Check: the one that was taken, and the known settings, with fresh seeds. Only these numbers are reported of it:
    a winner's numbers of the seeds that it won on are too good.
 """
@@ -102,11 +103,7 @@ def tune(bench: Bench, space: Space, asked: Asked, seeds: Seeds, progress: Progr
         again = bench.run([(tried[place].name, tried[place].setting) for place in places], seeds.choice, tick)
     better_known = [tried[place].with_more(more) for place, more in zip(places, again, strict=True)]
     references = [one for one in better_known if one.name]
-    ordered = order(
-        [cost(one, references, asked) for one in better_known],
-        [one.shortfall(asked.goals, references) for one in better_known],
-    )
-    taken = better_known[ordered[0]]
+    taken = better_known[_chosen(better_known, references, asked)]
     rival = _rival(better_known, asked.axes)
     to_check: dict[str, Scored] = {}
     for one in (taken, *references, *([] if rival is None else [rival])):
@@ -130,6 +127,23 @@ def tune(bench: Bench, space: Space, asked: Asked, seeds: Seeds, progress: Progr
     )
 
 
+def _chosen(better_known: Sequence[Scored], references: Sequence[Scored], asked: Asked) -> int:
+    """Return the place of the one to take: the cheapest of those that surely meet the goals.
+
+    Of many that seem to meet a goal, the cheapest is likely one that has been lucky; so it must meet them by the whole
+    interval. If none does, by the means; if none does that either, it is the nearest.
+    """
+    costs = [cost(one, references, asked) for one in better_known]
+    surely = [
+        place
+        for place, one in enumerate(better_known)
+        if all(_surely_met(goal, one, references) for goal in asked.goals)
+    ]
+    if surely:
+        return min(surely, key=lambda place: (costs[place], place))
+    return order(costs, [one.shortfall(asked.goals, references) for one in better_known])[0]
+
+
 def cost(one: Scored, references: Sequence[Scored], asked: Asked) -> float:
     """Return what is least in the best setting: the sum of what is minimised, each in units of the last reference's."""
     units = {name: references[-1].worst(name) or 1.0 for name in asked.minimise}
@@ -150,19 +164,32 @@ def compare(best: Scored, known: Scored, metric: str) -> Compared:
 def judge(goal: Goal, best: Scored, known: Sequence[Scored]) -> str:
     """Return what fresh seeds say of a goal: it is not met if an interval at some RTT lies beyond its bound."""
     sign = METRICS[goal.metric].sign
-    reference = next((one for one in known if one.name == goal.bound), None)
+    intervals = _beyond(goal, best, known)
+    if any(_side(one, sign) == "worse" for one in intervals):
+        return "not met"
+    beyond = [sign * one.value > 0 for one in intervals]
+    return "cannot tell" if any(beyond) or any(one.low is None for one in intervals) else "met"
+
+
+def _surely_met(goal: Goal, one: Scored, known: Sequence[Scored]) -> bool:
+    """Return whether no interval of a setting's distance from a goal's bound reaches beyond that."""
+    sign = METRICS[goal.metric].sign
+    ends = [end.low if sign < 0 else end.high for end in _beyond(goal, one, known)]
+    return all(end is not None and sign * end <= 0 for end in ends)
+
+
+def _beyond(goal: Goal, one: Scored, known: Sequence[Scored]) -> list[Interval]:
+    """Return, for each RTT, by how much a setting exceeds a goal's bound, seed by seed."""
+    reference = next((other for other in known if other.name == goal.bound), None)
     intervals = []
-    for place, values in enumerate(best.samples[goal.metric]):
+    for place, values in enumerate(one.samples[goal.metric]):
         if isinstance(goal.bound, str):
             assert reference is not None
             bounds = reference.samples[goal.metric][place]
         else:
             bounds = [goal.bound] * len(values)
         intervals.append(mean_interval(a - b for a, b in zip(values, bounds, strict=True)))
-    if any(_side(one, sign) == "worse" for one in intervals):
-        return "not met"
-    beyond = [sign * one.value > 0 for one in intervals]
-    return "cannot tell" if any(beyond) or any(one.low is None for one in intervals) else "met"
+    return intervals
 
 
 def interval_at_worst(one: Scored, metric: str) -> tuple[int, Interval]:
