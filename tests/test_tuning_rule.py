@@ -65,7 +65,7 @@ class TestTheRule:
         found = on(qdisc, rate, rtt)
         for known in ("default", "rural"):
             assert found["rule"].worst("delay") < found[known].worst("delay")
-            # Measured: 94.8 % of the rural setting's at 1.5 Mbit/s and 150 ms, more on the other links (docs/tuning.md).
+            # Measured: 94.8 % of the rural one at 1.5 Mbit/s and 150 ms, more on the other links (docs/tuning.md).
             assert found["rule"].worst("utilisation") > 0.94 * found[known].worst("utilisation")
 
     @pytest.mark.parametrize("qdisc", maps.QDISCS)
