@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
+
 from sojourn.errors import SojournError
 from sojourn.results import Run
 
@@ -96,7 +98,7 @@ class Seen:
         Mean waiting of the thin streams' packets at the bottleneck.
     thin_write_ms
         Mean delay from write to in-order delivery, less half of the base round trip: waiting and repairing.
-    ping_ms, ping_p95_ms, ping_max_ms
+    ping_ms, ping_p90_ms, ping_max_ms
         Round-trip time of the echo less that of the path.
     drops, packets
         By the queue, and offered to it.
@@ -115,7 +117,7 @@ class Seen:
     thin_ms: float | None
     thin_write_ms: float | None
     ping_ms: float | None
-    ping_p95_ms: float | None
+    ping_p90_ms: float | None
     ping_max_ms: float | None
     drops: int
     packets: int
@@ -134,7 +136,7 @@ def observe(run: Run, base_rtt_ms: float) -> Seen:
     thin = [flow for flow in record["flows"] if "writes" in flow]
     completed = [[one["fct_ms"] for one in each["files"] if one["fct_ms"] is not None] for each in record["downloads"]]
     rtt = record["summary"]["rtt_ms"]
-    echo = {name: rtt[name] - base_rtt_ms for name in ("mean", "p95", "max")} if rtt["count"] > 0 else {}
+    echo = {name: rtt[name] - base_rtt_ms for name in ("mean", "max")} if rtt["count"] > 0 else {}
     fct = record["summary"].get("fct_ms")
     return Seen(
         seed=run.seed,
@@ -148,7 +150,7 @@ def observe(run: Run, base_rtt_ms: float) -> Seen:
         thin_ms=_mean([flow["sojourn_ms"]["mean"] for flow in thin]),
         thin_write_ms=_mean([flow["writes"]["delay_ms"]["mean"] - flow["base_rtt_ms"] / 2 for flow in thin]),
         ping_ms=echo.get("mean"),
-        ping_p95_ms=echo.get("p95"),
+        ping_p90_ms=_ping_p90(run) - base_rtt_ms if echo else None,
         ping_max_ms=echo.get("max"),
         drops=sum(queue["drops"].values()),
         packets=queue["packets"],
@@ -233,6 +235,13 @@ def increases(evidence: Evidence, cell: Cell, quantity: Quantity) -> list[float]
 
 def _both(evidence: Evidence, cell: Cell, quantity: Quantity) -> list[tuple[float, float]]:
     return evidence.pairs(cell._replace(setting=DEFAULT), cell._replace(setting=RURAL), quantity)
+
+
+def _ping_p90(run: Run) -> float:
+    """Return the 90th percentile of the echo's round-trip times, of which each bin of the series holds the mean."""
+    series = run.series
+    times = series.filter((series["metric"] == "rtt_ms") & series["value"].is_not_null())["value"]
+    return float(np.percentile(times.to_numpy(), 90))
 
 
 def _mean(values: list[float]) -> float | None:

@@ -94,7 +94,12 @@ class Bed:
         if cell.experiment == TWO_RTT:
             files = (download("file_1", rtt=f"{cell.rtt}ms"), download("file_2", rtt=f"{cell.other_rtt}ms"))
             found = dataclasses.replace(found, flows=(), downloads=files)
-        return dataclasses.replace(found, tcp=dataclasses.replace(found.tcp or Tcp(), variant=self.tcp))
+        return dataclasses.replace(
+            found,
+            # Bins as long as the echo's interval hold one echo each, of which a percentile can be taken.
+            sample_interval=found.probes[0].interval if cell.experiment == EMULATION else found.sample_interval,
+            tcp=dataclasses.replace(found.tcp or Tcp(), variant=self.tcp),
+        )
 
     def qdisc(self, cell: Cell) -> str:
         """Return the discipline of a cell as `tc` spells it."""
@@ -196,7 +201,8 @@ def _of_lambda() -> Iterator[Cell]:
     for load in LOADS:
         yield Cell(NS2, ONE_QUEUE, DEFAULT, load)
         yield Cell(NS2, ONE_QUEUE, RURAL, load)
-        yield Cell(NS2, CODEL, RURAL, load)
+        for scheme in SCHEMES:
+            yield Cell(NS2, scheme, RURAL, load)
 
 
 def _of_tau() -> Iterator[Cell]:
