@@ -96,9 +96,7 @@ def judge_with(
     ]
 
 
-def _judge(
-    judge: Callable[[AnyEvidence], Judgement], claim: Claim, evidence: AnyEvidence
-) -> dict[str, Any]:
+def _judge(judge: Callable[[AnyEvidence], Judgement], claim: Claim, evidence: AnyEvidence) -> dict[str, Any]:
     try:
         found = asdict(judge(evidence))
     except SojournError as error:

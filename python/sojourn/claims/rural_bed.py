@@ -131,7 +131,9 @@ def a_packet_takes_longer_than_the_target(evidence: Evidence) -> Judgement:
     return all_of(
         [
             exact("transmission of 1500 bytes at 1 Mbit/s", takes, "=", 12.0, "ms"),
-            exact("the same less the default target", takes - _parameter("rural:codel_default", "target"), ">", 0, "ms"),
+            exact(
+                "the same less the default target", takes - _parameter("rural:codel_default", "target"), ">", 0, "ms"
+            ),
         ]
     )
 

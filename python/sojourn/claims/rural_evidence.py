@@ -1,4 +1,4 @@
-"""What the claims of the rural study are judged by: of each run the few numbers that the paper's figures are made of."""
+"""What the claims of the rural study are judged by: of each run the few numbers that its figures are made of."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class Seen:
         Mean delay from write to in-order delivery, less half of the base round trip: waiting and repairing.
     ping_ms, ping_p90_ms, ping_max_ms
         Round-trip time of the echo less that of the path.
-    drops, packets
-        By the queue, and offered to it.
+    aqm_drops, drops, packets
+        Those that the AQM decided on, all with those for want of room, and packets that left the queue.
     syn_offered, syn_dropped
         The same of SYNs.
     """
@@ -119,6 +119,7 @@ class Seen:
     ping_ms: float | None
     ping_p90_ms: float | None
     ping_max_ms: float | None
+    aqm_drops: int
     drops: int
     packets: int
     syn_offered: int
@@ -152,6 +153,7 @@ def observe(run: Run, base_rtt_ms: float) -> Seen:
         ping_ms=echo.get("mean"),
         ping_p90_ms=_ping_p90(run) - base_rtt_ms if echo else None,
         ping_max_ms=echo.get("max"),
+        aqm_drops=queue["drops"]["congestion"],
         drops=sum(queue["drops"].values()),
         packets=queue["packets"],
         syn_offered=queue["syn"]["offered"],

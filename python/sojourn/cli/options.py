@@ -57,7 +57,9 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     link.add_argument("--down", metavar="RATE", help="bottleneck rate from server to client (default 10mbit)")
     link.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms; rural 300ms)")
     traffic = parser.add_argument_group("traffic")
-    traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic; rural reno)")
+    traffic.add_argument(
+        "--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic; rural reno)"
+    )
     traffic.add_argument("--flows-up", metavar="N", type=whole_number, help="TCP flows up, for bulk (default 1)")
     traffic.add_argument("--flows-down", metavar="N", type=whole_number, help="TCP flows down, for bulk (default 1)")
     traffic.add_argument("--page", metavar="NAME", help="page to fetch, for the web experiments (default google)")
@@ -70,7 +72,9 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
         help="ns2, with thin streams, or emulation, with an echo instead, for rural (default ns2)",
     )
     traffic.add_argument(
-        "--duration", metavar="TIME", help="measured window; starts with the flows (default 60s; transient 25s; rural 300s)"
+        "--duration",
+        metavar="TIME",
+        help="measured window; starts with the flows (default 60s; transient 25s; rural 300s)",
     )
 
 

@@ -80,8 +80,7 @@ BUILT_IN: dict[str, Experiment] = {
         ),
         Experiment(
             name="rural",
-            summary="a file up again and again, bulk flows up, thin streams or an echo (--load, --traffic), at 1 Mbit/s "
-            "and 300 ms",
+            summary="files and bulk flows up, thin streams or an echo (--load, --traffic), at 1 Mbit/s and 300 ms",
             build=rural.build,
         ),
     )

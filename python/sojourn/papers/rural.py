@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sojourn import api, runner
 from sojourn.backends import SIMULATOR, Backend
+from sojourn.claims import catalogue
 from sojourn.claims.rural_evidence import (
     CODEL,
     DEFAULT,
@@ -41,12 +42,23 @@ from sojourn.progress import progress_bar
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario, Tcp
 
-#: Parts of the paper, what each runs, and the claims that are judged from it.
-LAMBDA, TAU, RTT, TWO, BED, SERVICE = "lambda", "tau", "rtt", "two-rtt", "emulation", "satellite"
+#: Parts of the paper, and the numbers of the claims that are judged from each.
+LAMBDA, TAU, RTT, TWO, BED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")
+#: What a real kernel can run: the others need ns-2's forms of the disciplines.
+KERNEL_PARTS = (BED, SERVICE)
+CLAIMS = {
+    LAMBDA: (8, 9, 10, 11, 23, 36),
+    TAU: (12, 13, 14, 15, 34),
+    RTT: (16, 17, 19, 33),
+    TWO: (21,),
+    BED: (1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 32, 35, 37, 38),
+    SERVICE: (27, 28, 29, 30, 31),
+}
 
 #: The return channel of the satellite service; the paper says nothing about it.
 RETURN_RATE = "256kbit"
 
+#: What the disciplines are called that have parameters.
 _FORMS = {
     CODEL: "codel limit 25",
     FQ_CODEL: "fq_codel limit 25",
@@ -62,21 +74,18 @@ class Bed:
     ----------
     profile
         How much is run: `repeat` of the simulations, `other_repeat` of the emulated bed and the satellite path.
-    part
-        Of the paper; `None` for all.
+    parts
+        Of the paper.
     seed
         Of the first repeat.
     tcp
-        Whose loss recovery the flows have.
-    variants
-        Whether the parameter study has ns-2's forms of the disciplines, which only the simulator has.
+        Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
     """
 
     profile: Profile
-    part: str | None = None
+    parts: tuple[str, ...] = PARTS
     seed: int = 1
     tcp: str = "linux-3.14"
-    variants: bool = True
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -107,7 +116,7 @@ class Bed:
             return "rural:droptail"
         if cell.scheme == SFQ:
             return "rural:sfq"
-        ns2 = self.variants and cell.experiment in (NS2, TWO_RTT)
+        ns2 = cell.experiment in (NS2, TWO_RTT)
         quantum = " quantum 0" if ns2 and cell.scheme != CODEL else ""
         target, interval = cell.setting
         words = f"{_FORMS[cell.scheme]}{quantum} target {target}ms interval {interval}ms noecn"
@@ -130,9 +139,9 @@ class Outcome:
     runs: int
 
 
-def cells(part: str | None = None) -> list[Cell]:
-    """Return the cells of a part of the paper, or of all, each once."""
-    parts = {
+def cells(parts: Iterable[str] = PARTS) -> list[Cell]:
+    """Return the cells of parts of the paper, each once."""
+    makers = {
         LAMBDA: _of_lambda,
         TAU: _of_tau,
         RTT: _of_rtt,
@@ -140,14 +149,19 @@ def cells(part: str | None = None) -> list[Cell]:
         BED: _of_bed,
         SERVICE: _of_service,
     }
-    wanted = parts.values() if part is None else [parts[part]]
-    return list(dict.fromkeys(cell for each in wanted for cell in each()))
+    return list(dict.fromkeys(cell for part in parts for cell in makers[part]()))
+
+
+def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
+    """Return the claims that are judged from parts of the paper, in the order of their numbers."""
+    wanted = {f"rur-{number:02}" for part in parts for number in CLAIMS[part]}
+    return [claim for claim in catalogue.load("rural", "rur-") if claim.id in wanted]
 
 
 def plan(bed: Bed) -> list[Planned]:
     """Return all runs."""
     planned = []
-    for cell in cells(bed.part):
+    for cell in cells(bed.parts):
         few = cell.experiment in (EMULATION, SATELLITE)
         repeat = bed.profile.other_repeat if few else bed.profile.repeat
         planned += [Planned(cell=cell, scenario=one) for one in api.repeats(bed.scenario(cell), repeat)]
