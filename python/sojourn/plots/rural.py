@@ -141,6 +141,7 @@ def _logarithmic(axis: Axes, panel: Panel) -> None:
         axis.set_xscale("log")
         ticks = sorted({x for line in panel.lines for x in line.points})
         axis.set_xticks(ticks)
+        axis.tick_params(axis="x", labelsize=8)
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2g}"))
         axis.xaxis.set_minor_locator(NullLocator())
 
