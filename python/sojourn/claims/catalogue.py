@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from sojourn.claims import (
     configuration,
@@ -15,6 +15,9 @@ from sojourn.claims import (
     pie_steps,
     rrul,
     rrul_mechanisms,
+    rural_bed,
+    rural_evidence,
+    rural_study,
     table2,
     transient,
     voip,
@@ -36,6 +39,10 @@ JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
     **fairness.JUDGES,
     **transient.JUDGES,
 }
+
+RURAL_JUDGES: dict[str, Callable[[rural_evidence.Evidence], Judgement]] = {**rural_study.JUDGES, **rural_bed.JUDGES}
+
+AnyEvidence = TypeVar("AnyEvidence")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +74,31 @@ def load(paper: str, prefix: str) -> list[Claim]:
 
 
 def judge_all(claims: list[Claim], evidence: Evidence) -> list[dict[str, Any]]:
+    """Return what became of each claim of "The Good, the Bad and the WiFi", in the form of `claims.json`."""
+    return judge_with(JUDGES, claims, evidence)
+
+
+def judge_rural(claims: list[Claim], evidence: rural_evidence.Evidence) -> list[dict[str, Any]]:
+    """Return what became of each claim of the rural study, in the form of `claims.json`."""
+    return judge_with(RURAL_JUDGES, claims, evidence)
+
+
+def judge_with(
+    judges: Mapping[str, Callable[[AnyEvidence], Judgement]], claims: list[Claim], evidence: AnyEvidence
+) -> list[dict[str, Any]]:
     """Return what became of each claim, in the form of `claims.json`.
 
     A claim that the runs say nothing about (too short, no probe answered) cannot be told; its numbers are null.
     """
     return [
-        {"id": claim.id, "section": claim.section, "says": claim.says, **_judge(claim, evidence)} for claim in claims
+        {"id": claim.id, "section": claim.section, "says": claim.says, **_judge(judges[claim.id], claim, evidence)}
+        for claim in claims
     ]
 
 
-def _judge(claim: Claim, evidence: Evidence) -> dict[str, Any]:
+def _judge(judge: Callable[[AnyEvidence], Judgement], claim: Claim, evidence: AnyEvidence) -> dict[str, Any]:
     try:
-        found = asdict(JUDGES[claim.id](evidence))
+        found = asdict(judge(evidence))
     except SojournError as error:
         return {"verdict": "cannot tell", "value": None, "low": None, "high": None, "unit": "", "reason": str(error)}
     if found["verdict"] != "holds" and claim.why:

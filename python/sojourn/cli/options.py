@@ -52,17 +52,29 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     """Add EXPERIMENT and the options that change it."""
     parser.add_argument("experiment", metavar="EXPERIMENT", help=EXPERIMENT_HELP)
     link = parser.add_argument_group("link")
-    link.add_argument("--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit)")
+    link.add_argument("--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit; rural 1mbit)")
     link.add_argument("--up", metavar="RATE", help="bottleneck rate from client to server (default 10mbit)")
     link.add_argument("--down", metavar="RATE", help="bottleneck rate from server to client (default 10mbit)")
-    link.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms)")
+    link.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms; rural 300ms)")
     traffic = parser.add_argument_group("traffic")
-    traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
+    traffic.add_argument(
+        "--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic; rural reno)"
+    )
     traffic.add_argument("--flows-up", metavar="N", type=whole_number, help="TCP flows up, for bulk (default 1)")
     traffic.add_argument("--flows-down", metavar="N", type=whole_number, help="TCP flows down, for bulk (default 1)")
     traffic.add_argument("--page", metavar="NAME", help="page to fetch, for the web experiments (default google)")
     traffic.add_argument(
-        "--duration", metavar="TIME", help="measured window; starts with the flows (default 60s; transient 25s)"
+        "--load", metavar="NAME", help="low, one flow of each kind, or high, two, for rural (default low)"
+    )
+    traffic.add_argument(
+        "--traffic",
+        metavar="NAME",
+        help="ns2, with thin streams, or emulation, with an echo instead, for rural (default ns2)",
+    )
+    traffic.add_argument(
+        "--duration",
+        metavar="TIME",
+        help="measured window; starts with the flows (default 60s; transient 25s; rural 300s)",
     )
 
 
@@ -223,7 +235,8 @@ def check_capture(asked: argparse.Namespace, runs: int) -> None:
 
 def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
-    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", "flows_up", "flows_down", "page")
+    link = ("up", "down", "rate", "rtt")
+    names = (*link, "cc", "duration", "seed", "flows_up", "flows_down", "page", "load", "traffic")
     given = {name: getattr(asked, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
         value = getattr(asked, name, None)

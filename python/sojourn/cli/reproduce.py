@@ -47,6 +47,10 @@ papers:
   good-bad-wifi   "The Good, the Bad and the WiFi", sections 4 to 6 and 8: RRUL, voice, web pages, RTT fairness and
                   start-up on links of 100/100, 10/10 and 10/1 Mbit/s (down/up) under seven queue disciplines:
                   Fig. 2 to 7, Tables 1 and 2, and 108 claims; TCP as in the paper's kernel (--tcp)
+  rural           "Tackling Bufferbloat in Capacity-limited Networks": CoDel's interval and target at 1 Mbit/s and
+                  300 ms, rural against default parameters over 50 to 550 ms, two paths of different length, the
+                  emulated bed, and a model of the satellite service: Fig. 2 to 8 and 35 claims; with --backend linux
+                  the last two
 
 A claim that fails is a result, not an error: the exit status is 0 all the same, or 1 with --strict. The same command
 goes on where it was stopped.
@@ -62,7 +66,8 @@ def add(commands: Any) -> None:
         "--profile",
         metavar="NAME",
         default="quick",
-        help="quick: 60 s (fairness 150 s) x 4 repeats; paper: 140 s (600 s) x 30 repeats (default quick)",
+        help="good-bad-wifi: quick, 60 s (fairness 150 s) x 4 repeats, or paper, 140 s (600 s) x 30; rural: quick, "
+        "300 s x 8 repeats (emulation and satellite 5), or paper, 300 s x 100 (10) (default quick)",
     )
     parser.add_argument("--duration", metavar="TIME", help="measured window of each run (default: the profile's)")
     parser.add_argument(
@@ -89,15 +94,14 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.store import ResultFolder, plan_name
 
     paper = PAPERS[asked.paper]
-    _one_of("profile", asked.profile, paper.profiles)
-    if asked.only is not None:
-        _one_of("only", asked.only, paper.parts)
-    if asked.document is not None and asked.document.is_dir():
-        message = f"document is {str(asked.document)!r}, but must be a file"
-        raise ParamError(message)
+    if paper.name == "rural":
+        from sojourn.cli import reproduce_rural
+
+        return reproduce_rural.handle(asked)
+    check(paper, asked)
     backend = backends.named(asked.backend)
     bed = good_bad_wifi.Bed(
-        profile=_profile(paper.profiles[asked.profile], asked),
+        profile=profile_of(paper.profiles[asked.profile], asked),
         part=asked.only,
         seed=1 if asked.seed is None else asked.seed,
         tcp=asked.tcp or ("linux-3.14" if backend.name == "sim" else "linux-6.1"),
@@ -125,7 +129,17 @@ def handle(asked: argparse.Namespace) -> int:
     return 1 if asked.strict and failed else 0
 
 
-def _profile(profile: Profile, asked: argparse.Namespace) -> Profile:
+def check(paper: Paper, asked: argparse.Namespace) -> None:
+    """Raise `ParamError` if there is no such profile or part, or the document cannot be a file."""
+    _one_of("profile", asked.profile, paper.profiles)
+    if asked.only is not None:
+        _one_of("only", asked.only, paper.parts)
+    if asked.document is not None and asked.document.is_dir():
+        message = f"document is {str(asked.document)!r}, but must be a file"
+        raise ParamError(message)
+
+
+def profile_of(profile: Profile, asked: argparse.Namespace) -> Profile:
     """Return the profile with the options that were given laid over it."""
     if asked.duration is not None:
         profile = dataclasses.replace(profile, duration=asked.duration, long_duration=asked.duration)
@@ -169,9 +183,8 @@ def _told(paper: Paper, bed: Bed, outcome: Outcome, claims: list[dict[str, Any]]
     )
 
 
-def _write(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> str:
-    from sojourn import report
-
+def write_exhibits(folder: ResultFolder, told: PaperReport) -> None:
+    """Write claims, figures and tables into the folder."""
     folder.write("claims.json", json.dumps(list(told.claims), indent=1) + "\n")
     for exhibit in told.exhibits:
         for figure in exhibit.figures:
@@ -180,6 +193,12 @@ def _write(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> str:
         if exhibit.table is not None:
             folder.write(f"tables/{exhibit.table.name}.md", exhibit.table.markdown() + "\n")
             folder.write(f"tables/{exhibit.table.name}.csv", exhibit.table.csv())
+
+
+def _write(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> str:
+    from sojourn import report
+
+    write_exhibits(folder, told)
     comparison = outcome.comparison
     if comparison.cells:
         folder.write_frame("runs.parquet", comparison.runs)
@@ -205,20 +224,25 @@ def _write(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> str:
 def _describe(told: PaperReport, outcome: Outcome, page: str) -> str:
     from sojourn import report
 
-    parts = []
+    parts: list[str] = []
     comparison = outcome.comparison
     for link in links(comparison.cells):
         table = tables.text(report.headers(), report.table_rows(comparison, link))
         parts.append(f"{link} Mbit/s (down/up)\n{table}")
+    return "\n\n".join([*parts, *describe_exhibits(told, hidden="table1"), f"report: {page}"])
+
+
+def describe_exhibits(told: PaperReport, *, hidden: str) -> list[str]:
+    """Return the tables but one, and the claims, for a terminal."""
+    parts = []
     for exhibit in told.exhibits:
-        if exhibit.table is not None and exhibit.name != "table1":
+        if exhibit.table is not None and exhibit.name != hidden:
             rows = [list(row) for row in exhibit.table.rows]
-            parts.append(f"{exhibit.title}\n{tables.text(list(exhibit.table.headers), rows, left=2)}")
+            parts.append(f"{exhibit.title}\n{tables.text(list(exhibit.table.headers), rows, left=exhibit.table.left)}")
     verdicts = [[claim["id"], claim["verdict"], _value(claim), claim["says"]] for claim in told.claims]
     parts.append(tables.text(["claim", "verdict", "value [95 % interval]", "says"], verdicts, left=4))
     parts.append(f"claims: {dict(told.facts)['claims']}")
-    parts.append(f"report: {page}")
-    return "\n\n".join(parts)
+    return parts
 
 
 def _value(claim: dict[str, Any]) -> str:

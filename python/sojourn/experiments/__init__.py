@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import ParamError
-from sojourn.experiments import bulk, rrul, rtt_fairness, single, voip, web
+from sojourn.experiments import bulk, rrul, rtt_fairness, rural, single, voip, web
 from sojourn.experiments.options import Options
 from sojourn.scenario import Scenario
 
@@ -77,6 +77,11 @@ BUILT_IN: dict[str, Experiment] = {
             name="transient",
             summary="the first 25 s of the RRUL test, with 5 s of the idle path before it",
             build=rrul.build_transient,
+        ),
+        Experiment(
+            name="rural",
+            summary="files and bulk flows up, thin streams or an echo (--load, --traffic), at 1 Mbit/s and 300 ms",
+            build=rural.build,
         ),
     )
 }

@@ -45,6 +45,10 @@ class Options:
         Name of the page, for the web experiments only (default `"google"`).
     spare_acks
         Whether the bottleneck never drops pure acknowledgements.
+    load
+        `"low"` or `"high"`, for `rural` only (default `"low"`).
+    traffic
+        `"ns2"` or `"emulation"`, for `rural` only (default `"ns2"`).
     """
 
     up: str | None = None
@@ -59,13 +63,17 @@ class Options:
     flows_down: int | None = None
     page: str | None = None
     spare_acks: bool | None = None
+    load: str | None = None
+    traffic: str | None = None
 
     def given(self) -> dict[str, Any]:
         """Return the scenario fields that were asked for."""
         names = ("up", "down", "rtt", "qdisc_up", "qdisc_down", "duration", "seed", "spare_acks")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
-    def refuse_foreign(self, experiment: str, *, flow_counts: bool = False, page: bool = False) -> None:
+    def refuse_foreign(
+        self, experiment: str, *, flow_counts: bool = False, page: bool = False, load: bool = False
+    ) -> None:
         """Raise `ParamError` if an option was given that this experiment does not take."""
         for field, value in (("flows-up", self.flows_up), ("flows-down", self.flows_down)):
             if value is not None and not flow_counts:
@@ -77,6 +85,10 @@ class Options:
                 f"{experiment} has no page to choose"
             )
             raise ParamError(message)
+        for field, word in (("load", self.load), ("traffic", self.traffic)):
+            if word is not None and not load:
+                message = f"{field} is {word!r}, but only the experiment rural takes it; {experiment} has fixed flows"
+                raise ParamError(message)
 
 
 def scenario(

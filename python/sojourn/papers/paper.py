@@ -14,11 +14,12 @@ class Profile:
     duration
         Time text: the measured window of each run.
     long_duration
-        The same of the RTT fairness runs.
+        The same of the RTT fairness runs of good-bad-wifi.
     repeat
         Runs of each cell.
     other_repeat
-        Runs of each cell with the other congestion control, which only orders are read from; 0 for none.
+        Of good-bad-wifi: runs of each cell with the other congestion control, which only orders are read from; 0 for
+        none. Of rural: runs of each cell of the emulated bed and the satellite path.
     """
 
     duration: str
@@ -68,4 +69,24 @@ GOOD_BAD_WIFI = Paper(
     },
 )
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI,)}
+RURAL = Paper(
+    name="rural",
+    reference=(
+        "C. Kulatunga, N. Kuhn, G. Fairhurst, D. Ros: Tackling Bufferbloat in Capacity-limited Networks. EuCNC 2015, "
+        "pp. 381-385"
+    ),
+    parts={
+        "lambda": "section IV-B: Fig. 3 and the claims about it",
+        "tau": "sections IV-C and IV-D: Fig. 4 and its claims",
+        "rtt": "section IV-E: Fig. 5 and its claims",
+        "two-rtt": "section IV-F: Fig. 6 and its claim",
+        "emulation": "sections III and V-A: Figs. 2 and 7 and their claims",
+        "satellite": "section V-B: Fig. 8 and its claims",
+    },
+    profiles={
+        "quick": Profile(duration="300s", long_duration="300s", repeat=8, other_repeat=5),
+        "paper": Profile(duration="300s", long_duration="300s", repeat=100, other_repeat=10),
+    },
+)
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL)}

@@ -1,0 +1,174 @@
+"""The figures of "Tackling Bufferbloat in Capacity-limited Networks" (seed 001), each by what it shows.
+
+| figure          | function  | panels            | shows                                                 |
+|-----------------|-----------|-------------------|-------------------------------------------------------|
+| Figs. 2 to 7    | `curves`  | one for each axis | means with 95 % intervals; dashed for the high load   |
+| Fig. 8          | `scatter` | one               | file completion time against round-trip time, schemes |
+
+Both take plain numbers and return matplotlib figures. Where there are no numbers, the panel says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from sojourn.plots import style
+from sojourn.plots.panels import say_no_data
+from sojourn.stats.bootstrap import Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line.
+
+    Attributes
+    ----------
+    scheme
+        The discipline, for its colour.
+    label
+        In the legend; lines of one label look the same in all panels.
+    points
+        Of each x the mean and its interval.
+    dashed
+        The paper dashes the high load, and in Fig. 2 the throughput.
+    hollow
+        Whether markers are hollow: default parameters beside rural ones.
+    """
+
+    scheme: str
+    label: str
+    points: Mapping[float, Interval]
+    dashed: bool = False
+    hollow: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One panel.
+
+    Attributes
+    ----------
+    x, y
+        Words at the axes.
+    lines
+        What it shows.
+    level
+        A line to read by, such as a target; `None` for none.
+    logarithmic
+        Whether x is.
+    """
+
+    x: str
+    y: str
+    lines: Sequence[Line]
+    level: float | None = None
+    logarithmic: bool = False
+
+
+def curves(panels: Sequence[Panel], *, title: str = "") -> Figure:
+    """Draw lines with their intervals, panel beside panel."""
+    with style.house_style():
+        figure = Figure(figsize=(max(4.1 * len(panels), 5.5) + 1.6, 3.7), layout="constrained")
+        axes = figure.subplots(1, max(len(panels), 1), squeeze=False)[0]
+        schemes = list(dict.fromkeys(line.scheme for panel in panels for line in panel.lines))
+        colours, markers = style.colours(schemes), style.markers(schemes)
+        handles: dict[str, Line2D] = {}
+        for axis, panel in zip(axes, panels, strict=False):
+            axis.set_xlabel(panel.x)
+            axis.set_ylabel(panel.y)
+            if not any(line.points for line in panel.lines):
+                say_no_data(axis)
+                continue
+            _logarithmic(axis, panel)
+            if panel.level is not None:
+                axis.axhline(panel.level, color=style.FAINT, linewidth=1.0, zorder=1)
+            for line in panel.lines:
+                look = _look(line, colours[line.scheme], markers[line.scheme])
+                _draw(axis, line, look)
+                handles.setdefault(line.label, Line2D([], [], label=line.label, **look))
+        if not panels:
+            say_no_data(axes[0])
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        if handles:
+            style.add_legend(figure, list(handles.values()))
+    return figure
+
+
+def scatter(points: Mapping[str, tuple[str, bool, Interval, Interval]], *, x: str, y: str, title: str = "") -> Figure:
+    """Draw one mark with both intervals for each label.
+
+    Parameters
+    ----------
+    points
+        For each label: discipline, whether the mark is hollow, and the two means with their intervals.
+    x, y
+        Words at the axes.
+    title
+        Above the figure.
+    """
+    with style.house_style():
+        figure = Figure(figsize=(7.4, 4.1), layout="constrained")
+        axis = figure.subplots()
+        axis.set_xlabel(x)
+        axis.set_ylabel(y)
+        schemes = list(dict.fromkeys(scheme for scheme, _, _, _ in points.values()))
+        colours, markers = style.colours(schemes), style.markers(schemes)
+        handles = []
+        for label, (scheme, hollow, along, up) in points.items():
+            one = Line(scheme=scheme, label=label, points={}, hollow=hollow)
+            look = _look(one, colours[scheme], markers[scheme]) | {"linestyle": "none", "markersize": 8}
+            axis.errorbar(along.value, up.value, xerr=_arms(along), yerr=_arms(up), capsize=2.6, **look)
+            handles.append(Line2D([], [], label=label, **look))
+        if not points:
+            say_no_data(axis)
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        if handles:
+            style.add_legend(figure, handles)
+    return figure
+
+
+def _logarithmic(axis: Axes, panel: Panel) -> None:
+    if panel.logarithmic:
+        axis.set_xscale("log")
+        ticks = sorted({x for line in panel.lines for x in line.points})
+        axis.set_xticks(ticks)
+        axis.tick_params(axis="x", labelsize=8)
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2g}"))
+        axis.xaxis.set_minor_locator(NullLocator())
+
+
+def _look(line: Line, colour: str, marker: str) -> dict[str, Any]:
+    return {
+        "color": colour,
+        "marker": marker,
+        "markersize": 5,
+        "markerfacecolor": "white" if line.hollow else colour,
+        "linestyle": (0, (4.0, 2.0)) if line.dashed else "-",
+    }
+
+
+def _draw(axis: Axes, line: Line, look: dict[str, Any]) -> None:
+    places = sorted(line.points)
+    means = [line.points[place].value for place in places]
+    lower, upper = zip(*(_ends(line.points[place]) for place in places), strict=True) if places else ((), ())
+    axis.errorbar(places, means, yerr=(lower, upper), capsize=2.0, elinewidth=0.9, **look)
+
+
+def _ends(found: Interval) -> tuple[float, float]:
+    if found.low is None or found.high is None:
+        return 0.0, 0.0
+    return found.value - found.low, found.high - found.value
+
+
+def _arms(found: Interval) -> list[list[float]]:
+    low, high = _ends(found)
+    return [[low], [high]]

@@ -1,0 +1,375 @@
+"""The rural study: its scenario, its definitions by numbers worked by hand, and claims judged both ways."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure as Drawing
+
+import sojourn
+from sojourn import _native, api
+from sojourn.backends.linux import LinuxBackend
+from sojourn.claims import judge_rural, load
+from sojourn.claims.catalogue import RURAL_JUDGES
+from sojourn.claims.rural_evidence import (
+    CODEL,
+    DEFAULT,
+    DROPTAIL,
+    EMULATION,
+    FQ_CODEL,
+    NS2,
+    ONE_QUEUE,
+    RTTS_MS,
+    RURAL,
+    SATELLITE,
+    SFQ,
+    TWO_RTT,
+    Cell,
+    Evidence,
+    Seen,
+    improvement,
+    improvements,
+    increase,
+    observe,
+)
+from sojourn.cli import reproduce
+from sojourn.errors import ParamError
+from sojourn.papers import PAPERS, rural, rural_exhibits
+from sojourn.papers.rural import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.report import Figure
+from tests.conftest import Cli
+
+BED = Bed(profile=PAPERS["rural"].profiles["quick"])
+
+
+def canonical(**options: Any) -> dict[str, Any]:
+    scenario = json.loads(api.build("rural", **options).normalized())
+    assert isinstance(scenario, dict)
+    return scenario
+
+
+def test_the_link_is_the_papers() -> None:
+    found = canonical()
+    assert (found["up"], found["down"], found["rtt"], found["duration"]) == ("1mbit", "1mbit", "300ms", "300s")
+    assert (found["edge_rate"], found["edge_limit"], found["start_jitter"]) == ("100mbit", 300, "1s")
+    assert (found["tcp"]["initial_window"], found["tcp"]["ecn"]) == (3, False)
+    assert found["qdisc_down"] == "pfifo limit 25"
+    assert all(flow["congestion_control"] == "reno" for flow in [*found["flows"], *found["downloads"]])
+
+
+def test_low_load_is_one_flow_of_each_kind_and_high_load_two() -> None:
+    for load_name, numbers in (("low", (1,)), ("high", (1, 2))):
+        found = canonical(load=load_name)
+        names = [flow["name"] for flow in found["flows"]]
+        assert names == [f"{kind}_{n}" for kind in ("bulk", "thin") for n in numbers]
+        assert [one["name"] for one in found["downloads"]] == [f"file_{n}" for n in numbers]
+        assert {(one["bytes"], one["gap"], one["direction"]) for one in found["downloads"]} == {
+            (1_700_000, "9.5s", "up")
+        }
+    thin = canonical()["flows"][1]
+    assert (thin["write"], thin["write_interval"]) == ("150b", "300ms")
+
+
+def test_the_emulation_has_an_echo_instead_of_the_thin_stream() -> None:
+    found = canonical(traffic="emulation")
+    assert [flow["name"] for flow in found["flows"]] == ["bulk_1"]
+    assert [(probe["name"], probe["kind"]) for probe in found["probes"]] == [("ping", "icmp")]
+
+
+def test_a_packet_takes_12_ms_and_25_packets_300_ms() -> None:
+    """1500 bytes at 1 Mbit/s; with Ethernet's 14 bytes 12.112 and 302.8 ms."""
+    run = sojourn.run("rural", qdisc_up="rural:droptail", duration="20s")
+    full = run.record["bottleneck"]["up"]
+    assert full["backlog_packets"]["max"] == 25
+    assert full["sojourn_ms"]["max"] == pytest.approx(25 * 1514 * 8 / 1000, abs=12.2)
+    assert (1500 * 8 / 1e6, 25 * 1500 * 8 / 1e6) == (0.012, 0.3)
+
+
+def test_unknown_words_and_foreign_options_are_refused_in_one_sentence() -> None:
+    for experiment, options, sentence in (
+        ("rural", {"load": "full"}, "load is 'full', but must be one of low, high"),
+        ("rural", {"traffic": "ns3"}, "traffic is 'ns3', but must be one of ns2, emulation"),
+        ("rural", {"flows_up": 2}, "flows-up is 2, but only the experiment bulk takes it; rural has fixed flows"),
+        ("bulk", {"load": "low"}, "load is 'low', but only the experiment rural takes it; bulk has fixed flows"),
+        ("voip", {"traffic": "ns2"}, "traffic is 'ns2', but only the experiment rural takes it; voip has fixed flows"),
+    ):
+        with pytest.raises(ParamError) as refused:
+            api.build(experiment, **options)
+        assert str(refused.value) == sentence
+
+
+def test_improvement_and_increase_are_as_the_paper_defines_them() -> None:
+    """40 s become 30 s: a quarter; 12 ms become 30 ms: 18 ms more."""
+    assert improvement(40.0, 30.0) == 25.0
+    assert improvement(30.0, 36.0) == pytest.approx(-20.0)
+    assert increase(12.0, 30.0) == 18.0
+    assert increase(0.5, 0.25) == -0.25
+
+
+def test_settings_are_compared_seed_by_seed() -> None:
+    def of(seed: int, fct_s: float | None) -> Seen:
+        return seen(seed=seed, fct_s=fct_s)
+
+    cell = Cell(NS2, CODEL)
+    found = Evidence(
+        cells={
+            cell._replace(setting=DEFAULT): (of(1, 40.0), of(2, 50.0), of(3, 10.0)),
+            cell._replace(setting=RURAL): (of(2, 40.0), of(1, 30.0), of(3, None)),
+        }
+    )
+    assert improvements(found, cell, lambda one: one.fct_s) == [25.0, 20.0]
+
+
+def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux() -> None:
+    expand = _native.expand_qdisc
+    for cell, preset in (
+        (Cell(NS2, CODEL, DEFAULT), "rural:codel_default_ns2"),
+        (Cell(NS2, FQ_CODEL, RURAL), "rural:fq_codel_ns2"),
+        (Cell(TWO_RTT, CODEL, RURAL, "low", 50, 550), "rural:codel_ns2"),
+        (Cell(EMULATION, FQ_CODEL, DEFAULT), "rural:fq_codel_default"),
+        (Cell(SATELLITE, CODEL, RURAL), "rural:codel"),
+        (Cell(NS2, DROPTAIL), "rural:droptail"),
+        (Cell(SATELLITE, SFQ), "rural:sfq"),
+    ):
+        assert expand(BED.qdisc(cell), 1_000_000) == expand(preset, 1_000_000)
+
+
+def test_the_two_downloads_have_paths_of_their_own() -> None:
+    scenario = BED.scenario(Cell(TWO_RTT, CODEL, RURAL, "low", 50, 550))
+    assert [(one.name, one.rtt) for one in scenario.downloads] == [("file_1", "50ms"), ("file_2", "550ms")]
+    assert scenario.flows == ()
+
+
+def test_the_kernel_takes_the_bed_and_the_satellite_path() -> None:
+    for cell in cells(rural.KERNEL_PARTS):
+        scenario = Bed(profile=BED.profile, tcp="linux-6.1").scenario(cell)
+        assert json.loads(scenario.normalized(LinuxBackend.name))["qdisc_up"]
+
+
+def test_every_claim_has_a_judge_a_part_and_what_it_needs() -> None:
+    names = [claim.id for claim in load("rural", "")]
+    assert len(names) == len(set(names)) == 35
+    assert set(names) == set(RURAL_JUDGES) == {f"rur-{number:02}" for each in CLAIMS.values() for number in each}
+    for part in PARTS:
+        found = world({cell: {} for cell in cells([part])})
+        for verdict in judge_rural(claims([part]), found):
+            assert "there are no runs" not in verdict["reason"] or verdict["id"] == "rur-26", verdict
+
+
+def test_what_is_observed_is_what_the_record_says() -> None:
+    run = sojourn.run("rural", duration="60s", seed=2)
+    found, record = observe(run, 300), run.record
+    bulk, thin = record["flows"]
+    assert found.bulk_mbit == bulk["goodput_mbit"]
+    assert found.thin_ms == thin["sojourn_ms"]["mean"]
+    times = [one["fct_ms"] for one in record["downloads"][0]["files"] if one["fct_ms"] is not None]
+    assert found.files == len(times) > 0
+    assert found.fct_s == pytest.approx(sum(times) / len(times) / 1000)
+    assert found.ping_ms is None
+    echoed = sojourn.run(BED.scenario(Cell(EMULATION, CODEL, DEFAULT)), duration="20s")
+    seen_there = observe(echoed, 300)
+    assert seen_there.thin_ms is None
+    assert seen_there.ping_ms == pytest.approx(echoed.summary["rtt_ms"]["mean"] - 300)
+    assert seen_there.ping_p90_ms is not None
+    assert seen_there.ping_p90_ms + 300 <= echoed.summary["rtt_ms"]["p95"] + 1
+
+
+def test_a_part_is_run_judged_and_shown(cli: Cli, tmp_path: Path) -> None:
+    words = ("--only", "satellite", "--duration", "30s", "--repeat", "2", "--out", "o", "--document", "page.md")
+    cli("reproduce", "rural", *words)
+    found = json.loads((tmp_path / "o/claims.json").read_text())
+    assert [claim["id"] for claim in found] == [f"rur-{number}" for number in range(27, 32)]
+    assert (tmp_path / "o/figures/fig8.svg").read_bytes().startswith(b"<?xml")
+    page = (tmp_path / "page.md").read_text()
+    assert "base RTT of 580 ms" in page
+    assert "256 kbit/s" in page
+
+
+def test_a_part_that_the_kernel_cannot_run_is_refused_in_one_sentence(cli: Cli) -> None:
+    done = cli("reproduce", "rural", "--only", "tau", "--backend", "linux", "--out", "o", status=2)
+    assert done.stderr.strip().endswith(
+        "only is 'tau', but on the linux back end must be one of emulation, satellite: the others need ns-2's forms of "
+        "CoDel, which only the simulator has"
+    )
+
+
+def test_unknown_parts_and_profiles_are_refused_in_one_sentence() -> None:
+    for asked, sentence in (
+        ({"only": "wifi"}, "only is 'wifi', but must be one of lambda, tau, rtt, two-rtt, emulation, satellite"),
+        ({"profile": "huge"}, "profile is 'huge', but must be one of quick, paper"),
+    ):
+        plain = {"only": None, "profile": "quick", "document": None}
+        with pytest.raises(ParamError) as refused:
+            reproduce.check(PAPERS["rural"], argparse.Namespace(**(plain | asked)))
+        assert str(refused.value) == sentence
+
+
+def test_every_figure_is_drawn_and_an_empty_study_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, int] = {}
+
+    def keep(name: str, caption: str, drawing: Drawing) -> Figure:
+        drawn[name] = len(drawing.axes)
+        return Figure(name=name, caption=caption, svg=b"", png=b"")
+
+    monkeypatch.setattr(rural_exhibits, "draw", keep)
+    shown = rural_exhibits.exhibits(WORLD)
+    assert [one.name for one in shown] == [*(f"fig{number}" for number in range(2, 9)), "cells"]
+    assert drawn == {"fig2": 2, "fig3": 2, "fig4": 2, "fig5": 3, "fig6": 2, "fig7": 3, "fig8": 1}
+    assert rural_exhibits.exhibits(Evidence(cells={})) == ()
+
+
+def seen(**changes: Any) -> Seen:
+    """Return a run."""
+    plain: dict[str, Any] = {
+        "seed": 1,
+        "utilisation": 0.9,
+        "queueing_ms": 20.0,
+        "queueing_p95_ms": 50.0,
+        "fct_s": 30.0,
+        "file_fct_s": (30.0, 60.0),
+        "files": 7,
+        "bulk_mbit": 0.5,
+        "thin_ms": 10.0,
+        "thin_write_ms": 10.0,
+        "ping_ms": 10.0,
+        "ping_p90_ms": 25.0,
+        "ping_max_ms": 150.0,
+        "aqm_drops": 200,
+        "drops": 200,
+        "packets": 20_000,
+        "syn_offered": 10,
+        "syn_dropped": 0,
+    }
+    return Seen(**(plain | changes))
+
+
+def picture(cell: Cell) -> dict[str, Any]:
+    """Return a run of a cell as the paper has it."""
+    target, interval = cell.setting
+    # Little by little with both parameters.
+    level = target / 65 + interval / 300
+    values: dict[str, Any] = {}
+    if cell.scheme in (DROPTAIL, SFQ):
+        values = {"utilisation": 0.95, "queueing_ms": 250.0, "fct_s": 31.0, "bulk_mbit": 0.6, "ping_ms": 250.0}
+        return values | {"ping_max_ms": 295.0, "ping_p90_ms": 280.0}
+    fair = cell.scheme == FQ_CODEL
+    values["utilisation"] = 0.85 + 0.0325 * level
+    values["queueing_ms"] = 10 + 15 * level
+    values["queueing_p95_ms"] = 20 + 40 * level
+    values["aqm_drops"] = values["drops"] = 300 - 50 * level
+    values["fct_s"] = (28.5 if cell.rtt == RTTS_MS[0] else 33.0) - 2.0 * level
+    values["bulk_mbit"] = 0.45 + 0.05 * level
+    values["thin_ms"] = 8.0 + level if fair else 10 + 10 * level
+    values["file_fct_s"] = (20.0, 60.0 - 5 * level)
+    values["ping_ms"] = 10 + 5 * level
+    if cell.experiment == EMULATION:
+        values["bulk_mbit"] -= 0.06 + (cell.rtt / 5000 if not fair else cell.rtt / 10_000)
+        values["fct_s"] += 0.5 * level
+        values["utilisation"] -= cell.rtt / 4000
+    if cell.experiment == SATELLITE and cell.setting == RURAL:
+        values["fct_s"] = 29.0
+    return values
+
+
+def world(changes: dict[Cell, dict[str, Any]], repeats: int = 8) -> Evidence:
+    """Return made-up runs as the paper says, with changes; noise differs by seed, not by cell."""
+    found = {}
+    for cell in cells():
+        values = picture(cell) | changes.get(cell, {})
+        runs = []
+        for seed in range(1, repeats + 1):
+            noise = 1 + 0.0005 * ((seed * 7) % 5 - 2)
+            noisy = {name: value * noise if isinstance(value, float) else value for name, value in values.items()}
+            runs.append(seen(seed=seed, **noisy))
+        found[cell] = tuple(runs)
+    return Evidence(cells=found)
+
+
+def judged(name: str, found: Evidence) -> dict[str, Any]:
+    (claim,) = (claim for claim in load("rural", name) if claim.id == name)
+    (answer,) = judge_rural([claim], found)
+    return answer
+
+
+@pytest.mark.parametrize("name", sorted(RURAL_JUDGES))
+def test_claim_holds_on_runs_as_the_paper_says(name: str) -> None:
+    assert judged(name, WORLD)["verdict"] == "holds", judged(name, WORLD)
+
+
+WORLD = world({})
+Which = Callable[[Cell], bool]
+
+
+def experiment(name: str, *schemes: str, **fields: Any) -> Which:
+    def chosen(cell: Cell) -> bool:
+        same = all(getattr(cell, field) == value for field, value in fields.items())
+        return cell.experiment == name and (not schemes or cell.scheme in schemes) and same
+
+    return chosen
+
+
+def alike(cell: Cell) -> dict[str, Any]:
+    """Return what a run of the other bed would have, so that nothing differs."""
+    return picture(cell._replace(experiment=NS2))
+
+
+#: For each claim that is judged from runs: where they are changed, and to what, so that it must fail.
+CONTRARY: dict[str, tuple[Which, dict[str, Any] | Callable[[Cell], dict[str, Any]]]] = {
+    "rur-01": (experiment(EMULATION, DROPTAIL, rtt=550), {"ping_max_ms": 200.0}),
+    "rur-02": (experiment(EMULATION, FQ_CODEL, rtt=50), {"ping_p90_ms": 60.0}),
+    "rur-03": (experiment(EMULATION, CODEL), {"bulk_mbit": 0.59}),
+    "rur-04": (experiment(EMULATION, CODEL, setting=DEFAULT, rtt=150), {"fct_s": 20.0}),
+    "rur-05": (experiment(EMULATION, FQ_CODEL, setting=DEFAULT, rtt=550), {"bulk_mbit": 0.2}),
+    "rur-07": (experiment(EMULATION, DROPTAIL), {"utilisation": 0.5}),
+    "rur-08": (experiment(NS2, CODEL, setting=(5, 500)), {"utilisation": 0.7}),
+    "rur-09": (experiment(NS2, CODEL, setting=(5, 300), load="high"), {"utilisation": 0.8}),
+    "rur-10": (experiment(NS2, CODEL, setting=(5, 100)), {"queueing_ms": 4.0}),
+    "rur-11": (experiment(NS2, CODEL, setting=(5, 500)), {"aqm_drops": 400.0}),
+    "rur-12": (experiment(NS2, CODEL, setting=RURAL, load="high"), {"queueing_ms": 60.0}),
+    "rur-13": (experiment(NS2, FQ_CODEL, setting=RURAL), {"utilisation": 0.98}),
+    "rur-14": (experiment(NS2, FQ_CODEL, setting=RURAL), {"utilisation": 0.8}),
+    "rur-15": (experiment(NS2, CODEL, setting=(105, 300)), {"queueing_ms": 5.0}),
+    "rur-16": (experiment(NS2, CODEL, setting=RURAL, rtt=550), {"fct_s": 60.0}),
+    "rur-17": (experiment(NS2, CODEL, setting=RURAL, rtt=150), {"thin_ms": 5.0}),
+    "rur-19": (experiment(NS2, CODEL, setting=RURAL, rtt=350), {"bulk_mbit": 0.1}),
+    "rur-21": (experiment(TWO_RTT, FQ_CODEL, setting=RURAL), {"file_fct_s": (20.0, 80.0)}),
+    "rur-23": (experiment(NS2, ONE_QUEUE), {"utilisation": 0.5}),
+    "rur-24": (experiment(EMULATION, CODEL, setting=RURAL), {"fct_s": 60.0}),
+    "rur-25": (experiment(EMULATION, CODEL, setting=RURAL, rtt=350), {"ping_ms": 1.0}),
+    "rur-27": (experiment(SATELLITE, CODEL, setting=DEFAULT), {"fct_s": 25.0}),
+    "rur-28": (experiment(SATELLITE, SFQ), {"queueing_ms": 1.0}),
+    "rur-29": (experiment(SATELLITE, FQ_CODEL, setting=RURAL), {"queueing_ms": 260.0}),
+    "rur-30": (experiment(SATELLITE, FQ_CODEL, setting=RURAL), {"fct_s": 40.0}),
+    "rur-31": (experiment(SATELLITE, DROPTAIL), {"queueing_ms": 120.0}),
+    "rur-32": (experiment(EMULATION, CODEL, setting=RURAL, rtt=250), {"queueing_p95_ms": 40.0}),
+    "rur-33": (experiment(NS2, FQ_CODEL, setting=RURAL, rtt=50), {"thin_ms": 50.0}),
+    "rur-34": (experiment(NS2, CODEL, setting=RURAL, load="low"), {"utilisation": 0.8}),
+    "rur-35": (experiment(EMULATION, CODEL, setting=DEFAULT), {"queueing_ms": 2.0, "utilisation": 0.99}),
+    "rur-36": (experiment(NS2, CODEL, setting=RURAL), {"utilisation": 0.6}),
+    "rur-38": (experiment(EMULATION, CODEL, setting=DEFAULT, rtt=550), {"utilisation": 0.99}),
+}
+
+
+def test_only_identities_have_no_contrary_runs_and_one_difference_can_only_be_missing() -> None:
+    assert set(RURAL_JUDGES) - set(CONTRARY) == {"rur-06", "rur-26", "rur-37"}
+    same = {cell: alike(cell) for cell in cells() if cell.experiment == EMULATION and cell.scheme != DROPTAIL}
+    assert judged("rur-26", world(same))["verdict"] != "holds"
+
+
+@pytest.mark.parametrize("name", sorted(CONTRARY))
+def test_claim_fails_on_runs_that_contradict_it(name: str) -> None:
+    which, values = CONTRARY[name]
+    assert isinstance(values, dict)
+    changes = {cell: values for cell in cells() if which(cell)}
+    assert changes
+    assert judged(name, world(changes))["verdict"] == "fails", judged(name, world(changes))
+
+
+def test_a_claim_without_runs_cannot_be_told() -> None:
+    assert judged("rur-12", Evidence(cells={}))["verdict"] == "cannot tell"
+    assert "there are no runs of ns2" in judged("rur-12", Evidence(cells={}))["reason"]
