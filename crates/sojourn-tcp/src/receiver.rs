@@ -85,7 +85,8 @@ pub struct Receiver {
     /// What the application has read since the last acknowledgement ended with PSH or with less than a full segment. It is
     /// acknowledged at once, unless this end answers with data. Source: Linux `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`.
     pushed: bool,
-    /// Whether `pushed` counts. Deviation: in Linux 3.14 short segments do, as they do since.
+    /// Whether `pushed` counts. Deviation: not in the variant of Linux 3.14, which in truth
+    /// answers short segments at once too.
     heeds_push: bool,
     /// This end sends data soon after it has received some. Source: Linux `tcp_event_data_sent`.
     answers: bool,
