@@ -44,7 +44,7 @@ impl FqCodelVariant {
 /// Parameters of [`FqCodel`] and [`SfqCodel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelParams {
-    /// Packets in all queues together; beyond it the fattest queue is dropped from (ns2: the arrival is refused).
+    /// Packets in all queues together; beyond it the fattest queue is dropped from (ns2: the one with the most packets).
     pub limit: u32,
     /// Queues; a packet goes to queue `flow_hash % flows`.
     pub flows: u32,

@@ -111,7 +111,7 @@ impl Grammar for FqCodelParams {
         Word {
             names: &["limit"],
             form: Form::Value("packets"),
-            help: "packets in all queues together; beyond it the fattest queue is dropped from (ns2: arrivals are refused)",
+            help: "packets in all queues together; beyond it the fattest queue is dropped from (ns2: the one with the most packets)",
             set: |c, given| {
                 c.limit = given.count()?;
                 Ok(())

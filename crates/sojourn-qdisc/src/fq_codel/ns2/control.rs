@@ -9,7 +9,7 @@ const RECENT_INTERVALS: u64 = 8;
 /// The count starts again by so much less.
 const COUNT_DECAY: u32 = 2;
 
-/// What is remembered of one bin. It stays when the bin runs empty.
+/// What is remembered of one bin. It stays when the bin runs empty, but for the dropping state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
     /// Drops of the dropping state that were followed by a packet which was late too, and the count it began with.
@@ -42,25 +42,17 @@ impl Control {
         t + Duration::from_secs_f64(params.interval.as_secs_f64() / f64::from(self.count).sqrt())
     }
 
-    /// Judges a packet that has just been taken out. Source: ns-2 `sfqCoDelQueue::dodeque`.
-    fn ok_to_drop<P>(
-        &mut self,
-        params: &CodelParams,
-        stats: &mut CodelStats,
-        (queued, left): (&Queued<P>, Bytes),
-        now: Time,
-    ) -> bool {
+    /// Judges a packet that has just been taken out: `left` is what all bins then hold, `alone` whether its bin is empty now.
+    /// Source: ns-2 `sfqCoDelQueue::dodeque`.
+    fn ok_to_drop<P>(&mut self, params: &CodelParams, stats: &mut CodelStats, taken: &Taken<P>, now: Time) -> bool {
+        let Taken { queued, left, alone } = taken;
         stats.max_packet = stats.max_packet.max(queued.size.get());
         let one_packet = stats.max_packet.max(SMALLEST_MAX_PACKET);
-        if now.since(queued.since) < params.target || left.get() <= one_packet {
+        if now.since(queued.since) < params.target || left.get() <= one_packet || *alone {
             self.first_above = None;
             return false;
         }
         match self.first_above {
-            None if self.count > 1 && self.recently_dropping(params, now) => {
-                self.first_above = Some(self.control_law(params, now));
-                false
-            }
             None => {
                 self.first_above = Some(now + params.interval);
                 false
@@ -82,8 +74,17 @@ impl Control {
     }
 }
 
-/// Takes the next packet of a bin that may leave, dropping those before it that are to be dropped; `None` if that empties
-/// the bin. `pop` takes the oldest packet of the bin and says how many bytes all bins then hold.
+/// A packet just taken out of its bin.
+pub(super) struct Taken<P> {
+    pub(super) queued: Queued<P>,
+    /// Bytes that all bins then hold.
+    pub(super) left: Bytes,
+    /// Whether its bin is empty now.
+    pub(super) alone: bool,
+}
+
+/// Takes the next packet of a bin that may leave, dropping those before it that are to be dropped; `None` if the bin is empty.
+/// `pop` takes the oldest packet of the bin. The last packet of a bin is never dropped.
 ///
 /// Source: ns-2 `sfqCoDelQueue::deque`.
 #[inline]
@@ -92,35 +93,27 @@ pub(super) fn dequeue<P: Packet>(
     state: &mut Control,
     stats: &mut CodelStats,
     now: Time,
-    mut pop: impl FnMut() -> Option<(Queued<P>, Bytes)>,
+    mut pop: impl FnMut() -> Option<Taken<P>>,
     drops: &mut dyn DropSink<P>,
 ) -> Option<Queued<P>> {
-    let (mut head, left) = pop()?;
-    let ok = state.ok_to_drop(params, stats, (&head, left), now);
+    let mut head = pop()?;
+    let mut ok = state.ok_to_drop(params, stats, &head, now);
     if state.dropping {
-        state.dropping = ok;
-        while state.dropping && state.drop_next.is_some_and(|at| now >= at) {
-            discard(head, now, stats, drops);
-            let Some((next, left)) = pop() else {
-                state.dropping = false;
-                return None;
-            };
-            head = next;
-            state.dropping = state.ok_to_drop(params, stats, (&head, left), now);
-            if state.dropping {
+        while ok && state.drop_next.is_some_and(|at| now >= at) {
+            discard(head.queued, now, stats, drops);
+            head = pop()?;
+            ok = state.ok_to_drop(params, stats, &head, now);
+            if ok {
                 state.count = state.count.saturating_add(1);
                 state.drop_next = state.drop_next.map(|at| state.control_law(params, at));
             }
         }
+        state.dropping = ok;
     } else if ok {
-        discard(head, now, stats, drops);
-        let next = pop();
-        if let Some((next, left)) = &next {
-            state.ok_to_drop(params, stats, (next, *left), now);
-        }
-        // Even if that drop has emptied the bin.
+        discard(head.queued, now, stats, drops);
+        head = pop()?;
+        state.ok_to_drop(params, stats, &head, now);
         state.enter(params, stats, now);
-        head = next?.0;
     }
-    Some(head)
+    Some(head.queued)
 }

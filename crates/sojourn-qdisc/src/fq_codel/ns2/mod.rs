@@ -1,37 +1,34 @@
 //! `fq_codel variant ns2`: sfqCoDel, the flow queueing with `CoDel` of the simulator ns-2.
 //!
-//! Source: ns-2 `queue/sfqcodel.cc` and `sfqcodel.h` by K. Nichols, the text of 2012; it is what seed 001 calls FQ-CoDel in
-//! Figures 3 to 6 (its emulation has Linux's). What it does otherwise than Linux and RFC 8290:
+//! Source: ns-2 `queue/sfqcodel.cc` and `sfqcodel.h` by K. Nichols, the text of January 2013; it is what seed 001 (June 2015)
+//! calls FQ-CoDel in Figures 3 to 6 (its emulation has Linux's). Seed 001 does not say which text it had. That of 2013 had been
+//! the published one for two years, and has the quantum of bytes that seed 001 section II-B describes, which that of 2012 has
+//! not. What it does otherwise than Linux and RFC 8290:
 //!
 //! - A turn is one packet of any size, where no quantum is set (the default). With a quantum, deficit round robin.
 //! - One ring of bins instead of two lists. A bin that comes new is served before the old ones, after other new ones, and
 //!   is new until its first turn; beside a single other bin it comes after that one. A bin that runs empty stays until
 //!   its turn, so a packet that comes meanwhile has no priority.
-//! - At its limit it refuses the arrival, whosever queue is long.
+//! - At its limit it drops the youngest packet of the bin with the most packets (Linux: the oldest of that with the most
+//!   bytes), and then takes the arrival.
 //! - The one-packet test compares the backlog of all bins with the largest packet seen, at least 256 bytes (Linux: with
-//!   one MTU, also the backlog of all).
+//!   one MTU, also the backlog of all). The last packet of a bin is never dropped.
 //! - `CoDel`'s count grows only by drops after which the next packet is late too. The dropping state resumes with
 //!   `count - 2` if count > 2 and its next drop was due less than 8 intervals ago, or will be (`CoDelQueue` of ns-2:
 //!   `count - 1`, 16 intervals).
-//! - A delay that rises above target so soon after, with count > 1, is given `interval/sqrt(count)` before the first drop
-//!   instead of one interval.
-//! - What `CoDel` remembers of a bin stays when the bin is empty. An interval that began before goes on, so a thin flow
-//!   can lose a packet that waits one target after an earlier one did, however long ago, if none between was in time.
-//! - A bin's very first packet is dropped if it waits one target or more while others hold more than a packet: nothing was
-//!   below target before. At 1 Mbit/s a target of 5 ms is less than the time of a full frame (12 ms), and a connection
-//!   whose first packet falls into a bin not used before can lose it so.
+//! - What `CoDel` remembers of a bin stays when the bin is empty, but for the dropping state, which ends when it leaves the
+//!   ring. An interval that began before goes on.
+//! - A bin's very first packet needs no interval above target to be dropped: nothing was below target before.
 //! - No marking.
 //!
 //! Deviation: a packet goes to bin `flow_hash % flows`, as here everywhere; ns-2 hashes addresses and ports with Jenkins'
 //! lookup3, unseeded.
 //!
-//! Deviation: 1024 bins, as in ns-2's text of 2013 and in Linux; the text of 2012 says 256.
-//!
-//! Deviation: the quantum is from the text of 2013, all else from that of 2012. That later text also drops from the tail of
-//! the bin with the most packets at overflow, never drops a bin's last packet, forgets the "above since" of a bin that a
-//! drop empties, and gives every first drop a whole interval. Seed 001 does not say which it used.
-//!
 //! Deviation: times are integer nanoseconds, ns-2's seconds in floating point.
+//!
+//! The text of 2012 had 256 bins and no quantum, refused the arrival at the limit, dropped the last packet of a bin like any
+//! other, and gave the first drop soon after an episode less than an interval. With it a connection whose first packet fell into
+//! a fresh bin could lose it after waiting one target, which at 1 Mbit/s is less than the time of a full frame.
 
 mod control;
 mod schedule;
@@ -43,14 +40,14 @@ use crate::codel::CodelStats;
 use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
 use crate::slab::{List, Slab};
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
-use control::Control;
+use control::{Control, Taken};
 use schedule::Schedule;
 use sojourn_units::{Bytes, Time};
 
-/// sfqCoDel of ns-2. Source: ns-2 `queue/sfqcodel.cc` of 2012; what differs from Linux's `fq_codel` is listed in
+/// sfqCoDel of ns-2. Source: ns-2 `queue/sfqcodel.cc` of 2013; what differs from Linux's `fq_codel` is listed in
 /// `fq_codel/ns2/mod.rs`.
 ///
-/// Deviation: bins by `flow_hash % flows`, 1024 of them, a quantum as in the text of 2013, and integer nanoseconds.
+/// Deviation: bins by `flow_hash % flows`, and integer nanoseconds.
 #[derive(Clone, Debug)]
 pub struct SfqCodel<P> {
     params: FqCodelParams,
@@ -58,6 +55,8 @@ pub struct SfqCodel<P> {
     schedule: Schedule,
     slab: Slab<P>,
     counters: CodelStats,
+    /// The bin dropped from at the last overflow, at first bin 0.
+    victim: u32,
     drop_overlimit: u64,
     new_flow_count: u64,
     ahead: Ahead<P>,
@@ -68,6 +67,7 @@ pub struct SfqCodel<P> {
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     packets: List,
+    length: u32,
     control: Control,
 }
 
@@ -84,6 +84,7 @@ impl<P: Packet> SfqCodel<P> {
         }
         let bin = Bin {
             packets: List::EMPTY,
+            length: 0,
             control: Control::NEW,
         };
         Ok(Self {
@@ -92,11 +93,33 @@ impl<P: Packet> SfqCodel<P> {
             schedule: Schedule::new(params.flows),
             slab: Slab::new(),
             counters: CodelStats::default(),
+            victim: 0,
             drop_overlimit: 0,
             new_flow_count: 0,
             ahead: Ahead::EMPTY,
             ledger: Ledger::default(),
         })
+    }
+
+    /// Drops the youngest packet of the bin with the most packets. Of several that is the one of the highest number, but not
+    /// the one that was dropped from last. Source: ns-2 `sfqCoDelQueue::enque`.
+    #[cold]
+    fn overflow(&mut self, now: Time, drops: &mut dyn DropSink<P>) {
+        let mut longest = self.victim;
+        for index in 0..self.params.flows {
+            let (bin, most) = (&self.bins[index as usize], &self.bins[longest as usize]);
+            if index != self.victim && self.schedule.holds(index) && bin.length >= most.length {
+                longest = index;
+            }
+        }
+        self.victim = longest;
+        let bin = &mut self.bins[longest as usize];
+        if let Some(queued) = self.slab.pop_back(&mut bin.packets) {
+            bin.length -= 1;
+            self.drop_overlimit += 1;
+            self.ledger.leave(queued.size);
+            self.ledger.discard(queued, DropReason::QueueLimit, now, drops);
+        }
     }
 
     #[inline]
@@ -105,7 +128,11 @@ impl<P: Packet> SfqCodel<P> {
         loop {
             let bins = &self.bins;
             let index = self.schedule.ready(quantum, |i| bins[i as usize].packets.is_empty())?;
-            let Bin { packets, control } = &mut self.bins[index as usize];
+            let Bin {
+                packets,
+                length,
+                control,
+            } = &mut self.bins[index as usize];
             let (slab, ledger) = (&mut self.slab, &mut self.ledger);
             let next = control::dequeue(
                 &self.params.codel,
@@ -114,13 +141,14 @@ impl<P: Packet> SfqCodel<P> {
                 now,
                 || {
                     let queued = slab.pop_front(packets)?;
+                    *length -= 1;
                     ledger.leave(queued.size);
-                    Some((queued, ledger.backlog.bytes))
+                    let (left, alone) = (ledger.backlog.bytes, *length == 0);
+                    Some(Taken { queued, left, alone })
                 },
                 drops,
             );
             self.ledger.stats.drops[DropReason::Congestion.index()] = self.counters.drops;
-            // A bin that drops have emptied leaves the ring in the next pass: it will be new again.
             if let Some(queued) = next {
                 self.schedule.sent(quantum, queued.size.get());
                 return Some((queued, false));
@@ -134,14 +162,17 @@ impl<P: Packet> Qdisc<P> for SfqCodel<P> {
     fn enqueue(&mut self, packet: P, now: Time, drops: &mut dyn DropSink<P>) -> Admission {
         self.ledger.arrive();
         if self.ledger.backlog.packets >= u64::from(self.params.limit) {
-            self.drop_overlimit += 1;
-            return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
+            self.overflow(now, drops);
         }
         let index = packet.flow_hash() % self.params.flows;
         let queued = Queued::new(packet, now);
         self.ledger.enter(queued.size);
-        self.slab.push_back(&mut self.bins[index as usize].packets, queued);
+        let bin = &mut self.bins[index as usize];
+        self.slab.push_back(&mut bin.packets, queued);
+        bin.length += 1;
         if self.schedule.join(index, self.params.quantum) {
+            // It ended when the bin left the ring.
+            bin.control.dropping = false;
             self.new_flow_count += 1;
         }
         Admission::Queued

@@ -43,6 +43,11 @@ impl Schedule {
         &mut self.places[bin as usize]
     }
 
+    /// Whether `bin` is in the ring.
+    pub(super) fn holds(&self, bin: u32) -> bool {
+        self.places[bin as usize].scheduled
+    }
+
     /// Takes `bin` into the ring, unless it is there; answers whether it came.
     ///
     /// Source: ns-2 `sfqCoDelQueue::enque`. It looks from the cursor for the first bin that is not new and comes before

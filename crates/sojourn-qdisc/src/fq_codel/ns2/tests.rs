@@ -1,7 +1,7 @@
 //! Traces worked by hand from the rules of ns-2's `sfqcodel.cc`; target 5 ms and interval 100 ms throughout.
 
 use crate::testing::{Bench, bench, ms};
-use crate::{Admission, DropReason, FqCodel, FqCodelParams, Qdisc, SfqCodel};
+use crate::{DropReason, FqCodel, FqCodelParams, SfqCodel};
 
 /// Takes `n` packets; answers their ids.
 fn take(b: &mut Bench, at: u64, n: usize) -> Vec<u64> {
@@ -74,18 +74,38 @@ fn a_bin_that_empties_keeps_its_place_until_its_turn() {
 }
 
 #[test]
-fn a_full_buffer_refuses_the_arrival_whosever_queue_is_long() {
-    let mut b = bench("fq_codel limit 3 variant ns2");
-    b.put_many(ms(0), 3, 1500, 1);
-    b.put(ms(0), 100, 2);
-    assert_eq!(
-        b.drops.iter().map(|d| (d.packet.id, d.reason)).collect::<Vec<_>>(),
-        [(3, DropReason::QueueLimit)]
-    );
-    assert!((b.extra("drop_overlimit") - 1.0).abs() < 0.5);
-    b.get(ms(0));
-    let packet = crate::testing::TestPacket::new(9, 100, 2);
-    assert_eq!(b.q.enqueue(packet, ms(0), &mut b.drops), Admission::Queued);
+fn a_full_buffer_loses_the_youngest_packet_of_the_longest_bin() {
+    let mut b = bench("fq_codel limit 4 variant ns2");
+    let mut lost = |flows: &[u32]| {
+        for &flow in flows {
+            b.put(ms(0), if flow == 1 { 100 } else { 1500 }, flow);
+        }
+        b.drops.drain(..).map(|d| (d.packet.id, d.reason)).collect::<Vec<_>>()
+    };
+    assert_eq!(lost(&[1, 2, 1, 2]), []);
+    // Bins 1 and 2 hold two packets each, whatever their bytes: the later one loses its second, packet 3.
+    assert_eq!(lost(&[3]), [(3, DropReason::QueueLimit)]);
+    // Bin 1 holds two: packet 2.
+    assert_eq!(lost(&[3]), [(2, DropReason::QueueLimit)]);
+    // Bin 3 holds two, packets 4 and 5, and the arrival is of bin 3 too.
+    assert_eq!(lost(&[3]), [(5, DropReason::QueueLimit)]);
+    // Bin 3 still holds the most, so it is dropped from again.
+    assert_eq!(lost(&[1]), [(6, DropReason::QueueLimit)]);
+    // Bin 1 holds two, packets 0 and 7.
+    assert_eq!(lost(&[2]), [(7, DropReason::QueueLimit)]);
+    assert!((b.extra("drop_overlimit") - 5.0).abs() < 0.5);
+    assert_eq!(b.packets(), 4);
+}
+
+#[test]
+fn of_bins_of_one_length_not_the_last_one_is_dropped_from_again() {
+    let mut b = bench("fq_codel limit 2 variant ns2");
+    b.put(ms(0), 1500, 1);
+    b.put(ms(0), 1500, 2);
+    b.put(ms(0), 1500, 3); // packet 1 of bin 2 goes
+    b.put(ms(0), 1500, 2); // packet 2 of bin 3 goes, as bin 2 is passed over
+    b.put(ms(0), 1500, 3); // bin 2 again, the higher one beside bin 1
+    assert_eq!(b.dropped(), [1, 2, 3]);
 }
 
 /// Takes a packet each millisecond in `from..to`; answers at which of them packets were dropped.
@@ -116,21 +136,20 @@ fn episode(n: usize) -> Bench {
 }
 
 #[test]
-fn soon_after_an_episode_the_first_drop_comes_sooner_and_count_is_two_less() {
+fn soon_after_an_episode_the_count_is_two_less() {
     for (n, above, first, second) in [
-        // 410 + 100/sqrt(5) = 454.72; then count 5 - 2 = 3, 455 + 57.74 = 512.74.
-        (5, 410, 455, 513),
-        // 428.17 + 8 intervals = 1228.17. Still before it: 1228 + 44.72 = 1272.72. After it: count 1.
-        (5, 1228, 1273, 1373),
-        // After it: one interval, and count 1.
-        (5, 1229, 1329, 1429),
-        // 360 + 100/sqrt(4) = 410; then count 4 - 2 = 2, 410 + 70.71 = 480.71.
-        (4, 360, 410, 481),
-        // 300 + 57.74 = 357.74; then count 3 - 2 = 1.
-        (3, 300, 358, 458),
-        // 230 + 70.71 = 300.71; then count 1, as 2 is not above 2.
-        (2, 230, 301, 401),
-        // Count 1: an interval.
+        // The first drop comes after a whole interval. Count 5 - 2 = 3: 510 + 57.74 = 567.74.
+        (5, 410, 510, 568),
+        // The last drop would have been due at 428.17; 8 intervals after it is 1228.17. Before it: 1228 + 57.74 = 1285.74.
+        (5, 1128, 1228, 1286),
+        // After it: count 1.
+        (5, 1129, 1229, 1329),
+        // Count 4 - 2 = 2: 460 + 70.71 = 530.71.
+        (4, 360, 460, 531),
+        // Count 3 - 2 = 1.
+        (3, 300, 400, 500),
+        // Count 1, as 2 is not above 2.
+        (2, 230, 330, 430),
         (1, 130, 230, 330),
     ] {
         let mut b = episode(n);
@@ -141,78 +160,38 @@ fn soon_after_an_episode_the_first_drop_comes_sooner_and_count_is_two_less() {
 
 #[test]
 fn a_drop_after_which_the_next_packet_is_in_time_does_not_count() {
-    let mut b = bench("fq_codel variant ns2");
-    b.put_many(ms(0), 10, 1000, 1); // 0..10
-    // In time; above target since 5; drop of packet 2 at 105, count 1, the next is due at 205.
-    assert_eq!(
-        [b.get(ms(0)), b.get(ms(5)), b.get(ms(105))],
-        [Some(0), Some(1), Some(3)]
-    );
-    for t in 106..110 {
-        b.get(ms(t)); // 4..8
-    }
-    b.put_many(ms(203), 5, 1000, 1); // 10..15
-    assert_eq!(b.get(ms(204)), Some(8));
-    // Packet 9 is dropped; packet 10 has waited 2 ms, which ends the episode. The count stays 1.
-    assert_eq!(b.get(ms(205)), Some(10));
-    assert_eq!(b.dropped(), [2, 9]);
-    b.put_many(ms(206), 10, 1000, 1); // 15..25
-    // Above target since 208. With count 1 that is one interval until 308; count 2 would give 70.71 ms, until 278.71.
-    assert_eq!(
-        [b.get(ms(208)), b.get(ms(279)), b.get(ms(307))],
-        [Some(11), Some(12), Some(13)]
-    );
-    assert_eq!((b.get(ms(308)), b.dropped()), (Some(15), vec![14]));
+    let mut b = bench("fq_codel limit 1000 variant ns2");
+    b.put_many(ms(0), 400, 1000, 1);
+    b.get(ms(0));
+    // Three drops that count, the last at 276; the next is due at 333.45.
+    assert_eq!(drop_times(&mut b, 5, 333), [105, 205, 276]);
+    b.put_many(ms(332), 5, 1000, 1); // 400..405
+    while b.get(ms(333)) != Some(398) {}
+    // Packet 399 is dropped; packet 400 has waited 2 ms, which ends the episode. The count stays 3.
+    assert_eq!((b.get(ms(334)), b.dropped()), (Some(400), vec![399]));
+    b.put_many(ms(335), 300, 1000, 1);
+    // Above target since 340, so the next episode begins at 440, with count 3 - 2 = 1: an interval until 540. Count 4 would
+    // give 2: 510.71.
+    assert_eq!(drop_times(&mut b, 340, 541), [440, 540]);
 }
 
 #[test]
 fn the_first_packet_of_a_bin_must_be_in_time_while_others_are_backlogged() {
-    for (at, others, lost) in [(5, 10, true), (4, 10, false), (5, 2, false)] {
+    for (at, others, mine, lost) in [
+        (5, 10, 2, true),
+        (4, 10, 2, false),
+        // The last packet of a bin is never dropped: a SYN gets through.
+        (5, 10, 1, false),
+        // Behind it are 100 bytes, which is not above the largest packet.
+        (5, 1, 2, false),
+    ] {
         let mut b = bench("fq_codel variant ns2");
         b.put_many(ms(0), others, 1500, 1);
         let first = b.put(ms(0), 100, 2);
+        b.put_many(ms(0), mine - 1, 100, 2);
         assert_eq!(b.get(ms(0)), Some(0));
-        // Behind it are 9 x 1500 bytes, or one packet of 1500, which is not above the largest packet.
-        assert_eq!(b.get(ms(at)), Some(if lost { 1 } else { first }));
+        assert_eq!(b.get(ms(at)), Some(first + u64::from(lost)));
         assert_eq!(b.dropped(), if lost { vec![first] } else { vec![] });
-    }
-}
-
-#[test]
-fn a_bin_that_a_drop_empties_is_new_again_and_leaves_dropping_with_a_packet_in_time() {
-    let mut b = bench("fq_codel variant ns2");
-    b.put_many(ms(0), 10, 1500, 1); // 0..10
-    b.put(ms(0), 100, 2); // 10, to be dropped at 5
-    assert_eq!([b.get(ms(0)), b.get(ms(5))], [Some(0), Some(1)]);
-    assert!((b.extra("old_flows_len") - 1.0).abs() < 0.5, "bin 2 has left the ring");
-    b.put(ms(6), 100, 2); // 11
-    assert!((b.extra("new_flow_count") - 3.0).abs() < 0.5);
-    assert_eq!([b.get(ms(6)), b.get(ms(10))], [Some(2), Some(11)]);
-    // Late from 25 on, until 125: the episode is over, so packet 12 is not dropped though 105 has passed.
-    b.put(ms(11), 100, 2); // 12
-    b.get(ms(24));
-    assert_eq!(b.get(ms(25)), Some(12));
-    assert_eq!(b.drops.iter().map(|d| d.packet.id).collect::<Vec<_>>(), [10]);
-}
-
-#[test]
-fn what_codel_remembers_of_a_bin_outlives_its_packets() {
-    for (at, lost) in [(123, false), (124, true)] {
-        let mut b = bench("fq_codel limit 1000 variant ns2");
-        b.put_many(ms(0), 100, 1500, 1); // 0..100
-        b.put(ms(0), 100, 2); // 100
-        assert_eq!([b.get(ms(0)), b.get(ms(1))], [Some(0), Some(100)]);
-        b.put(ms(10), 100, 2); // 101: late at 20, so a late packet may be dropped from 120 on
-        assert_eq!([b.get(ms(10)), b.get(ms(20))], [Some(1), Some(101)]);
-        // Bin 2 is empty and leaves the ring at its turn.
-        assert_eq!([b.get(ms(90)), b.get(ms(91))], [Some(2), Some(3)]);
-        b.put(ms(100), 100, 2); // 102: late, but before 120
-        assert_eq!([b.get(ms(101)), b.get(ms(119))], [Some(4), Some(102)]);
-        b.put(ms(119), 100, 2); // 103
-        // Bin 1 was above target since 10: packet 5 goes at 119, and its next drop is due at 219.
-        assert_eq!((b.get(ms(119)), b.dropped()), (Some(6), vec![5]));
-        assert_eq!(b.get(ms(at)), Some(if lost { 7 } else { 103 }));
-        assert_eq!(b.dropped(), if lost { vec![103] } else { vec![] });
     }
 }
 
