@@ -27,6 +27,7 @@ from sojourn.claims.rural_evidence import (
     RTTS_MS,
     RURAL,
     SATELLITE,
+    SCHEMES,
     SFQ,
     TWO_RTT,
     Cell,
@@ -125,8 +126,9 @@ def test_settings_are_compared_seed_by_seed() -> None:
     assert improvements(found, cell, lambda one: one.fct_s) == [25.0, 20.0]
 
 
-def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux() -> None:
+def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux_3_14() -> None:
     expand = _native.expand_qdisc
+    today = Bed(profile=BED.profile, old_kernel=False)
     for cell, preset in (
         (Cell(NS2, CODEL, DEFAULT), "rural:codel_default_ns2"),
         (Cell(NS2, FQ_CODEL, RURAL), "rural:fq_codel_ns2"),
@@ -136,7 +138,10 @@ def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux() -> None:
         (Cell(NS2, DROPTAIL), "rural:droptail"),
         (Cell(SATELLITE, SFQ), "rural:sfq"),
     ):
-        assert expand(BED.qdisc(cell), 1_000_000) == expand(preset, 1_000_000)
+        assert expand(today.qdisc(cell), 1_000_000) == expand(preset, 1_000_000)
+        old = cell.experiment in (EMULATION, SATELLITE) and cell.scheme in SCHEMES
+        assert BED.qdisc(cell) == today.qdisc(cell) + (" variant linux-3.14" if old else "")
+        assert expand(BED.qdisc(cell), 1_000_000)
 
 
 def test_the_two_downloads_have_paths_of_their_own() -> None:
@@ -147,7 +152,7 @@ def test_the_two_downloads_have_paths_of_their_own() -> None:
 
 def test_the_kernel_takes_the_bed_and_the_satellite_path() -> None:
     for cell in cells(rural.KERNEL_PARTS):
-        scenario = Bed(profile=BED.profile, tcp="linux-6.1").scenario(cell)
+        scenario = Bed(profile=BED.profile, tcp="linux-6.1", old_kernel=False).scenario(cell)
         assert json.loads(scenario.normalized(LinuxBackend.name))["qdisc_up"]
 
 

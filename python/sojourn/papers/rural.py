@@ -80,12 +80,16 @@ class Bed:
         Of the first repeat.
     tcp
         Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
+    old_kernel
+        Whether CoDel and FQ-CoDel of the bed and the satellite path are those of Linux 3.14, the paper's kernel (seed
+        001 section III-A). A real kernel of today has its own.
     """
 
     profile: Profile
     parts: tuple[str, ...] = PARTS
     seed: int = 1
     tcp: str = "linux-3.14"
+    old_kernel: bool = True
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -120,7 +124,9 @@ class Bed:
         quantum = " quantum 0" if ns2 and cell.scheme != CODEL else ""
         target, interval = cell.setting
         words = f"{_FORMS[cell.scheme]}{quantum} target {target}ms interval {interval}ms noecn"
-        return f"{words} variant ns2" if ns2 else words
+        if ns2:
+            return f"{words} variant ns2"
+        return f"{words} variant linux-3.14" if self.old_kernel else words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,10 +38,6 @@ from sojourn.tables import interval
 _RTT = "Base RTT (ms)"
 _FCT = "File completion time (s)"
 _WORDS = {DROPTAIL: "DropTail", CODEL: "CoDel", FQ_CODEL: "FQ-CoDel", SFQ: "SFQ"}
-_LOST_SYNS = (
-    " What FQ-CoDel's files gain and its bulk transfers lose at 50 ms is largely the work of SYNs that are lost with "
-    "default parameters (All cells)."
-)
 _MEANS = "Means over the runs and their 95 % intervals."
 
 
@@ -250,9 +246,7 @@ def _cells_table(evidence: Evidence) -> Iterator[Exhibit]:
                 records=tuple(records),
                 note="Delay: mean waiting of all packets at the bottleneck. Thin: that of the thin streams' packets. "
                 "FCT: over completed files only; at high load some five are completed in a run of 300 s, and the last "
-                "of each download, which is not, does not count. SYNs: `fq_codel variant ns2` drops the first packet "
-                "of a fresh queue if it has waited for the target, and with 5 ms on a full link that is often a SYN, "
-                "which is sent again after a second.",
+                "of each download, which is not, does not count. A SYN that is dropped is sent again after a second.",
                 left=5,
             ),
         )
@@ -329,7 +323,7 @@ def _compare(
         section=section,
         says="What rural parameters change: (default - rural) / default of the file completion time, rural - default "
         "of delay and throughput.",
-        figures=(draw(name, f"{_MEANS} Paired by seed.{_LOST_SYNS if experiment == NS2 else ''}", curves(panels)),),
+        figures=(draw(name, f"{_MEANS} Paired by seed.", curves(panels)),),
         claims=claims,
     )
 
