@@ -39,4 +39,5 @@ pub use presets::{PresetInfo, good_bad_wifi_table_1, presets};
 pub use qdisc::{Admission, Backlog, Qdisc, QdiscStats};
 pub use red::{Red, RedParams, RedVariant};
 pub use sfq::{SFQ_MAX_DEPTH, Sfq, SfqParams};
+pub use slab::{List, Slab, memory_of};
 pub use tbf::{Next, Tbf, TbfParams};

@@ -84,11 +84,16 @@ pub enum DropReason {
     MemoryLimit,
     /// The algorithm signalled congestion.
     Congestion,
+    /// A frame was sent as often as a Wi-Fi sender may, and no acknowledgement came.
+    RetryLimit,
 }
 
 impl DropReason {
     /// Every reason, in the order of [`DropReason::index`].
-    pub const ALL: [Self; 3] = [Self::QueueLimit, Self::MemoryLimit, Self::Congestion];
+    pub const ALL: [Self; 4] = [Self::QueueLimit, Self::MemoryLimit, Self::Congestion, Self::RetryLimit];
+
+    /// Those that a queue discipline can have: what the records of wired links list. The first of [`DropReason::ALL`].
+    pub const OF_A_QDISC: [Self; 3] = [Self::QueueLimit, Self::MemoryLimit, Self::Congestion];
 
     /// Position in [`DropReason::ALL`], for counters.
     #[must_use]
@@ -97,16 +102,18 @@ impl DropReason {
             Self::QueueLimit => 0,
             Self::MemoryLimit => 1,
             Self::Congestion => 2,
+            Self::RetryLimit => 3,
         }
     }
 
-    /// The name in records: `queue_limit`, `memory_limit`, `congestion`.
+    /// The name in records: `queue_limit`, `memory_limit`, `congestion`, `retry_limit`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::QueueLimit => "queue_limit",
             Self::MemoryLimit => "memory_limit",
             Self::Congestion => "congestion",
+            Self::RetryLimit => "retry_limit",
         }
     }
 }

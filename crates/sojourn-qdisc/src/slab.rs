@@ -1,10 +1,22 @@
-//! One arena of packets for disciplines with many queues: lists linked by index, no allocation per packet.
+//! One arena of packets for many queues: lists linked by index, no allocation per packet.
 
 use crate::Queued;
 use sojourn_units::{Bytes, Time};
 
 /// No node.
 pub(crate) const NIL: u32 = u32::MAX;
+
+/// What a packet of `size` costs a kernel in memory, bytes.
+///
+/// Source: `skb->truesize` of a linear buffer: 64 bytes of headroom and 320 of `skb_shared_info`, rounded up to the next
+/// power of two by the allocator, plus 256 for the `sk_buff`. A full frame takes 2304 bytes, a pure ACK 768.
+///
+/// Deviation: the kernel charges what its driver or socket really allocated, which can be more.
+#[inline]
+#[must_use]
+pub fn memory_of(size: Bytes) -> u64 {
+    (size.get() + 384).next_power_of_two() + 256
+}
 
 #[derive(Clone, Debug)]
 struct Node<P> {
@@ -17,29 +29,40 @@ struct Node<P> {
 
 /// The arena. It grows to the largest number of packets ever held and never shrinks.
 #[derive(Clone, Debug)]
-pub(crate) struct Slab<P> {
+pub struct Slab<P> {
     nodes: Vec<Node<P>>,
     free: u32,
 }
 
-/// One queue of packets in a [`Slab`].
+/// One queue of packets in a [`Slab`], oldest first. To be used with one slab only.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct List {
+pub struct List {
     head: u32,
     tail: u32,
 }
 
 impl List {
-    pub(crate) const EMPTY: Self = Self { head: NIL, tail: NIL };
+    /// No packets.
+    pub const EMPTY: Self = Self { head: NIL, tail: NIL };
 
+    /// Whether it has no packets.
     #[inline]
-    pub(crate) fn is_empty(self) -> bool {
+    #[must_use]
+    pub fn is_empty(self) -> bool {
         self.head == NIL
     }
 }
 
+impl<P> Default for Slab<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<P> Slab<P> {
-    pub(crate) const fn new() -> Self {
+    /// No packets.
+    #[must_use]
+    pub const fn new() -> Self {
         Self {
             nodes: Vec::new(),
             free: NIL,
@@ -48,7 +71,7 @@ impl<P> Slab<P> {
 
     /// Appends to `list`.
     #[inline]
-    pub(crate) fn push_back(&mut self, list: &mut List, queued: Queued<P>) {
+    pub fn push_back(&mut self, list: &mut List, queued: Queued<P>) {
         let node = Node {
             packet: Some(queued.packet),
             since: queued.since,
@@ -75,9 +98,9 @@ impl<P> Slab<P> {
         list.tail = index;
     }
 
-    /// Takes the oldest packet of `list`.
+    /// Takes the oldest packet of `list`; `None` if it is empty.
     #[inline]
-    pub(crate) fn pop_front(&mut self, list: &mut List) -> Option<Queued<P>> {
+    pub fn pop_front(&mut self, list: &mut List) -> Option<Queued<P>> {
         let index = list.head;
         let node = self.nodes.get_mut(index as usize)?;
         let (packet, since, size, next) = (node.packet.take()?, node.since, node.size, node.next);
@@ -92,8 +115,8 @@ impl<P> Slab<P> {
         Some(Queued { packet, since, size })
     }
 
-    /// Takes the youngest packet of `list`.
-    pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Queued<P>> {
+    /// Takes the youngest packet of `list`; `None` if it is empty.
+    pub fn pop_back(&mut self, list: &mut List) -> Option<Queued<P>> {
         let index = list.tail;
         let node = self.nodes.get_mut(index as usize)?;
         let (packet, since, size, prev) = (node.packet.take()?, node.since, node.size, node.prev);

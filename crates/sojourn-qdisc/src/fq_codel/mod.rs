@@ -13,7 +13,7 @@ use crate::codel::{CodelParams, CodelState, CodelStats, CodelVariant, codel_dequ
 use crate::fifo::MTU;
 use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
 use crate::param::in_range;
-use crate::slab::{List, NIL, Slab};
+use crate::slab::{List, NIL, Slab, memory_of};
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
 use sojourn_units::{Bytes, Duration, Time};
 
@@ -152,17 +152,6 @@ impl FqCodelParams {
         }
         self.codel.validate(KIND)
     }
-}
-
-/// What a packet of `size` costs a kernel in memory.
-///
-/// Source: `skb->truesize` of a linear buffer: 64 bytes of headroom and 320 of `skb_shared_info`, rounded up to the next
-/// power of two by the allocator, plus 256 for the `sk_buff`. A full frame takes 2304 bytes, a pure ACK 768.
-///
-/// Deviation: the kernel charges what its driver or socket really allocated, which can be more.
-#[inline]
-fn memory_of(size: Bytes) -> u64 {
-    (size.get() + 384).next_power_of_two() + 256
 }
 
 /// One queue: its packets, its `CoDel`, and its place in the round.
