@@ -1,0 +1,118 @@
+//! Traffic identifiers, access categories, and who is who in a cell.
+
+/// A node of a cell: 0 is the access point, station i (from 0) is i + 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u16);
+
+impl NodeId {
+    /// The access point.
+    pub const ACCESS_POINT: Self = Self(0);
+
+    /// Station `index`, counted from 0.
+    #[must_use]
+    pub const fn of_station(index: u16) -> Self {
+        Self(index + 1)
+    }
+
+    /// The station's number, counted from 0; `None` for the access point.
+    #[must_use]
+    pub const fn station(self) -> Option<u16> {
+        self.0.checked_sub(1)
+    }
+}
+
+/// A traffic identifier, 0 to 7: the user priority of IEEE 802.1D. Source: IEEE 802.11-2020 section 9.2.4.5.2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tid(u8);
+
+impl Tid {
+    /// Best effort.
+    pub const BEST_EFFORT: Self = Self(0);
+
+    /// `None` above 7.
+    #[must_use]
+    pub const fn new(value: u8) -> Option<Self> {
+        if value < 8 { Some(Self(value)) } else { None }
+    }
+
+    /// The TID that Linux gives a packet with this DSCP: its three most significant bits.
+    ///
+    /// Source: `cfg80211_classify8021d`. Above 63 only the six lower bits count.
+    #[must_use]
+    pub const fn of_dscp(dscp: u8) -> Self {
+        Self((dscp >> 3) & 7)
+    }
+
+    /// 0 to 7.
+    #[must_use]
+    pub const fn value(self) -> u8 {
+        self.0
+    }
+
+    /// Source: IEEE 802.11-2020 table 10-1: 1 and 2 background, 0 and 3 best effort, 4 and 5 video, 6 and 7 voice.
+    #[must_use]
+    pub const fn access_category(self) -> AccessCategory {
+        match self.0 {
+            1 | 2 => AccessCategory::Background,
+            0 | 3 => AccessCategory::BestEffort,
+            4 | 5 => AccessCategory::Video,
+            _ => AccessCategory::Voice,
+        }
+    }
+}
+
+/// An EDCA access category, the most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessCategory {
+    /// `AC_VO`.
+    Voice,
+    /// `AC_VI`.
+    Video,
+    /// `AC_BE`.
+    BestEffort,
+    /// `AC_BK`.
+    Background,
+}
+
+impl AccessCategory {
+    /// All, the most urgent first, in the order of [`AccessCategory::index`].
+    pub const ALL: [Self; 4] = [Self::Voice, Self::Video, Self::BestEffort, Self::Background];
+
+    /// Position in [`AccessCategory::ALL`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name in scenarios and records: `vo`, `vi`, `be`, `bk`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Voice => "vo",
+            Self::Video => "vi",
+            Self::BestEffort => "be",
+            Self::Background => "bk",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dscps_map_as_in_linux() {
+        let category = |dscp| Tid::of_dscp(dscp).access_category();
+        assert_eq!(category(0), AccessCategory::BestEffort);
+        assert_eq!(category(8), AccessCategory::Background, "CS1");
+        assert_eq!(category(40), AccessCategory::Video, "CS5");
+        assert_eq!(category(46), AccessCategory::Video, "EF");
+        assert_eq!(category(48), AccessCategory::Voice, "CS6");
+    }
+
+    #[test]
+    fn stations_are_counted_from_one() {
+        assert_eq!(NodeId::ACCESS_POINT.station(), None);
+        assert_eq!(NodeId::of_station(4).station(), Some(4));
+    }
+}

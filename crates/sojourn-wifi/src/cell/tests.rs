@@ -1,0 +1,422 @@
+use super::*;
+use crate::bianchi::frames_per_second;
+use crate::{AmpduLength, EdcaTable, Format, RateControl, Scheme, StationSpec, Tid, mpdu};
+use proptest::prelude::*;
+use sojourn_qdisc::Packet;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Datagram {
+    id: u64,
+    size: u64,
+    tid: Tid,
+    flow: u32,
+}
+
+impl Packet for Datagram {
+    fn size(&self) -> Bytes {
+        Bytes::new(self.size)
+    }
+    fn flow_hash(&self) -> u32 {
+        self.flow
+    }
+    fn mark_ce(&mut self) -> bool {
+        false
+    }
+}
+
+impl WifiPacket for Datagram {
+    fn tid(&self) -> Tid {
+        self.tid
+    }
+}
+
+const AP: NodeId = NodeId::ACCESS_POINT;
+
+fn rate(text: &str) -> PhyRate {
+    PhyRate::parse(text).unwrap()
+}
+
+fn full(id: u64) -> Datagram {
+    Datagram {
+        id,
+        size: 1514,
+        tid: Tid::BEST_EFFORT,
+        flow: 0,
+    }
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    delivered: Vec<(NodeId, NodeId, Datagram, FrameTimes)>,
+    dropped: Vec<(NodeId, Dropped<Datagram>)>,
+}
+
+impl CellSink<Datagram> for Log {
+    fn delivered(&mut self, from: NodeId, to: NodeId, packet: Datagram, times: FrameTimes) {
+        self.delivered.push((from, to, packet, times));
+    }
+    fn dropped(&mut self, from: NodeId, _to: NodeId, drop: Dropped<Datagram>) {
+        self.dropped.push((from, drop));
+    }
+}
+
+/// Senders that always have packets, and a count of what arrives.
+#[derive(Debug, Default)]
+struct Saturated {
+    /// What left a sender: to be replaced.
+    gone: Vec<(NodeId, NodeId)>,
+    /// Delivered packets by station, down then up.
+    packets: Vec<[u64; 2]>,
+}
+
+impl CellSink<Datagram> for Saturated {
+    fn delivered(&mut self, from: NodeId, to: NodeId, _packet: Datagram, _times: FrameTimes) {
+        self.gone.push((from, to));
+        let (station, way) = from.station().map_or((to, 0), |_| (from, 1));
+        let station = usize::from(station.station().unwrap());
+        if self.packets.len() <= station {
+            self.packets.resize(station + 1, [0; 2]);
+        }
+        self.packets[station][way] += 1;
+    }
+    fn dropped(&mut self, from: NodeId, to: NodeId, _drop: Dropped<Datagram>) {
+        self.gone.push((from, to));
+    }
+}
+
+/// Keeps `depth` packets queued from each of `pairs`' first to its second node.
+fn saturate(spec: &CellSpec, pairs: &[(NodeId, NodeId)], depth: usize, time: Duration) -> (Cell<Datagram>, Saturated) {
+    let mut cell = Cell::new(spec, 7).unwrap();
+    let mut sink = Saturated::default();
+    let mut id = 0;
+    for &(from, to) in pairs {
+        for _ in 0..depth {
+            id += 1;
+            cell.enqueue(from, to, full(id), Time::ZERO, &mut sink);
+        }
+    }
+    let end = Time::ZERO + time;
+    let mut again = Vec::new();
+    while let Some(now) = cell.due().filter(|&due| due < end) {
+        cell.advance(now, &mut sink);
+        std::mem::swap(&mut again, &mut sink.gone);
+        for (from, to) in again.drain(..) {
+            id += 1;
+            cell.enqueue(from, to, full(id), now, &mut sink);
+        }
+    }
+    (cell, sink)
+}
+
+fn one_station(rate: PhyRate, scheme: Scheme) -> CellSpec {
+    let mut spec = CellSpec::new(vec![StationSpec::new("sta", rate)]);
+    spec.access_point.scheme = scheme;
+    spec
+}
+
+/// What one sender reaches: aggregates as full as 32 frames, 65535 bytes and 4 ms allow, each after AIFS 43 us and on average 7.5 slots.
+/// Frames in an aggregate, and seconds from one to the next.
+fn alone(rate: PhyRate) -> (f64, f64) {
+    let mut length = AmpduLength::default();
+    while length.mpdus() < 32
+        && length.with(mpdu(Bytes::new(1514))).get() <= 65_535
+        && rate.ppdu(length.with(mpdu(Bytes::new(1514))), Band::Ghz5) <= Duration::from_millis(4)
+    {
+        length.push(mpdu(Bytes::new(1514)));
+    }
+    let (frames, psdu, answer) = match length.mpdus() {
+        0 | 1 => (1, rate.single(Bytes::new(1538)), Response::Ack),
+        n => (n, length.bytes(), Response::BlockAck),
+    };
+    let cycle = 43e-6 + 7.5 * 9e-6 + rate.exchange(psdu, answer, Band::Ghz5).as_secs_f64();
+    (f64::from(frames), cycle)
+}
+
+#[test]
+fn one_stations_goodput_is_arithmetic_for_every_rate() {
+    let mut worst: f64 = 0.0;
+    for rate in PhyRate::all().filter(|rate| rate.format() != Format::Ofdm) {
+        let (frames, cycle) = alone(rate);
+        let want = frames / cycle;
+        // After 1000 exchanges the mean of their backoffs is known to 1.3 us.
+        let time = Duration::from_secs_f64(cycle * 1_000.0);
+        let (_, sink) = saturate(&one_station(rate, Scheme::FqMac), &[(AP, NodeId(1))], 100, time);
+        let got = sink.packets[0][0] as f64 / time.as_secs_f64();
+        let off = got / want - 1.0;
+        worst = worst.max(off.abs());
+        assert!(off.abs() < 0.01, "{rate}: {got} frames/s, not {want}");
+    }
+    println!("worst of all rates: {:.2} %", worst * 100.0);
+}
+
+#[test]
+fn a_single_packet_on_an_idle_medium_takes_aifs_and_one_exchange() {
+    let mut cell = Cell::new(&one_station(rate("ofdm 54mbit"), Scheme::Airtime), 1).unwrap();
+    let mut log = Log::default();
+    cell.enqueue(AP, NodeId(1), full(1), Time::ZERO, &mut log);
+    // AIFS 43, PPDU 252, SIFS 16, Ack 28.
+    assert_eq!(cell.due(), Some(Time::from_nanos(43_000)));
+    cell.advance(Time::from_nanos(43_000), &mut log);
+    assert_eq!(cell.due(), Some(Time::from_nanos(339_000)));
+    cell.advance(Time::from_nanos(339_000), &mut log);
+    let (from, to, packet, times) = log.delivered[0];
+    assert_eq!((from, to, packet.id), (AP, NodeId(1), 1));
+    assert_eq!((times.enqueued, times.dequeued), (Time::ZERO, Time::ZERO));
+    assert_eq!(
+        (times.received, times.delivered),
+        (Time::from_nanos(339_000), Time::from_nanos(339_000))
+    );
+    assert_eq!(times.transmissions, 1);
+    assert_eq!(cell.due(), None);
+    assert_eq!(cell.stats().busy, Duration::from_micros(296));
+    let charged = cell.transmitter(NodeId(1)).peer_stats(AP).airtime_rx;
+    assert_eq!(charged, Duration::from_micros(296), "the receiver is charged too");
+}
+
+/// Video at 54 Mbit/s: exchanges of 296 us, SIFS 16 apart: 9 of them are 2792 us, 10 are 3104. The access point's limit is 3000 us,
+/// its AIFS 16 + 9 = 25 us.
+#[test]
+fn video_goes_on_for_its_txop_limit() {
+    let mut cell = Cell::new(&one_station(rate("ofdm 54mbit"), Scheme::FqMac), 1).unwrap();
+    let mut log = Log::default();
+    for id in 0..20 {
+        let tid = Tid::new(5).unwrap();
+        cell.enqueue(AP, NodeId(1), Datagram { tid, ..full(id) }, Time::ZERO, &mut log);
+    }
+    while let Some(due) = cell.due() {
+        cell.advance(due, &mut log);
+    }
+    let ends: Vec<u64> = log.delivered.iter().map(|d| d.3.delivered.as_nanos() / 1_000).collect();
+    assert_eq!(ends.len(), 20);
+    let gaps: Vec<u64> = ends.windows(2).map(|w| w[1] - w[0]).collect();
+    assert_eq!(ends[0], 25 + 296);
+    for (i, &gap) in gaps.iter().enumerate() {
+        if i % 9 == 8 {
+            let backoff = gap - 296 - 25;
+            assert!(
+                backoff % 9 == 0 && backoff <= 7 * 9,
+                "a new contention after {} exchanges: {gap}",
+                i + 1
+            );
+        } else {
+            assert_eq!(gap, 16 + 296, "exchange {}", i + 1);
+        }
+    }
+}
+
+#[test]
+fn a_collision_costs_all_that_collide_and_is_repeated() {
+    let mut spec = CellSpec::new(vec![
+        StationSpec::new("a", rate("ofdm 54mbit")),
+        StationSpec::new("b", rate("ofdm 6mbit")),
+    ]);
+    spec.stations[0].weight = 100;
+    let mut cell = Cell::new(&spec, 1).unwrap();
+    let mut log = Log::default();
+    for node in [1, 2] {
+        cell.enqueue(NodeId(node), AP, full(u64::from(node)), Time::ZERO, &mut log);
+    }
+    cell.advance(Time::from_nanos(43_000), &mut log);
+    // Both transmit. The longer PPDU, 1538 bytes at 6 Mbit/s: 12326 / 24 = 513.6, 514 symbols, 2076 us; then SIFS 16 and Ack 44.
+    assert_eq!(cell.due(), Some(Time::from_nanos((43 + 2076 + 60) * 1_000)));
+    while let Some(due) = cell.due() {
+        cell.advance(due, &mut log);
+    }
+    assert_eq!((cell.stats().collisions % 2, cell.stats().losses), (0, 0));
+    assert!(cell.stats().collisions >= 2);
+    assert_eq!(cell.stats().transmissions, cell.stats().collisions + 2);
+    assert_eq!(log.delivered.len(), 2);
+    assert!(log.delivered.iter().all(|d| d.3.transmissions >= 2));
+    assert_eq!(cell.station_stats(0).up.collisions, cell.station_stats(1).up.collisions);
+}
+
+#[test]
+fn a_frame_is_given_up_after_as_many_transmissions_as_may_be() {
+    let mut spec = one_station(rate("ht mcs 0"), Scheme::Fifo);
+    spec.stations[0].error = 0.999_999;
+    spec.access_point.retries = 4;
+    let mut cell = Cell::new(&spec, 1).unwrap();
+    let mut log = Log::default();
+    for id in 0..3 {
+        cell.enqueue(AP, NodeId(1), full(id), Time::ZERO, &mut log);
+    }
+    while let Some(due) = cell.due() {
+        cell.advance(due, &mut log);
+    }
+    assert_eq!((log.delivered.len(), log.dropped.len(), cell.packets()), (0, 3, 0));
+    assert_eq!(cell.station_stats(0).down.sent.transmissions, 12);
+    assert_eq!(cell.stats().losses, cell.stats().transmissions);
+}
+
+#[test]
+fn mpdus_are_lost_at_the_links_error_rate() {
+    let mut spec = one_station(rate("ht mcs 7 sgi"), Scheme::Airtime);
+    spec.stations[0].error = 0.3;
+    spec.access_point.retries = 64;
+    let (cell, _) = saturate(&spec, &[(AP, NodeId(1))], 200, Duration::from_secs(10));
+    let down = cell.station_stats(0).down;
+    let n = down.sent.transmissions as f64;
+    let arrived = down.packets as f64 / n;
+    // Within four standard deviations.
+    assert!((arrived - 0.7).abs() < 4.0 * (0.21 / n).sqrt(), "{arrived} of {n}");
+    assert_eq!(down.sent.given_up, 0, "0.3^64");
+    // The other direction has its own, and nothing to lose.
+    assert_eq!(cell.station_stats(0).up.sent.transmissions, 0);
+}
+
+#[test]
+fn stations_that_all_send_up_reach_bianchis_throughput() {
+    for n in [1, 2, 5, 10, 20, 50] {
+        let mut stations: Vec<_> = (0..n)
+            .map(|i| StationSpec::new(&format!("s{i}"), rate("ofdm 54mbit")))
+            .collect();
+        for station in &mut stations {
+            station.node.retries = 255;
+        }
+        let pairs: Vec<_> = (1..=n).map(|node| (NodeId(node), AP)).collect();
+        let time = Duration::from_secs(20);
+        let (cell, sink) = saturate(&CellSpec::new(stations), &pairs, 3, time);
+        let got = sink.packets.iter().map(|p| p[1]).sum::<u64>() as f64 / 20.0;
+        let aifs = 43e-6;
+        let want = frames_per_second(n, aifs + 296e-6, aifs + 252e-6 + 60e-6);
+        let collided = cell.stats().collisions as f64 / cell.stats().transmissions as f64;
+        println!(
+            "{n} stations: {got:.1} frames/s, Bianchi {want:.1}: {:+.2} %; {:.3} of transmissions collide",
+            (got / want - 1.0) * 100.0,
+            collided
+        );
+        assert!(
+            (got / want - 1.0).abs() < 0.03,
+            "{n} stations: {got} frames/s, not {want}"
+        );
+    }
+}
+
+#[test]
+fn rate_control_finds_the_links_rate() {
+    let mut spec = one_station(rate("ht mcs 5 sgi"), Scheme::FqMac);
+    spec.rate_control = RateControl::Simple;
+    let (cell, sink) = saturate(&spec, &[(AP, NodeId(1))], 200, Duration::from_secs(10));
+    let (frames, cycle) = alone(rate("ht mcs 5 sgi"));
+    let share = sink.packets[0][0] as f64 / 10.0 / (frames / cycle);
+    // One aggregate in 16 goes to a probe of a rate that the link does not carry, and doubles the window once.
+    assert!((0.88..0.95).contains(&share), "{share}");
+    assert!(cell.stats().losses > 0);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_events() {
+    let run = |seed| {
+        let mut spec = CellSpec::new(vec![
+            StationSpec::new("a", rate("ht mcs 15 sgi")),
+            StationSpec::new("b", rate("ht mcs 0 sgi")),
+        ]);
+        spec.stations[0].error = 0.2;
+        let mut cell = Cell::new(&spec, seed).unwrap();
+        let mut log = Log::default();
+        for id in 0..300 {
+            let (from, to) = [(AP, NodeId(1)), (NodeId(2), AP), (AP, NodeId(2))][id as usize % 3];
+            cell.enqueue(from, to, full(id), Time::ZERO, &mut log);
+        }
+        while let Some(due) = cell.due() {
+            cell.advance(due, &mut log);
+        }
+        log.delivered
+    };
+    assert_eq!(run(5), run(5));
+    assert_ne!(run(5), run(6));
+}
+
+#[test]
+fn statistics_start_over() {
+    let spec = one_station(rate("ht mcs 7"), Scheme::Fifo);
+    let (mut cell, _) = saturate(&spec, &[(AP, NodeId(1))], 200, Duration::from_millis(500));
+    cell.begin(Time::from_millis(500));
+    assert_eq!(cell.stats(), CellStats::default());
+    assert_eq!(cell.station_stats(0).down.packets, 0);
+    let mut log = Log::default();
+    while let Some(due) = cell.due() {
+        cell.advance(due, &mut log);
+    }
+    assert_eq!(cell.station_stats(0).down.packets, log.delivered.len() as u64);
+    assert!(cell.stats().busy > Duration::ZERO);
+}
+
+fn scheme() -> impl Strategy<Value = Scheme> {
+    prop::sample::select(Scheme::ALL.to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    /// Under any losses, rates and schemes every packet is delivered or dropped, once, in order within its TID, and in the end
+    /// nobody is left with anything.
+    #[test]
+    fn packets_are_conserved_and_in_order(
+        seed in any::<u64>(),
+        schemes in (scheme(), scheme()),
+        errors in prop::collection::vec(prop::sample::select(vec![0.0, 0.1, 0.5, 0.9]), 8),
+        rates in prop::collection::vec(
+            prop::sample::select(vec!["ht mcs 0", "ht mcs 15 sgi", "vht mcs 9 80mhz nss 2", "ofdm 6mbit", "ofdm 54mbit"]), 4),
+        retries in 1u8..12,
+        limit in 1u32..200,
+        simple in any::<bool>(),
+        standard in any::<bool>(),
+        script in prop::collection::vec((0u16..4, any::<bool>(), 0u8..8, 60u64..1515, 0u64..3_000), 1..400),
+    ) {
+        let mut spec = CellSpec::new(
+            rates.iter().enumerate().map(|(i, text)| StationSpec {
+                error: errors[2 * i],
+                error_up: errors[2 * i + 1],
+                ..StationSpec::new(&format!("s{i}"), rate(text))
+            }).collect(),
+        );
+        spec.access_point.scheme = schemes.0;
+        for node in spec.stations.iter_mut().map(|station| &mut station.node).chain([&mut spec.access_point]) {
+            node.retries = retries;
+            node.limit = limit;
+        }
+        for station in &mut spec.stations {
+            station.node.scheme = schemes.1;
+        }
+        if simple {
+            spec.rate_control = RateControl::Simple;
+        }
+        if standard {
+            spec.edca.access_point = EdcaTable::STANDARD;
+        }
+        let mut cell = Cell::new(&spec, seed).unwrap();
+        let mut log = Log::default();
+        let mut now = Time::ZERO;
+        let offered = script.len();
+        for (id, (station, up, tid, size, gap)) in (0..).zip(script) {
+            now += Duration::from_micros(gap / 10);
+            while let Some(due) = cell.due().filter(|&due| due < now) {
+                cell.advance(due, &mut log);
+            }
+            let node = NodeId::of_station(station);
+            let (from, to) = if up { (node, AP) } else { (AP, node) };
+            // A flow for each TID of each station: packets of one flow stay in order in the queues too.
+            let flow = u32::from(station) * 8 + u32::from(tid);
+            cell.enqueue(from, to, Datagram { id, size, tid: Tid::new(tid).unwrap(), flow }, now, &mut log);
+            prop_assert_eq!((log.delivered.len() + log.dropped.len()) as u64 + cell.packets(), id + 1);
+        }
+        while let Some(due) = cell.due() {
+            prop_assert!(due >= now);
+            now = due;
+            cell.advance(now, &mut log);
+        }
+        prop_assert_eq!(cell.packets(), 0, "nobody is left with anything");
+        prop_assert_eq!(log.delivered.len() + log.dropped.len(), offered);
+        let mut ids: Vec<u64> = log.delivered.iter().map(|d| d.2.id).chain(log.dropped.iter().map(|d| d.1.packet.id)).collect();
+        ids.sort_unstable();
+        prop_assert!(ids.iter().copied().eq(0..offered as u64), "each once");
+        let mut last = std::collections::BTreeMap::new();
+        for (from, to, packet, times) in &log.delivered {
+            prop_assert!(times.enqueued <= times.dequeued && times.dequeued < times.received);
+            prop_assert!(times.received <= times.delivered && times.transmissions <= retries);
+            if let Some(before) = last.insert((from, to, packet.tid), packet.id) {
+                prop_assert!(before < packet.id, "{:?} after {}", packet, before);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! An 802.11 cell as a plain value that is told the time: physical layer, EDCA, aggregation and Block Acks, and the queues
+//! above them as Linux had them before and after 2016.
+//!
+//! Source: IEEE 802.11-2020 clauses 10, 17, 19 and 21; seed 002; seed 000 section 7.
+
+mod aggregate;
+mod airtime;
+mod ampdu;
+#[cfg(test)]
+mod bianchi;
+mod category;
+mod cell;
+mod contention;
+mod driver_fifo;
+mod duration;
+mod edca;
+mod error;
+mod frame;
+mod longest;
+mod queue_spec;
+mod queues;
+mod rate_control;
+mod rates;
+mod receiver;
+mod retry;
+mod round;
+mod round_robin;
+mod spec;
+#[cfg(test)]
+mod test_packet;
+mod transmitter;
+
+pub use airtime::{AirtimeScheduler, Driver};
+pub use ampdu::{AMPDU_MAX, AmpduLength, BLOCK_ACK_WINDOW, mpdu};
+pub use category::{AccessCategory, NodeId, Tid};
+pub use cell::{Cell, CellSink, CellStats, FrameTimes, LinkStats, StationStats};
+pub use duration::{ACK, BLOCK_ACK, Band, PPDU_MAX, Response};
+pub use edca::{EdcaParams, EdcaSpec, EdcaTable};
+pub use error::WifiError;
+pub use frame::{Aggregate, Frame, FrameSink, WifiPacket};
+pub use queue_spec::{DEFAULT_WEIGHT, NodeSpec, PeerSpec, Scheme};
+pub use queues::{PeerTid, TidStats, WifiQueues, WifiQueuesParams};
+pub use rate_control::RateControl;
+pub use rates::{Format, Guard, PhyRate, RateError, Width};
+pub use round_robin::RoundRobin;
+pub use spec::{CellSpec, StationSpec};
+pub use transmitter::{Completion, PeerStats, Transmitter};

@@ -1,0 +1,274 @@
+//! What can be set of one node's sending side.
+
+use crate::{BLOCK_ACK_WINDOW, NodeId, PPDU_MAX, PhyRate, WifiError};
+use sojourn_qdisc::{CodelParams, QdiscSpec};
+use sojourn_units::{Bytes, Duration};
+
+/// How a node queues what it sends. Source: seed 002 section 3.2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scheme {
+    /// `pfifo_fast`, or another discipline, above the driver's own FIFOs.
+    Fifo,
+    /// `fq_codel` above the driver's own FIFOs.
+    FqCodel,
+    /// The queues of Algorithms 1 and 2 inside the MAC; stations take turns by aggregates.
+    FqMac,
+    /// The same queues; stations take turns by airtime, Algorithm 3.
+    #[default]
+    Airtime,
+}
+
+impl Scheme {
+    /// All, in the order of the paper's figures.
+    pub const ALL: [Self; 4] = [Self::Fifo, Self::FqCodel, Self::FqMac, Self::Airtime];
+
+    /// The name in scenarios: `fifo`, `fq_codel`, `fq_mac`, `airtime`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fifo => "fifo",
+            Self::FqCodel => "fq_codel",
+            Self::FqMac => "fq_mac",
+            Self::Airtime => "airtime",
+        }
+    }
+
+    /// The scheme of this name; `None` for any other.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+
+    /// Whether a queue discipline stands above queues of the driver.
+    #[must_use]
+    pub const fn has_qdisc(self) -> bool {
+        matches!(self, Self::Fifo | Self::FqCodel)
+    }
+
+    /// The discipline above the driver where none is named, in `tc`'s words; `None` for a scheme without one.
+    #[must_use]
+    pub const fn default_qdisc(self) -> Option<&'static str> {
+        match self {
+            Self::Fifo => Some("pfifo_fast limit 1000"),
+            Self::FqCodel => Some("fq_codel"),
+            Self::FqMac | Self::Airtime => None,
+        }
+    }
+}
+
+/// The weight of a station that has none of its own. Source: mac80211, `IEEE80211_DEFAULT_AIRTIME_WEIGHT`.
+pub const DEFAULT_WEIGHT: u32 = 256;
+
+/// One node's sending side. What a scheme does not use is checked all the same.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each a key of a scenario"
+)]
+pub struct NodeSpec {
+    /// How it queues.
+    pub scheme: Scheme,
+    /// The discipline of each access category above the driver's queues; `None` for the scheme's own
+    /// ([`Scheme::default_qdisc`]). Only for a scheme that has one.
+    pub qdisc: Option<QdiscSpec>,
+    /// Frames of an access category in the driver at most, those in the hardware queue included; beyond it they wait in the
+    /// discipline. Source: ath9k, `ATH_MAX_QDEPTH`: 512 / 4 - 5 = 123; iwlwifi: 256.
+    pub driver_frames: u32,
+    /// Aggregates of an access category in the hardware queue at most. Source: ath9k, seed 002 section 3.1.
+    pub hardware_queue: u32,
+    /// Frames in an aggregate at most. Source: ath9k, `ATH_AMPDU_SUBFRAME_DEFAULT`.
+    pub aggregate_frames: u32,
+    /// How long an aggregate's PPDU may be at most; a single frame may be longer. Source: ath9k, 4 ms.
+    pub aggregate_time: Duration,
+    /// How often a frame is sent at most. Source: ath9k, `ATH_MAX_SW_RETRIES` of the time.
+    pub retries: u8,
+    /// Queues that all TIDs share. Source: mac80211, `fq_init(4096)`.
+    pub queues: u32,
+    /// Packets in all of them at most. Source: mac80211, `fq.h`.
+    pub limit: u32,
+    /// Memory of all packets in them at most, as [`sojourn_qdisc::memory_of`] counts. Source: mac80211, 16 MiB with VHT.
+    pub memory: Bytes,
+    /// Bytes that a queue may send in its turn. Source: mac80211.
+    pub quantum: u32,
+    /// Airtime that a station of weight 256 may use in its turn. Source: ath9k, `ATH_AIRTIME_QUANTUM`.
+    pub airtime_quantum: Duration,
+    /// Whether what is sent to a station is charged to it.
+    pub airtime_tx: bool,
+    /// Whether what is received from a station is charged to it.
+    pub airtime_rx: bool,
+    /// `CoDel`'s target. Source: mac80211.
+    pub codel_target: Duration,
+    /// `CoDel`'s interval. Source: mac80211.
+    pub codel_interval: Duration,
+    /// Whether `CoDel` marks packets that can be marked.
+    pub ecn: bool,
+    /// Whether a slow station gets target 50 ms, interval 300 ms and no marking. Slow is an expected throughput below 6 Mbit/s
+    /// times the number of stations. Source: mac80211, `sta_update_codel_params` (4.11 to 6.13).
+    pub slow_station_codel: bool,
+}
+
+impl Default for NodeSpec {
+    fn default() -> Self {
+        Self::ACCESS_POINT
+    }
+}
+
+impl NodeSpec {
+    /// An access point with airtime fairness.
+    pub const ACCESS_POINT: Self = Self {
+        scheme: Scheme::Airtime,
+        qdisc: None,
+        driver_frames: 123,
+        hardware_queue: 2,
+        aggregate_frames: 32,
+        aggregate_time: Duration::from_millis(4),
+        retries: 10,
+        queues: 4096,
+        limit: 8192,
+        memory: Bytes::new(16 << 20),
+        quantum: 300,
+        airtime_quantum: Duration::from_micros(300),
+        airtime_tx: true,
+        airtime_rx: true,
+        codel_target: Duration::from_millis(20),
+        codel_interval: Duration::from_millis(100),
+        ecn: true,
+        slow_station_codel: false,
+    };
+    /// A laptop: FIFOs, 256 frames in the driver. Source: iwlwifi.
+    pub const STATION: Self = Self {
+        scheme: Scheme::Fifo,
+        driver_frames: 256,
+        ..Self::ACCESS_POINT
+    };
+
+    /// Checks every option; `who` names the node in the error: `wifi`, `wifi.stations[1]`.
+    ///
+    /// # Errors
+    /// [`WifiError`] for the first option that cannot be used.
+    pub fn validate(&self, who: &str) -> Result<(), WifiError> {
+        if let Some(qdisc) = &self.qdisc {
+            if !self.scheme.has_qdisc() {
+                let rule = format!("left out with the scheme {}, which has none", self.scheme.name());
+                return Err(WifiError::new(who, "qdisc", quoted(qdisc), rule));
+            }
+            if qdisc.kind() == "tbf" {
+                let rule = "a discipline that never makes a packet wait for tokens";
+                return Err(WifiError::new(who, "qdisc", quoted(qdisc), rule));
+            }
+        }
+        let window = u64::from(BLOCK_ACK_WINDOW);
+        let frame = sojourn_qdisc::memory_of(sojourn_qdisc::MTU);
+        let window_rule = format!("1 to {window} (the Block Ack window)");
+        let memory_rule = format!("{frame}b (one full frame) to 4294967295b");
+        for (field, value, low, high, rule) in [
+            ("driver_frames", u64::from(self.driver_frames), 1, 65_536, "1 to 65536"),
+            ("hardware_queue", u64::from(self.hardware_queue), 1, 64, "1 to 64"),
+            (
+                "aggregate_frames",
+                u64::from(self.aggregate_frames),
+                1,
+                window,
+                &window_rule,
+            ),
+            ("retries", u64::from(self.retries), 1, 255, "1 to 255"),
+            ("queues", u64::from(self.queues), 1, 65_536, "1 to 65536"),
+            ("limit", u64::from(self.limit), 1, 1 << 24, "1 to 16777216"),
+            ("memory", self.memory.get(), frame, u64::from(u32::MAX), &memory_rule),
+            ("quantum", u64::from(self.quantum), 1, 1 << 20, "1 to 1048576"),
+        ] {
+            if value < low || value > high {
+                return Err(WifiError::new(who, field, value.to_string(), rule));
+            }
+        }
+        let longest_turn = Duration::from_secs(1);
+        let longest_codel = Duration::from_micros(u64::from(u32::MAX));
+        let (us, one) = (Duration::from_micros(1), Duration::from_nanos(1));
+        let ppdu_rule = format!("1ns to {PPDU_MAX} (the longest PPDU)");
+        let codel_rule = "1ns to 4294.967295s (32 bits of microseconds)";
+        for (field, value, low, high, rule) in [
+            ("aggregate_time", self.aggregate_time, one, PPDU_MAX, ppdu_rule.as_str()),
+            ("airtime_quantum", self.airtime_quantum, us, longest_turn, "1us to 1s"),
+            ("codel_target", self.codel_target, one, longest_codel, codel_rule),
+            ("codel_interval", self.codel_interval, one, longest_codel, codel_rule),
+        ] {
+            if value < low || value > high {
+                return Err(WifiError::new(who, field, value.to_string(), rule));
+            }
+        }
+        Ok(())
+    }
+
+    /// The discipline of each access category above the driver's queues; `None` for a scheme without one.
+    #[must_use]
+    pub fn above_driver(&self) -> Option<QdiscSpec> {
+        let default = || QdiscSpec::parse(self.scheme.default_qdisc()?, None).ok();
+        self.qdisc.clone().or_else(default)
+    }
+
+    /// `CoDel` of a station's queues.
+    ///
+    /// Source: mac80211. Its one-packet test sees the backlog of the one queue, and spares only a queue's last packet: mac80211
+    /// leaves the MTU of `codel_params` at zero.
+    #[must_use]
+    pub fn codel(&self, slow: bool) -> CodelParams {
+        let own = CodelParams {
+            target: self.codel_target,
+            interval: self.codel_interval,
+            ecn: self.ecn,
+            mtu: Bytes::new(0),
+            ..CodelParams::DEFAULT
+        };
+        if slow && self.slow_station_codel {
+            return CodelParams {
+                target: Duration::from_millis(50),
+                interval: Duration::from_millis(300),
+                ecn: false,
+                ..own
+            };
+        }
+        own
+    }
+}
+
+fn quoted(qdisc: &QdiscSpec) -> String {
+    format!("\"{qdisc}\"")
+}
+
+/// A node that is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerSpec {
+    /// Who.
+    pub node: NodeId,
+    /// At which rate.
+    pub rate: PhyRate,
+    /// Its share of the airtime, relative to the other peers; only the scheme `airtime` looks at it.
+    pub weight: u32,
+}
+
+impl PeerSpec {
+    /// A peer with the default weight.
+    #[must_use]
+    pub const fn new(node: NodeId, rate: PhyRate) -> Self {
+        Self {
+            node,
+            rate,
+            weight: DEFAULT_WEIGHT,
+        }
+    }
+
+    /// Checks the weight; `who` names the peer in the error.
+    ///
+    /// # Errors
+    /// [`WifiError`] unless the weight is 1 to 65535.
+    pub fn validate(&self, who: &str) -> Result<(), WifiError> {
+        if !(1..=65_535).contains(&self.weight) {
+            return Err(WifiError::new(who, "weight", self.weight.to_string(), "1 to 65535"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

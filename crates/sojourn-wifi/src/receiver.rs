@@ -1,0 +1,113 @@
+//! The receiver's side of a Block Ack agreement: frames leave it in the order of their sequence numbers.
+
+use crate::retry::ahead;
+use crate::{BLOCK_ACK_WINDOW, Frame};
+use sojourn_units::Time;
+
+/// Half of the sequence numbers: what lies further ahead counts as behind.
+const HALF: u16 = 1 << 11;
+
+/// A frame that waits, with the time when it came.
+type Slot<P> = Option<(Frame<P>, Time)>;
+
+/// One TID of one sender: the receive reorder buffer.
+///
+/// A frame is released when all before it have come, or when the window moves over the gap: because a frame came that lies beyond
+/// the window, or because the sender said so (BlockAckReq) after it gave a frame up. There is no timer, as the standard has none.
+///
+/// Source: IEEE 802.11-2020 section 10.25.6.6.
+#[derive(Clone, Debug)]
+pub(crate) struct Reorder<P> {
+    /// The first sequence number that has not come.
+    start: u16,
+    /// Frames that came out of order, by sequence number modulo the window.
+    held: Box<[Slot<P>]>,
+    /// How many.
+    holds: u16,
+}
+
+impl<P> Default for Reorder<P> {
+    fn default() -> Self {
+        Self {
+            start: 0,
+            held: (0..BLOCK_ACK_WINDOW).map(|_| None).collect(),
+            holds: 0,
+        }
+    }
+}
+
+impl<P> Reorder<P> {
+    /// A frame came. It and those it releases go to `release` in order, each with the time when it came. A frame from behind the
+    /// window comes back: a duplicate, or one that was given up.
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        frame: Frame<P>,
+        now: Time,
+        mut release: impl FnMut(Frame<P>, Time),
+    ) -> Option<Frame<P>> {
+        let sequence = frame.sequence;
+        let distance = ahead(sequence, self.start);
+        if distance == 0 && self.holds == 0 {
+            self.start = ahead(self.start + 1, 0);
+            release(frame, now);
+            return None;
+        }
+        if distance >= HALF {
+            return Some(frame);
+        }
+        if distance >= BLOCK_ACK_WINDOW {
+            self.move_to(ahead(sequence, BLOCK_ACK_WINDOW - 1), &mut release);
+        }
+        let slot = &mut self.held[usize::from(sequence % BLOCK_ACK_WINDOW)];
+        if slot.is_some() {
+            return Some(frame);
+        }
+        *slot = Some((frame, now));
+        self.holds += 1;
+        self.release_run(&mut release);
+        None
+    }
+
+    /// The sender's window starts at `start` now: nothing before it will come any more.
+    pub(crate) fn announced(&mut self, start: u16, mut release: impl FnMut(Frame<P>, Time)) {
+        if ahead(start, self.start) < HALF {
+            self.move_to(start, &mut release);
+            self.release_run(&mut release);
+        }
+    }
+
+    /// Frames that wait for others.
+    pub(crate) fn holds(&self) -> u16 {
+        self.holds
+    }
+
+    /// Releases what is held before `start`, gaps or not.
+    fn move_to(&mut self, start: u16, release: &mut impl FnMut(Frame<P>, Time)) {
+        while self.start != start && self.holds > 0 {
+            self.release_start(release);
+            self.start = ahead(self.start + 1, 0);
+        }
+        self.start = start;
+    }
+
+    /// Releases what is held without a gap from the start on.
+    fn release_run(&mut self, release: &mut impl FnMut(Frame<P>, Time)) {
+        while self.holds > 0 && self.release_start(release) {
+            self.start = ahead(self.start + 1, 0);
+        }
+    }
+
+    fn release_start(&mut self, release: &mut impl FnMut(Frame<P>, Time)) -> bool {
+        let taken = self.held[usize::from(self.start % BLOCK_ACK_WINDOW)].take();
+        let Some((frame, came)) = taken else {
+            return false;
+        };
+        self.holds -= 1;
+        release(frame, came);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+use super::*;
+use crate::{NodeId, Tid};
+use proptest::prelude::*;
+use sojourn_units::Bytes;
+
+fn frame(sequence: u16) -> Frame<u16> {
+    Frame {
+        packet: sequence,
+        peer: NodeId::ACCESS_POINT,
+        tid: Tid::BEST_EFFORT,
+        size: Bytes::new(1514),
+        enqueued: Time::ZERO,
+        dequeued: Time::ZERO,
+        sequence,
+        transmissions: 1,
+    }
+}
+
+#[derive(Default)]
+struct Receiver {
+    reorder: Reorder<u16>,
+    released: Vec<u16>,
+}
+
+impl Receiver {
+    /// False for a frame that came back.
+    fn receive(&mut self, sequence: u16) -> bool {
+        let released = &mut self.released;
+        let back = self
+            .reorder
+            .receive(frame(sequence), Time::ZERO, |f, _| released.push(f.sequence));
+        back.is_none()
+    }
+
+    fn announced(&mut self, start: u16) {
+        let released = &mut self.released;
+        self.reorder.announced(start, |f, _| released.push(f.sequence));
+    }
+}
+
+#[test]
+fn a_gap_holds_back_what_is_behind_it_until_it_is_filled() {
+    let mut receiver = Receiver::default();
+    for sequence in [0, 2, 3, 5] {
+        assert!(receiver.receive(sequence));
+    }
+    assert_eq!(receiver.released, [0]);
+    assert_eq!(receiver.reorder.holds(), 3);
+    receiver.receive(1);
+    assert_eq!(receiver.released, [0, 1, 2, 3]);
+    receiver.receive(4);
+    assert_eq!(receiver.released, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(receiver.reorder.holds(), 0);
+}
+
+#[test]
+fn the_senders_window_start_releases_what_waited_for_a_frame_that_was_given_up() {
+    let mut receiver = Receiver::default();
+    for sequence in [1, 2, 4] {
+        receiver.receive(sequence);
+    }
+    receiver.announced(1);
+    assert_eq!(receiver.released, [1, 2]);
+    receiver.announced(4);
+    assert_eq!(receiver.released, [1, 2, 4]);
+    assert!(receiver.receive(5));
+    assert_eq!(receiver.released, [1, 2, 4, 5]);
+    receiver.announced(2);
+    assert!(receiver.receive(6), "a window does not move back");
+}
+
+#[test]
+fn a_frame_beyond_the_window_moves_it() {
+    let mut receiver = Receiver::default();
+    for sequence in [1, 3, 63] {
+        receiver.receive(sequence);
+    }
+    assert_eq!(receiver.released, [] as [u16; 0]);
+    // The window becomes 2 to 65: 1 is released, the gap at 2 remains.
+    receiver.receive(65);
+    assert_eq!(receiver.released, [1]);
+    receiver.receive(2);
+    assert_eq!(receiver.released, [1, 2, 3]);
+}
+
+#[test]
+fn duplicates_and_frames_from_behind_the_window_come_back() {
+    let mut receiver = Receiver::default();
+    assert!(receiver.receive(0));
+    assert!(!receiver.receive(0));
+    assert!(receiver.receive(2));
+    assert!(!receiver.receive(2));
+    assert!(!receiver.receive(4095));
+}
+
+#[test]
+fn sequence_numbers_wrap() {
+    let mut receiver = Receiver::default();
+    receiver.announced(2000);
+    receiver.announced(4000);
+    receiver.announced(4094);
+    for sequence in [4095, 1, 0, 4094] {
+        assert!(receiver.receive(sequence));
+    }
+    assert_eq!(receiver.released, [4094, 4095, 0, 1]);
+}
+
+proptest! {
+    /// Whatever comes, from anywhere: releases are in order, and every frame is released, held or comes back.
+    #[test]
+    fn nothing_is_released_out_of_order_or_lost(
+        steps in prop::collection::vec((0u16..90, any::<bool>()), 1..300),
+    ) {
+        let mut receiver = Receiver::default();
+        let (mut base, mut taken) = (0u16, 0usize);
+        for (step, announce) in steps {
+            if announce && step % 5 == 0 {
+                base = (base + step / 5) % 4096;
+                receiver.announced(base);
+            } else {
+                taken += usize::from(receiver.receive((base + step) % 4096));
+            }
+        }
+        prop_assert_eq!(receiver.released.len() + usize::from(receiver.reorder.holds()), taken);
+        for pair in receiver.released.windows(2) {
+            let step = ahead(pair[1], pair[0]);
+            prop_assert!((1..HALF).contains(&step), "{:?}", pair);
+        }
+    }
+}

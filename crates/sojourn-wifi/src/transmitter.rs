@@ -1,0 +1,541 @@
+//! One node's sending side: queues, scheduler, hardware queue, retries.
+
+use crate::aggregate::{AggregateLimits, build};
+use crate::driver_fifo::{DriverFifo, tids_of};
+use crate::queue_spec::{NodeSpec, PeerSpec, Scheme};
+use crate::retry::Originator;
+use crate::{
+    AccessCategory, Aggregate, AirtimeScheduler, Band, Driver, Frame, FrameSink, NodeId, PeerTid, PhyRate, RoundRobin,
+    Tid, TidStats, WifiError, WifiPacket, WifiQueues, WifiQueuesParams,
+};
+use sojourn_qdisc::{Backlog, DropReason, Dropped};
+use sojourn_units::{Bytes, Duration, Rate, Time};
+use std::collections::VecDeque;
+
+/// What became of the frames of an aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// For whom they were.
+    pub peer: NodeId,
+    /// Their traffic identifier.
+    pub tid: Tid,
+    /// How many arrived.
+    pub arrived: u32,
+    /// How many will be sent again.
+    pub retried: u32,
+    /// How many were given up.
+    pub given_up: u32,
+    /// The start of the Block Ack window, if the receiver must be told by a BlockAckReq: the window has moved over frames that
+    /// were given up, for which the receiver would wait.
+    pub window_start: Option<u16>,
+}
+
+/// What a node counts for each peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeerStats {
+    /// Airtime of what was sent to it, as the caller reported it at completion.
+    pub airtime_tx: Duration,
+    /// Airtime of what was received from it.
+    pub airtime_rx: Duration,
+    /// Aggregates (and single frames) sent to it.
+    pub aggregates: u64,
+    /// Frames in them: transmissions of MPDUs.
+    pub transmissions: u64,
+    /// Their packets' sizes.
+    pub bytes: Bytes,
+    /// Transmissions of frames that had been sent before.
+    pub retries: u64,
+    /// Frames given up at the limit of transmissions.
+    pub given_up: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Peer {
+    node: NodeId,
+    limits: AggregateLimits,
+    stats: PeerStats,
+    /// By access category: which of its two TIDs has the next turn.
+    turn: [usize; 4],
+}
+
+/// Where new frames come from.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one of a node, never moved")]
+enum Source<P> {
+    Driver(DriverFifo<P>),
+    Queues(WifiQueues<P>),
+}
+
+#[derive(Clone, Debug)]
+enum Scheduler {
+    RoundRobin(RoundRobin),
+    Airtime(AirtimeScheduler),
+}
+
+impl Scheduler {
+    #[inline]
+    fn wake(&mut self, peer: u16, category: AccessCategory) {
+        match self {
+            Self::RoundRobin(round) => round.wake(peer, category),
+            Self::Airtime(airtime) => airtime.wake(peer, category),
+        }
+    }
+}
+
+/// All but the scheduler: what the scheduler drives.
+#[derive(Clone, Debug)]
+struct Sender<P> {
+    spec: NodeSpec,
+    band: Band,
+    peers: Vec<Peer>,
+    source: Source<P>,
+    /// By [`PeerTid::index`].
+    originators: Vec<Originator<P>>,
+    /// By access category: built aggregates, the first one on the air or about to be.
+    hardware: [VecDeque<Aggregate<P>>; 4],
+    /// Vectors of completed aggregates, for the next ones.
+    spare: Vec<Vec<Frame<P>>>,
+}
+
+/// One node's sending side, under one of the four schemes of seed 002 section 3.2.
+///
+/// Packets come by [`Transmitter::enqueue`]. What is to be sent next in an access category is [`Transmitter::head`]; when it was sent,
+/// [`Transmitter::completed`] says what arrived. Nothing here knows of contention.
+#[derive(Clone, Debug)]
+pub struct Transmitter<P> {
+    sender: Sender<P>,
+    scheduler: Scheduler,
+    /// By number of a node its place among the peers.
+    places: Vec<Option<u16>>,
+}
+
+impl<P: WifiPacket> Transmitter<P> {
+    /// A node with nothing queued. `name` names it: in errors, and for the random streams of its disciplines, derived from `seed`.
+    ///
+    /// # Errors
+    /// [`WifiError`] for an option or a peer that cannot be used.
+    pub fn new(spec: &NodeSpec, peers: &[PeerSpec], band: Band, seed: u64, name: &str) -> Result<Self, WifiError> {
+        spec.validate(name)?;
+        if peers.is_empty() || peers.len() > 4096 {
+            return Err(WifiError::new(name, "peers", peers.len().to_string(), "1 to 4096"));
+        }
+        let mut places = Vec::new();
+        for (place, peer) in peers.iter().enumerate() {
+            peer.validate(name)?;
+            let node = usize::from(peer.node.0);
+            if places.len() <= node {
+                places.resize(node + 1, None);
+            }
+            if places[node].replace(place as u16).is_some() {
+                return Err(WifiError::new(
+                    name,
+                    "peers",
+                    format!("node {node} twice"),
+                    "each node once",
+                ));
+            }
+        }
+        let nodes: Vec<NodeId> = peers.iter().map(|p| p.node).collect();
+        let source = if let Some(qdisc) = spec.above_driver() {
+            Source::Driver(DriverFifo::new(&qdisc, spec.driver_frames, &nodes, seed, name))
+        } else {
+            let params = WifiQueuesParams {
+                queues: spec.queues,
+                limit: spec.limit,
+                memory: spec.memory,
+                quantum: spec.quantum,
+                codel: spec.codel(false),
+            };
+            Source::Queues(WifiQueues::new(params, &nodes))
+        };
+        let scheduler = if spec.scheme == Scheme::Airtime {
+            let weights: Vec<u32> = peers.iter().map(|p| p.weight).collect();
+            Scheduler::Airtime(AirtimeScheduler::new(spec.airtime_quantum, &weights))
+        } else {
+            Scheduler::RoundRobin(RoundRobin::new(peers.len()))
+        };
+        let peer = |p: &PeerSpec| Peer {
+            node: p.node,
+            limits: AggregateLimits::new(p.rate, band, spec.aggregate_frames, spec.aggregate_time),
+            stats: PeerStats::default(),
+            turn: [0; 4],
+        };
+        let mut transmitter = Self {
+            sender: Sender {
+                spec: spec.clone(),
+                band,
+                peers: peers.iter().map(peer).collect(),
+                source,
+                originators: peers
+                    .iter()
+                    .flat_map(|_| (0..8).map(|_| Originator::default()))
+                    .collect(),
+                hardware: std::array::from_fn(|_| VecDeque::new()),
+                spare: Vec::new(),
+            },
+            scheduler,
+            places,
+        };
+        for place in 0..peers.len() {
+            transmitter.sender.choose_codel(place);
+        }
+        Ok(transmitter)
+    }
+
+    /// Queues a packet for `peer`, with the traffic identifier that it says.
+    ///
+    /// # Panics
+    /// For a peer that was not given to [`Transmitter::new`].
+    pub fn enqueue(&mut self, peer: NodeId, packet: P, now: Time, drops: &mut dyn FrameSink<P>) {
+        let to = PeerTid {
+            peer: self.place(peer),
+            tid: packet.tid(),
+        };
+        let category = to.tid.access_category();
+        let scheduler = &mut self.scheduler;
+        match &mut self.sender.source {
+            Source::Driver(driver) => driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category)),
+            Source::Queues(queues) => {
+                queues.enqueue(packet, to, now, drops);
+                scheduler.wake(to.peer, category);
+            }
+        }
+        self.schedule(category, now, drops);
+    }
+
+    /// The front of the hardware queue of `category`: what contends for the medium.
+    #[inline]
+    #[must_use]
+    pub fn head(&self, category: AccessCategory) -> Option<&Aggregate<P>> {
+        self.sender.hardware[category.index()].front()
+    }
+
+    /// Aggregates in the hardware queue of `category`.
+    #[must_use]
+    pub fn hardware_queue(&self, category: AccessCategory) -> usize {
+        self.sender.hardware[category.index()].len()
+    }
+
+    /// The aggregate at the head of `category` was sent and took `airtime`. Bit i of `received` says that its frame i arrived; none
+    /// says that there was no answer. Frames that arrived are appended to `arrived` in order; the others are sent again, or
+    /// dropped if they were sent as often as may be.
+    ///
+    /// A frame that failed goes into its TID's retry queue and leads the next aggregate built; one that was built already goes
+    /// before it, so the receiver sees gaps. Deviation: voice frames are no part of a Block Ack agreement in Linux, and the hardware
+    /// sends one again before any other: here too, so that it stays at the head, at the rate of the moment.
+    ///
+    /// # Panics
+    /// If the hardware queue is empty.
+    pub fn completed(
+        &mut self,
+        category: AccessCategory,
+        received: u64,
+        airtime: Duration,
+        now: Time,
+        arrived: &mut Vec<Frame<P>>,
+        drops: &mut dyn FrameSink<P>,
+    ) -> Completion {
+        let sender = &mut self.sender;
+        let hardware = &mut sender.hardware[category.index()];
+        let mut aggregate = hardware
+            .pop_front()
+            .expect("only what is in the hardware queue can be sent");
+        let (peer, tid) = (aggregate.peer, aggregate.tid);
+        let place = self.places[usize::from(peer.0)].expect("aggregates are built for peers only");
+        let peer_tid = PeerTid { peer: place, tid };
+        let stats = &mut sender.peers[usize::from(place)].stats;
+        let originator = &mut sender.originators[peer_tid.index()];
+
+        stats.airtime_tx += airtime;
+        stats.aggregates += 1;
+        stats.transmissions += aggregate.frames.len() as u64;
+        if let (Scheduler::Airtime(scheduler), true) = (&mut self.scheduler, sender.spec.airtime_tx) {
+            scheduler.charge(place, category, airtime);
+        }
+        let mut completion = Completion {
+            peer,
+            tid,
+            arrived: 0,
+            retried: 0,
+            given_up: 0,
+            window_start: None,
+        };
+        for (i, mut frame) in aggregate.frames.drain(..).enumerate() {
+            stats.bytes += frame.size;
+            stats.retries += u64::from(frame.transmissions > 0);
+            frame.transmissions += 1;
+            if received >> i & 1 == 1 {
+                originator.acknowledged(frame.sequence);
+                completion.arrived += 1;
+                arrived.push(frame);
+            } else if frame.transmissions >= sender.spec.retries {
+                originator.give_up(frame.sequence);
+                completion.given_up += 1;
+                let drop = Dropped {
+                    packet: frame.packet,
+                    reason: DropReason::RetryLimit,
+                    sojourn: now.since(frame.enqueued),
+                };
+                drops.dropped(peer, drop);
+            } else {
+                completion.retried += 1;
+                originator.retry(frame);
+            }
+        }
+        stats.given_up += u64::from(completion.given_up);
+        completion.window_start = originator.advance();
+        if category == AccessCategory::Voice
+            && let Some(frame) = originator.take_retry()
+        {
+            let limits = &sender.peers[usize::from(place)].limits;
+            (aggregate.rate, aggregate.airtime) = (limits.rate, limits.single(frame.size));
+            aggregate.frames.push(frame);
+            sender.hardware[category.index()].push_front(aggregate);
+        } else {
+            sender.spare.push(aggregate.frames);
+        }
+        let scheduler = &mut self.scheduler;
+        if let Source::Driver(driver) = &mut sender.source {
+            let gone = completion.arrived + completion.given_up;
+            driver.completed(category, gone, now, drops, |peer| scheduler.wake(peer, category));
+        }
+        if completion.retried > 0 {
+            scheduler.wake(place, category);
+        }
+        self.schedule(category, now, drops);
+        completion
+    }
+
+    /// Something from `peer` was received and took `airtime`.
+    ///
+    /// # Panics
+    /// For a peer that was not given to [`Transmitter::new`].
+    pub fn on_receive(&mut self, peer: NodeId, category: AccessCategory, airtime: Duration) {
+        let place = self.place(peer);
+        self.sender.peers[usize::from(place)].stats.airtime_rx += airtime;
+        if let (Scheduler::Airtime(scheduler), true) = (&mut self.scheduler, self.sender.spec.airtime_rx) {
+            scheduler.charge(place, category, airtime);
+        }
+    }
+
+    /// Aggregates to `peer` are built at `rate` from now on; those in the hardware queue stay as they are.
+    ///
+    /// # Panics
+    /// For a peer that was not given to [`Transmitter::new`].
+    pub fn set_rate(&mut self, peer: NodeId, rate: PhyRate) {
+        let place = usize::from(self.place(peer));
+        let Sender { spec, band, peers, .. } = &mut self.sender;
+        if peers[place].limits.rate != rate {
+            peers[place].limits = AggregateLimits::new(rate, *band, spec.aggregate_frames, spec.aggregate_time);
+            self.sender.choose_codel(place);
+        }
+    }
+
+    /// Fills the hardware queue of `category`.
+    #[inline]
+    fn schedule(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>) {
+        let mut driver = Building {
+            sender: &mut self.sender,
+            now,
+            drops,
+        };
+        match &mut self.scheduler {
+            Scheduler::RoundRobin(round) => round.schedule(category, &mut driver),
+            Scheduler::Airtime(airtime) => airtime.schedule(category, &mut driver),
+        }
+    }
+
+    #[inline]
+    fn place(&self, peer: NodeId) -> u16 {
+        let place = self.places.get(usize::from(peer.0)).copied().flatten();
+        place.expect("packets are for peers that the transmitter was told of")
+    }
+
+    fn peer_tid(&self, peer: NodeId, tid: Tid) -> PeerTid {
+        PeerTid {
+            peer: self.place(peer),
+            tid,
+        }
+    }
+
+    /// What was counted for a peer.
+    ///
+    /// # Panics
+    /// Here and below: for a peer that was not given to [`Transmitter::new`].
+    #[must_use]
+    pub fn peer_stats(&self, peer: NodeId) -> PeerStats {
+        self.sender.peers[usize::from(self.place(peer))].stats
+    }
+
+    /// What was counted for a traffic identifier of a peer.
+    #[must_use]
+    pub fn tid_stats(&self, peer: NodeId, tid: Tid) -> TidStats {
+        let of = self.peer_tid(peer, tid);
+        match &self.sender.source {
+            Source::Driver(driver) => driver.stats(of),
+            Source::Queues(queues) => queues.stats(of),
+        }
+    }
+
+    /// What a traffic identifier of a peer has queued; under a discipline, what it has in the driver.
+    #[must_use]
+    pub fn tid_backlog(&self, peer: NodeId, tid: Tid) -> Backlog {
+        let of = self.peer_tid(peer, tid);
+        match &self.sender.source {
+            Source::Driver(driver) => driver.backlog(of),
+            Source::Queues(queues) => queues.backlog(of),
+        }
+    }
+
+    /// What the discipline of an access category holds; `None` under a scheme without one.
+    #[must_use]
+    pub fn qdisc_backlog(&self, category: AccessCategory) -> Option<Backlog> {
+        match &self.sender.source {
+            Source::Driver(driver) => Some(driver.qdisc_backlog(category)),
+            Source::Queues(_) => None,
+        }
+    }
+
+    /// The airtime that a peer may still use, in nanoseconds: `deficit` of debugfs. `None` without an airtime scheduler.
+    #[must_use]
+    pub fn credit(&self, peer: NodeId, category: AccessCategory) -> Option<i64> {
+        match &self.scheduler {
+            Scheduler::Airtime(scheduler) => Some(scheduler.credit(self.place(peer), category)),
+            Scheduler::RoundRobin(_) => None,
+        }
+    }
+
+    /// Packets held anywhere: queued, built into aggregates, to be sent again.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        let sender = &self.sender;
+        let queued = match &sender.source {
+            Source::Driver(driver) => driver.packets(),
+            Source::Queues(queues) => queues.packets(),
+        };
+        let waiting = |o: &Originator<P>| o.retries() + usize::from(o.held.is_some());
+        let waiting: usize = sender.originators.iter().map(waiting).sum();
+        let built: usize = sender.hardware.iter().flatten().map(|a| a.frames.len()).sum();
+        queued + (waiting + built) as u64
+    }
+
+    /// Counters start over.
+    pub fn begin(&mut self) {
+        for peer in &mut self.sender.peers {
+            peer.stats = PeerStats::default();
+        }
+        match &mut self.sender.source {
+            Source::Driver(driver) => driver.begin(),
+            Source::Queues(queues) => queues.begin(),
+        }
+    }
+}
+
+impl<P: WifiPacket> Sender<P> {
+    /// Sets the peer's `CoDel` by its rate. Source: `sta_update_codel_params`: slow is below 6 Mbit/s times the stations.
+    fn choose_codel(&mut self, place: usize) {
+        let Source::Queues(queues) = &mut self.source else {
+            return;
+        };
+        let threshold = Rate::from_mbit(6 * self.peers.len() as u64);
+        let slow = self.peers[place].limits.expected_throughput() < threshold;
+        queues.set_codel(place as u16, self.spec.codel(slow));
+    }
+
+    /// Whether a TID has frames to be sent again or new packets.
+    #[inline]
+    fn has_packets(&self, of: PeerTid) -> bool {
+        let originator = &self.originators[of.index()];
+        let backlog = match &self.source {
+            Source::Driver(driver) => driver.backlog(of),
+            Source::Queues(queues) => queues.backlog(of),
+        };
+        backlog.packets > 0 || originator.retries() > 0 || originator.held.is_some()
+    }
+
+    /// Whether a TID has any that its Block Ack window allows. A frame to be sent again is always inside.
+    #[inline]
+    fn can_send(&self, of: PeerTid) -> bool {
+        let originator = &self.originators[of.index()];
+        originator.retries() > 0 || (originator.window_is_open() && self.has_packets(of))
+    }
+}
+
+/// The traffic identifiers of an access category of a peer.
+fn tids(peer: u16, category: AccessCategory) -> impl Iterator<Item = PeerTid> {
+    tids_of(category).into_iter().map(move |tid| PeerTid { peer, tid })
+}
+
+/// The sender at one moment.
+struct Building<'a, P> {
+    sender: &'a mut Sender<P>,
+    now: Time,
+    drops: &'a mut dyn FrameSink<P>,
+}
+
+impl<P: WifiPacket> Driver for Building<'_, P> {
+    #[inline]
+    fn hardware_queue_is_full(&self, category: AccessCategory) -> bool {
+        self.sender.hardware[category.index()].len() >= self.sender.spec.hardware_queue as usize
+    }
+
+    #[inline]
+    fn queue_is_empty(&self, station: u16, category: AccessCategory) -> bool {
+        !tids(station, category).any(|of| self.sender.has_packets(of))
+    }
+
+    #[inline]
+    fn window_is_closed(&self, station: u16, category: AccessCategory) -> bool {
+        !tids(station, category).any(|of| self.sender.can_send(of))
+    }
+
+    /// The two TIDs of the access category take turns. Voice is not aggregated.
+    fn build_aggregate(&mut self, station: u16, category: AccessCategory) {
+        let (now, drops) = (self.now, &mut *self.drops);
+        let turn = self.sender.peers[usize::from(station)].turn[category.index()];
+        let tids = [turn, 1 - turn].map(|i| PeerTid {
+            peer: station,
+            tid: tids_of(category)[i],
+        });
+        let from = if self.sender.can_send(tids[0]) {
+            tids[0]
+        } else {
+            tids[1]
+        };
+        let Sender {
+            spec,
+            peers,
+            source,
+            originators,
+            hardware,
+            spare,
+            ..
+        } = &mut *self.sender;
+        let peer = &mut peers[usize::from(station)];
+        peer.turn[category.index()] = if from == tids[0] { 1 - turn } else { turn };
+        let most = match category {
+            AccessCategory::Voice => 1,
+            _ => spec.aggregate_frames as usize,
+        };
+        let next_packet = || match source {
+            Source::Driver(driver) => driver.dequeue(from),
+            Source::Queues(queues) => queues.dequeue(from, now, drops),
+        };
+        let built = build(
+            (peer.node, from.tid),
+            &peer.limits,
+            most,
+            &mut originators[from.index()],
+            next_packet,
+            now,
+            spare.pop().unwrap_or_default(),
+        );
+        match built {
+            Ok(aggregate) => hardware[category.index()].push_back(aggregate),
+            Err(frames) => spare.push(frames),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
