@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The crates whose code a record depends on; how it is carried to Python is no part of it.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     "sojourn-units",
     "sojourn-qdisc",
     "sojourn-tcp",
+    "sojourn-wifi",
     "sojourn-bed",
     "sojourn-sim",
 ];

@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from sojourn.results import Cell, Run
 
-#: One row for each value of each time series: `name` is a flow, a probe or a direction of the bottleneck.
+#: One row for each value of each time series: `name` is a flow, a probe, a station or a direction of the bottleneck.
 SERIES_SCHEMA = {
     "t_s": pl.Float64,
     "metric": pl.String,
@@ -66,7 +66,8 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
 
     Metrics are `goodput_mbit`, `cwnd_segments`, `backlog_packets`, `drops` and `packets` (both cumulative), at
     the end of each bin, `rtt_ms`, at the time a probe was sent, and of a voice stream `voip_delay_ms` (mean),
-    `voip_max_ms`, `voip_sent` and `voip_lost`, of the packets sent in the bin, at its end.
+    `voip_max_ms`, `voip_sent` and `voip_lost`, of the packets sent in the bin, at its end. With a cell there is
+    `airtime_ms` of each station in each bin; a UDP flow has no `cwnd_segments`.
     """
     stored = record["series"]
     direction = {"up": "up", "down": "down"} | {flow["name"]: flow["direction"] for flow in record["flows"]}
@@ -74,6 +75,9 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
         _part(stored["t_s"], metric, name, direction.get(name), values)
         for metric in BINNED
         for name, values in stored[metric].items()
+    ]
+    parts += [
+        _part(stored["t_s"], "airtime_ms", name, None, values) for name, values in stored.get("airtime_ms", {}).items()
     ]
     parts += [_part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()]
     direction |= {

@@ -201,7 +201,7 @@ impl Qdisc {
         dict.set_item("packets", stats.sent_packets)?;
         dict.set_item("bytes", stats.sent_bytes)?;
         dict.set_item("drops", stats.dropped())?;
-        for reason in DropReason::ALL {
+        for reason in DropReason::OF_A_QDISC {
             dict.set_item(format!("drops_{}", reason.name()), stats.drops[reason.index()])?;
         }
         dict.set_item("marks", stats.marks)?;

@@ -49,6 +49,12 @@ impl Histogram {
         self.max = self.max.max(d);
     }
 
+    /// Durations recorded.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     pub(crate) fn mean_ms(&self) -> f64 {
         if self.count == 0 {
             0.0

@@ -2,6 +2,7 @@
 
 use crate::calendar::Slot;
 use crate::meter::Meter;
+use crate::network::Hop;
 use crate::packet::{Packet, Segments};
 use crate::scenario::Impairment;
 use crate::spared::Spared;
@@ -78,9 +79,18 @@ pub(crate) struct Egress {
     pub(crate) slot: Slot,
 }
 
+/// What a link is beside an egress and a delay.
+#[derive(Debug)]
+pub(crate) enum Air {
+    /// Packets are lost, or late.
+    Impaired(Box<Weather>),
+    /// It leads through a cell.
+    Cell(Hop),
+}
+
 /// What befalls packets after an egress.
 #[derive(Debug)]
-pub(crate) struct Air {
+pub(crate) struct Weather {
     impairment: Impairment,
     losses: Stream,
     jitters: Stream,
@@ -90,7 +100,7 @@ pub(crate) struct Air {
     pub(crate) lost: u64,
 }
 
-impl Air {
+impl Weather {
     /// Its streams are those of `name`.
     pub(crate) fn new(impairment: Impairment, seed: u64, name: &str) -> Self {
         Self {
@@ -128,7 +138,7 @@ pub(crate) struct Link {
     pub(crate) egress: Option<Egress>,
     pub(crate) delay: Duration,
     /// If something befalls packets here.
-    pub(crate) air: Option<Box<Air>>,
+    pub(crate) air: Option<Air>,
     /// Arrivals are at multiples of this; zero for any time.
     pub(crate) tick: Duration,
     /// Packets under way, in the order of arrival. The delay is constant, so a FIFO with one wake-up serves them all.
@@ -137,6 +147,16 @@ pub(crate) struct Link {
     pub(crate) slot: Option<Slot>,
     /// Where a packet goes from here, by route: another link, or [`END`].
     pub(crate) next: Vec<u16>,
+}
+
+impl Link {
+    /// What befalls packets after the egress, if something does.
+    pub(crate) fn weather(&self) -> Option<&Weather> {
+        match &self.air {
+            Some(Air::Impaired(weather)) => Some(weather),
+            Some(Air::Cell(_)) | None => None,
+        }
+    }
 }
 
 /// The packet has arrived at its host.

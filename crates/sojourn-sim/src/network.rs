@@ -3,6 +3,7 @@
 use crate::scenario::Impairment;
 use sojourn_qdisc::QdiscSpec;
 use sojourn_units::{Bytes, Duration, Rate};
+use sojourn_wifi::CellSpec;
 use std::collections::VecDeque;
 use thiserror::Error;
 
@@ -13,6 +14,21 @@ pub struct NodeId(pub(crate) u16);
 /// A link of a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub(crate) u16);
+
+/// A cell of a [`Network`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CellId(pub(crate) u16);
+
+/// A way through a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Which cell.
+    pub cell: CellId,
+    /// Who sends.
+    pub from: sojourn_wifi::NodeId,
+    /// To whom: one of the two is the access point.
+    pub to: sojourn_wifi::NodeId,
+}
 
 /// How a link's egress keeps its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +131,8 @@ pub struct Network {
     nodes: Vec<String>,
     links: Vec<LinkSpec>,
     impairments: Vec<(LinkId, Impairment)>,
+    cells: Vec<CellSpec>,
+    hops: Vec<(LinkId, Hop)>,
 }
 
 impl Network {
@@ -147,6 +165,28 @@ impl Network {
     pub(crate) fn impairment(&self, link: usize) -> Impairment {
         let found = self.impairments.iter().rfind(|(l, _)| usize::from(l.0) == link);
         found.map_or(Impairment::default(), |(_, impairment)| *impairment)
+    }
+
+    /// A new cell.
+    pub fn add_cell(&mut self, cell: CellSpec) -> CellId {
+        self.cells.push(cell);
+        CellId((self.cells.len() - 1) as u16)
+    }
+
+    /// `link`, which has no egress of its own, leads through the air; its delay comes after that.
+    pub fn lead_through(&mut self, link: LinkId, hop: Hop) {
+        self.hops.push((link, hop));
+    }
+
+    /// The cells, in the order of adding.
+    pub(crate) fn cells(&self) -> &[CellSpec] {
+        &self.cells
+    }
+
+    /// The way through a cell that link `link` is, if it is one.
+    pub(crate) fn hop(&self, link: usize) -> Option<Hop> {
+        let found = self.hops.iter().rfind(|(l, _)| usize::from(l.0) == link);
+        found.map(|(_, hop)| *hop)
     }
 
     /// The links, in the order of adding.
@@ -192,7 +232,7 @@ impl Network {
     pub(crate) fn check_route(&self, route: &[LinkId]) -> Result<(), NetworkError> {
         let takes_time = |l: &LinkId| {
             let link = &self.links[usize::from(l.0)];
-            link.egress.is_some() || !link.delay.is_zero()
+            link.egress.is_some() || !link.delay.is_zero() || self.hop(usize::from(l.0)).is_some()
         };
         if route.iter().any(takes_time) {
             return Ok(());

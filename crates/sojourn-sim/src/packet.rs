@@ -198,6 +198,12 @@ impl Segments {
         segment
     }
 
+    /// How many are under way.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.all.len() - self.free.len()
+    }
+
     /// The packet was dropped.
     pub(crate) fn discard(&mut self, packet: &Packet) {
         if packet.is_tcp() {

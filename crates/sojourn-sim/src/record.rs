@@ -5,9 +5,11 @@ pub(crate) mod downloads;
 mod make;
 pub(crate) mod pages;
 mod voice;
+mod wifi;
 
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub(crate) use make::{assemble, at_end};
+pub use wifi::{WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
 use serde::Serialize;
 use std::borrow::Cow;
@@ -97,21 +99,24 @@ pub struct DropGapsRecord {
     pub cv: Option<f64>,
 }
 
-/// One TCP flow.
+/// One flow. Of a UDP flow the counters of TCP are zero or `None`.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowRecord {
     /// Its name.
     pub name: String,
-    /// `tcp`.
+    /// `tcp`, `udp`.
     pub kind: &'static str,
     /// `up` or `down`.
     pub direction: &'static str,
-    /// `cubic`, `reno`.
+    /// `cubic`, `reno`; `none` of UDP.
     pub congestion_control: &'static str,
     /// Base RTT, ms.
     pub base_rtt_ms: f64,
     /// Payload delivered over the measured window, Mbit/s.
     pub goodput_mbit: f64,
+    /// What only a UDP flow has.
+    #[serde(flatten)]
+    pub udp: Option<UdpRecord>,
     /// Segments with data (or a FIN) sent, retransmissions included.
     pub segments_sent: u64,
     /// Retransmissions.
@@ -143,6 +148,17 @@ pub struct FlowRecord {
     /// Flows and probes whose packets share one of 1024 queues with this flow's in either direction. Empty on a kernel, which
     /// does not tell its hashes.
     pub queue_shared_with: Vec<String>,
+}
+
+/// The datagrams of a UDP flow, over the measured window.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct UdpRecord {
+    /// Sent.
+    pub sent: u64,
+    /// That did not arrive though one that was sent later did; what is still under way at the end is not among them.
+    pub lost: u64,
+    /// Share of them in those that arrived or were lost; 0 without any.
+    pub loss: f64,
 }
 
 /// One probe, over the measured window.
@@ -360,6 +376,9 @@ pub struct SeriesRecord {
     pub drops: PerDirection<Vec<u64>>,
     /// Departures so far.
     pub packets: PerDirection<Vec<u64>>,
+    /// Airtime of each station in each bin, of what was sent to it and received from it, ms; absent without a cell.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub airtime_ms: BTreeMap<String, Vec<f64>>,
     /// Probe samples.
     pub rtt: BTreeMap<String, ProbeSeries>,
     /// Voice streams.
@@ -423,6 +442,9 @@ pub struct Record {
     pub downloads: Vec<DownloadRecord>,
     /// The bottleneck.
     pub bottleneck: Bottlenecks,
+    /// The cell; absent without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wifi: Option<WifiRecord>,
     /// Counters of TCP by host and by the names of `/proc/net/netstat`, over the measured window; only of `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp_counters: Option<BTreeMap<String, BTreeMap<String, u64>>>,

@@ -7,12 +7,14 @@ use crate::network::LinkId;
 use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record};
 use crate::scenario::{
-    BottleneckScenario, CongestionControl, Direction, ProbeKindScenario, Scenario, control_not_modelled, not_modelled,
+    Access, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport,
+    control_not_modelled, not_modelled,
 };
 use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
-use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
+use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell, wifi_dumbbell};
 use crate::traffic::download::DownloadSpec;
+use crate::traffic::flood::FloodSpec;
 use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
 use sojourn_tcp::TcpParams;
@@ -75,7 +77,7 @@ impl Run {
             }),
             None => Err(SimError::NotModelled(not_modelled(name, b.qdisc.kind()))),
         };
-        let (network, paths) = dumbbell(&DumbbellSpec {
+        let spec = DumbbellSpec {
             up: side("qdisc_up", &s.up)?,
             down: side("qdisc_down", &s.down)?,
             edge_rate: s.edge_rate,
@@ -83,7 +85,11 @@ impl Run {
             rtts: rtts.clone(),
             delay_tick: s.delay_tick,
             spare_acks: s.spare_acks,
-        });
+        };
+        let (network, paths) = match &s.wifi {
+            Some(wifi) => wifi_dumbbell(&spec, &wifi.cell),
+            None => dumbbell(&spec),
+        };
         let paths = Paths { rtts, paths };
         let mut simulator = Simulator::new(&network, s.seed, s.sample_interval)?;
         let begin = Time::ZERO + s.lead;
@@ -92,7 +98,7 @@ impl Run {
         add_web(s, &paths, &mut simulator, begin)?;
         add_downloads(s, &paths, &mut simulator, begin)?;
         if let Some((points, capture)) = tap {
-            let mut tap = Tap::new(points, capture, &paths.paths, s.edge_rate.is_some());
+            let mut tap = Tap::new(points, capture, &paths.paths, s.edge_rate.is_some(), s.wifi.is_some());
             conversations::open_all(s, &simulator, &mut tap);
             simulator.tap = Some(Box::new(tap));
         }
@@ -147,7 +153,7 @@ impl Run {
     }
 }
 
-/// The paths of the dumbbell by their base RTT.
+/// The paths by station and, of each, by base RTT.
 struct Paths {
     rtts: Vec<Duration>,
     paths: Vec<Path>,
@@ -155,12 +161,12 @@ struct Paths {
 
 impl Paths {
     /// The way of a packet that goes in `direction`, and the way back.
-    fn ways(&self, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
+    fn ways(&self, access: Access, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
         let i = self
             .rtts
             .binary_search(&rtt)
             .expect("every RTT in use was given to the dumbbell");
-        let p = &self.paths[i];
+        let p = &self.paths[access.station * self.rtts.len() + i];
         match direction {
             Direction::Up => (p.up.clone(), p.down.clone()),
             Direction::Down => (p.down.clone(), p.up.clone()),
@@ -174,10 +180,22 @@ fn modelled(name: &str, control: CongestionControl) -> Result<Algorithm, SimErro
     control.modelled().ok_or_else(missing)
 }
 
-/// The TCP flows.
+/// The flows.
 fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+    let start_of = |f: &FlowScenario| begin + f.start + draws::start(s.seed, &f.name, s.start_jitter);
     for f in &s.flows {
-        let (route, back) = paths.ways(f.rtt, f.direction);
+        simulator.set_dscp(f.access.dscp);
+        let (route, back) = paths.ways(f.access, f.rtt, f.direction);
+        if let (Transport::Udp, Some(rate)) = (f.transport, f.rate) {
+            simulator.add_flood(FloodSpec {
+                name: f.name.clone(),
+                route,
+                back,
+                rate,
+                start: start_of(f),
+            })?;
+            continue;
+        }
         simulator.add_flow(FlowSpec {
             name: f.name.clone(),
             route,
@@ -186,7 +204,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
                 congestion_control: modelled(&f.name, f.congestion_control)?,
                 ..s.tcp.clone()
             },
-            start: begin + f.start + draws::start(s.seed, &f.name, s.start_jitter),
+            start: start_of(f),
             bytes: f.bytes,
             write_rate: f.rate,
             writes: f.writes,
@@ -199,11 +217,12 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
 fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     for p in &s.probes {
         let start = Time::ZERO + draws::phase(s.seed, p);
+        simulator.set_dscp(p.access.dscp);
         let (kind, direction) = match p.kind {
             ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up),
             ProbeKindScenario::UdpRr(timeout) => (ProbeKind::RequestResponse { timeout }, Direction::Up),
             ProbeKindScenario::Voip(direction, voice) => {
-                let (route, back) = paths.ways(p.rtt, direction);
+                let (route, back) = paths.ways(p.access, p.rtt, direction);
                 simulator.add_voip(VoipSpec {
                     name: p.name.clone(),
                     route,
@@ -218,7 +237,7 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
             ProbeKindScenario::Isochronous(direction, interval) => (ProbeKind::Isochronous { interval }, direction),
             ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction),
         };
-        let (route, back) = paths.ways(p.rtt, direction);
+        let (route, back) = paths.ways(p.access, p.rtt, direction);
         simulator.add_probe(ProbeSpec {
             name: p.name.clone(),
             kind,
@@ -235,7 +254,8 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
 /// The web clients.
 fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     for w in &s.web {
-        let (route, back) = paths.ways(w.rtt, Direction::Up);
+        simulator.set_dscp(w.access.dscp);
+        let (route, back) = paths.ways(w.access, w.rtt, Direction::Up);
         simulator.add_web(WebSpec {
             name: w.name.clone(),
             route,
@@ -260,7 +280,8 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
 /// The downloads.
 fn add_downloads(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     for d in &s.downloads {
-        let (route, back) = paths.ways(d.rtt, d.direction);
+        simulator.set_dscp(d.access.dscp);
+        let (route, back) = paths.ways(d.access, d.rtt, d.direction);
         simulator.add_download(DownloadSpec {
             name: d.name.clone(),
             route,
@@ -286,3 +307,6 @@ pub fn run(scenario: Scenario) -> Result<Record, SimError> {
     while matches!(run.advance(), Progress::Running(_)) {}
     Ok(run.finish())
 }
+
+#[cfg(test)]
+mod tests;

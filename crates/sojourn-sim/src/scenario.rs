@@ -3,6 +3,7 @@
 //! This is the one place where a scenario is validated. Times, rates and sizes are in `tc`'s spelling; every key has a
 //! default but `duration`; an unknown key is refused.
 
+mod access;
 mod backend;
 mod control;
 mod download;
@@ -10,13 +11,16 @@ mod load;
 mod path;
 mod reading;
 mod text;
+mod wifi;
 
+pub use access::Access;
 pub use backend::Backend;
 pub(crate) use backend::not_modelled;
 pub use control::CongestionControl;
 pub(crate) use control::not_modelled as control_not_modelled;
 pub use download::DownloadScenario;
 pub use path::Impairment;
+pub use wifi::WifiScenario;
 
 use sojourn_qdisc::Discipline;
 use sojourn_tcp::TcpParams;
@@ -52,6 +56,13 @@ const FLOWS_MAX: usize = 10_000;
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
 /// A bare acknowledgement with three SACK blocks, bytes.
 const LARGEST_ACK: u64 = 94;
+/// A datagram of a UDP flow on the wire, bytes: 1472 of payload in a packet of 1500.
+pub(crate) const UDP_FRAME: u16 = 1514;
+/// The payload in it.
+pub(crate) const UDP_PAYLOAD: u16 = 1472;
+/// Largest payload of a TCP segment in an MSDU of 2304 bytes, of which LLC and SNAP take 8, IPv4 20 and TCP 32. Source: IEEE
+/// 802.11-2020 section 9.2.4.7.1.
+const WIFI_MSS_MAX: u16 = 2304 - 8 - 20 - 32;
 /// Most bins of a series.
 const BINS_MAX: u64 = 1_000_000;
 
@@ -96,14 +107,25 @@ pub struct BottleneckScenario {
     pub impairment: Impairment,
 }
 
-/// A TCP flow.
+/// What carries a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A TCP connection.
+    Tcp,
+    /// Datagrams at a constant bit rate, whatever becomes of them.
+    Udp,
+}
+
+/// A flow.
 #[derive(Clone, Debug)]
 pub struct FlowScenario {
     /// Unique name.
     pub name: String,
+    /// What carries it.
+    pub transport: Transport,
     /// Which way its data goes.
     pub direction: Direction,
-    /// Congestion control of its sender.
+    /// Congestion control of its sender; of no use to UDP.
     pub congestion_control: CongestionControl,
     /// Base RTT.
     pub rtt: Duration,
@@ -111,10 +133,12 @@ pub struct FlowScenario {
     pub start: Duration,
     /// How much it sends; `None` for as much as it can.
     pub bytes: Option<u64>,
-    /// At what rate its application writes; `None` for all at once.
+    /// At what rate its application writes; `None` for all at once. Always given for UDP: of payload.
     pub rate: Option<Rate>,
     /// How the application of a thin stream writes, from the start on; Nagle's algorithm is off.
     pub writes: Option<Writes>,
+    /// Where its client is.
+    pub access: Access,
 }
 
 /// The application writes so much at a time.
@@ -211,6 +235,8 @@ pub struct WebScenario {
     pub header_bytes: u64,
     /// Whether names are looked up.
     pub dns: bool,
+    /// Where its client is.
+    pub access: Access,
 }
 
 /// A probe.
@@ -224,6 +250,8 @@ pub struct ProbeScenario {
     pub size: u16,
     /// Base RTT of its path.
     pub rtt: Duration,
+    /// Where its client is.
+    pub access: Access,
 }
 
 /// A valid scenario.
@@ -263,6 +291,8 @@ pub struct Scenario {
     pub web: Vec<WebScenario>,
     /// Files that are sent one after the other.
     pub downloads: Vec<DownloadScenario>,
+    /// The cell through which the clients reach the first router; `None` for wires.
+    pub wifi: Option<WifiScenario>,
     /// Seed of all random streams.
     pub seed: u64,
 }
@@ -326,9 +356,16 @@ impl Scenario {
         if backend == Backend::Linux {
             backend::check_linux(&t, &tcp, delay_tick)?;
         }
-        let probes = t.probes.iter().enumerate().map(|(i, p)| load::probe(i, p, rtt));
+        let wifi = t.wifi.as_ref().map(WifiScenario::read).transpose()?;
+        let cell = wifi.as_ref();
+        if cell.is_some() && tcp.mss > WIFI_MSS_MAX {
+            let rule = format!("at most {WIFI_MSS_MAX} with wifi, whose MSDUs have 2304 bytes at most");
+            return fail("tcp.mss", tcp.mss, rule);
+        }
+        let probes = t.probes.iter().enumerate().map(|(i, p)| load::probe(i, p, rtt, cell));
         let probes: Vec<ProbeScenario> = probes.collect::<Result<_, _>>()?;
-        let data = u64::from(tcp.mss) + 66;
+        let datagrams = t.flows.iter().any(|f| f.protocol.as_deref() == Some("udp"));
+        let data = (u64::from(tcp.mss) + 66).max(if datagrams { u64::from(UDP_FRAME) } else { 0 });
         let largest_probe = probes.iter().map(|p| u64::from(p.size)).max().unwrap_or(0);
         let frame = data.max(LARGEST_ACK).max(largest_probe);
         let scenario = Self {
@@ -343,24 +380,25 @@ impl Scenario {
                 .flows
                 .iter()
                 .enumerate()
-                .map(|(i, f)| load::flow(i, f, rtt, duration, backend))
+                .map(|(i, f)| load::flow(i, f, rtt, duration, backend, cell))
                 .collect::<Result<_, _>>()?,
             probes,
             web: t
                 .web
                 .iter()
                 .enumerate()
-                .map(|(i, w)| load::web(i, w, rtt, duration, backend))
+                .map(|(i, w)| load::web(i, w, rtt, duration, backend, cell))
                 .collect::<Result<_, _>>()?,
             downloads: t
                 .downloads
                 .iter()
                 .enumerate()
-                .map(|(i, d)| download::download(i, d, rtt, duration, backend))
+                .map(|(i, d)| download::download(i, d, rtt, duration, backend, cell))
                 .collect::<Result<_, _>>()?,
             experiment: t.experiment,
             spare_acks: t.spare_acks,
             seed: t.seed,
+            wifi,
             duration,
             rtt,
             sample_interval,
@@ -443,7 +481,7 @@ impl Scenario {
             let jitter = b.impairment.jitter;
             (!jitter.is_zero()).then(|| format_duration(jitter))
         };
-        let text = Text {
+        let mut text = Text {
             experiment: self.experiment.clone(),
             duration: Some(format_duration(self.duration)),
             lead: format_duration(self.lead),
@@ -478,8 +516,29 @@ impl Scenario {
             probes: self.probes.iter().map(probe_text).collect(),
             web: self.web.iter().map(web_text).collect(),
             downloads: self.downloads.iter().map(download::download_text).collect(),
+            wifi: self.wifi.as_ref().map(WifiScenario::text),
             seed: self.seed,
         };
+        if let Some(wifi) = &self.wifi {
+            let place = |access: Access| {
+                (
+                    Some(wifi.cell.stations[access.station].name.clone()),
+                    Some(access.dscp.into()),
+                )
+            };
+            for (text, f) in text.flows.iter_mut().zip(&self.flows) {
+                (text.station, text.dscp) = place(f.access);
+            }
+            for (text, p) in text.probes.iter_mut().zip(&self.probes) {
+                (text.station, text.dscp) = place(p.access);
+            }
+            for (text, w) in text.web.iter_mut().zip(&self.web) {
+                (text.station, text.dscp) = place(w.access);
+            }
+            for (text, d) in text.downloads.iter_mut().zip(&self.downloads) {
+                (text.station, text.dscp) = place(d.access);
+            }
+        }
         // Through a Value: its maps are sorted, so the keys come in alphabetical order.
         serde_json::to_value(text).expect("a scenario is plain data")
     }

@@ -1,6 +1,6 @@
 //! Time series, sampled at a fixed interval.
 
-use sojourn_units::Time;
+use sojourn_units::{Duration, Time};
 
 /// What is sampled of a flow: bytes delivered in the measured window so far, and the window in segments.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,10 @@ pub(crate) struct LinkSeries {
 pub(crate) struct Series {
     pub(crate) times: Vec<Time>,
     pub(crate) flows: Vec<FlowSeries>,
+    /// Bytes delivered so far by each UDP flow.
+    pub(crate) floods: Vec<Vec<u64>>,
+    /// Airtime of each station so far, ns.
+    pub(crate) airtimes: Vec<Vec<u64>>,
     /// By link; those without an egress stay empty.
     pub(crate) links: Vec<LinkSeries>,
 }
@@ -37,6 +41,20 @@ impl Series {
         }
         self.flows[flow].delivered.push(delivered);
         self.flows[flow].cwnd.push(cwnd);
+    }
+
+    pub(crate) fn push_flood(&mut self, flood: usize, delivered: u64) {
+        if flood >= self.floods.len() {
+            self.floods.resize_with(flood + 1, Vec::new);
+        }
+        self.floods[flood].push(delivered);
+    }
+
+    pub(crate) fn push_airtime(&mut self, station: usize, airtime: Duration) {
+        if station >= self.airtimes.len() {
+            self.airtimes.resize_with(station + 1, Vec::new);
+        }
+        self.airtimes[station].push(airtime.as_nanos());
     }
 
     pub(crate) fn push_link(&mut self, link: usize, backlog: u64, drops: u64, packets: u64) {

@@ -1,16 +1,20 @@
 //! The engine: it carries packets and the time to the algorithms.
 
 mod download;
+mod flood;
 mod hosts;
+mod radio;
 mod setup;
 mod voip;
 mod web;
+mod window;
 
 pub(crate) use download::Download;
+pub(crate) use radio::{AirMeter, Radio};
 pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
-use crate::link::{Air, END, Egress, Link, Pacing, Sink};
+use crate::link::{Air, END, Egress, Link, Pacing, Sink, Weather};
 use crate::meter::Meter;
 use crate::network::{LinkId, Network, NetworkError, Shaping};
 use crate::packet::{Packet, Segments};
@@ -19,11 +23,13 @@ use crate::scenario::Writes;
 use crate::series::Series;
 use crate::spared::Spared;
 use crate::tap::{Passing, Tap};
+use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
 use sojourn_tcp::{Endpoint, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
+use sojourn_wifi::{Cell, Tid};
 use std::collections::VecDeque;
 use thiserror::Error;
 
@@ -42,6 +48,9 @@ pub enum SimError {
     /// A token bucket.
     #[error(transparent)]
     Qdisc(#[from] sojourn_qdisc::ParamError),
+    /// A cell.
+    #[error(transparent)]
+    Wifi(#[from] sojourn_wifi::WifiError),
 }
 
 /// A TCP flow from one node to another.
@@ -76,6 +85,8 @@ enum Owner {
     Probe(u32, bool),
     /// For the listener of this voice stream.
     Voip(u32),
+    /// For the receiver of this UDP flow.
+    Flood(u32),
     /// For this web client's servers (true) or for itself.
     Web(u32, bool),
     /// For the receivers of this download (true) or its senders.
@@ -87,6 +98,7 @@ enum Owner {
 enum LinkPart {
     Egress(u16),
     Line(u16),
+    Cell(u16),
 }
 
 /// What a timer's slot wakes.
@@ -97,6 +109,7 @@ enum Component {
     Application(u32),
     Probe(u32),
     Voip(u32),
+    Flood(u32),
     Web(u32),
     Download(u32),
     Sampler,
@@ -137,6 +150,10 @@ pub struct Simulator {
     link_parts: Vec<LinkPart>,
     components: Vec<Component>,
     pub(crate) links: Vec<Link>,
+    pub(crate) radios: Vec<Radio>,
+    /// Traffic identifier of each route's packets in a cell, and of the routes that come next.
+    tids: Vec<Tid>,
+    tid: Tid,
     /// First link of each route.
     entry: Vec<u16>,
     owners: Vec<Owner>,
@@ -144,6 +161,7 @@ pub struct Simulator {
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probe>,
     pub(crate) voips: Vec<Voip>,
+    pub(crate) floods: Vec<Flood>,
     pub(crate) webs: Vec<Web>,
     pub(crate) downloads: Vec<Download>,
     pub(crate) hashes: Vec<u32>,
@@ -177,7 +195,7 @@ impl Simulator {
         let mut slot = |part| {
             link_parts.push(part);
             match part {
-                LinkPart::Egress(_) => calendar.add_egress_slot(),
+                LinkPart::Egress(_) | LinkPart::Cell(_) => calendar.add_egress_slot(),
                 LinkPart::Line(_) => calendar.add_link_slot(),
             }
         };
@@ -213,8 +231,11 @@ impl Simulator {
             );
             let impairment = network.impairment(i);
             let name = spec.egress.as_ref().and_then(|e| e.name.clone());
-            let air = (!impairment.is_none())
-                .then(|| Box::new(Air::new(impairment, seed, &name.unwrap_or_else(|| i.to_string()))));
+            let weather = || Weather::new(impairment, seed, &name.unwrap_or_else(|| i.to_string()));
+            let air = match network.hop(i) {
+                Some(hop) => Some(Air::Cell(hop)),
+                None => (!impairment.is_none()).then(|| Air::Impaired(Box::new(weather()))),
+            };
             links.push(Link {
                 egress,
                 delay: spec.delay,
@@ -226,6 +247,16 @@ impl Simulator {
                 next: Vec::new(),
             });
         }
+        let mut radios = Vec::new();
+        for (i, spec) in network.cells().iter().enumerate() {
+            let cell = Cell::new(spec, Stream::derive_seed(seed, &format!("cell {i}")))?;
+            radios.push(Radio::new(spec.clone(), cell, slot(LinkPart::Cell(i as u16))));
+        }
+        for (i, link) in links.iter().enumerate() {
+            if let Some(Air::Cell(hop)) = &link.air {
+                radios[usize::from(hop.cell.0)].connect(i as u16, hop.from, hop.to);
+            }
+        }
         let sampler_slot = calendar.add_timer_slot();
         Ok(Self {
             now: Time::ZERO,
@@ -233,12 +264,16 @@ impl Simulator {
             link_parts,
             components: vec![Component::Sampler],
             links,
+            radios,
+            tids: Vec::new(),
+            tid: Tid::BEST_EFFORT,
             entry: Vec::new(),
             owners: Vec::new(),
             hosts: Vec::new(),
             flows: Vec::new(),
             probes: Vec::new(),
             voips: Vec::new(),
+            floods: Vec::new(),
             webs: Vec::new(),
             downloads: Vec::new(),
             hashes: Vec::new(),
@@ -289,56 +324,6 @@ impl Simulator {
         self.probes[probe].samples.iter().map(|s| (s.sent, s.delay))
     }
 
-    /// The measured window begins now: egress statistics start over, and series are sampled.
-    pub fn begin_window(&mut self, at: Time) {
-        self.now = at;
-        for link in &mut self.links {
-            if let Some(e) = &mut link.egress {
-                e.meter.begin(at);
-            }
-            if let Some(air) = &mut link.air {
-                air.lost = 0;
-            }
-        }
-        for i in 0..self.flows.len() {
-            self.flows[i].delivered_before = self.receiver(i).receiver().bytes_in_order();
-        }
-        self.calendar.set(self.sampler_slot, at + self.sample_interval);
-    }
-
-    /// The measured window ends now: TCP stops, statistics are final; probes still under way may come home.
-    pub fn end_window(&mut self, at: Time) {
-        self.now = at;
-        self.frozen = true;
-        for link in &mut self.links {
-            if let Some(e) = &mut link.egress {
-                e.meter.advance(at);
-            }
-        }
-        for host in &self.hosts {
-            self.calendar.clear(host.slot);
-        }
-        for flow in &self.flows {
-            self.calendar.clear(flow.slot);
-        }
-        self.calendar.clear(self.sampler_slot);
-        for web in &self.webs {
-            self.calendar.clear(web.slot);
-        }
-        for download in &self.downloads {
-            self.calendar.clear(download.slot);
-        }
-        for probe in &mut self.probes {
-            probe.stop();
-        }
-        for voip in &mut self.voips {
-            voip.stop();
-        }
-        if let Some(tap) = &mut self.tap {
-            tap.finish();
-        }
-    }
-
     /// Whether a probe of the measured window is still under way.
     #[must_use]
     pub fn awaits_probes(&self) -> bool {
@@ -353,10 +338,18 @@ impl Simulator {
     /// Whether anything is under way or queued anywhere.
     #[must_use]
     pub fn carries_packets(&self) -> bool {
-        self.links.iter().any(|link| {
-            let queued = link.egress.as_ref().map_or(0, |e| e.meter.backlog().packets);
-            queued > 0 || !link.line.is_empty()
-        })
+        let in_the_air = self.radios.iter().any(|radio| radio.held > 0);
+        in_the_air
+            || self.links.iter().any(|link| {
+                let queued = link.egress.as_ref().map_or(0, |e| e.meter.backlog().packets);
+                queued > 0 || !link.line.is_empty()
+            })
+    }
+
+    /// TCP segments that are neither at a host nor dropped.
+    #[cfg(test)]
+    pub(crate) fn segments_under_way(&self) -> usize {
+        self.segments.count()
     }
 
     /// Runs every event up to and including `until`.
@@ -368,6 +361,7 @@ impl Simulator {
                 match self.link_parts[slot.index()] {
                     LinkPart::Egress(link) => self.serve(link),
                     LinkPart::Line(link) => self.line_due(link),
+                    LinkPart::Cell(cell) => self.cell_due(cell),
                 }
                 self.deliver_arrived();
                 continue;
@@ -377,6 +371,7 @@ impl Simulator {
                 Component::Application(flow) => self.application_due(flow),
                 Component::Probe(probe) => self.probe_due(probe),
                 Component::Voip(voip) => self.voip_due(voip),
+                Component::Flood(flood) => self.flood_due(flood),
                 Component::Web(web) => self.web_due(web),
                 Component::Download(download) => self.download_due(download),
                 Component::Sampler => self.sample(),
@@ -501,17 +496,25 @@ impl Simulator {
         self.enter_line(link, packet, self.now + delay);
     }
 
-    /// The same where packets are lost or late.
+    /// The same where packets go through a cell, are lost or late.
     #[cold]
     #[inline(never)]
     fn propagate_through_air(&mut self, link: u16, packet: Packet, delay: Duration) {
         let l = &mut self.links[usize::from(link)];
-        let Some(air) = &mut l.air else { return };
-        if air.loses() {
+        let weather = match &mut l.air {
+            Some(Air::Impaired(weather)) => weather,
+            Some(Air::Cell(hop)) => {
+                let hop = *hop;
+                self.enter_cell(link, packet, hop);
+                return;
+            }
+            None => return,
+        };
+        if weather.loses() {
             self.segments.discard(&packet);
             return;
         }
-        let at = air.arrival(self.now + delay);
+        let at = weather.arrival(self.now + delay);
         if at == self.now && l.line.is_empty() {
             let next = l.next[usize::from(packet.route)];
             self.forward(next, packet);
@@ -569,6 +572,7 @@ impl Simulator {
             Owner::Thin(host) => self.thin_arrived(host, packet),
             Owner::Probe(probe, at_server) => self.probe_arrived(probe, at_server, packet),
             Owner::Voip(voip) => self.voips[voip as usize].on_arrival(packet.body, self.now),
+            Owner::Flood(flood) => self.flood_arrived(flood, packet.body),
             Owner::Web(web, at_server) => self.web_arrived(web, at_server, packet),
             Owner::Download(download, at_receiver) => self.download_arrived(download, at_receiver, packet),
         }

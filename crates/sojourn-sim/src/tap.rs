@@ -172,8 +172,9 @@ fn key_of(packet: &Packet) -> Key {
 }
 
 impl Tap {
-    /// Taps `points` of the five-node path whose paths are `paths`. With `edges` the links of client and server have a rate.
-    pub(crate) fn new(points: &[Point], capture: Box<dyn Capture>, paths: &[Path], edges: bool) -> Self {
+    /// Taps `points` of the five-node path whose paths are `paths`. With `edges` the links of client and server have a rate; with
+    /// `cell` those of the clients are through the air: what a client sends is seen before it is queued there.
+    pub(crate) fn new(points: &[Point], capture: Box<dyn Capture>, paths: &[Path], edges: bool, cell: bool) -> Self {
         let mut seen: BTreeMap<(Passing, u16), Vec<(usize, bool)>> = BTreeMap::new();
         for (place, point) in points.iter().enumerate() {
             for path in paths {
@@ -184,6 +185,7 @@ impl Tap {
                 // The ways are: edge, bottleneck, delay, edge.
                 let (out, into) = match point {
                     Point::UpBottleneck | Point::DownBottleneck => ((Passing::Departed, sent[1]), received[2]),
+                    Point::Client if cell => ((Passing::Offered, sent[0]), received[3]),
                     Point::Client | Point::Server if edges => ((Passing::Departed, sent[0]), received[3]),
                     Point::Client | Point::Server => ((Passing::Offered, sent[1]), received[2]),
                 };

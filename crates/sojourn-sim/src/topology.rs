@@ -1,9 +1,10 @@
 //! Ready-made networks. Each is one function; any other is built with [`Network`].
 
-use crate::network::{EgressSpec, LinkId, LinkSpec, Network, Shaping};
+use crate::network::{EgressSpec, Hop, LinkId, LinkSpec, Network, NodeId, Shaping};
 use crate::scenario::Impairment;
 use sojourn_qdisc::QdiscSpec;
 use sojourn_units::{Bytes, Duration, Rate};
+use sojourn_wifi::{CellSpec, NodeId as WifiNode};
 
 /// One direction of the bottleneck.
 #[derive(Clone, Debug)]
@@ -56,8 +57,27 @@ pub struct Path {
 /// Never: the discipline of the edges is valid.
 #[must_use]
 pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
+    build(spec, None)
+}
+
+/// The same path with a cell at its near end: each client is a station, and the first router the access point. The links between
+/// client and router are through the air; `spec.edge_rate` is that of the server's.
+///
+/// Source: seed 002 section 4 (a server behind the access point), seed 000 section 7. Answers the network and the paths of
+/// the first station for each of `spec.rtts`, then those of the next.
+///
+/// # Panics
+/// If the cell has no station.
+#[must_use]
+pub fn wifi_dumbbell(spec: &DumbbellSpec, cell: &CellSpec) -> (Network, Vec<Path>) {
+    build(spec, Some(cell))
+}
+
+/// Both. The first client's links have the same numbers with a cell as without; those of others come last.
+fn build(spec: &DumbbellSpec, cell: Option<&CellSpec>) -> (Network, Vec<Path>) {
     let mut net = Network::default();
     let [client, r1, middle, r2, server] = ["client", "r1", "delay", "r2", "server"].map(|n| net.add_node(n));
+    let cell = cell.map(|cell| (net.add_cell(cell.clone()), cell.stations.len() as u16));
     let edge = |net: &mut Network, from, to| {
         let egress = spec.edge_rate.map(|rate| EgressSpec {
             rate,
@@ -94,13 +114,29 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
         }
         link
     };
-    let access = edge(&mut net, client, r1);
+    let access = |net: &mut Network, from: NodeId, to: NodeId, up: bool, station: u16| {
+        let Some((cell, _)) = cell else {
+            return edge(net, from, to);
+        };
+        let link = net.add_link(LinkSpec {
+            from,
+            to,
+            egress: None,
+            delay: Duration::ZERO,
+            tick: Duration::ZERO,
+        });
+        let (ap, station) = (WifiNode::ACCESS_POINT, WifiNode::of_station(station));
+        let (from, to) = if up { (station, ap) } else { (ap, station) };
+        net.lead_through(link, Hop { cell, from, to });
+        link
+    };
+    let from_client = access(&mut net, client, r1, true, 0);
     let up = bottleneck(&mut net, r1, middle, &spec.up, "up");
     let to_server = edge(&mut net, r2, server);
     let from_server = edge(&mut net, server, r2);
     let down = bottleneck(&mut net, r2, middle, &spec.down, "down");
-    let to_client = edge(&mut net, r1, client);
-    let paths = spec
+    let to_client = access(&mut net, r1, client, false, 0);
+    let lines: Vec<(LinkId, LinkId)> = spec
         .rtts
         .iter()
         .map(|&rtt| {
@@ -120,11 +156,20 @@ pub fn dumbbell(spec: &DumbbellSpec) -> (Network, Vec<Path>) {
                 delay: half,
                 tick: spec.delay_tick,
             });
-            Path {
-                up: vec![access, up, forth, to_server],
-                down: vec![from_server, down, back, to_client],
-            }
+            (forth, back)
         })
         .collect();
-    (net, paths)
+    let mut clients = vec![(from_client, to_client)];
+    for station in 1..cell.map_or(1, |(_, stations)| stations) {
+        let client = net.add_node("client");
+        let from = access(&mut net, client, r1, true, station);
+        clients.push((from, access(&mut net, r1, client, false, station)));
+    }
+    let of_client = |(from_client, to_client)| {
+        lines.iter().map(move |&(forth, back)| Path {
+            up: vec![from_client, up, forth, to_server],
+            down: vec![from_server, down, back, to_client],
+        })
+    };
+    (net, clients.into_iter().flat_map(of_client).collect())
 }

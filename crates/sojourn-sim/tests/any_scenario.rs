@@ -13,7 +13,8 @@ fn any_json() -> impl Strategy<Value = Value> {
             "direction", "congestion_control", "start", "bytes", "rate", "interval", "timeout", "size", "mss",
             "web", "page", "objects", "workers", "think_time", "request_bytes", "header_bytes", "dns", "codec", "frame",
             "bitrate", "headers", "downloads", "gap", "write", "write_interval", "edge_limit", "loss_up", "loss_down", "jitter_up",
-            "jitter_down",
+            "jitter_down", "wifi", "stations", "station", "dscp", "protocol", "scheme", "rate_up", "error", "weight", "edca", "ap", "be",
+            "cw_min", "txop", "retries", "aggregate_time", "memory",
         ]).prop_map(str::to_owned),
         1 => ".{0,6}",
     ];
@@ -36,6 +37,10 @@ fn any_json() -> impl Strategy<Value = Value> {
             "pfifo limit 1",
             "reno",
             "a",
+            "udp",
+            "EF",
+            "ht mcs 15 20mhz sgi",
+            "airtime",
         ])
         .prop_map(str::to_owned),
         ".{0,12}",
@@ -78,6 +83,56 @@ fn web_client() -> impl Strategy<Value = Value> {
         })
 }
 
+/// A cell of one to four stations.
+fn cell() -> impl Strategy<Value = Value> {
+    let rates = [
+        "ht mcs 0",
+        "ht mcs 15 20mhz sgi",
+        "vht mcs 9 nss 2 80mhz sgi",
+        "ofdm 6mbit",
+    ];
+    let station = (
+        some(&rates),
+        some(&rates),
+        some(&[0.0, 0.1, 0.9]),
+        1..1000u32,
+        some(&SCHEMES),
+    );
+    (
+        some(&SCHEMES),
+        prop::collection::vec(station, 1..5),
+        1..40u32,
+        some(&["1ns", "1ms", "4ms"]),
+        1..12u8,
+        1..300u32,
+        any::<[bool; 4]>(),
+    )
+        .prop_map(|(scheme, stations, frames, time, retries, limit, [tx, rx, ecn, simple])| {
+            let station = |(i, (rate, rate_up, error, weight, scheme)): (usize, (Value, Value, Value, u32, Value))| {
+                json!({"name": format!("s{i}"), "rate": rate, "rate_up": rate_up, "error": error, "weight": weight, "scheme": scheme})
+            };
+            let stations: Vec<Value> = stations.into_iter().enumerate().map(station).collect();
+            json!({"scheme": scheme, "stations": stations, "aggregate_frames": frames, "aggregate_time": time, "retries": retries,
+                   "limit": limit, "airtime_tx": tx, "airtime_rx": rx, "ecn": ecn,
+                   "rate_control": if simple { "simple" } else { "fixed" }})
+        })
+}
+
+const SCHEMES: [&str; 4] = ["fifo", "fq_codel", "fq_mac", "airtime"];
+
+/// The same scenario in a cell.
+fn put_into(cell: Value, s: &mut Value) {
+    let stations = cell["stations"].as_array().map_or(0, Vec::len);
+    for key in ["flows", "probes", "web"] {
+        for (i, item) in s[key].as_array_mut().into_iter().flatten().enumerate() {
+            item["station"] = json!(format!("s{}", (i + key.len()) % stations));
+            item["dscp"] = json!(i * 23 % 64);
+        }
+    }
+    s["tcp"]["mss"] = json!(s["tcp"]["mss"].as_u64().unwrap_or(0).min(2244));
+    s["wifi"] = cell;
+}
+
 /// Valid scenarios that are short, of every kind of load.
 fn small_scenario() -> impl Strategy<Value = Value> {
     let qdiscs = [
@@ -101,7 +156,7 @@ fn small_scenario() -> impl Strategy<Value = Value> {
         some(&["cubic", "reno"]),
         some(&["1us", "5ms", "400ms"]),
         some(&["0s", "300us", "1ms"]),
-        0..3u8,
+        0..4u8,
         1..200_000u64,
     )
         .prop_map(|(direction, cc, rtt, start, limit, bytes)| {
@@ -111,6 +166,9 @@ fn small_scenario() -> impl Strategy<Value = Value> {
             }
             if limit > 1 {
                 f["rate"] = json!("700kbit");
+            }
+            if limit == 3 {
+                f = json!({"direction": direction, "rtt": rtt, "start": start, "protocol": "udp", "rate": "3mbit"});
             }
             f
         });
@@ -152,9 +210,9 @@ fn small_scenario() -> impl Strategy<Value = Value> {
             prop::collection::vec(probe, 0..4),
             prop::collection::vec(web_client(), 0..3),
         ),
-        any::<u64>(),
+        (any::<u64>(), prop::option::of(cell())),
     )
-        .prop_map(|(link, tcp, mut flows, (mut probes, mut web), seed)| {
+        .prop_map(|(link, tcp, mut flows, (mut probes, mut web), (seed, cell))| {
             let (up, down, qdisc_up, qdisc_down, lead, edge, duration) = link;
             let (mss, iw, [hystart, ecn, delack, spare], rwnd) = tcp;
             for (i, item) in flows.iter_mut().chain(&mut probes).chain(&mut web).enumerate() {
@@ -169,6 +227,9 @@ fn small_scenario() -> impl Strategy<Value = Value> {
             });
             if let Some(rate) = edge {
                 s["edge_rate"] = rate;
+            }
+            if let Some(cell) = cell {
+                put_into(cell, &mut s);
             }
             s
         })
@@ -219,6 +280,19 @@ proptest! {
             prop_assert_eq!(w.fetches.len(), w.completed);
             prop_assert!(w.fetches.iter().all(|f| f.time_s >= f.dns_s + f.connect_s && f.start_s + f.time_s <= seconds + 1e-9));
             prop_assert!(w.fetches.windows(2).all(|f| f[1].start_s >= f[0].start_s + f[0].time_s - 1e-9));
+        }
+        for station in record.wifi.iter().flat_map(|wifi| &wifi.stations) {
+            prop_assert!((0.0..=1.0).contains(&station.airtime_share));
+            let airtime = (station.airtime_tx_ms + station.airtime_rx_ms) / 1e3;
+            prop_assert!(airtime <= 5.0 * seconds + 0.1, "{airtime} s: a collision counts for each of its senders");
+            for way in [&station.up, &station.down] {
+                prop_assert!(way.retries <= way.transmissions && way.collisions <= way.aggregates + 1);
+                prop_assert!(way.aggregates <= way.transmissions);
+            }
+        }
+        for flow in record.flows.iter().filter(|f| f.kind == "udp") {
+            let udp = flow.udp.expect("a UDP flow");
+            prop_assert!(udp.lost <= udp.sent && (0.0..=1.0).contains(&udp.loss));
         }
         for (side, rate) in [(&record.bottleneck.up, &value["up"]), (&record.bottleneck.down, &value["down"])] {
             let rate = sojourn_units::parse_rate(rate.as_str().expect("text")).expect("a rate").as_bps() as f64;

@@ -135,6 +135,7 @@ def describe(run: Run) -> str:
             tables.number(flow["timeouts"], 0),
         ]
         for flow in record["flows"]
+        if flow["kind"] == "tcp"
     ]
     parts = [
         headline(record["scenario"], record["seed"]),

@@ -1,4 +1,4 @@
-"""Tables of what a run measured of voice, of web pages, of files and of thin streams."""
+"""Tables of what a run measured of a cell, of voice, of web pages, of files, of thin streams and of UDP flows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from sojourn import tables
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Return tables of the voice streams, web clients, downloads and thin streams, as far as the run has them."""
+    """Return tables of the cell, the voice streams and other special traffic, as far as the run has them."""
     voices = [probe for probe in record["probes"] if probe["kind"] == "voip"]
     parts = []
+    if "wifi" in record:
+        parts.append(_wifi(record["wifi"]))
     if voices:
         parts.append(_voice(voices))
     if record.get("web"):
@@ -20,7 +22,55 @@ def describe(record: dict[str, Any]) -> list[str]:
     thin = [flow for flow in record["flows"] if "writes" in flow]
     if thin:
         parts.append(_thin(thin))
+    udp = [flow for flow in record["flows"] if flow["kind"] == "udp"]
+    if udp:
+        parts.append(_udp(udp))
     return parts
+
+
+def _wifi(cell: dict[str, Any]) -> str:
+    rows = [
+        [
+            station["name"] if way == "down" else "",
+            way,
+            tables.number(station["rate_mbit"], 1) if way == "down" else "",
+            tables.number(100 * station["airtime_share"], 1) if way == "down" else "",
+            tables.number(one["throughput_mbit"]),
+            tables.number(one["aggregate_frames"] if one["aggregates"] else None, 1),
+            *(
+                tables.number(one[part][name] if one["packets"] else None)
+                for part, name in (("queue_ms", "mean"), ("queue_ms", "p95"), ("hardware_ms", "mean"))
+            ),
+            str(one["retries"]),
+            str(sum(one["drops"].values())),
+        ]
+        for station in cell["stations"]
+        for way, one in (("down", station["down"]), ("up", station["up"]))
+    ]
+    headers = [
+        *("station", "way", "rate (Mbit/s)", "airtime (%)", "Mbit/s", "frames/aggregate"),
+        *("queue mean (ms)", "p95", "hardware mean", "retries", "drops"),
+    ]
+    medium = (
+        f"{cell['scheme']}: medium busy {100 * cell['busy']:.1f} %; {cell['transmissions']} transmissions, "
+        f"{cell['collisions']} of them in collisions; fairness of airtime (Jain) {cell['jain_airtime']:.3f}"
+    )
+    return tables.text(headers, rows, left=2) + "\n" + medium
+
+
+def _udp(flows: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            flow["name"],
+            flow["direction"],
+            tables.number(flow["goodput_mbit"]),
+            str(flow["sent"]),
+            str(flow["lost"]),
+            f"{100 * flow['loss']:.2f} %",
+        ]
+        for flow in flows
+    ]
+    return tables.text(["UDP flow", "direction", "Mbit/s", "sent", "lost", "loss"], rows, left=2)
 
 
 def _voice(streams: list[dict[str, Any]]) -> str:

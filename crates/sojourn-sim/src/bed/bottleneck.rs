@@ -201,7 +201,7 @@ impl Side<'_> {
         }
         let begin = place_in_time(0);
         let seconds = |t: Time| (t.as_nanos() as f64 - begin.as_nanos() as f64) / 1e9;
-        let reasons = DropReason::ALL.iter();
+        let reasons = DropReason::OF_A_QDISC.iter();
         let drops = DropsByReason {
             drops: reasons.clone().map(|r| (r.name(), counted.0[r.index()])).collect(),
             first_drop_s: reasons

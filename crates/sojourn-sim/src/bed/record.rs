@@ -50,6 +50,7 @@ pub fn measured_record(s: &Scenario, m: &Measured, packets: &[u8]) -> Result<Rec
         web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
         downloads: downloads(s, &m.downloads, &up_meter, &down_meter),
         bottleneck: Bottlenecks { up, down },
+        wifi: None,
         series: series(s, m),
         events: 0,
     };
@@ -219,6 +220,7 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], up: &Meter, down: &Meter) -> V
                 let delays = w.delays_ns.iter().copied().map(Duration::from_nanos);
                 (w.count, delays.collect())
             }),
+            udp: None,
             error: f.error.clone(),
             queue_shared_with: Vec::new(),
         };
@@ -330,6 +332,7 @@ fn series(s: &Scenario, m: &Measured) -> SeriesFacts {
             .map(|k| (s.sample_interval * k).as_secs_f64())
             .collect(),
         flows: m.flows.iter().map(|f| (f.delivered.clone(), f.cwnd.clone())).collect(),
+        airtimes: Vec::new(),
         backlog_packets: both(|sample| sample.queued, false),
         drops: both(|sample| sample.drops, true),
         packets: both(|sample| sample.packets, true),

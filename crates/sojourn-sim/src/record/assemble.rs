@@ -3,10 +3,10 @@
 use super::{
     BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, FORMAT, FlowRecord,
     KernelRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournOfOne, SojournRecord,
-    Summary, SynRecord, VoiceSeries, WebRecord, WritesRecord, downloads, pages, voice,
+    Summary, SynRecord, UdpRecord, VoiceSeries, WebRecord, WifiRecord, WritesRecord, downloads, pages, voice,
 };
 use crate::meter::Meter;
-use crate::scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario};
+use crate::scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario, Transport};
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
 use sojourn_units::{Duration, Time};
@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What a back end knows of a flow, beside the counts of the bottleneck.
+#[derive(Default)]
 pub(crate) struct FlowFacts {
     /// Payload delivered in the measured window.
     pub(crate) delivered: u64,
@@ -26,6 +27,7 @@ pub(crate) struct FlowFacts {
     pub(crate) syn_retransmissions: u32,
     /// Of a thin stream: the writes in the measured window, and how long those took that arrived in it.
     pub(crate) writes: Option<(usize, Vec<Duration>)>,
+    pub(crate) udp: Option<UdpRecord>,
     pub(crate) error: Option<String>,
     pub(crate) queue_shared_with: Vec<String>,
 }
@@ -43,11 +45,18 @@ pub(crate) fn flow(scenario: &Scenario, i: usize, facts: FlowFacts, up: &Meter, 
     let (mean, cv) = gaps.mean_and_cv();
     FlowRecord {
         name: f.name.clone(),
-        kind: "tcp",
+        kind: match f.transport {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+        },
         direction: f.direction.name(),
-        congestion_control: f.congestion_control.name(),
+        congestion_control: match f.transport {
+            Transport::Tcp => f.congestion_control.name(),
+            Transport::Udp => "none",
+        },
         base_rtt_ms: f.rtt.as_millis_f64(),
         goodput_mbit: mbit(facts.delivered, scenario.duration),
+        udp: facts.udp,
         segments_sent: facts.segments_sent,
         retransmissions: facts.retransmissions,
         timeouts: facts.timeouts,
@@ -129,7 +138,7 @@ pub(crate) fn mbit(bytes: u64, d: Duration) -> f64 {
     bytes as f64 * 8.0 / d.as_secs_f64() / 1e6
 }
 
-fn jain(v: &[f64]) -> f64 {
+pub(crate) fn jain(v: &[f64]) -> f64 {
     let (sum, squares) = v.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     if squares == 0.0 {
         1.0
@@ -306,8 +315,10 @@ pub(crate) fn sojourns(scenario: &Scenario, up: &Meter, down: &Meter) -> Vec<Soj
 #[derive(Default)]
 pub(crate) struct SeriesFacts {
     pub(crate) t_s: Vec<f64>,
-    /// Of each flow: payload delivered so far, and the window.
+    /// Of each flow: payload delivered so far, and the window, which only TCP has.
     pub(crate) flows: Vec<(Vec<u64>, Vec<u32>)>,
+    /// Airtime of each station so far, ns.
+    pub(crate) airtimes: Vec<Vec<u64>>,
     pub(crate) backlog_packets: PerDirection<Vec<u64>>,
     pub(crate) drops: PerDirection<Vec<u64>>,
     pub(crate) packets: PerDirection<Vec<u64>>,
@@ -323,6 +334,7 @@ pub(crate) struct Facts {
     pub(crate) web: Vec<WebRecord>,
     pub(crate) downloads: Vec<DownloadRecord>,
     pub(crate) bottleneck: Bottlenecks,
+    pub(crate) wifi: Option<WifiRecord>,
     pub(crate) series: SeriesFacts,
     pub(crate) events: u64,
 }
@@ -372,6 +384,7 @@ pub(crate) fn assemble(scenario: &Scenario, facts: Facts) -> Record {
         web: facts.web,
         downloads: facts.downloads,
         bottleneck: facts.bottleneck,
+        wifi: facts.wifi,
         tcp_counters: facts.tcp_counters,
         series: series(scenario, facts.series, p.series, p.voice),
         cost: Cost {
@@ -400,9 +413,21 @@ fn series(
     let mut cwnd_segments = BTreeMap::new();
     for (flow, (delivered, cwnd)) in scenario.flows.iter().zip(s.flows) {
         goodput_mbit.insert(flow.name.clone(), goodput(&delivered));
-        cwnd_segments.insert(flow.name.clone(), cwnd);
+        if flow.transport == Transport::Tcp {
+            cwnd_segments.insert(flow.name.clone(), cwnd);
+        }
     }
+    let stations = scenario.wifi.iter().flat_map(|wifi| &wifi.cell.stations);
+    let airtime = |so_far: Vec<u64>| {
+        let mut last = 0;
+        let in_bin = |ns: u64| (ns - std::mem::replace(&mut last, ns)) as f64 / 1e6;
+        so_far.into_iter().map(in_bin).collect()
+    };
     SeriesRecord {
+        airtime_ms: stations
+            .zip(s.airtimes)
+            .map(|(station, so_far)| (station.name.clone(), airtime(so_far)))
+            .collect(),
         interval_s: scenario.sample_interval.as_secs_f64(),
         t_s: s.t_s,
         goodput_mbit,

@@ -4,11 +4,13 @@ use super::assemble::{
     self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts, direction_of, seconds_from, signed_ns,
 };
 use super::{
-    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, PerDirection, Record, SojournOfOne, downloads, pages,
+    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, PerDirection, Record, SojournOfOne, UdpRecord,
+    WifiRecord, downloads, pages, wifi,
 };
 use crate::link::{Egress, Link};
-use crate::scenario::{Backend, Direction, ProbeKindScenario, Scenario};
+use crate::scenario::{Backend, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport};
 use crate::simulator::Simulator;
+use crate::traffic::flood::Flood;
 use sojourn_bed::Sample;
 use sojourn_qdisc::{DropReason, Qdisc};
 use sojourn_units::{Duration, Time};
@@ -37,6 +39,7 @@ pub(super) fn egress(simulator: &Simulator, direction: Direction) -> &Egress {
 /// What is told of a run when its measured window is over; probes may still come home then.
 pub(crate) struct Ended {
     bottleneck: Bottlenecks,
+    wifi: Option<WifiRecord>,
     flows: Vec<FlowRecord>,
     downloads: Vec<DownloadRecord>,
     /// What the packets of each probe had waited by then; see [`Probes::add_sojourns`].
@@ -48,6 +51,7 @@ pub(crate) fn at_end(scenario: &Scenario, simulator: &Simulator, begin: Time) ->
     let meter = |direction| &egress(simulator, direction).meter;
     Ended {
         bottleneck: bottlenecks(scenario, simulator, begin),
+        wifi: wifi::simulated(scenario, simulator),
         flows: flows(scenario, simulator),
         downloads: downloads::simulated(scenario, simulator, begin),
         sojourns: assemble::sojourns(scenario, meter(Direction::Up), meter(Direction::Down)),
@@ -58,11 +62,11 @@ fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Bottl
     let one = |direction: Direction| -> BottleneckRecord {
         let e = egress(simulator, direction);
         let drops = DropsByReason {
-            drops: DropReason::ALL
+            drops: DropReason::OF_A_QDISC
                 .iter()
                 .map(|r| (r.name(), e.meter.drops[r.index()]))
                 .collect(),
-            first_drop_s: DropReason::ALL
+            first_drop_s: DropReason::OF_A_QDISC
                 .iter()
                 .filter_map(|r| Some((r.name(), seconds_from(begin, e.meter.first_drops[r.index()]?))))
                 .collect(),
@@ -70,7 +74,7 @@ fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Bottl
         let extra = e.pacing.child().extra_stats();
         let extra = extra.into_iter().map(|(name, value)| (Cow::Borrowed(name), value));
         let mut record = assemble::bottleneck(scenario, direction, &e.meter, drops, extra.collect());
-        record.lost = link(simulator, direction).air.as_ref().map(|air| air.lost);
+        record.lost = link(simulator, direction).weather().map(|weather| weather.lost);
         record
     };
     Bottlenecks {
@@ -119,25 +123,53 @@ fn sharers(scenario: &Scenario, simulator: &Simulator, i: usize) -> Vec<String> 
 fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecord> {
     let up = &egress(simulator, Direction::Up).meter;
     let down = &egress(simulator, Direction::Down).meter;
-    let one = |i: usize| {
-        let flow = &simulator.flows[i];
-        let stats = simulator.sender(i).sender().stats();
-        let facts = FlowFacts {
-            delivered: simulator.receiver(i).receiver().bytes_in_order() - flow.delivered_before,
-            segments_sent: stats.segments_sent,
-            retransmissions: stats.retransmissions,
-            timeouts: Some(stats.timeouts),
-            loss_probes: Some(stats.loss_probes),
-            undone: Some(stats.undone),
-            mean_cwnd_segments: flow.cwnd_sum as f64 / flow.cwnd_samples.max(1) as f64,
-            syn_retransmissions: simulator.sender(i).syn_retransmissions(),
-            writes: flow.writes.as_ref().map(|w| (w.count(), w.delays.clone())),
-            error: None,
-            queue_shared_with: sharers(scenario, simulator, i),
+    // Each kind in the order of the scenario.
+    let mut connections = 0..simulator.flows.len();
+    let mut floods = simulator.floods.iter();
+    let one = |(i, f): (usize, &FlowScenario)| {
+        let queue_shared_with = sharers(scenario, simulator, i);
+        let facts = match f.transport {
+            Transport::Tcp => tcp(simulator, connections.next()?, queue_shared_with),
+            Transport::Udp => udp(floods.next()?, queue_shared_with),
         };
-        assemble::flow(scenario, i, facts, up, down)
+        Some(assemble::flow(scenario, i, facts, up, down))
     };
-    (0..scenario.flows.len()).map(one).collect()
+    scenario.flows.iter().enumerate().filter_map(one).collect()
+}
+
+/// The facts of TCP flow `i`, counted without those of UDP.
+fn tcp(simulator: &Simulator, i: usize, queue_shared_with: Vec<String>) -> FlowFacts {
+    let flow = &simulator.flows[i];
+    let stats = simulator.sender(i).sender().stats();
+    FlowFacts {
+        delivered: simulator.receiver(i).receiver().bytes_in_order() - flow.delivered_before,
+        segments_sent: stats.segments_sent,
+        retransmissions: stats.retransmissions,
+        timeouts: Some(stats.timeouts),
+        loss_probes: Some(stats.loss_probes),
+        undone: Some(stats.undone),
+        mean_cwnd_segments: flow.cwnd_sum as f64 / flow.cwnd_samples.max(1) as f64,
+        syn_retransmissions: simulator.sender(i).syn_retransmissions(),
+        writes: flow.writes.as_ref().map(|w| (w.count(), w.delays.clone())),
+        udp: None,
+        error: None,
+        queue_shared_with,
+    }
+}
+
+fn udp(flood: &Flood, queue_shared_with: Vec<String>) -> FlowFacts {
+    let counts = flood.measured();
+    let lost = counts.lost();
+    FlowFacts {
+        delivered: flood.delivered(),
+        udp: Some(UdpRecord {
+            sent: counts.sent,
+            lost,
+            loss: lost as f64 / (lost + counts.received).max(1) as f64,
+        }),
+        queue_shared_with,
+        ..FlowFacts::default()
+    }
 }
 
 fn probes(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Probes {
@@ -175,19 +207,28 @@ pub(crate) fn assemble(scenario: &Scenario, simulator: &Simulator, begin: Time, 
         web: pages::simulated(scenario, simulator, begin),
         downloads: ended.downloads,
         bottleneck: ended.bottleneck,
-        series: series(simulator, begin),
+        wifi: ended.wifi,
+        series: series(scenario, simulator, begin),
         events: simulator.events,
     };
     assemble::assemble(scenario, facts)
 }
 
-fn series(simulator: &Simulator, begin: Time) -> SeriesFacts {
+fn series(scenario: &Scenario, simulator: &Simulator, begin: Time) -> SeriesFacts {
     let s = &simulator.series;
     let link = |i: usize| s.links.get(i).cloned().unwrap_or_default();
     let (up, down) = (link(UP), link(DOWN));
+    let (mut connections, mut floods) = (s.flows.iter(), s.floods.iter());
+    let flows = scenario.flows.iter().map(|f| match f.transport {
+        Transport::Tcp => connections
+            .next()
+            .map_or_else(Default::default, |f| (f.delivered.clone(), f.cwnd.clone())),
+        Transport::Udp => (floods.next().cloned().unwrap_or_default(), Vec::new()),
+    });
     SeriesFacts {
         t_s: s.times.iter().map(|&t| seconds_from(begin, t)).collect(),
-        flows: s.flows.iter().map(|f| (f.delivered.clone(), f.cwnd.clone())).collect(),
+        flows: flows.collect(),
+        airtimes: s.airtimes.clone(),
         backlog_packets: PerDirection {
             up: up.backlog,
             down: down.backlog,

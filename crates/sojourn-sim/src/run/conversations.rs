@@ -1,6 +1,6 @@
 //! What a capture is told of a run before it begins: who talks to whom, and on which routes.
 
-use crate::scenario::{Direction, ProbeKindScenario, Scenario};
+use crate::scenario::{Direction, ProbeKindScenario, Scenario, Transport};
 use crate::simulator::Simulator;
 use crate::tap::{Conversation, Protocol, Tap};
 
@@ -12,7 +12,13 @@ pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
         ecn: s.tcp.ecn,
         web,
     };
-    let flows = s.flows.iter().map(|f| (&f.name, f.direction, tcp(false)));
+    let flows = s.flows.iter().map(|f| {
+        let protocol = match f.transport {
+            Transport::Tcp => tcp(false),
+            Transport::Udp => Protocol::Udp,
+        };
+        (&f.name, f.direction, protocol)
+    });
     let probes = s.probes.iter().map(|p| {
         let (direction, protocol) = match p.kind {
             ProbeKindScenario::Icmp(_) => (Direction::Up, Protocol::Icmp),

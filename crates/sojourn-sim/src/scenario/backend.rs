@@ -72,6 +72,11 @@ pub(super) fn check_linux(t: &Text, tcp: &TcpParams, delay_tick: Duration) -> Re
     let refuse = |field: &str, value: &dyn std::fmt::Display, why: &str| {
         Err(ScenarioError(format!("{field} is {value}, but {why}: leave it out")))
     };
+    if t.wifi.is_some() {
+        return Err(ScenarioError(
+            "wifi is given, but the linux back end has wires only: use the sim back end".to_owned(),
+        ));
+    }
     if t.spare_acks {
         return refuse(
             "spare_acks",

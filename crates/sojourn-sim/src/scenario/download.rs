@@ -1,8 +1,9 @@
 //! Files that are sent one after the other, with idle times between them.
 
 use super::load::{OBJECT_MAX, check_name};
-use super::{BINS_MAX, Backend, CongestionControl, Direction, ScenarioError, fail, time};
+use super::{Access, BINS_MAX, Backend, CongestionControl, Direction, ScenarioError, WifiScenario, fail, time};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sojourn_units::{Duration, format_duration};
 
 /// Files of one size, one after the other, each over a TCP connection of its own.
@@ -22,6 +23,8 @@ pub struct DownloadScenario {
     pub rtt: Duration,
     /// When the first file starts, from the beginning of the measured window, before jitter.
     pub start: Duration,
+    /// Where its client is.
+    pub access: Access,
 }
 
 /// Its text form.
@@ -40,6 +43,10 @@ pub(super) struct DownloadText {
     pub(super) rtt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) start: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) station: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dscp: Option<Value>,
 }
 
 pub(super) fn download(
@@ -48,6 +55,7 @@ pub(super) fn download(
     rtt: Duration,
     duration: Duration,
     backend: Backend,
+    wifi: Option<&WifiScenario>,
 ) -> Result<DownloadScenario, ScenarioError> {
     let field = |key: &str| format!("downloads[{i}].{key}");
     check_name(&field("name"), &d.name)?;
@@ -84,6 +92,7 @@ pub(super) fn download(
         start: d.start.as_deref().map_or(Ok(Duration::ZERO), |text| {
             time(&field("start"), text, Duration::ZERO, duration)
         })?,
+        access: Access::read(&format!("downloads[{i}]"), d.station.as_deref(), d.dscp.as_ref(), wifi)?,
     })
 }
 
@@ -96,5 +105,7 @@ pub(super) fn download_text(d: &DownloadScenario) -> DownloadText {
         congestion_control: Some(d.congestion_control.name().into()),
         rtt: Some(format_duration(d.rtt)),
         start: Some(format_duration(d.start)),
+        station: None,
+        dscp: None,
     }
 }

@@ -2,8 +2,8 @@
 
 use super::text::{FlowText, ProbeText, WebText};
 use super::{
-    BINS_MAX, Backend, Codec, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario,
-    ScenarioError, Voice, WebScenario, Writes, fail, rate, time,
+    Access, BINS_MAX, Backend, Codec, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario,
+    ScenarioError, Transport, Voice, WebScenario, WifiScenario, Writes, fail, rate, time,
 };
 use sojourn_units::{Duration, parse_bytes};
 
@@ -35,6 +35,7 @@ pub(super) fn flow(
     rtt: Duration,
     duration: Duration,
     backend: Backend,
+    wifi: Option<&WifiScenario>,
 ) -> Result<FlowScenario, ScenarioError> {
     let field = |key: &str| format!("flows[{i}].{key}");
     check_name(&field("name"), &f.name)?;
@@ -43,12 +44,14 @@ pub(super) fn flow(
     {
         return fail(&field("kind"), format!("{kind:?}"), "\"tcp\"");
     }
+    let transport = transport(i, f, backend)?;
     if f.bytes == Some(0) {
         return fail(&field("bytes"), 0, "at least 1");
     }
     let (least, most) = (Duration::from_micros(1), Duration::from_secs(60));
     Ok(FlowScenario {
         name: f.name.clone(),
+        transport,
         direction: Direction::parse(&field("direction"), &f.direction)?,
         congestion_control: CongestionControl::parse(
             &format!("flows[{i}]"),
@@ -65,7 +68,39 @@ pub(super) fn flow(
         bytes: f.bytes,
         rate: f.rate.as_deref().map(|text| rate(&field("rate"), text)).transpose()?,
         writes: writes(i, f, duration)?,
+        access: Access::read(&format!("flows[{i}]"), f.station.as_deref(), f.dscp.as_ref(), wifi)?,
     })
+}
+
+/// What carries a flow, and that nothing is given that the other alone has.
+fn transport(i: usize, f: &FlowText, backend: Backend) -> Result<Transport, ScenarioError> {
+    let field = |key: &str| format!("flows[{i}].{key}");
+    match f.protocol.as_deref().unwrap_or("tcp") {
+        "tcp" => return Ok(Transport::Tcp),
+        "udp" => {}
+        other => return fail(&field("protocol"), format!("{other:?}"), "\"tcp\" or \"udp\""),
+    }
+    if backend == Backend::Linux {
+        return Err(ScenarioError(format!(
+            "{} is \"udp\", but the linux back end has no such flows: use the sim back end",
+            field("protocol")
+        )));
+    }
+    for (key, given) in [
+        ("kind", f.kind.is_some()),
+        ("congestion_control", f.congestion_control.is_some()),
+        ("bytes", f.bytes.is_some()),
+        ("write", f.write.is_some()),
+        ("write_interval", f.write_interval.is_some()),
+    ] {
+        if given {
+            return fail(&field(key), "given", "absent for protocol \"udp\"");
+        }
+    }
+    if f.rate.is_none() {
+        return fail(&field("rate"), "missing", "given with protocol \"udp\", such as 50mbit");
+    }
+    Ok(Transport::Udp)
 }
 
 /// How the application of a thin stream writes, if it is one.
@@ -100,7 +135,12 @@ fn writes(i: usize, f: &FlowText, duration: Duration) -> Result<Option<Writes>, 
     Ok(Some(Writes { bytes: size, interval }))
 }
 
-pub(super) fn probe(i: usize, p: &ProbeText, rtt: Duration) -> Result<ProbeScenario, ScenarioError> {
+pub(super) fn probe(
+    i: usize,
+    p: &ProbeText,
+    rtt: Duration,
+    wifi: Option<&WifiScenario>,
+) -> Result<ProbeScenario, ScenarioError> {
     let field = |key: &str| format!("probes[{i}].{key}");
     check_name(&field("name"), &p.name)?;
     let (least, most) = (Duration::from_millis(1), Duration::from_secs(60));
@@ -177,6 +217,7 @@ pub(super) fn probe(i: usize, p: &ProbeText, rtt: Duration) -> Result<ProbeScena
         kind,
         size,
         rtt,
+        access: Access::read(&format!("probes[{i}]"), p.station.as_deref(), p.dscp.as_ref(), wifi)?,
     })
 }
 
@@ -228,6 +269,7 @@ pub(super) fn web(
     rtt: Duration,
     duration: Duration,
     backend: Backend,
+    wifi: Option<&WifiScenario>,
 ) -> Result<WebScenario, ScenarioError> {
     let field = |key: &str| format!("web[{i}].{key}");
     check_name(&field("name"), &w.name)?;
@@ -287,5 +329,6 @@ pub(super) fn web(
         request_bytes: w.request_bytes,
         header_bytes: w.header_bytes,
         dns: w.dns,
+        access: Access::read(&format!("web[{i}]"), w.station.as_deref(), w.dscp.as_ref(), wifi)?,
     })
 }

@@ -24,16 +24,12 @@ pub(super) fn read(json: &str) -> Result<Text, ScenarioError> {
 
 /// Checks that objects are where they must be: serde would take a list for an object, its values in order.
 fn check_objects(value: &Value) -> Result<(), ScenarioError> {
-    let object = |field: &str, value: &Value| {
-        if value.is_object() {
-            Ok(())
-        } else {
-            fail(field, kind(value), "an object")
-        }
-    };
     object("scenario", value)?;
     if let Some(tcp) = value.get("tcp") {
         object("tcp", tcp)?;
+    }
+    if let Some(wifi) = value.get("wifi") {
+        check_wifi(wifi)?;
     }
     for key in ["flows", "probes", "web", "downloads"] {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
@@ -42,6 +38,32 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
         }
     }
     Ok(())
+}
+
+/// The same within key `wifi`.
+fn check_wifi(wifi: &Value) -> Result<(), ScenarioError> {
+    object("wifi", wifi)?;
+    let stations = wifi.get("stations").and_then(Value::as_array).into_iter().flatten();
+    for (i, station) in stations.enumerate() {
+        object(&format!("wifi.stations[{i}]"), station)?;
+    }
+    let Some(edca) = wifi.get("edca") else { return Ok(()) };
+    object("wifi.edca", edca)?;
+    for (of, table) in edca.as_object().into_iter().flatten() {
+        object(&format!("wifi.edca.{of}"), table)?;
+        for (category, parameters) in table.as_object().into_iter().flatten() {
+            object(&format!("wifi.edca.{of}.{category}"), parameters)?;
+        }
+    }
+    Ok(())
+}
+
+fn object(field: &str, value: &Value) -> Result<(), ScenarioError> {
+    if value.is_object() {
+        Ok(())
+    } else {
+        fail(field, kind(value), "an object")
+    }
 }
 
 fn kind(value: &Value) -> String {
@@ -103,6 +125,7 @@ fn wanted(expected: &str) -> String {
         "a boolean" => "true or false".to_owned(),
         "f32" | "f64" => "a number".to_owned(),
         "a sequence" => "a list".to_owned(),
+        "u8" => format!("a whole number from 0 to {}", u8::MAX),
         "u16" => format!("a whole number from 0 to {}", u16::MAX),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
         "u64" | "usize" => format!("a whole number from 0 to {}", u64::MAX),

@@ -1,8 +1,10 @@
 //! A scenario as text: what a person writes and a file holds.
 
 use super::download::DownloadText;
-use super::{FlowScenario, ProbeKindScenario, ProbeScenario, WebScenario};
+use super::wifi::WifiText;
+use super::{FlowScenario, ProbeKindScenario, ProbeScenario, Transport, WebScenario};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sojourn_tcp::TcpParams;
 use sojourn_units::{format_duration, format_rate};
 
@@ -44,6 +46,8 @@ pub(super) struct Text {
     pub(super) web: Vec<WebText>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) downloads: Vec<DownloadText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wifi: Option<WifiText>,
     pub(super) seed: u64,
 }
 
@@ -75,6 +79,7 @@ impl Default for Text {
             probes: Vec::new(),
             web: Vec::new(),
             downloads: Vec::new(),
+            wifi: None,
             seed: 1,
         }
     }
@@ -115,6 +120,8 @@ pub(super) struct FlowText {
     pub(super) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) protocol: Option<String>,
     pub(super) direction: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) congestion_control: Option<String>,
@@ -130,6 +137,10 @@ pub(super) struct FlowText {
     pub(super) write: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) write_interval: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) station: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dscp: Option<Value>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -155,6 +166,10 @@ pub(super) struct ProbeText {
     pub(super) headers: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rtt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) station: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dscp: Option<Value>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -173,6 +188,10 @@ pub(super) struct WebText {
     pub(super) request_bytes: u64,
     pub(super) header_bytes: u64,
     pub(super) dns: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) station: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dscp: Option<Value>,
 }
 
 impl Default for WebText {
@@ -192,6 +211,8 @@ impl Default for WebText {
             // Status line and the ten or so header lines of a plain server.
             header_bytes: 300,
             dns: true,
+            station: None,
+            dscp: None,
         }
     }
 }
@@ -199,15 +220,18 @@ impl Default for WebText {
 pub(super) fn flow_text(f: &FlowScenario) -> FlowText {
     FlowText {
         name: f.name.clone(),
-        kind: Some("tcp".into()),
+        kind: (f.transport == Transport::Tcp).then(|| "tcp".into()),
+        protocol: (f.transport == Transport::Udp).then(|| "udp".into()),
         direction: f.direction.name().into(),
-        congestion_control: Some(f.congestion_control.name().into()),
+        congestion_control: (f.transport == Transport::Tcp).then(|| f.congestion_control.name().into()),
         rtt: Some(format_duration(f.rtt)),
         start: Some(format_duration(f.start)),
         bytes: f.bytes,
         rate: f.rate.map(format_rate),
         write: f.writes.map(|w| w.bytes.to_string()),
         write_interval: f.writes.map(|w| format_duration(w.interval)),
+        station: None,
+        dscp: None,
     }
 }
 
@@ -259,5 +283,7 @@ pub(super) fn web_text(w: &WebScenario) -> WebText {
         request_bytes: w.request_bytes,
         header_bytes: w.header_bytes,
         dns: w.dns,
+        station: None,
+        dscp: None,
     }
 }

@@ -136,6 +136,16 @@ impl Simulator {
             flow.cwnd_samples += 1;
             self.series.push_flow(i, delivered - flow.delivered_before, cwnd);
         }
+        for (i, flood) in self.floods.iter().enumerate() {
+            self.series.push_flood(i, flood.delivered());
+        }
+        if let Some(radio) = self.radios.first() {
+            for i in 0..radio.cell.stations() {
+                let sent = radio.cell.station_stats(i).down.sent;
+                self.series
+                    .push_airtime(usize::from(i), sent.airtime_tx + sent.airtime_rx);
+            }
+        }
         for (i, link) in self.links.iter().enumerate() {
             if let Some(e) = &link.egress {
                 self.series

@@ -43,6 +43,7 @@ impl Simulator {
         }
         self.entry.push(ids.first().copied().unwrap_or(END));
         self.owners.push(owner);
+        self.tids.push(self.tid);
         // The kernel hashes addresses and ports with a key drawn at start; so does a run, once for all its egresses.
         self.hashes
             .push(Stream::named(self.seed, &format!("hash {name}")).u32());

@@ -1,7 +1,7 @@
 //! Voice streams on the network.
 
 use super::{Component, Owner, SimError, Simulator};
-use crate::link::Pacing;
+use crate::link::{Air, Pacing};
 use crate::network::LinkId;
 use crate::packet::Packet;
 use crate::traffic::voip::{Voip, VoipSpec};
@@ -23,18 +23,19 @@ impl Simulator {
         Ok(index as usize)
     }
 
-    /// How long a packet of `size` bytes takes along `route` if nothing else is there: propagation, and serialisation where
-    /// the link is a wire. A token bucket that is full holds nothing back.
+    /// How long a packet of `size` bytes takes along `route` if nothing else is there: propagation, serialisation where the
+    /// link is a wire, and a cell without others. A token bucket that is full holds nothing back.
     fn empty_delay(&self, route: &[LinkId], size: u16) -> Duration {
         route
             .iter()
             .map(|l| &self.links[usize::from(l.0)])
-            .map(|link| match &link.egress {
-                Some(egress) => match egress.pacing {
+            .map(|link| match (&link.egress, &link.air) {
+                (Some(egress), _) => match egress.pacing {
                     Pacing::Wire { rate, .. } => link.delay + rate.time_to_send(Bytes::new(u64::from(size))),
                     Pacing::Bucket(_) => link.delay,
                 },
-                None => link.delay,
+                (None, Some(Air::Cell(hop))) => link.delay + self.empty_cell(*hop, size),
+                (None, _) => link.delay,
             })
             .fold(Duration::ZERO, |sum, d| sum + d)
     }

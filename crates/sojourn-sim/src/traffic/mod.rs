@@ -2,6 +2,7 @@
 
 mod connection;
 pub mod download;
+pub mod flood;
 pub(crate) mod thin;
 pub(crate) mod voice_trace;
 pub mod voip;

@@ -5,6 +5,7 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod traffic;
+mod wifi;
 
 use cases::{base, check, error, flow, probe, web};
 use common::with;
@@ -18,7 +19,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, rtt, qdisc_up, qdisc_down, \
              burst_up, burst_down, edge_rate, edge_limit, loss_up, loss_down, jitter_up, jitter_down, delay_tick, \
-             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, seed",
+             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, wifi, seed",
         ),
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),
@@ -27,13 +28,13 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         ),
         (
             flow(json!({"cc": "reno"})),
-            "key \"flows[0].cc\" is unknown, but must be one of name, kind, direction, congestion_control, rtt, start, \
-             bytes, rate, write, write_interval",
+            "key \"flows[0].cc\" is unknown, but must be one of name, kind, protocol, direction, congestion_control, rtt, \
+             start, bytes, rate, write, write_interval, station, dscp",
         ),
         (
             probe("icmp", json!({"period": "1s"})),
             "key \"probes[0].period\" is unknown, but must be one of name, kind, direction, interval, timeout, size, codec, \
-             frame, bitrate, headers, rtt",
+             frame, bitrate, headers, rtt, station, dscp",
         ),
     ]);
 }

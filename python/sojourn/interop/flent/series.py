@@ -97,7 +97,9 @@ def _flows(record: dict[str, Any], naming: Naming) -> list[Series]:
     mss = record["scenario"]["tcp"]["mss"]
     found = []
     for flow in record["flows"]:
-        cwnd = stored["cwnd_segments"][flow["name"]]
+        # A UDP flow has no window.
+        cwnd = stored["cwnd_segments"].get(flow["name"])
+        window = {} if cwnd is None else {"tcp_cwnd": cwnd}
         meta = {
             "MEAN_VALUE": flow["goodput_mbit"],
             "CONG_CONTROL": flow["congestion_control"],
@@ -111,8 +113,8 @@ def _flows(record: dict[str, Any], naming: Naming) -> list[Series]:
                 t_s=stored["t_s"],
                 values=stored["goodput_mbit"][flow["name"]],
                 meta=meta,
-                raw={"dur": [stored["interval_s"]] * len(stored["t_s"]), "tcp_cwnd": cwnd},
-                parts={"tcp_cwnd": cwnd},
+                raw={"dur": [stored["interval_s"]] * len(stored["t_s"]), **window},
+                parts=window,
             )
         )
     return found

@@ -1,0 +1,202 @@
+//! The record of a cell.
+
+use super::SojournRecord;
+use super::assemble::{jain, mbit};
+use crate::histogram::Histogram;
+use crate::scenario::{Direction, Scenario};
+use crate::simulator::{AirMeter, Radio, Simulator};
+use serde::Serialize;
+use sojourn_qdisc::DropReason;
+use sojourn_wifi::{LinkStats, NodeId, Tid, TidStats};
+use std::collections::BTreeMap;
+
+/// A cell, over the measured window.
+#[derive(Clone, Debug, Serialize)]
+pub struct WifiRecord {
+    /// How the access point queues: `fifo`, `fq_codel`, `fq_mac`, `airtime`.
+    pub scheme: &'static str,
+    /// Share of the window in which the medium was in use: PPDUs, the gaps before their answers, and the answers.
+    pub busy: f64,
+    /// Times that a node, or several at once, began to send.
+    pub transmissions: u64,
+    /// Of them, those of several nodes at once.
+    pub collisions: u64,
+    /// Jain's index of the stations' airtimes.
+    pub jain_airtime: f64,
+    /// Each station.
+    pub stations: Vec<WifiStationRecord>,
+}
+
+/// One station.
+#[derive(Clone, Debug, Serialize)]
+pub struct WifiStationRecord {
+    /// Its name.
+    pub name: String,
+    /// Rate of the frames to it when the window ended: nominal, Mbit/s.
+    pub rate_mbit: f64,
+    /// Its weight in the airtime scheduler.
+    pub weight: u32,
+    /// Its part of the airtime of all stations; 0 if none had any.
+    pub airtime_share: f64,
+    /// Airtime of what was sent to it, collisions and retries included, contention not, ms.
+    pub airtime_tx_ms: f64,
+    /// Airtime of what the access point received from it, ms.
+    pub airtime_rx_ms: f64,
+    /// To the station.
+    pub down: WifiWayRecord,
+    /// From it.
+    pub up: WifiWayRecord,
+    /// The traffic identifiers that had packets.
+    pub tids: Vec<WifiTidRecord>,
+}
+
+/// One direction between the access point and a station.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct WifiWayRecord {
+    /// Packets delivered.
+    pub packets: u64,
+    /// Their bytes, as Ethernet frames.
+    pub bytes: u64,
+    /// The same as a rate, Mbit/s.
+    pub throughput_mbit: f64,
+    /// Aggregates sent, single frames among them.
+    pub aggregates: u64,
+    /// Mean number of frames in them.
+    pub aggregate_frames: f64,
+    /// Mean number of packet bytes in them.
+    pub aggregate_bytes: f64,
+    /// Of them, those that collided.
+    pub collisions: u64,
+    /// Transmissions of frames.
+    pub transmissions: u64,
+    /// Of them, those of frames that had been sent before.
+    pub retries: u64,
+    /// Drops by reason.
+    pub drops: BTreeMap<&'static str, u64>,
+    /// Packets marked with congestion experienced.
+    pub marks: u64,
+    /// From the arrival of a packet at the sender until it was built into an aggregate, of those delivered.
+    pub queue_ms: SojournRecord,
+    /// From then until it was delivered in order at the receiver.
+    pub hardware_ms: SojournRecord,
+}
+
+/// The counters of one traffic identifier in one direction, as `aqm` of debugfs has them.
+#[derive(Clone, Debug, Serialize)]
+pub struct WifiTidRecord {
+    /// 0 to 7.
+    pub tid: u8,
+    /// `up`, `down`.
+    pub direction: &'static str,
+    /// Packets that left the queues.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets dropped by `CoDel`, or the discipline.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Packets dropped because all queues together were full.
+    pub overflows: u64,
+    /// Packets whose queue belonged to another traffic identifier.
+    pub collisions: u64,
+    /// Times that a queue became active.
+    pub new_flows: u64,
+}
+
+/// The record of the simulation's cell; `None` without one.
+pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator) -> Option<WifiRecord> {
+    let radio = simulator.radios.first()?;
+    let spec = &radio.spec;
+    let stats = radio.cell.stats();
+    let stations: Vec<WifiStationRecord> = (0..spec.stations.len() as u16)
+        .map(|i| station(scenario, radio, i))
+        .collect();
+    let airtimes: Vec<f64> = stations.iter().map(|s| s.airtime_tx_ms + s.airtime_rx_ms).collect();
+    let all = airtimes.iter().fold(0.0, |sum, x| sum + x);
+    let share = |airtime: f64| if all > 0.0 { airtime / all } else { 0.0 };
+    Some(WifiRecord {
+        scheme: spec.access_point.scheme.name(),
+        busy: stats.busy.as_secs_f64() / scenario.duration.as_secs_f64(),
+        transmissions: stats.transmissions,
+        collisions: stats.collisions,
+        jain_airtime: jain(&airtimes),
+        stations: stations
+            .into_iter()
+            .zip(&airtimes)
+            .map(|(s, &airtime)| WifiStationRecord {
+                airtime_share: share(airtime),
+                ..s
+            })
+            .collect(),
+    })
+}
+
+fn station(scenario: &Scenario, radio: &Radio, i: u16) -> WifiStationRecord {
+    let spec = &radio.spec.stations[usize::from(i)];
+    let stats = radio.cell.station_stats(i);
+    let [up, down] = &radio.meters[usize::from(i)];
+    let (access_point, node) = (NodeId::ACCESS_POINT, NodeId::of_station(i));
+    let to_node = tids(radio, Direction::Down, access_point, node);
+    let from_node = tids(radio, Direction::Up, node, access_point);
+    WifiStationRecord {
+        name: spec.name.clone(),
+        rate_mbit: stats.down.rate.nominal().as_bps() as f64 / 1e6,
+        weight: spec.weight,
+        airtime_share: 0.0,
+        airtime_tx_ms: stats.down.sent.airtime_tx.as_millis_f64(),
+        airtime_rx_ms: stats.down.sent.airtime_rx.as_millis_f64(),
+        down: way(scenario, &stats.down, down, &to_node),
+        up: way(scenario, &stats.up, up, &from_node),
+        tids: to_node.into_iter().chain(from_node).collect(),
+    }
+}
+
+fn way(scenario: &Scenario, stats: &LinkStats, meter: &AirMeter, tids: &[WifiTidRecord]) -> WifiWayRecord {
+    let sent = &stats.sent;
+    let by_aggregate = |n: u64| n as f64 / sent.aggregates.max(1) as f64;
+    WifiWayRecord {
+        packets: stats.packets,
+        bytes: stats.bytes.get(),
+        throughput_mbit: mbit(stats.bytes.get(), scenario.duration),
+        aggregates: sent.aggregates,
+        aggregate_frames: by_aggregate(sent.transmissions),
+        aggregate_bytes: by_aggregate(sent.bytes.get()),
+        collisions: stats.collisions,
+        transmissions: sent.transmissions,
+        retries: sent.retries,
+        drops: DropReason::ALL
+            .iter()
+            .map(|r| (r.name(), meter.drops[r.index()]))
+            .collect(),
+        marks: tids.iter().map(|t| t.marks).sum(),
+        queue_ms: times(&meter.queue),
+        hardware_ms: times(&meter.hardware),
+    }
+}
+
+fn times(histogram: &Histogram) -> SojournRecord {
+    SojournRecord {
+        mean: histogram.mean_ms(),
+        p95: histogram.quantile_ms(0.95),
+        max: histogram.max_ms(),
+    }
+}
+
+fn tids(radio: &Radio, direction: Direction, from: NodeId, to: NodeId) -> Vec<WifiTidRecord> {
+    let sender = radio.cell.transmitter(from);
+    let all = (0..8).filter_map(Tid::new).map(|tid| (tid, sender.tid_stats(to, tid)));
+    all.filter(|(_, stats)| *stats != TidStats::default())
+        .map(|(tid, stats)| WifiTidRecord {
+            tid: tid.value(),
+            direction: direction.name(),
+            packets: stats.tx_packets,
+            bytes: stats.tx_bytes,
+            drops: stats.drops,
+            marks: stats.marks,
+            overflows: stats.overlimit,
+            collisions: stats.collisions,
+            new_flows: stats.new_flows,
+        })
+        .collect()
+}

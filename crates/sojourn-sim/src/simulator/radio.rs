@@ -1,0 +1,243 @@
+//! Cells on the network: links through the air.
+
+use super::Simulator;
+use crate::calendar::Slot;
+use crate::histogram::Histogram;
+use crate::link::END;
+use crate::network::Hop;
+use crate::packet::{Packet, Segments};
+use crate::tap::Passing;
+use sojourn_qdisc::{DropReason, Dropped, Packet as QdiscPacket};
+use sojourn_units::{Bytes, Duration, Time};
+use sojourn_wifi::{Cell, CellSink, CellSpec, FrameTimes, NodeId, Tid, WifiPacket};
+
+/// A packet in a cell: with its traffic identifier, so that a packet on a wire needs none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Framed {
+    packet: Packet,
+    tid: Tid,
+}
+
+impl QdiscPacket for Framed {
+    #[inline]
+    fn size(&self) -> Bytes {
+        self.packet.size()
+    }
+    #[inline]
+    fn flow_hash(&self) -> u32 {
+        self.packet.hash
+    }
+    #[inline]
+    fn mark_ce(&mut self) -> bool {
+        self.packet.mark_ce()
+    }
+    /// mac80211 makes the traffic identifier a packet's priority before the discipline sees it.
+    ///
+    /// Source: `ieee80211_select_queue`, and `prio2band` of `pfifo_fast`.
+    #[inline]
+    fn band(&self) -> u8 {
+        match self.tid.value() {
+            0 | 4 => 1,
+            6 | 7 => 0,
+            _ => 2,
+        }
+    }
+}
+
+impl WifiPacket for Framed {
+    #[inline]
+    fn tid(&self) -> Tid {
+        self.tid
+    }
+}
+
+/// The measurements of one way through a cell that the cell does not make itself, over the measured window.
+#[derive(Debug, Default)]
+pub(crate) struct AirMeter {
+    pub(crate) drops: [u64; DropReason::ALL.len()],
+    /// From the arrival at the sender until the packet was built into an aggregate, of those delivered.
+    pub(crate) queue: Histogram,
+    /// From then until it was delivered.
+    pub(crate) hardware: Histogram,
+}
+
+/// A cell and where it sits.
+#[derive(Debug)]
+pub(crate) struct Radio {
+    pub(crate) spec: CellSpec,
+    pub(crate) cell: Cell<Framed>,
+    slot: Slot,
+    /// The links from each station and to it; [`END`] if there is none.
+    links: Vec<[u16; 2]>,
+    /// Packets in the cell, wherever they wait in it.
+    pub(crate) held: u64,
+    /// What was measured of each station's ways: from it, and to it.
+    pub(crate) meters: Vec<[AirMeter; 2]>,
+    /// What has come out and is not yet on its next link.
+    arrived: Vec<(u16, Packet)>,
+}
+
+impl Radio {
+    pub(super) fn new(spec: CellSpec, cell: Cell<Framed>, slot: Slot) -> Self {
+        let links = vec![[END; 2]; spec.stations.len()];
+        let meters = links.iter().map(|_| Default::default()).collect();
+        Self {
+            spec,
+            cell,
+            slot,
+            links,
+            held: 0,
+            meters,
+            arrived: Vec::new(),
+        }
+    }
+
+    /// The measured window begins: forgets what was counted before.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.cell.begin(now);
+        self.meters.fill_with(Default::default);
+    }
+
+    /// The cell, and what takes its packets.
+    #[inline]
+    fn with_sink<'a>(&'a mut self, segments: &'a mut Segments) -> (&'a mut Cell<Framed>, Out<'a>) {
+        let out = Out {
+            links: &self.links,
+            held: &mut self.held,
+            meters: &mut self.meters,
+            arrived: &mut self.arrived,
+            segments,
+        };
+        (&mut self.cell, out)
+    }
+
+    /// `link` is this way through the cell.
+    pub(super) fn connect(&mut self, link: u16, from: NodeId, to: NodeId) {
+        if let Some((station, down)) = way(from, to) {
+            self.links[usize::from(station)][usize::from(down)] = link;
+        }
+    }
+}
+
+/// The station at one end of a way, and whether the way leads to it.
+fn way(from: NodeId, to: NodeId) -> Option<(u16, bool)> {
+    match (from.station(), to.station()) {
+        (Some(station), None) => Some((station, false)),
+        (None, Some(station)) => Some((station, true)),
+        _ => None,
+    }
+}
+
+/// Takes what comes out of a cell.
+struct Out<'a> {
+    links: &'a [[u16; 2]],
+    held: &'a mut u64,
+    meters: &'a mut [[AirMeter; 2]],
+    arrived: &'a mut Vec<(u16, Packet)>,
+    segments: &'a mut Segments,
+}
+
+impl CellSink<Framed> for Out<'_> {
+    #[inline]
+    fn delivered(&mut self, from: NodeId, to: NodeId, framed: Framed, times: FrameTimes) {
+        *self.held -= 1;
+        if let Some((station, down)) = way(from, to) {
+            let link = self.links[usize::from(station)][usize::from(down)];
+            let meter = &mut self.meters[usize::from(station)][usize::from(down)];
+            meter.queue.record(times.dequeued.since(times.enqueued));
+            meter.hardware.record(times.delivered.since(times.dequeued));
+            self.arrived.push((link, framed.packet));
+        }
+    }
+
+    fn dropped(&mut self, from: NodeId, to: NodeId, drop: Dropped<Framed>) {
+        *self.held -= 1;
+        if let Some((station, down)) = way(from, to) {
+            self.meters[usize::from(station)][usize::from(down)].drops[drop.reason.index()] += 1;
+        }
+        self.segments.discard(&drop.packet.packet);
+    }
+}
+
+impl Simulator {
+    /// What is added from now on sends its packets with this differentiated services code point, in both directions. Only cells
+    /// look at it.
+    pub fn set_dscp(&mut self, dscp: u8) {
+        self.tid = Tid::of_dscp(dscp);
+    }
+
+    /// Hands a packet to the cell that `link` leads through.
+    #[inline(never)]
+    pub(super) fn enter_cell(&mut self, link: u16, packet: Packet, hop: Hop) {
+        if let Some(tap) = &mut self.tap {
+            tap.pass(Passing::Offered, link, packet, &self.segments, self.now);
+        }
+        let tid = self.tids[usize::from(packet.route)];
+        let radio = &mut self.radios[usize::from(hop.cell.0)];
+        radio.held += 1;
+        let (cell, mut out) = radio.with_sink(&mut self.segments);
+        cell.enqueue(hop.from, hop.to, Framed { packet, tid }, self.now, &mut out);
+        self.wake_cell(hop.cell.0);
+    }
+
+    /// A cell's time has come.
+    /// A cell's time has come.
+    #[inline(never)]
+    pub(super) fn cell_due(&mut self, cell: u16) {
+        let radio = &mut self.radios[usize::from(cell)];
+        let (own, mut out) = radio.with_sink(&mut self.segments);
+        own.advance(self.now, &mut out);
+        self.wake_cell(cell);
+        // What hosts send in answer may enter the same cell; nothing leaves it before it is due again.
+        let mut arrived = std::mem::take(&mut self.radios[usize::from(cell)].arrived);
+        for (link, packet) in arrived.drain(..) {
+            self.leave_cell(link, packet);
+        }
+        self.radios[usize::from(cell)].arrived = arrived;
+    }
+
+    #[inline]
+    fn wake_cell(&mut self, cell: u16) {
+        let radio = &self.radios[usize::from(cell)];
+        let due = radio.cell.due();
+        if due == self.calendar.due(radio.slot) {
+            return;
+        }
+        match due {
+            Some(at) => self.calendar.set(radio.slot, at),
+            None => self.calendar.clear(radio.slot),
+        }
+    }
+
+    #[inline]
+    fn leave_cell(&mut self, link: u16, packet: Packet) {
+        let l = &self.links[usize::from(link)];
+        if !l.delay.is_zero() {
+            self.enter_line(link, packet, self.now + l.delay);
+            return;
+        }
+        let next = l.next[usize::from(packet.route)];
+        if let Some(tap) = &mut self.tap {
+            tap.pass(Passing::Arrived, link, packet, &self.segments, self.now);
+        }
+        if next == END {
+            self.deliver(&packet);
+        } else {
+            self.forward(next, packet);
+        }
+    }
+
+    /// How long a packet of `size` bytes takes through an idle cell: AIFS, since a station that was idle long enough has no backoff
+    /// left, and the frame alone.
+    pub(super) fn empty_cell(&self, hop: Hop, size: u16) -> Duration {
+        let spec = &self.radios[usize::from(hop.cell.0)].spec;
+        let category = self.tid.access_category();
+        let (rate, edca) = match way(hop.from, hop.to) {
+            Some((station, true)) => (spec.stations[usize::from(station)].rate, &spec.edca.access_point),
+            Some((station, false)) => (spec.stations[usize::from(station)].rate_up, &spec.edca.station),
+            None => return Duration::ZERO,
+        };
+        let mpdu = sojourn_wifi::mpdu(Bytes::new(u64::from(size)));
+        spec.band.aifs(edca.of(category).aifsn) + rate.ppdu(rate.single(mpdu), spec.band)
+    }
+}

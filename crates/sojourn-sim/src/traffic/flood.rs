@@ -1,0 +1,176 @@
+//! A UDP flow: datagrams at a constant bit rate, whatever becomes of them.
+
+use crate::calendar::Slot;
+use crate::network::LinkId;
+use crate::scenario::UDP_PAYLOAD;
+use sojourn_units::{Duration, Rate, Time};
+
+/// A UDP flow from one node to another: full datagrams, evenly spaced.
+#[derive(Clone, Debug)]
+pub struct FloodSpec {
+    /// Unique name.
+    pub name: String,
+    /// Sender to receiver.
+    pub route: Vec<LinkId>,
+    /// And back; no packet takes it.
+    pub back: Vec<LinkId>,
+    /// Of payload.
+    pub rate: Rate,
+    /// When the first datagram leaves.
+    pub start: Time,
+}
+
+/// A UDP flow under way. When a datagram is sent follows from its number.
+#[derive(Debug)]
+pub(crate) struct Flood {
+    pub(crate) spec: FloodSpec,
+    pub(crate) slot: Slot,
+    pub(crate) route: u16,
+    stopped: bool,
+    counts: FloodCounts,
+    /// Those when the measured window began.
+    before: FloodCounts,
+}
+
+/// Datagrams since the beginning of the flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FloodCounts {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// The highest number received, and one: so many should be there.
+    expected: u64,
+}
+
+impl FloodCounts {
+    /// Those that did not arrive though one that was sent later did. What is still under way is not among them.
+    pub(crate) fn lost(&self) -> u64 {
+        self.expected - self.received
+    }
+}
+
+impl Flood {
+    pub(crate) fn new(spec: FloodSpec, slot: Slot, route: u16) -> Self {
+        Self {
+            spec,
+            slot,
+            route,
+            stopped: false,
+            counts: FloodCounts::default(),
+            before: FloodCounts::default(),
+        }
+    }
+
+    /// When the next datagram leaves: no rounding adds up. `None` once the flow has stopped.
+    pub(crate) fn due(&self) -> Option<Time> {
+        let bit_ns = u128::from(self.counts.sent) * u128::from(UDP_PAYLOAD) * 8_000_000_000;
+        let after = Duration::from_nanos((bit_ns / u128::from(self.spec.rate.as_bps())) as u64);
+        (!self.stopped).then(|| self.spec.start + after)
+    }
+
+    /// The next datagram leaves: its number, of which a packet carries the lower 32 bits.
+    pub(crate) fn on_due(&mut self) -> u32 {
+        self.counts.sent += 1;
+        (self.counts.sent - 1) as u32
+    }
+
+    /// The datagram with this number has arrived.
+    pub(crate) fn on_arrival(&mut self, number: u32) {
+        self.counts.received += 1;
+        // Ahead of what was expected by less than half of all numbers, or late.
+        let ahead = number.wrapping_sub(self.counts.expected as u32);
+        if ahead <= u32::MAX / 2 {
+            self.counts.expected += u64::from(ahead) + 1;
+        }
+    }
+
+    /// The measured window begins.
+    pub(crate) fn begin(&mut self) {
+        self.before = self.counts;
+    }
+
+    /// No more datagrams are sent.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Datagrams of the measured window so far.
+    pub(crate) fn measured(&self) -> FloodCounts {
+        FloodCounts {
+            sent: self.counts.sent - self.before.sent,
+            received: self.counts.received - self.before.received,
+            expected: self.counts.expected - self.before.expected,
+        }
+    }
+
+    /// Payload that arrived in the measured window so far.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.measured().received * u64::from(UDP_PAYLOAD)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calendar::Calendar;
+
+    fn flood(rate: Rate) -> Flood {
+        let spec = FloodSpec {
+            name: "udp".into(),
+            route: Vec::new(),
+            back: Vec::new(),
+            rate,
+            start: Time::from_millis(5),
+        };
+        Flood::new(spec, Calendar::default().add_timer_slot(), 0)
+    }
+
+    /// 1472 bytes at 7 kbit/s: 11,776 bits take 1.682285714 s, and three of them 5.046857142 s.
+    #[test]
+    fn datagrams_leave_at_multiples_of_their_time() {
+        let mut f = flood(Rate::from_bps(7_000));
+        let mut at = Vec::new();
+        for _ in 0..4 {
+            at.extend(f.due().map(Time::as_nanos));
+            f.on_due();
+        }
+        assert_eq!(at, [5_000_000, 1_687_285_714, 3_369_571_428, 5_051_857_142]);
+    }
+
+    #[test]
+    fn what_is_under_way_is_not_lost() {
+        let mut f = flood(Rate::from_mbit(1));
+        for _ in 0..10 {
+            f.on_due();
+        }
+        for number in [0, 1, 4, 5] {
+            f.on_arrival(number);
+        }
+        let m = f.measured();
+        assert_eq!((m.sent, m.received, m.lost()), (10, 4, 2));
+    }
+
+    #[test]
+    fn a_late_datagram_is_not_lost() {
+        let mut f = flood(Rate::from_mbit(1));
+        for number in [0, 2, 1] {
+            f.on_due();
+            f.on_arrival(number);
+        }
+        assert_eq!(f.measured().lost(), 0);
+    }
+
+    #[test]
+    fn numbers_go_on_after_32_bits() {
+        let mut f = flood(Rate::from_mbit(1));
+        f.counts = FloodCounts {
+            sent: 1 << 32,
+            received: (1 << 32) - 1,
+            expected: (1 << 32) - 1,
+        };
+        f.begin();
+        for number in [u32::MAX, 0, 2] {
+            f.on_arrival(number);
+        }
+        assert_eq!((f.measured().received, f.measured().lost()), (3, 1));
+    }
+}
