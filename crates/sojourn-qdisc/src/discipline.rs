@@ -212,7 +212,7 @@ fn codel(kind: &'static str, p: &CodelParams) -> Result<Vec<Named>, ParamError> 
 /// A time in the kernel's whole microseconds.
 fn micros(kind: &str, field: &str, time: Duration) -> Result<OptionValue, ParamError> {
     let ns = time.as_nanos();
-    if ns % 1000 != 0 || time > LONGEST {
+    if !ns.is_multiple_of(1000) || time > LONGEST {
         let rule = "a whole number of microseconds, 32 bits of them, as the kernel takes it";
         return Err(ParamError::new(kind, field, time.to_string(), rule));
     }

@@ -236,7 +236,7 @@ fn a_page_is_its_objects_headers_requests_look_ups_and_handshakes() {
     assert!((4..=8).contains(&(acks / 66)), "{acks}");
     let down = 2 * 90 + 2 * 74 + (3300 + 900 + 4 * 66) + 2 * 66;
     let acks = r.bottleneck.down.bytes - down;
-    assert!(acks % 66 == 0 && acks / 66 <= 2, "{acks}");
+    assert!(acks.is_multiple_of(66) && acks / 66 <= 2, "{acks}");
 }
 
 #[test]

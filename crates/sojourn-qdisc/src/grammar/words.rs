@@ -313,7 +313,7 @@ pub(crate) fn ecn_flag(on: bool) -> String {
 /// A size in whole MiB as `tc` writes it (`32Mb`), any other in bytes.
 pub(crate) fn show_memory(size: Bytes) -> String {
     let mib = 1 << 20;
-    if size.get() % mib == 0 {
+    if size.get().is_multiple_of(mib) {
         format!("{}Mb", size.get() / mib)
     } else {
         size.get().to_string()

@@ -42,7 +42,7 @@ impl<'a> Frames<'a> {
     /// [`MeasuredError`] for what no agent writes.
     pub(super) fn read(bytes: &'a [u8], scenario: &Scenario) -> Result<Self, MeasuredError> {
         let count = bytes.len() / Watched::SIZE;
-        if bytes.len() % Watched::SIZE != 0 || count >= NONE as usize {
+        if !bytes.len().is_multiple_of(Watched::SIZE) || count >= NONE as usize {
             let rule = format!("a multiple of {}, of less than 2^32 frames", Watched::SIZE);
             return fail("length of the watched frames", bytes.len(), rule);
         }

@@ -182,7 +182,7 @@ fn check_discipline(direction: &str, s: &Scenario, kind: &str, seen: &QdiscMeasu
     }
     // At the beginning, after each bin, and at the end of a window that is no whole number of bins.
     let bins = s.whole_bins();
-    let rest = usize::from(s.duration.as_nanos() % s.sample_interval.as_nanos() != 0);
+    let rest = usize::from(!s.duration.as_nanos().is_multiple_of(s.sample_interval.as_nanos()));
     let count = seen.samples.len();
     if count <= bins || count > bins + 1 + rest {
         let rule = format!("{}, one at the beginning and one for each bin", bins + 1);

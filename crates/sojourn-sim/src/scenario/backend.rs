@@ -100,7 +100,7 @@ pub(super) fn check_linux(t: &Text, tcp: &TcpParams, delay_tick: Duration) -> Re
         let why = "the linux back end runs the kernel's own TCP";
         return refuse("tcp.variant", &tcp.variant.name(), why);
     }
-    if tcp.min_rto.as_nanos() % 1_000_000 != 0 {
+    if !tcp.min_rto.as_nanos().is_multiple_of(1_000_000) {
         return Err(ScenarioError(format!(
             "tcp.min_rto is {}, but must be a whole number of milliseconds on the linux back end, as a route carries it",
             t.tcp.min_rto
