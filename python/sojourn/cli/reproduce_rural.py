@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _native, backends, plan
-from sojourn.cli import options, reproduce
+from sojourn import backends
+from sojourn.cli import options
+from sojourn.cli.reproduction import Reproduction, check, last_facts, profile_of, reproduce
 from sojourn.errors import ParamError
 from sojourn.papers.paper import RURAL
-from sojourn.run_store import RunStore
 
 if TYPE_CHECKING:
     from sojourn.papers.rural import Bed, Outcome
@@ -40,41 +37,27 @@ _KERNEL = (
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.claims import judge_rural
-    from sojourn.papers import document, rural
-    from sojourn.store import ResultFolder, plan_name
+    from sojourn.papers import rural
 
-    reproduce.check(RURAL, asked)
+    check(RURAL, asked)
     backend = backends.named(asked.backend)
     bed = rural.Bed(
-        profile=reproduce.profile_of(RURAL.profiles[asked.profile], asked),
+        profile=profile_of(RURAL.profiles[asked.profile], asked),
         parts=_parts(asked.only, backend.name),
         seed=1 if asked.seed is None else asked.seed,
         tcp=asked.tcp or ("linux-3.14" if backend.name == "sim" else "linux-6.1"),
         old_kernel=backend.name == "sim",
     )
-    jobs = plan.jobs([planned.scenario for planned in rural.plan(bed)], backend=backend)
-    name = plan_name("reproduce", backend.name, asked.paper, asked.only, [job.text for job in jobs])
-    folder = ResultFolder(asked.out, force=asked.force, plan=name)
-    store = options.store_of(asked)
-    assert store is not None
-    with options.say_how_to_go_on("the same command goes on from there"):
-        outcome = rural.reproduce(
-            bed, workers=asked.workers, progress=RURAL.name, store=RunStore(store), dask=asked.dask, backend=backend
-        )
-    print("judging the claims", file=sys.stderr)
-    claims = judge_rural(rural.claims(bed.parts), outcome.evidence)
-    print("drawing the figures", file=sys.stderr)
-    told = _told(bed, outcome, claims, asked.only, backend.name)
-    from sojourn import report
-
-    reproduce.write_exhibits(folder, told)
-    page = folder.write("report.html", report.paper(told))
-    if asked.document is not None:
-        document.write(told, asked.document)
-    shown = "\n\n".join([*reproduce.describe_exhibits(told, hidden="cells"), f"report: {page}"])
-    print(json.dumps(claims, indent=1) if asked.json else shown)
-    failed = any(claim["verdict"] == "fails" for claim in claims)
-    return 1 if asked.strict and failed else 0
+    paper: Reproduction[Outcome] = Reproduction(
+        paper=RURAL,
+        backend=backend,
+        plan=rural.plan(bed),
+        run=lambda means: rural.reproduce(bed, means),
+        judge=lambda outcome: judge_rural(rural.claims(bed.parts), outcome.evidence),
+        tell=lambda outcome, claims: _told(bed, outcome, claims, asked.only, backend.name),
+        hidden="cells",
+    )
+    return reproduce(asked, paper)
 
 
 def _parts(only: str | None, backend: str) -> tuple[str, ...]:
@@ -97,16 +80,11 @@ def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | 
     from sojourn.report import PaperReport
 
     profile = bed.profile
-    counts = Counter(claim["verdict"] for claim in claims)
     facts = (
         ("runs", str(outcome.runs)),
         ("repeats", f"{profile.repeat} of each cell; emulation and satellite {profile.other_repeat}"),
         ("measured window", profile.duration),
-        ("seeds", f"from {bed.seed} on"),
-        ("back end", backend),
-        ("TCP", f"{bed.tcp if backend == 'sim' else 'the kernel'}, Reno"),
-        ("version", _native.__version__),
-        ("claims", ", ".join(f"{counts[word]} {word}" for word in ("holds", "fails", "cannot tell"))),
+        *last_facts(bed.seed, claims, back_end=backend, TCP=f"{bed.tcp if backend == 'sim' else 'the kernel'}, Reno"),
     )
     return PaperReport(
         title="Tackling Bufferbloat in Capacity-limited Networks" + ("" if only is None else f": {RURAL.parts[only]}"),

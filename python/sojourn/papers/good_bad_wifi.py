@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn import api, runner
-from sojourn.backends import SIMULATOR, Backend
+from sojourn import api
 from sojourn.claims.configuration import SHORT_FIFO
 from sojourn.claims.evidence import (
     DISCIPLINES,
@@ -30,13 +29,13 @@ from sojourn.claims.evidence import (
 )
 from sojourn.claims.fairness import LONG_QUEUE
 from sojourn.claims.web import LARGE_OBJECTS
+from sojourn.papers import execute
 from sojourn.papers.collide import find_collision
+from sojourn.papers.execute import Means
 from sojourn.papers.measured import Measured, Measuring
 from sojourn.papers.paper import Profile
-from sojourn.progress import progress_bar
 from sojourn.results import Cell as Repeats
-from sojourn.results import Comparison, gather
-from sojourn.run_store import RunStore
+from sojourn.results import Comparison, Run, gather
 from sojourn.scenario import Scenario, Tcp
 
 #: The figure of each link.
@@ -72,12 +71,7 @@ CLAIMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """One run of the plan, and the cell that it is a repeat of."""
-
-    cell: Cell
-    scenario: Scenario
+Planned = execute.Planned[Cell]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,59 +148,22 @@ class Bed:
 def plan(bed: Bed) -> list[Planned]:
     """Return all runs but the searches for collisions, the costliest first."""
     wanted = {name for part in ([bed.part] if bed.part else EXPERIMENTS) for name in EXPERIMENTS[part]}
-    planned = [
-        Planned(cell=cell, scenario=one)
-        for cell, scenario, repeat in _cells(bed, wanted)
-        for one in api.repeats(scenario, repeat)
-    ]
+    planned = execute.repeats(_cells(bed, wanted))
     return sorted(planned, key=lambda one: -_cost(one))
 
 
-def reproduce(
-    bed: Bed,
-    *,
-    workers: int | None = None,
-    progress: str | None = None,
-    store: RunStore | None = None,
-    dask: str | None = None,
-    backend: Backend = SIMULATOR,
-) -> Outcome:
-    """Run the plan.
-
-    Parameters
-    ----------
-    bed
-        What is run.
-    workers
-        Number of processes (default: one for each core).
-    progress
-        Word for a progress bar on standard error; `None` shows none.
-    store, dask, backend
-        As `sojourn.runner.run_all` takes them.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused.
-    """
+def reproduce(bed: Bed, means: Means) -> Outcome:
+    """Run the plan; see `sojourn.papers.execute.execute`."""
     planned = plan(bed)
-    runs = runner.run_all(
-        [one.scenario for one in planned],
-        workers=workers,
-        describe=progress,
-        store=store,
-        dask=dask,
-        backend=backend,
-    )
     gathering, measuring = Gathering(), Measuring()
-    reading = None if progress is None else "reading the runs"
-    with progress_bar(len(runs), reading) as tick:
-        for one, run in sorted(zip(planned, runs, strict=True), key=lambda pair: _order(pair[0])):
-            gathering.add(one.cell, run)
-            if shown(one.cell):
-                name, _, _ = one.cell.experiment.partition(":")
-                measuring.add(name, one.cell.link, one.cell.qdisc, run.record)
-            tick()
+
+    def take(cell: Cell, run: Run) -> None:
+        gathering.add(cell, run)
+        if shown(cell):
+            name, _, _ = cell.experiment.partition(":")
+            measuring.add(name, cell.link, cell.qdisc, run.record)
+
+    runs = execute.execute(planned, take, means, order=_order)
     evidence = gathering.evidence()
     collisions: dict[tuple[str, str], Collision] = {}
     for experiment, qdisc in COLLIDING:

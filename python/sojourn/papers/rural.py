@@ -6,8 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sojourn import api, runner
-from sojourn.backends import SIMULATOR, Backend
+from sojourn import api
 from sojourn.claims import catalogue
 from sojourn.claims.rural_evidence import (
     CODEL,
@@ -37,9 +36,10 @@ from sojourn.claims.rural_evidence import (
     observe,
 )
 from sojourn.experiments.rural import download
+from sojourn.papers import execute
+from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile
-from sojourn.progress import progress_bar
-from sojourn.run_store import RunStore
+from sojourn.results import Run
 from sojourn.scenario import Scenario, Tcp
 
 #: Parts of the paper, and the numbers of the claims that are judged from each.
@@ -129,12 +129,7 @@ class Bed:
         return f"{words} variant linux-3.14" if self.old_kernel else words
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """One run of the plan, and the cell that it is a repeat of."""
-
-    cell: Cell
-    scenario: Scenario
+Planned = execute.Planned[Cell]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,50 +161,21 @@ def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
 
 def plan(bed: Bed) -> list[Planned]:
     """Return all runs."""
-    planned = []
-    for cell in cells(bed.parts):
-        few = cell.experiment in (EMULATION, SATELLITE)
-        repeat = bed.profile.other_repeat if few else bed.profile.repeat
-        planned += [Planned(cell=cell, scenario=one) for one in api.repeats(bed.scenario(cell), repeat)]
-    return planned
-
-
-def reproduce(
-    bed: Bed,
-    *,
-    workers: int | None = None,
-    progress: str | None = None,
-    store: RunStore | None = None,
-    dask: str | None = None,
-    backend: Backend = SIMULATOR,
-) -> Outcome:
-    """Run the plan.
-
-    Parameters
-    ----------
-    bed
-        What is run.
-    workers
-        Number of processes (default: one for each core).
-    progress
-        Word for a progress bar on standard error; `None` shows none.
-    store, dask, backend
-        As `sojourn.runner.run_all` takes them.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused.
-    """
-    planned = plan(bed)
-    runs = runner.run_all(
-        [one.scenario for one in planned], workers=workers, describe=progress, store=store, dask=dask, backend=backend
+    few = (EMULATION, SATELLITE)
+    return execute.repeats(
+        (cell, bed.scenario(cell), bed.profile.other_repeat if cell.experiment in few else bed.profile.repeat)
+        for cell in cells(bed.parts)
     )
+
+
+def reproduce(bed: Bed, means: Means) -> Outcome:
+    """Run the plan; see `sojourn.papers.execute.execute`."""
     seen: dict[Cell, list[Seen]] = {}
-    with progress_bar(len(runs), None if progress is None else "reading the runs") as tick:
-        for one, run in zip(planned, runs, strict=True):
-            seen.setdefault(one.cell, []).append(observe(run, one.cell.rtt))
-            tick()
+
+    def take(cell: Cell, run: Run) -> None:
+        seen.setdefault(cell, []).append(observe(run, cell.rtt))
+
+    runs = execute.execute(plan(bed), take, means)
     return Outcome(evidence=Evidence(cells={cell: tuple(each) for cell, each in seen.items()}), runs=len(runs))
 
 

@@ -1,0 +1,115 @@
+"""`sojourn reproduce good-bad-wifi`: what is told of "The Good, the Bad and the WiFi"."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from sojourn import backends, tables
+from sojourn.cli import options
+from sojourn.cli.reproduction import Reproduction, check, last_facts, profile_of, reproduce
+from sojourn.papers.paper import GOOD_BAD_WIFI
+from sojourn.results import links
+from sojourn.stored import Results, write_index
+
+if TYPE_CHECKING:
+    from sojourn.papers.good_bad_wifi import Bed, Outcome
+    from sojourn.report import PaperReport
+    from sojourn.store import ResultFolder
+
+#: What the exhibits of a part of the paper begin with.
+_EXHIBITS = {
+    "rrul": ("table1", "fig2"),
+    "voip": ("fig3", "table2", "voip"),
+    "web": ("fig4", "fig5", "page"),
+    "fairness": ("fig6",),
+    "transient": ("fig7",),
+}
+_SETUP = (
+    "Client, router, delay, router and server in a row; tbf and the discipline under test at both bottleneck egresses; "
+    "base round-trip time 50 ms; disciplines as in Linux 3.14 with the parameters of Table 1, the same in both "
+    "directions. All runs are simulated."
+)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Run it."""
+    from sojourn.claims import judge_all, load
+    from sojourn.papers import good_bad_wifi
+
+    check(GOOD_BAD_WIFI, asked)
+    backend = backends.named(asked.backend)
+    bed = good_bad_wifi.Bed(
+        profile=profile_of(GOOD_BAD_WIFI.profiles[asked.profile], asked),
+        part=asked.only,
+        seed=1 if asked.seed is None else asked.seed,
+        tcp=asked.tcp or ("linux-3.14" if backend.name == "sim" else "linux-6.1"),
+        spared=backend.name == "sim",
+    )
+    prefixes = ("gbw-",) if asked.only is None else good_bad_wifi.CLAIMS[asked.only]
+    paper: Reproduction[Outcome] = Reproduction(
+        paper=GOOD_BAD_WIFI,
+        backend=backend,
+        plan=good_bad_wifi.plan(bed),
+        run=lambda means: good_bad_wifi.reproduce(bed, means),
+        judge=lambda outcome: [
+            claim for prefix in prefixes for claim in judge_all(load("good_bad_wifi", prefix), outcome.evidence)
+        ],
+        tell=lambda outcome, claims: _told(bed, outcome, claims),
+        hidden="table1",
+        keep=_keep,
+        begin=_begin,
+    )
+    return reproduce(asked, paper)
+
+
+def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]]) -> PaperReport:
+    from sojourn.papers.exhibits import exhibits
+    from sojourn.report import PaperReport
+
+    wanted = None if bed.part is None else _EXHIBITS[bed.part]
+    profile = bed.profile
+    facts = (
+        ("runs", str(outcome.runs)),
+        ("repeats", f"{profile.repeat} of each cell ({profile.other_repeat} with New Reno)"),
+        ("measured window", f"{profile.duration}; RTT fairness {profile.long_duration}"),
+        *last_facts(bed.seed, claims, TCP=f"{bed.tcp}, CUBIC"),
+    )
+    return PaperReport(
+        title="The Good, the Bad and the WiFi" + ("" if bed.part is None else f": {GOOD_BAD_WIFI.parts[bed.part]}"),
+        reference=GOOD_BAD_WIFI.reference,
+        command=options.command_line(),
+        facts=facts,
+        setup=_SETUP,
+        exhibits=tuple(one for one in exhibits(outcome.measured) if wanted is None or one.name.startswith(wanted)),
+        claims=tuple(claims),
+    )
+
+
+def _keep(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> None:
+    from sojourn import report
+
+    comparison = outcome.comparison
+    if not comparison.cells:
+        return
+    folder.write_frame("runs.parquet", comparison.runs)
+    folder.write("table.csv", comparison.summary.write_csv())
+    parts = [
+        f"## {link} Mbit/s (down/up)\n\n{tables.markdown(report.headers(), report.table_rows(comparison, link))}\n"
+        for link in links(comparison.cells)
+    ]
+    folder.write("table.md", "\n".join(parts))
+    results = Results(
+        title=told.title, comparison=comparison, command=told.command, paper=told.reference, claims=told.claims
+    )
+    write_index(folder, results)
+
+
+def _begin(outcome: Outcome) -> list[str]:
+    from sojourn import report
+
+    comparison = outcome.comparison
+    return [
+        f"{link} Mbit/s (down/up)\n{tables.text(report.headers(), report.table_rows(comparison, link))}"
+        for link in links(comparison.cells)
+    ]

@@ -1,0 +1,97 @@
+"""Running a paper's plan: each run is made or found, and handed on to what judges and draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sojourn import api, runner
+from sojourn.backends import SIMULATOR, Backend
+from sojourn.progress import progress_bar
+from sojourn.results import Run
+from sojourn.run_store import RunStore
+from sojourn.scenario import Scenario
+
+Cell = TypeVar("Cell")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(Generic[Cell]):
+    """One run of a plan, and the cell that it is a repeat of."""
+
+    cell: Cell
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """How a plan is run.
+
+    Attributes
+    ----------
+    workers
+        Number of processes (default: one for each core).
+    progress
+        Word for a progress bar on standard error; `None` shows none.
+    store, dask, backend
+        As `sojourn.runner.run_all` takes them.
+    """
+
+    workers: int | None = None
+    progress: str | None = None
+    store: RunStore | None = None
+    dask: str | None = None
+    backend: Backend = SIMULATOR
+
+
+def repeats(cells: Iterable[tuple[Cell, Scenario, int]]) -> list[Planned[Cell]]:
+    """Return the plan of cells, each with its first scenario and how often it is repeated."""
+    return [
+        Planned(cell=cell, scenario=one) for cell, scenario, repeat in cells for one in api.repeats(scenario, repeat)
+    ]
+
+
+def execute(
+    planned: Sequence[Planned[Cell]],
+    take: Callable[[Cell, Run], None],
+    means: Means,
+    *,
+    order: Callable[[Planned[Cell]], Any] | None = None,
+) -> list[Run]:
+    """Run a plan, hand each run with its cell to `take`, and return the runs in the order of the plan.
+
+    Parameters
+    ----------
+    planned
+        The plan.
+    take
+        Called once for each run, when all are there.
+    means
+        How it is run.
+    order
+        Key by which runs are handed over (default: the order of the plan).
+
+    Raises
+    ------
+    ParamError
+        If a value is refused.
+    SojournError
+        If a run fails, or cannot be kept.
+    """
+    runs = runner.run_all(
+        [one.scenario for one in planned],
+        workers=means.workers,
+        describe=means.progress,
+        store=means.store,
+        dask=means.dask,
+        backend=means.backend,
+    )
+    pairs = list(zip(planned, runs, strict=True))
+    if order is not None:
+        pairs.sort(key=lambda pair: order(pair[0]))
+    with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
+        for one, run in pairs:
+            take(one.cell, run)
+            tick()
+    return runs
