@@ -16,8 +16,12 @@ from typing import Any, Literal, Self
 
 from sojourn import _native
 from sojourn.errors import ParamError, SojournError
+from sojourn.scenario_wifi import Wifi, from_plain
 
 Direction = Literal["up", "down"]
+
+#: Fields of a scenario that are values of their own.
+_NESTED = {"tcp", "flows", "probes", "web", "downloads", "wifi"}
 
 #: The measured window where none is given.
 DEFAULT_DURATION = "60s"
@@ -74,7 +78,7 @@ class Tcp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """One TCP flow.
+    """One TCP flow, or a UDP flood.
 
     Attributes
     ----------
@@ -83,7 +87,9 @@ class Flow:
     direction
         `"up"` (client to server) or `"down"`.
     kind
-        `"tcp"`.
+        `"tcp"`; `None` with the protocol `"udp"`.
+    protocol
+        `"tcp"` (default), or `"udp"`: datagrams of 1472 bytes of payload at a constant `rate`.
     congestion_control
         As `sojourn list` names them.
     rtt
@@ -93,15 +99,19 @@ class Flow:
     bytes
         Stop after so many bytes of payload; `None` runs to the end.
     rate
-        Rate text: the application writes no faster than this; `None` is as fast as TCP allows.
+        Rate text: the application writes no faster than this; `None` is as fast as TCP allows. UDP needs one.
     write, write_interval
         Size and time text: the application writes so much at each interval, from the start on, and each write leaves
         at once (a thin stream). Both or neither, and not with `rate`.
+    station, dscp
+        In a cell: at which station (default: the first), and the code point of both directions' packets, a number or
+        a name such as `"EF"` (default 0), whose upper three bits are the traffic identifier.
     """
 
     name: str
     direction: Direction
-    kind: str = "tcp"
+    kind: str | None = "tcp"
+    protocol: str | None = None
     congestion_control: str | None = None
     rtt: str | None = None
     start: str | None = None
@@ -109,6 +119,8 @@ class Flow:
     rate: str | None = None
     write: str | None = None
     write_interval: str | None = None
+    station: str | None = None
+    dscp: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +152,8 @@ class Probe:
         Of `"voip"`: rate text of the coded speech, if not the codec's.
     headers
         Of `"voip"`: bytes beside the speech in each packet, without Ethernet's 14 (default 40: RTP, UDP, IPv4).
+    station, dscp
+        As those of a flow.
     """
 
     name: str
@@ -153,6 +167,8 @@ class Probe:
     frame: str | None = None
     bitrate: str | None = None
     headers: int | None = None
+    station: str | None = None
+    dscp: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +202,8 @@ class Web:
         Bytes before the object in each answer (default 300).
     dns
         Whether each connection begins with a look-up of the server's name (default yes).
+    station, dscp
+        As those of a flow.
     """
 
     name: str
@@ -200,6 +218,8 @@ class Web:
     request_bytes: int | None = None
     header_bytes: int | None = None
     dns: bool | None = None
+    station: str | None = None
+    dscp: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +242,8 @@ class Download:
         Base round-trip time (time text; default: the path's).
     start
         Time text, relative to the start of the measured window.
+    station, dscp
+        As those of a flow.
     """
 
     name: str
@@ -231,6 +253,8 @@ class Download:
     congestion_control: str | None = None
     rtt: str | None = None
     start: str | None = None
+    station: str | None = None
+    dscp: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +295,8 @@ class Scenario:
         Time text: the bins of all time series.
     tcp, flows, probes, web, downloads
         The traffic.
+    wifi
+        The cell between the clients and the bottleneck; `None` is a wire.
     seed
         The whole run is a function of the scenario, this number included.
     """
@@ -300,6 +326,7 @@ class Scenario:
     probes: tuple[Probe, ...] = ()
     web: tuple[Web, ...] = ()
     downloads: tuple[Download, ...] = ()
+    wifi: Wifi | None = None
     seed: int | None = None
 
     def to_json(self) -> str:
@@ -333,9 +360,10 @@ class Scenario:
         _native.normalize(text, backend)
         plain = json.loads(text)
         return cls(
-            **{key: plain[key] for key in plain.keys() - {"tcp", "flows", "probes", "web", "downloads"}},
+            **{key: plain[key] for key in plain.keys() - _NESTED},
             tcp=Tcp(**plain["tcp"]) if "tcp" in plain else None,
-            flows=tuple(Flow(**flow) for flow in plain.get("flows", [])),
+            wifi=from_plain(plain["wifi"]) if "wifi" in plain else None,
+            flows=tuple(_flow(flow) for flow in plain.get("flows", [])),
             probes=tuple(Probe(**probe) for probe in plain.get("probes", [])),
             web=tuple(Web(**{**client, "objects": tuple(client["objects"])}) for client in plain.get("web", [])),
             downloads=tuple(Download(**download) for download in plain.get("downloads", [])),
@@ -361,6 +389,11 @@ class Scenario:
         except ParamError as error:
             message = f"{path}: {error}"
             raise ParamError(message) from error
+
+
+def _flow(plain: dict[str, Any]) -> Flow:
+    """Return the flow that plain values stand for; one of UDP has no kind."""
+    return Flow(**({"kind": None, **plain} if plain.get("protocol") == "udp" else plain))
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:

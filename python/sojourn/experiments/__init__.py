@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import ParamError
-from sojourn.experiments import bulk, rrul, rtt_fairness, rural, single, voip, web
+from sojourn.experiments import bulk, rrul, rtt_fairness, rural, single, voip, web, wifi
 from sojourn.experiments.options import Options
 from sojourn.scenario import Scenario
 
@@ -83,6 +83,26 @@ BUILT_IN: dict[str, Experiment] = {
             summary="files and bulk flows up, thin streams or an echo (--load, --traffic), at 1 Mbit/s and 300 ms",
             build=rural.build,
         ),
+        Experiment(
+            name="wifi_tcp",
+            summary="a cell of two fast stations and a slow one (--scheme): a TCP flow down to each, and ICMP probes",
+            build=wifi.build_tcp,
+        ),
+        Experiment(
+            name="wifi_udp",
+            summary="the same cell (--scheme): UDP of 50 Mbit/s down to each station, and ICMP probes",
+            build=wifi.build_udp,
+        ),
+        Experiment(
+            name="wifi_voip",
+            summary="the same cell (--scheme): wifi_tcp and a G.711 stream (--dscp) down to the slow station",
+            build=wifi.build_voip,
+        ),
+        Experiment(
+            name="wifi_dense",
+            summary="--stations N (1 to 64) of rates that the seed draws (--scheme): --protocol tcp or udp to each",
+            build=wifi.build_dense,
+        ),
     )
 }
 
@@ -120,7 +140,10 @@ def overlay(stored: Scenario, options: Options) -> Scenario:
     options.refuse_foreign(stored.experiment)
     scenario = dataclasses.replace(stored, **options.given())
     if options.cc is not None:
-        flows = tuple(dataclasses.replace(flow, congestion_control=options.cc) for flow in scenario.flows)
+        flows = tuple(
+            flow if flow.protocol == "udp" else dataclasses.replace(flow, congestion_control=options.cc)
+            for flow in scenario.flows
+        )
         clients = tuple(dataclasses.replace(client, congestion_control=options.cc) for client in scenario.web)
         files = tuple(dataclasses.replace(download, congestion_control=options.cc) for download in scenario.downloads)
         scenario = dataclasses.replace(scenario, flows=flows, web=clients, downloads=files)

@@ -20,6 +20,14 @@ DEFAULTS: dict[str, Any] = {
 }
 DEFAULT_CC = "cubic"
 
+#: Who takes the options of the Wi-Fi experiments.
+_WIFI = {
+    "scheme": "the experiments wifi_tcp, wifi_udp, wifi_voip and wifi_dense take",
+    "stations": "the experiment wifi_dense takes",
+    "protocol": "the experiment wifi_dense takes",
+    "dscp": "the experiment wifi_voip takes",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -49,6 +57,14 @@ class Options:
         `"low"` or `"high"`, for `rural` only (default `"low"`).
     traffic
         `"ns2"` or `"emulation"`, for `rural` only (default `"ns2"`).
+    scheme
+        How the access point queues, for the Wi-Fi experiments only (default `"airtime"`).
+    stations
+        Number of stations, for `wifi_dense` only (default 10).
+    protocol
+        `"tcp"` or `"udp"`, for `wifi_dense` only (default `"tcp"`).
+    dscp
+        Code point of the voice stream, for `wifi_voip` only (default `"CS0"`).
     """
 
     up: str | None = None
@@ -65,6 +81,10 @@ class Options:
     spare_acks: bool | None = None
     load: str | None = None
     traffic: str | None = None
+    scheme: str | None = None
+    stations: int | None = None
+    protocol: str | None = None
+    dscp: str | None = None
 
     def given(self) -> dict[str, Any]:
         """Return the scenario fields that were asked for."""
@@ -72,7 +92,13 @@ class Options:
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     def refuse_foreign(
-        self, experiment: str, *, flow_counts: bool = False, page: bool = False, load: bool = False
+        self,
+        experiment: str,
+        *,
+        flow_counts: bool = False,
+        page: bool = False,
+        load: bool = False,
+        wifi: tuple[str, ...] = (),
     ) -> None:
         """Raise `ParamError` if an option was given that this experiment does not take."""
         for field, value in (("flows-up", self.flows_up), ("flows-down", self.flows_down)):
@@ -88,6 +114,10 @@ class Options:
         for field, word in (("load", self.load), ("traffic", self.traffic)):
             if word is not None and not load:
                 message = f"{field} is {word!r}, but only the experiment rural takes it; {experiment} has fixed flows"
+                raise ParamError(message)
+        for field, takers in _WIFI.items():
+            if (given := getattr(self, field)) is not None and field not in wifi:
+                message = f"{field} is {given!r}, but only {takers} it; {experiment} has no such choice"
                 raise ParamError(message)
 
 

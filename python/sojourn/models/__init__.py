@@ -1,0 +1,1 @@
+"""Analytical models of Wi-Fi, to hold measurements against."""
