@@ -28,6 +28,18 @@ from sojourn.claims.evidence import (
 )
 from sojourn.claims.observation import Observation, observe
 from sojourn.claims.table2 import COLUMNS, ROWS
+from sojourn.claims.wifi_link import (
+    SHALLOW,
+    SLOW_LINKS,
+    STRONG_LAPTOP,
+    STRONG_POINT,
+    TABLE_3,
+    WIFI_RRUL,
+    WIFI_VOIP,
+    WIFI_VOIP_RRUL,
+    WIFI_WEB,
+    WIFI_WEB_RRUL,
+)
 from tests.synthetic import DEFAULTS, record
 
 REPEATS = 6
@@ -61,6 +73,9 @@ SHARES_AT_100 = {
 SHARES_AT_1 = {**SHARES, "ared": (0.35, 0.37, 0.08, 0.046), "fq_codel": (0.215, 0.24, 0.225, 0.213)}
 DELAY = {FIFO: 100.0, "ared": 8.0, "pie": 30.0, "codel": 20.0, "sfq": 1.0, "fq_codel": 1.0, "fq_nocodel": 1.0}
 UNLOADED = {"google": 0.3, "huffpost": 2.0}
+#: Over Wi-Fi, where the link waits in its drivers.
+WIFI_LATENCY = {FIFO: 300.0, "ared": 120.0, "pie": 180.0, "codel": 190.0, "sfq": 105.0, "fq_codel": 100.0}
+WIFI_LATENCY["fq_nocodel"] = 104.0
 
 
 def rrul(link: str, qdisc: str) -> dict[str, Any]:
@@ -86,7 +101,7 @@ def rrul(link: str, qdisc: str) -> dict[str, Any]:
     if qdisc == "fq_codel":
         values |= {"cwnd": 8.0, "wait": 9.0}
     if qdisc in ("codel", "pie"):
-        values["first_drop"] = {"congestion": 0.15}
+        values |= {"first_drop": {"congestion": 0.15}, "spike": 40.0}
     return values
 
 
@@ -151,9 +166,38 @@ def web(traffic: str, page: str, link: str, qdisc: str) -> dict[str, Any]:
     return {**rrul(link, qdisc), "web": said, "syn": {"offered": 100, "dropped": 20 if traffic == WEB else 10}}
 
 
+def over_wifi(experiment: str, link: str, qdisc: str) -> dict[str, Any]:
+    """Return the values of a run with a Wi-Fi link."""
+    if link in SLOW_LINKS:
+        return rrul(link, qdisc) | ({"spike": 15.0} if qdisc in FAIR else {})
+    name, _, page = experiment.partition(":")
+    latency = WIFI_LATENCY[qdisc]
+    values = rrul(link, qdisc) | {
+        "latency": latency,
+        "curve": (52.0, 1.0, 52 + latency, 52 + latency),
+        "up": 2.0,
+        "down": 50.0,
+    }
+    if name == SHALLOW:
+        values["latency"] = 20.0
+    if name == STRONG_LAPTOP:
+        values |= {"up": 50.0, "down": 2.0}
+    if name in (WIFI_VOIP, WIFI_VOIP_RRUL):
+        alone = name == WIFI_VOIP
+        said = {"delay": 80.0 if alone else latency, "tail": 1.0, "tail_from": 0.0, "most": 0.0}
+        values["voice"] = said | {"loss": TABLE_3[qdisc][0 if alone else 1]}
+    if name in (WIFI_WEB, WIFI_WEB_RRUL):
+        wired = web(WEB_RRUL, page, link, qdisc)["web"]
+        slower = 2.0 if qdisc in ("pie", "codel") else 3.0 if qdisc == FIFO else 1.2
+        values["web"] = wired | {"time": UNLOADED[page] if name == WIFI_WEB else wired["time"] * slower}
+    return values
+
+
 def picture(cell: Cell) -> dict[str, Any]:
     """Return the values of a cell."""
     experiment, link, qdisc, _ = cell
+    if experiment.startswith("wifi_"):
+        return over_wifi(experiment, link, qdisc)
     if experiment == SPARED:
         return {"down": 9.4}
     if experiment == "rrul short fifo":
@@ -183,6 +227,12 @@ def all_cells() -> list[Cell]:
     cells += [Cell(SPARED, "10/1", FIFO), Cell("rrul short fifo", "100/100", FIFO)]
     cells += [Cell("rtt_fairness long queue", "100/100", "fq_nocodel")]
     cells += [Cell(f"{WEB_RRUL}:huffpost large objects", "10/10", qdisc) for qdisc in ("codel", *FAIR)]
+    wifi = [WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL]
+    wifi += [f"{traffic}:{page}" for traffic in (WIFI_WEB, WIFI_WEB_RRUL) for page in PAGES]
+    cells += [Cell(one, "100/100", qdisc) for one in wifi for qdisc in DISCIPLINES]
+    cells += [Cell(WIFI_RRUL, link, qdisc) for link in SLOW_LINKS for qdisc in DISCIPLINES]
+    cells += [Cell(SHALLOW, "100/100", qdisc) for qdisc in FAIR]
+    cells += [Cell(one, "100/100", FIFO) for one in (STRONG_POINT, STRONG_LAPTOP)]
     return cells
 
 

@@ -26,6 +26,8 @@ DEFAULTS: dict[str, Any] = {
     "mss": 1448,
     # Round-trip time: before the start, until when it is at its peak (s), the peak, and from then on.
     "curve": (50.0, 0.0, 60.0, 60.0),
+    # By how much one bin, long after the start, is above the rest.
+    "spike": 0.0,
     "first_drop": None,
     "syn": None,
     "voice": None,
@@ -77,7 +79,7 @@ def record(seed: int, values: dict[str, Any]) -> Run:
     series["cwnd_segments"] = {
         flow["name"]: [flow["early"] if time <= 30 else flow["late"] for time in times] for flow in flows
     }
-    series["rtt"] = {"ping": _curve(values["curve"], wobble)}
+    series["rtt"] = {"ping": _curve(values["curve"], values["spike"], wobble)}
     if values["voice"]:
         probes = [*probes, _voice(values["voice"])]
         series["voip"] = {"voip": _delays(values["voice"], wobble)}
@@ -145,10 +147,11 @@ def _fair_flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
     ]
 
 
-def _curve(curve: tuple[float, float, float, float], wobble: float) -> dict[str, Any]:
+def _curve(curve: tuple[float, float, float, float], spike: float, wobble: float) -> dict[str, Any]:
     before, until, peak, steady = curve
     times = [0.2 * k + 0.1 for k in range(-5, 300)]
     trips = [before if time < 0 else peak if time < until else steady for time in times]
+    trips[205] += spike  # at 40.1 s
     return {"t_s": times, "rtt_ms": [before + (trip - before) * wobble for trip in trips]}
 
 

@@ -22,6 +22,7 @@ from sojourn.claims.evidence import (
     VOIP_RRUL,
     Cell,
 )
+from sojourn.claims.wifi_link import SHALLOW, STRONG_LAPTOP, WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL
 from tests.paper_world import RTTS, altered, observed, picture, struck, struck_voice, world
 from tests.synthetic import DEFAULTS, record
 
@@ -48,7 +49,7 @@ def judged(name: str, found: Evidence) -> dict[str, Any]:
 
 def test_every_claim_has_a_judge_and_every_judge_a_claim() -> None:
     names = [claim.id for claim in load("good_bad_wifi", "")]
-    assert len(names) == len(set(names)) == 108
+    assert len(names) == len(set(names)) == 129
     assert set(names) == set(catalogue.JUDGES)
 
 
@@ -166,6 +167,24 @@ CONTRARY: dict[str, Change] = {
     "gbw-con-02": ((RRUL,), ("10/10",), ("ared",), {"curve": (50.0, 10.0, 260.0, 70.0)}),
     "gbw-con-03": ((RRUL,), LINKS, (FIFO,), {"curve": (50.0, 1.0, 500.0, 500.0)}),
     "gbw-con-04": ((RRUL,), LINKS, FAIR, {"latency": 100.0}),
+    "gbw-wifi-01": ((WIFI_RRUL,), ("10/10",), ("fq_codel",), {"latency": 60.0}),
+    "gbw-wifi-02": ((WIFI_RRUL,), ("10/1",), FAIR, {"spike": 0.0}),
+    "gbw-wifi-03": ((WIFI_RRUL,), ("100/100",), ("codel",), {"curve": (52.0, 3.0, 500.0, 150.0)}),
+    "gbw-wifi-04": ((WIFI_RRUL,), ("100/100",), ("ared",), {"latency": 250.0}),
+    "gbw-wifi-05": ((WIFI_RRUL,), ("100/100",), ("fq_codel",), {"latency": 10.0}),
+    "gbw-wifi-06": ((SHALLOW,), ("100/100",), ("sfq",), {"latency": 90.0}),
+    "gbw-wifi-07": ((WIFI_RRUL,), ("100/100",), ("pie",), {"up": 20.0}),
+    "gbw-wifi-08": ((STRONG_LAPTOP,), ("100/100",), (FIFO,), {"up": 2.0, "down": 50.0}),
+    "gbw-wifi-09": ((WIFI_VOIP,), ("100/100",), ("sfq",), {"voice": {"delay": 10.0}}),
+    "gbw-wifi-10": ((WIFI_VOIP_RRUL,), ("100/100",), ("fq_codel",), {"voice": {"delay": 400.0}}),
+    "gbw-wifi-11": ((WIFI_VOIP,), ("100/100",), ("fq_codel",), {"voice": {"loss": 5.0}}),
+    "gbw-wifi-13": (("wifi_web:google",), ("100/100",), ("pie",), {"web": {"time": 3.0}}),
+    "gbw-wifi-14": (("wifi_web_rrul:google",), ("100/100",), (FIFO,), {"web": {"time": 0.1}}),
+    "gbw-wifi-15": (("wifi_web_rrul:google",), ("100/100",), ("pie",), {"web": {"time": 0.1}}),
+    **{
+        f"gbw-t3-{qdisc}": ((WIFI_VOIP_RRUL,), ("100/100",), (qdisc,), {"voice": {"loss": 60.0}})
+        for qdisc in DISCIPLINES
+    },
     **{
         f"gbw-t2-{short}-{qdisc}": ((experiment,), ("10/1",), (qdisc,), {"voice": {"loss": 60.0}})
         for short, experiment in (("1s", VOIP), ("rr", VOIP_RRUL))

@@ -56,19 +56,24 @@ def test_reproduce_writes_claims_figures_tables_and_report(cli: Cli, tmp_path: P
 
 
 @pytest.mark.slow
-def test_every_wired_experiment_is_run_shown_and_judged(cli: Cli, tmp_path: Path) -> None:
+def test_every_experiment_is_run_shown_and_judged(cli: Cli, tmp_path: Path) -> None:
     words = ("reproduce", "good-bad-wifi", "--duration", "2s", "--repeat", "1", "--out", "o")
     cli(*words, "--document", "docs/page.md")
     folder = tmp_path / "o"
     claims = json.loads((folder / "claims.json").read_text())
-    assert len({claim["id"] for claim in claims}) == len(claims) == 108
+    assert len({claim["id"] for claim in claims}) == len(claims) == 129
     # Identities need no runs; a second of traffic is no evidence for the rest.
     verdicts = {claim["id"]: claim["verdict"] for claim in claims}
     assert [verdicts[f"gbw-cfg-{number:02}"] for number in (4, 5, 7)] == ["holds"] * 3
     figures = {path.stem for path in (folder / "figures").glob("*.png")}
-    assert figures == {"fig2a", "fig2b", "fig2c", "fig3", "fig4", "fig5", "fig6a", "fig6bcd", "fig7"}
+    assert figures == {"fig2a", "fig2b", "fig2c", "fig3", "fig4", "fig5", "fig6a", "fig6bcd", "fig7"} | {
+        "fig9",
+        "fig10",
+        "fig11-google",
+        "fig11-huffpost",
+    }
     tables = {path.stem for path in (folder / "tables").glob("*.csv")}
-    assert tables == {"table1", "table2", "voip-mos", "fig7-numbers"}
+    assert tables == {"table1", "table2", "table3", "voip-mos", "fig7-numbers"}
     page = (tmp_path / "docs/page.md").read_text()
     assert all(claim["id"] in page for claim in claims)
     assert {path.stem for path in (tmp_path / "docs/page").glob("*.png")} == figures
@@ -86,11 +91,33 @@ def test_a_part_has_its_own_claims_and_tcp_can_be_todays(cli: Cli, tmp_path: Pat
     assert run["scenario"]["tcp"]["variant"] == "linux-6.1"
 
 
+def test_section_7_has_the_disciplines_at_both_ends_of_the_link(cli: Cli, tmp_path: Path) -> None:
+    words = ("--only", "wifi", "--duration", "1s", "--repeat", "1", "--json", "--out", "o")
+    claims = json.loads(cli("reproduce", "good-bad-wifi", *words).stdout)
+    assert {claim["id"][:8] for claim in claims} == {
+        "gbw-wifi",
+        "gbw-t3-p",
+        "gbw-t3-a",
+        "gbw-t3-c",
+        "gbw-t3-s",
+        "gbw-t3-f",
+    }
+    runs = [json.loads(path.read_text())["scenario"] for path in (tmp_path / "o").glob("runs/*/run.json")]
+    cells = [one for one in runs if "wifi" in one]
+    assert 0 < len(cells) < len(runs)
+    for one in cells:
+        (laptop,) = one["wifi"]["stations"]
+        assert one["wifi"]["scheme"] == laptop["scheme"] == "fifo"
+        assert (one["wifi"]["driver_frames"], laptop["driver_frames"]) in {(123, 256), (32, 32)}
+        assert laptop["qdisc"] == one["qdisc_up"]
+        assert one["wifi"]["qdisc"] == one["qdisc_down"]
+
+
 def test_bad_input_of_reproduce_is_one_sentence(cli: Cli, tmp_path: Path) -> None:
     del tmp_path
     for words, sentence in (
         (("--tcp", "linux-2.6"), 'tcp.variant is "linux-2.6", but must be linux-6.1 or linux-3.14'),
-        (("--only", "wifi"), "only is 'wifi', but must be one of rrul, voip, web, fairness, transient"),
+        (("--only", "wired"), "only is 'wired', but must be one of rrul, voip, web, fairness, transient, wifi"),
         (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
         (("--document", "."), "document is '.', but must be a file"),
     ):

@@ -1,6 +1,6 @@
 """The papers' claims: what each says, as data in our own words, and a function that judges it from runs."""
 
-from sojourn.claims.catalogue import Claim, judge_all, judge_rural, load
+from sojourn.claims.catalogue import Claim, judge_all, judge_rural, judge_wifi, load
 from sojourn.claims.evidence import Cell, Evidence, Gathering
 from sojourn.claims.failures import Failure, failures
 from sojourn.claims.verdict import Check, Judgement
@@ -16,5 +16,6 @@ __all__ = [
     "failures",
     "judge_all",
     "judge_rural",
+    "judge_wifi",
     "load",
 ]

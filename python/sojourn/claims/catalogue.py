@@ -22,6 +22,10 @@ from sojourn.claims import (
     transient,
     voip,
     web,
+    wifi_code,
+    wifi_evidence,
+    wifi_link,
+    wifi_three,
 )
 from sojourn.claims.evidence import Evidence
 from sojourn.claims.verdict import Judgement
@@ -38,9 +42,11 @@ JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
     **discussion.JUDGES,
     **fairness.JUDGES,
     **transient.JUDGES,
+    **wifi_link.JUDGES,
 }
 
 RURAL_JUDGES: dict[str, Callable[[rural_evidence.Evidence], Judgement]] = {**rural_study.JUDGES, **rural_bed.JUDGES}
+WIFI_JUDGES: dict[str, Callable[[wifi_evidence.Evidence], Judgement]] = {**wifi_three.JUDGES, **wifi_code.JUDGES}
 
 AnyEvidence = TypeVar("AnyEvidence")
 
@@ -81,6 +87,11 @@ def judge_all(claims: list[Claim], evidence: Evidence) -> list[dict[str, Any]]:
 def judge_rural(claims: list[Claim], evidence: rural_evidence.Evidence) -> list[dict[str, Any]]:
     """Return what became of each claim of the rural study, in the form of `claims.json`."""
     return judge_with(RURAL_JUDGES, claims, evidence)
+
+
+def judge_wifi(claims: list[Claim], evidence: wifi_evidence.Evidence) -> list[dict[str, Any]]:
+    """Return what became of each claim about the Wi-Fi stack, in the form of `claims.json`."""
+    return judge_with(WIFI_JUDGES, claims, evidence)
 
 
 def judge_with(

@@ -16,6 +16,8 @@ from sojourn.store import RUNS
 
 EXPERIMENT_HELP = f"a built-in experiment ({', '.join(BUILT_IN)}) or the path of a TOML file"
 
+_CELL = ("scheme", "stations", "protocol", "dscp")
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence, and whose help keeps the lines of its description."""
@@ -52,10 +54,14 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     """Add EXPERIMENT and the options that change it."""
     parser.add_argument("experiment", metavar="EXPERIMENT", help=EXPERIMENT_HELP)
     link = parser.add_argument_group("link")
-    link.add_argument("--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit; rural 1mbit)")
+    link.add_argument(
+        "--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit; rural 1mbit; wifi 1gbit)"
+    )
     link.add_argument("--up", metavar="RATE", help="bottleneck rate from client to server (default 10mbit)")
     link.add_argument("--down", metavar="RATE", help="bottleneck rate from server to client (default 10mbit)")
-    link.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms; rural 300ms)")
+    link.add_argument(
+        "--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms; rural 300ms; wifi 1ms)"
+    )
     traffic = parser.add_argument_group("traffic")
     traffic.add_argument(
         "--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic; rural reno)"
@@ -74,7 +80,22 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     traffic.add_argument(
         "--duration",
         metavar="TIME",
-        help="measured window; starts with the flows (default 60s; transient 25s; rural 300s)",
+        help="measured window; starts with the flows (default 60s; transient 25s; rural 300s; wifi 30s)",
+    )
+    cell = parser.add_argument_group("cell, for the wifi experiments")
+    cell.add_argument(
+        "--scheme",
+        metavar="NAME",
+        help="how the access point queues: fifo, fq_codel, fq_mac or airtime (default airtime)",
+    )
+    cell.add_argument(
+        "--stations", metavar="N", type=whole_number, help="stations, 1 to 64, for wifi_dense (default 10)"
+    )
+    cell.add_argument("--protocol", metavar="NAME", help="tcp or udp, for wifi_dense (default tcp)")
+    cell.add_argument(
+        "--dscp",
+        metavar="NAME",
+        help="code point of the voice stream, for wifi_voip: CS0 is best effort, EF video, CS6 voice (default CS0)",
     )
 
 
@@ -236,7 +257,7 @@ def check_capture(asked: argparse.Namespace, runs: int) -> None:
 def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
     link = ("up", "down", "rate", "rtt")
-    names = (*link, "cc", "duration", "seed", "flows_up", "flows_down", "page", "load", "traffic")
+    names = (*link, "cc", "duration", "seed", "flows_up", "flows_down", "page", "load", "traffic", *_CELL)
     given = {name: getattr(asked, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
         value = getattr(asked, name, None)

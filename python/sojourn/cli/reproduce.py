@@ -18,13 +18,17 @@ table.md, table.csv and every run into DIR. Prints tables and verdicts and where
 claims instead.
 
 papers:
-  good-bad-wifi   "The Good, the Bad and the WiFi", sections 4 to 6 and 8: RRUL, voice, web pages, RTT fairness and
-                  start-up on links of 100/100, 10/10 and 10/1 Mbit/s (down/up) under seven queue disciplines:
-                  Fig. 2 to 7, Tables 1 and 2, and 108 claims; TCP as in the paper's kernel (--tcp)
+  good-bad-wifi   "The Good, the Bad and the WiFi", sections 4 to 8: RRUL, voice, web pages, RTT fairness and
+                  start-up on links of 100/100, 10/10 and 10/1 Mbit/s (down/up) under seven queue disciplines, and
+                  over Wi-Fi: Fig. 2 to 7 and 9 to 11, Tables 1 to 3, and 129 claims; TCP as in the paper's kernel
+                  (--tcp); with --backend linux without Wi-Fi
   rural           "Tackling Bufferbloat in Capacity-limited Networks": CoDel's interval and target at 1 Mbit/s and
                   300 ms, rural against default parameters over 50 to 550 ms, two paths of different length, the
                   emulated bed, and a model of the satellite service: Fig. 2 to 8 and 35 claims; with --backend linux
                   the last two
+  wifi-stack      "Bufferbloat mitigation in the WiFi stack": two fast stations and a slow one under four queueing
+                  schemes of the access point, an analytical model beside them, and how the stack works: Fig. 2 to 4
+                  and 30 claims
 
 A claim that fails is a result, not an error: the exit status is 0 all the same, or 1 with --strict. The same command
 goes on where it was stopped.
@@ -41,7 +45,8 @@ def add(commands: Any) -> None:
         metavar="NAME",
         default="quick",
         help="good-bad-wifi: quick, 60 s (fairness 150 s) x 4 repeats, or paper, 140 s (600 s) x 30; rural: quick, "
-        "300 s x 8 repeats (emulation and satellite 5), or paper, 300 s x 100 (10) (default quick)",
+        "300 s x 8 repeats (emulation and satellite 5), or paper, 300 s x 100 (10); wifi-stack: quick, 30 s "
+        "(TCP 120 s) x 6 (small cells 3), or paper, x 30 (10) (default quick)",
     )
     parser.add_argument("--duration", metavar="TIME", help="measured window of each run (default: the profile's)")
     parser.add_argument(
@@ -67,6 +72,10 @@ def handle(asked: argparse.Namespace) -> int:
         from sojourn.cli import reproduce_rural
 
         return reproduce_rural.handle(asked)
+    if asked.paper == "wifi-stack":
+        from sojourn.cli import reproduce_wifi_stack
+
+        return reproduce_wifi_stack.handle(asked)
     from sojourn.cli import reproduce_good_bad_wifi
 
     return reproduce_good_bad_wifi.handle(asked)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from sojourn.errors import ParamError
-from sojourn.papers import tables
+from sojourn.papers import tables, wifi_link_exhibits
 from sojourn.papers.measured import Measured
 from sojourn.plots import good_bad_wifi as plots
 from sojourn.plots.panels import FALLING, LOADS, RISING, finite, in_order, labels_of
@@ -25,9 +25,12 @@ _PAGES = {"google": 4, "huffpost": 5}
 _PAGE_WORDS = {"google": "Google, 56 kB in 3 requests", "huffpost": "Huffington Post, 3 MB in 110 requests"}
 
 
-def exhibits(found: Measured) -> tuple[Exhibit, ...]:
-    """Return Table 1 and every figure and table that there are numbers for, in the order of the paper."""
-    return tuple(_each(found))
+def exhibits(found: Measured, over_wifi: Measured | None = None) -> tuple[Exhibit, ...]:
+    """Return Table 1 and every figure and table that there are numbers for, in the order of the paper.
+
+    `over_wifi` are the numbers of section 7.
+    """
+    return (*_each(found), *(() if over_wifi is None else wifi_link_exhibits.exhibits(over_wifi)))
 
 
 def transient_table(courses: dict[str, dict[str, Course]]) -> tables.Table:

@@ -1,4 +1,4 @@
-"""The plan of seed 000, sections 5 and 6: every wired experiment on three links under seven disciplines."""
+"""The plan of seed 000: sections 5 and 6 on three wired links under seven disciplines, section 7 over Wi-Fi."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sojourn import api
 from sojourn.claims.configuration import SHORT_FIFO
 from sojourn.claims.evidence import (
     DISCIPLINES,
+    FAIR,
     FIFO,
     LINKS,
     PAGES,
@@ -29,11 +30,24 @@ from sojourn.claims.evidence import (
 )
 from sojourn.claims.fairness import LONG_QUEUE
 from sojourn.claims.web import LARGE_OBJECTS
+from sojourn.claims.wifi_link import (
+    SHALLOW,
+    SLOW_LINKS,
+    STRONG_LAPTOP,
+    STRONG_POINT,
+    WIFI_RRUL,
+    WIFI_VOIP,
+    WIFI_VOIP_RRUL,
+    WIFI_WEB,
+    WIFI_WEB_IDLE,
+    WIFI_WEB_RRUL,
+)
 from sojourn.papers import execute
 from sojourn.papers.collide import find_collision
 from sojourn.papers.execute import Means
 from sojourn.papers.measured import Measured, Measuring
 from sojourn.papers.paper import Profile
+from sojourn.papers.wifi_link import over_wifi
 from sojourn.results import Cell as Repeats
 from sojourn.results import Comparison, Run, gather
 from sojourn.scenario import Scenario, Tcp
@@ -54,6 +68,16 @@ FOUR_OBJECTS = (750_000,) * 4
 #: Where voice is looked for in the queue of an upstream data flow.
 COLLIDING = ((RRUL, "fq_nocodel"), (VOIP_RRUL, "sfq"), (VOIP_RRUL, "fq_nocodel"), (VOIP_RRUL, "fq_codel"))
 
+#: The wired experiment that runs over Wi-Fi under each name.
+OVER_WIFI = {
+    WIFI_RRUL: RRUL,
+    WIFI_VOIP: VOIP,
+    WIFI_VOIP_RRUL: VOIP_RRUL,
+    WIFI_WEB: WEB,
+    WIFI_WEB_RRUL: WEB_RRUL,
+    WIFI_WEB_IDLE: WEB_IDLE,
+}
+
 #: What each part of the paper needs, and what the claims about it begin with.
 EXPERIMENTS = {
     "rrul": (RRUL,),
@@ -61,6 +85,7 @@ EXPERIMENTS = {
     "voip": (RRUL, VOIP, VOIP_RRUL),
     "web": (RRUL, WEB, WEB_RRUL, WEB_IDLE),
     "fairness": (RTT_FAIRNESS,),
+    "wifi": (RRUL, WEB_RRUL, *OVER_WIFI),
 }
 CLAIMS = {
     "rrul": ("gbw-rrul-",),
@@ -68,7 +93,10 @@ CLAIMS = {
     "voip": ("gbw-voip-", "gbw-t2-"),
     "web": ("gbw-web-",),
     "fairness": ("gbw-fair-",),
+    "wifi": ("gbw-wifi-", "gbw-t3-"),
 }
+#: The part that only the simulator has.
+WIFI_PART = "wifi"
 
 
 Planned = execute.Planned[Cell]
@@ -84,8 +112,8 @@ class Outcome:
         The RRUL runs; without cells if there are none.
     evidence
         What the claims are judged by.
-    measured
-        The numbers behind figures and tables.
+    measured, over_wifi
+        The numbers behind figures and tables, of the wired links and of section 7.
     runs
         How many.
     """
@@ -93,6 +121,7 @@ class Outcome:
     comparison: Comparison
     evidence: Evidence
     measured: Measured
+    over_wifi: Measured
     runs: int
 
 
@@ -111,7 +140,8 @@ class Bed:
     tcp
         Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
     spared
-        Whether the ablation is run that only the simulator can: no bare acknowledgement is lost.
+        Whether that is run that only the simulator can: an ablation, in which no bare acknowledgement is lost, and
+        section 7.
     """
 
     profile: Profile
@@ -147,7 +177,8 @@ class Bed:
 
 def plan(bed: Bed) -> list[Planned]:
     """Return all runs but the searches for collisions, the costliest first."""
-    wanted = {name for part in ([bed.part] if bed.part else EXPERIMENTS) for name in EXPERIMENTS[part]}
+    parts = [bed.part] if bed.part else [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
+    wanted = {name for part in parts for name in EXPERIMENTS[part]}
     planned = execute.repeats(_cells(bed, wanted))
     return sorted(planned, key=lambda one: -_cost(one))
 
@@ -155,13 +186,16 @@ def plan(bed: Bed) -> list[Planned]:
 def reproduce(bed: Bed, means: Means) -> Outcome:
     """Run the plan; see `sojourn.papers.execute.execute`."""
     planned = plan(bed)
-    gathering, measuring = Gathering(), Measuring()
+    gathering, measuring, wireless = Gathering(), Measuring(), Measuring()
 
     def take(cell: Cell, run: Run) -> None:
         gathering.add(cell, run)
         if shown(cell):
             name, _, _ = cell.experiment.partition(":")
             measuring.add(name, cell.link, cell.qdisc, run.record)
+        elif shown_over_wifi(cell):
+            name, _, _ = cell.experiment.partition(":")
+            wireless.add(OVER_WIFI[name], cell.link, cell.qdisc, run.record)
 
     runs = execute.execute(planned, take, means, order=_order)
     evidence = gathering.evidence()
@@ -182,6 +216,7 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
         ),
         evidence=gathering.evidence(collisions),
         measured=measuring.measured(),
+        over_wifi=wireless.measured(),
         runs=len(runs),
     )
 
@@ -194,8 +229,13 @@ def preset(qdisc: str) -> str:
 def shown(cell: Cell, experiment: str | None = None) -> bool:
     """Return whether a cell is part of the figures (not an ablation, and with CUBIC)."""
     name, _, page = cell.experiment.partition(":")
-    known = {name for names in EXPERIMENTS.values() for name in names}
+    known = {name for names in EXPERIMENTS.values() for name in names} - OVER_WIFI.keys()
     return name in known and page in ("", *PAGES) and cell.cc == "cubic" and experiment in (None, name)
+
+
+def shown_over_wifi(cell: Cell) -> bool:
+    """Return whether a cell is part of the figures of section 7, which has the fast link only."""
+    return cell.experiment.partition(":")[0] in OVER_WIFI and cell.link not in SLOW_LINKS
 
 
 def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
@@ -215,6 +255,8 @@ def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, in
                     if name in wanted and (name != WEB_IDLE or qdisc == FIFO):
                         yield Cell(f"{name}:{page}", link, qdisc), bed.scenario(name, link, qdisc, page=page), repeat
     yield from _ablations(bed, wanted)
+    if WIFI_RRUL in wanted:
+        yield from _over_wifi(bed)
 
 
 def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
@@ -235,6 +277,27 @@ def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int
             large = bed.scenario(WEB_RRUL, "10/10", qdisc, page="huffpost")
             web = tuple(dataclasses.replace(one, objects=FOUR_OBJECTS) for one in large.web)
             yield Cell(LARGE_OBJECTS, "10/10", qdisc), dataclasses.replace(large, web=web), repeat
+
+
+def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
+    """Yield the cells of section 7; those that only orders or equalities are read from have fewer repeats."""
+    repeat, fewer = bed.profile.repeat, max(bed.profile.other_repeat, 2)
+    for qdisc in DISCIPLINES:
+        for name in (WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL):
+            yield Cell(name, "100/100", qdisc), over_wifi(bed.scenario(OVER_WIFI[name], "100/100", qdisc)), repeat
+        for name in (WIFI_WEB, WIFI_WEB_RRUL):
+            for page in PAGES:
+                scenario = bed.scenario(OVER_WIFI[name], "100/100", qdisc, page=page)
+                yield Cell(f"{name}:{page}", "100/100", qdisc), over_wifi(scenario), repeat
+        for link in SLOW_LINKS:
+            yield Cell(WIFI_RRUL, link, qdisc), over_wifi(bed.scenario(RRUL, link, qdisc)), fewer
+    for page in PAGES:
+        idle = over_wifi(bed.scenario(WEB_IDLE, "100/100", FIFO, page=page))
+        yield Cell(f"{WIFI_WEB_IDLE}:{page}", "100/100", FIFO), idle, repeat
+    for qdisc in FAIR:
+        yield Cell(SHALLOW, "100/100", qdisc), over_wifi(bed.scenario(RRUL, "100/100", qdisc), shallow=True), fewer
+    for name, strong in ((STRONG_POINT, "point"), (STRONG_LAPTOP, "laptop")):
+        yield Cell(name, "100/100", FIFO), over_wifi(bed.scenario(RRUL, "100/100", FIFO), strong=strong), fewer
 
 
 def _order(one: Planned) -> tuple[Any, ...]:

@@ -14,12 +14,12 @@ class Profile:
     duration
         Time text: the measured window of each run.
     long_duration
-        The same of the RTT fairness runs of good-bad-wifi.
+        The same of the RTT fairness runs of good-bad-wifi, and of the TCP downloads of wifi-stack.
     repeat
         Runs of each cell.
     other_repeat
         Of good-bad-wifi: runs of each cell with the other congestion control, which only orders are read from; 0 for
-        none. Of rural: runs of each cell of the emulated bed and the satellite path.
+        none. Of rural: runs of each cell of the emulated bed and the satellite path. Of wifi-stack: of each small cell.
     """
 
     duration: str
@@ -62,6 +62,7 @@ GOOD_BAD_WIFI = Paper(
         "web": "section 5.3: Figs. 4 and 5 and their claims",
         "fairness": "section 6.1: Fig. 6 and its claims",
         "transient": "section 6.2: Fig. 7 and its claims",
+        "wifi": "section 7: Figs. 9, 10 and 11, Table 3 and their claims",
     },
     profiles={
         "quick": Profile(duration="60s", long_duration="150s", repeat=4, other_repeat=2),
@@ -89,4 +90,21 @@ RURAL = Paper(
     },
 )
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL)}
+WIFI_STACK = Paper(
+    name="wifi-stack",
+    reference=(
+        "T. Høiland-Jørgensen: Bufferbloat mitigation in the WiFi stack - status and next steps. Netdev 2.2, 2017"
+    ),
+    parts={
+        "latency": "section 3.2: Fig. 2 and the claims about latency",
+        "airtime": "section 3.2: Fig. 3, the analytical model, and their claims",
+        "throughput": "section 3.2: Fig. 4 and its claims",
+        "mechanisms": "sections 2 to 4: how the stack works",
+    },
+    profiles={
+        "quick": Profile(duration="30s", long_duration="120s", repeat=6, other_repeat=3),
+        "paper": Profile(duration="30s", long_duration="120s", repeat=30, other_repeat=10),
+    },
+)
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL, WIFI_STACK)}

@@ -25,6 +25,9 @@ _COLOURS = {
     "sfq": "#56B4E9",
     "fq_codel": "#0072B2",
     "fq_nocodel": "#009E73",
+    "fifo": "#333333",
+    "fq_mac": "#009E73",
+    "airtime": "#D55E00",
 }
 _MARKERS = {
     "pfifo_fast": "s",
@@ -36,6 +39,9 @@ _MARKERS = {
     "sfq": "P",
     "fq_codel": "o",
     "fq_nocodel": "X",
+    "fifo": "s",
+    "fq_mac": "X",
+    "airtime": "v",
 }
 _OTHER_COLOURS = ("#8C564B", "#7A6FAC", "#6B8E23", "#B5485D", "#17868F", "#A8822E")
 _OTHER_MARKERS = ("<", ">", "p", "h", "d", "*")
