@@ -9,7 +9,7 @@ mod wifi;
 
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub(crate) use make::{assemble, at_end};
-pub use wifi::{WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
+pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
 use serde::Serialize;
 use std::borrow::Cow;

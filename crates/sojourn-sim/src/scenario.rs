@@ -12,6 +12,7 @@ mod path;
 mod reading;
 mod text;
 mod wifi;
+mod wifi_latency;
 
 pub use access::Access;
 pub use backend::Backend;

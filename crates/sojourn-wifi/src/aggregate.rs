@@ -39,6 +39,11 @@ impl AggregateLimits {
         }
     }
 
+    /// Whether so many frames of this size on average fill an aggregate.
+    pub(crate) fn filled_by(self, frames: u64, size: Bytes) -> bool {
+        frames >= self.frames as u64 || frames * mpdu(size).get() >= self.psdu.get()
+    }
+
     /// The airtime of an exchange with an aggregate of this length.
     fn airtime(self, length: AmpduLength, first: Bytes) -> Duration {
         if length.mpdus() == 1 {

@@ -6,11 +6,23 @@ use sojourn_units::Duration;
 
 /// What a scheduler drives. A station goes by its place in the sender's list of peers.
 pub trait Driver {
-    /// Whether the hardware queue has as many aggregates as it may have.
+    /// Whether the hardware queue has as many aggregates as it may have, or none of the stations with something to send has room.
     fn hardware_queue_is_full(&self, category: AccessCategory) -> bool;
 
     /// Whether the station has nothing to send: neither new packets nor frames to be sent again.
     fn queue_is_empty(&self, station: u16, category: AccessCategory) -> bool;
+
+    /// Airtime of the station below the queues that its credit has still to pay; zero without limits of it.
+    fn pending(&self, station: u16, category: AccessCategory) -> Duration {
+        let _ = (station, category);
+        Duration::ZERO
+    }
+
+    /// Whether the limits of airtime below the queues let the station build. Only with them it is ever not so.
+    fn has_room(&self, station: u16, category: AccessCategory) -> bool {
+        let _ = (station, category);
+        true
+    }
 
     /// Whether the station has something to send, but nothing that its Block Ack window allows. Then frames of it are in the
     /// hardware queue, and when those are complete it has.
@@ -99,7 +111,8 @@ impl AirtimeScheduler {
     /// Algorithm 3: fills the hardware queue of `category`. To be called when a packet has arrived and when a transmission is
     /// complete.
     ///
-    /// The body of line 7 is line 8 alone, lines 9 to 20 follow the choice of the station.
+    /// The body of line 7 is line 8 alone, lines 9 to 20 follow the choice of the station. A station without room below the queues
+    /// ([`Driver::has_room`]) lets the next one go first, and what a station has pending counts as used (`ieee80211_sta_deficit`).
     pub fn schedule(&mut self, category: AccessCategory, driver: &mut impl Driver) {
         while !driver.hardware_queue_is_full(category) {
             let lists = &self.categories[category.index()];
@@ -109,9 +122,9 @@ impl AirtimeScheduler {
                 (None, None) => return,
             };
             let station = (first / 4) as u16;
-            let deficit = self.stations[first].credit;
+            let deficit = self.stations[first].credit - credits(driver.pending(station, category));
             if deficit <= 0 {
-                self.stations[first].credit = deficit + self.quantum[usize::from(station)];
+                self.stations[first].credit += self.quantum[usize::from(station)];
                 self.move_to_old(category, is_new);
                 continue;
             }
@@ -121,6 +134,10 @@ impl AirtimeScheduler {
                 } else {
                     self.list_del(category);
                 }
+                continue;
+            }
+            if !driver.has_room(station, category) {
+                self.move_to_old(category, is_new);
                 continue;
             }
             if driver.window_is_closed(station, category) {

@@ -219,20 +219,42 @@ impl<P: WifiPacket> Cell<P> {
     #[inline]
     #[must_use]
     pub fn due(&self) -> Option<Time> {
-        if self.contention.busy() {
+        let medium = if self.contention.busy() {
             Some(self.ends)
         } else {
             self.contention.due()
+        };
+        match self.nodes[0].due() {
+            None => medium,
+            Some(wake) => Some(medium.map_or(wake, |medium| medium.min(wake))),
         }
     }
 
     /// Does everything that is due at `now` or before.
     pub fn advance(&mut self, now: Time, sink: &mut dyn CellSink<P>) {
         while let Some(due) = self.due().filter(|&due| due <= now) {
-            if self.contention.busy() {
+            if self.nodes[0].due() == Some(due) {
+                self.wake(due, sink);
+            } else if self.contention.busy() {
                 self.end(due, sink);
             } else {
                 self.transmit(due);
+            }
+        }
+    }
+
+    /// The access point builds what it put off.
+    fn wake(&mut self, now: Time, sink: &mut dyn CellSink<P>) {
+        let from = NodeId::ACCESS_POINT;
+        self.nodes[0].wake(now, &mut Drops { from, sink });
+        self.contend(from, now);
+    }
+
+    /// Every access category of a node that has something to send contends.
+    fn contend(&mut self, node: NodeId, now: Time) {
+        for category in AccessCategory::ALL {
+            if self.head(node, category).is_some() {
+                self.contention.wants(edcaf_of(node, category), now);
             }
         }
     }
@@ -285,6 +307,7 @@ impl<P: WifiPacket> Cell<P> {
             received,
             airtime,
         });
+        self.nodes[usize::from(node.0)].started(category, now);
         end
     }
 
@@ -305,6 +328,9 @@ impl<P: WifiPacket> Cell<P> {
             let on_air = self.on_air[i];
             let (node, category) = node_of(on_air.edcaf);
             self.complete(on_air, now, sink);
+            if self.nodes[usize::from(node.0)].couples_categories() {
+                self.contend(node, now);
+            }
             let next = self.head(node, category).map(|aggregate| aggregate.airtime);
             let answered = on_air.received != 0;
             let start = now + self.band.sifs();

@@ -1,6 +1,6 @@
 //! What can be set of one node's sending side.
 
-use crate::{BLOCK_ACK_WINDOW, NodeId, PPDU_MAX, PhyRate, WifiError};
+use crate::{BLOCK_ACK_WINDOW, LatencySpec, NodeId, PPDU_MAX, PhyRate, WifiError};
 use sojourn_qdisc::{CodelParams, QdiscSpec};
 use sojourn_units::{Bytes, Duration};
 
@@ -106,6 +106,8 @@ pub struct NodeSpec {
     /// Whether a slow station gets target 50 ms, interval 300 ms and no marking. Slow is an expected throughput below 6 Mbit/s
     /// times the number of stations. Source: mac80211, `sta_update_codel_params` (4.11 to 6.13).
     pub slow_station_codel: bool,
+    /// What shortens the time below the queues; only an access point has any.
+    pub latency: LatencySpec,
 }
 
 impl Default for NodeSpec {
@@ -135,6 +137,7 @@ impl NodeSpec {
         codel_interval: Duration::from_millis(100),
         ecn: true,
         slow_station_codel: false,
+        latency: LatencySpec::OFF,
     };
     /// A laptop: FIFOs, 256 frames in the driver. Source: iwlwifi.
     pub const STATION: Self = Self {
@@ -197,7 +200,7 @@ impl NodeSpec {
                 return Err(WifiError::new(who, field, value.to_string(), rule));
             }
         }
-        Ok(())
+        self.latency.validate(who, self)
     }
 
     /// The discipline of each access category above the driver's queues; `None` for a scheme without one.

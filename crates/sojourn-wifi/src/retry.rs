@@ -51,6 +51,11 @@ impl<P> Originator<P> {
         ahead(self.next, self.start) < BLOCK_ACK_WINDOW
     }
 
+    /// How many new frames may be sent.
+    pub(crate) const fn window(&self) -> u16 {
+        BLOCK_ACK_WINDOW - ahead(self.next, self.start)
+    }
+
     /// The sequence number of a new frame. The window must be open.
     #[inline]
     pub(crate) fn assign(&mut self) -> u16 {

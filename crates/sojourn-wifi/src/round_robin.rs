@@ -43,7 +43,7 @@ impl RoundRobin {
                 self.listed[first] = false;
                 continue;
             }
-            if driver.window_is_closed(station, category) {
+            if !driver.has_room(station, category) || driver.window_is_closed(station, category) {
                 if missed == Some(first) {
                     return;
                 }

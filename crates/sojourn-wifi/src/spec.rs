@@ -1,7 +1,8 @@
 //! What a cell is made of.
 
 use crate::{
-    Band, DEFAULT_WEIGHT, EdcaSpec, Format, NodeId, NodeSpec, PeerSpec, PhyRate, RateControl, Width, WifiError,
+    Band, DEFAULT_WEIGHT, EdcaSpec, Format, LatencySpec, NodeId, NodeSpec, PeerSpec, PhyRate, RateControl, Width,
+    WifiError,
 };
 use std::collections::BTreeSet;
 
@@ -110,6 +111,10 @@ impl CellSpec {
             }
             .validate(&who)?;
             station.node.validate(&who)?;
+            if station.node.latency != LatencySpec::OFF {
+                let rule = "left out: only an access point has its options";
+                return Err(WifiError::new(&who, "latency", "set", rule));
+            }
         }
         Ok(())
     }

@@ -1,12 +1,16 @@
 //! One node's sending side: queues, scheduler, hardware queue, retries.
 
 use crate::aggregate::{AggregateLimits, build};
+use crate::aql::Pending;
+use crate::defer::Deferral;
+use crate::dense::Dense;
 use crate::driver_fifo::{DriverFifo, tids_of};
 use crate::queue_spec::{NodeSpec, PeerSpec, Scheme};
 use crate::retry::Originator;
+use crate::retry_age::RetryAge;
 use crate::{
-    AccessCategory, Aggregate, AirtimeScheduler, Band, Driver, Frame, FrameSink, NodeId, PeerTid, PhyRate, RoundRobin,
-    Tid, TidStats, WifiError, WifiPacket, WifiQueues, WifiQueuesParams,
+    AccessCategory, Aggregate, AirtimeScheduler, Band, Driver, Frame, FrameSink, LatencyStats, NodeId, PeerTid,
+    PhyRate, RoundRobin, Tid, TidStats, WifiError, WifiPacket, WifiQueues, WifiQueuesParams,
 };
 use sojourn_qdisc::{Backlog, DropReason, Dropped};
 use sojourn_units::{Bytes, Duration, Rate, Time};
@@ -54,6 +58,7 @@ struct Peer {
     node: NodeId,
     limits: AggregateLimits,
     stats: PeerStats,
+    latency: LatencyStats,
     /// By access category: which of its two TIDs has the next turn.
     turn: [usize; 4],
 }
@@ -95,6 +100,10 @@ struct Sender<P> {
     hardware: [VecDeque<Aggregate<P>>; 4],
     /// Vectors of completed aggregates, for the next ones.
     spare: Vec<Vec<Frame<P>>>,
+    pending: Pending,
+    deferral: Deferral,
+    retry_age: RetryAge,
+    dense: Option<Dense>,
 }
 
 /// One node's sending side, under one of the four schemes of seed 002 section 3.2.
@@ -158,8 +167,10 @@ impl<P: WifiPacket> Transmitter<P> {
             node: p.node,
             limits: AggregateLimits::new(p.rate, band, spec.aggregate_frames, spec.aggregate_time),
             stats: PeerStats::default(),
+            latency: LatencyStats::default(),
             turn: [0; 4],
         };
+        let dense = spec.latency.dense.map(|dense| Dense::new(dense, spec, peers, band));
         let mut transmitter = Self {
             sender: Sender {
                 spec: spec.clone(),
@@ -172,6 +183,10 @@ impl<P: WifiPacket> Transmitter<P> {
                     .collect(),
                 hardware: std::array::from_fn(|_| VecDeque::new()),
                 spare: Vec::new(),
+                pending: Pending::new(spec.latency.aql, peers.len()),
+                deferral: Deferral::new(spec.latency.defer, spec.latency.build_time),
+                retry_age: RetryAge::new(&spec.latency, peers.len()),
+                dense,
             },
             scheduler,
             places,
@@ -216,6 +231,35 @@ impl<P: WifiPacket> Transmitter<P> {
         self.sender.hardware[category.index()].len()
     }
 
+    /// The aggregate at the head of `category` begins to be sent. What `defer`, `build_time` and `retry_time` do depends on being told.
+    pub fn started(&mut self, category: AccessCategory, now: Time) {
+        let sender = &mut self.sender;
+        if let Some(head) = sender.hardware[category.index()].front() {
+            sender.deferral.started(category, head.airtime, now);
+            sender.retry_age.started(category, now);
+        }
+    }
+
+    /// When [`Transmitter::wake`] must be called; `None` if nothing was put off.
+    #[inline]
+    #[must_use]
+    pub fn due(&self) -> Option<Time> {
+        self.sender.deferral.next()
+    }
+
+    /// Builds what was put off until now.
+    pub fn wake(&mut self, now: Time, drops: &mut dyn FrameSink<P>) {
+        while let Some(category) = self.sender.deferral.take(now) {
+            self.build(category, now, drops);
+        }
+    }
+
+    /// Whether a completion in one access category can let another build.
+    #[must_use]
+    pub const fn couples_categories(&self) -> bool {
+        self.sender.pending.limits()
+    }
+
     /// The aggregate at the head of `category` was sent and took `airtime`. Bit i of `received` says that its frame i arrived; none
     /// says that there was no answer. Frames that arrived are appended to `arrived` in order; the others are sent again, or
     /// dropped if they were sent as often as may be.
@@ -243,7 +287,9 @@ impl<P: WifiPacket> Transmitter<P> {
         let (peer, tid) = (aggregate.peer, aggregate.tid);
         let place = self.places[usize::from(peer.0)].expect("aggregates are built for peers only");
         let peer_tid = PeerTid { peer: place, tid };
-        let stats = &mut sender.peers[usize::from(place)].stats;
+        sender.pending.remove(place, category, aggregate.airtime);
+        sender.deferral.ended(category);
+        let Peer { stats, latency, .. } = &mut sender.peers[usize::from(place)];
         let originator = &mut sender.originators[peer_tid.index()];
 
         stats.airtime_tx += airtime;
@@ -268,7 +314,9 @@ impl<P: WifiPacket> Transmitter<P> {
                 originator.acknowledged(frame.sequence);
                 completion.arrived += 1;
                 arrived.push(frame);
-            } else if frame.transmissions >= sender.spec.retries {
+            } else if frame.transmissions >= sender.spec.retries
+                || sender.retry_age.expires(&frame, peer_tid, now, latency)
+            {
                 originator.give_up(frame.sequence);
                 completion.given_up += 1;
                 let drop = Dropped {
@@ -290,6 +338,7 @@ impl<P: WifiPacket> Transmitter<P> {
             let limits = &sender.peers[usize::from(place)].limits;
             (aggregate.rate, aggregate.airtime) = (limits.rate, limits.single(frame.size));
             aggregate.frames.push(frame);
+            sender.pending.add(place, category, aggregate.airtime);
             sender.hardware[category.index()].push_front(aggregate);
         } else {
             sender.spare.push(aggregate.frames);
@@ -302,7 +351,13 @@ impl<P: WifiPacket> Transmitter<P> {
         if completion.retried > 0 {
             scheduler.wake(place, category);
         }
-        self.schedule(category, now, drops);
+        if self.couples_categories() {
+            for category in AccessCategory::ALL {
+                self.schedule(category, now, drops);
+            }
+        } else {
+            self.schedule(category, now, drops);
+        }
         completion
     }
 
@@ -324,17 +379,35 @@ impl<P: WifiPacket> Transmitter<P> {
     /// For a peer that was not given to [`Transmitter::new`].
     pub fn set_rate(&mut self, peer: NodeId, rate: PhyRate) {
         let place = usize::from(self.place(peer));
-        let Sender { spec, band, peers, .. } = &mut self.sender;
+        let Sender {
+            spec,
+            band,
+            peers,
+            dense,
+            ..
+        } = &mut self.sender;
         if peers[place].limits.rate != rate {
             peers[place].limits = AggregateLimits::new(rate, *band, spec.aggregate_frames, spec.aggregate_time);
+            if let Some(dense) = dense {
+                dense.set_rate(place, rate, *band, spec.aggregate_frames);
+            }
             self.sender.choose_codel(place);
+        }
+    }
+
+    /// Fills the hardware queue of `category`, now or when building is done.
+    #[inline]
+    fn schedule(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>) {
+        if self.sender.deferral.at_once(category, now) {
+            self.build(category, now, drops);
         }
     }
 
     /// Fills the hardware queue of `category`.
     #[inline]
-    fn schedule(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>) {
+    fn build(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>) {
         let mut driver = Building {
+            room: self.sender.any_has_room(category),
             sender: &mut self.sender,
             now,
             drops,
@@ -365,6 +438,12 @@ impl<P: WifiPacket> Transmitter<P> {
     #[must_use]
     pub fn peer_stats(&self, peer: NodeId) -> PeerStats {
         self.sender.peers[usize::from(self.place(peer))].stats
+    }
+
+    /// What the options of [`crate::LatencySpec`] did to a peer.
+    #[must_use]
+    pub fn latency_stats(&self, peer: NodeId) -> LatencyStats {
+        self.sender.peers[usize::from(self.place(peer))].latency
     }
 
     /// What was counted for a traffic identifier of a peer.
@@ -423,6 +502,7 @@ impl<P: WifiPacket> Transmitter<P> {
     pub fn begin(&mut self) {
         for peer in &mut self.sender.peers {
             peer.stats = PeerStats::default();
+            peer.latency = LatencyStats::default();
         }
         match &mut self.sender.source {
             Source::Driver(driver) => driver.begin(),
@@ -453,6 +533,52 @@ impl<P: WifiPacket> Sender<P> {
         backlog.packets > 0 || originator.retries() > 0 || originator.held.is_some()
     }
 
+    #[inline]
+    fn window_is_closed(&self, peer: u16, category: AccessCategory) -> bool {
+        !tids(peer, category).any(|of| self.can_send(of))
+    }
+
+    /// Whether a peer may have more below the queues. With limits one whose window is closed, or that would build a short aggregate
+    /// behind another, lets the others go first.
+    #[inline]
+    fn has_room(&self, peer: u16, category: AccessCategory) -> bool {
+        if !self.pending.limits() {
+            return true;
+        }
+        let pending = category != AccessCategory::Voice && !self.pending.of(peer, category).is_zero();
+        self.pending.has_room(peer, category)
+            && tids(peer, category).any(|of| self.can_send(of) && !(pending && self.would_be_short(of)))
+    }
+
+    /// Whether an aggregate of the TID would not be full now.
+    fn would_be_short(&self, of: PeerTid) -> bool {
+        let originator = &self.originators[of.index()];
+        let backlog = match &self.source {
+            Source::Driver(driver) => driver.backlog(of),
+            Source::Queues(queues) => queues.backlog(of),
+        };
+        let new = backlog.packets.min(u64::from(originator.window()));
+        let size = match (backlog.packets, originator.next_retry()) {
+            (0, None) => return true,
+            (0, Some(retry)) => retry.size,
+            (packets, _) => Bytes::new(backlog.bytes.get() / packets),
+        };
+        let limits = &self.peers[usize::from(of.peer)].limits;
+        !limits.filled_by(new + originator.retries() as u64, size)
+    }
+
+    #[inline]
+    fn any_has_room(&self, category: AccessCategory) -> bool {
+        !self.pending.limits() || (0..self.peers.len() as u16).any(|peer| self.has_room(peer, category))
+    }
+
+    /// Whether the cell is dense in `category` now.
+    #[inline]
+    fn is_dense(&self, category: AccessCategory) -> bool {
+        let stations = (0..self.peers.len() as u16).filter(|&peer| tids(peer, category).any(|of| self.has_packets(of)));
+        self.dense.as_ref().is_some_and(|dense| dense.applies(stations))
+    }
+
     /// Whether a TID has any that its Block Ack window allows. A frame to be sent again is always inside.
     #[inline]
     fn can_send(&self, of: PeerTid) -> bool {
@@ -469,6 +595,8 @@ fn tids(peer: u16, category: AccessCategory) -> impl Iterator<Item = PeerTid> {
 /// The sender at one moment.
 struct Building<'a, P> {
     sender: &'a mut Sender<P>,
+    /// Whether any station with something to send has room below the queues.
+    room: bool,
     now: Time,
     drops: &'a mut dyn FrameSink<P>,
 }
@@ -476,7 +604,21 @@ struct Building<'a, P> {
 impl<P: WifiPacket> Driver for Building<'_, P> {
     #[inline]
     fn hardware_queue_is_full(&self, category: AccessCategory) -> bool {
-        self.sender.hardware[category.index()].len() >= self.sender.spec.hardware_queue as usize
+        let sender = &*self.sender;
+        let places = sender
+            .deferral
+            .places(category, sender.spec.hardware_queue as usize, self.now);
+        !self.room || sender.hardware[category.index()].len() >= places
+    }
+
+    #[inline]
+    fn pending(&self, station: u16, category: AccessCategory) -> Duration {
+        self.sender.pending.of(station, category)
+    }
+
+    #[inline]
+    fn has_room(&self, station: u16, category: AccessCategory) -> bool {
+        self.sender.has_room(station, category)
     }
 
     #[inline]
@@ -486,7 +628,7 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
 
     #[inline]
     fn window_is_closed(&self, station: u16, category: AccessCategory) -> bool {
-        !tids(station, category).any(|of| self.sender.can_send(of))
+        self.sender.window_is_closed(station, category)
     }
 
     /// The two TIDs of the access category take turns. Voice is not aggregated.
@@ -502,6 +644,7 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
         } else {
             tids[1]
         };
+        let is_dense = self.sender.is_dense(category);
         let Sender {
             spec,
             peers,
@@ -509,6 +652,8 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
             originators,
             hardware,
             spare,
+            pending,
+            dense,
             ..
         } = &mut *self.sender;
         let peer = &mut peers[usize::from(station)];
@@ -521,9 +666,13 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
             Source::Driver(driver) => driver.dequeue(from),
             Source::Queues(queues) => queues.dequeue(from, now, drops),
         };
+        let limits = match dense {
+            Some(dense) if is_dense => dense.limits[usize::from(station)],
+            _ => peer.limits,
+        };
         let built = build(
             (peer.node, from.tid),
-            &peer.limits,
+            &limits,
             most,
             &mut originators[from.index()],
             next_packet,
@@ -531,9 +680,14 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
             spare.pop().unwrap_or_default(),
         );
         match built {
-            Ok(aggregate) => hardware[category.index()].push_back(aggregate),
+            Ok(aggregate) => {
+                let pending = pending.add(station, category, aggregate.airtime);
+                peer.latency.built(pending, is_dense);
+                hardware[category.index()].push_back(aggregate);
+            }
             Err(frames) => spare.push(frames),
         }
+        self.room = self.sender.any_has_room(category);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::scenario::{Direction, Scenario};
 use crate::simulator::{AirMeter, Radio, Simulator};
 use serde::Serialize;
 use sojourn_qdisc::DropReason;
-use sojourn_wifi::{LinkStats, NodeId, Tid, TidStats};
+use sojourn_wifi::{LatencySpec, LinkStats, NodeId, Tid, TidStats};
 use std::collections::BTreeMap;
 
 /// A cell, over the measured window.
@@ -46,8 +46,26 @@ pub struct WifiStationRecord {
     pub down: WifiWayRecord,
     /// From it.
     pub up: WifiWayRecord,
+    /// What the options that shorten the time below the queues did; only with one of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<WifiLatencyRecord>,
     /// The traffic identifiers that had packets.
     pub tids: Vec<WifiTidRecord>,
+}
+
+/// What `aql`, `defer`, `retry_time`, `retry_sojourn` and `dense_stations` did to a station.
+#[derive(Clone, Debug, Serialize)]
+pub struct WifiLatencyRecord {
+    /// Frames given up by their age, that could have been sent again by the limit of transmissions.
+    pub expired: u64,
+    /// Aggregates built to the station.
+    pub built: u64,
+    /// Of them, those built while the cell was dense.
+    pub built_dense: u64,
+    /// Airtime of its aggregates of an access category below the queues after one was built: the mean over aggregates, ms.
+    pub pending_mean_ms: f64,
+    /// The largest, ms.
+    pub pending_max_ms: f64,
 }
 
 /// One direction between the access point and a station.
@@ -148,8 +166,23 @@ fn station(scenario: &Scenario, radio: &Radio, i: u16) -> WifiStationRecord {
         airtime_rx_ms: stats.down.sent.airtime_rx.as_millis_f64(),
         down: way(scenario, &stats.down, down, &to_node),
         up: way(scenario, &stats.up, up, &from_node),
+        latency: latency(radio, node),
         tids: to_node.into_iter().chain(from_node).collect(),
     }
+}
+
+fn latency(radio: &Radio, station: NodeId) -> Option<WifiLatencyRecord> {
+    if radio.spec.access_point.latency == LatencySpec::OFF {
+        return None;
+    }
+    let stats = radio.cell.transmitter(NodeId::ACCESS_POINT).latency_stats(station);
+    Some(WifiLatencyRecord {
+        expired: stats.expired,
+        built: stats.built,
+        built_dense: stats.dense_aggregates,
+        pending_mean_ms: stats.pending.as_millis_f64() / stats.built.max(1) as f64,
+        pending_max_ms: stats.pending_max.as_millis_f64(),
+    })
 }
 
 fn way(scenario: &Scenario, stats: &LinkStats, meter: &AirMeter, tids: &[WifiTidRecord]) -> WifiWayRecord {

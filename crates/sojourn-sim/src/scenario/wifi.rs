@@ -1,7 +1,7 @@
 //! The cell between the clients and the first router: key `wifi`.
 
 use super::load::check_name;
-use super::{ScenarioError, fail};
+use super::{ScenarioError, fail, wifi_latency};
 use serde::{Deserialize, Serialize};
 use sojourn_qdisc::{QdiscSpec, SpecError};
 use sojourn_units::{Bytes, Duration, format_duration, parse_bytes, parse_duration};
@@ -64,6 +64,24 @@ pub(super) struct WifiText {
     edca: Option<EdcaText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_control: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) aql: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) aql_high: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) aql_total: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) defer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) build_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) retry_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) retry_sojourn: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dense_stations: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dense_aggregate_time: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -137,7 +155,7 @@ impl WifiScenario {
                 None => return fail("wifi.rate_control", format!("{text:?}"), "\"fixed\" or \"simple\""),
             },
         };
-        let access_point = node(
+        let mut access_point = node(
             "wifi",
             t,
             &NodeSpec::ACCESS_POINT,
@@ -145,6 +163,7 @@ impl WifiScenario {
             t.qdisc.as_deref(),
             t.driver_frames,
         )?;
+        access_point.latency = wifi_latency::read(t)?;
         let stations = t.stations.iter().enumerate().map(|(i, s)| station(i, s, t));
         let stations: Vec<StationSpec> = stations.collect::<Result<_, _>>()?;
         let cell = CellSpec {
@@ -162,7 +181,7 @@ impl WifiScenario {
     pub(super) fn text(&self) -> WifiText {
         let c = &self.cell;
         let ap = &c.access_point;
-        WifiText {
+        let mut text = WifiText {
             scheme: Some(ap.scheme.name().into()),
             qdisc: qdisc_text(ap),
             band: Some(c.band.name().into()),
@@ -188,7 +207,10 @@ impl WifiScenario {
                 station: table_text(c.edca.station),
             }),
             rate_control: Some(c.rate_control.name().into()),
-        }
+            ..WifiText::default()
+        };
+        wifi_latency::write(&ap.latency, &mut text);
+        text
     }
 }
 
@@ -244,6 +266,7 @@ fn node(
         codel_interval: span("codel_interval", &t.codel_interval, base.codel_interval)?,
         ecn: t.ecn.unwrap_or(base.ecn),
         slow_station_codel: t.slow_station_codel.unwrap_or(base.slow_station_codel),
+        latency: base.latency,
     })
 }
 

@@ -6,6 +6,7 @@ mod cases;
 mod common;
 mod traffic;
 mod wifi;
+mod wifi_latency;
 
 use cases::{base, check, error, flow, probe, web};
 use common::with;

@@ -1,0 +1,117 @@
+//! Airtime queue limits: how much airtime may be pending below the queues.
+
+use crate::{AccessCategory, Scheme, WifiError};
+use sojourn_units::Duration;
+
+/// Airtime queue limits (AQL) of mac80211.
+///
+/// Source: `ieee80211_txq_airtime_check`: more may go below the queues while the station and access category has less than `low`
+/// pending, or less than `high` while everything together is below `total`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AqlSpec {
+    /// What a station may have pending in an access category whatever the others have.
+    pub low: Duration,
+    /// What it may have pending while all together stay below `total`.
+    pub high: Duration,
+    /// Bound of the sum over stations and access categories, up to which `high` holds.
+    pub total: Duration,
+}
+
+impl AqlSpec {
+    /// Source: `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`, `_H` and `IEEE80211_AQL_THRESHOLD`.
+    pub const LINUX: Self = Self {
+        low: Duration::from_millis(5),
+        high: Duration::from_millis(12),
+        total: Duration::from_millis(24),
+    };
+
+    pub(crate) fn validate(&self, who: &str, scheme: Scheme) -> Result<(), WifiError> {
+        if scheme.has_qdisc() {
+            let rule = format!(
+                "left out with the scheme {}, which queues above the driver",
+                scheme.name()
+            );
+            return Err(WifiError::new(who, "aql", self.low.to_string(), rule));
+        }
+        let (least, most) = (Duration::from_micros(1), Duration::from_secs(10));
+        for (field, value, low, rule) in [
+            ("aql", self.low, least, "1us to 10s".to_owned()),
+            (
+                "aql_high",
+                self.high,
+                self.low,
+                format!("{} (wifi.aql) to 10s", self.low),
+            ),
+            ("aql_total", self.total, Duration::ZERO, "0s to 10s".to_owned()),
+        ] {
+            if value < low || value > most {
+                return Err(WifiError::new(who, field, value.to_string(), rule));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Airtime of the aggregates that were built and not yet completed, by station and access category.
+///
+/// Stations without room take their turns as if they had none, and their quanta, as in `ieee80211_next_txq`. Deviation: if no station has
+/// room, nobody gets a quantum; in Linux everybody does, at each packet's arrival.
+///
+/// Deviation: mac80211 adds up estimates of single frames, each of at most 4 ms, made when they leave the queues, and asks before
+/// each frame; here it is the airtime of the aggregates themselves, and asked before each aggregate. Cut to the room that is left,
+/// aggregates would stay as small as those whose completion made room. So a station can exceed its limit by one aggregate. And while it has one
+/// pending it builds none that would not be full, since firmware that aggregates what is pending would not either. Frames that wait to be sent again are not pending until they are built in again.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    spec: Option<AqlSpec>,
+    by_station: Vec<[Duration; 4]>,
+    total: Duration,
+}
+
+impl Pending {
+    pub(crate) fn new(spec: Option<AqlSpec>, stations: usize) -> Self {
+        Self {
+            spec,
+            by_station: vec![[Duration::ZERO; 4]; stations],
+            total: Duration::ZERO,
+        }
+    }
+
+    /// Whether one access category can keep another from building.
+    pub(crate) const fn limits(&self) -> bool {
+        self.spec.is_some()
+    }
+
+    /// An aggregate was built. Answers what the station has pending now.
+    pub(crate) fn add(&mut self, station: u16, category: AccessCategory, airtime: Duration) -> Duration {
+        self.total += airtime;
+        let own = &mut self.by_station[usize::from(station)][category.index()];
+        *own += airtime;
+        *own
+    }
+
+    /// An aggregate is complete.
+    pub(crate) fn remove(&mut self, station: u16, category: AccessCategory, airtime: Duration) {
+        let own = &mut self.by_station[usize::from(station)][category.index()];
+        *own = own.saturating_sub(airtime);
+        self.total = self.total.saturating_sub(airtime);
+    }
+
+    /// What the station has pending, if there are limits.
+    pub(crate) fn of(&self, station: u16, category: AccessCategory) -> Duration {
+        let own = self.by_station[usize::from(station)][category.index()];
+        if self.limits() { own } else { Duration::ZERO }
+    }
+
+    /// Whether the station may build another aggregate.
+    pub(crate) fn has_room(&self, station: u16, category: AccessCategory) -> bool {
+        let Some(spec) = self.spec else {
+            return true;
+        };
+        let own = self.by_station[usize::from(station)][category.index()];
+        own < spec.low || (self.total < spec.total && own < spec.high)
+    }
+}
+
+#[cfg(test)]
+mod tests;

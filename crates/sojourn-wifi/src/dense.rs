@@ -1,0 +1,59 @@
+//! Shorter aggregates in dense cells.
+
+use crate::aggregate::AggregateLimits;
+use crate::{Band, NodeSpec, PPDU_MAX, PeerSpec, PhyRate, WifiError};
+use sojourn_units::Duration;
+
+/// While many stations have data queued, aggregates are shorter: each station's turn comes sooner, and more of the airtime goes to
+/// preambles, contention and answers. Source: seed 002 section 4.1, "Dynamic aggregate sizing".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DenseSpec {
+    /// So many stations with something to send in the access category make a cell dense.
+    pub stations: u32,
+    /// How long an aggregate's PPDU may be then; a single frame may be longer.
+    pub aggregate_time: Duration,
+}
+
+impl DenseSpec {
+    pub(crate) fn validate(&self, who: &str, aggregate_time: Duration) -> Result<(), WifiError> {
+        if !(1..=2007).contains(&self.stations) {
+            let rule = "1 to 2007 stations";
+            return Err(WifiError::new(who, "dense_stations", self.stations.to_string(), rule));
+        }
+        let time = self.aggregate_time;
+        if time.is_zero() || time > aggregate_time.min(PPDU_MAX) {
+            let rule = format!("1ns to {aggregate_time} (wifi.aggregate_time)");
+            return Err(WifiError::new(who, "dense_aggregate_time", time.to_string(), rule));
+        }
+        Ok(())
+    }
+}
+
+/// The limits of aggregates in a dense cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Dense {
+    pub(crate) spec: DenseSpec,
+    /// By peer.
+    pub(crate) limits: Vec<AggregateLimits>,
+}
+
+impl Dense {
+    pub(crate) fn new(spec: DenseSpec, node: &NodeSpec, peers: &[PeerSpec], band: Band) -> Self {
+        let limits = |p: &PeerSpec| AggregateLimits::new(p.rate, band, node.aggregate_frames, spec.aggregate_time);
+        Self {
+            spec,
+            limits: peers.iter().map(limits).collect(),
+        }
+    }
+
+    pub(crate) fn set_rate(&mut self, place: usize, rate: PhyRate, band: Band, frames: u32) {
+        self.limits[place] = AggregateLimits::new(rate, band, frames, self.spec.aggregate_time);
+    }
+
+    /// Whether these peers, those with something to send, are enough.
+    #[inline]
+    pub(crate) fn applies(&self, backlogged: impl Iterator<Item = u16>) -> bool {
+        let enough = self.spec.stations as usize;
+        backlogged.take(enough).count() == enough
+    }
+}
