@@ -115,6 +115,15 @@ impl<P> Slab<P> {
         Some(Queued { packet, since, size })
     }
 
+    /// How many packets `list` has. Takes a step for each.
+    #[must_use]
+    pub fn count(&self, list: List) -> u64 {
+        let next = |&index: &u32| self.nodes.get(index as usize).map(|node| node.next);
+        std::iter::successors(Some(list.head).filter(|&head| head != NIL), next)
+            .take_while(|&index| index != NIL)
+            .count() as u64
+    }
+
     /// Takes the youngest packet of `list`; `None` if it is empty.
     pub fn pop_back(&mut self, list: &mut List) -> Option<Queued<P>> {
         let index = list.tail;

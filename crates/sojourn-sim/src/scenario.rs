@@ -9,6 +9,7 @@ mod control;
 mod download;
 mod load;
 mod path;
+mod policies;
 mod reading;
 mod text;
 mod wifi;

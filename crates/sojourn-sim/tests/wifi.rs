@@ -215,6 +215,7 @@ fn the_record_of_a_cell_has_the_fields_of_the_contract() {
             "airtime_rx_ms",
             "airtime_share",
             "airtime_tx_ms",
+            "deficit_us",
             "down",
             "name",
             "rate_mbit",
@@ -326,4 +327,58 @@ fn a_slow_udp_flow_loses_nothing_and_takes_turns_with_tcp() {
     assert_eq!(by_name("udp").udp.map(|u| u.lost), Some(0));
     assert!(by_name("tcp").goodput_mbit > 6.5 && by_name("other").goodput_mbit > 8.5);
     assert!(by_name("tcp").udp.is_none());
+}
+
+#[test]
+fn guests_keep_to_their_cap() {
+    let mut scenario = testbed("airtime", floods("120mbit"));
+    scenario["wifi"]["groups"] = json!([{"name": "guest", "cap": 0.2}]);
+    for i in [1, 2] {
+        scenario["wifi"]["stations"][i]["group"] = json!("guest");
+    }
+    let r = record(&scenario);
+    let stations = &r.wifi.as_ref().unwrap().stations;
+    let used = |i: usize| stations[i].airtime_tx_ms + stations[i].airtime_rx_ms;
+    let window = r.scenario["duration"]
+        .as_str()
+        .and_then(|d| d.strip_suffix('s'))
+        .unwrap()
+        .parse::<f64>()
+        .unwrap()
+        * 1000.0;
+    let share = (used(1) + used(2)) / window;
+    assert!((share - 0.2).abs() < 0.004, "{share} of the time");
+    assert!(used(0) / window > 0.65, "the rest is the other's: {}", used(0) / window);
+}
+
+#[test]
+fn a_bulk_flow_in_the_voice_queue_is_demoted_and_a_voice_stream_is_not() {
+    let run = |demote: Option<&str>| {
+        let mut scenario = testbed(
+            "airtime",
+            json!({"flows": [{"name": "bulk", "direction": "down", "station": "fast1", "dscp": "CS6"}],
+                   "probes": [{"name": "call", "kind": "voip", "direction": "down", "station": "fast2", "dscp": "CS6"}]}),
+        );
+        if let Some(demote) = demote {
+            scenario["wifi"]["demote"] = json!(demote);
+        }
+        record(&scenario)
+    };
+    let packets = |r: &Record, tid: u8| {
+        let station = &r.wifi.as_ref().unwrap().stations[0];
+        let tid = station.tids.iter().find(|t| t.tid == tid && t.direction == "down");
+        tid.map_or(0, |t| t.packets)
+    };
+    let before = run(None);
+    assert!(packets(&before, 6) > 1000 && packets(&before, 0) == 0);
+    let after = run(Some("5ms"));
+    assert!(
+        packets(&after, 0) > 20 * packets(&after, 6),
+        "{} and {}",
+        packets(&after, 0),
+        packets(&after, 6)
+    );
+    let stations = &after.wifi.as_ref().unwrap().stations;
+    assert!(stations[0].demoted.unwrap() >= 1);
+    assert_eq!(stations[1].demoted, Some(0));
 }

@@ -44,6 +44,11 @@ impl AggregateLimits {
         frames >= self.frames as u64 || frames * mpdu(size).get() >= self.psdu.get()
     }
 
+    /// Whether more than one frame can be sent at once.
+    pub(crate) const fn aggregates(self) -> bool {
+        self.frames > 1
+    }
+
     /// The airtime of an exchange with an aggregate of this length.
     fn airtime(self, length: AmpduLength, first: Bytes) -> Duration {
         if length.mpdus() == 1 {

@@ -71,6 +71,8 @@ struct Category {
 pub struct AirtimeScheduler {
     /// By station, in 1/256 ns: the quantum times weight / 256 is then exact.
     quantum: Vec<i64>,
+    /// The quantum of weight 1.
+    unit: i64,
     /// By station and access category.
     stations: Vec<Station>,
     categories: [Category; 4],
@@ -90,10 +92,8 @@ impl AirtimeScheduler {
     /// For stations with these weights, all idle, each with a quantum of credit. Quantum and weights must be above zero.
     #[must_use]
     pub fn new(quantum: Duration, weights: &[u32]) -> Self {
-        let quantum: Vec<i64> = weights
-            .iter()
-            .map(|&weight| (quantum.as_nanos() * u64::from(weight)).cast_signed())
-            .collect();
+        let unit = quantum.as_nanos().cast_signed();
+        let quantum: Vec<i64> = weights.iter().map(|&weight| unit * i64::from(weight)).collect();
         let stations = quantum
             .iter()
             .flat_map(|&credit| vec![Station { credit, listed: false }; 4]);
@@ -105,6 +105,7 @@ impl AirtimeScheduler {
             }; 4],
             links: Links::new(weights.len() * 4),
             quantum,
+            unit,
         }
     }
 
@@ -172,6 +173,11 @@ impl AirtimeScheduler {
     #[inline]
     pub fn charge(&mut self, station: u16, category: AccessCategory, airtime: Duration) {
         self.stations[index(station, category)].credit -= credits(airtime);
+    }
+
+    /// A station's weight, above zero, from now on.
+    pub fn set_weight(&mut self, station: u16, weight: u32) {
+        self.quantum[usize::from(station)] = self.unit * i64::from(weight);
     }
 
     /// What the station may still use, in nanoseconds; debugfs shows it as `deficit`.

@@ -158,13 +158,8 @@ impl<P: WifiPacket> Cell<P> {
                 ));
             }
         }
-        let peers: Vec<PeerSpec> = (0..)
-            .zip(&spec.stations)
-            .map(|(i, station)| PeerSpec {
-                node: NodeId::of_station(i),
-                rate: links[2 * usize::from(i)].rate,
-                weight: station.weight,
-            })
+        let peers: Vec<PeerSpec> = (0..spec.stations.len())
+            .map(|i| spec.peer(i, links[2 * i].rate))
             .collect();
         let band = spec.band;
         let mut nodes = vec![Transmitter::new(&spec.access_point, &peers, band, seed, "wifi")?];
@@ -210,7 +205,9 @@ impl<P: WifiPacket> Cell<P> {
         let category = packet.tid().access_category();
         let mut drops = Drops { from, sink };
         self.nodes[usize::from(from.0)].enqueue(to, packet, now, &mut drops);
-        if self.head(from, category).is_some() {
+        if self.nodes[usize::from(from.0)].couples_categories() {
+            self.contend(from, now);
+        } else if self.head(from, category).is_some() {
             self.contention.wants(edcaf_of(from, category), now);
         }
     }

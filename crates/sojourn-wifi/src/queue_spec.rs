@@ -1,8 +1,8 @@
 //! What can be set of one node's sending side.
 
-use crate::{BLOCK_ACK_WINDOW, LatencySpec, NodeId, PPDU_MAX, PhyRate, WifiError};
+use crate::{BLOCK_ACK_WINDOW, LatencySpec, NodeId, PPDU_MAX, PhyRate, Policies, WifiError};
 use sojourn_qdisc::{CodelParams, QdiscSpec};
-use sojourn_units::{Bytes, Duration};
+use sojourn_units::{Bytes, Duration, Rate};
 
 /// How a node queues what it sends. Source: seed 002 section 3.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +108,8 @@ pub struct NodeSpec {
     pub slow_station_codel: bool,
     /// What shortens the time below the queues; only an access point has any.
     pub latency: LatencySpec,
+    /// Policies beyond strict airtime fairness; only an access point has any.
+    pub policies: Policies,
 }
 
 impl Default for NodeSpec {
@@ -118,33 +120,34 @@ impl Default for NodeSpec {
 
 impl NodeSpec {
     /// An access point with airtime fairness.
-    pub const ACCESS_POINT: Self = Self {
-        scheme: Scheme::Airtime,
-        qdisc: None,
-        driver_frames: 123,
-        hardware_queue: 2,
-        aggregate_frames: 32,
-        aggregate_time: Duration::from_millis(4),
-        retries: 10,
-        queues: 4096,
-        limit: 8192,
-        memory: Bytes::new(16 << 20),
-        quantum: 300,
-        airtime_quantum: Duration::from_micros(300),
-        airtime_tx: true,
-        airtime_rx: true,
-        codel_target: Duration::from_millis(20),
-        codel_interval: Duration::from_millis(100),
-        ecn: true,
-        slow_station_codel: false,
-        latency: LatencySpec::OFF,
-    };
+    pub const ACCESS_POINT: Self = Self::with_defaults(Scheme::Airtime, 123);
     /// A laptop: FIFOs, 256 frames in the driver. Source: iwlwifi.
-    pub const STATION: Self = Self {
-        scheme: Scheme::Fifo,
-        driver_frames: 256,
-        ..Self::ACCESS_POINT
-    };
+    pub const STATION: Self = Self::with_defaults(Scheme::Fifo, 256);
+
+    const fn with_defaults(scheme: Scheme, driver_frames: u32) -> Self {
+        Self {
+            scheme,
+            qdisc: None,
+            driver_frames,
+            hardware_queue: 2,
+            aggregate_frames: 32,
+            aggregate_time: Duration::from_millis(4),
+            retries: 10,
+            queues: 4096,
+            limit: 8192,
+            memory: Bytes::new(16 << 20),
+            quantum: 300,
+            airtime_quantum: Duration::from_micros(300),
+            airtime_tx: true,
+            airtime_rx: true,
+            codel_target: Duration::from_millis(20),
+            codel_interval: Duration::from_millis(100),
+            ecn: true,
+            slow_station_codel: false,
+            latency: LatencySpec::OFF,
+            policies: Policies::NONE,
+        }
+    }
 
     /// Checks every option; `who` names the node in the error: `wifi`, `wifi.stations[1]`.
     ///
@@ -200,7 +203,8 @@ impl NodeSpec {
                 return Err(WifiError::new(who, field, value.to_string(), rule));
             }
         }
-        self.latency.validate(who, self)
+        self.latency.validate(who, self)?;
+        self.policies.validate(who, self.scheme)
     }
 
     /// The discipline of each access category above the driver's queues; `None` for a scheme without one.
@@ -248,6 +252,10 @@ pub struct PeerSpec {
     pub rate: PhyRate,
     /// Its share of the airtime, relative to the other peers; only the scheme `airtime` looks at it.
     pub weight: u32,
+    /// The number of its group in [`Policies::groups`].
+    pub group: Option<u16>,
+    /// The rate of delivered packets that it is given more airtime for.
+    pub min_rate: Option<Rate>,
 }
 
 impl PeerSpec {
@@ -258,16 +266,25 @@ impl PeerSpec {
             node,
             rate,
             weight: DEFAULT_WEIGHT,
+            group: None,
+            min_rate: None,
         }
     }
 
     /// Checks the weight; `who` names the peer in the error.
     ///
     /// # Errors
-    /// [`WifiError`] unless the weight is 1 to 65535.
+    /// [`WifiError`] unless the weight is 1 to 65535 and the minimum rate one that the peer can have.
     pub fn validate(&self, who: &str) -> Result<(), WifiError> {
         if !(1..=65_535).contains(&self.weight) {
             return Err(WifiError::new(who, "weight", self.weight.to_string(), "1 to 65535"));
+        }
+        if let Some(min_rate) = self.min_rate {
+            let nominal = self.rate.nominal();
+            if min_rate > nominal {
+                let rule = format!("at most the station's rate, {nominal}");
+                return Err(WifiError::new(who, "min_rate", min_rate.to_string(), rule));
+            }
         }
         Ok(())
     }

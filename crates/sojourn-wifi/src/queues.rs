@@ -1,5 +1,6 @@
 //! The queues inside the MAC: Algorithms 1 and 2 of seed 002.
 
+use crate::demote::Demotion;
 use crate::frame::OfPeer;
 use crate::longest::Longest;
 use crate::round::{Links, Round};
@@ -8,7 +9,7 @@ use sojourn_qdisc::{
     Backlog, CodelParams, CodelState, CodelStats, DropReason, Dropped, List, Packet, Queued, Slab, codel_dequeue,
     memory_of,
 };
-use sojourn_units::{Bytes, Time};
+use sojourn_units::{Bytes, Duration, Time};
 
 /// One traffic identifier of one peer, the `tid` of the listings. A peer goes by its place in the sender's list of peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +98,8 @@ pub struct WifiQueues<P> {
     tids: Vec<TidQueues>,
     slab: Slab<P>,
     longest: Longest,
+    /// Soft admission to voice and video.
+    demotion: Option<Demotion>,
     packets: u64,
     memory: u64,
 }
@@ -130,6 +133,7 @@ impl<P: Packet> WifiQueues<P> {
             tids: vec![tid; tids],
             slab: Slab::new(),
             longest: Longest::new(n),
+            demotion: None,
             packets: 0,
             memory: 0,
         }
@@ -214,8 +218,71 @@ impl<P: Packet> WifiQueues<P> {
                 continue;
             };
             self.queues[queue].deficit -= packet.size.get().cast_signed(); // pkt.length
+            if self.demotion.is_some() {
+                self.left((queue, is_new), tid, now.since(packet.since), now);
+            }
             return Some(packet);
         }
+    }
+
+    /// Flows of voice and video whose packets wait for longer than this go on as best effort.
+    pub(crate) fn set_demotion(&mut self, after: Duration) {
+        let queues = self.queues.len();
+        self.demotion = Some(Demotion::new(after, queues, self.peers.len()));
+    }
+
+    /// The TID that `packet` is to be queued for, of which its own is `tid`.
+    #[inline]
+    pub(crate) fn admit(&mut self, packet: &P, tid: PeerTid, now: Time) -> PeerTid {
+        let queue = self.hash(packet);
+        match &mut self.demotion {
+            Some(demotion) => demotion.admit(queue, tid, !self.queues[queue].active, now),
+            None => tid,
+        }
+    }
+
+    /// A peer whose best effort has taken over a queue of voice or video since it was last asked for.
+    #[inline]
+    pub(crate) fn take_demoted(&mut self) -> Option<u16> {
+        self.demotion.as_mut()?.take_woken()
+    }
+
+    /// How many queues of a peer went over to best effort.
+    pub(crate) fn demoted(&self, peer: u16) -> u64 {
+        self.demotion.as_ref().map_or(0, |demotion| demotion.count(peer))
+    }
+
+    /// A packet has left the first queue of `tid`: with soft admission the queue may go over to best effort.
+    #[cold]
+    fn left(&mut self, (queue, is_new): (usize, bool), tid: PeerTid, sojourn: Duration, now: Time) {
+        let Some(demotion) = &mut self.demotion else { return };
+        // The overflow queue of a TID has packets of many flows.
+        let q = &mut self.queues[queue];
+        if queue >= self.params.queues as usize || !demotion.left(queue, tid, sojourn, q.bytes, now) {
+            return;
+        }
+        let to = PeerTid {
+            tid: Tid::BEST_EFFORT,
+            ..tid
+        };
+        q.tid = Some(to.index() as u32);
+        let moved = Backlog {
+            packets: self.slab.count(q.packets),
+            bytes: Bytes::new(q.bytes),
+        };
+        let from = &mut self.tids[tid.index()];
+        from.backlog.packets -= moved.packets;
+        from.backlog.bytes -= moved.bytes;
+        if is_new {
+            &mut from.new_queues
+        } else {
+            &mut from.old_queues
+        }
+        .del_first(&self.links);
+        let best_effort = &mut self.tids[to.index()];
+        best_effort.backlog.packets += moved.packets;
+        best_effort.backlog.bytes += moved.bytes;
+        best_effort.old_queues.add(&mut self.links, queue);
     }
 
     /// Line 2 of Algorithm 1, for a packet of `size`; answers which limit.
@@ -348,6 +415,9 @@ impl<P: Packet> WifiQueues<P> {
         for t in &mut self.tids {
             t.stats = TidStats::default();
             (t.codel.drops, t.codel.marked) = (0, 0);
+        }
+        if let Some(demotion) = &mut self.demotion {
+            demotion.begin();
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What a cell is made of.
 
 use crate::{
-    Band, DEFAULT_WEIGHT, EdcaSpec, Format, LatencySpec, NodeId, NodeSpec, PeerSpec, PhyRate, RateControl, Width,
-    WifiError,
+    Band, DEFAULT_WEIGHT, EdcaSpec, Format, LatencySpec, NodeId, NodeSpec, PeerSpec, PhyRate, Policies, RateControl,
+    Scheme, Width, WifiError,
 };
+use sojourn_units::Rate;
 use std::collections::BTreeSet;
 
 /// A cell: an access point and its stations on one channel, all of whom hear each other.
@@ -36,6 +37,10 @@ pub struct StationSpec {
     pub error_up: f64,
     /// Its share of the airtime under the scheme `airtime`, relative to the other stations.
     pub weight: u32,
+    /// The name of its group in [`crate::Policies::groups`] of the access point.
+    pub group: Option<String>,
+    /// The rate of delivered packets for which the access point gives it more airtime.
+    pub min_rate: Option<Rate>,
     /// Its own sending side.
     pub node: NodeSpec,
 }
@@ -54,6 +59,8 @@ impl StationSpec {
             error: 0.0,
             error_up: 0.0,
             weight: DEFAULT_WEIGHT,
+            group: None,
+            min_rate: None,
             node: NodeSpec::STATION,
         }
     }
@@ -104,17 +111,59 @@ impl CellSpec {
                     return Err(WifiError::new(&who, field, format!("\"{rate}\""), rule));
                 }
             }
-            PeerSpec {
-                node: NodeId::of_station(i as u16),
-                rate: station.rate,
-                weight: station.weight,
-            }
-            .validate(&who)?;
+            self.peer(i, station.rate).validate(&who)?;
+            self.check_policies(i, &who)?;
             station.node.validate(&who)?;
             if station.node.latency != LatencySpec::OFF {
                 let rule = "left out: only an access point has its options";
                 return Err(WifiError::new(&who, "latency", "set", rule));
             }
+        }
+        Ok(())
+    }
+
+    /// Station `i` as the access point sees it.
+    pub(crate) fn peer(&self, i: usize, rate: PhyRate) -> PeerSpec {
+        let station = &self.stations[i];
+        PeerSpec {
+            node: NodeId::of_station(i as u16),
+            rate,
+            weight: station.weight,
+            group: station
+                .group
+                .as_deref()
+                .and_then(|name| self.access_point.policies.group(name)),
+            min_rate: station.min_rate,
+        }
+    }
+
+    /// What station `i` wants of the access point's policies, it must have.
+    fn check_policies(&self, i: usize, who: &str) -> Result<(), WifiError> {
+        let (station, access_point) = (&self.stations[i], &self.access_point);
+        if let Some(group) = &station.group
+            && access_point.policies.group(group).is_none()
+        {
+            return Err(WifiError::new(
+                who,
+                "group",
+                format!("{group:?}"),
+                "the name of one of wifi.groups",
+            ));
+        }
+        if let Some(min_rate) = station.min_rate
+            && access_point.scheme != Scheme::Airtime
+        {
+            let scheme = access_point.scheme.name();
+            let rule = format!("left out with the scheme {scheme}: it belongs to airtime");
+            return Err(WifiError::new(who, "min_rate", min_rate.to_string(), rule));
+        }
+        if station.node.policies != Policies::NONE {
+            return Err(WifiError::new(
+                who,
+                "policies",
+                "set",
+                "none: only the access point has policies",
+            ));
         }
         Ok(())
     }

@@ -5,12 +5,14 @@ use crate::aql::Pending;
 use crate::defer::Deferral;
 use crate::dense::Dense;
 use crate::driver_fifo::{DriverFifo, tids_of};
+use crate::policy::{PolicyScheduler, SharedDriver};
 use crate::queue_spec::{NodeSpec, PeerSpec, Scheme};
 use crate::retry::Originator;
 use crate::retry_age::RetryAge;
+use crate::vo_in_aggregate::Riders;
 use crate::{
     AccessCategory, Aggregate, AirtimeScheduler, Band, Driver, Frame, FrameSink, LatencyStats, NodeId, PeerTid,
-    PhyRate, RoundRobin, Tid, TidStats, WifiError, WifiPacket, WifiQueues, WifiQueuesParams,
+    PhyRate, QosOrder, RoundRobin, Tid, TidStats, WifiError, WifiPacket, WifiQueues, WifiQueuesParams,
 };
 use sojourn_qdisc::{Backlog, DropReason, Dropped};
 use sojourn_units::{Bytes, Duration, Rate, Time};
@@ -51,6 +53,8 @@ pub struct PeerStats {
     pub retries: u64,
     /// Frames given up at the limit of transmissions.
     pub given_up: u64,
+    /// Voice frames that rode in aggregates of another category.
+    pub voice_in_aggregates: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -75,6 +79,7 @@ enum Source<P> {
 enum Scheduler {
     RoundRobin(RoundRobin),
     Airtime(AirtimeScheduler),
+    Policy(Box<PolicyScheduler>),
 }
 
 impl Scheduler {
@@ -83,6 +88,16 @@ impl Scheduler {
         match self {
             Self::RoundRobin(round) => round.wake(peer, category),
             Self::Airtime(airtime) => airtime.wake(peer, category),
+            Self::Policy(policy) => policy.wake(peer, category),
+        }
+    }
+
+    #[inline]
+    fn charge(&mut self, peer: u16, category: AccessCategory, airtime: Duration) {
+        match self {
+            Self::RoundRobin(_) => {}
+            Self::Airtime(scheduler) => scheduler.charge(peer, category, airtime),
+            Self::Policy(policy) => policy.charge(peer, category, airtime),
         }
     }
 }
@@ -104,6 +119,8 @@ struct Sender<P> {
     deferral: Deferral,
     retry_age: RetryAge,
     dense: Option<Dense>,
+    /// Stations whose voice may wait for an aggregate of another category.
+    holding: Vec<u16>,
 }
 
 /// One node's sending side, under one of the four schemes of seed 002 section 3.2.
@@ -155,9 +172,16 @@ impl<P: WifiPacket> Transmitter<P> {
                 quantum: spec.quantum,
                 codel: spec.codel(false),
             };
-            Source::Queues(WifiQueues::new(params, &nodes))
+            let mut queues = WifiQueues::new(params, &nodes);
+            if let Some(after) = spec.policies.demote {
+                queues.set_demotion(after);
+            }
+            Source::Queues(queues)
         };
-        let scheduler = if spec.scheme == Scheme::Airtime {
+        let policy = PolicyScheduler::new(spec, peers).filter(|_| spec.scheme == Scheme::Airtime);
+        let scheduler = if let Some(policy) = policy {
+            Scheduler::Policy(Box::new(policy))
+        } else if spec.scheme == Scheme::Airtime {
             let weights: Vec<u32> = peers.iter().map(|p| p.weight).collect();
             Scheduler::Airtime(AirtimeScheduler::new(spec.airtime_quantum, &weights))
         } else {
@@ -187,6 +211,7 @@ impl<P: WifiPacket> Transmitter<P> {
                 deferral: Deferral::new(spec.latency.defer, spec.latency.build_time),
                 retry_age: RetryAge::new(&spec.latency, peers.len()),
                 dense,
+                holding: Vec::new(),
             },
             scheduler,
             places,
@@ -202,11 +227,15 @@ impl<P: WifiPacket> Transmitter<P> {
     /// # Panics
     /// For a peer that was not given to [`Transmitter::new`].
     pub fn enqueue(&mut self, peer: NodeId, packet: P, now: Time, drops: &mut dyn FrameSink<P>) {
-        let to = PeerTid {
+        let mut to = PeerTid {
             peer: self.place(peer),
             tid: packet.tid(),
         };
+        if let Source::Queues(queues) = &mut self.sender.source {
+            to = queues.admit(&packet, to, now);
+        }
         let category = to.tid.access_category();
+        self.sender.hold_voice(to.peer, category);
         let scheduler = &mut self.scheduler;
         match &mut self.sender.source {
             Source::Driver(driver) => driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category)),
@@ -244,7 +273,14 @@ impl<P: WifiPacket> Transmitter<P> {
     #[inline]
     #[must_use]
     pub fn due(&self) -> Option<Time> {
-        self.sender.deferral.next()
+        let policy = match &self.scheduler {
+            Scheduler::Policy(policy) => policy.due(),
+            Scheduler::RoundRobin(_) | Scheduler::Airtime(_) => None,
+        };
+        match (self.sender.deferral.next(), policy) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
     }
 
     /// Builds what was put off until now.
@@ -252,12 +288,23 @@ impl<P: WifiPacket> Transmitter<P> {
         while let Some(category) = self.sender.deferral.take(now) {
             self.build(category, now, drops);
         }
+        if let Scheduler::Policy(policy) = &mut self.scheduler
+            && policy.due().is_some_and(|due| due <= now)
+        {
+            policy.advance(now);
+            for category in AccessCategory::ALL {
+                self.schedule(category, now, drops);
+            }
+        }
     }
 
-    /// Whether a completion in one access category can let another build.
+    /// Whether what happens in one access category can let another build.
+    #[inline]
     #[must_use]
-    pub const fn couples_categories(&self) -> bool {
-        self.sender.pending.limits()
+    pub fn couples_categories(&self) -> bool {
+        let policies = &self.sender.spec.policies;
+        let latency = self.sender.pending.limits();
+        latency || policies.qos == QosOrder::Fairness || policies.demote.is_some() || policies.vo_hold > 0
     }
 
     /// The aggregate at the head of `category` was sent and took `airtime`. Bit i of `received` says that its frame i arrived; none
@@ -295,9 +342,10 @@ impl<P: WifiPacket> Transmitter<P> {
         stats.airtime_tx += airtime;
         stats.aggregates += 1;
         stats.transmissions += aggregate.frames.len() as u64;
-        if let (Scheduler::Airtime(scheduler), true) = (&mut self.scheduler, sender.spec.airtime_tx) {
-            scheduler.charge(place, category, airtime);
+        if sender.spec.airtime_tx {
+            self.scheduler.charge(place, category, airtime);
         }
+        let mut arrived_bytes = 0;
         let mut completion = Completion {
             peer,
             tid,
@@ -313,6 +361,7 @@ impl<P: WifiPacket> Transmitter<P> {
             if received >> i & 1 == 1 {
                 originator.acknowledged(frame.sequence);
                 completion.arrived += 1;
+                arrived_bytes += frame.size.get();
                 arrived.push(frame);
             } else if frame.transmissions >= sender.spec.retries
                 || sender.retry_age.expires(&frame, peer_tid, now, latency)
@@ -331,6 +380,9 @@ impl<P: WifiPacket> Transmitter<P> {
             }
         }
         stats.given_up += u64::from(completion.given_up);
+        if let Scheduler::Policy(policy) = &mut self.scheduler {
+            policy.arrived(place, arrived_bytes);
+        }
         completion.window_start = originator.advance();
         if category == AccessCategory::Voice
             && let Some(frame) = originator.take_retry()
@@ -368,8 +420,8 @@ impl<P: WifiPacket> Transmitter<P> {
     pub fn on_receive(&mut self, peer: NodeId, category: AccessCategory, airtime: Duration) {
         let place = self.place(peer);
         self.sender.peers[usize::from(place)].stats.airtime_rx += airtime;
-        if let (Scheduler::Airtime(scheduler), true) = (&mut self.scheduler, self.sender.spec.airtime_rx) {
-            scheduler.charge(place, category, airtime);
+        if self.sender.spec.airtime_rx {
+            self.scheduler.charge(place, category, airtime);
         }
     }
 
@@ -403,9 +455,38 @@ impl<P: WifiPacket> Transmitter<P> {
         }
     }
 
-    /// Fills the hardware queue of `category`.
+    /// Fills the hardware queue of `category`, and that of best effort with what was demoted meanwhile.
     #[inline]
     fn build(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>) {
+        self.fill(category, now, drops);
+        if !self.sender.holding.is_empty() {
+            self.let_voice_go(now, drops);
+        }
+        if self.sender.spec.policies.demote.is_some() {
+            while let Some(peer) = self.sender.take_demoted() {
+                self.scheduler.wake(peer, AccessCategory::BestEffort);
+                self.fill(AccessCategory::BestEffort, now, drops);
+            }
+        }
+    }
+
+    /// Voice that waited for an aggregate and no longer does goes by itself.
+    fn let_voice_go(&mut self, now: Time, drops: &mut dyn FrameSink<P>) {
+        let mut holding = std::mem::take(&mut self.sender.holding);
+        holding.retain(|&station| {
+            let held = self.sender.holds_voice(station);
+            if !held {
+                self.scheduler.wake(station, AccessCategory::Voice);
+            }
+            held
+        });
+        self.sender.holding = holding;
+        self.fill(AccessCategory::Voice, now, drops);
+    }
+
+    /// Fills the hardware queue of `category`.
+    #[inline]
+    fn fill(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>) {
         let mut driver = Building {
             room: self.sender.any_has_room(category),
             sender: &mut self.sender,
@@ -415,6 +496,7 @@ impl<P: WifiPacket> Transmitter<P> {
         match &mut self.scheduler {
             Scheduler::RoundRobin(round) => round.schedule(category, &mut driver),
             Scheduler::Airtime(airtime) => airtime.schedule(category, &mut driver),
+            Scheduler::Policy(policy) => policy.schedule(category, now, &mut driver),
         }
     }
 
@@ -480,7 +562,26 @@ impl<P: WifiPacket> Transmitter<P> {
     pub fn credit(&self, peer: NodeId, category: AccessCategory) -> Option<i64> {
         match &self.scheduler {
             Scheduler::Airtime(scheduler) => Some(scheduler.credit(self.place(peer), category)),
+            Scheduler::Policy(policy) => Some(policy.credit(self.place(peer), category)),
             Scheduler::RoundRobin(_) => None,
+        }
+    }
+
+    /// The weight that a minimum rate gives a peer at the moment; `None` for a peer without one.
+    #[must_use]
+    pub fn adapted_weight(&self, peer: NodeId) -> Option<u32> {
+        match &self.scheduler {
+            Scheduler::Policy(policy) => policy.weight(self.place(peer)),
+            Scheduler::RoundRobin(_) | Scheduler::Airtime(_) => None,
+        }
+    }
+
+    /// How many flows to a peer went over from voice or video to best effort.
+    #[must_use]
+    pub fn demoted(&self, peer: NodeId) -> u64 {
+        match &self.sender.source {
+            Source::Driver(_) => 0,
+            Source::Queues(queues) => queues.demoted(self.place(peer)),
         }
     }
 
@@ -520,6 +621,42 @@ impl<P: WifiPacket> Sender<P> {
         let threshold = Rate::from_mbit(6 * self.peers.len() as u64);
         let slow = self.peers[place].limits.expected_throughput() < threshold;
         queues.set_codel(place as u16, self.spec.codel(slow));
+    }
+
+    /// Voice has come for a station: remembers it if it may have to wait for an aggregate.
+    #[inline]
+    fn hold_voice(&mut self, station: u16, category: AccessCategory) {
+        let hold = self.spec.policies.vo_hold > 0 && category == AccessCategory::Voice;
+        if hold && !self.holding.contains(&station) {
+            self.holding.push(station);
+        }
+    }
+
+    /// Whether the station's voice waits for an aggregate of another category: it has one to come, and no more voice than may wait.
+    fn holds_voice(&self, station: u16) -> bool {
+        let policies = &self.spec.policies;
+        if policies.vo_hold == 0 || policies.vo_in_aggregate.is_none() {
+            return false;
+        }
+        let Source::Queues(queues) = &self.source else {
+            return false;
+        };
+        let voice = |of: PeerTid| {
+            let originator = &self.originators[of.index()];
+            queues.backlog(of).packets + u64::from(originator.held.is_some()) + originator.retries() as u64
+        };
+        let waiting: u64 = tids(station, AccessCategory::Voice).map(voice).sum();
+        let others = &AccessCategory::ALL[1..];
+        (1..=u64::from(policies.vo_hold)).contains(&waiting)
+            && self.peers[usize::from(station)].limits.aggregates()
+            && others.iter().any(|&c| tids(station, c).any(|of| self.has_packets(of)))
+    }
+
+    fn take_demoted(&mut self) -> Option<u16> {
+        match &mut self.source {
+            Source::Driver(_) => None,
+            Source::Queues(queues) => queues.take_demoted(),
+        }
     }
 
     /// Whether a TID has frames to be sent again or new packets.
@@ -623,7 +760,8 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
 
     #[inline]
     fn queue_is_empty(&self, station: u16, category: AccessCategory) -> bool {
-        !tids(station, category).any(|of| self.sender.has_packets(of))
+        let empty = !tids(station, category).any(|of| self.sender.has_packets(of));
+        empty || category == AccessCategory::Voice && self.sender.holds_voice(station)
     }
 
     #[inline]
@@ -662,9 +800,16 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
             AccessCategory::Voice => 1,
             _ => spec.aggregate_frames as usize,
         };
-        let next_packet = || match source {
-            Source::Driver(driver) => driver.dequeue(from),
-            Source::Queues(queues) => queues.dequeue(from, now, drops),
+        let mut riders = match spec.policies.vo_in_aggregate {
+            Some(most_riders) if category != AccessCategory::Voice && peer.limits.aggregates() => {
+                Some(Riders::board(most_riders, from, originators))
+            }
+            _ => None,
+        };
+        let next_packet = || match (&mut *source, &mut riders) {
+            (Source::Driver(driver), _) => driver.dequeue(from),
+            (Source::Queues(queues), None) => queues.dequeue(from, now, drops),
+            (Source::Queues(queues), Some(riders)) => riders.next(from, queues, now, drops),
         };
         let limits = match dense {
             Some(dense) if is_dense => dense.limits[usize::from(station)],
@@ -679,6 +824,9 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
             now,
             spare.pop().unwrap_or_default(),
         );
+        if let Some(riders) = riders {
+            peer.stats.voice_in_aggregates += riders.alight(from, originators);
+        }
         match built {
             Ok(aggregate) => {
                 let pending = pending.add(station, category, aggregate.airtime);
@@ -688,6 +836,17 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
             Err(frames) => spare.push(frames),
         }
         self.room = self.sender.any_has_room(category);
+    }
+}
+
+impl<P: WifiPacket> SharedDriver for Building<'_, P> {
+    fn shared_queue_is_full(&self) -> bool {
+        let built: usize = self.sender.hardware.iter().map(VecDeque::len).sum();
+        let places = self.sender.spec.hardware_queue as usize;
+        let mut of_each = AccessCategory::ALL
+            .map(|c| self.sender.deferral.places(c, places, self.now))
+            .into_iter();
+        of_each.any(|places| built >= places)
     }
 }
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sojourn import api, backends, runner, tables
-from sojourn.cli import options, traffic
+from sojourn.cli import options, traffic, wifi_stats
 from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
 from sojourn.results import Cell, Comparison, Run, link_name
@@ -42,6 +42,11 @@ def add(commands: Any) -> None:
         parser, "print the record as one JSON object", "write run.json, series.parquet and flows.parquet into DIR"
     )
     options.add_capture(parser)
+    parser.add_argument(
+        "--wifi-stats",
+        action="store_true",
+        help="also print airtime and queues of a cell, as iw and debugfs do",
+    )
     parser.set_defaults(handler=handle)
 
 
@@ -55,6 +60,8 @@ def handle(asked: argparse.Namespace) -> int:
     plan = api.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
     label = _label(scenario)
     options.check_capture(asked, len(plan))
+    if asked.wifi_stats:
+        wifi_stats.check(scenario.normalized(backend.name), len(plan))
     folder = None
     if asked.out is not None:
         from sojourn.store import ResultFolder, plan_name
@@ -82,6 +89,8 @@ def handle(asked: argparse.Namespace) -> int:
         folder.write_frame("series.parquet", run.series)
         folder.write_frame("flows.parquet", run.flows)
     print(run.text if asked.json else describe(run))
+    if asked.wifi_stats and not asked.json:
+        print("\n" + "\n\n".join(wifi_stats.describe(run.record["wifi"])))
     print(_cost(run.record), file=sys.stderr)
     return 0
 

@@ -7,7 +7,7 @@ use crate::scenario::{Direction, Scenario};
 use crate::simulator::{AirMeter, Radio, Simulator};
 use serde::Serialize;
 use sojourn_qdisc::DropReason;
-use sojourn_wifi::{LatencySpec, LinkStats, NodeId, Tid, TidStats};
+use sojourn_wifi::{AccessCategory, LatencySpec, LinkStats, NodeId, Tid, TidStats};
 use std::collections::BTreeMap;
 
 /// A cell, over the measured window.
@@ -36,6 +36,22 @@ pub struct WifiStationRecord {
     pub rate_mbit: f64,
     /// Its weight in the airtime scheduler.
     pub weight: u32,
+    /// The weight that its minimum rate had given it when the window ended; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapted_weight: Option<u32>,
+    /// Its group; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The airtime that it could still use when the window ended, by access category, us, as debugfs has it (`deficit`); absent
+    /// unless the scheme is `airtime`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deficit_us: Option<BTreeMap<&'static str, i64>>,
+    /// Voice frames to it that rode in aggregates of another category; absent unless they may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voice_in_aggregates: Option<u64>,
+    /// How often a flow to it went over from voice or video to best effort; absent unless flows may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demoted: Option<u64>,
     /// Its part of the airtime of all stations; 0 if none had any.
     pub airtime_share: f64,
     /// Airtime of what was sent to it, collisions and retries included, contention not, ms.
@@ -155,12 +171,22 @@ fn station(scenario: &Scenario, radio: &Radio, i: u16) -> WifiStationRecord {
     let stats = radio.cell.station_stats(i);
     let [up, down] = &radio.meters[usize::from(i)];
     let (access_point, node) = (NodeId::ACCESS_POINT, NodeId::of_station(i));
+    let policies = &radio.spec.access_point.policies;
+    let sender = radio.cell.transmitter(access_point);
+    let deficits = AccessCategory::ALL
+        .iter()
+        .map(|&category| Some((category.name(), sender.credit(node, category)? / 1000)));
     let to_node = tids(radio, Direction::Down, access_point, node);
     let from_node = tids(radio, Direction::Up, node, access_point);
     WifiStationRecord {
         name: spec.name.clone(),
         rate_mbit: stats.down.rate.nominal().as_bps() as f64 / 1e6,
         weight: spec.weight,
+        adapted_weight: sender.adapted_weight(node),
+        group: spec.group.clone(),
+        deficit_us: deficits.collect(),
+        voice_in_aggregates: policies.vo_in_aggregate.map(|_| stats.down.sent.voice_in_aggregates),
+        demoted: policies.demote.map(|_| sender.demoted(node)),
         airtime_share: 0.0,
         airtime_tx_ms: stats.down.sent.airtime_tx.as_millis_f64(),
         airtime_rx_ms: stats.down.sent.airtime_rx.as_millis_f64(),

@@ -47,6 +47,10 @@ fn check_wifi(wifi: &Value) -> Result<(), ScenarioError> {
     for (i, station) in stations.enumerate() {
         object(&format!("wifi.stations[{i}]"), station)?;
     }
+    let groups = wifi.get("groups").and_then(Value::as_array).into_iter().flatten();
+    for (i, group) in groups.enumerate() {
+        object(&format!("wifi.groups[{i}]"), group)?;
+    }
     let Some(edca) = wifi.get("edca") else { return Ok(()) };
     object("wifi.edca", edca)?;
     for (of, table) in edca.as_object().into_iter().flatten() {

@@ -1,6 +1,7 @@
 //! The cell between the clients and the first router: key `wifi`.
 
 use super::load::check_name;
+use super::policies::{self, GroupText};
 use super::{ScenarioError, fail, wifi_latency};
 use serde::{Deserialize, Serialize};
 use sojourn_qdisc::{QdiscSpec, SpecError};
@@ -64,6 +65,22 @@ pub(super) struct WifiText {
     edca: Option<EdcaText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_control: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) groups: Vec<GroupText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scheduler: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) accounting_delay: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) vo_in_aggregate: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) vo_in_aggregate_max: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) vo_in_aggregate_hold: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) demote: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) qos: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) aql: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,6 +115,10 @@ struct StationText {
     error_up: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_rate: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scheme: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,6 +184,7 @@ impl WifiScenario {
             t.qdisc.as_deref(),
             t.driver_frames,
         )?;
+        access_point.policies = policies::read(t)?;
         access_point.latency = wifi_latency::read(t)?;
         let stations = t.stations.iter().enumerate().map(|(i, s)| station(i, s, t));
         let stations: Vec<StationSpec> = stations.collect::<Result<_, _>>()?;
@@ -209,6 +231,7 @@ impl WifiScenario {
             rate_control: Some(c.rate_control.name().into()),
             ..WifiText::default()
         };
+        policies::write(&ap.policies, &mut text);
         wifi_latency::write(&ap.latency, &mut text);
         text
     }
@@ -266,6 +289,7 @@ fn node(
         codel_interval: span("codel_interval", &t.codel_interval, base.codel_interval)?,
         ecn: t.ecn.unwrap_or(base.ecn),
         slow_station_codel: t.slow_station_codel.unwrap_or(base.slow_station_codel),
+        policies: base.policies.clone(),
         latency: base.latency,
     })
 }
@@ -294,6 +318,8 @@ fn station(i: usize, s: &StationText, t: &WifiText) -> Result<StationSpec, Scena
         error,
         error_up: s.error_up.unwrap_or(error) + 0.0,
         weight: s.weight.unwrap_or(sojourn_wifi::DEFAULT_WEIGHT),
+        group: s.group.clone(),
+        min_rate: policies::min_rate(&who, s.min_rate.as_deref())?,
         node: node(
             &who,
             t,
@@ -351,6 +377,8 @@ fn station_text(s: &StationSpec) -> StationText {
         error: Some(s.error),
         error_up: Some(s.error_up),
         weight: Some(s.weight),
+        group: s.group.clone(),
+        min_rate: policies::min_rate_text(s.min_rate),
         scheme: Some(s.node.scheme.name().into()),
         qdisc: qdisc_text(&s.node),
         driver_frames: Some(s.node.driver_frames),

@@ -84,7 +84,7 @@ fn stations_are_checked() {
         ),
         (
             station(json!({"speed": 1})),
-            "key \"wifi.stations[1].speed\" is unknown, but must be one of name, rate, rate_up, error, error_up, weight, \
+            "key \"wifi.stations[1].speed\" is unknown, but must be one of name, rate, rate_up, error, error_up, weight, group, min_rate, \
              scheme, qdisc, driver_frames",
         ),
         (
@@ -352,4 +352,81 @@ fn names_of_rates_may_come_in_any_order_and_are_one_text() {
         error(&station(json!({"rate": ""})).to_string())
             .starts_with("wifi.stations[1].rate is \"\", but it must be like")
     );
+}
+
+#[test]
+fn policies_are_checked() {
+    check(&[
+        (
+            wifi(json!({"scheduler": "fair"})),
+            "wifi.scheduler is \"fair\", but must be \"deficit\" or \"credit\"",
+        ),
+        (
+            wifi(json!({"qos": "voice"})),
+            "wifi.qos is \"voice\", but must be \"priority\" or \"fairness\"",
+        ),
+        (
+            wifi(json!({"vo_in_aggregate_max": 4})),
+            "wifi.vo_in_aggregate_max is 4, but must be absent unless vo_in_aggregate is true",
+        ),
+        (
+            wifi(json!({"vo_in_aggregate_hold": 1})),
+            "wifi.vo_in_aggregate_hold is 1, but must be absent unless vo_in_aggregate is true",
+        ),
+        (
+            wifi(json!({"groups": [{"name": "guest", "cap": 2}]})),
+            "wifi.groups[0].cap is 2, but must be 0.000001 to 1",
+        ),
+        (
+            wifi(json!({"groups": [["guest"]]})),
+            "wifi.groups[0] is a list, but must be an object",
+        ),
+        (
+            station(json!({"group": "guest"})),
+            "wifi.stations[1].group is \"guest\", but must be the name of one of wifi.groups",
+        ),
+        (
+            station(json!({"min_rate": "200mbit"})),
+            "wifi.stations[1].min_rate is 200mbit, but must be at most the station's rate, 144.444444mbit",
+        ),
+        (
+            wifi(json!({"scheme": "fq_mac", "demote": "20ms"})),
+            "wifi.demote is 20ms, but must be left out with the scheme fq_mac: it belongs to airtime",
+        ),
+    ]);
+}
+
+#[test]
+fn policies_that_are_off_are_not_in_the_canonical_text() {
+    let plain = canonical(&wifi(json!({})));
+    let off = json!({"groups": [], "scheduler": "deficit", "accounting_delay": "0ms", "vo_in_aggregate": false, "qos": "priority"});
+    assert_eq!(canonical(&wifi(off)), plain);
+    for key in [
+        "groups",
+        "scheduler",
+        "accounting_delay",
+        "vo_in_aggregate",
+        "vo_in_aggregate_hold",
+        "demote",
+        "qos",
+    ] {
+        assert!(plain["wifi"].get(key).is_none(), "{key}");
+    }
+}
+
+#[test]
+fn policies_come_back_from_the_canonical_text() {
+    let all = json!({"groups": [{"name": "guest", "cap": 0.25}], "accounting_delay": "10ms", "vo_in_aggregate": true,
+                     "demote": "20ms", "qos": "fairness",
+                     "stations": [{"name": "a", "rate": FAST, "group": "guest", "min_rate": "2500kbit"}]});
+    let once = canonical(&wifi(all));
+    assert_eq!(canonical(&once), once);
+    let wifi = &once["wifi"];
+    assert_eq!(wifi["groups"], json!([{"name": "guest", "weight": 256, "cap": 0.25}]));
+    assert_eq!((&wifi["demote"], &wifi["qos"]), (&json!("20ms"), &json!("fairness")));
+    assert_eq!(
+        (&wifi["vo_in_aggregate_max"], &wifi["vo_in_aggregate_hold"]),
+        (&json!(8), &json!(0))
+    );
+    assert_eq!(wifi["stations"][0]["min_rate"], json!("2.5mbit"));
 }

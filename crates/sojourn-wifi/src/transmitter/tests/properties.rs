@@ -184,9 +184,8 @@ proptest! {
             .filter(|r| (6_500_000..=866_700_000).contains(&r.nominal().as_bps()))
             .collect();
         let peers: Vec<PeerSpec> = stations.iter().zip(0..).map(|((at, weight, _), i)| PeerSpec {
-            node: node(i),
-            rate: *at.get(&rates),
             weight: if weighted { *weight } else { crate::DEFAULT_WEIGHT },
+            ..PeerSpec::new(node(i), *at.get(&rates))
         }).collect();
         let (mut b, mut stream) = (Bench::new(&NodeSpec::ACCESS_POINT, &peers), Stream::new(seed));
         let total: u32 = peers.iter().map(|p| p.weight).sum();

@@ -1,0 +1,61 @@
+"""Statistics of a cell's access point as `iw` and debugfs show them: `sojourn run --wifi-stats`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sojourn import tables
+from sojourn.errors import ParamError
+
+_CATEGORIES = ("vo", "vi", "be", "bk")
+_AQM = ("packets", "bytes", "drops", "marks", "overflows", "collisions", "new_flows")
+_EXTRAS = (
+    ("group", "group"),
+    ("adapted_weight", "weight now"),
+    ("voice_in_aggregates", "voice in"),
+    ("demoted", "demoted"),
+)
+
+
+def check(scenario: str, runs: int) -> None:
+    """Raise `ParamError` unless this is one run of a scenario (its text) with a cell."""
+    if "wifi" not in json.loads(scenario):
+        message = "wifi-stats is given, but the experiment has no cell (key wifi): leave it out"
+        raise ParamError(message)
+    if runs > 1:
+        message = f"wifi-stats is given, but its tables are of one run, and repeat is {runs}"
+        raise ParamError(message)
+
+
+def describe(cell: dict[str, Any]) -> list[str]:
+    """Return the airtime of each station, as debugfs' `airtime`, and the queues of each TID, as its `aqm`."""
+    return [_airtime(cell["stations"]), _aqm(cell["stations"])]
+
+
+def _airtime(stations: list[dict[str, Any]]) -> str:
+    """Return times sent to and received from each station, its weight and deficits, and what its policies did."""
+    extras = [(key, header) for key, header in _EXTRAS if any(key in station for station in stations)]
+    rows = [
+        [
+            station["name"],
+            tables.number(station["airtime_tx_ms"], 1),
+            tables.number(station["airtime_rx_ms"], 1),
+            str(station["weight"]),
+            *(str(station["deficit_us"][name]) if "deficit_us" in station else "-" for name in _CATEGORIES),
+            *(str(station.get(key, "-")) for key, _ in extras),
+        ]
+        for station in stations
+    ]
+    headers = ["station", "TX (ms)", "RX (ms)", "weight", *(f"deficit {name} (us)" for name in _CATEGORIES)]
+    return tables.text([*headers, *(header for _, header in extras)], rows, left=1)
+
+
+def _aqm(stations: list[dict[str, Any]]) -> str:
+    """Return the counters of each traffic identifier that had packets."""
+    rows = [
+        [station["name"], one["direction"], str(one["tid"]), *(str(one[name]) for name in _AQM)]
+        for station in stations
+        for one in station["tids"]
+    ]
+    return tables.text(["station", "way", "TID", *(name.replace("_", " ") for name in _AQM)], rows, left=2)
