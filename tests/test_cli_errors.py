@@ -51,7 +51,7 @@ REFUSED = {
     "option without its value": (["run", "rrul", "--rtt"], ["--rtt"]),
     "abbreviated option": (["run", "rrul", "--dur", "5s"], ["--dur"]),
     "unknown paper": (["reproduce", "rfc1925", "--out", "o"], ["rfc1925", "good-bad-wifi"]),
-    "unknown part": (["reproduce", "good-bad-wifi", "--only", "wifi", "--out", "o"], ["only", "wifi", "rrul"]),
+    "unknown part": (["reproduce", "good-bad-wifi", "--only", "wimax", "--out", "o"], ["only", "wifi", "rrul"]),
     "unknown profile": (["reproduce", "good-bad-wifi", "--profile", "slow", "--out", "o"], ["profile", "slow"]),
     "reproduce without out": (["reproduce", "good-bad-wifi"], ["--out", "required"]),
     "unknown figure": (["plot", "pie", "o", "--out", "x.svg"], ["pie", "ellipse"]),
