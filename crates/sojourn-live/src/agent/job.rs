@@ -189,7 +189,9 @@ fn is_name(name: &str) -> bool {
 fn message(hex: &str, says: &str) -> Result<Vec<u8>, String> {
     let digits = hex.as_bytes();
     let digit = |b: u8| char::from(b).to_digit(16);
-    let bytes: Option<Vec<u8>> = digits.len().is_multiple_of(2)
+    let bytes: Option<Vec<u8>> = digits
+        .len()
+        .is_multiple_of(2)
         .then(|| {
             digits
                 .chunks_exact(2)

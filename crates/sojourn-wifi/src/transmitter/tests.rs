@@ -1,8 +1,11 @@
 //! The sending side as a whole: what the paper says of it, one fact a test.
 
 use super::*;
+use crate::queue_spec::Scheme;
 use crate::test_packet::{Drops, TestPacket, ms, rate, tid};
-use sojourn_qdisc::QdiscSpec;
+use crate::{Frame, Tid};
+use sojourn_qdisc::{DropReason, QdiscSpec};
+use sojourn_units::Bytes;
 
 mod properties;
 

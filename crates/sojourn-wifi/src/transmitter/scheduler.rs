@@ -1,0 +1,90 @@
+//! Which station builds next: the scheduler of each scheme behind one face.
+
+use super::building::Building;
+use crate::policy::PolicyScheduler;
+use crate::queue_spec::{NodeSpec, PeerSpec, Scheme};
+use crate::{AccessCategory, AirtimeScheduler, RoundRobin, WifiPacket};
+use sojourn_units::{Duration, Time};
+
+#[derive(Clone, Debug)]
+pub(super) enum Scheduler {
+    RoundRobin(RoundRobin),
+    Airtime(AirtimeScheduler),
+    Policy(Box<PolicyScheduler>),
+}
+
+impl Scheduler {
+    /// The scheduler of the node's scheme and policies.
+    pub(super) fn new(spec: &NodeSpec, peers: &[PeerSpec]) -> Self {
+        let policy = PolicyScheduler::new(spec, peers).filter(|_| spec.scheme == Scheme::Airtime);
+        if let Some(policy) = policy {
+            Self::Policy(Box::new(policy))
+        } else if spec.scheme == Scheme::Airtime {
+            let weights: Vec<u32> = peers.iter().map(|p| p.weight).collect();
+            Self::Airtime(AirtimeScheduler::new(spec.airtime_quantum, &weights))
+        } else {
+            Self::RoundRobin(RoundRobin::new(peers.len()))
+        }
+    }
+
+    /// Lets stations build until the hardware queue of `category` is full.
+    #[inline]
+    pub(super) fn schedule<P: WifiPacket>(
+        &mut self,
+        category: AccessCategory,
+        now: Time,
+        driver: &mut Building<'_, P>,
+    ) {
+        match self {
+            Self::RoundRobin(round) => round.schedule(category, driver),
+            Self::Airtime(airtime) => airtime.schedule(category, driver),
+            Self::Policy(policy) => policy.schedule(category, now, driver),
+        }
+    }
+
+    #[inline]
+    pub(super) fn wake(&mut self, peer: u16, category: AccessCategory) {
+        match self {
+            Self::RoundRobin(round) => round.wake(peer, category),
+            Self::Airtime(airtime) => airtime.wake(peer, category),
+            Self::Policy(policy) => policy.wake(peer, category),
+        }
+    }
+
+    #[inline]
+    pub(super) fn charge(&mut self, peer: u16, category: AccessCategory, airtime: Duration) {
+        match self {
+            Self::RoundRobin(_) => {}
+            Self::Airtime(scheduler) => scheduler.charge(peer, category, airtime),
+            Self::Policy(policy) => policy.charge(peer, category, airtime),
+        }
+    }
+
+    /// Bytes of an aggregate to a peer arrived.
+    #[inline]
+    pub(super) fn arrived(&mut self, peer: u16, bytes: u64) {
+        if let Self::Policy(policy) = self {
+            policy.arrived(peer, bytes);
+        }
+    }
+
+    /// When a policy has something to do by itself.
+    #[inline]
+    pub(super) fn due(&self) -> Option<Time> {
+        match self {
+            Self::Policy(policy) => policy.due(),
+            Self::RoundRobin(_) | Self::Airtime(_) => None,
+        }
+    }
+
+    /// Does what a policy has to do by now; whether it had.
+    pub(super) fn advance(&mut self, now: Time) -> bool {
+        match self {
+            Self::Policy(policy) if policy.due().is_some_and(|due| due <= now) => {
+                policy.advance(now);
+                true
+            }
+            _ => false,
+        }
+    }
+}
