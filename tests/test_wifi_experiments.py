@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from sojourn import api
 from sojourn.errors import ParamError
 from sojourn.experiments import wifi
 from sojourn.scenario import Flow, Scenario
-from sojourn.scenario_wifi import Access, Categories, Edca, Station, Wifi
+from sojourn.scenario_wifi import Access, Categories, Edca, Group, Station, Wifi
 
 
 def plain(experiment: str, **options: Any) -> dict[str, Any]:
@@ -113,3 +114,34 @@ def test_a_cell_is_written_and_its_nested_values_too() -> None:
         "ecn": False,
     }
     assert hash(scenario) != hash(Scenario(experiment="x"))
+
+
+def test_options_of_the_access_point_come_back_from_plain_text() -> None:
+    """What the compiled part writes of every option is read into the same cell again."""
+    every = Wifi(
+        stations=(Station(name="a", rate=wifi.FAST, group="guest", min_rate="2mbit"),),
+        groups=(Group(name="guest", weight=512, cap=0.2),),
+        aql="5ms",
+        aql_high="12ms",
+        aql_total="24ms",
+        retry_time="30ms",
+        retry_sojourn="100ms",
+        dense_stations=8,
+        dense_aggregate_time="1ms",
+        accounting_delay="10ms",
+        vo_in_aggregate=True,
+        vo_in_aggregate_max=4,
+        vo_in_aggregate_hold=2,
+        demote="10ms",
+        qos="fairness",
+    )
+    late = Wifi(stations=every.stations[:1], defer="200us", build_time="500us", groups=every.groups)
+    by_credit = Wifi(stations=(Station(name="a", rate=wifi.FAST),), scheduler="credit")
+    for cell in (every, late, by_credit):
+        whole = json.loads(replace(api.build("wifi_tcp"), flows=(), probes=(), wifi=cell).normalized())
+        back = Scenario.from_json(json.dumps(whole))
+        assert back.wifi is not None
+        for key, value in asdict(cell).items():
+            if value is not None and key != "stations":
+                assert asdict(back.wifi)[key] == value, key
+        assert back.wifi.stations[0].min_rate == cell.stations[0].min_rate

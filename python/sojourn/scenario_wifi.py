@@ -68,6 +68,10 @@ class Station:
     scheme, qdisc, driver_frames
         Of what it sends: the scheme (default `"fifo"`), the discipline above its driver, and how many frames the
         driver holds of each access category (default 256).
+    group
+        Of `Wifi.groups` (default: none, it is one of its own).
+    min_rate
+        Rate text: of delivered packets, for which its weight is raised while it has data queued.
     """
 
     name: str
@@ -79,6 +83,27 @@ class Station:
     scheme: str | None = None
     qdisc: str | None = None
     driver_frames: int | None = None
+    group: str | None = None
+    min_rate: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Stations that are scheduled together.
+
+    Attributes
+    ----------
+    name
+        Unique; stations name it as their `group`.
+    weight
+        Of the airtime of all its stations together, 256 is one (default).
+    cap
+        Share of all time that their frames may take, above 0 and up to 1 (default: no cap).
+    """
+
+    name: str
+    weight: int | None = None
+    cap: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +136,27 @@ class Wifi:
         How nodes contend.
     rate_control
         `"fixed"` (default) or `"simple"`.
+    aql, aql_high, aql_total
+        Of the access point, as what follows: airtime of built aggregates that may be pending for each station and
+        access category (default: no limit), and that of one (12 ms) while all together have less than so much (24 ms).
+    defer, build_time
+        How long before the expected end of what is on the air the next aggregate is built (default: ahead, as
+        `hardware_queue` says), and how long building takes (0).
+    retry_time, retry_sojourn
+        Time after its first transmission, and after its arrival, at which a frame that failed is given up.
+    dense_stations, dense_aggregate_time
+        While so many stations have data queued, the longest aggregate.
+    groups
+        Stations that are scheduled together; these and what follows only with the scheme `"airtime"`.
+    scheduler, accounting_delay
+        `"deficit"` (default) or `"credit"`, and how late airtime is charged (0).
+    vo_in_aggregate, vo_in_aggregate_max, vo_in_aggregate_hold
+        Whether voice frames go at the head of the station's other aggregates, how many at most (8), and how many wait
+        for one (0).
+    demote
+        Waiting time from which a voice or video flow goes on as best effort.
+    qos
+        `"priority"` (default) or `"fairness"`: which is chosen first, the access category or the station.
     """
 
     stations: tuple[Station, ...]
@@ -135,13 +181,31 @@ class Wifi:
     slow_station_codel: bool | None = None
     edca: Edca | None = None
     rate_control: str | None = None
+    aql: str | None = None
+    aql_high: str | None = None
+    aql_total: str | None = None
+    defer: str | None = None
+    build_time: str | None = None
+    retry_time: str | None = None
+    retry_sojourn: str | None = None
+    dense_stations: int | None = None
+    dense_aggregate_time: str | None = None
+    groups: tuple[Group, ...] | None = None
+    scheduler: str | None = None
+    accounting_delay: str | None = None
+    vo_in_aggregate: bool | None = None
+    vo_in_aggregate_max: int | None = None
+    vo_in_aggregate_hold: int | None = None
+    demote: str | None = None
+    qos: str | None = None
 
 
 def from_plain(plain: dict[str, Any]) -> Wifi:
     """Return the cell that plain values, as JSON has them, stand for; the compiled part has checked them."""
-    edca = plain.get("edca")
+    edca, groups = plain.get("edca"), plain.get("groups")
     return Wifi(
-        **{key: plain[key] for key in plain.keys() - {"stations", "edca"}},
+        **{key: plain[key] for key in plain.keys() - {"stations", "edca", "groups"}},
+        groups=None if groups is None else tuple(Group(**group) for group in groups),
         stations=tuple(Station(**station) for station in plain["stations"]),
         edca=None if edca is None else Edca(**{node: _categories(found) for node, found in edca.items()}),
     )
