@@ -29,6 +29,9 @@ papers:
   wifi-stack      "Bufferbloat mitigation in the WiFi stack": two fast stations and a slow one under four queueing
                   schemes of the access point, an analytical model beside them, and how the stack works: Fig. 2 to 4
                   and 30 claims
+  wifi-next-steps section 4 of the same: hardware queue, retries, dense cells of 1 to 64 stations, airtime policies,
+                  late accounts, soft admission, fairness before priority, and voice in other aggregates: for each a
+                  figure, what it brings and what it costs
 
 A claim that fails is a result, not an error: the exit status is 0 all the same, or 1 with --strict. The same command
 goes on where it was stopped.
@@ -46,7 +49,8 @@ def add(commands: Any) -> None:
         default="quick",
         help="good-bad-wifi: quick, 60 s (fairness 150 s) x 4 repeats, or paper, 140 s (600 s) x 30; rural: quick, "
         "300 s x 8 repeats (emulation and satellite 5), or paper, 300 s x 100 (10); wifi-stack: quick, 30 s "
-        "(TCP 120 s) x 6 (small cells 3), or paper, x 30 (10) (default quick)",
+        "(TCP 120 s) x 6 (small cells 3), or paper, x 30 (10); wifi-next-steps: quick, 10 s x 3, or paper, 30 s x 5 "
+        "(default quick)",
     )
     parser.add_argument("--duration", metavar="TIME", help="measured window of each run (default: the profile's)")
     parser.add_argument(
@@ -76,6 +80,10 @@ def handle(asked: argparse.Namespace) -> int:
         from sojourn.cli import reproduce_wifi_stack
 
         return reproduce_wifi_stack.handle(asked)
+    if asked.paper == "wifi-next-steps":
+        from sojourn.cli import reproduce_wifi_next_steps
+
+        return reproduce_wifi_next_steps.handle(asked)
     from sojourn.cli import reproduce_good_bad_wifi
 
     return reproduce_good_bad_wifi.handle(asked)

@@ -33,7 +33,7 @@ def document(told: PaperReport, *, images: str) -> str:
     parts += [_exhibit(exhibit, told.claims, images) for exhibit in told.exhibits]
     if told.claims:
         rows = [_claim(claim) for claim in told.claims]
-        heads = ("claim", "section", "the paper says", "value [95 % interval]", "verdict", "reason")
+        heads = ("claim", "section", told.claimed, "value [95 % interval]", "verdict", "reason")
         parts += ["## Claims", _RULE, tables.markdown(heads, rows, left=6)]
     return "\n\n".join(parts) + "\n"
 
@@ -71,6 +71,7 @@ def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str) 
         parts += [f"![{_plain(exhibit.title)}]({images}/{figure.name}.png)", figure.caption]
     if exhibit.table is not None:
         parts += [exhibit.table.markdown(), exhibit.table.note]
+    parts += exhibit.paragraphs
     about = exhibit.among(claims)
     if about:
         counts = [f"{count} {word}" for word, count in verdicts(tuple(about)) if count]

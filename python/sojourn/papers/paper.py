@@ -20,6 +20,7 @@ class Profile:
     other_repeat
         Of good-bad-wifi: runs of each cell with the other congestion control, which only orders are read from; 0 for
         none. Of rural: runs of each cell of the emulated bed and the satellite path. Of wifi-stack: of each small cell.
+        Of wifi-next-steps: none.
     """
 
     duration: str
@@ -107,4 +108,26 @@ WIFI_STACK = Paper(
     },
 )
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL, WIFI_STACK)}
+WIFI_NEXT_STEPS = Paper(
+    name="wifi-next-steps",
+    reference=(
+        "The next steps of T. Høiland-Jørgensen: Bufferbloat mitigation in the WiFi stack - status and next steps. "
+        "Netdev 2.2, 2017, section 4"
+    ),
+    parts={
+        "hardware": "section 4.1: less in the hardware queue, airtime queue limits, building late",
+        "retries": "section 4.1: giving frames up by age",
+        "dense": "section 4.1: shorter aggregates and the four schemes with 1 to 64 stations",
+        "policies": "section 4.2: weights, groups, caps, minimum rates",
+        "accounts": "section 4.2: scheduling by credits, airtime charged late",
+        "demote": "section 4.3: soft admission to voice and video",
+        "qos": "section 4.3: fairness before priority",
+        "voice": "section 4.3: voice in other aggregates",
+    },
+    profiles={
+        "quick": Profile(duration="10s", long_duration="10s", repeat=3, other_repeat=0),
+        "paper": Profile(duration="30s", long_duration="30s", repeat=5, other_repeat=0),
+    },
+)
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL, WIFI_STACK, WIFI_NEXT_STEPS)}

@@ -55,6 +55,8 @@ class Exhibit:
         What there is to see.
     claims
         What the ids of the claims about it begin with.
+    paragraphs
+        What is told of it, below.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Exhibit:
     figures: tuple[Figure, ...] = ()
     table: Table | None = None
     claims: tuple[str, ...] = ()
+    paragraphs: tuple[str, ...] = ()
 
     def among(self, claims: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
         """Return those of the claims that are about this exhibit."""
@@ -88,6 +91,8 @@ class PaperReport:
         In the order of the paper.
     claims
         In the form of `claims.json`.
+    claimed
+        Who says what the claims say: the head of their column.
     """
 
     title: str
@@ -97,6 +102,7 @@ class PaperReport:
     setup: str
     exhibits: tuple[Exhibit, ...]
     claims: tuple[dict[str, Any], ...] = ()
+    claimed: str = "the paper says"
 
 
 def draw(name: str, caption: str, drawing: Drawing) -> Figure:

@@ -1,0 +1,149 @@
+"""What the next steps of the Wi-Fi stack are told by: of each run a number for each quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from sojourn.errors import SojournError
+from sojourn.results import Run
+from sojourn.stats.jain import jain
+
+#: Quantities by name, of all stations unless `NAME.STATION` says of which: what they are, unit, decimals.
+QUANTITIES: dict[str, tuple[str, str, int]] = {
+    "ping_ms": ("ping, median", "ms", 1),
+    "ping_p95_ms": ("ping, 95th percentile", "ms", 1),
+    "ping_loss": ("pings lost", "%", 2),
+    "mbit": ("goodput down", "Mbit/s", 1),
+    "mbit_up": ("goodput up", "Mbit/s", 1),
+    "share": ("airtime", "%", 1),
+    "time": ("time on the air", "%", 1),
+    "jain": ("Jain's index", "", 4),
+    "jain_window": ("Jain's index, 200 ms", "", 3),
+    "voice_ms": ("voice delay, mean", "ms", 1),
+    "voice_p95_ms": ("voice delay, 95th percentile", "ms", 1),
+    "voice_loss": ("voice lost", "%", 2),
+    "frames": ("frames in an aggregate", "", 1),
+    "collisions": ("transmissions that collided", "%", 1),
+    "pending_ms": ("airtime pending below", "ms", 1),
+    "expired": ("frames given up by age", "per s", 1),
+    "voice_in": ("voice frames in other aggregates", "per s", 1),
+    "demoted": ("demotions", "per s", 2),
+    "bulk": ("goodput, marked flow", "Mbit/s", 1),
+}
+
+
+class Cell(NamedTuple):
+    """What is repeated: an option of the access point under a load, in one part of the page."""
+
+    part: str
+    option: str
+    load: str
+
+    def words(self) -> str:
+        """Return the cell in words."""
+        return f"{self.part}: {self.option}, {self.load}"
+
+
+#: A number for each quantity; what a run has no number for is not there.
+Seen = Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What was run: for each cell the repeats in the order of their seeds."""
+
+    cells: Mapping[Cell, tuple[Seen, ...]]
+
+    def each(self, cell: Cell, quantity: str) -> list[float]:
+        """Return a quantity of each repeat.
+
+        Raises
+        ------
+        SojournError
+            If there are no runs of the cell, or one has no such number.
+        """
+        runs = self.cells.get(cell, ())
+        if not runs:
+            message = f"there are no runs of {cell.words()}"
+            raise SojournError(message)
+        if any(quantity not in run for run in runs):
+            message = f"a run of {cell.words()} has no {quantity}"
+            raise SojournError(message)
+        return [run[quantity] for run in runs]
+
+    def of(self, part: str) -> list[Cell]:
+        """Return the cells of a part in the order of the plan."""
+        return [cell for cell in self.cells if cell.part == part]
+
+
+def observe(run: Run) -> dict[str, float]:
+    """Return every quantity that a run has a number for; shares and losses in per cent."""
+    record = run.record
+    wifi, scenario = record["wifi"], record["scenario"]
+    seconds = float(record["cost"]["sim_s"]) if not record["series"]["t_s"] else float(record["series"]["t_s"][-1])
+    where = {one["name"]: one.get("station", "") for kind in ("probes", "flows") for one in scenario[kind]}
+    found: dict[str, float] = {}
+    _probes(found, record["probes"], where)
+    _flows(found, record["flows"], where)
+    stations = wifi["stations"]
+    for one in stations:
+        found[f"share.{one['name']}"] = 100 * float(one["airtime_share"])
+        group = str(one.get("group", one["name"]))
+        used = (float(one["airtime_tx_ms"]) + float(one["airtime_rx_ms"])) / (10 * seconds)
+        found[f"time.{group}"] = found.get(f"time.{group}", 0.0) + used
+    pending = [float(one["latency"]["pending_mean_ms"] or 0.0) for one in stations if "latency" in one]
+    if pending:
+        found["pending_ms"] = fmean(pending)
+    if wifi["transmissions"]:
+        found["collisions"] = 100 * int(wifi["collisions"]) / int(wifi["transmissions"])
+    found["jain"] = float(wifi["jain_airtime"])
+    bins = [each for each in zip(*record["series"]["airtime_ms"].values(), strict=True) if any(each)]
+    if bins:
+        found["jain_window"] = fmean(jain(each) for each in bins)
+    down = [one["down"] for one in stations]
+    built = sum(int(one["aggregates"]) for one in down)
+    if built:
+        found["frames"] = sum(int(one["aggregates"]) * float(one["aggregate_frames"] or 0) for one in down) / built
+    found["expired"] = sum(int(one.get("latency", {}).get("expired", 0)) for one in stations) / seconds
+    found["voice_in"] = sum(int(one.get("voice_in_aggregates", 0)) for one in stations) / seconds
+    found["demoted"] = sum(int(one.get("demoted", 0)) for one in stations) / seconds
+    return found
+
+
+def _probes(found: dict[str, float], probes: Iterable[Mapping[str, Any]], where: Mapping[str, str]) -> None:
+    """Add round-trip times of pings and delays of voice: of each station, and the means over the stations."""
+    pooled: dict[str, list[float]] = {}
+
+    def add(name: str, station: str, value: float) -> None:
+        found[f"{name}.{station}"] = value
+        pooled.setdefault(name, []).append(value)
+
+    for one in probes:
+        called = one["kind"] == "voip"
+        kind, times = ("voice", "delay_ms") if called else ("ping", "rtt_ms")
+        base = float(one["base_delay_ms"]) if called else 0.0
+        station = where[one["name"]]
+        if one["sent"]:
+            add(f"{kind}_loss", station, 100 * int(one["lost"]) / int(one["sent"]))
+        middle = "mean" if kind == "voice" else "median"
+        if one[times]["count"]:
+            add(f"{kind}_ms", station, float(one[times][middle]) - base)
+            add(f"{kind}_p95_ms", station, float(one[times]["p95"]) - base)
+    found.update({name: fmean(values) for name, values in pooled.items()})
+
+
+def _flows(found: dict[str, float], flows: Iterable[Mapping[str, Any]], where: Mapping[str, str]) -> None:
+    """Add goodput of each station, of all, and of the flow that is called `bulk`."""
+    found["mbit"] = 0.0
+    for one in flows:
+        goodput = float(one["goodput_mbit"])
+        if one["name"] == "bulk":
+            found["bulk"] = goodput
+            continue
+        total = "mbit" if one["direction"] == "down" else "mbit_up"
+        found[total] = found.get(total, 0.0) + goodput
+        each = f"{total}.{where[one['name']]}"
+        found[each] = found.get(each, 0.0) + goodput
