@@ -5,6 +5,7 @@
 
 mod access;
 mod backend;
+mod bottleneck;
 mod control;
 mod download;
 mod load;
@@ -371,8 +372,8 @@ impl Scenario {
         let largest_probe = probes.iter().map(|p| u64::from(p.size)).max().unwrap_or(0);
         let frame = data.max(LARGEST_ACK).max(largest_probe);
         let scenario = Self {
-            up: bottleneck(Direction::Up, &t, frame, backend)?,
-            down: bottleneck(Direction::Down, &t, frame, backend)?,
+            up: bottleneck::bottleneck(Direction::Up, &t, frame, backend)?,
+            down: bottleneck::bottleneck(Direction::Down, &t, frame, backend)?,
             edge_limit: path::edge_limit(&t)?,
             delay_tick,
             edge_rate: t.edge_rate.as_deref().map(|x| rate("edge_rate", x)).transpose()?,
@@ -560,46 +561,4 @@ fn rate(field: &str, text: &str) -> Result<Rate, ScenarioError> {
         return fail(field, text, "1kbit to 100gbit");
     }
     Ok(r)
-}
-
-fn bottleneck(
-    direction: Direction,
-    t: &Text,
-    frame: u64,
-    backend: Backend,
-) -> Result<BottleneckScenario, ScenarioError> {
-    let name = direction.name();
-    let (rate_text, qdisc_text, burst) = match direction {
-        Direction::Up => (&t.up, &t.qdisc_up, t.burst_up.as_deref()),
-        Direction::Down => (&t.down, &t.qdisc_down, t.burst_down.as_deref()),
-    };
-    let rate = rate(name, rate_text)?;
-    let field = format!("qdisc_{name}");
-    let qdisc = Discipline::parse(qdisc_text, Some(rate)).map_err(|e| ScenarioError(format!("{field}: {e}")))?;
-    let qdisc = backend::discipline(&field, qdisc, backend)?;
-    let burst = match burst {
-        Some(text) => parse_bytes(text).map_err(|e| ScenarioError(format!("burst_{name}: {e}")))?,
-        // Two frames, or what the link sends in half a millisecond: a late timer must not lose tokens on a real bed.
-        None => rate.bytes_in(Duration::from_micros(500)).max(Bytes::new(2 * frame)),
-    };
-    if burst.get() < frame || burst.get() > 1 << 30 {
-        return fail(
-            &format!("burst_{name}"),
-            burst,
-            format!("at least the largest frame ({frame} bytes) and at most 1gb"),
-        );
-    }
-    if rate.time_to_send(burst) > DURATION_MAX {
-        return fail(
-            &format!("burst_{name}"),
-            burst,
-            format!("at most what {rate} sends in a day"),
-        );
-    }
-    Ok(BottleneckScenario {
-        rate,
-        qdisc,
-        burst,
-        impairment: path::impairment(t, direction)?,
-    })
 }
