@@ -152,7 +152,7 @@ impl<P: Packet> WifiQueues<P> {
     /// Deviation: the listing appends after the test, so that the limit is never exceeded; mac80211 appends first and then
     /// drops up to half of the longest queue, 32 packets at most.
     ///
-    /// Cost: constant, but for the search at the limit, see [`Longest`].
+    /// Cost: constant, but for the search at the limit, see `Longest`.
     pub fn enqueue(&mut self, packet: P, tid: PeerTid, now: Time, drops: &mut dyn FrameSink<P>) {
         let tid = tid.index();
         let size = packet.size();

@@ -419,6 +419,46 @@ fn a_minimum_rate_is_reached_in_a_cell() {
     assert!(cell.transmitter(AP).adapted_weight(NodeId(4)).unwrap() > 256);
 }
 
+/// Of each packet: its station, whether it goes up, its TID, its bytes, and tenths of a microsecond since the one before (whole microseconds
+/// count, so that packets often come together).
+type Script = Vec<(u16, bool, u8, u64, u64)>;
+
+/// Offers packets to a cell and lets it come to rest. At each step what was offered was delivered, dropped, or is in the cell, and in the end
+/// nobody is left with anything.
+fn play(spec: &CellSpec, seed: u64, script: Script) -> Result<Log, TestCaseError> {
+    let mut cell = Cell::new(spec, seed).unwrap();
+    let mut log = Log::default();
+    let mut now = Time::ZERO;
+    let offered = script.len();
+    for (id, (station, up, tid, size, gap)) in (0..).zip(script) {
+        now += Duration::from_micros(gap / 10);
+        while let Some(due) = cell.due().filter(|&due| due < now) {
+            cell.advance(due, &mut log);
+        }
+        let node = NodeId::of_station(station);
+        let (from, to) = if up { (node, AP) } else { (AP, node) };
+        // A flow for each TID of each station: packets of one flow stay in order in the queues too.
+        let flow = u32::from(station) * 8 + u32::from(tid);
+        let tid = Tid::new(tid).unwrap();
+        cell.enqueue(from, to, Datagram { id, size, tid, flow }, now, &mut log);
+        prop_assert_eq!(
+            (log.delivered.len() + log.dropped.len()) as u64 + cell.packets(),
+            id + 1
+        );
+    }
+    let mut steps = 0;
+    while let Some(due) = cell.due() {
+        prop_assert!(due >= now, "{} before {}", due, now);
+        now = due;
+        cell.advance(now, &mut log);
+        steps += 1;
+        prop_assert!(steps < 100_000, "it comes to rest");
+    }
+    prop_assert_eq!(cell.packets(), 0, "nobody is left with anything");
+    prop_assert_eq!(log.delivered.len() + log.dropped.len(), offered);
+    Ok(log)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     /// Under any losses, rates and schemes every packet is delivered or dropped, once, in order within its TID, and in the end
@@ -457,29 +497,8 @@ proptest! {
         if standard {
             spec.edca.access_point = EdcaTable::STANDARD;
         }
-        let mut cell = Cell::new(&spec, seed).unwrap();
-        let mut log = Log::default();
-        let mut now = Time::ZERO;
         let offered = script.len();
-        for (id, (station, up, tid, size, gap)) in (0..).zip(script) {
-            now += Duration::from_micros(gap / 10);
-            while let Some(due) = cell.due().filter(|&due| due < now) {
-                cell.advance(due, &mut log);
-            }
-            let node = NodeId::of_station(station);
-            let (from, to) = if up { (node, AP) } else { (AP, node) };
-            // A flow for each TID of each station: packets of one flow stay in order in the queues too.
-            let flow = u32::from(station) * 8 + u32::from(tid);
-            cell.enqueue(from, to, Datagram { id, size, tid: Tid::new(tid).unwrap(), flow }, now, &mut log);
-            prop_assert_eq!((log.delivered.len() + log.dropped.len()) as u64 + cell.packets(), id + 1);
-        }
-        while let Some(due) = cell.due() {
-            prop_assert!(due >= now);
-            now = due;
-            cell.advance(now, &mut log);
-        }
-        prop_assert_eq!(cell.packets(), 0, "nobody is left with anything");
-        prop_assert_eq!(log.delivered.len() + log.dropped.len(), offered);
+        let log = play(&spec, seed, script)?;
         let mut ids: Vec<u64> = log.delivered.iter().map(|d| d.2.id).chain(log.dropped.iter().map(|d| d.1.packet.id)).collect();
         ids.sort_unstable();
         prop_assert!(ids.iter().copied().eq(0..offered as u64), "each once");
@@ -557,30 +576,6 @@ proptest! {
         policies.vo_in_aggregate = riders;
         policies.vo_hold = if riders.is_some() { hold } else { 0 };
         policies.demote = demote.map(Duration::from_millis);
-        let mut cell = Cell::new(&spec, seed).unwrap();
-        let mut log = Log::default();
-        let mut now = Time::ZERO;
-        let offered = script.len();
-        for (id, (station, up, tid, size, gap)) in (0..).zip(script) {
-            now += Duration::from_micros(gap / 10);
-            while let Some(due) = cell.due().filter(|&due| due < now) {
-                cell.advance(due, &mut log);
-            }
-            let node = NodeId::of_station(station);
-            let (from, to) = if up { (node, AP) } else { (AP, node) };
-            let flow = u32::from(station) * 8 + u32::from(tid);
-            cell.enqueue(from, to, Datagram { id, size, tid: Tid::new(tid).unwrap(), flow }, now, &mut log);
-            prop_assert_eq!((log.delivered.len() + log.dropped.len()) as u64 + cell.packets(), id + 1);
-        }
-        let mut steps = 0;
-        while let Some(due) = cell.due() {
-            prop_assert!(due >= now, "{} before {}", due, now);
-            now = due;
-            cell.advance(now, &mut log);
-            steps += 1;
-            prop_assert!(steps < 100_000, "it comes to rest");
-        }
-        prop_assert_eq!(cell.packets(), 0, "nobody is left with anything");
-        prop_assert_eq!(log.delivered.len() + log.dropped.len(), offered);
+        play(&spec, seed, script)?;
     }
 }
