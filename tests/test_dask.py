@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -55,20 +56,26 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     file = folder / "scheduler.json"
     words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show", "--scheduler-file", str(file)]
     scheduler = start("scheduler", folder / "scheduler", *words)
-    deadline = time.monotonic() + 60
-    while not file.exists():
-        assert time.monotonic() < deadline
-        assert scheduler.poll() is None, (folder / "scheduler/log").read_text()
-        time.sleep(0.05)
-    import json
-
-    made = Cluster(json.loads(file.read_text())["address"], folder, scheduler, [])
+    made = Cluster("", folder, scheduler, [])
     try:
+        made.address = address_of(scheduler, file, folder / "scheduler/log")
         yield made
     finally:
         for process in (*made.workers, scheduler):
             process.kill()
             process.wait()
+
+
+def address_of(scheduler: subprocess.Popen[bytes], file: Path, log: Path) -> str:
+    """The address that a scheduler has written to its file, which is there before its content is."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return json.loads(file.read_text())["address"]
+        except (FileNotFoundError, json.JSONDecodeError):
+            assert scheduler.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, f"the scheduler wrote no address: {log.read_text()}"
+            time.sleep(0.05)
 
 
 @pytest.mark.slow
