@@ -402,8 +402,18 @@ impl Simulator {
         if let Some(tap) = &mut self.tap {
             tap.pass(Passing::Offered, link, packet, &self.segments, self.now);
         }
-        egress.meter.on_offer(&packet, self.now);
         let spared = self.spared[usize::from(link)].as_mut();
+        if spared.is_none()
+            && let Some(sending) = egress.pacing.pass(&packet, self.now)
+        {
+            egress.meter.on_pass(&packet, self.now);
+            if let Some(tap) = &mut self.tap {
+                tap.pass(Passing::Departed, link, packet, &self.segments, self.now);
+            }
+            self.propagate(link, packet, sending);
+            return;
+        }
+        egress.meter.on_offer(&packet, self.now);
         let mut sink = Sink {
             meter: &mut egress.meter,
             spared,

@@ -73,6 +73,22 @@ impl<P: Packet> Fifo<P> {
             ledger: Ledger::default(),
         })
     }
+
+    /// Takes a packet of `size` through an empty queue: the same as `enqueue` and then `dequeue` at one time, and cheaper.
+    /// Says whether it did; it does not if a packet waits, or if one of that size alone exceeds the limit.
+    #[inline]
+    pub fn pass(&mut self, size: Bytes) -> bool {
+        let fits = match self.limit {
+            FifoLimit::Packets(_) => true,
+            FifoLimit::Bytes(n) => size <= n,
+        };
+        let passes = fits && self.ring.is_empty();
+        if passes {
+            self.ledger.arrive();
+            self.ledger.send(size);
+        }
+        passes
+    }
 }
 
 impl<P: Packet> Qdisc<P> for Fifo<P> {

@@ -1,6 +1,6 @@
 use crate::testing::{TestPacket, bench, ms};
-use crate::{DropReason, Qdisc};
-use sojourn_units::Duration;
+use crate::{Backlog, DropReason, Fifo, FifoLimit, Qdisc};
+use sojourn_units::{Bytes, Duration};
 
 #[test]
 fn pfifo_counts_packets_and_bfifo_bytes() {
@@ -71,4 +71,18 @@ fn bands_share_the_limit_only_in_old_kernels() {
         }
         assert_eq!(b.q.stats().drops[DropReason::QueueLimit.index()], refused, "{text}");
     }
+}
+
+#[test]
+fn passing_an_empty_queue_is_arriving_and_departing() {
+    let mut through = Fifo::<TestPacket>::new(FifoLimit::Bytes(Bytes::new(1000))).unwrap();
+    let mut drops = Vec::new();
+    assert!(through.pass(Bytes::new(1000)));
+    assert!(!through.pass(Bytes::new(1001)), "more than the limit");
+    let stats = through.stats();
+    assert_eq!((stats.arrived, stats.sent_packets, stats.sent_bytes), (1, 1, 1000));
+    assert_eq!(through.backlog(), Backlog::default());
+    through.enqueue(TestPacket::new(0, 1, 0), ms(0), &mut drops);
+    assert!(!through.pass(Bytes::new(1)), "another is before it");
+    assert_eq!(through.stats().arrived, 2);
 }
