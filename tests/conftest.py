@@ -59,8 +59,8 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return call
 
 
-#: What there was none of, and how many tests were skipped for that.
-_lacked: Counter[str] = Counter()
+#: How the reason of a test that has no kernel to run on begins.
+_LACKED = "Skipped: needs "
 
 
 @cache
@@ -75,14 +75,16 @@ def _kernel(kind: str) -> Kernel | str:
 def _kernel_or_skip(kind: str, what: str) -> Kernel:
     found = _kernel(kind)
     if isinstance(found, str):
-        _lacked[f"{what}: {found}"] += 1
         pytest.skip(f"needs {what}: {found}")
     return found
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many tests were skipped for want of a kernel, and why."""
-    for why, number in sorted(_lacked.items()):
+    # Taken from the reports, not from a counter, because tests may run in several processes.
+    reasons = (str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", []))
+    lacked = Counter(why.removeprefix(_LACKED) for why in reasons if why.startswith(_LACKED))
+    for why, number in sorted(lacked.items()):
         terminalreporter.write_line(f"{number} skipped for want of {why}")
 
 
