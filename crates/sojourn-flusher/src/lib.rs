@@ -40,11 +40,9 @@
 //!         // Twice the base RTT at 5 Mbit/s, in packets of 12 000 bits.
 //!         assert_eq!((plan.packets, plan.flow), (41, flow));
 //!         core.flush_refused(plan.id, now);
-//!         return Ok(());
 //!     }
 //! }
-//! # unreachable!();
-//! # #[allow(unreachable_code, reason = "the type of the block's error")]
+//! assert_eq!((core.stats().plans, core.stats().refused), (1, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -32,7 +32,7 @@ struct Company {
 }
 
 fn rate(flow: &Flow) -> Option<Rate> {
-    flow.watch.rate().or(flow.throughput.get())
+    flow.watch.rate(flow.outstanding.in_flight()).or(flow.throughput.get())
 }
 
 impl Flusher {

@@ -3,10 +3,11 @@ use crate::{Event, Eviction, FlowKey, Flusher, FlusherParams, Method};
 use sojourn_units::{Duration, Time};
 
 fn spoofed(n: u32) -> FlowKey {
-    let [a, b, c, d] = n.to_be_bytes();
+    let bytes = n.to_be_bytes();
+    let [.., high, low] = bytes;
     FlowKey {
-        src: ([10 + a, b, c, d], 1234).into(),
-        dst: ([172, 16, c, d], 80).into(),
+        src: (bytes, 1234).into(),
+        dst: ([172, 16, high, low], 80).into(),
     }
 }
 
