@@ -42,7 +42,8 @@
 //!         core.flush_refused(plan.id, now);
 //!     }
 //! }
-//! assert_eq!((core.stats().plans, core.stats().refused), (1, 1));
+//! // Refused flushes do not make the next one larger, nor keep it from being proposed.
+//! assert_eq!((core.stats().plans, core.stats().refused), (4, 4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
