@@ -10,6 +10,7 @@ mod web;
 mod window;
 
 pub(crate) use download::Download;
+pub(crate) use hosts::Host;
 pub(crate) use radio::{AirMeter, Radio};
 pub(crate) use web::Web;
 
@@ -130,16 +131,6 @@ pub(crate) struct Flow {
     pub(crate) delivered_before: u64,
     /// The writes of a thin stream.
     pub(crate) writes: Option<Box<WriteTrace>>,
-}
-
-/// One end of a flow and its slot.
-#[derive(Debug)]
-pub(crate) struct Host {
-    pub(crate) endpoint: Endpoint,
-    slot: Slot,
-    /// Route of the packets it sends, and their flow hash.
-    route: u16,
-    hash: u32,
 }
 
 /// A simulation under way.

@@ -382,3 +382,36 @@ fn a_bulk_flow_in_the_voice_queue_is_demoted_and_a_voice_stream_is_not() {
     assert!(stations[0].demoted.unwrap() >= 1);
     assert_eq!(stations[1].demoted, Some(0));
 }
+
+/// An upload over a path of 50 ms: packets that its own device holds on average, by Little's law, and packets in a second.
+fn upload(variant: &str) -> (f64, f64) {
+    let scenario = with(
+        &json!({"duration": "20s", "up": "1gbit", "down": "1gbit", "rtt": "50ms", "qdisc_up": "pfifo limit 1000",
+                "qdisc_down": "pfifo limit 1000", "tcp": {"variant": variant},
+                "wifi": {"stations": [{"name": "laptop", "rate": "ht mcs 4 20mhz sgi"}]}}),
+        json!({"flows": [{"name": "up", "direction": "up"}]}),
+    );
+    let r = record(&scenario);
+    let up = &r.wifi.as_ref().expect("the scenario has a cell").stations[0].up;
+    let wait = up.queue_ms.mean + up.hardware_ms.mean;
+    let packets = up.packets as f64 / 20.0;
+    (packets * wait / 1e3, packets)
+}
+
+/// Linux 3.14 lets a device hold 128 KiB: 31 segments of 4352 bytes of memory, whatever the window (its FIFO of 1000 packets
+/// would take more).
+#[test]
+fn an_upload_has_31_segments_in_its_own_device_with_linux_3_14() {
+    let (held, _) = upload("linux-3.14");
+    assert!((29.0..=31.0).contains(&held), "{held}");
+}
+
+/// Linux 6.1 lets a wireless device hold a 128th of a second at the pacing rate, and the segment that goes beyond. Nothing is lost, so
+/// the flow stays in slow start, where the pacing rate is twice the window for each round trip: twice the rate of the link, which is full.
+/// A segment of 1448 bytes counts for 2216.
+#[test]
+fn an_upload_has_8_ms_in_its_own_device_with_linux_6_1() {
+    let (held, packets) = upload("linux-6.1");
+    let limit = 2.0 * packets * 1448.0 / 128.0 / 2216.0 + 1.0;
+    assert!((0.85 * limit..=limit).contains(&held), "{held} of {limit}");
+}

@@ -283,6 +283,17 @@ impl Endpoint {
         self.receiver.established(rtt, self.sender.rto(), now);
     }
 
+    /// The host's own device took a data segment that this end had sent. For a host whose device queues: TCP lets it hold so much
+    /// only (small queues).
+    pub fn on_device_took(&mut self) {
+        self.sender.on_device_took();
+    }
+
+    /// The device is done with a data segment: sent, or dropped. Answers whether this end may now send what had waited for that.
+    pub fn on_device_released(&mut self) -> bool {
+        self.sender.on_device_released()
+    }
+
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
     #[expect(
         clippy::inline_always,

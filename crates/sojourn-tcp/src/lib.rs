@@ -42,6 +42,7 @@ mod scoreboard;
 mod segment;
 mod send_buffer;
 mod sender;
+mod small_queue;
 mod ticks;
 mod timers;
 mod window;

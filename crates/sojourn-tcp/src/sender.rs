@@ -9,6 +9,7 @@ use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 use crate::send_buffer::{SendBuffer, View};
+use crate::small_queue::{self, SmallQueue};
 use crate::timers::TimerKind;
 use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
@@ -150,11 +151,13 @@ pub struct Sender {
     last_send: Option<Time>,
     initial_window: u32,
     buffer: SendBuffer,
+    small_queue: SmallQueue,
     pub(crate) stats: SenderStats,
 }
 
 impl Sender {
     pub(crate) fn new(p: &TcpParams) -> Self {
+        let buffer = SendBuffer::new(p.variant, p.large_heads);
         Self {
             mss: p.mss,
             cc: p.congestion_control.build(p.hystart, p.variant),
@@ -193,7 +196,8 @@ impl Sender {
             sent_in_burst: 0,
             last_send: None,
             initial_window: p.initial_window,
-            buffer: SendBuffer::new(p.variant, p.large_heads),
+            small_queue: SmallQueue::new(p.variant, buffer.segment()),
+            buffer,
             stats: SenderStats::default(),
         }
     }
@@ -287,7 +291,7 @@ impl Sender {
     )]
     #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
-        let room = self.board.in_flight() < self.window.cwnd;
+        let room = self.board.in_flight() < self.window.cwnd && !self.small_queue.holds_resent;
         if room {
             if self.resend == Resend::Lost
                 && let Some(index) = self.board.next_lost()
@@ -297,7 +301,7 @@ impl Sender {
             if let Some(out) = self.next_new(now) {
                 return Some(out);
             }
-            if self.resend == Resend::NewFirst && self.nxt <= self.high_seq {
+            if self.resend == Resend::NewFirst && self.nxt <= self.high_seq && !self.small_queue.holds_new {
                 // There was nothing new to send, and there still is not: fall back to the conventional recovery.
                 self.frto = false;
                 self.resend = Resend::Lost;
@@ -313,6 +317,26 @@ impl Sender {
         None
     }
 
+    /// The host's own device took a segment with payload that this sender had sent.
+    pub(crate) fn on_device_took(&mut self) {
+        self.small_queue.took(self.small_queue_view());
+    }
+
+    /// It is done with one. Answers whether what waited for that may go.
+    pub(crate) fn on_device_released(&mut self) -> bool {
+        self.small_queue.released(self.small_queue_view())
+    }
+
+    fn small_queue_view(&self) -> small_queue::View {
+        small_queue::View {
+            mss: self.mss,
+            cwnd: self.window.cwnd,
+            packets_out: self.board.packets_out(),
+            half_ssthresh: self.window.ssthresh / 2,
+            srtt: self.rtt.srtt(),
+        }
+    }
+
     fn view(&self) -> View {
         View {
             mss: self.mss,
@@ -326,7 +350,7 @@ impl Sender {
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
         let len = self.next_len();
-        if len == 0 || self.nxt + u64::from(len) > self.window_end {
+        if len == 0 || self.nxt + u64::from(len) > self.window_end || self.small_queue.holds_new {
             return None;
         }
         Some(self.send_new(len, now))

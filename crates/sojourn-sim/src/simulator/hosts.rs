@@ -1,8 +1,22 @@
 //! The ends of the network: TCP hosts and their applications, probes, and the sampling of series.
 
 use super::Simulator;
+use crate::calendar::Slot;
 use crate::packet::Packet;
+use sojourn_tcp::Endpoint;
 use sojourn_units::Time;
+
+/// One end of a flow and its slot.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) endpoint: Endpoint,
+    pub(super) slot: Slot,
+    /// Route of the packets it sends, and their flow hash.
+    pub(super) route: u16,
+    pub(super) hash: u32,
+    /// Its own device is in a cell, and queues.
+    pub(super) in_cell: bool,
+}
 
 impl Simulator {
     // ------------------------------------------------------------------ hosts
@@ -14,9 +28,12 @@ impl Simulator {
     #[inline]
     pub(super) fn pump(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
-        let (route, hash) = (h.route, h.hash);
+        let (route, hash, in_cell) = (h.route, h.hash, h.in_cell);
         while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
             let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
+            if in_cell && packet.is_data() {
+                self.hosts[host as usize].endpoint.on_device_took();
+            }
             self.send(packet);
         }
         let h = &self.hosts[host as usize];

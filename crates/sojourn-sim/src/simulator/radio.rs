@@ -3,7 +3,7 @@
 use super::Simulator;
 use crate::calendar::Slot;
 use crate::histogram::Histogram;
-use crate::link::END;
+use crate::link::{Air, END, Link};
 use crate::network::Hop;
 use crate::packet::{Packet, Segments};
 use crate::tap::Passing;
@@ -75,6 +75,10 @@ pub(crate) struct Radio {
     pub(crate) meters: Vec<[AirMeter; 2]>,
     /// What has come out and is not yet on its next link.
     arrived: Vec<(u16, Packet)>,
+    /// By route: the TCP host at a station that sends on it.
+    senders: Vec<Option<u32>>,
+    /// Routes of data segments that a station's device is done with, and whose senders are yet to be told.
+    released: Vec<u16>,
 }
 
 impl Radio {
@@ -89,6 +93,8 @@ impl Radio {
             held: 0,
             meters,
             arrived: Vec::new(),
+            senders: Vec::new(),
+            released: Vec::new(),
         }
     }
 
@@ -106,6 +112,7 @@ impl Radio {
             held: &mut self.held,
             meters: &mut self.meters,
             arrived: &mut self.arrived,
+            released: &mut self.released,
             segments,
         };
         (&mut self.cell, out)
@@ -134,7 +141,18 @@ struct Out<'a> {
     held: &'a mut u64,
     meters: &'a mut [[AirMeter; 2]],
     arrived: &'a mut Vec<(u16, Packet)>,
+    released: &'a mut Vec<u16>,
     segments: &'a mut Segments,
+}
+
+impl Out<'_> {
+    /// The device at the beginning of the way is done with `packet`.
+    #[inline]
+    fn release(&mut self, packet: &Packet, down: bool) {
+        if !down && packet.is_data() {
+            self.released.push(packet.route);
+        }
+    }
 }
 
 impl CellSink<Framed> for Out<'_> {
@@ -147,6 +165,7 @@ impl CellSink<Framed> for Out<'_> {
             meter.queue.record(times.dequeued.since(times.enqueued));
             meter.hardware.record(times.delivered.since(times.dequeued));
             self.arrived.push((link, framed.packet));
+            self.release(&framed.packet, down);
         }
     }
 
@@ -154,6 +173,7 @@ impl CellSink<Framed> for Out<'_> {
         *self.held -= 1;
         if let Some((station, down)) = way(from, to) {
             self.meters[usize::from(station)][usize::from(down)].drops[drop.reason.index()] += 1;
+            self.release(&drop.packet.packet, down);
         }
         self.segments.discard(&drop.packet.packet);
     }
@@ -181,7 +201,6 @@ impl Simulator {
     }
 
     /// A cell's time has come.
-    /// A cell's time has come.
     #[inline(never)]
     pub(super) fn cell_due(&mut self, cell: u16) {
         let radio = &mut self.radios[usize::from(cell)];
@@ -194,6 +213,44 @@ impl Simulator {
             self.leave_cell(link, packet);
         }
         self.radios[usize::from(cell)].arrived = arrived;
+        self.tell_senders(cell);
+    }
+
+    /// Tells TCP at stations what their devices are done with (small queues). What is dropped at other times than now is told with the
+    /// next event of the cell, which is not idle then.
+    fn tell_senders(&mut self, cell: u16) {
+        let radio = &mut self.radios[usize::from(cell)];
+        let mut released = std::mem::take(&mut radio.released);
+        for route in &released {
+            let sender = self.radios[usize::from(cell)].senders.get(usize::from(*route)).copied();
+            let Some(Some(host)) = sender else { continue };
+            if self.hosts[host as usize].endpoint.on_device_released() && !self.frozen {
+                self.pump(host);
+            }
+        }
+        released.clear();
+        // What was dropped while they sent is told next time.
+        let radio = &mut self.radios[usize::from(cell)];
+        released.append(&mut radio.released);
+        radio.released = released;
+    }
+
+    /// Whether host `host`, which sends on `route`, is at a station, so that its own device queues what it sends.
+    pub(super) fn sends_from_station(&mut self, host: u32, route: u16) -> bool {
+        let Some(Link {
+            air: Some(Air::Cell(hop)),
+            ..
+        }) = self.links.get(usize::from(self.entry[usize::from(route)]))
+        else {
+            return false;
+        };
+        if hop.from.station().is_none() {
+            return false;
+        }
+        let senders = &mut self.radios[usize::from(hop.cell.0)].senders;
+        senders.resize(usize::from(route) + 1, None);
+        senders[usize::from(route)] = Some(host);
+        true
     }
 
     #[inline]

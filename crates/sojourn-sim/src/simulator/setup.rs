@@ -69,11 +69,13 @@ impl Simulator {
             (Endpoint::server(&spec.tcp)?, b, back),
         ] {
             let slot = self.add_slot(Component::Endpoint(id));
+            let in_cell = self.sends_from_station(id, route);
             self.hosts.push(Host {
                 endpoint,
                 slot,
                 route,
                 hash: self.hashes[usize::from(route)],
+                in_cell,
             });
         }
         let slot = self.add_slot(Component::Application(index));
