@@ -123,6 +123,9 @@ pub struct TcpPlan {
     pub delayed_ack: bool,
     /// Smallest retransmission time-out.
     pub min_rto_ns: u64,
+    /// Whether hosts remember of each other, from one connection to the next, the slow-start threshold and the RTT.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub save_metrics: bool,
 }
 
 impl Default for TcpPlan {
@@ -136,6 +139,7 @@ impl Default for TcpPlan {
             ecn: false,
             delayed_ack: true,
             min_rto_ns: 200_000_000,
+            save_metrics: false,
         }
     }
 }

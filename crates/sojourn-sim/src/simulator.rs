@@ -28,7 +28,7 @@ use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
-use sojourn_tcp::{Endpoint, ParamError, TcpParams};
+use sojourn_tcp::{Endpoint, Metrics, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
 use sojourn_wifi::{Cell, Tid};
 use std::collections::VecDeque;
@@ -73,7 +73,13 @@ pub struct FlowSpec {
     pub write_rate: Option<Rate>,
     /// How the application of a thin stream writes; `None` for any other.
     pub writes: Option<Writes>,
+    /// What the sender remembers of other connections to the same place, by [`Simulator::add_destination`]; `None` for nothing.
+    pub destination: Option<Destination>,
 }
+
+/// A host as another one knows it, which remembers how connections there went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination(pub(crate) u16);
 
 /// Who owns a route.
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +129,8 @@ pub(crate) struct Flow {
     /// Bytes that the application has yet to write.
     unwritten: u64,
     started: bool,
+    /// The sender has told what it knows of its destination.
+    remembered: bool,
     slot: Slot,
     /// Time integral of the congestion window, segment-nanoseconds, sampled with the series.
     pub(crate) cwnd_sum: u64,
@@ -149,6 +157,12 @@ pub struct Simulator {
     entry: Vec<u16>,
     owners: Vec<Owner>,
     hosts: Vec<Host>,
+    /// What is known of each destination.
+    metrics: Vec<Metrics>,
+    /// By route: the TCP host that sends on it by a device that queues.
+    senders: Vec<Option<u32>>,
+    /// Routes of data segments that such a device is done with, and whose senders are yet to be told.
+    released: Vec<u16>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probe>,
     pub(crate) voips: Vec<Voip>,
@@ -209,6 +223,7 @@ impl Simulator {
                         pacing,
                         meter: Meter::default(),
                         slot: slot(LinkPart::Egress(i as u16)),
+                        own: None,
                     })
                 }
             };
@@ -261,6 +276,9 @@ impl Simulator {
             entry: Vec::new(),
             owners: Vec::new(),
             hosts: Vec::new(),
+            metrics: Vec::new(),
+            senders: Vec::new(),
+            released: Vec::new(),
             flows: Vec::new(),
             probes: Vec::new(),
             voips: Vec::new(),
@@ -355,6 +373,7 @@ impl Simulator {
                     LinkPart::Cell(cell) => self.cell_due(cell),
                 }
                 self.deliver_arrived();
+                self.tell_senders();
                 continue;
             }
             match self.components[slot.index()] {
@@ -367,6 +386,7 @@ impl Simulator {
                 Component::Download(download) => self.download_due(download),
                 Component::Sampler => self.sample(),
             }
+            self.tell_senders();
         }
         self.now = until;
     }
@@ -399,6 +419,7 @@ impl Simulator {
             meter: &mut egress.meter,
             spared,
             segments: &mut self.segments,
+            released: egress.own.is_some().then_some(&mut self.released),
             now: self.now,
         };
         egress.pacing.enqueue(packet, self.now, &mut sink);
@@ -421,16 +442,23 @@ impl Simulator {
         loop {
             let l = &mut self.links[usize::from(link)];
             let Some(egress) = &mut l.egress else { return };
+            if let Some(own) = &mut egress.own {
+                self.released.extend(own.done(now));
+            }
             let spared = &mut self.spared[usize::from(link)];
             let mut sink = Sink {
                 meter: &mut egress.meter,
                 spared: spared.as_mut(),
                 segments: &mut self.segments,
+                released: egress.own.is_some().then_some(&mut self.released),
                 now,
             };
             let (next, sending) = egress.pacing.next(now, &mut sink);
             match next {
                 Next::Departs(departure) => {
+                    if let Some(own) = &mut egress.own {
+                        own.takes(&departure.packet, now, sending);
+                    }
                     egress
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
@@ -582,6 +610,7 @@ impl Simulator {
             if endpoint.receiver().is_finished() {
                 // An application that has read everything closes too.
                 endpoint.close();
+                self.remember(host);
             }
             self.pump(host);
         }

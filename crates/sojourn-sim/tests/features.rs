@@ -364,6 +364,7 @@ fn a_parking_lot_shares_each_bottleneck_and_the_long_flow_gets_least() {
                 bytes: None,
                 write_rate: None,
                 writes: None,
+                destination: None,
             };
             sim.add_flow(flow).expect("valid parameters");
         }
@@ -433,6 +434,7 @@ fn what_cannot_be_simulated_is_refused_with_a_reason() {
         bytes: None,
         write_rate: None,
         writes: None,
+        destination: None,
     };
     let error = sim.add_flow(flow).expect_err("no payload");
     assert_eq!(error.to_string(), "tcp.mss is 0, but must be 1 to 8948 bytes");

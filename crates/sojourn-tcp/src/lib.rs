@@ -33,6 +33,7 @@ mod acked;
 pub mod cc;
 mod endpoint;
 mod fack;
+mod metrics;
 mod params;
 mod rack;
 mod receiver;
@@ -48,7 +49,9 @@ mod timers;
 mod window;
 
 pub use endpoint::{ConnectionState, Endpoint};
+pub use metrics::Metrics;
 pub use params::{ParamError, TcpParams, Variant};
 pub use receiver::{Receiver, ReceiverStats};
 pub use segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
 pub use sender::{CaState, Sender, SenderStats};
+pub use small_queue::Device;

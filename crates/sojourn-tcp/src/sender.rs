@@ -9,7 +9,7 @@ use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 use crate::send_buffer::{SendBuffer, View};
-use crate::small_queue::{self, SmallQueue};
+use crate::small_queue::{self, Device, SmallQueue};
 use crate::timers::TimerKind;
 use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
@@ -263,6 +263,15 @@ impl Sender {
         }
     }
 
+    /// Whose loss recovery it has.
+    pub(crate) fn variant(&self) -> Variant {
+        if self.fack.is_some() {
+            Variant::Linux314
+        } else {
+            Variant::Linux61
+        }
+    }
+
     /// The application has written everything: a FIN follows the last byte.
     pub(crate) fn close(&mut self) {
         if self.fin == u64::MAX {
@@ -291,21 +300,24 @@ impl Sender {
     )]
     #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
-        let room = self.board.in_flight() < self.window.cwnd && !self.small_queue.holds_resent;
+        let room = self.board.in_flight() < self.window.cwnd;
         if room {
             if self.resend == Resend::Lost
                 && let Some(index) = self.board.next_lost()
+                && !self.waits_for_device(true)
             {
                 return Some(self.retransmit(index, now));
             }
             if let Some(out) = self.next_new(now) {
                 return Some(out);
             }
-            if self.resend == Resend::NewFirst && self.nxt <= self.high_seq && !self.small_queue.holds_new {
+            if self.resend == Resend::NewFirst && self.nxt <= self.high_seq {
                 // There was nothing new to send, and there still is not: fall back to the conventional recovery.
                 self.frto = false;
                 self.resend = Resend::Lost;
-                if let Some(index) = self.board.next_lost() {
+                if let Some(index) = self.board.next_lost()
+                    && !self.waits_for_device(true)
+                {
                     return Some(self.retransmit(index, now));
                 }
             }
@@ -317,24 +329,37 @@ impl Sender {
         None
     }
 
-    /// The host's own device took a segment with payload that this sender had sent.
+    /// The host sends by a device that queues.
+    pub(crate) fn set_device(&mut self, device: Device) {
+        self.small_queue.set_device(device);
+    }
+
+    /// That device took a segment with payload that this sender had sent.
     pub(crate) fn on_device_took(&mut self) {
-        self.small_queue.took(self.small_queue_view());
+        self.small_queue.took();
     }
 
-    /// It is done with one. Answers whether what waited for that may go.
+    /// It is done with one. Answers whether something waited for that.
     pub(crate) fn on_device_released(&mut self) -> bool {
-        self.small_queue.released(self.small_queue_view())
+        self.small_queue.released()
     }
 
-    fn small_queue_view(&self) -> small_queue::View {
-        small_queue::View {
-            mss: self.mss,
-            cwnd: self.window.cwnd,
+    /// Whether the next segment must wait until the host's own device is done with others.
+    #[inline]
+    fn waits_for_device(&mut self, retransmission: bool) -> bool {
+        !self.small_queue.is_empty() && self.small_queue_holds(retransmission)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn small_queue_holds(&mut self, retransmission: bool) -> bool {
+        // The end that connected has no rate before its first acknowledgement of data. Source: `tcp_cong_control`.
+        let known = self.una > 1;
+        let view = small_queue::View {
+            pacing_rate: if known { self.pacing_rate() } else { u64::MAX },
             packets_out: self.board.packets_out(),
-            half_ssthresh: self.window.ssthresh / 2,
-            srtt: self.rtt.srtt(),
-        }
+        };
+        self.small_queue.holds(retransmission, view)
     }
 
     fn view(&self) -> View {
@@ -350,7 +375,7 @@ impl Sender {
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
         let len = self.next_len();
-        if len == 0 || self.nxt + u64::from(len) > self.window_end || self.small_queue.holds_new {
+        if len == 0 || self.nxt + u64::from(len) > self.window_end || self.waits_for_device(false) {
             return None;
         }
         Some(self.send_new(len, now))
@@ -558,10 +583,13 @@ impl Sender {
         }
     }
 
-    /// Linux's pacing rate, bytes/s, which CUBIC's `HyStart` reads: 2 windows a round trip in slow start, 1.2 after.
+    /// Linux's pacing rate, bytes/s, which small queues and CUBIC's `HyStart` read: 2 windows a round trip in slow start, 1.2 after;
+    /// in Linux 3.14 always 2.
+    ///
+    /// Source: `tcp_update_pacing_rate`.
     fn pacing_rate(&self) -> u64 {
         let Some(srtt) = self.rtt.srtt() else { return 0 };
-        let percent = if self.window.cwnd < self.window.ssthresh / 2 {
+        let percent = if self.fack.is_some() || self.window.cwnd < self.window.ssthresh / 2 {
             200
         } else {
             120

@@ -3,7 +3,7 @@
 use super::Simulator;
 use crate::calendar::Slot;
 use crate::histogram::Histogram;
-use crate::link::{Air, END, Link};
+use crate::link::END;
 use crate::network::Hop;
 use crate::packet::{Packet, Segments};
 use crate::tap::Passing;
@@ -75,10 +75,6 @@ pub(crate) struct Radio {
     pub(crate) meters: Vec<[AirMeter; 2]>,
     /// What has come out and is not yet on its next link.
     arrived: Vec<(u16, Packet)>,
-    /// By route: the TCP host at a station that sends on it.
-    senders: Vec<Option<u32>>,
-    /// Routes of data segments that a station's device is done with, and whose senders are yet to be told.
-    released: Vec<u16>,
 }
 
 impl Radio {
@@ -93,8 +89,6 @@ impl Radio {
             held: 0,
             meters,
             arrived: Vec::new(),
-            senders: Vec::new(),
-            released: Vec::new(),
         }
     }
 
@@ -106,13 +100,17 @@ impl Radio {
 
     /// The cell, and what takes its packets.
     #[inline]
-    fn with_sink<'a>(&'a mut self, segments: &'a mut Segments) -> (&'a mut Cell<Framed>, Out<'a>) {
+    fn with_sink<'a>(
+        &'a mut self,
+        segments: &'a mut Segments,
+        released: &'a mut Vec<u16>,
+    ) -> (&'a mut Cell<Framed>, Out<'a>) {
         let out = Out {
             links: &self.links,
             held: &mut self.held,
             meters: &mut self.meters,
             arrived: &mut self.arrived,
-            released: &mut self.released,
+            released,
             segments,
         };
         (&mut self.cell, out)
@@ -195,7 +193,7 @@ impl Simulator {
         let tid = self.tids[usize::from(packet.route)];
         let radio = &mut self.radios[usize::from(hop.cell.0)];
         radio.held += 1;
-        let (cell, mut out) = radio.with_sink(&mut self.segments);
+        let (cell, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
         cell.enqueue(hop.from, hop.to, Framed { packet, tid }, self.now, &mut out);
         self.wake_cell(hop.cell.0);
     }
@@ -204,7 +202,7 @@ impl Simulator {
     #[inline(never)]
     pub(super) fn cell_due(&mut self, cell: u16) {
         let radio = &mut self.radios[usize::from(cell)];
-        let (own, mut out) = radio.with_sink(&mut self.segments);
+        let (own, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
         own.advance(self.now, &mut out);
         self.wake_cell(cell);
         // What hosts send in answer may enter the same cell; nothing leaves it before it is due again.
@@ -213,44 +211,6 @@ impl Simulator {
             self.leave_cell(link, packet);
         }
         self.radios[usize::from(cell)].arrived = arrived;
-        self.tell_senders(cell);
-    }
-
-    /// Tells TCP at stations what their devices are done with (small queues). What is dropped at other times than now is told with the
-    /// next event of the cell, which is not idle then.
-    fn tell_senders(&mut self, cell: u16) {
-        let radio = &mut self.radios[usize::from(cell)];
-        let mut released = std::mem::take(&mut radio.released);
-        for route in &released {
-            let sender = self.radios[usize::from(cell)].senders.get(usize::from(*route)).copied();
-            let Some(Some(host)) = sender else { continue };
-            if self.hosts[host as usize].endpoint.on_device_released() && !self.frozen {
-                self.pump(host);
-            }
-        }
-        released.clear();
-        // What was dropped while they sent is told next time.
-        let radio = &mut self.radios[usize::from(cell)];
-        released.append(&mut radio.released);
-        radio.released = released;
-    }
-
-    /// Whether host `host`, which sends on `route`, is at a station, so that its own device queues what it sends.
-    pub(super) fn sends_from_station(&mut self, host: u32, route: u16) -> bool {
-        let Some(Link {
-            air: Some(Air::Cell(hop)),
-            ..
-        }) = self.links.get(usize::from(self.entry[usize::from(route)]))
-        else {
-            return false;
-        };
-        if hop.from.station().is_none() {
-            return false;
-        }
-        let senders = &mut self.radios[usize::from(hop.cell.0)].senders;
-        senders.resize(usize::from(route) + 1, None);
-        senders[usize::from(route)] = Some(host);
-        true
     }
 
     #[inline]
