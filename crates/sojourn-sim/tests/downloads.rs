@@ -314,7 +314,9 @@ fn a_file_begins_with_the_threshold_that_the_last_one_left() {
 #[test]
 fn what_is_known_is_of_one_way_of_one_path() {
     let download = |name: &str, direction: &str, rtt: &str, start: &str| {
-        file(json!({"name": name, "bytes": 1_700_000, "gap": "3000s", "direction": direction, "rtt": rtt, "start": start}))
+        file(
+            json!({"name": name, "bytes": 1_700_000, "gap": "3000s", "direction": direction, "rtt": rtt, "start": start}),
+        )
     };
     let drops = |direction: &str, rtt: &str| {
         let first = download("first", "up", "300ms", "0s");

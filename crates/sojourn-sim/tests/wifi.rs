@@ -428,7 +428,10 @@ fn an_upload_has_31_segments_in_its_own_device_with_linux_3_14() {
 fn an_upload_has_8_ms_in_its_own_device_with_linux_6_1() {
     let Upload { held, window, rtt } = upload("linux-6.1");
     let limit = 1.2 * window * 1448.0 / rtt / 128.0 / 2216.0;
-    assert!((0.95 * limit..=1.05 * (limit + 1.0)).contains(&held), "{held} of {limit}");
+    assert!(
+        (0.95 * limit..=1.05 * (limit + 1.0)).contains(&held),
+        "{held} of {limit}"
+    );
     // A 128th of a second at the link's own rate, some 2785 segments a second, would be 14 segments and one.
     assert!(held > 2.0 * 15.0, "{held}");
 }

@@ -179,7 +179,11 @@ mod tests {
         assert_eq!((before, next.rto()), (RTT * 3, Duration::from_millis(1200)));
         metrics.rtt = Some(Duration::from_millis(200));
         next.recall(&metrics);
-        assert_eq!(next.rto(), Duration::from_millis(1200), "the shorter one does not count");
+        assert_eq!(
+            next.rto(),
+            Duration::from_millis(1200),
+            "the shorter one does not count"
+        );
     }
 
     #[test]

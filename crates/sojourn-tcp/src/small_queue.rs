@@ -159,7 +159,10 @@ mod tests {
     #[test]
     fn linux_6_1_has_a_millisecond_in_a_wire_and_8_in_a_wireless_device() {
         // A 1024th of 12.1 MB/s is 11,816 bytes: 5.3 segments of 2216, and one more. A 128th is 94,531 bytes: 42.7.
-        assert_eq!(fill(&mut queue(Variant::Linux61, Device::Wire), false, at(12_100_000)), 6);
+        assert_eq!(
+            fill(&mut queue(Variant::Linux61, Device::Wire), false, at(12_100_000)),
+            6
+        );
         let mut wireless = queue(Variant::Linux61, Device::Wireless);
         assert_eq!(fill(&mut wireless, false, at(12_100_000)), 43);
         // Twice as much, 85.3, when it is sent again.

@@ -87,7 +87,9 @@ impl Path {
     fn allowed(&self, shift: u32) -> u64 {
         let sender = self.sender.sender();
         let cwnd = u64::from(sender.cwnd());
-        let starting = sender.ssthresh().is_none_or(|threshold| cwnd < u64::from(threshold / 2));
+        let starting = sender
+            .ssthresh()
+            .is_none_or(|threshold| cwnd < u64::from(threshold / 2));
         let window = 1448 * cwnd * if starting { 200 } else { 120 } / 100;
         let rate = window * 1_000_000_000 / sender.srtt().expect("it has sent").as_nanos();
         ((rate >> shift).max(2 * SEGMENT) - 1) / SEGMENT + 1
