@@ -108,6 +108,7 @@ pub enum OptionPlan {
 
 /// What may be set on the TCP of both hosts. The agent does not read it: routes and kernel parameters carry it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct TcpPlan {
     /// Payload of a full segment, bytes, with time stamps in the header.
     pub mss: u16,

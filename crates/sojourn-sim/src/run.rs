@@ -94,7 +94,7 @@ impl Run {
         let destinations = if s.save_metrics { 2 * paths.len() } else { 0 };
         let paths = Paths {
             rtts,
-            paths,
+            each: paths,
             destinations: (0..destinations).map(|_| simulator.add_destination()).collect(),
         };
         let begin = Time::ZERO + s.lead;
@@ -103,7 +103,7 @@ impl Run {
         add_web(s, &paths, &mut simulator, begin)?;
         add_downloads(s, &paths, &mut simulator, begin)?;
         if let Some((points, capture)) = tap {
-            let mut tap = Tap::new(points, capture, &paths.paths, s.edge_rate.is_some(), s.wifi.is_some());
+            let mut tap = Tap::new(points, capture, &paths.each, s.edge_rate.is_some(), s.wifi.is_some());
             conversations::open_all(s, &simulator, &mut tap);
             simulator.tap = Some(Box::new(tap));
         }
@@ -161,7 +161,7 @@ impl Run {
 /// The paths by station and, of each, by base RTT.
 struct Paths {
     rtts: Vec<Duration>,
-    paths: Vec<Path>,
+    each: Vec<Path>,
     /// Those of each path, up and down, if hosts remember them.
     destinations: Vec<Destination>,
 }
@@ -183,7 +183,7 @@ impl Paths {
 
     /// The way of a packet that goes in `direction`, and the way back.
     fn ways(&self, access: Access, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
-        let p = &self.paths[self.path(access, rtt)];
+        let p = &self.each[self.path(access, rtt)];
         match direction {
             Direction::Up => (p.up.clone(), p.down.clone()),
             Direction::Down => (p.down.clone(), p.up.clone()),

@@ -17,7 +17,7 @@ pub(crate) use web::Web;
 use crate::calendar::{Calendar, Slot};
 use crate::link::{Air, END, Egress, Link, Pacing, Sink, Weather};
 use crate::meter::Meter;
-use crate::network::{LinkId, Network, NetworkError, Shaping};
+use crate::network::{EgressSpec, LinkId, Network, NetworkError, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::probe::Probe;
 use crate::scenario::Writes;
@@ -188,6 +188,19 @@ pub struct Simulator {
     seed: u64,
 }
 
+/// How the egress of link `link` paces packets.
+fn pacing(spec: &EgressSpec, seed: u64, link: usize) -> Result<Pacing, SimError> {
+    let qdisc: AnyQdisc<Packet> = spec.qdisc.build(Stream::derive_seed(seed, &format!("qdisc {link}")));
+    Ok(match spec.shaping {
+        Shaping::TokenBucket { burst } => Pacing::Bucket(Box::new(Tbf::new(spec.rate, burst, qdisc)?)),
+        Shaping::Wire => Pacing::Wire {
+            rate: spec.rate,
+            qdisc: Box::new(qdisc),
+            free_at: Time::ZERO,
+        },
+    })
+}
+
 impl Simulator {
     /// An idle simulation of `network` with random streams derived from `seed`. Series are sampled every
     /// `sample_interval` once [`Simulator::begin_window`] is called.
@@ -209,23 +222,12 @@ impl Simulator {
         for (i, spec) in network.links().iter().enumerate() {
             let egress = match &spec.egress {
                 None => None,
-                Some(e) => {
-                    let qdisc: AnyQdisc<Packet> = e.qdisc.build(Stream::derive_seed(seed, &format!("qdisc {i}")));
-                    let pacing = match e.shaping {
-                        Shaping::TokenBucket { burst } => Pacing::Bucket(Box::new(Tbf::new(e.rate, burst, qdisc)?)),
-                        Shaping::Wire => Pacing::Wire {
-                            rate: e.rate,
-                            qdisc: Box::new(qdisc),
-                            free_at: Time::ZERO,
-                        },
-                    };
-                    Some(Egress {
-                        pacing,
-                        meter: Meter::default(),
-                        slot: slot(LinkPart::Egress(i as u16)),
-                        own: None,
-                    })
-                }
+                Some(e) => Some(Egress {
+                    pacing: pacing(e, seed, i)?,
+                    meter: Meter::default(),
+                    slot: slot(LinkPart::Egress(i as u16)),
+                    own: None,
+                }),
             };
             spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| Spared::default()));
             let wire = matches!(

@@ -49,7 +49,7 @@ impl Path {
     }
 
     fn step(&mut self) {
-        self.now = self.now + STEP;
+        self.now += STEP;
         let now = self.now;
         if !self.device.is_empty() && self.done_at <= now {
             let segment = self.device.pop_front().unwrap();

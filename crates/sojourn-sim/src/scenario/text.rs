@@ -87,6 +87,7 @@ impl Default for Text {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub(super) struct TcpText {
     pub(super) variant: String,
     pub(super) mss: u16,
