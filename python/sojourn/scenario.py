@@ -64,6 +64,9 @@ class Tcp:
         Whether the receiver delays acknowledgements (default yes).
     min_rto
         Time text: the shortest retransmission timeout (default Linux's 200 ms).
+    save_metrics
+        Whether hosts remember of each other, from one connection to the next, slow-start threshold, RTT and reordering
+        (default no).
     """
 
     variant: str | None = None
@@ -74,6 +77,7 @@ class Tcp:
     mss: int | None = None
     delayed_ack: bool | None = None
     min_rto: str | None = None
+    save_metrics: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

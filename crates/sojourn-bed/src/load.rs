@@ -108,6 +108,7 @@ pub enum OptionPlan {
 
 /// What may be set on the TCP of both hosts. The agent does not read it: routes and kernel parameters carry it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct TcpPlan {
     /// Payload of a full segment, bytes, with time stamps in the header.
     pub mss: u16,
@@ -123,6 +124,9 @@ pub struct TcpPlan {
     pub delayed_ack: bool,
     /// Smallest retransmission time-out.
     pub min_rto_ns: u64,
+    /// Whether hosts remember of each other, from one connection to the next, the slow-start threshold and the RTT.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub save_metrics: bool,
 }
 
 impl Default for TcpPlan {
@@ -136,6 +140,7 @@ impl Default for TcpPlan {
             ecn: false,
             delayed_ack: true,
             min_rto_ns: 200_000_000,
+            save_metrics: false,
         }
     }
 }

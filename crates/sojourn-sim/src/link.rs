@@ -98,6 +98,30 @@ pub(crate) struct Egress {
     pub(crate) meter: Meter,
     /// Its slot in the calendar.
     pub(crate) slot: Slot,
+    /// If it is the own device of a host that runs TCP.
+    pub(crate) own: Option<OwnDevice>,
+}
+
+/// What a host's own device must know to tell TCP what it is done with (small queues).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OwnDevice {
+    /// The route of the data segment whose bits are being sent, and when its last one is.
+    sending: Option<(u16, Time)>,
+}
+
+impl OwnDevice {
+    /// A packet leaves the queue; its last bit `sending` later.
+    pub(crate) fn takes(&mut self, packet: &Packet, now: Time, sending: Duration) {
+        if packet.is_data() {
+            self.sending = Some((packet.route, now + sending));
+        }
+    }
+
+    /// The route of the data segment that was sent by now, told once.
+    pub(crate) fn done(&mut self, now: Time) -> Option<u16> {
+        let (route, _) = self.sending.take_if(|(_, at)| *at <= now)?;
+        Some(route)
+    }
 }
 
 /// What a link is beside an egress and a delay.
@@ -190,6 +214,8 @@ pub(crate) struct Sink<'a> {
     pub(crate) segments: &'a mut Segments,
     /// With the ablation `spare_acks`.
     pub(crate) spared: Option<&'a mut Spared>,
+    /// At a host's own device, routes of data segments that it is done with.
+    pub(crate) released: Option<&'a mut Vec<u16>>,
 }
 
 impl DropSink<Packet> for Sink<'_> {
@@ -211,6 +237,11 @@ impl DropSink<Packet> for Sink<'_> {
             }
         }
         self.meter.on_drop(&packet, drop.reason, self.now);
+        if let Some(released) = &mut self.released
+            && packet.is_data()
+        {
+            released.push(packet.route);
+        }
         self.segments.discard(&packet);
     }
 }

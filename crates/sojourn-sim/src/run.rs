@@ -10,7 +10,7 @@ use crate::scenario::{
     Access, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport,
     control_not_modelled, not_modelled,
 };
-use crate::simulator::{FlowSpec, SimError, Simulator};
+use crate::simulator::{Destination, FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell, wifi_dumbbell};
 use crate::traffic::download::DownloadSpec;
@@ -90,15 +90,20 @@ impl Run {
             Some(wifi) => wifi_dumbbell(&spec, &wifi.cell),
             None => dumbbell(&spec),
         };
-        let paths = Paths { rtts, paths };
         let mut simulator = Simulator::new(&network, s.seed, s.sample_interval)?;
+        let destinations = if s.save_metrics { 2 * paths.len() } else { 0 };
+        let paths = Paths {
+            rtts,
+            each: paths,
+            destinations: (0..destinations).map(|_| simulator.add_destination()).collect(),
+        };
         let begin = Time::ZERO + s.lead;
         add_flows(s, &paths, &mut simulator, begin)?;
         add_probes(s, &paths, &mut simulator, begin)?;
         add_web(s, &paths, &mut simulator, begin)?;
         add_downloads(s, &paths, &mut simulator, begin)?;
         if let Some((points, capture)) = tap {
-            let mut tap = Tap::new(points, capture, &paths.paths, s.edge_rate.is_some(), s.wifi.is_some());
+            let mut tap = Tap::new(points, capture, &paths.each, s.edge_rate.is_some(), s.wifi.is_some());
             conversations::open_all(s, &simulator, &mut tap);
             simulator.tap = Some(Box::new(tap));
         }
@@ -156,17 +161,29 @@ impl Run {
 /// The paths by station and, of each, by base RTT.
 struct Paths {
     rtts: Vec<Duration>,
-    paths: Vec<Path>,
+    each: Vec<Path>,
+    /// Those of each path, up and down, if hosts remember them.
+    destinations: Vec<Destination>,
 }
 
 impl Paths {
-    /// The way of a packet that goes in `direction`, and the way back.
-    fn ways(&self, access: Access, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
+    fn path(&self, access: Access, rtt: Duration) -> usize {
         let i = self
             .rtts
             .binary_search(&rtt)
             .expect("every RTT in use was given to the dumbbell");
-        let p = &self.paths[access.station * self.rtts.len() + i];
+        access.station * self.rtts.len() + i
+    }
+
+    /// Where a connection goes whose data goes in `direction`: client and server know each other by one address for each path.
+    fn destination(&self, access: Access, rtt: Duration, direction: Direction) -> Option<Destination> {
+        let place = 2 * self.path(access, rtt) + usize::from(matches!(direction, Direction::Down));
+        self.destinations.get(place).copied()
+    }
+
+    /// The way of a packet that goes in `direction`, and the way back.
+    fn ways(&self, access: Access, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
+        let p = &self.each[self.path(access, rtt)];
         match direction {
             Direction::Up => (p.up.clone(), p.down.clone()),
             Direction::Down => (p.down.clone(), p.up.clone()),
@@ -208,6 +225,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             bytes: f.bytes,
             write_rate: f.rate,
             writes: f.writes,
+            destination: paths.destination(f.access, f.rtt, f.direction),
         })?;
     }
     Ok(())
@@ -293,6 +311,7 @@ fn add_downloads(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: 
             start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
             bytes: d.bytes,
             gap: d.gap,
+            destination: paths.destination(d.access, d.rtt, d.direction),
         })?;
     }
     Ok(())

@@ -286,6 +286,8 @@ pub struct Scenario {
     pub sample_interval: Duration,
     /// TCP parameters of all flows (but congestion control).
     pub tcp: TcpParams,
+    /// Hosts remember of each other what [`sojourn_tcp::Metrics`] says, from one connection to the next.
+    pub save_metrics: bool,
     /// The flows.
     pub flows: Vec<FlowScenario>,
     /// The probes.
@@ -358,6 +360,8 @@ impl Scenario {
         let delay_tick = time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?;
         if backend == Backend::Linux {
             backend::check_linux(&t, &tcp, delay_tick)?;
+        } else {
+            backend::check_sim(&t)?;
         }
         let wifi = t.wifi.as_ref().map(WifiScenario::read).transpose()?;
         let cell = wifi.as_ref();
@@ -406,6 +410,7 @@ impl Scenario {
             rtt,
             sample_interval,
             tcp,
+            save_metrics: t.tcp.save_metrics,
         };
         scenario.check_names()?;
         Ok(scenario)
@@ -514,6 +519,7 @@ impl Scenario {
                 ecn: self.tcp.ecn,
                 delayed_ack: self.tcp.delayed_ack,
                 min_rto: format_duration(self.tcp.min_rto),
+                save_metrics: self.save_metrics,
             },
             flows: self.flows.iter().map(flow_text).collect(),
             probes: self.probes.iter().map(probe_text).collect(),

@@ -10,13 +10,14 @@ mod web;
 mod window;
 
 pub(crate) use download::Download;
+pub(crate) use hosts::Host;
 pub(crate) use radio::{AirMeter, Radio};
 pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
 use crate::link::{Air, END, Egress, Link, Pacing, Sink, Weather};
 use crate::meter::Meter;
-use crate::network::{LinkId, Network, NetworkError, Shaping};
+use crate::network::{EgressSpec, LinkId, Network, NetworkError, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::probe::Probe;
 use crate::scenario::Writes;
@@ -27,7 +28,7 @@ use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
-use sojourn_tcp::{Endpoint, ParamError, TcpParams};
+use sojourn_tcp::{Endpoint, Metrics, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
 use sojourn_wifi::{Cell, Tid};
 use std::collections::VecDeque;
@@ -72,7 +73,13 @@ pub struct FlowSpec {
     pub write_rate: Option<Rate>,
     /// How the application of a thin stream writes; `None` for any other.
     pub writes: Option<Writes>,
+    /// What the sender remembers of other connections to the same place, by [`Simulator::add_destination`]; `None` for nothing.
+    pub destination: Option<Destination>,
 }
+
+/// A host as another one knows it, which remembers how connections there went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination(pub(crate) u16);
 
 /// Who owns a route.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +129,8 @@ pub(crate) struct Flow {
     /// Bytes that the application has yet to write.
     unwritten: u64,
     started: bool,
+    /// The sender has told what it knows of its destination.
+    remembered: bool,
     slot: Slot,
     /// Time integral of the congestion window, segment-nanoseconds, sampled with the series.
     pub(crate) cwnd_sum: u64,
@@ -130,16 +139,6 @@ pub(crate) struct Flow {
     pub(crate) delivered_before: u64,
     /// The writes of a thin stream.
     pub(crate) writes: Option<Box<WriteTrace>>,
-}
-
-/// One end of a flow and its slot.
-#[derive(Debug)]
-pub(crate) struct Host {
-    pub(crate) endpoint: Endpoint,
-    slot: Slot,
-    /// Route of the packets it sends, and their flow hash.
-    route: u16,
-    hash: u32,
 }
 
 /// A simulation under way.
@@ -158,6 +157,12 @@ pub struct Simulator {
     entry: Vec<u16>,
     owners: Vec<Owner>,
     hosts: Vec<Host>,
+    /// What is known of each destination.
+    metrics: Vec<Metrics>,
+    /// By route: the TCP host that sends on it by a device that queues.
+    senders: Vec<Option<u32>>,
+    /// Routes of data segments that such a device is done with, and whose senders are yet to be told.
+    released: Vec<u16>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probe>,
     pub(crate) voips: Vec<Voip>,
@@ -183,6 +188,19 @@ pub struct Simulator {
     seed: u64,
 }
 
+/// How the egress of link `link` paces packets.
+fn pacing(spec: &EgressSpec, seed: u64, link: usize) -> Result<Pacing, SimError> {
+    let qdisc: AnyQdisc<Packet> = spec.qdisc.build(Stream::derive_seed(seed, &format!("qdisc {link}")));
+    Ok(match spec.shaping {
+        Shaping::TokenBucket { burst } => Pacing::Bucket(Box::new(Tbf::new(spec.rate, burst, qdisc)?)),
+        Shaping::Wire => Pacing::Wire {
+            rate: spec.rate,
+            qdisc: Box::new(qdisc),
+            free_at: Time::ZERO,
+        },
+    })
+}
+
 impl Simulator {
     /// An idle simulation of `network` with random streams derived from `seed`. Series are sampled every
     /// `sample_interval` once [`Simulator::begin_window`] is called.
@@ -204,22 +222,12 @@ impl Simulator {
         for (i, spec) in network.links().iter().enumerate() {
             let egress = match &spec.egress {
                 None => None,
-                Some(e) => {
-                    let qdisc: AnyQdisc<Packet> = e.qdisc.build(Stream::derive_seed(seed, &format!("qdisc {i}")));
-                    let pacing = match e.shaping {
-                        Shaping::TokenBucket { burst } => Pacing::Bucket(Box::new(Tbf::new(e.rate, burst, qdisc)?)),
-                        Shaping::Wire => Pacing::Wire {
-                            rate: e.rate,
-                            qdisc: Box::new(qdisc),
-                            free_at: Time::ZERO,
-                        },
-                    };
-                    Some(Egress {
-                        pacing,
-                        meter: Meter::default(),
-                        slot: slot(LinkPart::Egress(i as u16)),
-                    })
-                }
+                Some(e) => Some(Egress {
+                    pacing: pacing(e, seed, i)?,
+                    meter: Meter::default(),
+                    slot: slot(LinkPart::Egress(i as u16)),
+                    own: None,
+                }),
             };
             spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| Spared::default()));
             let wire = matches!(
@@ -270,6 +278,9 @@ impl Simulator {
             entry: Vec::new(),
             owners: Vec::new(),
             hosts: Vec::new(),
+            metrics: Vec::new(),
+            senders: Vec::new(),
+            released: Vec::new(),
             flows: Vec::new(),
             probes: Vec::new(),
             voips: Vec::new(),
@@ -364,6 +375,7 @@ impl Simulator {
                     LinkPart::Cell(cell) => self.cell_due(cell),
                 }
                 self.deliver_arrived();
+                self.tell_senders();
                 continue;
             }
             match self.components[slot.index()] {
@@ -376,6 +388,7 @@ impl Simulator {
                 Component::Download(download) => self.download_due(download),
                 Component::Sampler => self.sample(),
             }
+            self.tell_senders();
         }
         self.now = until;
     }
@@ -418,6 +431,7 @@ impl Simulator {
             meter: &mut egress.meter,
             spared,
             segments: &mut self.segments,
+            released: egress.own.is_some().then_some(&mut self.released),
             now: self.now,
         };
         egress.pacing.enqueue(packet, self.now, &mut sink);
@@ -440,16 +454,23 @@ impl Simulator {
         loop {
             let l = &mut self.links[usize::from(link)];
             let Some(egress) = &mut l.egress else { return };
+            if let Some(own) = &mut egress.own {
+                self.released.extend(own.done(now));
+            }
             let spared = &mut self.spared[usize::from(link)];
             let mut sink = Sink {
                 meter: &mut egress.meter,
                 spared: spared.as_mut(),
                 segments: &mut self.segments,
+                released: egress.own.is_some().then_some(&mut self.released),
                 now,
             };
             let (next, sending) = egress.pacing.next(now, &mut sink);
             match next {
                 Next::Departs(departure) => {
+                    if let Some(own) = &mut egress.own {
+                        own.takes(&departure.packet, now, sending);
+                    }
                     egress
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
@@ -601,6 +622,7 @@ impl Simulator {
             if endpoint.receiver().is_finished() {
                 // An application that has read everything closes too.
                 endpoint.close();
+                self.remember(host);
             }
             self.pump(host);
         }

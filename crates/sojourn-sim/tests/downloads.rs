@@ -277,6 +277,81 @@ fn the_queue_at_an_edge_holds_its_limit() {
     }
 }
 
+// ------------------------------------------------------------------------ metrics
+
+/// A path that holds 25 packets on the way and 25 in the queue: a slow start without threshold overshoots it.
+fn slow_files(save: bool, more: Value) -> Record {
+    record(&with(
+        &json!({"duration": "300s", "lead": "0s", "up": "1mbit", "down": "1mbit", "rtt": "300ms", "qdisc_up": "pfifo limit 25",
+                "start_jitter": "0s", "tcp": {"initial_window": 3, "save_metrics": save, "variant": "linux-3.14"},
+                "downloads": [file(json!({"bytes": 1_700_000, "gap": "1s"}))]}),
+        more,
+    ))
+}
+
+/// The window of a path of 50 packets is halved to some 25 at each loss: that is what a file leaves to the next, whose slow
+/// start then ends before the queue is full.
+#[test]
+fn a_file_begins_with_the_threshold_that_the_last_one_left() {
+    let (forgotten, remembered) = (slow_files(false, json!({})), slow_files(true, json!({})));
+    assert_eq!(
+        completions(&forgotten)[0],
+        completions(&remembered)[0],
+        "nothing is known at first"
+    );
+    let per_file = |r: &Record| r.downloads[0].data_dropped as f64 / r.downloads[0].completed as f64;
+    assert!(
+        per_file(&remembered) < 0.5 * per_file(&forgotten),
+        "{} and {}",
+        per_file(&remembered),
+        per_file(&forgotten)
+    );
+    let slowest = |r: &Record| completions(r)[1..].iter().copied().fold(0.0, f64::max);
+    assert!(slowest(&remembered) < slowest(&forgotten));
+}
+
+/// Addresses are of hosts, not of connections: who sends to another place, or back, knows nothing.
+#[test]
+fn what_is_known_is_of_one_way_of_one_path() {
+    let download = |name: &str, direction: &str, rtt: &str, start: &str| {
+        file(
+            json!({"name": name, "bytes": 1_700_000, "gap": "3000s", "direction": direction, "rtt": rtt, "start": start}),
+        )
+    };
+    let drops = |direction: &str, rtt: &str| {
+        let first = download("first", "up", "300ms", "0s");
+        let second = download("second", direction, rtt, "60s");
+        let more = json!({"duration": "120s", "qdisc_down": "pfifo limit 25", "downloads": [first, second]});
+        let r = slow_files(true, more);
+        assert_eq!(r.downloads[1].completed, 1);
+        r.downloads[1].data_dropped
+    };
+    let known = drops("up", "300ms");
+    assert!(known < 10, "{known}");
+    for (direction, rtt) in [("down", "300ms"), ("up", "301ms")] {
+        let unknown = drops(direction, rtt);
+        assert!(unknown > 20, "{unknown} {direction} {rtt}");
+    }
+}
+
+/// A flow that has ended leaves its threshold to those that start after it, and downloads use it.
+#[test]
+fn flows_remember_too() {
+    let with_flow = |save: bool| {
+        let more = json!({
+            "duration": "120s",
+            "flows": [{"name": "first", "direction": "up", "bytes": 1_700_000, "congestion_control": "reno"},
+                      {"name": "second", "direction": "up", "bytes": 1_700_000, "congestion_control": "reno", "start": "60s"}],
+            "downloads": [],
+        });
+        let r = slow_files(save, more);
+        [r.flows[0].data_dropped, r.flows[1].data_dropped]
+    };
+    let (forgotten, remembered) = (with_flow(false), with_flow(true));
+    assert_eq!(forgotten[0], remembered[0]);
+    assert!(remembered[1] < forgotten[1] / 2, "{remembered:?} and {forgotten:?}");
+}
+
 // ------------------------------------------------------------------------ records
 
 #[test]

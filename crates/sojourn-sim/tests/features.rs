@@ -337,6 +337,21 @@ fn pair(net: &mut Network, from: NodeId, to: NodeId, mbit: u64, shaping: Shaping
     )
 }
 
+/// A host beside a router, on links that never queue: what the router holds is not in the host's own device.
+fn host(net: &mut Network, router: NodeId) -> NodeId {
+    let host = net.add_node("host");
+    for (from, to) in [(host, router), (router, host)] {
+        net.add_link(LinkSpec {
+            from,
+            to,
+            egress: None,
+            delay: Duration::ZERO,
+            tick: Duration::ZERO,
+        });
+    }
+    host
+}
+
 /// The parking lot: A - B - C with two bottlenecks, a long flow over both and a short one over each.
 #[test]
 fn a_parking_lot_shares_each_bottleneck_and_the_long_flow_gets_least() {
@@ -350,8 +365,9 @@ fn a_parking_lot_shares_each_bottleneck_and_the_long_flow_gets_least() {
         let [a, b, c] = ["a", "b", "c"].map(|n| net.add_node(n));
         pair(&mut net, a, b, 10, shaping, "ab");
         pair(&mut net, b, c, 10, shaping, "bc");
+        let [at_a, at_b] = [a, b].map(|router| host(&mut net, router));
         let mut sim = Simulator::new(&net, 1, Duration::from_millis(200)).expect("a valid network");
-        for (name, from, to) in [("long", a, c), ("first", a, b), ("second", b, c)] {
+        for (name, from, to) in [("long", at_a, c), ("first", at_a, b), ("second", at_b, c)] {
             let flow = FlowSpec {
                 name: name.to_owned(),
                 route: net.route(from, to).expect("connected"),
@@ -364,6 +380,7 @@ fn a_parking_lot_shares_each_bottleneck_and_the_long_flow_gets_least() {
                 bytes: None,
                 write_rate: None,
                 writes: None,
+                destination: None,
             };
             sim.add_flow(flow).expect("valid parameters");
         }
@@ -433,6 +450,7 @@ fn what_cannot_be_simulated_is_refused_with_a_reason() {
         bytes: None,
         write_rate: None,
         writes: None,
+        destination: None,
     };
     let error = sim.add_flow(flow).expect_err("no payload");
     assert_eq!(error.to_string(), "tcp.mss is 0, but must be 1 to 8948 bytes");

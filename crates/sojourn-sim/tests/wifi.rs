@@ -382,3 +382,56 @@ fn a_bulk_flow_in_the_voice_queue_is_demoted_and_a_voice_stream_is_not() {
     assert!(stations[0].demoted.unwrap() >= 1);
     assert_eq!(stations[1].demoted, Some(0));
 }
+
+/// An upload over a path of 50 ms.
+struct Upload {
+    /// Packets that its own device holds on average, by Little's law.
+    held: f64,
+    /// Its mean window, segments, and mean RTT, s.
+    window: f64,
+    rtt: f64,
+}
+
+fn upload(variant: &str) -> Upload {
+    let scenario = with(
+        &json!({"duration": "20s", "up": "1gbit", "down": "1gbit", "rtt": "50ms", "qdisc_up": "pfifo limit 1000",
+                "qdisc_down": "pfifo limit 1000", "tcp": {"variant": variant},
+                "wifi": {"stations": [{"name": "laptop", "rate": "ht mcs 4 20mhz sgi"}]}}),
+        json!({"flows": [{"name": "up", "direction": "up"}]}),
+    );
+    let r = record(&scenario);
+    assert_eq!(r.flows[0].retransmissions, 0);
+    let station = &r.wifi.as_ref().expect("the scenario has a cell").stations[0];
+    let waits = [&station.up, &station.down].map(|way| (way.queue_ms.mean + way.hardware_ms.mean) / 1e3);
+    Upload {
+        held: station.up.packets as f64 / 20.0 * waits[0],
+        window: r.flows[0].mean_cwnd_segments,
+        rtt: 0.050 + waits[0] + waits[1],
+    }
+}
+
+/// Linux 3.14 lets a device hold 128 KiB: 31 segments of 4352 bytes of memory, whatever the window (its FIFO of 1000 packets
+/// would take more).
+#[test]
+fn an_upload_has_31_segments_in_its_own_device_with_linux_3_14() {
+    let held = upload("linux-3.14").held;
+    assert!((29.0..=31.0).contains(&held), "{held}");
+}
+
+/// Linux 6.1 lets a wireless device hold a 128th of a second at the pacing rate, and the segment that goes beyond. A segment of 1448
+/// bytes counts for 2216.
+///
+/// The pacing rate is not that of the link. It is 1.2 windows a round trip, because `HyStart` has ended slow start (in slow start
+/// it would be 2); and the window is larger than what is in flight, because in slow start it grew to twice of that, and since
+/// then the device, not the window, is what holds TCP back. The sender smooths the RTT, of which the mean is taken here: 5 %.
+#[test]
+fn an_upload_has_8_ms_in_its_own_device_with_linux_6_1() {
+    let Upload { held, window, rtt } = upload("linux-6.1");
+    let limit = 1.2 * window * 1448.0 / rtt / 128.0 / 2216.0;
+    assert!(
+        (0.95 * limit..=1.05 * (limit + 1.0)).contains(&held),
+        "{held} of {limit}"
+    );
+    // A 128th of a second at the link's own rate, some 2785 segments a second, would be 14 segments and one.
+    assert!(held > 2.0 * 15.0, "{held}");
+}

@@ -1,9 +1,11 @@
 //! One end of a connection: handshake, sender, receiver and close.
 
+use crate::metrics::Metrics;
 use crate::receiver::Receiver;
 use crate::rtt::RTO_INITIAL;
 use crate::segment::{Flags, Segment};
 use crate::sender::{Outgoing, Sender, now_ms};
+use crate::small_queue::Device;
 use crate::{ParamError, TcpParams, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
@@ -77,6 +79,8 @@ pub struct Endpoint {
     /// The peer had closed when this end did.
     closed_second: bool,
     syn_retransmissions: u32,
+    /// What earlier connections to this destination left, until the handshake is over.
+    metrics: Option<Box<Metrics>>,
 }
 
 impl Endpoint {
@@ -90,6 +94,7 @@ impl Endpoint {
             forced: None,
             closed_second: false,
             syn_retransmissions: 0,
+            metrics: None,
         })
     }
 
@@ -167,6 +172,11 @@ impl Endpoint {
             };
             self.handshake_due = true;
         }
+    }
+
+    /// The connection, which is not established yet, is to a destination that others have been to: it begins with what they left.
+    pub fn set_metrics(&mut self, metrics: Metrics) {
+        self.metrics = Some(Box::new(metrics));
     }
 
     /// The application writes `bytes` more; they are sent once the connection and the windows allow.
@@ -280,7 +290,26 @@ impl Endpoint {
         self.state = State::Established;
         self.handshake_due = false;
         self.sender.established(rtt, window_end, now);
+        if let Some(metrics) = self.metrics.take() {
+            self.sender.recall(&metrics);
+        }
         self.receiver.established(rtt, self.sender.rto(), now);
+    }
+
+    /// The host sends by a device that queues. TCP lets it hold so much of this connection only (small queues), for which it is told
+    /// of [`Endpoint::on_device_took`] and [`Endpoint::on_device_released`]. Without those it holds nothing.
+    pub fn set_device(&mut self, device: Device) {
+        self.sender.set_device(device);
+    }
+
+    /// That device took a segment with data that this end had sent.
+    pub fn on_device_took(&mut self) {
+        self.sender.on_device_took();
+    }
+
+    /// The device is done with such a segment: it is sent, or dropped. Answers whether something waited for that.
+    pub fn on_device_released(&mut self) -> bool {
+        self.sender.on_device_released()
     }
 
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.

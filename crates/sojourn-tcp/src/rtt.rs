@@ -80,6 +80,16 @@ impl RttEstimator {
         self.rto = Duration::from_nanos((srtt + self.variance) as u64).min(RTO_MAX);
     }
 
+    /// An earlier connection saw `rtt`: if that is more than the handshake took, the time-out follows it until the next sample.
+    ///
+    /// Source: Linux `tcp_init_metrics`.
+    pub(crate) fn expect(&mut self, rtt: Duration) {
+        let rtt = nanos(rtt);
+        if self.srtt.is_none_or(|srtt| rtt > srtt) {
+            self.rto = Duration::from_nanos((rtt + (2 * rtt).max(self.min_rto)) as u64).min(RTO_MAX);
+        }
+    }
+
     /// The time-out, without backoff.
     pub(crate) fn rto(&self) -> Duration {
         self.rto

@@ -92,6 +92,11 @@ impl SendBuffer {
         }
     }
 
+    /// What a segment takes, bytes.
+    pub(crate) fn segment(&self) -> u32 {
+        self.segment
+    }
+
     /// One past the last byte that it has taken, or past the FIN.
     #[inline]
     pub(crate) fn end(&self) -> u64 {

@@ -9,6 +9,7 @@ use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 use crate::send_buffer::{SendBuffer, View};
+use crate::small_queue::{self, Device, SmallQueue};
 use crate::timers::TimerKind;
 use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
@@ -150,11 +151,13 @@ pub struct Sender {
     last_send: Option<Time>,
     initial_window: u32,
     buffer: SendBuffer,
+    small_queue: SmallQueue,
     pub(crate) stats: SenderStats,
 }
 
 impl Sender {
     pub(crate) fn new(p: &TcpParams) -> Self {
+        let buffer = SendBuffer::new(p.variant, p.large_heads);
         Self {
             mss: p.mss,
             cc: p.congestion_control.build(p.hystart, p.variant),
@@ -193,7 +196,8 @@ impl Sender {
             sent_in_burst: 0,
             last_send: None,
             initial_window: p.initial_window,
-            buffer: SendBuffer::new(p.variant, p.large_heads),
+            small_queue: SmallQueue::new(p.variant, buffer.segment()),
+            buffer,
             stats: SenderStats::default(),
         }
     }
@@ -259,6 +263,15 @@ impl Sender {
         }
     }
 
+    /// Whose loss recovery it has.
+    pub(crate) fn variant(&self) -> Variant {
+        if self.fack.is_some() {
+            Variant::Linux314
+        } else {
+            Variant::Linux61
+        }
+    }
+
     /// The application has written everything: a FIN follows the last byte.
     pub(crate) fn close(&mut self) {
         if self.fin == u64::MAX {
@@ -291,6 +304,7 @@ impl Sender {
         if room {
             if self.resend == Resend::Lost
                 && let Some(index) = self.board.next_lost()
+                && !self.waits_for_device(true)
             {
                 return Some(self.retransmit(index, now));
             }
@@ -301,7 +315,9 @@ impl Sender {
                 // There was nothing new to send, and there still is not: fall back to the conventional recovery.
                 self.frto = false;
                 self.resend = Resend::Lost;
-                if let Some(index) = self.board.next_lost() {
+                if let Some(index) = self.board.next_lost()
+                    && !self.waits_for_device(true)
+                {
                     return Some(self.retransmit(index, now));
                 }
             }
@@ -311,6 +327,39 @@ impl Sender {
             return self.next_new(now);
         }
         None
+    }
+
+    /// The host sends by a device that queues.
+    pub(crate) fn set_device(&mut self, device: Device) {
+        self.small_queue.set_device(device);
+    }
+
+    /// That device took a segment with payload that this sender had sent.
+    pub(crate) fn on_device_took(&mut self) {
+        self.small_queue.took();
+    }
+
+    /// It is done with one. Answers whether something waited for that.
+    pub(crate) fn on_device_released(&mut self) -> bool {
+        self.small_queue.released()
+    }
+
+    /// Whether the next segment must wait until the host's own device is done with others.
+    #[inline]
+    fn waits_for_device(&mut self, retransmission: bool) -> bool {
+        !self.small_queue.is_empty() && self.small_queue_holds(retransmission)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn small_queue_holds(&mut self, retransmission: bool) -> bool {
+        // The end that connected has no rate before its first acknowledgement of data. Source: `tcp_cong_control`.
+        let known = self.una > 1;
+        let view = small_queue::View {
+            pacing_rate: if known { self.pacing_rate() } else { u64::MAX },
+            packets_out: self.board.packets_out(),
+        };
+        self.small_queue.holds(retransmission, view)
     }
 
     fn view(&self) -> View {
@@ -326,7 +375,7 @@ impl Sender {
 
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
         let len = self.next_len();
-        if len == 0 || self.nxt + u64::from(len) > self.window_end {
+        if len == 0 || self.nxt + u64::from(len) > self.window_end || self.waits_for_device(false) {
             return None;
         }
         Some(self.send_new(len, now))
@@ -534,10 +583,13 @@ impl Sender {
         }
     }
 
-    /// Linux's pacing rate, bytes/s, which CUBIC's `HyStart` reads: 2 windows a round trip in slow start, 1.2 after.
+    /// Linux's pacing rate, bytes/s, which small queues and CUBIC's `HyStart` read: 2 windows a round trip in slow start, 1.2 after;
+    /// in Linux 3.14 always 2.
+    ///
+    /// Source: `tcp_update_pacing_rate`.
     fn pacing_rate(&self) -> u64 {
         let Some(srtt) = self.rtt.srtt() else { return 0 };
-        let percent = if self.window.cwnd < self.window.ssthresh / 2 {
+        let percent = if self.fack.is_some() || self.window.cwnd < self.window.ssthresh / 2 {
             200
         } else {
             120

@@ -24,8 +24,10 @@ _SETUP = (
     "streams of 150 bytes every 300 ms, which an echo every 200 ms replaces in Figs. 2, 7 and 8. Flows start within "
     "the first second of 300. Figs. 3 to 6 have ns-2's forms of CoDel and FQ-CoDel (sfqCoDel of 2013), the others "
     "Linux 3.14's. The simulations' TCP is the bed's, Linux 3.14's, because the paper says that it has the same "
-    "characteristics. Not stated in the paper, and assumed: delayed acknowledgements; which values the sweeps have "
-    "beside those it names; which RTTs between 50 and 550 ms; the whole satellite path but its 1 Mbit/s (Fig. 8)."
+    "characteristics. Not stated in the paper, and assumed: delayed acknowledgements; that the hosts of Figs. 2, "
+    "7 and 8 remember each other's slow-start threshold from one file to the next, as Linux does unless it is "
+    "told not to, and those of ns-2 do not; which values the sweeps have beside those it names; which RTTs "
+    "between 50 and 550 ms; the whole satellite path but its 1 Mbit/s (Fig. 8)."
 )
 
 _KERNEL = (

@@ -83,6 +83,9 @@ class Bed:
     old_kernel
         Whether CoDel and FQ-CoDel of the bed and the satellite path are those of Linux 3.14, the paper's kernel (seed
         001 section III-A). A real kernel of today has its own.
+    save_metrics
+        Whether hosts of the bed and the satellite path remember of each other, from one file to the next, what Linux
+        3.14 saves by default (`net.ipv4.tcp_no_metrics_save` 0). ns-2 saves nothing.
     """
 
     profile: Profile
@@ -90,6 +93,7 @@ class Bed:
     seed: int = 1
     tcp: str = "linux-3.14"
     old_kernel: bool = True
+    save_metrics: bool = True
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -111,7 +115,9 @@ class Bed:
             found,
             # Bins as long as the echo's interval hold one echo each, of which a percentile can be taken.
             sample_interval=found.probes[0].interval if cell.experiment == EMULATION else found.sample_interval,
-            tcp=dataclasses.replace(found.tcp or Tcp(), variant=self.tcp),
+            tcp=dataclasses.replace(
+                found.tcp or Tcp(), variant=self.tcp, save_metrics=True if bed and self.save_metrics else None
+            ),
         )
 
     def qdisc(self, cell: Cell) -> str:

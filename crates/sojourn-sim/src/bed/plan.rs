@@ -52,6 +52,7 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
             ecn: s.tcp.ecn,
             delayed_ack: s.tcp.delayed_ack,
             min_rto_ns: s.tcp.min_rto.as_nanos(),
+            save_metrics: s.save_metrics,
         },
         flows: s
             .flows

@@ -64,6 +64,18 @@ pub(crate) fn not_modelled(field: &str, kind: &str) -> String {
     format!("{field} is {kind}, but the simulator has no such discipline: use the linux back end")
 }
 
+/// Refuses what is not modelled.
+///
+/// # Errors
+/// [`ScenarioError`]: the field, its value, and why.
+pub(super) fn check_sim(t: &Text) -> Result<(), ScenarioError> {
+    if t.tcp.save_metrics && !t.web.is_empty() {
+        let error = "tcp.save_metrics is true, but must be false with web clients, whose servers remember nothing on the simulator";
+        return Err(ScenarioError(error.to_owned()));
+    }
+    Ok(())
+}
+
 /// Refuses what a kernel cannot be asked for.
 ///
 /// # Errors

@@ -87,6 +87,7 @@ impl Default for Text {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub(super) struct TcpText {
     pub(super) variant: String,
     pub(super) mss: u16,
@@ -96,6 +97,8 @@ pub(super) struct TcpText {
     pub(super) ecn: bool,
     pub(super) delayed_ack: bool,
     pub(super) min_rto: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) save_metrics: bool,
 }
 
 impl Default for TcpText {
@@ -110,6 +113,7 @@ impl Default for TcpText {
             ecn: p.ecn,
             delayed_ack: p.delayed_ack,
             min_rto: format_duration(p.min_rto),
+            save_metrics: false,
         }
     }
 }

@@ -50,7 +50,12 @@ impl Simulator {
     pub(super) fn download_due(&mut self, download: u32) {
         let d = &mut self.downloads[download as usize];
         self.calendar.clear(d.slot);
-        d.downloader.on_timeout(self.now);
+        let known = d
+            .downloader
+            .spec
+            .destination
+            .map(|to| &mut self.metrics[usize::from(to.0)]);
+        d.downloader.on_timeout(self.now, known);
         self.download_pump(download);
         self.deliver_arrived();
     }
@@ -61,7 +66,11 @@ impl Simulator {
             return;
         }
         let downloader = &mut self.downloads[download as usize].downloader;
-        downloader.on_segment(at_receiver, packet.connection(), &segment, self.now);
+        let known = downloader
+            .spec
+            .destination
+            .map(|to| &mut self.metrics[usize::from(to.0)]);
+        downloader.on_segment(at_receiver, packet.connection(), &segment, self.now, known);
         self.download_pump(download);
     }
 

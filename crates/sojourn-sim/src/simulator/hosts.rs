@@ -1,8 +1,24 @@
 //! The ends of the network: TCP hosts and their applications, probes, and the sampling of series.
 
-use super::Simulator;
+use super::{Destination, Simulator};
+use crate::calendar::Slot;
+use crate::link::{Air, OwnDevice};
+use crate::network::LinkId;
 use crate::packet::Packet;
+use sojourn_tcp::{Device, Endpoint};
 use sojourn_units::Time;
+
+/// One end of a flow and its slot.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) endpoint: Endpoint,
+    pub(super) slot: Slot,
+    /// Route of the packets it sends, and their flow hash.
+    pub(super) route: u16,
+    pub(super) hash: u32,
+    /// Its own device queues.
+    pub(super) queues: bool,
+}
 
 impl Simulator {
     // ------------------------------------------------------------------ hosts
@@ -14,9 +30,12 @@ impl Simulator {
     #[inline]
     pub(super) fn pump(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
-        let (route, hash) = (h.route, h.hash);
+        let (route, hash, queues) = (h.route, h.hash, h.queues);
         while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
             let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
+            if queues && packet.is_data() {
+                self.hosts[host as usize].endpoint.on_device_took();
+            }
             self.send(packet);
         }
         let h = &self.hosts[host as usize];
@@ -25,6 +44,65 @@ impl Simulator {
             && at < Time::MAX
         {
             self.calendar.set(h.slot, at.max(self.now));
+        }
+    }
+
+    /// What host `host` sends on `route`, whose first link is `first`, by: `None` for a device that never queues.
+    ///
+    /// Deviation: small queues are of flows only. Web clients and downloads hand their devices as much as their windows allow.
+    pub(super) fn own_device(&mut self, host: u32, route: u16, first: Option<&LinkId>) -> Option<Device> {
+        let link = self.links.get_mut(usize::from(first?.0))?;
+        let device = match (&mut link.egress, &link.air) {
+            (Some(egress), _) => {
+                egress.own.get_or_insert_with(OwnDevice::default);
+                Device::Wire
+            }
+            (None, Some(Air::Cell(hop))) if hop.from.station().is_some() => Device::Wireless,
+            (None, _) => return None,
+        };
+        self.senders.resize(usize::from(route) + 1, None);
+        self.senders[usize::from(route)] = Some(host);
+        Some(device)
+    }
+
+    /// Tells TCP what the hosts' own devices are done with, and sends what had waited for that.
+    #[inline]
+    pub(super) fn tell_senders(&mut self) {
+        if !self.released.is_empty() {
+            self.tell_all_senders();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_all_senders(&mut self) {
+        let mut next = 0;
+        while let Some(&route) = self.released.get(next) {
+            next += 1;
+            let Some(&Some(host)) = self.senders.get(usize::from(route)) else {
+                continue;
+            };
+            if self.hosts[host as usize].endpoint.on_device_released() && !self.frozen {
+                self.pump(host);
+                // What leaves at once may be at its host, and be answered.
+                self.deliver_arrived();
+            }
+        }
+        self.released.clear();
+    }
+
+    /// Both ends of the flow of `host` have closed: its sender remembers how it went.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn remember(&mut self, host: u32) {
+        let f = &mut self.flows[host as usize / 2];
+        let sender = self.hosts[host as usize / 2 * 2].endpoint.sender();
+        if let Some(Destination(place)) = f.spec.destination
+            && !f.remembered
+            && sender.fin_acked()
+        {
+            f.remembered = true;
+            self.metrics[usize::from(place)].learn(sender);
         }
     }
 
@@ -49,6 +127,9 @@ impl Simulator {
         let sender = &mut self.hosts[2 * flow as usize].endpoint;
         if !f.started {
             f.started = true;
+            if let Some(Destination(place)) = f.spec.destination {
+                sender.set_metrics(self.metrics[usize::from(place)]);
+            }
             sender.connect(self.now);
         }
         let chunk = match (f.spec.writes, f.spec.write_rate) {

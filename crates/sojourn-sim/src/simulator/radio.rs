@@ -100,12 +100,17 @@ impl Radio {
 
     /// The cell, and what takes its packets.
     #[inline]
-    fn with_sink<'a>(&'a mut self, segments: &'a mut Segments) -> (&'a mut Cell<Framed>, Out<'a>) {
+    fn with_sink<'a>(
+        &'a mut self,
+        segments: &'a mut Segments,
+        released: &'a mut Vec<u16>,
+    ) -> (&'a mut Cell<Framed>, Out<'a>) {
         let out = Out {
             links: &self.links,
             held: &mut self.held,
             meters: &mut self.meters,
             arrived: &mut self.arrived,
+            released,
             segments,
         };
         (&mut self.cell, out)
@@ -134,7 +139,18 @@ struct Out<'a> {
     held: &'a mut u64,
     meters: &'a mut [[AirMeter; 2]],
     arrived: &'a mut Vec<(u16, Packet)>,
+    released: &'a mut Vec<u16>,
     segments: &'a mut Segments,
+}
+
+impl Out<'_> {
+    /// The device at the beginning of the way is done with `packet`.
+    #[inline]
+    fn release(&mut self, packet: &Packet, down: bool) {
+        if !down && packet.is_data() {
+            self.released.push(packet.route);
+        }
+    }
 }
 
 impl CellSink<Framed> for Out<'_> {
@@ -147,6 +163,7 @@ impl CellSink<Framed> for Out<'_> {
             meter.queue.record(times.dequeued.since(times.enqueued));
             meter.hardware.record(times.delivered.since(times.dequeued));
             self.arrived.push((link, framed.packet));
+            self.release(&framed.packet, down);
         }
     }
 
@@ -154,6 +171,7 @@ impl CellSink<Framed> for Out<'_> {
         *self.held -= 1;
         if let Some((station, down)) = way(from, to) {
             self.meters[usize::from(station)][usize::from(down)].drops[drop.reason.index()] += 1;
+            self.release(&drop.packet.packet, down);
         }
         self.segments.discard(&drop.packet.packet);
     }
@@ -175,17 +193,16 @@ impl Simulator {
         let tid = self.tids[usize::from(packet.route)];
         let radio = &mut self.radios[usize::from(hop.cell.0)];
         radio.held += 1;
-        let (cell, mut out) = radio.with_sink(&mut self.segments);
+        let (cell, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
         cell.enqueue(hop.from, hop.to, Framed { packet, tid }, self.now, &mut out);
         self.wake_cell(hop.cell.0);
     }
 
     /// A cell's time has come.
-    /// A cell's time has come.
     #[inline(never)]
     pub(super) fn cell_due(&mut self, cell: u16) {
         let radio = &mut self.radios[usize::from(cell)];
-        let (own, mut out) = radio.with_sink(&mut self.segments);
+        let (own, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
         own.advance(self.now, &mut out);
         self.wake_cell(cell);
         // What hosts send in answer may enter the same cell; nothing leaves it before it is due again.

@@ -1,11 +1,11 @@
 //! Routes, flows and probes are added before a simulation runs.
 
-use super::{Component, Flow, FlowSpec, Host, Owner, SimError, Simulator};
+use super::{Component, Destination, Flow, FlowSpec, Host, Owner, SimError, Simulator};
 use crate::calendar::Slot;
 use crate::link::END;
 use crate::network::{LinkId, NetworkError};
 use crate::probe::{Probe, ProbeSpec};
-use sojourn_tcp::Endpoint;
+use sojourn_tcp::{Endpoint, Metrics};
 use sojourn_units::Stream;
 
 impl Simulator {
@@ -50,6 +50,15 @@ impl Simulator {
         Ok(index as u16)
     }
 
+    /// A destination, of which nothing is known yet.
+    ///
+    /// # Panics
+    /// Beyond 65,536 of them.
+    pub fn add_destination(&mut self) -> Destination {
+        self.metrics.push(Metrics::default());
+        Destination(u16::try_from(self.metrics.len() - 1).expect("at most 65,536 destinations"))
+    }
+
     /// A TCP flow, which connects at `spec.start`. Answers its index.
     ///
     /// # Errors
@@ -64,16 +73,21 @@ impl Simulator {
         };
         let forth = self.add_route(&spec.route, owner, &format!("{} forth", spec.name))?;
         let back = self.add_route(&spec.back, Owner::Endpoint(a), &format!("{} back", spec.name))?;
-        for (endpoint, id, route) in [
-            (Endpoint::client(&spec.tcp)?, a, forth),
-            (Endpoint::server(&spec.tcp)?, b, back),
+        for (mut endpoint, id, route, links) in [
+            (Endpoint::client(&spec.tcp)?, a, forth, &spec.route),
+            (Endpoint::server(&spec.tcp)?, b, back, &spec.back),
         ] {
             let slot = self.add_slot(Component::Endpoint(id));
+            let device = self.own_device(id, route, links.first());
+            if let Some(device) = device {
+                endpoint.set_device(device);
+            }
             self.hosts.push(Host {
                 endpoint,
                 slot,
                 route,
                 hash: self.hashes[usize::from(route)],
+                queues: device.is_some(),
             });
         }
         let slot = self.add_slot(Component::Application(index));
@@ -83,6 +97,7 @@ impl Simulator {
             writes: spec.writes.map(|_| Box::default()),
             spec,
             started: false,
+            remembered: false,
             slot,
             cwnd_sum: 0,
             cwnd_samples: 0,

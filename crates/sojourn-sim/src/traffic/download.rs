@@ -11,7 +11,8 @@
 
 use crate::draws::Gaps;
 use crate::network::LinkId;
-use sojourn_tcp::{ConnectionState, Endpoint, Segment, TcpParams};
+use crate::simulator::Destination;
+use sojourn_tcp::{ConnectionState, Endpoint, Metrics, Segment, TcpParams};
 use sojourn_units::{Duration, Stream, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -37,6 +38,8 @@ pub struct DownloadSpec {
     pub bytes: u64,
     /// Mean of the exponential time between the end of one file and the start of the next.
     pub gap: Duration,
+    /// What the sender remembers from one file to the next, and of other connections to the same place; `None` for nothing.
+    pub destination: Option<Destination>,
 }
 
 /// A file.
@@ -76,6 +79,8 @@ struct Connection {
     hashes: [u32; 2],
     /// When it is forgotten at the latest; `None` as long as the file is not complete.
     forgotten_at: Option<Time>,
+    /// The sender has told what it knows of its destination.
+    remembered: bool,
 }
 
 impl Connection {
@@ -152,8 +157,8 @@ impl Downloader {
         connections.chain(self.next).min()
     }
 
-    /// Time has passed. Harmless if called too early.
-    pub(crate) fn on_timeout(&mut self, now: Time) {
+    /// Time has passed. Harmless if called too early. `known` is what is known of the destination, if that is remembered.
+    pub(crate) fn on_timeout(&mut self, now: Time, known: Option<&mut Metrics>) {
         let due: Vec<u32> = self
             .connections
             .iter()
@@ -168,12 +173,19 @@ impl Downloader {
         }
         if self.next.is_some_and(|at| at <= now) {
             self.next = None;
-            self.begin_file(now);
+            self.begin_file(now, known.as_deref());
         }
     }
 
     /// A segment of connection `number` has arrived.
-    pub(crate) fn on_segment(&mut self, at_receiver: bool, number: u32, segment: &Segment, now: Time) {
+    pub(crate) fn on_segment(
+        &mut self,
+        at_receiver: bool,
+        number: u32,
+        segment: &Segment,
+        now: Time,
+        known: Option<&mut Metrics>,
+    ) {
         let Some(connection) = self.connections.get_mut(&number) else {
             return;
         };
@@ -193,11 +205,18 @@ impl Downloader {
             }
         } else {
             connection.sender.on_segment(segment, now);
+            if let Some(known) = known
+                && !connection.remembered
+                && connection.sender.sender().fin_acked()
+            {
+                connection.remembered = true;
+                known.learn(connection.sender.sender());
+            }
         }
         self.pump(number, now);
     }
 
-    fn begin_file(&mut self, now: Time) {
+    fn begin_file(&mut self, now: Time, known: Option<&Metrics>) {
         loop {
             self.last_number = (self.last_number + 1) % (1 << NUMBER_BITS);
             if !self.connections.contains_key(&self.last_number) {
@@ -206,6 +225,9 @@ impl Downloader {
         }
         let valid = "the parameters were checked when the download was added";
         let mut sender = Endpoint::client(&self.spec.tcp).expect(valid);
+        if let Some(known) = known {
+            sender.set_metrics(*known);
+        }
         sender.connect(now);
         sender.write(self.spec.bytes);
         sender.close();
@@ -214,6 +236,7 @@ impl Downloader {
             receiver: Endpoint::server(&self.spec.tcp).expect(valid),
             hashes: [self.ports.u32(), self.ports.u32()],
             forgotten_at: None,
+            remembered: false,
         };
         self.connections.insert(self.last_number, connection);
         self.files.push(File {

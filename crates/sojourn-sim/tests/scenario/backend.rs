@@ -104,6 +104,23 @@ fn linux_refuses_what_a_kernel_cannot_do() {
 }
 
 #[test]
+fn metrics_are_off_and_absent_unless_asked_for() {
+    let off = canonical(&json!({"tcp": {"save_metrics": false}}), Backend::Sim);
+    assert_eq!(off, canonical(&json!({}), Backend::Sim));
+    assert!(off["tcp"].is_object() && off["tcp"].get("save_metrics").is_none());
+    let on = json!({"tcp": {"save_metrics": true}});
+    for backend in Backend::ALL {
+        assert_eq!(canonical(&on, backend)["tcp"]["save_metrics"], true);
+    }
+    let web = json!({"tcp": {"save_metrics": true}, "web": [{"name": "w", "objects": [5000]}]});
+    assert_eq!(
+        error(&web, Backend::Sim),
+        "tcp.save_metrics is true, but must be false with web clients, whose servers remember nothing on the simulator"
+    );
+    assert!(Scenario::for_backend(&text(&web), Backend::Linux).is_ok());
+}
+
+#[test]
 fn a_back_end_has_a_name() {
     for backend in Backend::ALL {
         assert_eq!(backend.name().parse(), Ok(backend));

@@ -251,7 +251,11 @@ def _hosts(steps: _Steps, network: Network) -> None:
         steps.parameter("client", "tcp_cubic/hystart", 0)
     for host in ("client", "server"):
         steps.sysctl(host, "net/ipv4/tcp_ecn", int(tcp["ecn"]))
-        steps.sysctl(host, "net/ipv4/tcp_no_metrics_save", 1)
+        remembers = bool(tcp.get("save_metrics"))
+        steps.sysctl(host, "net/ipv4/tcp_no_metrics_save", int(not remembers))
+        if remembers:
+            # By default kernels since 5.6 remember all but the slow-start threshold.
+            steps.sysctl(host, "net/ipv4/tcp_no_ssthresh_metrics_save", 0)
         # Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
         steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 131072 {2 * tcp['receive_window_bytes']}")
         steps.sysctl(host, "net/ipv4/tcp_wmem", "4096 16384 4194304")
