@@ -17,7 +17,7 @@ pub use load::{
     QdiscPlan, TcpPlan, WebPlan,
 };
 pub use measured::{
-    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, Kernel, Measured, Passed, ProbeMeasured, QdiscMeasured,
+    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured, QdiscMeasured,
     QdiscSample, Sample, WebMeasured, WritesMeasured,
 };
 pub use watched::{Conversation, Watched, WatchedError};

@@ -356,8 +356,8 @@ impl Scenario {
         };
         tcp.validate().map_err(|e| ScenarioError(e.to_string()))?;
         let delay_tick = time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?;
-        if backend == Backend::Linux {
-            backend::check_linux(&t, &tcp, delay_tick)?;
+        if backend.has_real_hosts() {
+            backend::check_real(&t, &tcp, delay_tick, backend)?;
         }
         let wifi = t.wifi.as_ref().map(WifiScenario::read).transpose()?;
         let cell = wifi.as_ref();

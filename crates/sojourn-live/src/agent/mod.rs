@@ -13,6 +13,7 @@ pub mod guest;
 pub mod host;
 pub mod icmp;
 pub mod job;
+mod live;
 pub(crate) mod netlink;
 pub mod one_way;
 mod pitfalls;

@@ -149,6 +149,17 @@ impl Side<'_> {
                 "a counter, which only rises",
             );
         };
+        if let Some(reasons) = &self.seen.reasons {
+            let mut counted = Counted([0; DropReason::ALL.len()]);
+            for reason in DropReason::OF_A_QDISC {
+                counted.0[reason.index()] = reasons.get(reason.name()).copied().unwrap_or(0);
+            }
+            if counted.total() != total {
+                let rule = format!("{total}, the sum of its drops by reason");
+                return fail(self.field("drops"), counted.total(), rule);
+            }
+            return Ok(counted);
+        }
         let kind = self.bottleneck().qdisc.kind();
         let memory = match kind {
             "fq_codel" => self.rose("drop_overmemory")?,
