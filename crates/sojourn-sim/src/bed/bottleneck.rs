@@ -226,6 +226,15 @@ impl Side<'_> {
             .iter()
             .map(|(name, value)| (Cow::Owned(name.clone()), *value));
         let mut extra: BTreeMap<Cow<'static, str>, f64> = own.collect();
+        if let Some(late) = &self.seen.lateness {
+            for (name, us) in [
+                ("late_p50_us", late.p50_us),
+                ("late_p99_us", late.p99_us),
+                ("late_max_us", late.max_us),
+            ] {
+                extra.insert(Cow::Borrowed(name), us);
+            }
+        }
         extra.insert(Cow::Borrowed("drops_unmatched"), told as f64 - total as f64);
         Ok((bottleneck(self.scenario, self.direction, &meter, drops, extra), meter))
     }
