@@ -4,7 +4,7 @@ use super::control::{self, Control};
 use super::ends::{End, EndPlan};
 use super::engine::{self, Handle, Options, monotonic_ns};
 use super::programs::{Program, end_orphans, exit_code};
-use super::settings::{Settings, Share, default_burst, rate};
+use super::settings::{Settings, Share, default_burst};
 use super::stats::Report;
 use super::way::Way;
 use crate::agent::AgentError;
@@ -12,7 +12,7 @@ use crate::agent::host::become_root;
 use clap::{Args, Subcommand};
 use rustix::process::set_child_subreaper;
 use sojourn_qdisc::QdiscSpec;
-use sojourn_units::{Duration, parse_bytes, parse_duration};
+use sojourn_units::{Duration, parse_bytes, parse_duration, parse_rate};
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd as _;
@@ -194,7 +194,8 @@ impl Asked {
         let one = |name: &str, of_it: Option<&String>, qdisc: Option<&String>| {
             let text = of_it.or(a.rate.as_ref());
             let text = text.ok_or_else(|| format!("{name} is not given: give --rate, or --up and --down"))?;
-            let rate = rate(if of_it.is_some() { name } else { "rate" }, text)?;
+            let field = if of_it.is_some() { name } else { "rate" };
+            let rate = parse_rate(text).map_err(|e| format!("{field}: {e}"))?;
             let qdisc = qdisc.unwrap_or(&a.qdisc);
             let settings = Settings {
                 rate,

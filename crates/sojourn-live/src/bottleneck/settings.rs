@@ -99,7 +99,7 @@ impl Settings {
         let mut settings = self.clone();
         let says = |e: &dyn fmt::Display| format!("{field}: {e}");
         match field {
-            "rate" => settings.rate = rate(field, value)?,
+            "rate" => settings.rate = parse_rate(value).map_err(|e| says(&e))?,
             "burst" => settings.burst = parse_bytes(value).map_err(|e| says(&e))?,
             "qdisc" => settings.qdisc = QdiscSpec::parse(value, Some(self.rate)).map_err(|e| says(&e))?,
             "delay" => settings.delay = parse_duration(value).map_err(|e| says(&e))?,
@@ -114,18 +114,6 @@ impl Settings {
         settings.check(largest)?;
         Ok(settings)
     }
-}
-
-/// Reads a rate above zero.
-///
-/// # Errors
-/// One sentence.
-pub fn rate(field: &str, text: &str) -> Result<Rate, String> {
-    let rate = parse_rate(text).map_err(|e| format!("{field}: {e}"))?;
-    if rate.as_bps() == 0 {
-        return Err(format!("{field} is {text}, but must be > 0"));
-    }
-    Ok(rate)
 }
 
 /// A change of one field, of one direction or of both.
@@ -185,7 +173,6 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_in_one_sentence() {
         for (field, value, sentence) in [
-            ("rate", "0mbit", "rate is 0mbit, but must be > 0"),
             ("loss", "101%", "loss is \"101%\", but must be a percentage from 0% to 100%"),
             ("loss", "3", "loss is \"3\", but must be a percentage from 0% to 100%"),
             ("delay", "61s", "delay is 61s, but must be at most 60s"),
@@ -195,6 +182,7 @@ mod tests {
         }
         let error = settings().changed("colour", "red", LARGEST).unwrap_err();
         assert!(error.starts_with("field is \"colour\", but must be rate, burst"), "{error}");
+        assert!(settings().changed("rate", "0mbit", LARGEST).is_err());
         assert!(settings().changed("qdisc", "fq_coddle", LARGEST).is_err());
     }
 
