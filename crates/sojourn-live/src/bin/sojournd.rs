@@ -1,31 +1,25 @@
-//! The daemons on real packets.
+//! The daemons: one subcommand each.
 
 use clap::{Parser, Subcommand};
-use sojourn_live::bottleneck::command as bottleneck;
+use sojourn_live::bottleneck;
 use std::process::ExitCode;
 
-/// Sojourn on real packets.
-#[derive(Parser, Debug)]
-#[command(name = "sojournd", version)]
-struct Program {
+/// Sojourn on real packets
+#[derive(Parser)]
+#[command(version)]
+struct Sojournd {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Subcommand, Debug)]
+#[derive(Subcommand)]
 enum Command {
-    Bottleneck(bottleneck::Arguments),
+    /// Join two hosts of network namespaces by a bottleneck in user space, and run a command there
+    Bottleneck(Box<bottleneck::command::Arguments>),
 }
 
 fn main() -> ExitCode {
-    let done = match Program::parse().command {
-        Command::Bottleneck(arguments) => bottleneck::run(&arguments),
-    };
-    match done {
-        Ok(status) => ExitCode::from(status),
-        Err(failure) => {
-            eprintln!("sojournd: {}", failure.sentence);
-            ExitCode::from(failure.status)
-        }
+    match Sojournd::parse().command {
+        Command::Bottleneck(arguments) => bottleneck::command::run(&arguments),
     }
 }

@@ -17,6 +17,7 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -125,13 +126,11 @@ enum Action {
     },
 }
 
-/// Why it ended early: one sentence, and the exit status.
+/// Why it ended early: one sentence, and the exit status: 2 for bad input, 1 for anything else.
 #[derive(Debug)]
-pub struct Failure {
-    /// The sentence.
-    pub sentence: String,
-    /// 2 for bad input, 1 for anything else.
-    pub status: u8,
+struct Failure {
+    sentence: String,
+    status: u8,
 }
 
 impl Failure {
@@ -150,11 +149,19 @@ impl Failure {
     }
 }
 
-/// Carries it out; gives the exit status.
-///
-/// # Errors
-/// One sentence.
-pub fn run(arguments: &Arguments) -> Result<u8, Failure> {
+/// Carries it out; gives the exit status, and says on standard error what went wrong.
+#[must_use]
+pub fn run(arguments: &Arguments) -> ExitCode {
+    match carry_out(arguments) {
+        Ok(status) => ExitCode::from(status),
+        Err(failure) => {
+            eprintln!("sojournd: {}", failure.sentence);
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+fn carry_out(arguments: &Arguments) -> Result<u8, Failure> {
     let ask = |control: &Option<PathBuf>, line: &str| {
         let path = control.clone().unwrap_or_else(control::default_path);
         let answer = control::ask(&path, line).map_err(Failure::run)?;
