@@ -121,7 +121,7 @@ def _sojournd() -> Path | str:
     if program is None:
         return "sojournd is not built: cargo build --release -p sojourn-live"
     with tempfile.TemporaryDirectory() as folder:
-        words = [program, "bottleneck", "--control", f"{folder}/s", "--rate", "1mbit", "--", "true"]
+        words = [str(program), "bottleneck", "--control", f"{folder}/s", "--rate", "1mbit", "--", "true"]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     return program if done.returncode == 0 else f"sojournd cannot run here: {done.stderr.strip()}"
 

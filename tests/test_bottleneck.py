@@ -151,8 +151,8 @@ def test_iperf3_gets_the_rate_of_its_direction(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("mbit", [1, 20])
 def test_the_rate_is_exact_while_there_is_a_queue(sojournd: Path, mbit: int) -> None:
-    # At a receiver of UDP, between the first second and the last; what this machine does meanwhile makes a packet late, but
-    # the rate stays.
+    # At a receiver of UDP, between the first second and the last; what this machine does meanwhile makes a packet late,
+    # but the rate stays.
     seen, _ = measure.rate(str(sojournd), mbit, 5)
     assert seen == pytest.approx(mbit, rel=0.01)
 

@@ -57,6 +57,22 @@ class Simulator:
 SIMULATOR = Simulator()
 
 
+def for_many(name: str, command: str) -> Backend:
+    """Return a back end for a command that makes more runs than one has patience for in real time.
+
+    Raises
+    ------
+    ParamError
+        If there is no such back end, or its runs take as long as their scenarios.
+    SojournError
+        If it cannot be used here.
+    """
+    if name == "live":
+        message = f"backend is 'live', but {command} has sim and linux only: it makes too many runs for real time"
+        raise ParamError(message)
+    return named(name)
+
+
 def named(name: str) -> Backend:
     """Return a back end.
 

@@ -115,6 +115,7 @@ def carry_out(
         If the kernel or the agent fails, or takes longer.
     """
     program = agent()
+    what = "guest" if backend == "linux" else "run"
     with _folder() as folder:
         (folder / "job.json").write_text(json.dumps(job))
         command = _command(kernel, program, folder, seed)
@@ -125,14 +126,14 @@ def carry_out(
                 message = f"the {backend} back end failed: {why}"
                 raise SojournError(message)
         if status == _EXIT_TOO_LONG:
-            message = f"the run was ended, because it had not finished after {bound_s:.0f} s{last}"
+            message = f"the {what} was ended, because it had not finished after {bound_s:.0f} s{last}"
             raise SojournError(message)
         try:
             measured = (folder / "measured.json").read_text()
             packets = folder / "packets.bin"
             seen = packets.read_bytes() if packets.exists() else b""
         except OSError as error:
-            message = f"the run ended with status {status} and left no measurement{last}"
+            message = f"the {what} ended with status {status} and left no measurement{last}"
             raise SojournError(message) from error
         return Answer(measured=measured, packets=seen, wall_s=wall_s, peak_rss_mb=peak)
 
