@@ -1,4 +1,5 @@
 //! The real world: the only crate with sockets and a clock.
 
 pub mod agent;
+pub mod flush;
 pub mod supervise;

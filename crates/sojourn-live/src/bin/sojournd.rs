@@ -1,0 +1,25 @@
+//! The daemons: one subcommand each.
+
+use clap::{Parser, Subcommand};
+use sojourn_live::flush;
+use std::process::ExitCode;
+
+/// Sojourn on real packets
+#[derive(Parser)]
+#[command(version)]
+struct Sojournd {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Watch TCP for standing queues, and overflow them with short bursts (only watches unless told otherwise)
+    Flush(Box<flush::cli::Arguments>),
+}
+
+fn main() -> ExitCode {
+    match Sojournd::parse().command {
+        Command::Flush(arguments) => flush::cli::run(&arguments),
+    }
+}
