@@ -16,6 +16,7 @@ use toml::Value;
 /// Decisions go to standard output as lines of JSON, the log to standard error. The exit status is 0, 1 if it could not be done,
 /// and 2 if the configuration cannot be used. SIGHUP reads the configuration again, SIGUSR1 switches flushing off for good.
 #[derive(Args, Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "one field an option")]
 pub struct Arguments {
     /// Configuration in TOML; options below are laid over it
     #[arg(long, value_name = "FILE")]
@@ -108,10 +109,12 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::from(status)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it takes what `map_err` gives")]
 fn usage(error: impl ToString) -> Failure {
     Failure::Usage(error.to_string())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it takes what `map_err` gives")]
 fn failed(error: impl ToString) -> Failure {
     Failure::Failed(error.to_string())
 }
@@ -140,7 +143,11 @@ impl Arguments {
             }));
         };
         let path = |list: &mut Vec<Override>, key, value: &Option<PathBuf>| {
-            list.extend(value.iter().map(|v| (key, Value::from(v.to_string_lossy().into_owned()))));
+            list.extend(
+                value
+                    .iter()
+                    .map(|v| (key, Value::from(v.to_string_lossy().into_owned()))),
+            );
         };
         text(&mut list, "interface", &self.interface);
         text(&mut list, "user", &self.user);
@@ -197,7 +204,10 @@ impl Arguments {
             read::read(io::stdin(), &mut pipeline, out)
         } else {
             let file = File::open(capture).map_err(|e| {
-                usage(format!("--read is {}, but must be a file that can be read: {e}", capture.display()))
+                usage(format!(
+                    "--read is {}, but must be a file that can be read: {e}",
+                    capture.display()
+                ))
             })?;
             read::read(file, &mut pipeline, out)
         };
@@ -231,11 +241,16 @@ impl Arguments {
         use super::live::{Live, run};
         use super::log::Log;
         if config.interface.is_none() {
-            return Err(usage("interface is absent, but must be given, or a capture with --read"));
+            return Err(usage(
+                "interface is absent, but must be given, or a capture with --read",
+            ));
         }
         let log = Log::open(config.log.as_deref()).map_err(|e| {
             let path = config.log.as_deref().unwrap_or(Path::new("-"));
-            usage(format!("log.file is {}, but must be a file that can be written: {e}", path.display()))
+            usage(format!(
+                "log.file is {}, but must be a file that can be written: {e}",
+                path.display()
+            ))
         })?;
         let write = self.write.as_deref().map(|p| self.create("--write", p)).transpose()?;
         let decisions = config.decisions.as_deref();

@@ -144,8 +144,8 @@ impl Config {
         for (path, value) in overrides {
             rules::lay_over(&mut table, path, value.clone())?;
         }
-        let file: File =
-            serde_path_to_error::deserialize(Value::Table(table)).map_err(|e| rules::sentence(&e.path().to_string(), e.inner()))?;
+        let file: File = serde_path_to_error::deserialize(Value::Table(table))
+            .map_err(|e| rules::sentence(&e.path().to_string(), e.inner()))?;
         Self::validate(file)
     }
 
@@ -184,7 +184,9 @@ fn gate(file: &GateFile, active: bool) -> Result<GateSettings, ConfigError> {
             let most = file.bytes_per_minute.unwrap_or(u64::MAX);
             defaults.bytes_per_flush.min(most)
         }),
-        bdp_thousandths: file.bdp_multiple.map_or(Ok(defaults.bdp_thousandths), rules::multiple)?,
+        bdp_thousandths: file
+            .bdp_multiple
+            .map_or(Ok(defaults.bdp_thousandths), rules::multiple)?,
         max_rtt: time("gate.max_rtt", &file.max_rtt, defaults.max_rtt)?,
         cool_down: time("gate.cool_down", &file.cool_down, defaults.cool_down)?,
         max_cool_down: time("gate.max_cool_down", &file.max_cool_down, defaults.max_cool_down)?,

@@ -43,7 +43,9 @@ impl Effects {
             self.flushes.pop_front();
         }
         self.flushes.push_back((plan.id, plan.toward));
-        let Reason::Threshold { least, .. } = plan.reason else { return };
+        let Reason::Threshold { least, .. } = plan.reason else {
+            return;
+        };
         if self.judging {
             if self.sent.len() == FLUSHES {
                 self.sent.pop_first();
@@ -60,7 +62,11 @@ impl Effects {
 
     /// Where a flush went that the core has judged.
     pub(crate) fn toward(&self, id: FlushId) -> Option<IpAddr> {
-        self.flushes.iter().rev().find(|(i, _)| *i == id).map(|&(_, toward)| toward)
+        self.flushes
+            .iter()
+            .rev()
+            .find(|(i, _)| *i == id)
+            .map(|&(_, toward)| toward)
     }
 
     /// An RTT of a flow towards `toward`.

@@ -6,7 +6,9 @@ use sojourn_flusher::{Event, Eviction, FlowKey, FlushPlan, Reason, Verdict, With
 use std::net::{IpAddr, SocketAddr};
 
 /// How much is told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Detail {
     /// Flushes proposed, allowed, refused, withheld, and what they brought.
@@ -240,7 +242,10 @@ impl FlushLine {
             (Some(rule), None) => format!("refused: {}", rule.rule),
             (Some(rule), Some(other)) => format!("refused: {}, and {}", rule.rule, other.rule),
         };
-        format!("flush {} towards {}: {} x {} B, {answer}", self.id, self.toward, self.packets, self.size)
+        format!(
+            "flush {} towards {}: {} x {} B, {answer}",
+            self.id, self.toward, self.packets, self.size
+        )
     }
 }
 
@@ -250,54 +255,39 @@ pub(crate) fn of_event(event: &Event) -> Option<(Detail, sojourn_units::Time, Wh
         Event::Flow { at, flow } => (Detail::Flows, at, What::Flow(flow.into())),
         Event::BaseRtt { at, flow, base } => {
             let base_ns = base.as_nanos();
-            (Detail::Flows, at, What::BaseRtt { flow: flow.into(), base_ns })
+            (
+                Detail::Flows,
+                at,
+                What::BaseRtt {
+                    flow: flow.into(),
+                    base_ns,
+                },
+            )
         }
         Event::Evicted { at, flow, cause } => {
             let cause = match cause {
                 Eviction::Full => "full",
                 Eviction::Idle => "idle",
-                Eviction::Reset => "reset",
             };
-            (Detail::Flows, at, What::Evicted { flow: flow.into(), cause })
+            (
+                Detail::Flows,
+                at,
+                What::Evicted {
+                    flow: flow.into(),
+                    cause,
+                },
+            )
         }
-        Event::Sample {
-            at,
-            flow,
-            raw,
-            smoothed,
-            throughput,
-        } => {
-            let what = What::Sample {
-                flow: flow.into(),
-                rtt_ns: raw.as_nanos(),
-                smoothed_ns: smoothed.as_nanos(),
-                throughput_bps: throughput.map(sojourn_units::Rate::as_bps),
-            };
-            (Detail::All, at, what)
-        }
-        Event::Window {
-            at,
-            flow,
-            least,
-            trigger,
-            count,
-        } => {
-            let what = What::Window {
-                flow: flow.into(),
-                least_ns: least.as_nanos(),
-                trigger_ns: trigger.as_nanos(),
-                count,
-            };
-            (Detail::All, at, what)
-        }
-        Event::Trigger { at, flow, reason } => {
-            let reason = reason.into();
-            (Detail::All, at, What::Trigger { flow: flow.into(), reason })
-        }
-        Event::Retransmission { at, flow } => (Detail::All, at, What::Retransmission(flow.into())),
         Event::Withheld { at, flow, cause } => {
             let cause = withheld(cause);
-            (Detail::Decisions, at, What::Withheld { flow: flow.into(), cause })
+            (
+                Detail::Decisions,
+                at,
+                What::Withheld {
+                    flow: flow.into(),
+                    cause,
+                },
+            )
         }
         Event::Effect {
             at,
@@ -321,6 +311,55 @@ pub(crate) fn of_event(event: &Event) -> Option<(Detail, sojourn_units::Time, Wh
             };
             (Detail::Decisions, at, what)
         }
+        _ => return fine(event),
+    })
+}
+
+/// Of the finest detail.
+fn fine(event: &Event) -> Option<(Detail, sojourn_units::Time, What)> {
+    Some(match *event {
+        Event::Sample {
+            at,
+            flow,
+            raw,
+            smoothed,
+            throughput,
+        } => {
+            let what = What::Sample {
+                flow: flow.into(),
+                rtt_ns: raw.as_nanos(),
+                smoothed_ns: smoothed.as_nanos(),
+                throughput_bps: throughput.map(sojourn_units::Rate::as_bps),
+            };
+            (Detail::All, at, what)
+        }
+        Event::Trigger { at, flow, reason } => {
+            let reason = reason.into();
+            (
+                Detail::All,
+                at,
+                What::Trigger {
+                    flow: flow.into(),
+                    reason,
+                },
+            )
+        }
+        Event::Retransmission { at, flow } => (Detail::All, at, What::Retransmission(flow.into())),
+        Event::Window {
+            at,
+            flow,
+            least,
+            trigger,
+            count,
+        } => {
+            let what = What::Window {
+                flow: flow.into(),
+                least_ns: least.as_nanos(),
+                trigger_ns: trigger.as_nanos(),
+                count,
+            };
+            (Detail::All, at, what)
+        }
         // A flush, its answer and its end are one line.
         _ => return None,
     })
@@ -334,5 +373,6 @@ const fn withheld(cause: Withheld) -> &'static str {
         Withheld::Cost => "cost",
         Withheld::SmallWindow => "small_window",
         Withheld::Stopped => "stopped",
+        Withheld::Recovering => "recovering",
     }
 }

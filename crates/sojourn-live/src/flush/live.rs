@@ -113,7 +113,11 @@ struct Daemon {
 /// # Errors
 /// One sentence, if it cannot begin, or what it wrote cannot be finished.
 pub(super) fn run(mut live: Live, mut log: Log) -> Result<(), String> {
-    let name = live.config.interface.clone().ok_or("interface is absent, but must be given to capture")?;
+    let name = live
+        .config
+        .interface
+        .clone()
+        .ok_or("interface is absent, but must be given to capture")?;
     let signals = Signals::catch().map_err(|e| format!("signals cannot be caught: {e}"))?;
     let source = Source::open(&name, live.config.promiscuous)?;
     let savefile = match live.write.take() {
@@ -127,7 +131,10 @@ pub(super) fn run(mut live: Live, mut log: Log) -> Result<(), String> {
         None => None,
         Some(address) => {
             let bound = Board::bind(address);
-            Some(bound.map_err(|e| format!("metrics.listen is {address}, but must be an address that can be had: {e}"))?)
+            Some(
+                bound
+                    .map_err(|e| format!("metrics.listen is {address}, but must be an address that can be had: {e}"))?,
+            )
         }
     };
     let wire = DeviceWire::on(&name).map_err(|e| format!("no socket on the addresses of {name}: {e}"))?;
@@ -147,7 +154,9 @@ pub(super) fn run(mut live: Live, mut log: Log) -> Result<(), String> {
     let board = Board::default();
     if let Some(listener) = listener {
         let address = listener.local_addr();
-        board.run(listener).map_err(|e| format!("no thread for the metrics: {e}"))?;
+        board
+            .run(listener)
+            .map_err(|e| format!("no thread for the metrics: {e}"))?;
         if let Ok(address) = address {
             log.line(Level::Info, "metrics", &json!({"listen": address.to_string()}));
         }
@@ -196,8 +205,10 @@ impl Daemon {
         });
         self.log.line(Level::Info, "capturing", &fields);
         if gate.active && gate.allow.is_empty() {
-            self.log
-                .say(Level::Warn, "active, but gate.allow is empty, so that nothing will be sent");
+            self.log.say(
+                Level::Warn,
+                "active, but gate.allow is empty, so that nothing will be sent",
+            );
         }
         self.look_for_kills();
     }
@@ -260,7 +271,8 @@ impl Daemon {
                 Ok(None) => return,
                 Err(why) => {
                     self.interface.lost(now());
-                    self.log.line(Level::Warn, "the interface is gone", &json!({"why": why}));
+                    self.log
+                        .line(Level::Warn, "the interface is gone", &json!({"why": why}));
                     return;
                 }
             }
@@ -295,7 +307,8 @@ impl Daemon {
     fn ended(&mut self, sent: Sent) {
         match sent {
             Sent::All { id, packets } => {
-                self.log.line(Level::Info, "sent", &json!({"id": id, "packets": packets}));
+                self.log
+                    .line(Level::Info, "sent", &json!({"id": id, "packets": packets}));
             }
             Sent::Part { id, packets, because } => {
                 let because_text = match because {
@@ -350,7 +363,8 @@ impl Daemon {
                         Ok(wire) => self.sender.set_wire(wire),
                         Err(e) => {
                             let why = json!({"why": e.to_string()});
-                            self.log.line(Level::Warn, "no socket on the interface's addresses", &why);
+                            self.log
+                                .line(Level::Warn, "no socket on the interface's addresses", &why);
                         }
                     }
                 }
@@ -374,8 +388,11 @@ impl Daemon {
             self.board.set(render(&self.pipeline, outside));
         }
         if let Err(e) = self.collected.lines.flush() {
-            self.log
-                .line(Level::Error, "decisions cannot be written", &json!({"why": e.to_string()}));
+            self.log.line(
+                Level::Error,
+                "decisions cannot be written",
+                &json!({"why": e.to_string()}),
+            );
         }
         if let Some(file) = &mut self.savefile {
             let _ = file.flush();
@@ -411,8 +428,11 @@ impl Daemon {
         match outcome {
             Err(why) => {
                 let fields = json!({"why": why.to_string()});
-                self.log
-                    .line(Level::Error, "the new configuration is refused, and the old one stays", &fields);
+                self.log.line(
+                    Level::Error,
+                    "the new configuration is refused, and the old one stays",
+                    &fields,
+                );
             }
             Ok((new, anew)) => {
                 let old = &self.live.config;

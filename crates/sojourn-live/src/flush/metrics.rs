@@ -2,13 +2,14 @@
 //!
 //! Source: "Exposition formats" of Prometheus's documentation, text format 0.0.4.
 
+use super::Summary;
 use super::pipeline::Pipeline;
 use sojourn_flusher::FlowView;
+use sojourn_units::Duration;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// Flows shown one by one; with more, only the totals.
 const FLOWS: usize = 64;
@@ -17,7 +18,7 @@ const REQUEST: usize = 8192;
 /// In how many pieces it may come.
 const PIECES: usize = 32;
 /// What a client may take to ask or to read.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Numbers of the daemon that the pipeline does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,41 +51,111 @@ pub fn render(pipeline: &Pipeline, outside: Outside) -> String {
     one("frames_total", "counter", "Frames captured.", summary.frames);
     one("segments_total", "counter", "Of these, TCP segments.", summary.segments);
     one("malformed_total", "counter", "Of these, malformed.", summary.malformed);
-    one("dropped_total", "counter", "Frames dropped before they were captured.", outside.dropped);
-    one("opened_total", "counter", "Times that the interface was opened.", outside.opened);
-    one("clock_steps_total", "counter", "Times that the clock was set back.", summary.clock_steps);
+    one(
+        "dropped_total",
+        "counter",
+        "Frames dropped before they were captured.",
+        outside.dropped,
+    );
+    one(
+        "opened_total",
+        "counter",
+        "Times that the interface was opened.",
+        outside.opened,
+    );
+    one(
+        "clock_steps_total",
+        "counter",
+        "Times that the clock was set back.",
+        summary.clock_steps,
+    );
     one("samples_total", "counter", "RTT samples.", summary.samples);
-    one("retransmissions_total", "counter", "Segments sent again.", summary.retransmissions);
+    one(
+        "retransmissions_total",
+        "counter",
+        "Segments sent again.",
+        summary.retransmissions,
+    );
     one("plans_total", "counter", "Flushes proposed.", summary.plans);
-    one("allowed_total", "counter", "Flushes that the gate let through.", summary.allowed);
-    one("withheld_total", "counter", "Flushes that the core withheld.", summary.withheld);
-    one("sent_packets_total", "counter", "Flush packets that have left.", outside.sent_packets);
-    one("sent_bytes_total", "counter", "Their bytes, IP headers included.", outside.sent_bytes);
-    one("active", "gauge", "Whether the gate is set active.", outside.active.into());
-    one("killed", "gauge", "Whether flushing is switched off.", outside.killed.into());
-    one("budget_bytes", "gauge", "Bytes left of this minute's budget.", pipeline.gate().budget_left());
+    one(
+        "allowed_total",
+        "counter",
+        "Flushes that the gate let through.",
+        summary.allowed,
+    );
+    one(
+        "withheld_total",
+        "counter",
+        "Flushes that the core withheld.",
+        summary.withheld,
+    );
+    one(
+        "sent_packets_total",
+        "counter",
+        "Flush packets that have left.",
+        outside.sent_packets,
+    );
+    one(
+        "sent_bytes_total",
+        "counter",
+        "Their bytes, IP headers included.",
+        outside.sent_bytes,
+    );
+    one(
+        "active",
+        "gauge",
+        "Whether the gate is set active.",
+        outside.active.into(),
+    );
+    one(
+        "killed",
+        "gauge",
+        "Whether flushing is switched off.",
+        outside.killed.into(),
+    );
+    one(
+        "budget_bytes",
+        "gauge",
+        "Bytes left of this minute's budget.",
+        pipeline.gate().budget_left(),
+    );
     let flows: Vec<FlowView> = pipeline.flows().collect();
     one("flows", "gauge", "Flows known.", flows.len() as u64);
-    text.push_str("# HELP sojourn_flush_refused_total Flushes refused, by rule.\n# TYPE sojourn_flush_refused_total counter\n");
+    refusals(&mut text, &summary);
+    if flows.len() <= FLOWS {
+        each_flow(&mut text, &flows);
+    }
+    text
+}
+
+fn refusals(text: &mut String, summary: &Summary) {
+    text.push_str(
+        "# HELP sojourn_flush_refused_total Flushes refused, by rule.\n# TYPE sojourn_flush_refused_total counter\n",
+    );
     for (rule, count) in &summary.refused {
         let _ = writeln!(text, "sojourn_flush_refused_total{{rule=\"{rule}\"}} {count}");
     }
-    if flows.len() <= FLOWS {
-        let mut gauge = |name: &str, help: &str, value: fn(&FlowView) -> Option<f64>| {
-            let _ = writeln!(text, "# HELP sojourn_flush_flow_{name} {help}\n# TYPE sojourn_flush_flow_{name} gauge");
-            for flow in &flows {
-                if let Some(value) = value(flow) {
-                    // Addresses have no character that would need an escape.
-                    let (src, dst) = (flow.key.src, flow.key.dst);
-                    let _ = writeln!(text, "sojourn_flush_flow_{name}{{src=\"{src}\",dst=\"{dst}\"}} {value}");
-                }
+}
+
+fn each_flow(text: &mut String, flows: &[FlowView]) {
+    let mut gauge = |name: &str, help: &str, value: fn(&FlowView) -> Option<f64>| {
+        let _ = writeln!(
+            text,
+            "# HELP sojourn_flush_flow_{name} {help}\n# TYPE sojourn_flush_flow_{name} gauge"
+        );
+        for flow in flows {
+            if let Some(value) = value(flow) {
+                // Addresses have no character that would need an escape.
+                let (src, dst) = (flow.key.src, flow.key.dst);
+                let _ = writeln!(text, "sojourn_flush_flow_{name}{{src=\"{src}\",dst=\"{dst}\"}} {value}");
             }
-        };
-        gauge("rtt_seconds", "Smoothed RTT.", |f| f.rtt.map(|d| d.as_secs_f64()));
-        gauge("base_rtt_seconds", "Base RTT.", |f| f.base.map(|d| d.as_secs_f64()));
-        gauge("throughput_bits_per_second", "Throughput.", |f| f.throughput.map(|r| r.as_bps() as f64));
-    }
-    text
+        }
+    };
+    gauge("rtt_seconds", "Smoothed RTT.", |f| f.rtt.map(Duration::as_secs_f64));
+    gauge("base_rtt_seconds", "Base RTT.", |f| f.base.map(Duration::as_secs_f64));
+    gauge("throughput_bits_per_second", "Throughput.", |f| {
+        f.throughput.map(|r| r.as_bps() as f64)
+    });
 }
 
 /// Serves a text that others renew.
@@ -130,7 +201,10 @@ impl Board {
                 }
             }
         };
-        std::thread::Builder::new().name("metrics".into()).spawn(serve).map(|_| ())
+        std::thread::Builder::new()
+            .name("metrics".into())
+            .spawn(serve)
+            .map(|_| ())
     }
 
     fn answer(&self, mut client: TcpStream) -> io::Result<()> {
@@ -184,13 +258,19 @@ mod tests {
     fn the_board_answers_on_loopback_only() {
         let board = Board::default();
         let everywhere = "0.0.0.0:0".parse().expect("an address");
-        assert_eq!(Board::bind(everywhere).expect_err("it is not loopback").kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(
+            Board::bind(everywhere).expect_err("it is not loopback").kind(),
+            io::ErrorKind::InvalidInput
+        );
         let listener = Board::bind("127.0.0.1:0".parse().expect("an address")).expect("loopback");
         let address = listener.local_addr().expect("it is bound");
         board.run(listener).expect("a thread");
         board.set("a 1\n".into());
         let answer = ask(address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\na 1\n"), "{answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\na 1\n"),
+            "{answer}"
+        );
         assert!(ask(address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
         assert!(ask(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
         assert!(ask(address, "\x01\x02 nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));

@@ -19,7 +19,9 @@ pub fn drop_privileges(user: Option<&str>) -> Result<(), String> {
     rustix::thread::set_no_new_privs(true).map_err(|e| told("no_new_privs cannot be set")(&e))?;
     let had_raw = has(Capability::CAP_NET_RAW)?;
     if has(Capability::CAP_SETPCAP)? {
-        for capability in caps::all() {
+        let mut all: Vec<Capability> = caps::all().into_iter().collect();
+        all.sort_unstable_by_key(Capability::index);
+        for capability in all {
             let kept = capability == Capability::CAP_NET_RAW;
             if !kept && caps::has_cap(None, CapSet::Bounding, capability).unwrap_or(false) {
                 let cannot = || told("the bounding set of capabilities cannot be emptied");

@@ -260,6 +260,15 @@ mod tests {
         errors: VecDeque<Option<io::ErrorKind>>,
     }
 
+    impl Fake {
+        fn failing(errors: &[Option<io::ErrorKind>]) -> Self {
+            Self {
+                errors: errors.iter().copied().collect(),
+                ..Self::default()
+            }
+        }
+    }
+
     impl Wire for &mut Fake {
         fn send(&mut self, to: SocketAddr, payload: usize) -> io::Result<()> {
             if let Some(Some(kind)) = self.errors.pop_front() {
@@ -290,8 +299,7 @@ mod tests {
 
     #[test]
     fn a_burst_leaves_as_datagrams_of_the_planned_length() {
-        let mut fake = Fake::default();
-        fake.errors = [None, None, Some(io::ErrorKind::WouldBlock)].into();
+        let mut fake = Fake::failing(&[None, None, Some(io::ErrorKind::WouldBlock)]);
         let mut sender = Sender::new(&mut fake, 9, settings());
         sender.start(burst("192.0.2.7", 4), Time::ZERO).expect("it is idle");
         assert_eq!(sender.start(burst("192.0.2.8", 1), Time::ZERO), Err(Unsent::Busy));
@@ -312,16 +320,29 @@ mod tests {
             (sent, fake.sent.len())
         };
         let part = |packets, because| {
-            let sent = Sent::Part { id: 7, packets, because };
+            let sent = Sent::Part {
+                id: 7,
+                packets,
+                because,
+            };
             (Some(sent), packets as usize)
         };
         let budget = Unsent::Guard(Refusal::Budget(1500, 0));
         assert_eq!(unsent(settings(), burst("192.0.2.7", 11)), part(10, budget));
         let foreign = Unsent::Guard(Refusal::NotAllowed);
         assert_eq!(unsent(settings(), burst("198.51.100.7", 1)), part(0, foreign));
-        let passive = GateSettings { active: false, ..settings() };
-        assert_eq!(unsent(passive, burst("192.0.2.7", 1)), part(0, Unsent::Guard(Refusal::Passive)));
-        let short = Burst { size: 27, ..burst("192.0.2.7", 1) };
+        let passive = GateSettings {
+            active: false,
+            ..settings()
+        };
+        assert_eq!(
+            unsent(passive, burst("192.0.2.7", 1)),
+            part(0, Unsent::Guard(Refusal::Passive))
+        );
+        let short = Burst {
+            size: 27,
+            ..burst("192.0.2.7", 1)
+        };
         assert_eq!(unsent(settings(), short), part(0, Unsent::Guard(Refusal::BadPlan)));
     }
 
@@ -329,20 +350,35 @@ mod tests {
     fn what_does_not_leave_is_told_with_its_reason() {
         for (kind, because) in [
             (io::ErrorKind::NetworkDown, Unsent::NoWay(io::ErrorKind::NetworkDown)),
-            (io::ErrorKind::PermissionDenied, Unsent::Refused(io::ErrorKind::PermissionDenied)),
+            (
+                io::ErrorKind::PermissionDenied,
+                Unsent::Refused(io::ErrorKind::PermissionDenied),
+            ),
         ] {
-            let mut fake = Fake::default();
-            fake.errors = [None, Some(kind)].into();
+            let mut fake = Fake::failing(&[None, Some(kind)]);
             let mut sender = Sender::new(&mut fake, 9, settings());
             sender.start(burst("192.0.2.7", 3), Time::ZERO).expect("it is idle");
-            assert_eq!(sender.pump(Time::ZERO), Some(Sent::Part { id: 7, packets: 1, because }));
+            assert_eq!(
+                sender.pump(Time::ZERO),
+                Some(Sent::Part {
+                    id: 7,
+                    packets: 1,
+                    because
+                })
+            );
         }
-        let mut fake = Fake::default();
-        fake.errors = [Some(io::ErrorKind::WouldBlock); 2].into();
+        let mut fake = Fake::failing(&[Some(io::ErrorKind::WouldBlock); 2]);
         let mut sender = Sender::new(&mut fake, 9, settings());
         sender.start(burst("192.0.2.7", 3), Time::ZERO).expect("it is idle");
         assert_eq!(sender.pump(Time::from_secs(2)), None);
         let because = Unsent::TooSlow;
-        assert_eq!(sender.pump(Time::from_nanos(2_000_000_001)), Some(Sent::Part { id: 7, packets: 0, because }));
+        assert_eq!(
+            sender.pump(Time::from_nanos(2_000_000_001)),
+            Some(Sent::Part {
+                id: 7,
+                packets: 0,
+                because
+            })
+        );
     }
 }

@@ -39,7 +39,13 @@ pub(super) fn lines(pipeline: &Pipeline, status: &Status<'_>, width: usize, heig
         ),
         format!(
             "frames {}  segments {}  dropped {}  samples {}  proposed {}  allowed {}  withheld {}",
-            summary.frames, summary.segments, status.dropped, summary.samples, summary.plans, summary.allowed, summary.withheld
+            summary.frames,
+            summary.segments,
+            status.dropped,
+            summary.samples,
+            summary.plans,
+            summary.allowed,
+            summary.withheld
         ),
         String::new(),
         format!(
@@ -103,19 +109,22 @@ pub(super) enum Wish {
 
 /// The terminal while it is ours; it is given back when this is dropped.
 #[derive(Debug)]
-pub(super) struct Screen(());
+pub(super) struct Screen {
+    out: io::Stdout,
+}
 
 impl Screen {
     pub(super) fn enter() -> io::Result<Self> {
         terminal::enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen, cursor::Hide)?;
-        Ok(Self(()))
+        let mut screen = Self { out: io::stdout() };
+        execute!(screen.out, EnterAlternateScreen, cursor::Hide)?;
+        Ok(screen)
     }
 
     /// Draws, and takes note of keys.
     pub(super) fn show(&mut self, pipeline: &Pipeline, status: &Status<'_>) -> io::Result<Option<Wish>> {
         let (width, height) = terminal::size()?;
-        let mut out = io::stdout().lock();
+        let mut out = self.out.lock();
         queue!(out, Clear(ClearType::All))?;
         for (n, line) in lines(pipeline, status, width.into(), height.into()).iter().enumerate() {
             let bold = n == 0 || n == 3;
@@ -148,7 +157,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        let _ = execute!(io::stdout(), LeaveAlternateScreen, cursor::Show);
+        let _ = execute!(self.out, LeaveAlternateScreen, cursor::Show);
         let _ = terminal::disable_raw_mode();
     }
 }

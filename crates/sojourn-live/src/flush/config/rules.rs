@@ -11,6 +11,7 @@ use toml::{Table, Value};
 
 const LONGEST: Duration = Duration::from_secs(86_400);
 
+#[expect(clippy::needless_pass_by_value, reason = "it takes numbers and text alike")]
 fn field(field: &str, value: impl ToString, rule: impl ToString) -> ConfigError {
     ConfigError::Field {
         field: field.to_owned(),
@@ -55,7 +56,10 @@ pub(super) fn sentence(path: &str, error: &toml::de::Error) -> ConfigError {
         return ConfigError::Other(format!("{key} is not a key of the configuration, but must be {rule}"));
     }
     for kind in ["invalid type: ", "invalid value: "] {
-        if let Some((value, rule)) = message.strip_prefix(kind).and_then(|rest| rest.rsplit_once(", expected ")) {
+        if let Some((value, rule)) = message
+            .strip_prefix(kind)
+            .and_then(|rest| rest.rsplit_once(", expected "))
+        {
             let rule = match rule {
                 "u16" | "u32" | "u64" => "a whole number >= 0",
                 "f64" => "a number",
@@ -130,10 +134,13 @@ pub(super) fn prefix(text: &str) -> Result<IpNet, ConfigError> {
 pub(super) fn time(name: &str, text: &str) -> Result<Duration, ConfigError> {
     // A bare number is microseconds to tc; here it is more likely an error.
     let unit = text.ends_with(|c: char| c.is_ascii_alphabetic());
-    parse_duration(text)
-        .ok()
-        .filter(|_| unit)
-        .ok_or_else(|| field(name, format!("{text:?}"), "a time with its unit, such as \"500ms\" or \"2s\""))
+    parse_duration(text).ok().filter(|_| unit).ok_or_else(|| {
+        field(
+            name,
+            format!("{text:?}"),
+            "a time with its unit, such as \"500ms\" or \"2s\"",
+        )
+    })
 }
 
 /// In thousandths.
@@ -144,7 +151,11 @@ pub(super) fn multiple(value: f64) -> Result<u32, ConfigError> {
         return Ok(whole as u32);
     }
     let most = f64::from(MOST_BDP_THOUSANDTHS) / 1000.0;
-    Err(field("gate.bdp_multiple", value, format!("from 0.001 to {most}, of at most three decimals")))
+    Err(field(
+        "gate.bdp_multiple",
+        value,
+        format!("from 0.001 to {most}, of at most three decimals"),
+    ))
 }
 
 pub(super) fn gate(gate: &GateSettings) -> Result<(), ConfigError> {
@@ -154,9 +165,19 @@ pub(super) fn gate(gate: &GateSettings) -> Result<(), ConfigError> {
         }
         Ok(())
     };
-    most("gate.bytes_per_minute", gate.bytes_per_minute, MOST_BYTES_PER_MINUTE, "")?;
+    most(
+        "gate.bytes_per_minute",
+        gate.bytes_per_minute,
+        MOST_BYTES_PER_MINUTE,
+        "",
+    )?;
     most("gate.bytes_per_flush", gate.bytes_per_flush, MOST_BYTES_PER_FLUSH, "")?;
-    most("gate.bytes_per_flush", gate.bytes_per_flush, gate.bytes_per_minute, ", which is gate.bytes_per_minute")?;
+    most(
+        "gate.bytes_per_flush",
+        gate.bytes_per_flush,
+        gate.bytes_per_minute,
+        ", which is gate.bytes_per_minute",
+    )?;
     let within = |name, value: Duration, least: Duration, most: Duration| {
         if value < least || value > most {
             let rule = format!("from {} to {}", format_duration(least), format_duration(most));
@@ -164,7 +185,12 @@ pub(super) fn gate(gate: &GateSettings) -> Result<(), ConfigError> {
         }
         Ok(())
     };
-    within("gate.max_rtt", gate.max_rtt, Duration::from_millis(1), Duration::from_secs(60))?;
+    within(
+        "gate.max_rtt",
+        gate.max_rtt,
+        Duration::from_millis(1),
+        Duration::from_secs(60),
+    )?;
     within("gate.cool_down", gate.cool_down, LEAST_COOL_DOWN, LONGEST)?;
     within("gate.max_cool_down", gate.max_cool_down, gate.cool_down, LONGEST)
 }

@@ -46,9 +46,15 @@ fn each_key_is_read() {
     let gate = &config.pipeline.gate;
     assert!(gate.active && config.promiscuous);
     assert_eq!(gate.allow.len(), 3);
-    assert_eq!((gate.bytes_per_minute, gate.bytes_per_flush, gate.bdp_thousandths), (200_000, 100_000, 1250));
+    assert_eq!(
+        (gate.bytes_per_minute, gate.bytes_per_flush, gate.bdp_thousandths),
+        (200_000, 100_000, 1250)
+    );
     assert_eq!(gate.max_rtt, Duration::from_secs(2));
-    assert_eq!((gate.cool_down, gate.max_cool_down), (Duration::from_millis(500), Duration::from_secs(30)));
+    assert_eq!(
+        (gate.cool_down, gate.max_cool_down),
+        (Duration::from_millis(500), Duration::from_secs(30))
+    );
     assert_eq!(config.pipeline.flusher.threshold.thousandths(), 1500);
     assert_eq!(config.pipeline.detail, Detail::All);
     assert_eq!(config.port, 10);
@@ -136,11 +142,20 @@ fn what_cannot_be_used_is_told_in_one_sentence_with_field_value_and_rule() {
         assert_eq!(error(text), sentence);
     }
     let unknown = error("[gate]\nallowed = []");
-    assert!(unknown.starts_with("gate.allowed is not a key of the configuration, but must be one of `allow`"), "{unknown}");
+    assert!(
+        unknown.starts_with("gate.allowed is not a key of the configuration, but must be one of `allow`"),
+        "{unknown}"
+    );
     let unknown = error("[flusher]\ntreshold = 2.0");
     assert!(unknown.contains("treshold") && !unknown.contains('\n'), "{unknown}");
     let variant = error("events = 'everything'");
-    assert!(variant.starts_with("events is \"everything\", but must be one of `decisions`"), "{variant}");
+    assert!(
+        variant.starts_with("events is \"everything\", but must be one of `decisions`"),
+        "{variant}"
+    );
     let syntax = error("active = true\nactive == false");
-    assert!(syntax.starts_with("line 2 is not TOML: ") && !syntax.contains('\n'), "{syntax}");
+    assert!(
+        syntax.starts_with("line 2 is not TOML: ") && !syntax.contains('\n'),
+        "{syntax}"
+    );
 }

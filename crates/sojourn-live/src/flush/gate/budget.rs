@@ -52,7 +52,11 @@ impl Budget {
     pub fn spend(&mut self, bytes: u64, now: Time) {
         assert!(bytes <= self.left(now), "more is spent than is left");
         self.now = self.now.max(now);
-        while self.spent.front().is_some_and(|(end, _)| self.now.since(*end) >= WINDOW) {
+        while self
+            .spent
+            .front()
+            .is_some_and(|(end, _)| self.now.since(*end) >= WINDOW)
+        {
             self.spent.pop_front();
         }
         let cell = self.now.as_nanos() / CELL.as_nanos() + 1;

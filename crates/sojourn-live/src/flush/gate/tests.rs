@@ -93,7 +93,15 @@ fn only_unicast_addresses_of_the_list_pass() {
         assert_eq!(passes("192.0.2.0/24", to), Err(Refusal::NotAllowed), "{to}");
     }
     assert_eq!(passes("2001:db8::/32", "192.0.2.1"), Err(Refusal::NotAllowed));
-    for to in ["224.0.0.1", "255.255.255.255", "0.0.0.0", "0.1.2.3", "ff02::1", "::", "::ffff:192.0.2.1"] {
+    for to in [
+        "224.0.0.1",
+        "255.255.255.255",
+        "0.0.0.0",
+        "0.1.2.3",
+        "ff02::1",
+        "::",
+        "::ffff:192.0.2.1",
+    ] {
         for list in ["224.0.0.0/4", "0.0.0.0/0", "::/0"] {
             assert_eq!(passes(list, to), Err(Refusal::NotUnicast), "{to}");
         }
@@ -105,13 +113,22 @@ fn only_unicast_addresses_of_the_list_pass() {
 fn each_bound_refuses_with_its_numbers() {
     let mut gate = Gate::new(settings());
     // 2 x 150,000 bytes are what the path may get.
-    assert_eq!(judge(&mut gate, &forced(0, "192.0.2.1", 201), 0), no(Refusal::BdpMultiple(301_500, 300_000)));
+    assert_eq!(
+        judge(&mut gate, &forced(0, "192.0.2.1", 201), 0),
+        no(Refusal::BdpMultiple(301_500, 300_000))
+    );
     let mut large = forced(1, "192.0.2.1", 401);
     large.estimate.bdp = Bytes::new(u64::MAX);
-    assert_eq!(judge(&mut gate, &large, 0), no(Refusal::BytesPerFlush(601_500, 600_000)));
+    assert_eq!(
+        judge(&mut gate, &large, 0),
+        no(Refusal::BytesPerFlush(601_500, 600_000))
+    );
     let mut slow = forced(2, "192.0.2.1", 1);
     slow.estimate.max_rtt = Duration::from_secs(6);
-    assert_eq!(judge(&mut gate, &slow, 0), no(Refusal::Rtt(6_000_000_000, 5_000_000_000)));
+    assert_eq!(
+        judge(&mut gate, &slow, 0),
+        no(Refusal::Rtt(6_000_000_000, 5_000_000_000))
+    );
     for (packets, size) in [(0, 1500), (1, 47), (1, 65_536)] {
         let mut bad = forced(3, "192.0.2.1", packets);
         bad.size = Bytes::new(size);
@@ -125,8 +142,14 @@ fn each_bound_refuses_with_its_numbers() {
         let to = format!("192.0.2.{}", n + 10);
         assert_eq!(judge(&mut gate, &forced(5 + n, &to, 200), 1000 + n), Answer::Allowed);
     }
-    assert_eq!(judge(&mut gate, &forced(20, "192.0.2.1", 1), 2000), no(Refusal::Budget(1500, 0)));
-    assert_eq!(judge(&mut gate, &forced(21, "192.0.2.1", 1), 60_900), no(Refusal::Budget(1500, 0)));
+    assert_eq!(
+        judge(&mut gate, &forced(20, "192.0.2.1", 1), 2000),
+        no(Refusal::Budget(1500, 0))
+    );
+    assert_eq!(
+        judge(&mut gate, &forced(21, "192.0.2.1", 1), 60_900),
+        no(Refusal::Budget(1500, 0))
+    );
     assert_eq!(judge(&mut gate, &forced(22, "192.0.2.1", 200), 61_200), Answer::Allowed);
 }
 
@@ -139,15 +162,24 @@ fn the_cool_down_doubles_while_flushes_do_not_help() {
         assert_eq!(judge(&mut gate, &forced(now, "192.0.2.1", 1), now), Answer::Allowed);
         gate.effect(to, false);
         let last = now + 2 * pause - 1;
-        assert_eq!(judge(&mut gate, &forced(now, "192.0.2.1", 1), last), no(Refusal::CoolDown(1_000_000)));
+        assert_eq!(
+            judge(&mut gate, &forced(now, "192.0.2.1", 1), last),
+            no(Refusal::CoolDown(1_000_000))
+        );
         // Others are not concerned.
         assert_eq!(judge(&mut gate, &forced(now, "192.0.2.2", 1), last), Answer::Allowed);
         now = last + 1;
     }
     assert_eq!(judge(&mut gate, &forced(90, "192.0.2.1", 1), now), Answer::Allowed);
     gate.effect(to, true);
-    assert_eq!(judge(&mut gate, &forced(91, "192.0.2.1", 1), now + 999), no(Refusal::CoolDown(1_000_000)));
-    assert_eq!(judge(&mut gate, &forced(92, "192.0.2.1", 1), now + 1000), Answer::Allowed);
+    assert_eq!(
+        judge(&mut gate, &forced(91, "192.0.2.1", 1), now + 999),
+        no(Refusal::CoolDown(1_000_000))
+    );
+    assert_eq!(
+        judge(&mut gate, &forced(92, "192.0.2.1", 1), now + 1000),
+        Answer::Allowed
+    );
 }
 
 #[test]
@@ -158,7 +190,10 @@ fn top_ups_belong_to_a_flush_and_to_its_bounds() {
     assert_eq!(judge(&mut gate, &top_up(0, 2), 0), no(Refusal::NoFlush));
     assert_eq!(judge(&mut gate, &forced(0, "192.0.2.1", 190), 0), Answer::Allowed);
     assert_eq!(judge(&mut gate, &top_up(0, 10), 50), Answer::Allowed);
-    assert_eq!(judge(&mut gate, &top_up(0, 1), 60), no(Refusal::BdpMultiple(301_500, 300_000)));
+    assert_eq!(
+        judge(&mut gate, &top_up(0, 1), 60),
+        no(Refusal::BdpMultiple(301_500, 300_000))
+    );
     assert_eq!(judge(&mut gate, &top_up(7, 1), 60), no(Refusal::NoFlush));
     assert_eq!(judge(&mut gate, &top_up(0, 1), 5001), no(Refusal::NoFlush));
     gate.forget_flushes();
@@ -174,8 +209,14 @@ fn a_new_configuration_gives_no_new_budget() {
         bytes_per_flush: 300_000,
         ..settings()
     });
-    assert_eq!(judge(&mut gate, &forced(1, "192.0.2.2", 1), 0), no(Refusal::Budget(1500, 0)));
-    assert_eq!(judge(&mut gate, &forced(2, "192.0.2.1", 1), 10), no(Refusal::CoolDown(990_000_000)));
+    assert_eq!(
+        judge(&mut gate, &forced(1, "192.0.2.2", 1), 0),
+        no(Refusal::Budget(1500, 0))
+    );
+    assert_eq!(
+        judge(&mut gate, &forced(2, "192.0.2.1", 1), 10),
+        no(Refusal::CoolDown(990_000_000))
+    );
 }
 
 #[test]
@@ -192,8 +233,14 @@ fn destinations_are_remembered_in_bounded_memory() {
         allowed += usize::from(judge(&mut gate, &plan(n, at(n as u32), 1, Reason::Forced), 0) == Answer::Allowed);
     }
     assert_eq!(allowed, DESTINATIONS);
-    assert_eq!(judge(&mut gate, &plan(1, at(200_000), 1, Reason::Forced), 2000), no(Refusal::Destinations));
-    assert_eq!(judge(&mut gate, &plan(2, at(200_000), 1, Reason::Forced), 2001), Answer::Allowed);
+    assert_eq!(
+        judge(&mut gate, &plan(1, at(200_000), 1, Reason::Forced), 2000),
+        no(Refusal::Destinations)
+    );
+    assert_eq!(
+        judge(&mut gate, &plan(2, at(200_000), 1, Reason::Forced), 2001),
+        Answer::Allowed
+    );
     assert_eq!(gate.destinations.len(), 1);
     assert!(gate.budget.entries() <= 602);
 }
@@ -215,25 +262,40 @@ struct Lie {
 
 fn lie() -> impl Strategy<Value = Lie> {
     let sizes = prop_oneof![4 => Just(1500_u64), 1 => 0_u64..70_000, 1 => Just(u64::MAX)];
-    let steps = prop_oneof![6 => 0_i64..3_000, 1 => -100_000_i64..100_000, 1 => Just(i64::MAX / 2), 1 => Just(i64::MIN / 2)];
+    let steps =
+        prop_oneof![6 => 0_i64..3_000, 1 => -100_000_i64..100_000, 1 => Just(i64::MAX / 2), 1 => Just(i64::MIN / 2)];
     let bdps = prop_oneof![3 => 0_u64..1_000_000, 1 => any::<u64>()];
     let rtts = prop_oneof![4 => 0_u64..6_000_000_000, 1 => any::<u64>()];
     (
-        (0_u32..100_000, prop_oneof![4 => 0_u32..500, 1 => any::<u32>()], sizes, bdps, rtts),
-        (any::<u8>(), 0_u64..50, steps, 0_u64..700, prop::option::of(any::<bool>())),
+        (
+            0_u32..100_000,
+            prop_oneof![4 => 0_u32..500, 1 => any::<u32>()],
+            sizes,
+            bdps,
+            rtts,
+        ),
+        (
+            any::<u8>(),
+            0_u64..50,
+            steps,
+            0_u64..700,
+            prop::option::of(any::<bool>()),
+        ),
     )
-        .prop_map(|((flow, packets, size, bdp, max_rtt_ns), (reason, of, step_ms, lag_ms, effect))| Lie {
-            flow,
-            packets,
-            size,
-            bdp,
-            max_rtt_ns,
-            reason,
-            of,
-            step_ms,
-            lag_ms,
-            effect,
-        })
+        .prop_map(
+            |((flow, packets, size, bdp, max_rtt_ns), (reason, of, step_ms, lag_ms, effect))| Lie {
+                flow,
+                packets,
+                size,
+                bdp,
+                max_rtt_ns,
+                reason,
+                of,
+                step_ms,
+                lag_ms,
+                effect,
+            },
+        )
 }
 
 /// Half of the flows lead into the list.
@@ -299,10 +361,10 @@ proptest! {
             let minute_ago = |t: Time| latest.since(t) < Duration::from_secs(60);
             let sum: u64 = passed.iter().filter(|(t, _)| minute_ago(*t)).map(|(_, b)| b).sum();
             prop_assert!(sum <= minute, "{sum} bytes in 60 seconds");
-            if !matches!(reason, Reason::TopUp { .. }) {
-                if let Some(before) = last.insert(toward, latest) {
-                    prop_assert!(latest.since(before) >= settings.cool_down, "flushed twice within the cool-down");
-                }
+            if !matches!(reason, Reason::TopUp { .. })
+                && let Some(before) = last.insert(toward, latest)
+            {
+                prop_assert!(latest.since(before) >= settings.cool_down, "flushed twice within the cool-down");
             }
         }
     }
