@@ -2,4 +2,5 @@
 
 pub mod agent;
 pub mod bottleneck;
+pub mod flush;
 pub mod supervise;
