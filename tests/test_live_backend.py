@@ -92,7 +92,7 @@ def test_validate_compares_live_with_sim(backend: LiveBackend, inside: Cli) -> N
     assert done.returncode in (0, 1), done.stderr
     entries = json.loads(done.stdout)
     judged = [entry for entry in entries if entry["bar"] is not None]
-    assert {entry["metric"] for entry in judged} >= {"goodput_up", "goodput_down"}
+    assert {entry["metric"] for entry in judged} >= {"goodput_up_mbit", "goodput_down_mbit", "induced_latency_ms"}
     for entry in entries:
         assert entry["pair"] == ["sim", "live"]
         assert entry["linux"] is None

@@ -61,7 +61,10 @@ pub(crate) fn record_measured(
 /// The record of a measured scenario in the form that is stored, as `run_stored` answers it.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, measured, packets, wall_s, peak_rss_mb, run_id, backend = "linux"))]
-#[expect(clippy::too_many_arguments, reason = "Python's own interface, in the order of record_measured")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "Python's own interface, in the order of record_measured"
+)]
 pub(crate) fn store_measured<'py>(
     py: Python<'py>,
     scenario_json: &str,

@@ -7,8 +7,8 @@ use crate::network::LinkId;
 use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record};
 use crate::scenario::{
-    Access, Backend, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport,
-    control_not_modelled, not_modelled,
+    Access, Backend, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario,
+    Transport, control_not_modelled, not_modelled,
 };
 use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};

@@ -20,9 +20,7 @@ use crate::bottleneck::links::{INITIAL_WINDOW, LOCK, MIN_RTO, Metric, QUICK_ACK}
 use crate::bottleneck::settings::{Settings, Share};
 use crate::bottleneck::stats::Direction;
 use crate::bottleneck::way::{Observer, Way};
-use sojourn_bed::{
-    BottleneckPlan, LatenessMeasured, LoadPlan, Passed, QdiscMeasured, QdiscSample, TcpPlan, Watched,
-};
+use sojourn_bed::{BottleneckPlan, LatenessMeasured, LoadPlan, Passed, QdiscMeasured, QdiscSample, TcpPlan, Watched};
 use sojourn_qdisc::{DropReason, Packet as _, QdiscSpec};
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::BTreeMap;
@@ -119,10 +117,15 @@ fn way(plan: &LoadPlan, name: &str, servers: &[Ipv4Addr]) -> Result<Way, AgentEr
         delay: half(plan.paths.first().copied().unwrap_or(0)),
         loss: Share::from_parts(side.loss),
     };
-    let delays = servers.iter().map(|ip| IpAddr::V4(*ip)).zip(plan.paths.iter().map(|rtt| half(*rtt)));
+    let delays = servers
+        .iter()
+        .map(|ip| IpAddr::V4(*ip))
+        .zip(plan.paths.iter().map(|rtt| half(*rtt)));
     // The first is what the settings say.
     let delays = delays.skip(1).collect();
-    Ok(Way::new(settings, plan.seed, name).map_err(|e| wrong(&e))?.with_paths(delays))
+    Ok(Way::new(settings, plan.seed, name)
+        .map_err(|e| wrong(&e))?
+        .with_paths(delays))
 }
 
 /// A host with the TCP of the plan, as a bed of kernels has it.
@@ -212,7 +215,7 @@ impl Recorder {
 
     /// When the next sample is due, from the beginning of the window.
     fn due(&self) -> Option<i64> {
-        let taken = self.seen.samples.len() as i64;
+        let taken = signed(self.seen.samples.len() as u64);
         (taken <= self.bins).then_some(taken * self.interval)
     }
 }
@@ -242,7 +245,7 @@ impl Watch for Recorder {
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
         if self.seen.samples.is_empty() {
-            self.seen.kind = way.settings().qdisc.kind().to_owned();
+            way.settings().qdisc.kind().clone_into(&mut self.seen.kind);
             self.seen.extra_begin.clone_from(&extra);
             self.drops_begin = stats.drops;
         }

@@ -16,8 +16,8 @@ use super::web::Web;
 use super::{Actor, AgentError, check, live, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{
-    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured, QdiscMeasured,
-    WebMeasured,
+    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured,
+    QdiscMeasured, WebMeasured,
 };
 use std::collections::BTreeMap;
 use std::ffi::CStr;

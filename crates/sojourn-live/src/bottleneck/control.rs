@@ -63,8 +63,8 @@ impl Control {
                 path.display()
             ));
         }
-        let is_socket = std::fs::symlink_metadata(path)
-            .is_ok_and(|m| std::os::unix::fs::FileTypeExt::is_socket(&m.file_type()));
+        let is_socket =
+            std::fs::symlink_metadata(path).is_ok_and(|m| std::os::unix::fs::FileTypeExt::is_socket(&m.file_type()));
         if is_socket {
             std::fs::remove_file(path).map_err(failed)?;
         }
@@ -88,7 +88,7 @@ impl Control {
             .spawn(move || {
                 for stream in listener.incoming().map_while(Result::ok) {
                     // One that asks nonsense, or goes away, is its own problem.
-                    let _ = answer(stream, &remote, &stop);
+                    let _ = answer(&stream, &remote, &stop);
                 }
             })
             .map(drop)
@@ -101,11 +101,11 @@ impl Drop for Control {
     }
 }
 
-fn answer(stream: UnixStream, remote: &Remote, stop: &AtomicBool) -> io::Result<()> {
+fn answer(mut stream: &UnixStream, remote: &Remote, stop: &AtomicBool) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
-    BufReader::new((&stream).take(LONGEST)).read_line(&mut line)?;
+    BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
     let told = match line.trim().split_once(' ').unwrap_or((line.trim(), "")) {
         ("set", change) => match change.trim().split_once(' ') {
             Some((key, value)) => remote.set(Change::new(key, value.trim())).map(|()| String::new()),
@@ -117,13 +117,15 @@ fn answer(stream: UnixStream, remote: &Remote, stop: &AtomicBool) -> io::Result<
             stop.store(true, Ordering::Relaxed);
             Ok(String::new())
         }
-        (word, _) => Err(format!("the request is {word:?}, but must be set, show, show json or stop")),
+        (word, _) => Err(format!(
+            "the request is {word:?}, but must be set, show, show json or stop"
+        )),
     };
     let text = match told {
         Ok(text) => format!("ok\n{text}"),
         Err(sentence) => format!("error: {sentence}\n"),
     };
-    (&stream).write_all(text.as_bytes())
+    stream.write_all(text.as_bytes())
 }
 
 /// Asks a bottleneck that runs.

@@ -110,7 +110,11 @@ fn set_up(plan: &EndPlan) -> Result<(), AgentError> {
     let mut quiet = Vec::new();
     if has_ipv6 {
         // It sends nothing of its own accord: no look for routers, no address by itself.
-        for (name, value) in [("router_solicitations", "0"), ("addr_gen_mode", "1"), ("accept_dad", "0")] {
+        for (name, value) in [
+            ("router_solicitations", "0"),
+            ("addr_gen_mode", "1"),
+            ("accept_dad", "0"),
+        ] {
             quiet.push((format!("net/ipv6/conf/{device}/{name}"), value.to_owned()));
         }
     }

@@ -161,6 +161,15 @@ struct AtDevices {
     not_written: u64,
 }
 
+/// What the timer is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Alarm {
+    /// It says that it is due until it is set again.
+    GoneOff,
+    Off,
+    At(Time),
+}
+
 struct Engine<W> {
     ways: [Way; 2],
     watches: [W; 2],
@@ -171,13 +180,12 @@ struct Engine<W> {
     epoll: OwnedFd,
     timer: OwnedFd,
     wake: Arc<OwnedFd>,
-    /// What the timer is set to; the outer `None` if it has gone off.
-    armed: Option<Option<Time>>,
+    alarm: Alarm,
     origin: i64,
     lateness: [Lateness; 2],
     at_devices: [AtDevices; 2],
     memory: Vec<Vec<u8>>,
-    scratch: Box<[u8; LARGEST]>,
+    scratch: Vec<u8>,
     prior: bool,
 }
 
@@ -228,12 +236,12 @@ pub fn start<W: Watch>(
         epoll,
         timer,
         wake,
-        armed: None,
+        alarm: Alarm::GoneOff,
         origin,
         lateness: Default::default(),
         at_devices: Default::default(),
         memory: Vec::new(),
-        scratch: Box::new([0; LARGEST]),
+        scratch: vec![0; LARGEST],
         prior: false,
     };
     let thread = std::thread::Builder::new()
@@ -407,7 +415,7 @@ impl<W: Watch> Engine<W> {
         for event in &events[..count] {
             let data = event.data;
             match data.u64() {
-                TIMER => self.armed = None,
+                TIMER => self.alarm = Alarm::GoneOff,
                 WAKE => drop(rustix::io::read(&*self.wake, &mut [0; 8])),
                 _ => {}
             }
@@ -417,11 +425,12 @@ impl<W: Watch> Engine<W> {
 
     /// Sets the timer, if it is not set so already.
     fn arm(&mut self, at: Option<Time>) -> io::Result<()> {
-        if self.armed == Some(at) {
+        let alarm = at.map_or(Alarm::Off, Alarm::At);
+        if self.alarm == alarm {
             return Ok(());
         }
-        // 0 switches it off.
-        let ns = at.map_or(0, |at| (self.origin + at.as_nanos() as i64).max(1));
+        // 0 switches it off. Times are those of a run, and fit.
+        let ns = at.map_or(0, |at| (self.origin + at.as_nanos().cast_signed()).max(1));
         let setting = Itimerspec {
             it_interval: Timespec::default(),
             it_value: Timespec {
@@ -430,7 +439,7 @@ impl<W: Watch> Engine<W> {
             },
         };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting)?;
-        self.armed = Some(at);
+        self.alarm = alarm;
         Ok(())
     }
 }

@@ -54,7 +54,8 @@ impl Frame {
     pub fn has_address(&self, address: IpAddr) -> bool {
         let is = |wanted: &[u8], from: usize| {
             let ends = [from, from + wanted.len()];
-            ends.iter().any(|&at| self.bytes.get(at..at + wanted.len()) == Some(wanted))
+            ends.iter()
+                .any(|&at| self.bytes.get(at..at + wanted.len()) == Some(wanted))
         };
         match address {
             IpAddr::V4(v4) => self.version() == 4 && is(&v4.octets(), 12),

@@ -67,7 +67,10 @@ impl Program {
     pub fn wait_until_it_listens(&mut self, host: &End) -> Result<(), AgentError> {
         host.enter()?;
         for _ in 0..READY_LOOKS {
-            if let Some(status) = self.child.try_wait().doing(|| format!("cannot wait for {}", self.name))?
+            if let Some(status) = self
+                .child
+                .try_wait()
+                .doing(|| format!("cannot wait for {}", self.name))?
                 && !status.success()
             {
                 return Err(AgentError::Plan(format!("{} ended at once: {status}", self.name)));
@@ -170,10 +173,7 @@ pub fn end_orphans() {
         for pid in left {
             let _ = kill_process(pid, Signal::KILL);
         }
-        while matches!(
-            rustix::process::wait(rustix::process::WaitOptions::NOHANG),
-            Ok(Some(_))
-        ) {}
+        while matches!(rustix::process::wait(rustix::process::WaitOptions::NOHANG), Ok(Some(_))) {}
         std::thread::sleep(Duration::from_millis(5));
     }
 }

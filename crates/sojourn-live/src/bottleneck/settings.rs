@@ -173,15 +173,26 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_in_one_sentence() {
         for (field, value, sentence) in [
-            ("loss", "101%", "loss is \"101%\", but must be a percentage from 0% to 100%"),
+            (
+                "loss",
+                "101%",
+                "loss is \"101%\", but must be a percentage from 0% to 100%",
+            ),
             ("loss", "3", "loss is \"3\", but must be a percentage from 0% to 100%"),
             ("delay", "61s", "delay is 61s, but must be at most 60s"),
-            ("burst", "1513b", "burst is 1513b, but must be at least 1514b, the largest packet on the link"),
+            (
+                "burst",
+                "1513b",
+                "burst is 1513b, but must be at least 1514b, the largest packet on the link",
+            ),
         ] {
             assert_eq!(settings().changed(field, value, LARGEST).unwrap_err(), sentence);
         }
         let error = settings().changed("colour", "red", LARGEST).unwrap_err();
-        assert!(error.starts_with("field is \"colour\", but must be rate, burst"), "{error}");
+        assert!(
+            error.starts_with("field is \"colour\", but must be rate, burst"),
+            "{error}"
+        );
         assert!(settings().changed("rate", "0mbit", LARGEST).is_err());
         assert!(settings().changed("qdisc", "fq_coddle", LARGEST).is_err());
     }

@@ -100,7 +100,9 @@ impl Direction {
             kind: settings.qdisc.kind(),
             handle: "10:",
             root: false,
-            options: text.split_once(' ').map_or_else(String::new, |(_, words)| words.to_owned()),
+            options: text
+                .split_once(' ')
+                .map_or_else(String::new, |(_, words)| words.to_owned()),
             bytes: stats.sent_bytes,
             packets: stats.sent_packets,
             drops: stats.dropped(),

@@ -25,12 +25,7 @@ use sojourn_units::{Bytes, Duration};
 ///
 /// # Errors
 /// [`MeasuredError`] for a measurement that no bed can have made of this scenario.
-pub fn measured_record(
-    s: &Scenario,
-    backend: Backend,
-    m: &Measured,
-    packets: &[u8],
-) -> Result<Record, MeasuredError> {
+pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[u8]) -> Result<Record, MeasuredError> {
     check(s, m)?;
     let frames = Frames::read(packets, s)?;
     let side = |direction, seen| Side {

@@ -34,7 +34,11 @@ const TRAFFIC: &str = r#"{"duration": "2s", "lead": "1.5s", "seed": 42, "rtt": "
 
 #[test]
 fn a_bed_starts_its_traffic_when_the_simulator_does() {
-    let plan = load_plan(&Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid"), Backend::Linux).expect("small");
+    let plan = load_plan(
+        &Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid"),
+        Backend::Linux,
+    )
+    .expect("small");
     let first = First::default();
     let scenario = Scenario::from_json(TRAFFIC).expect("valid");
     // Both ends: each conversation is first seen where it is opened.
@@ -54,7 +58,11 @@ fn a_bed_starts_its_traffic_when_the_simulator_does() {
 
 #[test]
 fn a_plan_says_all_of_a_scenario() {
-    let plan = load_plan(&Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid"), Backend::Linux).expect("small");
+    let plan = load_plan(
+        &Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid"),
+        Backend::Linux,
+    )
+    .expect("small");
     assert_eq!(plan.paths, [10_000_000, 20_000_000, 30_000_000]);
     assert_eq!(plan.flows.iter().map(|f| f.path).collect::<Vec<_>>(), [0, 2]);
     assert_eq!(plan.web[0].path, 1);
@@ -97,7 +105,8 @@ fn a_bed_has_so_many_ports() {
             _ => json!({"name": format!("w{i}"), "objects": [1]}),
         };
         let all: Vec<Value> = (0..n).map(one).collect();
-        load_plan(&scenario(&json!({key: all})), Backend::Linux).map_or_else(|e| e.to_string(), |plan| plan.probes.len().to_string())
+        load_plan(&scenario(&json!({key: all})), Backend::Linux)
+            .map_or_else(|e| e.to_string(), |plan| plan.probes.len().to_string())
     };
     assert_eq!(many(5000, "probes"), "5000");
     assert_eq!(
@@ -134,7 +143,11 @@ fn a_bed_has_the_idle_times_of_the_simulator() {
 fn a_plan_says_what_befalls_packets_on_a_long_link() {
     let of = |more: &str| {
         let text = format!(r#"{{"duration": "2s"{more}}}"#);
-        load_plan(&Scenario::for_backend(&text, Backend::Linux).expect("valid"), Backend::Linux).expect("small")
+        load_plan(
+            &Scenario::for_backend(&text, Backend::Linux).expect("valid"),
+            Backend::Linux,
+        )
+        .expect("small")
     };
     let plan = of(
         r#", "edge_rate": "100mbit", "edge_limit": 300, "loss_up": 0.25, "loss_down": 0.999999999999,

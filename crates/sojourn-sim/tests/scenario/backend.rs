@@ -113,7 +113,10 @@ fn live_has_our_disciplines_with_their_variants() {
     let ours = json!({"qdisc_up": "gbw:codel", "qdisc_down": "fq_codel variant ns2 limit 100"});
     assert_eq!(canonical(&ours, Backend::Live), canonical(&ours, Backend::Sim));
     let bbr = json!({"flows": [{"name": "a", "direction": "up", "congestion_control": "bbr"}]});
-    assert!(Scenario::for_backend(&text(&bbr), Backend::Live).is_ok(), "the kernel's TCP has it");
+    assert!(
+        Scenario::for_backend(&text(&bbr), Backend::Live).is_ok(),
+        "the kernel's TCP has it"
+    );
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Fnv {
 
 /// As [`parse`], of an IP packet without a link-layer header.
 pub(in crate::agent) fn parse_ip(packet: &[u8], known: &Known) -> Parsed {
-    parse_sliced(LaxSlicedPacket::from_ip(packet).ok(), packet, known)
+    parse_sliced(LaxSlicedPacket::from_ip(packet).ok().as_ref(), packet, known)
 }
 
 /// Reads a frame of which only the first [`SNAP`] bytes may be there. Answers something for any bytes.
@@ -97,11 +97,11 @@ pub(in crate::agent) fn parse_ip(packet: &[u8], known: &Known) -> Parsed {
 /// one seed, and the records of a run are to be the same bytes each time.
 pub(in crate::agent) fn parse(frame: &[u8], known: &Known) -> Parsed {
     let unknown = frame.get(12..).unwrap_or(frame);
-    parse_sliced(LaxSlicedPacket::from_ethernet(frame).ok(), unknown, known)
+    parse_sliced(LaxSlicedPacket::from_ethernet(frame).ok().as_ref(), unknown, known)
 }
 
 /// Reads a packet; `unknown` stands for it if it is no IPv4.
-fn parse_sliced(packet: Option<LaxSlicedPacket<'_>>, unknown: &[u8], known: &Known) -> Parsed {
+fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Known) -> Parsed {
     let mut parsed = Parsed {
         key: 0,
         conversation: Conversation::Other,
@@ -110,7 +110,7 @@ fn parse_sliced(packet: Option<LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kno
         marked: false,
     };
     let mut key = Fnv::new();
-    let Some(LaxNetSlice::Ipv4(ip)) = packet.as_ref().and_then(|p| p.net.as_ref()) else {
+    let Some(LaxNetSlice::Ipv4(ip)) = packet.and_then(|p| p.net.as_ref()) else {
         key.eat(unknown);
         parsed.key = key.0;
         return parsed;
@@ -121,7 +121,7 @@ fn parse_sliced(packet: Option<LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kno
     key.eat(&[header.protocol().0]);
     parsed.marked = header.ecn().value() == 3;
     let mut identified = true;
-    match packet.as_ref().and_then(|p| p.transport.as_ref()) {
+    match packet.and_then(|p| p.transport.as_ref()) {
         Some(TransportSlice::Tcp(tcp)) => {
             let bytes = tcp.header_slice();
             key.eat(&bytes[..16]);

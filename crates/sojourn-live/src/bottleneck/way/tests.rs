@@ -34,7 +34,9 @@ fn us(t: u64) -> Time {
 /// Everything that is due until `now`, microseconds.
 fn due(way: &mut Way, now: Time) -> Vec<u64> {
     way.advance(now, &mut ());
-    std::iter::from_fn(|| way.due(now)).map(|(due, _)| due.as_nanos() / 1000).collect()
+    std::iter::from_fn(|| way.due(now))
+        .map(|(due, _)| due.as_nanos() / 1000)
+        .collect()
 }
 
 #[test]
@@ -62,7 +64,7 @@ fn a_delay_is_added_to_each_packet_and_keeps_the_order() {
         way.offer(packet(1514, 1), us(0), &mut ());
     }
     assert_eq!(way.next_at(), Some(us(1_211) + Duration::from_nanos(200)));
-    assert_eq!(due(&mut way, us(24_999)), []);
+    assert!(due(&mut way, us(24_999)).is_empty());
     assert_eq!(way.next_at(), Some(us(25_000)));
     assert_eq!(due(&mut way, us(100_000)), [25_000, 26_211, 27_422]);
     assert_eq!(way.next_at(), None);
@@ -114,9 +116,11 @@ fn another_discipline_begins_empty_and_the_same_text_changes_nothing() {
     for _ in 0..4 {
         way.offer(packet(1514, 1), us(0), &mut ());
     }
-    way.set(settings(Rate::from_mbit(1), "pfifo limit 100"), us(100), &mut ()).unwrap();
+    way.set(settings(Rate::from_mbit(1), "pfifo limit 100"), us(100), &mut ())
+        .unwrap();
     assert_eq!((way.backlog().packets, way.carried().replaced), (3, 0));
-    way.set(settings(Rate::from_mbit(1), "fq_codel"), us(200), &mut ()).unwrap();
+    way.set(settings(Rate::from_mbit(1), "fq_codel"), us(200), &mut ())
+        .unwrap();
     assert_eq!((way.backlog().packets, way.carried().replaced), (0, 3));
     way.offer(packet(1514, 1), us(300), &mut ());
     assert_eq!(due(&mut way, us(50_000)), [0, 12_112]);
@@ -124,7 +128,10 @@ fn another_discipline_begins_empty_and_the_same_text_changes_nothing() {
 
 #[test]
 fn a_shaper_as_discipline_does_not_stop_the_way() {
-    let mut way = way(settings(Rate::from_mbit(10), "tbf rate 1mbit burst 1514b limit 100000b"));
+    let mut way = way(settings(
+        Rate::from_mbit(10),
+        "tbf rate 1mbit burst 1514b limit 100000b",
+    ));
     for _ in 0..3 {
         way.offer(packet(1514, 1), us(0), &mut ());
     }
