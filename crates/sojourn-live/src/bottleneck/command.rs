@@ -239,7 +239,7 @@ fn plan_of(host: &str, device: &str, addresses: [&str; 2], mtu: u32) -> EndPlan 
         mtu,
         addresses: [(addresses[0], 24), (addresses[1], 64)].map(with_prefix).to_vec(),
         default_route: None,
-        // Who may ping without root's rights: all.
+        // ping need not have the right to open raw sockets.
         sysctls: vec![("net/ipv4/ping_group_range".into(), "0 0".into())],
     }
 }
