@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -110,3 +111,28 @@ def assert_one_sentence(done: subprocess.CompletedProcess[str], *words: str) -> 
     assert "bug in Sojourn" not in done.stderr
     for word in words:
         assert word in done.stderr
+
+
+@cache
+def _sojournd() -> Path | str:
+    """Return the daemon's program, or why it cannot run here."""
+    asked = os.environ.get("SOJOURND")
+    here = Path(__file__).parents[1]
+    places = [Path(asked)] if asked else [Path(sys.executable).parent / "sojournd", here / "target/release/sojournd"]
+    program = next((place for place in places if os.access(place, os.X_OK)), None)
+    if program is None:
+        return "sojournd is not built: cargo build --release -p sojourn-live"
+    with tempfile.TemporaryDirectory() as folder:
+        words = [str(program), "bottleneck", "--control", f"{folder}/s", "--rate", "1mbit", "--", "true"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    return program if done.returncode == 0 else f"sojournd cannot run here: {done.stderr.strip()}"
+
+
+@pytest.fixture
+def sojournd() -> Path:
+    """The daemon, where this machine lets it make namespaces and TUN devices."""
+    found = _sojournd()
+    if isinstance(found, str):
+        _lacked[f"real packets: {found}"] += 1
+        pytest.skip(f"needs real packets: {found}")
+    return found

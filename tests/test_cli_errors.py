@@ -37,7 +37,7 @@ REFUSED = {
     "qdisc and qdisc-up": (["run", "rrul", "--qdisc", "codel", "--qdisc-up", "pie"], ["qdisc", "codel", "qdisc_up"]),
     "flows for rrul": (["run", "rrul", "--flows-up", "2"], ["flows-up", "2", "bulk"]),
     "negative flows": (["run", "bulk", "--flows-down", "-2"], ["flows-down", "-2", "from 0"]),
-    "backend live": (["compare", "rrul", "--qdisc", "codel", "--backend", "live"], ["backend", "live"]),
+    "tuning live": (["tune", "codel", "--backend", "live"], ["backend", "live", "tune"]),
     "backend of reproduce": (
         ["reproduce", "good-bad-wifi", "--out", "o", "--backend", "live"],
         ["backend", "live"],

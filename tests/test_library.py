@@ -67,8 +67,8 @@ def test_bad_values_raise_param_error() -> None:
     assert issubclass(sojourn.ParamError, ValueError)
     with pytest.raises(sojourn.ParamError, match="at least one"):
         sojourn.compare("rrul", qdiscs=[])
-    with pytest.raises(sojourn.SojournError, match="live"):
-        sojourn.run("rrul", backend="live")
+    with pytest.raises(sojourn.ParamError, match="ns3"):
+        sojourn.run("rrul", backend="ns3")
 
 
 def test_scenario_mirrors_the_canonical_form() -> None:

@@ -68,7 +68,7 @@ def run(experiment: str | Path | Scenario, *, backend: str = "sim", **options: A
     experiment
         A built-in name, the path of a TOML file, or a scenario.
     backend
-        `"sim"` or `"linux"`.
+        `"sim"`, `"linux"` or `"live"`.
     **options
         Those of `build`: `qdisc` (or `qdisc_up`, `qdisc_down`), `rate` (or `up`, `down`), `rtt`, `cc`,
         `duration`, `seed`, `flows_up`, `flows_down`, `page`.
@@ -122,7 +122,7 @@ def compare(
     until
         Repeat until the intervals are as narrow as this says; all disciplines get the same seeds.
     backend
-        `"sim"` or `"linux"`.
+        `"sim"`, `"linux"` or `"live"`.
     **options
         Those of `run`, apart from the disciplines.
 

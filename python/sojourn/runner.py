@@ -40,7 +40,8 @@ def run_all(
     scenarios
         The plan. All of it is checked before anything is run.
     workers
-        Number of processes (default: one for each core). With one, nothing is started.
+        Number of processes (default: one for each core; one for a back end whose runs share a clock). With one,
+        nothing is started.
     describe
         Word for the progress bar on standard error; `None` shows none.
     done
@@ -105,7 +106,7 @@ def _executor(
     jobs: Sequence[Job], workers: int | None, store: RunStore | None, dask: str | None, backend: Backend
 ) -> Iterator[Callable[[], Iterator[tuple[Job, bytes]]]]:
     """Make ready what runs the jobs, and yield what starts it."""
-    number = min(workers or cores(), len(jobs))
+    number = min(workers or (1 if backend.shares_a_clock else cores()), len(jobs))
     if dask is not None and jobs:
         from sojourn import cluster
 

@@ -343,7 +343,7 @@ class Scenario:
         Parameters
         ----------
         backend
-            What is to run it: `"sim"`, or `"linux"`, which has disciplines of its own and no variants.
+            What is to run it: `"sim"`; `"linux"`, which has disciplines of its own and no variants; or `"live"`.
 
         Raises
         ------

@@ -17,8 +17,8 @@ pub use load::{
     QdiscPlan, TcpPlan, WebPlan,
 };
 pub use measured::{
-    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, Kernel, Measured, Passed, ProbeMeasured, QdiscMeasured,
-    QdiscSample, Sample, WebMeasured, WritesMeasured,
+    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured,
+    QdiscMeasured, QdiscSample, Sample, WebMeasured, WritesMeasured,
 };
 pub use watched::{Conversation, Watched, WatchedError};
 

@@ -28,7 +28,7 @@ pub struct LoadPlan {
     pub interval_ns: u64,
     /// Base RTT of each path, in increasing order. The server has an address for each.
     pub paths: Vec<u64>,
-    /// Client to server. The agent reads neither this nor the next two.
+    /// Client to server. The agent reads neither this nor the next two, but for a bottleneck of ours.
     #[serde(default)]
     pub up: BottleneckPlan,
     /// Server to client.
@@ -85,13 +85,16 @@ pub struct BottleneckPlan {
     pub loss: u32,
 }
 
-/// What a kernel is told of a discipline.
+/// What a kernel, or a bottleneck of ours, is told of a discipline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QdiscPlan {
     /// Its kind.
     pub kind: String,
-    /// Options by name, which ends in the unit.
+    /// For a kernel: options by name, which ends in the unit.
     pub options: BTreeMap<String, OptionPlan>,
+    /// For a bottleneck of ours: all of it, as one would type it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
 }
 
 /// The value of an option.
@@ -106,7 +109,7 @@ pub enum OptionPlan {
     Text(String),
 }
 
-/// What may be set on the TCP of both hosts. The agent does not read it: routes and kernel parameters carry it.
+/// What may be set on the TCP of both hosts, by routes and kernel parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct TcpPlan {

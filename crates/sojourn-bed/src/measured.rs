@@ -173,6 +173,17 @@ pub struct Passed {
     pub left: u64,
 }
 
+/// How late packets left a bottleneck of ours, microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatenessMeasured {
+    /// Half of them at most.
+    pub p50_us: f64,
+    /// 99 % of them at most.
+    pub p99_us: f64,
+    /// The latest.
+    pub max_us: f64,
+}
+
 /// A discipline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QdiscMeasured {
@@ -187,4 +198,10 @@ pub struct QdiscMeasured {
     /// What passed, if packets were watched.
     #[serde(default)]
     pub passed: Option<Passed>,
+    /// Drops in the measured window by reason, if the discipline tells them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasons: Option<BTreeMap<String, u64>>,
+    /// How punctual the bottleneck was, if it was one of ours: how late packets left it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<LatenessMeasured>,
 }

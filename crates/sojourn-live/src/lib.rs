@@ -1,4 +1,6 @@
 //! The real world: the only crate with sockets and a clock.
 
 pub mod agent;
+pub mod bottleneck;
+pub mod flush;
 pub mod supervise;

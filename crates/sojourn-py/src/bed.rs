@@ -11,9 +11,11 @@ use sojourn_units::Rate;
 /// The traffic of a scenario, as JSON (`sojourn-load/1`): everything drawn and decided. One seed gives the start times
 /// of the simulator.
 #[pyfunction]
-pub(crate) fn load_plan(scenario_json: &str) -> PyResult<String> {
-    let scenario = Scenario::for_backend(scenario_json, Backend::Linux).map_err(param)?;
-    let plan = bed::load_plan(&scenario).map_err(param)?;
+#[pyo3(signature = (scenario_json, backend = "linux"))]
+pub(crate) fn load_plan(scenario_json: &str, backend: &str) -> PyResult<String> {
+    let backend: Backend = backend.parse().map_err(param)?;
+    let scenario = Scenario::for_backend(scenario_json, backend).map_err(param)?;
+    let plan = bed::load_plan(&scenario, backend).map_err(param)?;
     serde_json::to_string(&plan).map_err(param)
 }
 
@@ -37,10 +39,11 @@ pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<
     Ok(serde_json::json!({"kind": told.kind, "options": options}).to_string())
 }
 
-/// The record of a scenario that a bed of the linux back end ran, as JSON.
+/// The record of a scenario that a bed of the linux or the live back end ran, as JSON.
 ///
 /// `measured` is what the agent wrote (`sojourn-measured/1`), `packets` are the frames that it watched.
 #[pyfunction]
+#[pyo3(signature = (scenario_json, measured, packets, wall_s, peak_rss_mb, backend = "linux"))]
 pub(crate) fn record_measured(
     py: Python<'_>,
     scenario_json: &str,
@@ -48,13 +51,20 @@ pub(crate) fn record_measured(
     packets: &[u8],
     wall_s: f64,
     peak_rss_mb: f64,
+    backend: &str,
 ) -> PyResult<String> {
-    py.detach(|| measured_record(scenario_json, measured, packets, wall_s, peak_rss_mb).map(|record| record.to_json()))
+    let cost = Spent { wall_s, peak_rss_mb };
+    py.detach(|| measured_record(scenario_json, measured, packets, cost, backend).map(|record| record.to_json()))
         .map_err(param)
 }
 
 /// The record of a measured scenario in the form that is stored, as `run_stored` answers it.
 #[pyfunction]
+#[pyo3(signature = (scenario_json, measured, packets, wall_s, peak_rss_mb, run_id, backend = "linux"))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "Python's own interface, in the order of record_measured"
+)]
 pub(crate) fn store_measured<'py>(
     py: Python<'py>,
     scenario_json: &str,
@@ -63,11 +73,20 @@ pub(crate) fn store_measured<'py>(
     wall_s: f64,
     peak_rss_mb: f64,
     run_id: &str,
+    backend: &str,
 ) -> PyResult<Parts<'py>> {
+    let cost = Spent { wall_s, peak_rss_mb };
     let record = py
-        .detach(|| measured_record(scenario_json, measured, packets, wall_s, peak_rss_mb))
+        .detach(|| measured_record(scenario_json, measured, packets, cost, backend))
         .map_err(param)?;
     parts(py, &record, run_id)
+}
+
+/// What a run took.
+#[derive(Clone, Copy)]
+struct Spent {
+    wall_s: f64,
+    peak_rss_mb: f64,
 }
 
 /// # Errors
@@ -76,19 +95,20 @@ fn measured_record(
     scenario_json: &str,
     measured: &str,
     packets: &[u8],
-    wall_s: f64,
-    peak_rss_mb: f64,
+    cost: Spent,
+    backend: &str,
 ) -> Result<Record, String> {
-    for (field, value) in [("wall_s", wall_s), ("peak_rss_mb", peak_rss_mb)] {
+    let backend: Backend = backend.parse().map_err(|e: sojourn_sim::ScenarioError| e.to_string())?;
+    for (field, value) in [("wall_s", cost.wall_s), ("peak_rss_mb", cost.peak_rss_mb)] {
         if !(0.0..f64::INFINITY).contains(&value) {
             return Err(format!("{field} is {value}, but must be a number >= 0"));
         }
     }
-    let scenario = Scenario::for_backend(scenario_json, Backend::Linux).map_err(|e| e.to_string())?;
+    let scenario = Scenario::for_backend(scenario_json, backend).map_err(|e| e.to_string())?;
     let measured: Measured =
         serde_json::from_str(measured).map_err(|e| format!("the measurement cannot be read: {e}"))?;
-    let mut record = bed::measured_record(&scenario, &measured, packets).map_err(|e| e.to_string())?;
-    record.cost.wall_s = wall_s;
-    record.cost.peak_rss_mb = peak_rss_mb;
+    let mut record = bed::measured_record(&scenario, backend, &measured, packets).map_err(|e| e.to_string())?;
+    record.cost.wall_s = cost.wall_s;
+    record.cost.peak_rss_mb = cost.peak_rss_mb;
     Ok(record)
 }

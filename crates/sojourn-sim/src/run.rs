@@ -7,8 +7,8 @@ use crate::network::LinkId;
 use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record};
 use crate::scenario::{
-    Access, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport,
-    control_not_modelled, not_modelled,
+    Access, Backend, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario,
+    Transport, control_not_modelled, not_modelled,
 };
 use crate::simulator::{Destination, FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
@@ -75,7 +75,7 @@ impl Run {
                 qdisc: qdisc.clone(),
                 impairment: b.impairment,
             }),
-            None => Err(SimError::NotModelled(not_modelled(name, b.qdisc.kind()))),
+            None => Err(SimError::NotModelled(not_modelled(name, b.qdisc.kind(), Backend::Sim))),
         };
         let spec = DumbbellSpec {
             up: side("qdisc_up", &s.up)?,

@@ -358,8 +358,8 @@ impl Scenario {
         };
         tcp.validate().map_err(|e| ScenarioError(e.to_string()))?;
         let delay_tick = time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?;
-        if backend == Backend::Linux {
-            backend::check_linux(&t, &tcp, delay_tick)?;
+        if backend.has_real_hosts() {
+            backend::check_real(&t, &tcp, delay_tick, backend)?;
         } else {
             backend::check_sim(&t)?;
         }

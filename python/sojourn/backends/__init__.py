@@ -1,4 +1,6 @@
-"""Where runs are made: in the simulator, or on the real kernel. All give the same record.
+"""Where runs are made: in the simulator, on the real kernel, or through our disciplines on real packets.
+
+All give the same record.
 
 A worker process loads this module at its start, so a back end's own modules are loaded when it is first named.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from sojourn import _native
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import ParamError
 
 #: The names of the back ends.
 NAMES = ("sim", "linux", "live")
@@ -25,6 +27,10 @@ class Backend(Protocol):
     def identity(self) -> str:
         """What its runs are a function of beside the scenario and this code: part of their names."""
 
+    @property
+    def shares_a_clock(self) -> bool:
+        """Whether runs take place in real time on this machine, so that two at a time would disturb each other."""
+
     def run(self, scenario: str) -> str:
         """Run a canonical scenario; return its record."""
 
@@ -37,6 +43,7 @@ class Simulator:
 
     name = "sim"
     identity = "sim"
+    shares_a_clock = False
 
     def run(self, scenario: str) -> str:
         """As `Backend.run`."""
@@ -48,6 +55,22 @@ class Simulator:
 
 
 SIMULATOR = Simulator()
+
+
+def for_many(name: str, command: str) -> Backend:
+    """Return a back end for a command that makes more runs than one has patience for in real time.
+
+    Raises
+    ------
+    ParamError
+        If there is no such back end, or its runs take as long as their scenarios.
+    SojournError
+        If it cannot be used here.
+    """
+    if name == "live":
+        message = f"backend is 'live', but {command} has sim and linux only: it makes too many runs for real time"
+        raise ParamError(message)
+    return named(name)
 
 
 def named(name: str) -> Backend:
@@ -66,8 +89,9 @@ def named(name: str) -> Backend:
         from sojourn.backends.linux import LinuxBackend
 
         return LinuxBackend.here()
-    if name in NAMES:
-        message = f"backend is {name!r}, which this version does not have yet: use sim or linux"
-        raise SojournError(message)
+    if name == "live":
+        from sojourn.backends.live import LiveBackend
+
+        return LiveBackend.here()
     message = f"backend is {name!r}, but must be one of {', '.join(NAMES)}"
     raise ParamError(message)

@@ -137,7 +137,8 @@ def add_backend(group: argparse._ArgumentGroup) -> None:
         "--backend",
         metavar="NAME",
         default="sim",
-        help="sim, the simulator, or linux, the real kernel (default sim; see `sojourn kernel`)",
+        help="sim, the simulator; linux, the real kernel (see `sojourn kernel`); or live, real packets of this machine "
+        "through our disciplines, in real time (default sim)",
     )
 
 

@@ -43,7 +43,7 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers import good_bad_wifi
 
     check(GOOD_BAD_WIFI, asked)
-    backend = backends.named(asked.backend)
+    backend = backends.for_many(asked.backend, "reproduce")
     bed = good_bad_wifi.Bed(
         profile=profile_of(GOOD_BAD_WIFI.profiles[asked.profile], asked),
         part=asked.only,

@@ -42,7 +42,7 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers import rural
 
     check(RURAL, asked)
-    backend = backends.named(asked.backend)
+    backend = backends.for_many(asked.backend, "reproduce")
     bed = rural.Bed(
         profile=profile_of(RURAL.profiles[asked.profile], asked),
         parts=_parts(asked.only, backend.name),

@@ -32,7 +32,7 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers.next_steps_told import claims_about, judge
 
     check(WIFI_NEXT_STEPS, asked)
-    backend = backends.named(asked.backend)
+    backend = backends.for_many(asked.backend, "reproduce")
     if backend.name != "sim":
         message = f"backend is {backend.name!r}, but wifi-next-steps needs sim: only the simulator has Wi-Fi cells"
         raise ParamError(message)

@@ -44,7 +44,7 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers import wifi_stack
 
     check(WIFI_STACK, asked)
-    backend = backends.named(asked.backend)
+    backend = backends.for_many(asked.backend, "reproduce")
     if backend.name != "sim":
         message = f"backend is {backend.name!r}, but wifi-stack needs sim: only the simulator has Wi-Fi cells"
         raise ParamError(message)

@@ -159,7 +159,7 @@ def handle(asked: argparse.Namespace) -> int:
     found_space = space(asked.qdisc, link, asked.direction, asked.param or (), asked.backend)
     wanted = _wanted(asked, load.metrics, tuple(found_space.references()))
     seeds = _seeds(asked)
-    backend = backends.named(asked.backend)
+    backend = backends.for_many(asked.backend, "tune")
     bench = Bench(
         link=link,
         load=load,

@@ -60,7 +60,7 @@ def handle(asked: argparse.Namespace) -> int:
         message = f"load is {load!r}, but a map needs one with files"
         raise ParamError(message)
     cc = asked.cc or maps.DEFAULT_CC
-    backend = backends.named(asked.backend)
+    backend = backends.for_many(asked.backend, "tune")
     loads.named(load).scenario(
         maps.link_of(rates[0], rtts[0]), "up", qdisc=qdiscs[0], rtt_ms=rtts[0], seed=asked.seed, cc=cc
     ).normalized(backend.name)

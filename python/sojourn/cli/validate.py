@@ -1,4 +1,4 @@
-"""`sojourn validate EXPERIMENT`: the same scenarios on the simulator and on the Linux kernel."""
+"""`sojourn validate EXPERIMENT`: the same scenarios on the simulator, the Linux kernel and real packets."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from sojourn.store import ResultFolder
     from sojourn.validate.grid import Cell
     from sojourn.validate.part import Part
-    from sojourn.validate.suite import Asked, Outcome
-
-_BOTH = ("sim", "linux")
+    from sojourn.validate.suite import Asked
 
 _ABOUT = """\
 Runs the same scenarios in the simulator and on the real Linux kernel, and says how far they differ: for each link,
@@ -36,6 +34,9 @@ The bars: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss withi
 10 % of the total, page fetch times within 10 %; for random, the median of the relative errors below 5 % and the 90th
 percentile below 20 %. A cell agrees if its means are within the bar, differs if the interval of the difference lies
 outside it as a whole; else one cannot tell. Exit status 1 if a cell differs.
+
+With --backend live the simulator is compared with real packets of this machine through our own disciplines, in real
+time; with --backend live --backend linux these are then compared with the kernel, too.
 
 With --out DIR it writes validate.json, validate.md, figures and every run (runs/); the same command goes on where it
 was stopped. With --document FILE it also writes the tables on one page, with FILE's hand-written FILE-notes appended.
@@ -70,7 +71,14 @@ def add(commands: Any) -> None:
     )
     runs = parser.add_argument_group("runs")
     runs.add_argument(
-        "--repeat", metavar="N", type=options.whole_number, help="runs of each cell on the kernel (default 4)"
+        "--backend",
+        metavar="NAME",
+        action="append",
+        help="what the simulator is compared with: linux or live; give both, in this order or the other, and the first "
+        "is compared with the second, too (default linux)",
+    )
+    runs.add_argument(
+        "--repeat", metavar="N", type=options.whole_number, help="runs of each cell on the kernel, or live (default 4)"
     )
     runs.add_argument(
         "--sim-repeat", metavar="N", type=options.whole_number, help="runs of each cell in the simulator (default 10)"
@@ -115,8 +123,9 @@ def handle(asked: argparse.Namespace) -> int:
     _check(asked)
     wanted = _wanted(asked)
     plans = [suite.cells_of(one) for one in wanted]
-    for backend in _BOTH:
+    for backend in ("sim", *_real(asked)):
         backends.named(backend)
+    _check_plans(plans, _real(asked))
     earlier = [load(folder) for folder in asked.earlier or ()]
     folders = _folders(asked, wanted)
     _say_cost(asked, wanted, plans)
@@ -124,18 +133,41 @@ def handle(asked: argparse.Namespace) -> int:
     store = None if path is None else RunStore(path)
     parts = []
     with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
-        for one, folder in zip(wanted, folders, strict=True):
-            outcome = _one(one, asked.workers, store, folder)
-            parts.append(outcome.part)
-            if not asked.json:
-                from sojourn.validate.words import terminal
+        for one, of_pairs in zip(wanted, folders, strict=True):
+            for part in _one(one, asked.workers, store, of_pairs):
+                parts.append(part)
+                if not asked.json:
+                    from sojourn.validate.words import terminal
 
-                print(f"{one.name}\n\n{terminal(outcome.part)}\n", flush=True)
+                    print(f"{part.name}\n\n{terminal(part)}\n", flush=True)
     entries = [entry for part in parts for entry in part.entries]
     if asked.json:
         print(json.dumps(entries, indent=1, allow_nan=False))
     _write_pages(asked, [*earlier, *parts], entries)
     return 1 if any(part.differs for part in parts) else 0
+
+
+def _real(asked: argparse.Namespace) -> tuple[str, ...]:
+    """Return the back ends that the simulator is compared with.
+
+    Raises
+    ------
+    ParamError
+        If one is not real, or there twice.
+    """
+    names = tuple(asked.backend or ("linux",))
+    if not set(names) <= {"linux", "live"} or len(set(names)) < len(names):
+        message = f"backend is {', '.join(names)}, but must be linux, live, or each of them once"
+        raise ParamError(message)
+    return names
+
+
+def _check_plans(plans: Sequence[Sequence[Cell]], real: Sequence[str]) -> None:
+    """Raise `ParamError` for a scenario that one of the back ends cannot run, before any is run."""
+    for name in real:
+        for cells in plans:
+            for cell in cells:
+                cell.scenario.normalized(name)
 
 
 def _check(asked: argparse.Namespace) -> None:
@@ -173,54 +205,74 @@ def _wanted(asked: argparse.Namespace) -> tuple[Asked, ...]:
             sim=default.sim if asked.sim_repeat is None else asked.sim_repeat,
             kernel=default.kernel if asked.repeat is None else asked.repeat,
         ),
+        real=_real(asked),
     )
     return suite.whole(one) if asked.experiment == suite.ALL else (one,)
 
 
-def _folders(asked: argparse.Namespace, wanted: Sequence[Asked]) -> list[ResultFolder | None]:
-    """Return the folder of each part: the one that was asked for, or one in it for each part of several."""
+def _folders(asked: argparse.Namespace, wanted: Sequence[Asked]) -> list[list[ResultFolder | None]]:
+    """Return the folder of each part: the one that was asked for, or one in it for each part of several.
+
+    What was asked for has a part for each pair of back ends.
+    """
     from sojourn.store import ResultFolder, plan_name
     from sojourn.stored import slug
+    from sojourn.validate import suite
 
+    names = [suite.part_names(one) for one in wanted]
     if asked.out is None:
-        return [None] * len(wanted)
+        return [[None] * len(parts) for parts in names]
     commands = [one.command for one in wanted]
 
     def folder(path: Path, *names: str) -> ResultFolder:
         return ResultFolder(path, force=asked.force, plan=plan_name("validate", *names), again=True)
 
     top = folder(asked.out, *commands)
-    if len(wanted) == 1:
-        return [top]
-    return [folder(asked.out / slug(one.name), one.command) for one in wanted]
+    if sum(map(len, names)) == 1:
+        return [[top]]
+    return [
+        [folder(asked.out / slug(name), one.command) for name in parts]
+        for one, parts in zip(wanted, names, strict=True)
+    ]
 
 
 def _say_cost(asked: argparse.Namespace, wanted: Sequence[Asked], plans: Sequence[Sequence[Cell]]) -> None:
     """Say on standard error how much there is to do."""
     from sojourn import runner
-    from sojourn.validate.execute import kernel_seconds
+    from sojourn.validate.execute import KERNEL, LIVE, kernel_seconds, live_seconds
 
     workers = asked.workers or runner.cores()
-    seconds = sum(kernel_seconds(cells, one.repeats, workers) for one, cells in zip(wanted, plans, strict=True))
+    planned = list(zip(wanted, plans, strict=True))
     kernel = sum(len(cells) * one.repeats.kernel for one, cells in zip(wanted, plans, strict=True))
     sim = sum(len(cells) * one.repeats.sim for one, cells in zip(wanted, plans, strict=True))
-    about = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} s"
-    print(
-        f"{kernel} runs on the kernel and {sim} simulated ones; a kernel in virtual time takes about {about} with "
-        f"{workers} workers, less what is stored",
-        file=sys.stderr,
-    )
+    if KERNEL in _real(asked):
+        about = _about(sum(kernel_seconds(cells, one.repeats, workers) for one, cells in planned))
+        print(
+            f"{kernel} runs on the kernel and {sim} simulated ones; a kernel in virtual time takes about {about} with "
+            f"{workers} workers, less what is stored",
+            file=sys.stderr,
+        )
+    if LIVE in _real(asked):
+        about = _about(sum(live_seconds(cells, one.repeats) for one, cells in planned))
+        print(f"{kernel} live runs, one after the other in real time: about {about}", file=sys.stderr)
 
 
-def _one(one: Asked, workers: int | None, store: RunStore | None, folder: ResultFolder | None) -> Outcome:
-    """Validate one part and write it."""
+def _about(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def _one(one: Asked, workers: int | None, store: RunStore | None, folders: Sequence[ResultFolder | None]) -> list[Part]:
+    """Validate what was asked for, and write each part."""
     from sojourn.validate import execute, suite
     from sojourn.validate.part import FILE
     from sojourn.validate.words import report
 
     print(f"validate {one.name}", file=sys.stderr)
-    outcome = suite.validate(one, execute.runs_here(workers, store), figures=folder is not None)
-    if folder is not None:
+    figures = any(folder is not None for folder in folders)
+    outcomes = suite.validate(one, execute.runs_here(workers, store), figures=figures)
+    for outcome, folder in zip(outcomes, folders, strict=True):
+        if folder is None:
+            continue
         for figure in outcome.figures:
             for form, data in figure.files.items():
                 folder.write(f"figures/{figure.name}.{form}", data)
@@ -229,15 +281,15 @@ def _one(one: Asked, workers: int | None, store: RunStore | None, folder: Result
         folder.write(FILE, part.to_json())
         page = folder.write("validate.md", report(part, [figure.name for figure in outcome.figures]))
         print(f"report: {page}", file=sys.stderr)
-    return outcome
+    return [outcome.part for outcome in outcomes]
 
 
 def _write_pages(asked: argparse.Namespace, parts: Sequence[Part], entries: Sequence[object]) -> None:
     """Write the page of all parts where it was asked for, and what is about all of several parts."""
     from sojourn.store import write_file
-    from sojourn.validate import document, suite
+    from sojourn.validate import document
 
-    if asked.experiment == suite.ALL:
+    if asked.out is not None and len(parts) - len(asked.earlier or ()) > 1:
         write_file(asked.out / "validate.json", json.dumps(entries, indent=1, allow_nan=False) + "\n")
     if asked.document is not None:
         command = _document_command(asked)
@@ -257,5 +309,6 @@ def _document_command(asked: argparse.Namespace) -> str:
         words = ["sojourn validate all"]
         words += [f"--{name.replace('_', '-')} {value}" for name, value in given.items() if value is not None]
         words += [f"--qdisc {text!r}" for text in asked.qdisc or ()] + count
+        words += [f"--backend {name}" for name in asked.backend or ()]
     words += [f"--with {folder.name}" for folder in asked.earlier or ()]
     return " ".join([*words, "--out DIR", f"--document {asked.document.name}"])

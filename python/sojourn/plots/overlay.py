@@ -22,7 +22,11 @@ from sojourn.plots.panels import link_title, say_no_data
 Array = npt.NDArray[np.float64]
 
 #: Back end, colour, width of the line: the first is drawn first.
-_LOOKS = {"linux": ("#9cc3e6", 3.2, "Linux kernel"), "sim": ("#B5400F", 1.1, "simulator")}
+_LOOKS = {
+    "linux": ("#9cc3e6", 3.2, "Linux kernel"),
+    "live": ("#8fcfa5", 2.2, "live"),
+    "sim": ("#B5400F", 1.1, "simulator"),
+}
 #: From so many columns on a title is shortened to its kind.
 _LONGEST_TITLE = 18
 
@@ -36,7 +40,7 @@ class Panel:
     row, column
         Where: a link and a discipline.
     lines
-        x and y of each back end (`"linux"`, `"sim"`).
+        x and y of each back end (`"linux"`, `"live"`, `"sim"`).
     note
         Lines of small text in the panel.
     """
@@ -114,7 +118,7 @@ def overlay_grid(panels: Sequence[Panel], axis: Axis, *, title: str = "") -> Fig
         figure.supylabel(axis.y, fontsize=10)
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
-        figure.legend(handles=_handles(), loc="outside upper right", ncols=2)
+        figure.legend(handles=_handles(panels), loc="outside upper right", ncols=2)
     return figure
 
 
@@ -219,5 +223,7 @@ def _wide(values: Array) -> bool:
     return len(there) > 0 and there.min() > 0 and there.max() > style.WIDE_RATIO * there.min()
 
 
-def _handles() -> list[Line2D]:
-    return [Line2D([], [], color=colour, linewidth=width, label=label) for colour, width, label in _LOOKS.values()]
+def _handles(panels: Sequence[Panel]) -> list[Line2D]:
+    there = {name for panel in panels for name in panel.lines} or {"linux", "sim"}
+    looks = [look for name, look in _LOOKS.items() if name in there]
+    return [Line2D([], [], color=colour, linewidth=width, label=label) for colour, width, label in looks]

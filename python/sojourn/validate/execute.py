@@ -1,4 +1,4 @@
-"""Runs of every cell on both back ends, and a guess of what they cost."""
+"""Runs of every cell on the back ends that are compared, and a guess of what they cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from sojourn.scenario import Scenario
 from sojourn.validate.grid import Cell
 from sojourn.validate.units import bits_per_s, seconds
 
-SIM, KERNEL = "sim", "linux"
+SIM, KERNEL, LIVE = "sim", "linux", "live"
+
+#: What a back end is called in a report.
+TITLES = {SIM: "simulator", KERNEL: "kernel", LIVE: "live"}
+
+#: Two back ends: the one that is judged, and the one that it is judged by.
+Pair = tuple[str, str]
 
 #: Makes all runs of a plan on a back end, in order; the last is the word of the progress bar.
 RunPlan = Callable[[Sequence[Scenario], str, str], list[Run]]
@@ -22,6 +28,8 @@ RunPlan = Callable[[Sequence[Scenario], str, str], list[Run]]
 #: before its first. Only the guess at the beginning depends on them.
 _KERNEL_PACKETS_PER_S = 16_000
 _KERNEL_RUN_S = 2.0
+#: What a run in real time takes beside its scenario: it begins 5 s before its flows, and lingers.
+_LIVE_RUN_S = 8.0
 _FRAME_BITS = 8 * 1514
 
 
@@ -34,12 +42,16 @@ class Both:
     cell
         What was run.
     sim, kernel
-        The runs on each back end, one for each seed.
+        The runs on each back end, one for each seed: the one that is judged, mostly the simulator, and the one that
+        it is judged by, mostly the kernel.
+    pair
+        Their names.
     """
 
     cell: Cell
     sim: tuple[Run, ...]
     kernel: tuple[Run, ...]
+    pair: Pair = (SIM, KERNEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,18 +62,29 @@ class Repeats:
     kernel: int
 
 
-def run_both(cells: Sequence[Cell], repeats: Repeats, run_plan: RunPlan) -> list[Both]:
-    """Run every cell: on the kernel first, which may not be there and takes longer, then in the simulator."""
-    kernel = run_plan(_repeated(cells, repeats.kernel), KERNEL, "kernel")
-    sim = run_plan(_repeated(cells, repeats.sim), SIM, "sim")
-    return [
-        Both(
-            cell=cell,
-            sim=tuple(sim[place * repeats.sim : (place + 1) * repeats.sim]),
-            kernel=tuple(kernel[place * repeats.kernel : (place + 1) * repeats.kernel]),
-        )
-        for place, cell in enumerate(cells)
-    ]
+def pairs_of(real: Sequence[str]) -> tuple[Pair, ...]:
+    """Return what is compared: the simulator with the first of the real back ends, and that with the next."""
+    return tuple(zip((SIM, *real), real, strict=False))
+
+
+def run_pairs(
+    cells: Sequence[Cell], repeats: Repeats, run_plan: RunPlan, real: Sequence[str] = (KERNEL,)
+) -> dict[Pair, list[Both]]:
+    """Run every cell: on the real back ends first, which may not be there and take longer, then in the simulator."""
+    runs = {name: run_plan(_repeated(cells, repeats.kernel), name, TITLES[name]) for name in real}
+    runs[SIM] = run_plan(_repeated(cells, repeats.sim), SIM, "sim")
+
+    def of_cell(name: str, place: int) -> tuple[Run, ...]:
+        number = repeats.sim if name == SIM else repeats.kernel
+        return tuple(runs[name][place * number : (place + 1) * number])
+
+    return {
+        pair: [
+            Both(cell=cell, sim=of_cell(pair[0], place), kernel=of_cell(pair[1], place), pair=pair)
+            for place, cell in enumerate(cells)
+        ]
+        for pair in pairs_of(real)
+    }
 
 
 def runs_here(workers: int | None, store: RunStore | None) -> RunPlan:
@@ -79,6 +102,13 @@ def kernel_seconds(cells: Sequence[Cell], repeats: Repeats, workers: int) -> flo
     """Return roughly how long the kernel's runs take on this machine, if none of them is stored."""
     one_each = sum(_kernel_run_s(cell.scenario) for cell in cells)
     return one_each * repeats.kernel / max(workers, 1)
+
+
+def live_seconds(cells: Sequence[Cell], repeats: Repeats) -> float:
+    """Return how long the live runs take, one after the other, if none of them is stored."""
+    return repeats.kernel * sum(
+        seconds(json.loads(cell.scenario.normalized())["duration"]) + _LIVE_RUN_S for cell in cells
+    )
 
 
 def _kernel_run_s(scenario: Scenario) -> float:

@@ -15,7 +15,7 @@ from sojourn.plots.save import FORMATS, to_bytes
 from sojourn.results import Run
 from sojourn.stats import course
 from sojourn.stats import transient as transients
-from sojourn.validate.execute import KERNEL, SIM, Both
+from sojourn.validate.execute import Both
 from sojourn.validate.judge import Row
 from sojourn.validate.metrics import end_s, samples
 
@@ -75,7 +75,7 @@ def _drawn(name: str, figure: Figure) -> Drawn:
 
 
 def _panel(both: Both, line: Callable[[Sequence[Run]], Line], note: str = "") -> Panel:
-    lines = {KERNEL: line(both.kernel), SIM: line(both.sim)}
+    lines = {both.pair[1]: line(both.kernel), both.pair[0]: line(both.sim)}
     return Panel(row=both.cell.link, column=both.cell.qdisc, lines=lines, note=note)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 from sojourn.stats.difference import difference_interval
 from sojourn.validate import bars
 from sojourn.validate.bars import Factor, Judged, Side
-from sojourn.validate.execute import Both
+from sojourn.validate.execute import KERNEL, LIVE, SIM, Both, Pair
 from sojourn.validate.grid import Cell
 from sojourn.validate.metrics import Metric, metrics_of
+
+_WORDS = {SIM: "the simulator", KERNEL: "the kernel", LIVE: "the live back end"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class Row:
         What each back end's runs say; `None` if they have no value.
     judged
         The verdict; of a metric without a bar, `None`.
+    pair
+        The names of the back ends.
     """
 
     cell: Cell
@@ -37,6 +41,7 @@ class Row:
     sim: Side | None
     kernel: Side | None
     judged: Judged | None
+    pair: Pair = (SIM, KERNEL)
 
     @property
     def verdict(self) -> str:
@@ -45,7 +50,9 @@ class Row:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the entry of `validate.json`; a number that is not there, or infinite, is null."""
-        sim, kernel = _numbers("sim", self.sim), _numbers("linux", self.kernel)
+        (one, other), means = self.pair, dict.fromkeys((SIM, KERNEL, LIVE))
+        sim, kernel = _numbers(one, self.sim), _numbers(other, self.kernel)
+        means |= {one: sim.pop(one), other: kernel.pop(other)}
         gap = None
         if self.sim is not None and self.kernel is not None:
             gap = difference_interval(self.sim.interval, self.kernel.interval)
@@ -53,13 +60,12 @@ class Row:
         return {
             "scenario": self.cell.name,
             "metric": self.metric.name,
-            "sim": sim.pop("sim"),
-            "linux": kernel.pop("linux"),
-            "live": None,
+            **means,
             "ratio": ratio(self.sim, self.kernel),
             "verdict": self.verdict,
             "title": self.metric.title,
             "unit": self.metric.unit,
+            "pair": list(self.pair),
             "digits": self.metric.digits,
             "bar": None if self.judged is None else finite(self.judged.bar),
             "bar_is": _bar_is(self.metric),
@@ -89,8 +95,8 @@ def judge(both: Both) -> list[Row]:
     for metric in metrics_of(both.kernel[0].record):
         sim, kernel = metric.measure(both.sim), metric.measure(both.kernel)
         if sim is not None or kernel is not None:
-            judged = _verdict(metric, sim, kernel)
-            rows.append(Row(cell=both.cell, metric=metric, sim=sim, kernel=kernel, judged=judged))
+            judged = _verdict(metric, sim, kernel, both.pair)
+            rows.append(Row(cell=both.cell, metric=metric, sim=sim, kernel=kernel, judged=judged, pair=both.pair))
     return rows
 
 
@@ -106,11 +112,11 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _verdict(metric: Metric, sim: Side | None, kernel: Side | None) -> Judged | None:
+def _verdict(metric: Metric, sim: Side | None, kernel: Side | None, pair: Pair) -> Judged | None:
     if metric.bar is None:
         return None
     if sim is None or kernel is None:
-        side = "the simulator" if sim is None else "the kernel"
+        side = _WORDS[pair[0 if sim is None else 1]]
         return Judged(verdict=bars.CANNOT_TELL, bar=math.nan, reason=f"{side} has no value in any run")
     return metric.bar.judge(sim, kernel)
 

@@ -12,7 +12,7 @@ from sojourn import _native, store
 from sojourn.errors import SojournError
 from sojourn.validate import bars
 from sojourn.validate.errors import Error, Quantile
-from sojourn.validate.execute import Both
+from sojourn.validate.execute import KERNEL, LIVE, SIM, TITLES, Both
 from sojourn.validate.judge import Row
 
 PART_FORMAT = "sojourn-validate/1"
@@ -138,15 +138,19 @@ def drawn_entries(
 def versions(ran: Sequence[Both]) -> dict[str, str]:
     """Return which code and which kernel made the runs, as name and words."""
     kernels = {_release(both.kernel[0].record) for both in ran}
-    return {"simulator": f"{_native.__version__}, build {_native.__build__[:12]}", "kernel": ", ".join(sorted(kernels))}
+    said = {"simulator": f"{_native.__version__}, build {_native.__build__[:12]}", "kernel": ", ".join(sorted(kernels))}
+    if any(LIVE in both.pair for both in ran):
+        said["live"] = f"disciplines of build {_native.__build__[:12]} in user space, in real time"
+    return said
 
 
 def cost(ran: Sequence[Both]) -> dict[str, str]:
     """Return what the runs cost, in wall time of one core, as name and words."""
     said = {}
+    titles = [TITLES[name] for name in (ran[0].pair if ran else (SIM, KERNEL))]
     for name, runs in (
-        ("cost, kernel", [run for both in ran for run in both.kernel]),
-        ("cost, simulator", [run for both in ran for run in both.sim]),
+        (f"cost, {titles[1]}", [run for both in ran for run in both.kernel]),
+        (f"cost, {titles[0]}", [run for both in ran for run in both.sim]),
     ):
         costs = [run.record["cost"] for run in runs if run.record.get("cost")]
         wall, minutes = sum(one["wall_s"] for one in costs), sum(one["sim_s"] for one in costs) / 60

@@ -13,7 +13,7 @@ from sojourn.results import link_words
 from sojourn.validate import draw, grid
 from sojourn.validate.disciplines import asked_for, table_1
 from sojourn.validate.errors import errors_of, quantiles, worst
-from sojourn.validate.execute import Both, Repeats, RunPlan, run_both
+from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
 from sojourn.validate.grid import LINKS, Cell
 from sojourn.validate.judge import Row, judge_all
 from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, versions
@@ -63,6 +63,8 @@ class Asked:
         Of scenarios, of `RANDOM`.
     repeats
         Runs of each cell.
+    real
+        The back ends that the simulator is compared with: the first; and with it the next.
     """
 
     experiment: str
@@ -72,6 +74,7 @@ class Asked:
     seed: int | None = None
     count: int | None = None
     repeats: Repeats = DEFAULT_REPEATS
+    real: tuple[str, ...] = (KERNEL,)
 
     @property
     def name(self) -> str:
@@ -86,6 +89,7 @@ class Asked:
         words = ["sojourn", "validate", self.experiment]
         words += [] if self.links is None else ["--links", self.links]
         words += [word for text in self.qdiscs or () for word in ("--qdisc", text)]
+        words += [] if self.real == (KERNEL,) else [word for name in self.real for word in ("--backend", name)]
         given: dict[str, Any] = {name: self.options.get(name) for name in _GRID_OPTIONS} | {
             "count": self.count,
             "seed": self.seed,
@@ -128,10 +132,12 @@ def whole(asked: Asked) -> tuple[Asked, ...]:
             options={"cc": cc, "duration": asked.options.get("duration")},
             seed=asked.seed,
             repeats=asked.repeats,
+            real=asked.real,
         )
         for experiment, cc in WHOLE
     )
-    return (*grids, Asked(experiment=RANDOM, seed=asked.seed, count=asked.count, repeats=asked.repeats))
+    drawn = Asked(experiment=RANDOM, seed=asked.seed, count=asked.count, repeats=asked.repeats, real=asked.real)
+    return (*grids, drawn)
 
 
 def cells_of(asked: Asked) -> tuple[Cell, ...]:
@@ -169,8 +175,8 @@ def cells_of(asked: Asked) -> tuple[Cell, ...]:
     )
 
 
-def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> Outcome:
-    """Run what was asked for on both back ends, and judge it.
+def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> tuple[Outcome, ...]:
+    """Run what was asked for on all back ends, and judge it: an outcome for each pair of them.
 
     Parameters
     ----------
@@ -187,7 +193,21 @@ def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> Outcome:
         If a value is refused.
     """
     cells = cells_of(asked)
-    ran = run_both(cells, asked.repeats, run_plan)
+    ran = run_pairs(cells, asked.repeats, run_plan, asked.real)
+    return tuple(_outcome(asked, cells, pair, both, figures=figures) for pair, both in ran.items())
+
+
+def part_names(asked: Asked) -> tuple[str, ...]:
+    """Return the names of the parts of one validation, one for each pair of back ends."""
+    return tuple(_part_name(asked, pair) for pair in pairs_of(asked.real))
+
+
+def _part_name(asked: Asked, pair: Pair) -> str:
+    return asked.name if asked.real == (KERNEL,) else f"{asked.name}, {TITLES[pair[0]]} and {TITLES[pair[1]]}"
+
+
+def _outcome(asked: Asked, cells: Sequence[Cell], pair: Pair, ran: Sequence[Both], *, figures: bool) -> Outcome:
+    name = _part_name(asked, pair)
     rows = judge_all(ran)
     drawn = _figures(asked, ran, rows) if figures else ()
     scenarios = {cell.name: cell.scenario.normalized() for cell in cells}
@@ -195,10 +215,10 @@ def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> Outcome:
     if asked.experiment == RANDOM:
         found = errors_of(rows)
         part = Part(
-            name=asked.name,
+            name=name,
             command=asked.command,
             facts=facts,
-            entries=drawn_entries(asked.name, rows, found, quantiles(found)),
+            entries=drawn_entries(name, rows, found, quantiles(found)),
             scenarios=scenarios,
             worst=[
                 {
@@ -211,7 +231,7 @@ def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> Outcome:
             ],
         )
         return Outcome(part=part, figures=drawn)
-    part = Part(name=asked.name, command=asked.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
+    part = Part(name=name, command=asked.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
     return Outcome(part=part, figures=drawn)
 
 
@@ -235,6 +255,7 @@ def _drawn_cells(asked: Asked) -> tuple[Cell, ...]:
 def _facts(asked: Asked, ran: Sequence[Both]) -> dict[str, str]:
     cells = [both.cell for both in ran]
     durations = list(dict.fromkeys(str(both.kernel[0].record["scenario"]["duration"]) for both in ran))
+    real = ", ".join(TITLES[name] for name in asked.real)
     first = 1 if asked.experiment == RANDOM or asked.seed is None else asked.seed
     if asked.experiment == RANDOM:
         what = {"scenarios": str(len(cells))}
@@ -246,5 +267,5 @@ def _facts(asked: Asked, ran: Sequence[Both]) -> dict[str, str]:
     return {
         **what,
         "measured window": durations[0] if len(durations) == 1 else f"{durations[0]} and others",
-        "runs of a cell": f"kernel {asked.repeats.kernel}, simulator {asked.repeats.sim}; seeds from {first} on",
+        "runs of a cell": f"{real} {asked.repeats.kernel}, simulator {asked.repeats.sim}; seeds from {first} on",
     }

@@ -9,6 +9,7 @@ from typing import Any
 from sojourn import tables
 from sojourn.results import link_words
 from sojourn.validate import bars
+from sojourn.validate.execute import KERNEL, SIM, TITLES
 from sojourn.validate.part import Counts, Entry, Part
 
 #: What a verdict means; the same words in every report.
@@ -76,7 +77,7 @@ def terminal(part: Part) -> str:
     entries = [entry for entry in part.judged if entry["bar_is"] != "below"]
     if entries:
         rows = [[entry["scenario"], entry["title"], *judged_cells(entry)] for entry in entries]
-        blocks.append(tables.text(["scenario", "metric", *_JUDGED_HEADS], rows, left=2))
+        blocks.append(tables.text(["scenario", "metric", *_judged_heads(entries)], rows, left=2))
     if is_drawn(part):
         rows = [quantile_cells(entry) for entry in _quantiles(part)]
         blocks += [tables.text(_QUANTILE_HEADS, rows), _worst(part, tables.text)]
@@ -89,7 +90,7 @@ def judged_cells(entry: Entry) -> list[str]:
     """Return kernel, simulator, ratio, difference, bar and verdict of an entry."""
     digits = entry["digits"]
     sides = [
-        tables.interval(entry[side], entry[f"{side}_low"], entry[f"{side}_high"], digits) for side in ("linux", "sim")
+        tables.interval(entry[side], entry[f"{side}_low"], entry[f"{side}_high"], digits) for side in _sides(entry)
     ]
     if entry["difference"] is None:
         gap = "-"
@@ -110,7 +111,8 @@ def not_judged(part: Part, *, level: int) -> list[str]:
     shown = [entry for entry in part.entries if entry["verdict"] == bars.NOT_JUDGED and entry["bar_is"] is None]
     if not shown:
         return []
-    blocks = [f"{'#' * level} {part.name}: not judged", "Means over the runs, kernel / simulator."]
+    means = " / ".join(TITLES[side] for side in _sides(shown[0]))
+    blocks = [f"{'#' * level} {part.name}: not judged", f"Means over the runs, {means}."]
     for way in ("up", "down", ""):
         of_way = [entry for entry in shown if _direction(entry) == way]
         if of_way:
@@ -121,7 +123,6 @@ def not_judged(part: Part, *, level: int) -> list[str]:
 #: `tables.text` or `tables.markdown`.
 Table = Callable[..., str]
 
-_JUDGED_HEADS = ["kernel", "simulator", "ratio", "difference", "bar", "verdict"]
 _QUANTILE_HEADS = ("relative error", "% [95 % interval]", "bar", "verdict")
 
 
@@ -136,7 +137,7 @@ def _grid(part: Part, level: int) -> list[str]:
         blocks.append(f"{'#' * level} {part.name}: {first['title']}, {first['unit']}")
         blocks.append(f"{counted.agrees} of {counted.cells} within the bar, {counted.surely} surely.")
         rows = [[link_words(entry["link"]), entry["qdisc"], *judged_cells(entry)] for entry in entries]
-        blocks.append(tables.markdown(["link", "qdisc", *_JUDGED_HEADS], rows, left=2))
+        blocks.append(tables.markdown(["link", "qdisc", *_judged_heads(entries)], rows, left=2))
     return blocks
 
 
@@ -190,7 +191,18 @@ def _pair(entry: Entry | None) -> list[str]:
 
 
 def _both_means(entry: Entry) -> str:
-    return " / ".join(tables.number(entry[side], entry["digits"]) for side in ("linux", "sim"))
+    return " / ".join(tables.number(entry[side], entry["digits"]) for side in _sides(entry))
+
+
+def _sides(entry: Entry) -> tuple[str, str]:
+    """Return the back ends of an entry: the one that judges, and the one that is judged."""
+    judged, by = entry.get("pair", (SIM, KERNEL))
+    return by, judged
+
+
+def _judged_heads(entries: Sequence[Entry]) -> list[str]:
+    sides = _sides(entries[0])
+    return [*(TITLES[side] for side in sides), "ratio", "difference", "bar", "verdict"]
 
 
 def _worst(part: Part, table: Table) -> str:

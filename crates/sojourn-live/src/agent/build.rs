@@ -66,6 +66,16 @@ impl Bed {
         Ok(bed)
     }
 
+    /// A bed of namespaces that are there: those of client and server.
+    pub(super) fn of(namespaces: Vec<(String, File)>, client: Ipv4Addr, server: Vec<Ipv4Addr>) -> Self {
+        Self {
+            namespaces,
+            inside: None,
+            client,
+            server,
+        }
+    }
+
     /// The names of all hosts.
     pub(super) fn hosts(&self) -> Vec<String> {
         self.namespaces.iter().map(|(name, _)| name.clone()).collect()

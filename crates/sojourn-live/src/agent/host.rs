@@ -21,7 +21,11 @@ pub fn run(directory: &Path) -> Result<(), AgentError> {
     carry_out(&directory)
 }
 
-fn become_root() -> Result<(), AgentError> {
+/// Makes a user namespace in which this process is root, unless it is root already.
+///
+/// # Errors
+/// If the kernel refuses.
+pub(crate) fn become_root() -> Result<(), AgentError> {
     let (user, group) = (getuid(), getgid());
     if user.is_root() {
         return Ok(());

@@ -8,6 +8,8 @@ use std::net::Ipv4Addr;
 
 /// Format name of [`Job`].
 pub const JOB_FORMAT: &str = "sojourn-job/1";
+/// Format name of [`LiveJob`].
+pub const LIVE_FORMAT: &str = "sojourn-live-job/1";
 /// Format name of [`CheckJob`].
 pub const CHECK_FORMAT: &str = "sojourn-check/1";
 
@@ -32,6 +34,18 @@ pub struct Job {
     pub watch_packets: bool,
 }
 
+/// A run through a bottleneck of ours.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LiveJob {
+    /// [`LIVE_FORMAT`].
+    pub format: String,
+    /// The traffic, and what the bottleneck is.
+    pub load: LoadPlan,
+    /// How long before a packet is due the bottleneck waits awake.
+    pub busy_poll_ns: u64,
+}
+
 /// A question: what the kernel can do.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,6 +61,8 @@ pub struct CheckJob {
 pub enum Task {
     /// A run.
     Run(Box<Job>),
+    /// A run through a bottleneck of ours.
+    Live(Box<LiveJob>),
     /// What the kernel can do.
     Check(CheckJob),
 }
@@ -226,8 +242,13 @@ impl Task {
                 job.validate().map_err(AgentError::Plan)?;
                 Ok(Self::Run(Box::new(job)))
             }
+            LIVE_FORMAT => {
+                let job: LiveJob = serde_json::from_str(text).map_err(wrong)?;
+                validate_load(&job.load).map_err(AgentError::Plan)?;
+                Ok(Self::Live(Box::new(job)))
+            }
             other => Err(AgentError::Plan(format!(
-                "format of the job is {other:?}, but must be {JOB_FORMAT} or {CHECK_FORMAT}"
+                "format of the job is {other:?}, but must be {JOB_FORMAT}, {LIVE_FORMAT} or {CHECK_FORMAT}"
             ))),
         }
     }

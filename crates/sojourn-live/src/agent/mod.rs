@@ -3,7 +3,7 @@
 //! One thread and one event loop serve all hosts of the bed: a socket stays in the namespace it was opened in. So the
 //! order of everything is that of the kernel's events, and a virtual-time kernel gives the same bytes each time.
 
-mod actor;
+pub(crate) mod actor;
 mod build;
 mod bulk;
 mod check;
@@ -13,7 +13,8 @@ pub mod guest;
 pub mod host;
 pub mod icmp;
 pub mod job;
-mod netlink;
+mod live;
+pub(crate) mod netlink;
 pub mod one_way;
 mod pitfalls;
 mod probe;

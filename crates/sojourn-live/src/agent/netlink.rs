@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// `NLM_F_REQUEST`.
-pub(super) const REQUEST: u16 = 1;
+pub(crate) const REQUEST: u16 = 1;
 /// `NLM_F_ACK`.
-pub(super) const ACK: u16 = 4;
+pub(crate) const ACK: u16 = 4;
 /// `NLM_F_ECHO`: the answer comes to this socket, not only to those that listen.
-pub(super) const ECHO: u16 = 8;
+pub(crate) const ECHO: u16 = 8;
 /// `NLM_F_CREATE`.
-pub(super) const CREATE: u16 = 0x400;
+pub(crate) const CREATE: u16 = 0x400;
 /// `NLM_F_EXCL`.
-pub(super) const EXCLUSIVE: u16 = 0x200;
+pub(crate) const EXCLUSIVE: u16 = 0x200;
 
 /// `NLM_F_DUMP`.
 const DUMP: u16 = 0x300;
@@ -39,27 +39,27 @@ const TYPE_FLAGS: u16 = 0xc000;
 const CONTROL: (u16, u8, u16, u16) = (16, 3, 1, 2);
 
 /// A word of 16 bits at an offset.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
 /// A word of 32 bits at an offset.
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
 /// A signed word of 32 bits at an offset.
-pub(super) fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
+pub(crate) fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
 /// A word of 64 bits at an offset.
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }
 
 /// The attributes that fill `bytes`: types without flags, and values. Ends at the first that is damaged.
-pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = u16_at(bytes, 0)? as usize;
         let kind = u16_at(bytes, 2)? & !TYPE_FLAGS;
@@ -70,12 +70,12 @@ pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])>
 }
 
 /// The value of the attribute `kind` among those that fill `bytes`.
-pub(super) fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
+pub(crate) fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
     attributes(bytes).find(|&(k, _)| k == kind).map(|(_, value)| value)
 }
 
 /// Appends an attribute.
-pub(super) fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
+pub(crate) fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
     message.extend_from_slice(&((4 + value.len()) as u16).to_ne_bytes());
     message.extend_from_slice(&kind.to_ne_bytes());
     message.extend_from_slice(value);
@@ -84,7 +84,7 @@ pub(super) fn push_attribute(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
 
 /// A whole message.
 #[must_use]
-pub(super) fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
+pub(crate) fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(HEADER + body.len());
     message.extend_from_slice(&((HEADER + body.len()) as u32).to_ne_bytes());
     message.extend_from_slice(&kind.to_ne_bytes());
@@ -98,7 +98,7 @@ pub(super) fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<
 
 /// An answer of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Answer<'a> {
+pub(crate) struct Answer<'a> {
     /// Its type.
     pub kind: u16,
     /// The number of the request.
@@ -110,7 +110,7 @@ pub(super) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// All answers in a datagram.
-    pub(super) fn all(mut bytes: &'a [u8]) -> impl Iterator<Item = Self> {
+    pub(crate) fn all(mut bytes: &'a [u8]) -> impl Iterator<Item = Self> {
         std::iter::from_fn(move || {
             let length = u32_at(bytes, 0)? as usize;
             let answer = Answer {
@@ -126,7 +126,7 @@ impl<'a> Answer<'a> {
 
     /// `None` if it is no error message; else whether the request succeeded.
     #[must_use]
-    pub(super) fn status(&self) -> Option<io::Result<()>> {
+    pub(crate) fn status(&self) -> Option<io::Result<()>> {
         if self.kind != ERROR {
             return None;
         }
@@ -157,7 +157,7 @@ impl<'a> Answer<'a> {
 
 /// A netlink socket of the namespace in which it was opened.
 #[derive(Debug)]
-pub(super) struct Netlink {
+pub(crate) struct Netlink {
     socket: Socket,
     buffer: Vec<u8>,
     sequence: u32,
@@ -168,7 +168,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(super) fn route() -> io::Result<Self> {
+    pub(crate) fn route() -> io::Result<Self> {
         Self::open(protocols::NETLINK_ROUTE)
     }
 
@@ -176,7 +176,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(super) fn generic() -> io::Result<Self> {
+    pub(crate) fn generic() -> io::Result<Self> {
         Self::open(protocols::NETLINK_GENERIC)
     }
 
@@ -184,7 +184,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(super) fn socket_diagnosis() -> io::Result<Self> {
+    pub(crate) fn socket_diagnosis() -> io::Result<Self> {
         Self::open(protocols::NETLINK_SOCK_DIAG)
     }
 
@@ -204,7 +204,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(super) fn send(&self, messages: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&self, messages: &[u8]) -> io::Result<()> {
         self.socket.send(messages, 0).map(drop)
     }
 
@@ -213,7 +213,7 @@ impl Netlink {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(super) fn receive(&mut self) -> io::Result<impl Iterator<Item = Answer<'_>>> {
+    pub(crate) fn receive(&mut self) -> io::Result<impl Iterator<Item = Answer<'_>>> {
         self.buffer.clear();
         self.socket.recv(&mut self.buffer, 0)?;
         Ok(Answer::all(&self.buffer))
@@ -224,7 +224,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel said.
-    pub(super) fn request(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+    pub(crate) fn request(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
         let sequence = self.next_sequence();
         if message.len() < HEADER {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -249,7 +249,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel said.
-    pub(super) fn dump(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+    pub(crate) fn dump(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
         let sequence = self.next_sequence();
         if message.len() < HEADER {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -270,7 +270,7 @@ impl Netlink {
     }
 
     /// A number that no request of this socket had.
-    pub(super) fn next_sequence(&mut self) -> u32 {
+    pub(crate) fn next_sequence(&mut self) -> u32 {
         self.sequence = self.sequence.wrapping_add(1);
         self.sequence
     }
@@ -278,14 +278,14 @@ impl Netlink {
 
 /// The numbers of generic netlink families.
 #[derive(Debug, Default)]
-pub(super) struct Families(BTreeMap<String, u16>);
+pub(crate) struct Families(BTreeMap<String, u16>);
 
 impl Families {
     /// The number of `name`, asked on `socket` the first time.
     ///
     /// # Errors
     /// If there is no such family.
-    pub(super) fn id(&mut self, name: &str, socket: &mut Netlink) -> Result<u16, AgentError> {
+    pub(crate) fn id(&mut self, name: &str, socket: &mut Netlink) -> Result<u16, AgentError> {
         if let Some(&id) = self.0.get(name) {
             return Ok(id);
         }

@@ -128,6 +128,11 @@ impl Reactor {
         })
     }
 
+    /// The beginning of the measured window, nanoseconds on the monotonic clock.
+    pub(super) const fn begin(&self) -> i64 {
+        self.begin
+    }
+
     /// Lets the actors run: to the end of the measured window, and on until none waits for packets of it.
     ///
     /// # Errors

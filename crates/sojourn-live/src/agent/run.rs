@@ -13,11 +13,11 @@ use super::reactor::Reactor;
 use super::tap::{Tap, Watch};
 use super::udp_rr::UdpRr;
 use super::web::Web;
-use super::{Actor, AgentError, check, pitfalls};
+use super::{Actor, AgentError, check, live, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{
-    DownloadMeasured, FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured, QdiscMeasured,
-    WebMeasured,
+    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured,
+    QdiscMeasured, WebMeasured,
 };
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -41,6 +41,7 @@ const DISCARD: u16 = 9;
 pub fn carry_out(directory: &Path) -> Result<(), AgentError> {
     let result = read(directory).and_then(|task| match task {
         Task::Run(job) => run(&job, directory),
+        Task::Live(job) => live::run(&job, directory),
         Task::Check(job) => check::check(&job, directory),
     });
     if let Err(e) = &result {
@@ -100,7 +101,13 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
         let (up, down) = (Watch::of(&job.bed.watch.up)?, Watch::of(&job.bed.watch.down)?);
         actors.push(Box::new(Tap::new(up, down, plan, Box::new(file))));
     }
-    actors.push(Box::new(Bulk::new(plan)));
+    actors.extend(traffic(plan)?);
+    Ok(actors)
+}
+
+/// The traffic of a plan.
+pub(super) fn traffic(plan: &LoadPlan) -> Result<Vec<Box<dyn Actor>>, AgentError> {
+    let mut actors: Vec<Box<dyn Actor>> = vec![Box::new(Bulk::new(plan))];
     for (i, probe) in plan.probes.iter().enumerate() {
         actors.push(match probe.kind {
             ProbeKind::Icmp { .. } => Box::new(Icmp::new(i, probe, plan)?),
@@ -128,10 +135,19 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     introduce(&mut bed)?;
     let mut actors = actors(job, directory, &mut bed)?;
     let plan = &job.load;
-    let paths = plan.paths.iter().max().copied().unwrap_or(0);
-    let until_begin = signed(plan.lead_ns) + PREPARATION_NS + 2 * signed(paths);
-    let mut reactor = Reactor::new(bed, until_begin, signed(plan.duration_ns))?;
+    let mut reactor = Reactor::new(bed, until_begin(plan), signed(plan.duration_ns))?;
     reactor.run(&mut actors)?;
+    write_measured(directory, &measured_by(&mut actors, plan))
+}
+
+/// From now to the beginning of the measured window.
+pub(super) fn until_begin(plan: &LoadPlan) -> i64 {
+    let paths = plan.paths.iter().max().copied().unwrap_or(0);
+    signed(plan.lead_ns) + PREPARATION_NS + 2 * signed(paths)
+}
+
+/// What the actors of a plan saw.
+pub(super) fn measured_by(actors: &mut [Box<dyn Actor>], plan: &LoadPlan) -> Measured {
     let mut measured = Measured {
         format: MEASURED_FORMAT.into(),
         kernel: kernel(),
@@ -143,10 +159,14 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
         down: QdiscMeasured::default(),
         counters: BTreeMap::new(),
     };
-    for actor in &mut actors {
+    for actor in actors {
         actor.finish(&mut measured);
     }
-    let text = serde_json::to_vec(&measured).map_err(std::io::Error::from);
+    measured
+}
+
+pub(super) fn write_measured(directory: &Path, measured: &Measured) -> Result<(), AgentError> {
+    let text = serde_json::to_vec(measured).map_err(std::io::Error::from);
     write(
         directory,
         "measured.json",

@@ -151,6 +151,27 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         &self.child
     }
 
+    /// Changes the rate and the depth of the bucket, which is full then; what is queued stays.
+    ///
+    /// Source: Linux `sch_tbf.c`, `tbf_change`.
+    ///
+    /// # Errors
+    /// [`ParamError`] as of [`Tbf::new`]; the shaper stays as it was.
+    pub fn set_rate(&mut self, rate: Rate, burst: Bytes) -> Result<(), ParamError> {
+        check_burst(rate, burst)?;
+        self.send_time = SendTime::new(rate);
+        self.max_size = burst;
+        self.buffer = self.send_time.of(burst);
+        self.tokens = self.buffer;
+        Ok(())
+    }
+
+    /// Puts another discipline in the place of the shaped one, which is handed back with what it holds.
+    pub fn replace_child(&mut self, child: Q) -> Q {
+        self.waiting = false;
+        std::mem::replace(&mut self.child, child)
+    }
+
     /// Tokens left at `now` if a packet of `size` were sent, or how long they will not suffice for it.
     #[inline]
     fn tokens_after(&self, size: Bytes, now: Time) -> Result<u64, Duration> {

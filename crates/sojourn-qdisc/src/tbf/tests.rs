@@ -105,3 +105,25 @@ fn red_under_a_shaper_never_learns_that_it_was_idle() {
     alone.put(ms(60_000), 1000, 0);
     assert!(alone.extra("qavg") < 1.0);
 }
+
+#[test]
+fn a_new_rate_holds_from_the_next_packet_and_the_queue_stays() {
+    let mut b = bench("tbf rate 1mbit burst 1514 limit 100000");
+    b.put_many(ms(0), 3, 1514, 0);
+    assert_eq!(b.get(ms(0)), Some(0));
+    let AnyQdisc::Tbf(tbf) = &mut b.q else { panic!("no tbf") };
+    tbf.set_rate(Rate::from_mbit(10), Bytes::new(1514)).unwrap();
+    // The bucket is full, as after `tc qdisc change`; the next frame needs 1.2112 ms.
+    assert_eq!(departures(&mut b, ms(1)), [1_000_000, 2_211_200]);
+    let AnyQdisc::Tbf(tbf) = &mut b.q else { panic!("no tbf") };
+    assert!(tbf.set_rate(Rate::from_bps(1), Bytes::new(1 << 31)).is_err());
+}
+
+#[test]
+fn another_discipline_begins_empty_and_the_old_one_is_handed_back() {
+    let mut b = shaped(Rate::from_mbit(1), 1514, "pfifo");
+    b.put_many(ms(0), 3, 1514, 0);
+    let old = b.q.replace_child(QdiscSpec::parse("fq_codel", None).unwrap().build(1));
+    assert_eq!((old.backlog().packets, b.q.backlog().packets), (3, 0));
+    assert_eq!(b.q.ready_at(ms(1), &mut b.drops), None);
+}

@@ -149,6 +149,17 @@ impl Side<'_> {
                 "a counter, which only rises",
             );
         };
+        if let Some(reasons) = &self.seen.reasons {
+            let mut counted = Counted([0; DropReason::ALL.len()]);
+            for reason in DropReason::OF_A_QDISC {
+                counted.0[reason.index()] = reasons.get(reason.name()).copied().unwrap_or(0);
+            }
+            if counted.total() != total {
+                let rule = format!("{total}, the sum of its drops by reason");
+                return fail(self.field("drops"), counted.total(), rule);
+            }
+            return Ok(counted);
+        }
         let kind = self.bottleneck().qdisc.kind();
         let memory = match kind {
             "fq_codel" => self.rose("drop_overmemory")?,
@@ -215,6 +226,15 @@ impl Side<'_> {
             .iter()
             .map(|(name, value)| (Cow::Owned(name.clone()), *value));
         let mut extra: BTreeMap<Cow<'static, str>, f64> = own.collect();
+        if let Some(late) = &self.seen.lateness {
+            for (name, us) in [
+                ("late_p50_us", late.p50_us),
+                ("late_p99_us", late.p99_us),
+                ("late_max_us", late.max_us),
+            ] {
+                extra.insert(Cow::Borrowed(name), us);
+            }
+        }
         extra.insert(Cow::Borrowed("drops_unmatched"), told as f64 - total as f64);
         Ok((bottleneck(self.scenario, self.direction, &meter, drops, extra), meter))
     }

@@ -2,7 +2,7 @@
 
 use crate::draws;
 use crate::record::assemble::signed_ns;
-use crate::scenario::{BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
+use crate::scenario::{Backend, BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
 use sojourn_bed::{
     BottleneckPlan, DownloadPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan,
     TcpPlan, WebPlan, ports,
@@ -18,7 +18,7 @@ use sojourn_units::Duration;
 ///
 /// # Panics
 /// Never: each RTT that is looked up was put in before.
-pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
+pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioError> {
     for (what, count, most) in [
         ("flows", s.flows.len(), ports::MOST_FLOWS),
         ("probes", s.probes.len(), ports::MOST_PROBES),
@@ -40,8 +40,8 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
         duration_ns: s.duration.as_nanos(),
         interval_ns: s.sample_interval.as_nanos(),
         paths: rtts.iter().map(|rtt| rtt.as_nanos()).collect(),
-        up: bottleneck("qdisc_up", &s.up)?,
-        down: bottleneck("qdisc_down", &s.down)?,
+        up: bottleneck("qdisc_up", &s.up, backend)?,
+        down: bottleneck("qdisc_down", &s.down, backend)?,
         edge_rate_bps: s.edge_rate.map(sojourn_units::Rate::as_bps),
         edge_limit: s.edge_limit,
         tcp: TcpPlan {
@@ -116,7 +116,25 @@ pub fn load_plan(s: &Scenario) -> Result<LoadPlan, ScenarioError> {
     })
 }
 
-fn bottleneck(field: &str, side: &BottleneckScenario) -> Result<BottleneckPlan, ScenarioError> {
+fn bottleneck(field: &str, side: &BottleneckScenario, backend: Backend) -> Result<BottleneckPlan, ScenarioError> {
+    let qdisc = match backend {
+        Backend::Live => QdiscPlan {
+            kind: side.qdisc.kind().to_owned(),
+            text: side.qdisc.to_string(),
+            ..QdiscPlan::default()
+        },
+        Backend::Sim | Backend::Linux => kernel_qdisc(field, side)?,
+    };
+    Ok(BottleneckPlan {
+        rate_bps: side.rate.as_bps(),
+        burst_bytes: side.burst.get(),
+        // Less than 1, so less than 2^32; what is near rounds down.
+        loss: (side.impairment.loss * 2.0f64.powi(32)) as u32,
+        qdisc,
+    })
+}
+
+fn kernel_qdisc(field: &str, side: &BottleneckScenario) -> Result<QdiscPlan, ScenarioError> {
     let told = side.qdisc.clone().for_kernel().kernel_options();
     let told = told.map_err(|error| ScenarioError::because(format!("{field}: {error}")))?;
     let options = told.options.into_iter().map(|(name, value)| {
@@ -127,15 +145,10 @@ fn bottleneck(field: &str, side: &BottleneckScenario) -> Result<BottleneckPlan, 
         };
         (name.to_owned(), value)
     });
-    Ok(BottleneckPlan {
-        rate_bps: side.rate.as_bps(),
-        burst_bytes: side.burst.get(),
-        // Less than 1, so less than 2^32; what is near rounds down.
-        loss: (side.impairment.loss * 2.0f64.powi(32)) as u32,
-        qdisc: QdiscPlan {
-            kind: told.kind.to_owned(),
-            options: options.collect(),
-        },
+    Ok(QdiscPlan {
+        kind: told.kind.to_owned(),
+        options: options.collect(),
+        text: String::new(),
     })
 }
 

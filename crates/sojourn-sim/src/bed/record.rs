@@ -18,14 +18,14 @@ use sojourn_bed::{
 };
 use sojourn_units::{Bytes, Duration};
 
-/// The record of a scenario that a bed ran. `packets` are the watched frames, records of [`sojourn_bed::Watched`].
+/// The record of a scenario that a bed of `backend` ran. `packets` are the watched frames, records of [`sojourn_bed::Watched`].
 ///
 /// It has what the simulator's has; `kernel` and `tcp_counters` besides. Nothing is told of who shares a queue with whom, and
 /// there are no events (0). `cost.wall_s` and `cost.peak_rss_mb` are left to whoever has a clock.
 ///
 /// # Errors
 /// [`MeasuredError`] for a measurement that no bed can have made of this scenario.
-pub fn measured_record(s: &Scenario, m: &Measured, packets: &[u8]) -> Result<Record, MeasuredError> {
+pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[u8]) -> Result<Record, MeasuredError> {
     check(s, m)?;
     let frames = Frames::read(packets, s)?;
     let side = |direction, seen| Side {
@@ -38,7 +38,7 @@ pub fn measured_record(s: &Scenario, m: &Measured, packets: &[u8]) -> Result<Rec
     let mut probes = probes(s, &m.probes);
     probes.add_sojourns(assemble::sojourns(s, &up_meter, &down_meter));
     let facts = Facts {
-        backend: Backend::Linux,
+        backend,
         kernel: Some(KernelRecord {
             release: m.kernel.release.clone(),
             version: m.kernel.version.clone(),

@@ -12,21 +12,30 @@ pub enum Backend {
     /// The simulator.
     #[default]
     Sim,
-    /// A Linux kernel.
+    /// A Linux kernel, its TCP and its disciplines.
     Linux,
+    /// This machine's TCP, and disciplines of ours on its packets.
+    Live,
 }
 
 impl Backend {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Sim, Self::Linux];
+    pub const ALL: [Self; 3] = [Self::Sim, Self::Linux, Self::Live];
 
-    /// `sim` or `linux`.
+    /// `sim`, `linux` or `live`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sim => "sim",
             Self::Linux => "linux",
+            Self::Live => "live",
         }
+    }
+
+    /// Whether hosts have a kernel's TCP.
+    #[must_use]
+    pub const fn has_real_hosts(self) -> bool {
+        matches!(self, Self::Linux | Self::Live)
     }
 }
 
@@ -34,7 +43,7 @@ impl std::str::FromStr for Backend {
     type Err = ScenarioError;
     fn from_str(s: &str) -> Result<Self, ScenarioError> {
         let found = Self::ALL.into_iter().find(|b| b.name() == s);
-        found.ok_or_else(|| ScenarioError(format!("backend is {s:?}, but must be \"sim\" or \"linux\"")))
+        found.ok_or_else(|| ScenarioError(format!("backend is {s:?}, but must be \"sim\", \"linux\" or \"live\"")))
     }
 }
 
@@ -44,9 +53,9 @@ impl std::str::FromStr for Backend {
 /// [`ScenarioError`] for one that it does not have, or cannot be told.
 pub(super) fn discipline(field: &str, discipline: Discipline, backend: Backend) -> Result<Discipline, ScenarioError> {
     match backend {
-        Backend::Sim => {
+        Backend::Sim | Backend::Live => {
             if discipline.modelled().is_none() {
-                return Err(ScenarioError(not_modelled(field, discipline.kind())));
+                return Err(ScenarioError(not_modelled(field, discipline.kind(), backend)));
             }
             Ok(discipline)
         }
@@ -59,9 +68,13 @@ pub(super) fn discipline(field: &str, discipline: Discipline, backend: Backend) 
     }
 }
 
-/// The sentence for a kind that the simulator lacks.
-pub(crate) fn not_modelled(field: &str, kind: &str) -> String {
-    format!("{field} is {kind}, but the simulator has no such discipline: use the linux back end")
+/// The sentence for a kind that a back end with our own disciplines lacks.
+pub(crate) fn not_modelled(field: &str, kind: &str, backend: Backend) -> String {
+    let whose = match backend {
+        Backend::Live => "live back end",
+        Backend::Sim | Backend::Linux => "simulator",
+    };
+    format!("{field} is {kind}, but the {whose} has no such discipline: use the linux back end")
 }
 
 /// Refuses what is not modelled.
@@ -76,47 +89,67 @@ pub(super) fn check_sim(t: &Text) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Refuses what a kernel cannot be asked for.
+/// Refuses what real hosts, and what is between them, cannot be asked for.
 ///
 /// # Errors
 /// [`ScenarioError`]: the field, its value, and why.
-pub(super) fn check_linux(t: &Text, tcp: &TcpParams, delay_tick: Duration) -> Result<(), ScenarioError> {
+pub(super) fn check_real(
+    t: &Text,
+    tcp: &TcpParams,
+    delay_tick: Duration,
+    backend: Backend,
+) -> Result<(), ScenarioError> {
+    let name = backend.name();
     let refuse = |field: &str, value: &dyn std::fmt::Display, why: &str| {
         Err(ScenarioError(format!("{field} is {value}, but {why}: leave it out")))
     };
     if t.wifi.is_some() {
-        return Err(ScenarioError(
-            "wifi is given, but the linux back end has wires only: use the sim back end".to_owned(),
-        ));
+        return Err(ScenarioError(format!(
+            "wifi is given, but the {name} back end has wires only: use the sim back end"
+        )));
     }
     if t.spare_acks {
-        return refuse(
-            "spare_acks",
-            &true,
-            "the linux back end's queues drop what the kernel drops",
-        );
+        let why = match backend {
+            Backend::Live => "the live back end's queues drop what the disciplines drop",
+            Backend::Sim | Backend::Linux => "the linux back end's queues drop what the kernel drops",
+        };
+        return refuse("spare_acks", &true, why);
     }
     if !delay_tick.is_zero() {
-        let why = "the linux back end's delay is the kernel's own, which lets a packet out when it is due";
+        let why = match backend {
+            Backend::Live => "the live back end's delay lets a packet out when it is due",
+            Backend::Sim | Backend::Linux => {
+                "the linux back end's delay is the kernel's own, which lets a packet out when it is due"
+            }
+        };
         return refuse("delay_tick", &t.delay_tick, why);
     }
     for (field, jitter) in [("jitter_up", &t.jitter_up), ("jitter_down", &t.jitter_down)] {
         if let Some(text) = jitter
             && parse_duration(text).is_ok_and(|d| !d.is_zero())
         {
-            let why = "the linux back end's delay cannot vary and keep the order of packets";
-            return refuse(field, text, why);
+            let why = format!("the {name} back end's delay cannot vary and keep the order of packets");
+            return refuse(field, text, &why);
         }
     }
     if tcp.variant != Variant::default() {
-        let why = "the linux back end runs the kernel's own TCP";
-        return refuse("tcp.variant", &tcp.variant.name(), why);
+        let why = format!("the {name} back end runs the kernel's own TCP");
+        return refuse("tcp.variant", &tcp.variant.name(), &why);
     }
     if !tcp.min_rto.as_nanos().is_multiple_of(1_000_000) {
         return Err(ScenarioError(format!(
-            "tcp.min_rto is {}, but must be a whole number of milliseconds on the linux back end, as a route carries it",
+            "tcp.min_rto is {}, but must be a whole number of milliseconds on the {name} back end, as a route carries it",
             t.tcp.min_rto
         )));
+    }
+    if backend == Backend::Live {
+        if let Some(rate) = &t.edge_rate {
+            return refuse("edge_rate", rate, "the live back end has no links but the bottleneck");
+        }
+        if !tcp.hystart {
+            let why = "the live back end runs on this machine's kernel, where HyStart is a setting of all of it";
+            return refuse("tcp.hystart", &false, why);
+        }
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ impl CongestionControl {
     pub(super) fn parse(place: &str, name: &str, backend: Backend) -> Result<Self, ScenarioError> {
         let kernel_only = KERNEL_ONLY.into_iter().find(|only| *only == name);
         match (kernel_only, backend) {
-            (Some(only), Backend::Linux) => Ok(Self::KernelOnly(only)),
+            (Some(only), Backend::Linux | Backend::Live) => Ok(Self::KernelOnly(only)),
             (Some(only), Backend::Sim) => Err(ScenarioError(not_modelled(place, only))),
             (None, _) => name
                 .parse()

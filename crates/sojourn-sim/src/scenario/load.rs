@@ -80,10 +80,11 @@ fn transport(i: usize, f: &FlowText, backend: Backend) -> Result<Transport, Scen
         "udp" => {}
         other => return fail(&field("protocol"), format!("{other:?}"), "\"tcp\" or \"udp\""),
     }
-    if backend == Backend::Linux {
+    if backend.has_real_hosts() {
         return Err(ScenarioError(format!(
-            "{} is \"udp\", but the linux back end has no such flows: use the sim back end",
-            field("protocol")
+            "{} is \"udp\", but the {} back end has no such flows: use the sim back end",
+            field("protocol"),
+            backend.name()
         )));
     }
     for (key, given) in [

@@ -103,7 +103,7 @@ fn frames_that_no_agent_writes_are_refused() {
     let s = scenario(&one_flow());
     let frames = bytes(&[data(1, 100)]);
     let refused = |bytes: &[u8]| {
-        measured_record(&s, &nothing(&s), bytes)
+        measured_record(&s, Backend::Linux, &nothing(&s), bytes)
             .expect_err("damaged")
             .to_string()
     };
@@ -174,7 +174,7 @@ proptest! {
     #[test]
     fn any_bytes_give_a_record_or_a_sentence(bytes in vec(any::<u8>(), 0..200)) {
         let s = hostile_scenario("codel");
-        if let Err(error) = measured_record(&s, &nothing(&s), &bytes) {
+        if let Err(error) = measured_record(&s, Backend::Linux, &nothing(&s), &bytes) {
             prop_assert!(error.to_string().contains("must be"));
         }
     }
@@ -188,7 +188,7 @@ proptest! {
         let mut m = nothing(&s);
         m.up.samples[5].queued = queued;
         with_drops(&mut m, drops, &[]);
-        match measured_record(&s, &m, &bytes(&frames)) {
+        match measured_record(&s, Backend::Linux, &m, &bytes(&frames)) {
             Ok(r) => {
                 let up = &r.bottleneck.up;
                 let dropped = (up.extra["drops_unmatched"] + drops as f64) as usize;
@@ -221,7 +221,7 @@ proptest! {
         let mut leaves = 0;
         replace(&mut json, path, &value, &mut leaves);
         if let Ok(m) = serde_json::from_value::<Measured>(json)
-            && let Err(error) = measured_record(&s, &m, &bytes(&[data(1, 100)]))
+            && let Err(error) = measured_record(&s, Backend::Linux, &m, &bytes(&[data(1, 100)]))
         {
             prop_assert!(error.to_string().contains("must be"), "{error}");
         }

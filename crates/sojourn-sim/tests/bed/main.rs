@@ -95,11 +95,11 @@ fn with_drops(m: &mut Measured, drops: u64, extra: &[(&str, f64)]) {
 }
 
 fn record(s: &Scenario, m: &Measured, frames: &[Watched]) -> Record {
-    measured_record(s, m, &bytes(frames)).expect("a bed can measure this")
+    measured_record(s, Backend::Linux, m, &bytes(frames)).expect("a bed can measure this")
 }
 
 fn error(s: &Scenario, m: &Measured, frames: &[Watched]) -> String {
-    measured_record(s, m, &bytes(frames))
+    measured_record(s, Backend::Linux, m, &bytes(frames))
         .expect_err("no bed can measure this")
         .to_string()
 }

@@ -34,7 +34,11 @@ const TRAFFIC: &str = r#"{"duration": "2s", "lead": "1.5s", "seed": 42, "rtt": "
 
 #[test]
 fn a_bed_starts_its_traffic_when_the_simulator_does() {
-    let plan = load_plan(&Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid")).expect("small");
+    let plan = load_plan(
+        &Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid"),
+        Backend::Linux,
+    )
+    .expect("small");
     let first = First::default();
     let scenario = Scenario::from_json(TRAFFIC).expect("valid");
     // Both ends: each conversation is first seen where it is opened.
@@ -54,7 +58,11 @@ fn a_bed_starts_its_traffic_when_the_simulator_does() {
 
 #[test]
 fn a_plan_says_all_of_a_scenario() {
-    let plan = load_plan(&Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid")).expect("small");
+    let plan = load_plan(
+        &Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid"),
+        Backend::Linux,
+    )
+    .expect("small");
     assert_eq!(plan.paths, [10_000_000, 20_000_000, 30_000_000]);
     assert_eq!(plan.flows.iter().map(|f| f.path).collect::<Vec<_>>(), [0, 2]);
     assert_eq!(plan.web[0].path, 1);
@@ -81,7 +89,7 @@ fn what_tcp_is_to_be_is_passed_on() {
         &json!({"tcp": {"mss": 1000, "initial_window": 3, "receive_window": "100000", "hystart": false,
         "ecn": true, "delayed_ack": false, "min_rto": "1s"}}),
     );
-    let tcp = load_plan(&s).expect("small").tcp;
+    let tcp = load_plan(&s, Backend::Linux).expect("small").tcp;
     assert_eq!(
         serde_json::to_value(tcp).expect("plain"),
         json!({"mss": 1000, "initial_window": 3, "receive_window_bytes": 100_000, "hystart": false, "ecn": true,
@@ -97,7 +105,8 @@ fn a_bed_has_so_many_ports() {
             _ => json!({"name": format!("w{i}"), "objects": [1]}),
         };
         let all: Vec<Value> = (0..n).map(one).collect();
-        load_plan(&scenario(&json!({key: all}))).map_or_else(|e| e.to_string(), |plan| plan.probes.len().to_string())
+        load_plan(&scenario(&json!({key: all})), Backend::Linux)
+            .map_or_else(|e| e.to_string(), |plan| plan.probes.len().to_string())
     };
     assert_eq!(many(5000, "probes"), "5000");
     assert_eq!(
@@ -114,7 +123,7 @@ fn a_bed_has_so_many_ports() {
 #[test]
 fn a_bed_has_the_idle_times_of_the_simulator() {
     let scenario = Scenario::for_backend(TRAFFIC, Backend::Linux).expect("valid");
-    let plan = load_plan(&scenario).expect("small");
+    let plan = load_plan(&scenario, Backend::Linux).expect("small");
     let download = &plan.downloads[0];
     assert_eq!(
         (download.path, download.bytes, download.direction),
@@ -134,7 +143,11 @@ fn a_bed_has_the_idle_times_of_the_simulator() {
 fn a_plan_says_what_befalls_packets_on_a_long_link() {
     let of = |more: &str| {
         let text = format!(r#"{{"duration": "2s"{more}}}"#);
-        load_plan(&Scenario::for_backend(&text, Backend::Linux).expect("valid")).expect("small")
+        load_plan(
+            &Scenario::for_backend(&text, Backend::Linux).expect("valid"),
+            Backend::Linux,
+        )
+        .expect("small")
     };
     let plan = of(
         r#", "edge_rate": "100mbit", "edge_limit": 300, "loss_up": 0.25, "loss_down": 0.999999999999,

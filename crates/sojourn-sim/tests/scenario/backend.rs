@@ -121,6 +121,56 @@ fn metrics_are_off_and_absent_unless_asked_for() {
 }
 
 #[test]
+fn live_has_our_disciplines_with_their_variants() {
+    let cake = json!({"qdisc_up": "cake"});
+    assert_eq!(
+        error(&cake, Backend::Live),
+        "qdisc_up is cake, but the live back end has no such discipline: use the linux back end"
+    );
+    let ours = json!({"qdisc_up": "gbw:codel", "qdisc_down": "fq_codel variant ns2 limit 100"});
+    assert_eq!(canonical(&ours, Backend::Live), canonical(&ours, Backend::Sim));
+    let bbr = json!({"flows": [{"name": "a", "direction": "up", "congestion_control": "bbr"}]});
+    assert!(
+        Scenario::for_backend(&text(&bbr), Backend::Live).is_ok(),
+        "the kernel's TCP has it"
+    );
+}
+
+#[test]
+fn live_refuses_what_it_has_not() {
+    for (more, sentence) in [
+        (
+            json!({"edge_rate": "1gbit"}),
+            "edge_rate is 1gbit, but the live back end has no links but the bottleneck: leave it out",
+        ),
+        (
+            json!({"tcp": {"hystart": false}}),
+            "tcp.hystart is false, but the live back end runs on this machine's kernel, where HyStart is a setting of all \
+             of it: leave it out",
+        ),
+        (
+            json!({"jitter_up": "5ms"}),
+            "jitter_up is 5ms, but the live back end's delay cannot vary and keep the order of packets: leave it out",
+        ),
+        (
+            json!({"delay_tick": "4ms"}),
+            "delay_tick is 4ms, but the live back end's delay lets a packet out when it is due: leave it out",
+        ),
+        (
+            json!({"flows": [{"name": "a", "direction": "up", "protocol": "udp", "rate": "1mbit"}]}),
+            "flows[0].protocol is \"udp\", but the live back end has no such flows: use the sim back end",
+        ),
+        (
+            json!({"spare_acks": true}),
+            "spare_acks is true, but the live back end's queues drop what the disciplines drop: leave it out",
+        ),
+    ] {
+        assert_eq!(error(&more, Backend::Live), sentence);
+        assert!(Scenario::from_json(&text(&more)).is_ok(), "{more}");
+    }
+}
+
+#[test]
 fn a_back_end_has_a_name() {
     for backend in Backend::ALL {
         assert_eq!(backend.name().parse(), Ok(backend));
@@ -128,6 +178,6 @@ fn a_back_end_has_a_name() {
     let unknown: Result<Backend, _> = "ns3".parse();
     assert_eq!(
         unknown.expect_err("unknown").to_string(),
-        "backend is \"ns3\", but must be \"sim\" or \"linux\""
+        "backend is \"ns3\", but must be \"sim\", \"linux\" or \"live\""
     );
 }

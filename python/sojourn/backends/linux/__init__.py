@@ -40,6 +40,7 @@ class LinuxBackend:
     kernel: Kernel
 
     name = "linux"
+    shares_a_clock = False
 
     @classmethod
     def here(cls) -> LinuxBackend:

@@ -91,19 +91,23 @@ def agent_identity() -> str:
         raise SojournError(message) from error
 
 
-def carry_out(job: dict[str, Any], kernel: Kernel, *, seed: int, bound_s: float) -> Answer:
+def carry_out(
+    job: dict[str, Any], kernel: Kernel | None, *, seed: int, bound_s: float, backend: str = "linux"
+) -> Answer:
     """Run a job on a kernel, and return what it left.
 
     Parameters
     ----------
     job
-        What the agent is to do, format `sojourn-job/1`.
+        What the agent is to do, format `sojourn-job/1` or `sojourn-live-job/1`.
     kernel
-        Where.
+        Where; `None` for this machine's own.
     seed
         Of a guest's random numbers.
     bound_s
         How long it may take, in this machine's seconds.
+    backend
+        What it is for: the word in an error.
 
     Raises
     ------
@@ -111,6 +115,7 @@ def carry_out(job: dict[str, Any], kernel: Kernel, *, seed: int, bound_s: float)
         If the kernel or the agent fails, or takes longer.
     """
     program = agent()
+    what = "guest" if backend == "linux" else "run"
     with _folder() as folder:
         (folder / "job.json").write_text(json.dumps(job))
         command = _command(kernel, program, folder, seed)
@@ -118,23 +123,23 @@ def carry_out(job: dict[str, Any], kernel: Kernel, *, seed: int, bound_s: float)
         with suppress(OSError):
             why = (folder / "error.txt").read_text(errors="replace").strip()
             if why:
-                message = f"the linux back end failed: {why}"
+                message = f"the {backend} back end failed: {why}"
                 raise SojournError(message)
         if status == _EXIT_TOO_LONG:
-            message = f"the guest was ended, because it had not finished after {bound_s:.0f} s{last}"
+            message = f"the {what} was ended, because it had not finished after {bound_s:.0f} s{last}"
             raise SojournError(message)
         try:
             measured = (folder / "measured.json").read_text()
             packets = folder / "packets.bin"
             seen = packets.read_bytes() if packets.exists() else b""
         except OSError as error:
-            message = f"the guest ended with status {status} and left no measurement{last}"
+            message = f"the {what} ended with status {status} and left no measurement{last}"
             raise SojournError(message) from error
         return Answer(measured=measured, packets=seen, wall_s=wall_s, peak_rss_mb=peak)
 
 
-def _command(kernel: Kernel, program: Path, folder: Path, seed: int) -> list[str]:
-    if kernel.kind == "host":
+def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int) -> list[str]:
+    if kernel is None or kernel.kind == "host":
         return [str(program), "run", str(folder)]
     shutil.copy(program, folder / "init")
     words = [

@@ -5,33 +5,33 @@ use sojourn_bed::{Conversation, LoadPlan, ports};
 use std::ops::Range;
 
 /// So much of a frame is looked at: Ethernet 14, IPv4 20 and TCP 60 bytes fit.
-pub(super) const SNAP: usize = 96;
+pub(in crate::agent) const SNAP: usize = 96;
 
 /// What a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Parsed {
+pub(in crate::agent) struct Parsed {
     /// The same at both sides of a router, and different for any two frames that are in a queue together.
-    pub(super) key: u64,
-    pub(super) conversation: Conversation,
+    pub(in crate::agent) key: u64,
+    pub(in crate::agent) conversation: Conversation,
     /// A TCP segment with payload.
-    pub(super) data: bool,
+    pub(in crate::agent) data: bool,
     /// A TCP segment with SYN set.
-    pub(super) syn: bool,
+    pub(in crate::agent) syn: bool,
     /// Congestion experienced.
-    pub(super) marked: bool,
+    pub(in crate::agent) marked: bool,
 }
 
 /// How many conversations of each sort the plan has.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    pub(super) flows: usize,
-    pub(super) probes: usize,
-    pub(super) web: usize,
-    pub(super) downloads: usize,
+pub(in crate::agent) struct Known {
+    pub(in crate::agent) flows: usize,
+    pub(in crate::agent) probes: usize,
+    pub(in crate::agent) web: usize,
+    pub(in crate::agent) downloads: usize,
 }
 
 impl Known {
-    pub(super) fn of(load: &LoadPlan) -> Self {
+    pub(in crate::agent) fn of(load: &LoadPlan) -> Self {
         Self {
             flows: load.flows.len(),
             probes: load.probes.len(),
@@ -79,6 +79,11 @@ impl Fnv {
     }
 }
 
+/// As [`parse`], of an IP packet without a link-layer header.
+pub(in crate::agent) fn parse_ip(packet: &[u8], known: &Known) -> Parsed {
+    parse_sliced(LaxSlicedPacket::from_ip(packet).ok().as_ref(), packet, known)
+}
+
 /// Reads a frame of which only the first [`SNAP`] bytes may be there. Answers something for any bytes.
 ///
 /// The key leaves out what a router changes (addresses of Ethernet, type of service with its mark, time to live, header
@@ -90,7 +95,13 @@ impl Fnv {
 /// The identification is left out of ICMP messages, packets of probes and answers to look-ups, which are numbered in their
 /// payload: what the kernel and unconnected sockets put there differs even between two runs of a virtual-time kernel with
 /// one seed, and the records of a run are to be the same bytes each time.
-pub(super) fn parse(frame: &[u8], known: &Known) -> Parsed {
+pub(in crate::agent) fn parse(frame: &[u8], known: &Known) -> Parsed {
+    let unknown = frame.get(12..).unwrap_or(frame);
+    parse_sliced(LaxSlicedPacket::from_ethernet(frame).ok().as_ref(), unknown, known)
+}
+
+/// Reads a packet; `unknown` stands for it if it is no IPv4.
+fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Known) -> Parsed {
     let mut parsed = Parsed {
         key: 0,
         conversation: Conversation::Other,
@@ -99,9 +110,8 @@ pub(super) fn parse(frame: &[u8], known: &Known) -> Parsed {
         marked: false,
     };
     let mut key = Fnv::new();
-    let packet = LaxSlicedPacket::from_ethernet(frame).ok();
-    let Some(LaxNetSlice::Ipv4(ip)) = packet.as_ref().and_then(|p| p.net.as_ref()) else {
-        key.eat(frame.get(12..).unwrap_or(frame));
+    let Some(LaxNetSlice::Ipv4(ip)) = packet.and_then(|p| p.net.as_ref()) else {
+        key.eat(unknown);
         parsed.key = key.0;
         return parsed;
     };
@@ -111,7 +121,7 @@ pub(super) fn parse(frame: &[u8], known: &Known) -> Parsed {
     key.eat(&[header.protocol().0]);
     parsed.marked = header.ecn().value() == 3;
     let mut identified = true;
-    match packet.as_ref().and_then(|p| p.transport.as_ref()) {
+    match packet.and_then(|p| p.transport.as_ref()) {
         Some(TransportSlice::Tcp(tcp)) => {
             let bytes = tcp.header_slice();
             key.eat(&bytes[..16]);

@@ -12,7 +12,7 @@
 //! `nix` is used because it wraps `recvmmsg` and the kernel's time stamps safely. `rustix` knows neither, and `socket2` gives
 //! control messages as memory that only `unsafe` code may read.
 
-mod frame;
+pub(super) mod frame;
 
 use super::actor::{Actor, AgentError, Host, World};
 use super::job::Bottleneck;

@@ -1,0 +1,351 @@
+//! `sojournd bottleneck`.
+
+use super::control::{self, Control};
+use super::ends::{End, EndPlan};
+use super::engine::{self, Handle, Options, monotonic_ns};
+use super::programs::{Program, end_orphans, exit_code};
+use super::settings::{Settings, Share, default_burst};
+use super::stats::Report;
+use super::way::Way;
+use crate::agent::AgentError;
+use crate::agent::host::become_root;
+use clap::{Args, Subcommand};
+use rustix::process::set_child_subreaper;
+use sojourn_qdisc::QdiscSpec;
+use sojourn_units::{Duration, parse_bytes, parse_duration, parse_rate};
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::os::fd::AsRawFd as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Addresses of client and server.
+const CLIENT: &str = "10.0.0.1";
+const SERVER: &str = "10.0.0.2";
+const CLIENT_6: &str = "fd00:50::1";
+const SERVER_6: &str = "fd00:50::2";
+
+/// Two hosts of network namespaces, joined by a bottleneck in user space.
+///
+/// Each direction has a shaper, a queue discipline of Sojourn's, a constant delay and random loss. COMMAND runs in the
+/// client; the server is 10.0.0.2 or fd00:50::2 (SOJOURN_SERVER, SOJOURN_SERVER6), the client 10.0.0.1 or fd00:50::1.
+/// Nothing of this machine's network is touched: root's rights are those of a user namespace, and everything is gone when
+/// the program ends. Without COMMAND it runs until Ctrl-C, and says how to get into the hosts.
+///
+///   sojournd bottleneck --rate 10mbit --delay 25ms --qdisc fq_codel --server 'iperf3 -s' -- iperf3 -c 10.0.0.2
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Rate of both directions, such as 10mbit.
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    /// Rate from client to server.
+    #[arg(long, value_name = "RATE")]
+    up: Option<String>,
+    /// Rate from server to client.
+    #[arg(long, value_name = "RATE")]
+    down: Option<String>,
+    /// Delay of each direction: half of the base round-trip time.
+    #[arg(long, value_name = "TIME", default_value = "0ms")]
+    delay: String,
+    /// Share of packets lost behind the queue, in each direction, such as 0.1%.
+    #[arg(long, value_name = "PERCENT", default_value = "0%")]
+    loss: String,
+    /// Discipline of both directions: what follows `tc qdisc add dev X root`, or a preset.
+    #[arg(long, value_name = "TEXT", default_value = "fq_codel")]
+    qdisc: String,
+    /// Discipline from client to server.
+    #[arg(long, value_name = "TEXT")]
+    qdisc_up: Option<String>,
+    /// Discipline from server to client.
+    #[arg(long, value_name = "TEXT")]
+    qdisc_down: Option<String>,
+    /// Depth of the shapers' buckets (default: one packet of the largest size).
+    #[arg(long, value_name = "BYTES")]
+    burst: Option<String>,
+    /// Largest IP packet, bytes, 1280 to 65535.
+    #[arg(long, value_name = "BYTES", default_value_t = 1500)]
+    mtu: u32,
+    /// Bytes that the link adds to each packet; 14 as an Ethernet interface counts. At most 1000.
+    #[arg(long, value_name = "BYTES", default_value_t = 14)]
+    overhead: u32,
+    /// Wait awake for so long before a packet is due: more punctual, and costs processor time. At most 10ms.
+    #[arg(long, value_name = "TIME", default_value = "0us")]
+    busy_poll: String,
+    /// Seed of the loss and of disciplines that draw.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Command line of a server, run by /bin/sh in the server host; COMMAND waits until it listens.
+    #[arg(long, value_name = "COMMAND")]
+    server: Option<String>,
+    /// Print at the end what `tc -s qdisc` would, on standard error.
+    #[arg(long)]
+    stats: bool,
+    /// Write at the end what it did to FILE, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Control socket of this bottleneck (default: sojournd-bottleneck.sock in XDG_RUNTIME_DIR or /tmp/sojourn-UID).
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+    /// What runs in the client; the exit status is its own.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Change a running bottleneck: KEY is rate, burst, qdisc, delay or loss, with up. or down. before it for one direction.
+    Set {
+        /// What is changed, such as up.rate.
+        key: String,
+        /// Its new value, such as 5mbit.
+        #[arg(required = true)]
+        value: Vec<String>,
+        /// Its control socket.
+        #[arg(long, value_name = "SOCKET")]
+        control: Option<PathBuf>,
+    },
+    /// Print what a running bottleneck did so far, as `tc -s qdisc` does.
+    Show {
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+        /// Its control socket.
+        #[arg(long, value_name = "SOCKET")]
+        control: Option<PathBuf>,
+    },
+    /// End a running bottleneck.
+    Stop {
+        /// Its control socket.
+        #[arg(long, value_name = "SOCKET")]
+        control: Option<PathBuf>,
+    },
+}
+
+/// Why it ended early: one sentence, and the exit status: 2 for bad input, 1 for anything else.
+#[derive(Debug)]
+struct Failure {
+    sentence: String,
+    status: u8,
+}
+
+impl Failure {
+    fn input(sentence: impl Into<String>) -> Self {
+        Self {
+            sentence: sentence.into(),
+            status: 2,
+        }
+    }
+
+    fn run(error: impl std::fmt::Display) -> Self {
+        Self {
+            sentence: error.to_string(),
+            status: 1,
+        }
+    }
+}
+
+/// Carries it out; gives the exit status, and says on standard error what went wrong.
+#[must_use]
+pub fn run(arguments: &Arguments) -> ExitCode {
+    match carry_out(arguments) {
+        Ok(status) => ExitCode::from(status),
+        Err(failure) => {
+            eprintln!("sojournd: {}", failure.sentence);
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+fn carry_out(arguments: &Arguments) -> Result<u8, Failure> {
+    let ask = |control: &Option<PathBuf>, line: &str| {
+        let path = control.clone().unwrap_or_else(control::default_path);
+        let answer = control::ask(&path, line).map_err(Failure::run)?;
+        print!("{answer}");
+        Ok(0)
+    };
+    match &arguments.action {
+        Some(Action::Set { key, value, control }) => ask(control, &format!("set {key} {}", value.join(" "))),
+        Some(Action::Show { json, control }) => ask(control, if *json { "show json" } else { "show" }),
+        Some(Action::Stop { control }) => ask(control, "stop"),
+        None => bottleneck(arguments),
+    }
+}
+
+/// What was asked for, read and checked.
+struct Asked {
+    settings: [Settings; 2],
+    options: Options,
+}
+
+impl Asked {
+    fn read(a: &Arguments) -> Result<Self, String> {
+        for (field, value, least, most) in [("mtu", a.mtu, 1280, 65_535), ("overhead", a.overhead, 0, 1_000)] {
+            if !(least..=most).contains(&value) {
+                return Err(format!("{field} is {value}, but must be {least} to {most} bytes"));
+            }
+        }
+        let largest = default_burst(a.mtu, a.overhead);
+        let busy_poll = parse_duration(&a.busy_poll).map_err(|e| format!("busy-poll: {e}"))?;
+        if busy_poll > Duration::from_millis(10) {
+            return Err(format!("busy-poll is {busy_poll}, but must be at most 10ms"));
+        }
+        let burst = a.burst.as_deref().map(parse_bytes).transpose();
+        let burst = burst.map_err(|e| format!("burst: {e}"))?.unwrap_or(largest);
+        let delay = parse_duration(&a.delay).map_err(|e| format!("delay: {e}"))?;
+        let loss = Share::parse(&a.loss)?;
+        let one = |name: &str, of_it: Option<&String>, qdisc: Option<&String>| {
+            let text = of_it.or(a.rate.as_ref());
+            let text = text.ok_or_else(|| format!("{name} is not given: give --rate, or --up and --down"))?;
+            let field = if of_it.is_some() { name } else { "rate" };
+            let rate = parse_rate(text).map_err(|e| format!("{field}: {e}"))?;
+            let qdisc = qdisc.unwrap_or(&a.qdisc);
+            let settings = Settings {
+                rate,
+                burst,
+                qdisc: QdiscSpec::parse(qdisc, Some(rate)).map_err(|e| format!("qdisc: {e}"))?,
+                delay,
+                loss,
+            };
+            settings.check(largest).map(|()| settings)
+        };
+        Ok(Self {
+            settings: [
+                one("up", a.up.as_ref(), a.qdisc_up.as_ref())?,
+                one("down", a.down.as_ref(), a.qdisc_down.as_ref())?,
+            ],
+            options: Options {
+                overhead: a.overhead,
+                largest,
+                busy_poll,
+                key: sojourn_units::Stream::derive_seed(a.seed, "flow hash"),
+            },
+        })
+    }
+}
+
+fn plan_of(host: &str, device: &str, addresses: [&str; 2], mtu: u32) -> EndPlan {
+    let with_prefix = |(text, prefix): (&str, u8)| {
+        let ip: IpAddr = text.parse().expect("the addresses are constants, and right");
+        (ip, prefix)
+    };
+    EndPlan {
+        host: host.into(),
+        device: device.into(),
+        mtu,
+        addresses: [(addresses[0], 24), (addresses[1], 64)].map(with_prefix).to_vec(),
+        default_route: None,
+        // ping need not have the right to open raw sockets.
+        sysctls: vec![("net/ipv4/ping_group_range".into(), "0 0".into())],
+    }
+}
+
+fn bottleneck(a: &Arguments) -> Result<u8, Failure> {
+    let asked = Asked::read(a).map_err(Failure::input)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+    ] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(Failure::run)?;
+    }
+    let path = a.control.clone().unwrap_or_else(control::default_path);
+    let mut control = Control::open(&path).map_err(Failure::run)?;
+    become_root().map_err(Failure::run)?;
+    set_child_subreaper(Some(rustix::process::getpid())).map_err(Failure::run)?;
+    let client = End::make(&plan_of("client", "c0", [CLIENT, CLIENT_6], a.mtu)).map_err(Failure::run)?;
+    let server = End::make(&plan_of("server", "s0", [SERVER, SERVER_6], a.mtu)).map_err(Failure::run)?;
+    let handle = start(asked, a.seed, &client, &server).map_err(Failure::run)?;
+    control
+        .serve(handle.remote(), Arc::clone(&stop))
+        .map_err(Failure::run)?;
+    let stopped = || stop.load(Ordering::Relaxed) || handle.has_ended();
+    let ended = programs(a, &client, &server, &stopped);
+    end_orphans();
+    let report = handle
+        .stop()
+        .map_err(|e| Failure::run(format!("the bottleneck failed: {e}")))?
+        .report;
+    let status = ended.map_err(Failure::run)?;
+    tell(a, &report)?;
+    Ok(status)
+}
+
+fn start(asked: Asked, seed: u64, client: &End, server: &End) -> Result<Handle<()>, AgentError> {
+    let failed = |e: &dyn std::fmt::Display| AgentError::Plan(e.to_string());
+    let [up, down] = asked.settings;
+    let ways = [
+        Way::new(up, seed, "up").map_err(|e| failed(&e))?,
+        Way::new(down, seed, "down").map_err(|e| failed(&e))?,
+    ];
+    let devices = [client.device()?, server.device()?];
+    engine::start(ways, [(), ()], devices, asked.options, monotonic_ns())
+        .map_err(AgentError::io("cannot start the bottleneck"))
+}
+
+/// Runs server and command to the command's end; without a command, until told to stop. Gives the exit status.
+fn programs(a: &Arguments, client: &End, server: &End, stopped: &dyn Fn() -> bool) -> Result<u8, AgentError> {
+    let environment = [
+        ("SOJOURN_CLIENT", CLIENT.to_owned()),
+        ("SOJOURN_SERVER", SERVER.to_owned()),
+        ("SOJOURN_CLIENT6", CLIENT_6.to_owned()),
+        ("SOJOURN_SERVER6", SERVER_6.to_owned()),
+    ];
+    let mut serving = match &a.server {
+        Some(line) => {
+            let mut program = Program::server(line, server, &environment)?;
+            if let Err(e) = program.wait_until_it_listens(server) {
+                program.end();
+                return Err(e);
+            }
+            Some(program)
+        }
+        None => None,
+    };
+    let ended = if a.command.is_empty() {
+        say_how_to_enter(client, server);
+        while !stopped() {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        Ok(0)
+    } else {
+        Program::command(&a.command, client, &environment).and_then(|mut program| {
+            let status = program.wait(stopped);
+            status
+                .map(exit_code)
+                .map_err(AgentError::io("cannot wait for the command"))
+        })
+    };
+    if let Some(program) = &mut serving {
+        program.end();
+    }
+    ended
+}
+
+fn say_how_to_enter(client: &End, server: &End) {
+    let pid = std::process::id();
+    eprintln!("client {CLIENT} {CLIENT_6}, server {SERVER} {SERVER_6}; Ctrl-C ends it. A shell in a host:");
+    for (name, host) in [("client", client), ("server", server)] {
+        eprintln!(
+            "  {name}: nsenter --user=/proc/{pid}/ns/user --preserve-credentials --net=/proc/{pid}/fd/{} bash",
+            host.namespace.as_raw_fd()
+        );
+    }
+}
+
+fn tell(a: &Arguments, report: &Report) -> Result<(), Failure> {
+    if a.stats {
+        eprint!("{}", report.text());
+    }
+    eprint!("{}", report.timing());
+    if let Some(path) = &a.json {
+        std::fs::write(path, report.json() + "\n")
+            .map_err(|e| Failure::run(format!("{} cannot be written: {e}", path.display())))?;
+    }
+    Ok(())
+}

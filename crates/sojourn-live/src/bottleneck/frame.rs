@@ -1,0 +1,182 @@
+//! A packet of the real world in a queue discipline: its size, its flow and its ECN field.
+
+#[cfg(test)]
+mod tests;
+
+use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use sojourn_qdisc::Packet;
+use sojourn_units::Bytes;
+use std::hash::{DefaultHasher, Hasher};
+use std::net::IpAddr;
+
+/// An IP packet as it came out of a TUN device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    bytes: Vec<u8>,
+    /// What the link adds to each packet.
+    overhead: u32,
+    hash: u32,
+}
+
+/// What the ECN field of an IP header says (RFC 3168 section 5).
+const NOT_ECT: u8 = 0;
+const CE: u8 = 3;
+
+impl Frame {
+    /// The packet `bytes`, which takes `overhead` bytes more on the link; `key` is the secret of the flow hash.
+    ///
+    /// `None` if a router would not forward it: it is no IPv4 or IPv6, or its destination is a link's own (multicast,
+    /// broadcast, or an IPv6 link-local address).
+    ///
+    /// # Errors
+    /// Hands the bytes back, so that their memory is used again.
+    pub fn new(bytes: Vec<u8>, overhead: u32, key: u64) -> Result<Self, Vec<u8>> {
+        match flow_hash(&bytes, key) {
+            Some(hash) => Ok(Self { bytes, overhead, hash }),
+            None => Err(bytes),
+        }
+    }
+
+    /// The packet, from its IP header on.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The packet's memory.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Whether it is from or to `address`.
+    #[must_use]
+    pub fn has_address(&self, address: IpAddr) -> bool {
+        let is = |wanted: &[u8], from: usize| {
+            let ends = [from, from + wanted.len()];
+            ends.iter()
+                .any(|&at| self.bytes.get(at..at + wanted.len()) == Some(wanted))
+        };
+        match address {
+            IpAddr::V4(v4) => self.version() == 4 && is(&v4.octets(), 12),
+            IpAddr::V6(v6) => self.version() == 6 && is(&v6.octets(), 8),
+        }
+    }
+
+    /// The ECN field.
+    fn ecn(&self) -> u8 {
+        match self.version() {
+            4 => self.bytes[1] & 3,
+            _ => self.bytes[1] >> 4 & 3,
+        }
+    }
+
+    fn version(&self) -> u8 {
+        self.bytes[0] >> 4
+    }
+
+    /// Writes an ECN field other than the present one.
+    fn set_ecn(&mut self, ecn: u8) {
+        if self.version() == 4 {
+            // Both are the first 16 bits of the header, in network order.
+            let old = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
+            self.bytes[1] = self.bytes[1] & !3 | ecn;
+            let new = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
+            let checksum = u16::from_be_bytes([self.bytes[10], self.bytes[11]]);
+            self.bytes[10..12].copy_from_slice(&updated(checksum, old, new).to_be_bytes());
+        } else {
+            self.bytes[1] = self.bytes[1] & !0x30 | ecn << 4;
+        }
+    }
+}
+
+/// The checksum of a header in which the word `old` became `new`. Source: RFC 1624 section 3, equation 3.
+fn updated(checksum: u16, old: u16, new: u16) -> u16 {
+    let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) as u16 + (folded >> 16) as u16)
+}
+
+impl Packet for Frame {
+    fn size(&self) -> Bytes {
+        Bytes::new(self.bytes.len() as u64 + u64::from(self.overhead))
+    }
+
+    fn flow_hash(&self) -> u32 {
+        self.hash
+    }
+
+    /// Source: RFC 3168 section 5; one that is marked already stays so, and counts as marked (Linux `INET_ECN_set_ce`).
+    fn mark_ce(&mut self) -> bool {
+        match self.ecn() {
+            NOT_ECT => false,
+            CE => true,
+            _ => {
+                self.set_ecn(CE);
+                true
+            }
+        }
+    }
+
+    /// Source: Linux `ip_tos2prio` and the default priority map of `pfifo_fast`, as tc-prio(8) prints them: the four bits
+    /// of the old type of service below the lowest are not looked at. A router gives IPv6 no priority.
+    fn band(&self) -> u8 {
+        if self.version() != 4 {
+            return 1;
+        }
+        match self.bytes[1] >> 1 & 0xf {
+            4..=7 => 2,
+            8..=11 => 0,
+            _ => 1,
+        }
+    }
+}
+
+/// Addresses, protocol and ports (of an echo its identifier), hashed with a secret, as Linux's disciplines do with
+/// `skb_get_hash_perturb`, so that nobody can choose flows that collide. All fragments of a packet have one hash: that of
+/// addresses and protocol.
+fn flow_hash(bytes: &[u8], key: u64) -> Option<u32> {
+    let packet = LaxSlicedPacket::from_ip(bytes).ok()?;
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u64(key);
+    match packet.net.as_ref()? {
+        LaxNetSlice::Ipv4(ip) => {
+            let header = ip.header();
+            let to = header.destination_addr();
+            if to.is_multicast() || to.is_broadcast() {
+                return None;
+            }
+            hasher.write(&header.source());
+            hasher.write(&header.destination());
+            hasher.write_u8(header.protocol().0);
+        }
+        LaxNetSlice::Ipv6(ip) => {
+            let header = ip.header();
+            let to = header.destination_addr();
+            if to.is_multicast() || to.is_unicast_link_local() {
+                return None;
+            }
+            hasher.write(&header.source());
+            hasher.write(&header.destination());
+            hasher.write_u8(ip.payload().ip_number.0);
+        }
+        LaxNetSlice::Arp(_) => return None,
+    }
+    let ports = match packet.transport.as_ref() {
+        Some(TransportSlice::Tcp(tcp)) => (tcp.source_port(), tcp.destination_port()),
+        Some(TransportSlice::Udp(udp)) => (udp.source_port(), udp.destination_port()),
+        Some(TransportSlice::Icmpv4(icmp)) => match icmp.icmp_type() {
+            Icmpv4Type::EchoRequest(echo) | Icmpv4Type::EchoReply(echo) => (echo.id, echo.id),
+            _ => (0, 0),
+        },
+        Some(TransportSlice::Icmpv6(icmp)) => match icmp.icmp_type() {
+            Icmpv6Type::EchoRequest(echo) | Icmpv6Type::EchoReply(echo) => (echo.id, echo.id),
+            _ => (0, 0),
+        },
+        Some(TransportSlice::Igmp(_)) | None => (0, 0),
+    };
+    hasher.write_u16(ports.0);
+    hasher.write_u16(ports.1);
+    let hash = hasher.finish();
+    Some((hash ^ hash >> 32) as u32)
+}

@@ -1,0 +1,276 @@
+//! `sojournd flush`.
+
+use super::config::{Config, Override};
+use super::line::Detail;
+use super::pipeline::Pipeline;
+use super::read;
+use clap::Args;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use toml::Value;
+
+/// Watches TCP for standing queues, and overflows them with short bursts. It only watches unless told otherwise.
+///
+/// Decisions go to standard output as lines of JSON, the log to standard error. The exit status is 0, 1 if it could not be done,
+/// and 2 if the configuration cannot be used. SIGHUP reads the configuration again, SIGUSR1 switches flushing off for good.
+#[derive(Args, Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "one field an option")]
+pub struct Arguments {
+    /// Configuration in TOML; options below are laid over it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print what would have been done with this capture (pcap or pcapng; - for standard input), and send nothing
+    #[arg(long, value_name = "FILE")]
+    read: Option<PathBuf>,
+    /// Watch this network interface
+    #[arg(long, short, value_name = "NAME", conflicts_with = "read")]
+    interface: Option<String>,
+    /// Let the interface receive what is not meant for this machine
+    #[arg(long)]
+    promiscuous: bool,
+    /// Send flushes, as far as the gate permits; without it nothing is ever sent
+    #[arg(long)]
+    active: bool,
+    /// Prefix of destinations that may be flushed (again for more); nothing is sent to others
+    #[arg(long, value_name = "PREFIX")]
+    allow: Vec<String>,
+    /// Parameters of the core: as_written, as_described or adaptive (default)
+    #[arg(long, value_name = "PRESET")]
+    flusher: Option<String>,
+    /// Most bytes sent in any 60 seconds (default 3000000)
+    #[arg(long, value_name = "BYTES")]
+    bytes_per_minute: Option<String>,
+    /// Most bytes of one flush (default 600000)
+    #[arg(long, value_name = "BYTES")]
+    bytes_per_flush: Option<String>,
+    /// Largest flush as a multiple of throughput x largest RTT, as measured (default 2, at most 4)
+    #[arg(long, value_name = "FACTOR")]
+    bdp_multiple: Option<String>,
+    /// Refuse what was computed from a longer RTT than this (default 5s)
+    #[arg(long, value_name = "TIME")]
+    max_rtt: Option<String>,
+    /// How long a destination is left alone after a flush (default 1s); doubled each time that it did not help
+    #[arg(long, value_name = "TIME")]
+    cool_down: Option<String>,
+    /// How long that may become (default 600s)
+    #[arg(long, value_name = "TIME")]
+    max_cool_down: Option<String>,
+    /// Send nothing while this file exists
+    #[arg(long, value_name = "FILE")]
+    kill_file: Option<PathBuf>,
+    /// UDP port of the destinations (default 9, discard)
+    #[arg(long, value_name = "PORT")]
+    port: Option<String>,
+    /// Take this user's identity once everything is open; CAP_NET_RAW is kept
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// What lines there are: decisions (default), flows or all
+    #[arg(long, value_name = "DETAIL")]
+    events: Option<Detail>,
+    /// Write the decisions here
+    #[arg(long, value_name = "FILE")]
+    decisions: Option<PathBuf>,
+    /// Add the log to this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Serve metrics for Prometheus on this loopback address, at /metrics
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<String>,
+    /// Write what is captured here as well (pcap, nanoseconds)
+    #[arg(long, value_name = "FILE", conflicts_with = "read")]
+    write: Option<PathBuf>,
+    /// Show flows and decisions on the terminal; decisions go to --decisions only
+    #[arg(long, conflicts_with = "read")]
+    watch: bool,
+    /// Overwrite files of --decisions and --write
+    #[arg(long)]
+    force: bool,
+}
+
+/// Why it ended otherwise than well.
+enum Failure {
+    /// Exit status 1.
+    Failed(String),
+    /// Exit status 2.
+    Usage(String),
+}
+
+/// Runs the command.
+#[must_use]
+pub fn run(arguments: &Arguments) -> ExitCode {
+    let (what, status) = match arguments.carry_out() {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Failed(what)) => (what, 1),
+        Err(Failure::Usage(what)) => (what, 2),
+    };
+    let _ = writeln!(io::stderr(), "sojournd: {what}");
+    ExitCode::from(status)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it takes what `map_err` gives")]
+fn usage(error: impl ToString) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it takes what `map_err` gives")]
+fn failed(error: impl ToString) -> Failure {
+    Failure::Failed(error.to_string())
+}
+
+impl Arguments {
+    fn carry_out(&self) -> Result<(), Failure> {
+        let overrides = self.overrides();
+        let config = Config::load(self.config.as_deref(), &overrides).map_err(usage)?;
+        match &self.read {
+            Some(capture) => self.read(capture, config),
+            None => self.live(config, overrides),
+        }
+    }
+
+    /// What stands on the command line, as it would stand in the file.
+    fn overrides(&self) -> Vec<Override> {
+        let mut list: Vec<Override> = Vec::new();
+        let text = |list: &mut Vec<Override>, key, value: &Option<String>| {
+            list.extend(value.iter().map(|v| (key, Value::from(v.as_str()))));
+        };
+        let number = |list: &mut Vec<Override>, key, value: &Option<String>| {
+            list.extend(value.iter().map(|v| {
+                let whole = v.parse::<i64>().map(Value::from);
+                let value = whole.or_else(|_| v.parse::<f64>().map(Value::from));
+                (key, value.unwrap_or_else(|_| Value::from(v.as_str())))
+            }));
+        };
+        let path = |list: &mut Vec<Override>, key, value: &Option<PathBuf>| {
+            list.extend(
+                value
+                    .iter()
+                    .map(|v| (key, Value::from(v.to_string_lossy().into_owned()))),
+            );
+        };
+        text(&mut list, "interface", &self.interface);
+        text(&mut list, "user", &self.user);
+        text(&mut list, "flusher.preset", &self.flusher);
+        text(&mut list, "gate.max_rtt", &self.max_rtt);
+        text(&mut list, "gate.cool_down", &self.cool_down);
+        text(&mut list, "gate.max_cool_down", &self.max_cool_down);
+        text(&mut list, "metrics.listen", &self.metrics);
+        number(&mut list, "gate.bytes_per_minute", &self.bytes_per_minute);
+        number(&mut list, "gate.bytes_per_flush", &self.bytes_per_flush);
+        number(&mut list, "gate.bdp_multiple", &self.bdp_multiple);
+        number(&mut list, "send.port", &self.port);
+        path(&mut list, "gate.kill_file", &self.kill_file);
+        path(&mut list, "decisions", &self.decisions);
+        path(&mut list, "log.file", &self.log);
+        if let Some(detail) = self.events {
+            let name = match detail {
+                Detail::Decisions => "decisions",
+                Detail::Flows => "flows",
+                Detail::All => "all",
+            };
+            list.push(("events", name.into()));
+        }
+        if !self.allow.is_empty() {
+            let prefixes = self.allow.iter().map(|p| p.as_str().into()).collect();
+            list.push(("gate.allow", Value::Array(prefixes)));
+        }
+        if self.active {
+            list.push(("active", true.into()));
+        }
+        if self.promiscuous {
+            list.push(("promiscuous", true.into()));
+        }
+        list
+    }
+
+    fn read(&self, capture: &Path, config: Config) -> Result<(), Failure> {
+        let mut pipeline = Pipeline::new(config.pipeline).map_err(usage)?;
+        let out: Box<dyn io::Write> = match &config.decisions {
+            Some(path) => Box::new(self.create("decisions", path)?),
+            None => Box::new(io::stdout().lock()),
+        };
+        let out = BufWriter::with_capacity(1 << 16, out);
+        let told = |e: read::ReadError| {
+            if let read::ReadError::Write(e) = &e
+                && e.kind() == io::ErrorKind::BrokenPipe
+            {
+                // Whoever read the decisions has seen enough.
+                return None;
+            }
+            Some(failed(format!("{}: {e}", capture.display())))
+        };
+        let outcome = if capture == Path::new("-") {
+            read::read(io::stdin(), &mut pipeline, out)
+        } else {
+            let file = File::open(capture).map_err(|e| {
+                usage(format!(
+                    "--read is {}, but must be a file that can be read: {e}",
+                    capture.display()
+                ))
+            })?;
+            read::read(file, &mut pipeline, out)
+        };
+        match outcome.map_err(told) {
+            Ok(()) | Err(None) => Ok(()),
+            Err(Some(failure)) => Err(failure),
+        }
+    }
+
+    /// A new file; an old one is overwritten only with `--force`.
+    fn create(&self, option: &str, path: &Path) -> Result<File, Failure> {
+        let mut options = OpenOptions::new();
+        options.write(true);
+        if self.force {
+            options.create(true).truncate(true);
+        } else {
+            options.create_new(true);
+        }
+        options.open(path).map_err(|e| {
+            let rule = if e.kind() == io::ErrorKind::AlreadyExists {
+                "a new file (or give --force)".to_owned()
+            } else {
+                format!("a file that can be written: {e}")
+            };
+            usage(format!("{option} is {}, but must be {rule}", path.display()))
+        })
+    }
+
+    #[cfg(feature = "capture")]
+    fn live(&self, config: Config, overrides: Vec<Override>) -> Result<(), Failure> {
+        use super::live::{Live, run};
+        use super::log::Log;
+        if config.interface.is_none() {
+            return Err(usage(
+                "interface is absent, but must be given, or a capture with --read",
+            ));
+        }
+        let log = Log::open(config.log.as_deref()).map_err(|e| {
+            let path = config.log.as_deref().unwrap_or(Path::new("-"));
+            usage(format!(
+                "log.file is {}, but must be a file that can be written: {e}",
+                path.display()
+            ))
+        })?;
+        let write = self.write.as_deref().map(|p| self.create("--write", p)).transpose()?;
+        let decisions = config.decisions.as_deref();
+        let decisions = decisions.map(|p| self.create("decisions", p)).transpose()?;
+        let live = Live {
+            file: self.config.clone(),
+            overrides,
+            write,
+            decisions,
+            watch: self.watch,
+            config,
+        };
+        run(live, log).map_err(failed)
+    }
+
+    #[cfg(not(feature = "capture"))]
+    fn live(&self, _: Config, _: Vec<Override>) -> Result<(), Failure> {
+        let _ = (&self.write, self.watch);
+        Err(usage(
+            "this sojournd was built without the feature `capture` (libpcap), and must be given a capture with --read",
+        ))
+    }
+}

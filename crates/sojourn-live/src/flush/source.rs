@@ -1,0 +1,91 @@
+//! A network interface as a source of frames.
+
+use pcap::{Active, Capture, Error, Precision};
+use sojourn_trace::LinkType;
+
+/// TCP, bare or behind one or two VLAN tags: each `vlan` moves what stands behind it by a tag.
+const TCP: &str = "tcp or (vlan and (tcp or (vlan and tcp)))";
+/// How long a wait for a frame may take, milliseconds.
+const WAIT: i32 = 10;
+/// The kernel's buffer: half a second of full frames at 100 Mbit/s, cut to [`SNAPLEN`], many times over.
+const BUFFER: i32 = 8 << 20;
+/// Bytes kept of a frame: link header, two tags, IPv6 with extension headers, TCP with options.
+pub(super) const SNAPLEN: u32 = 256;
+
+/// A captured frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<'a> {
+    /// Nanoseconds since 1970, by the kernel.
+    pub(super) at_ns: u64,
+    pub(super) wire: u32,
+    pub(super) bytes: &'a [u8],
+}
+
+/// An interface that is being captured.
+pub(super) struct Source {
+    capture: Capture<Active>,
+    link: LinkType,
+}
+
+impl Source {
+    /// Opens it: each frame at once, time stamps in nanoseconds.
+    pub(super) fn open(interface: &str, promiscuous: bool) -> Result<Self, String> {
+        let cannot = |e: Error| format!("interface is {interface:?}, but it cannot be captured: {}", words(&e));
+        let mut capture = Capture::from_device(interface)
+            .and_then(|c| {
+                c.promisc(promiscuous)
+                    .snaplen(SNAPLEN.cast_signed())
+                    .buffer_size(BUFFER)
+                    .immediate_mode(true)
+                    .timeout(WAIT)
+                    .precision(Precision::Nano)
+                    .open()
+            })
+            .map_err(cannot)?;
+        // Not every link layer has VLAN tags.
+        if capture.filter(TCP, true).is_err() {
+            capture.filter("tcp", true).map_err(cannot)?;
+        }
+        let link = LinkType::from_number(capture.get_datalink().0.cast_unsigned());
+        if let LinkType::Other(number) = link {
+            return Err(format!(
+                "interface is {interface:?}, but must have one of the link types Ethernet, cooked, raw IP and null, not {number}"
+            ));
+        }
+        Ok(Self { capture, link })
+    }
+
+    pub(super) const fn link(&self) -> LinkType {
+        self.link
+    }
+
+    /// The next frame; `None` if there is none for a while. An error says that the interface is gone.
+    pub(super) fn next(&mut self) -> Result<Option<Frame<'_>>, String> {
+        match self.capture.next_packet() {
+            Ok(packet) => {
+                let (s, ns) = (packet.header.ts.tv_sec, packet.header.ts.tv_usec);
+                let seconds = u64::try_from(s).unwrap_or(0);
+                Ok(Some(Frame {
+                    at_ns: seconds * 1_000_000_000 + u64::try_from(ns).unwrap_or(0),
+                    wire: packet.header.len,
+                    bytes: packet.data,
+                }))
+            }
+            Err(Error::TimeoutExpired) => Ok(None),
+            Err(e) => Err(words(&e)),
+        }
+    }
+
+    /// Frames that the kernel dropped since it was opened.
+    pub(super) fn dropped(&mut self) -> u64 {
+        self.capture.stats().map_or(0, |s| u64::from(s.dropped))
+    }
+}
+
+/// libpcap's own words.
+fn words(error: &Error) -> String {
+    match error {
+        Error::PcapError(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

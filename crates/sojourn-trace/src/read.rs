@@ -1,0 +1,363 @@
+//! Reads capture files as streams.
+
+use crate::LinkType;
+use pcap_parser::traits::{PcapNGPacketBlock as _, PcapReaderIterator};
+use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use std::fmt;
+use std::io::{self, Read};
+use thiserror::Error;
+
+/// What is read ahead.
+const BUFFER: usize = 1 << 18;
+/// A record or block that is longer than this is taken for damage.
+const LARGEST_BLOCK: usize = 1 << 24;
+const NANOSECONDS: u128 = 1_000_000_000;
+/// Interfaces of one section; the format allows 2^32, which nobody has.
+const INTERFACES: usize = 1 << 16;
+
+/// Why a capture cannot be read (further).
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TraceError {
+    /// Neither pcap nor pcapng, or nothing at all.
+    #[error("the capture begins with no header of pcap or pcapng")]
+    NoCapture,
+    /// The operating system says no.
+    #[error("the capture cannot be read after {records} records")]
+    Io {
+        /// Records read before.
+        records: u64,
+    },
+    /// The file ends inside a record.
+    #[error("the capture ends in the middle of a record, after {records} whole ones")]
+    EndsEarly {
+        /// Records read before.
+        records: u64,
+    },
+    /// A record or block contradicts the format.
+    #[error("the capture is damaged after {records} records: {what}")]
+    Damaged {
+        /// Records read before.
+        records: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+/// One captured frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// When it was captured, nanoseconds since 1970 (whatever resolution the file has).
+    pub at_ns: u64,
+    /// How its bytes begin.
+    pub link: LinkType,
+    /// Bytes that it had on the wire.
+    pub wire: u32,
+    /// Bytes that were kept.
+    pub bytes: &'a [u8],
+}
+
+#[derive(Clone, Copy)]
+struct Interface {
+    link: LinkType,
+    /// Units of a time stamp in a second.
+    resolution: u64,
+    /// Seconds to add.
+    offset: i64,
+}
+
+/// A frame without the borrow: what to give once the block is known to be one.
+struct Found {
+    at_ns: u64,
+    link: LinkType,
+    wire: u32,
+    /// Where its bytes are in the reader's buffer.
+    from: usize,
+    length: usize,
+    /// Length of the whole block.
+    block: usize,
+}
+
+enum Step {
+    Frame(Found),
+    Other(usize),
+    More,
+    Grow,
+    End,
+    Fail(TraceError),
+}
+
+/// A capture file, pcap (micro- or nanoseconds, either byte order) or pcapng (all its sections and interfaces), from any
+/// stream of bytes.
+///
+/// Memory does not depend on the length of the file: 256 kB, or as much as the longest block needs.
+pub struct Reader<'r> {
+    inner: Box<dyn PcapReaderIterator + Send + 'r>,
+    interfaces: Vec<Interface>,
+    /// pcap: whether the fraction of a second is in nanoseconds.
+    nanoseconds: bool,
+    /// pcapng: the byte order of the section.
+    big_endian: bool,
+    capacity: usize,
+    /// Bytes of the block given last, to be passed over before the next.
+    pending: usize,
+    records: u64,
+    untimed: u64,
+}
+
+impl fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("records", &self.records)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'r> Reader<'r> {
+    /// Begins to read; the header is read here.
+    ///
+    /// # Errors
+    /// [`TraceError::NoCapture`] if the stream begins with no header of these formats.
+    pub fn new(source: impl Read + Send + 'r) -> Result<Self, TraceError> {
+        let head = Head::new(source).map_err(|_| TraceError::Io { records: 0 })?;
+        let inner = create_reader(BUFFER, head).map_err(|_| TraceError::NoCapture)?;
+        Ok(Self {
+            inner,
+            interfaces: Vec::new(),
+            nanoseconds: false,
+            big_endian: false,
+            capacity: BUFFER,
+            pending: 0,
+            records: 0,
+            untimed: 0,
+        })
+    }
+
+    /// Frames given so far.
+    #[must_use]
+    pub const fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Frames passed over because the file does not say when they were captured (pcapng's simple packet blocks).
+    #[must_use]
+    pub const fn untimed(&self) -> u64 {
+        self.untimed
+    }
+
+    /// The next frame, or `None` at the end of the file.
+    ///
+    /// # Errors
+    /// [`TraceError`] if the file is damaged or ends too early; what was given before is sound.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the record borrows the buffer, so this is no iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, TraceError> {
+        loop {
+            if self.pending > 0 {
+                self.inner.consume(self.pending);
+                self.pending = 0;
+            }
+            match self.step() {
+                Step::Frame(found) => {
+                    self.records += 1;
+                    self.pending = found.block;
+                    let bytes = &self.inner.data()[found.from..found.from + found.length];
+                    return Ok(Some(Record {
+                        at_ns: found.at_ns,
+                        link: found.link,
+                        wire: found.wire.max(found.length as u32),
+                        bytes,
+                    }));
+                }
+                Step::Other(length) => self.pending = length,
+                Step::More => {
+                    if self.inner.refill().is_err() {
+                        return Err(TraceError::Io { records: self.records });
+                    }
+                }
+                Step::Grow => {
+                    self.capacity *= 2;
+                    if self.capacity > LARGEST_BLOCK || !self.inner.grow(self.capacity) {
+                        return Err(self.damaged("a record is longer than 16 MB"));
+                    }
+                    if self.inner.refill().is_err() {
+                        return Err(TraceError::Io { records: self.records });
+                    }
+                }
+                Step::End => return Ok(None),
+                Step::Fail(error) => return Err(error),
+            }
+        }
+    }
+
+    fn damaged(&self, what: &'static str) -> TraceError {
+        TraceError::Damaged {
+            records: self.records,
+            what,
+        }
+    }
+
+    fn step(&mut self) -> Step {
+        let records = self.records;
+        let damaged = |what| Step::Fail(TraceError::Damaged { records, what });
+        let (length, block) = match self.inner.next() {
+            Ok(found) => found,
+            Err(PcapError::Eof) => return Step::End,
+            Err(PcapError::Incomplete(_)) => return Step::More,
+            Err(PcapError::BufferTooSmall) => return Step::Grow,
+            Err(PcapError::UnexpectedEof) => return Step::Fail(TraceError::EndsEarly { records }),
+            Err(PcapError::ReadError) => return Step::Fail(TraceError::Io { records }),
+            Err(_) => return damaged("a block contradicts its own length or type"),
+        };
+        match block {
+            PcapBlockOwned::LegacyHeader(header) => {
+                self.nanoseconds = header.is_nanosecond_precision();
+                // The upper half may say how long the frame check sequence is.
+                let link = LinkType::from_number(header.network.0 as u32 & 0xFFFF);
+                self.interfaces = vec![Interface {
+                    link,
+                    resolution: 0,
+                    offset: 0,
+                }];
+                Step::Other(length)
+            }
+            PcapBlockOwned::Legacy(record) => {
+                let Some(&Interface { link, .. }) = self.interfaces.first() else {
+                    return damaged("a record stands before the header");
+                };
+                let unit = if self.nanoseconds { 1 } else { 1_000 };
+                Step::Frame(Found {
+                    // Below 2^32 seconds and 2^32 microseconds: no overflow, even if the fraction is no fraction.
+                    at_ns: u64::from(record.ts_sec) * 1_000_000_000 + u64::from(record.ts_usec) * unit,
+                    link,
+                    wire: record.origlen,
+                    from: length - record.data.len(),
+                    length: record.data.len(),
+                    block: length,
+                })
+            }
+            PcapBlockOwned::NG(Block::SectionHeader(section)) => {
+                self.interfaces.clear();
+                self.big_endian = section.big_endian();
+                Step::Other(length)
+            }
+            PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
+                let Some(resolution) = resolution(interface.if_tsresol) else {
+                    return damaged("an interface's time resolution is none");
+                };
+                if self.interfaces.len() == INTERFACES {
+                    return damaged("a section has more than 65,536 interfaces");
+                }
+                self.interfaces.push(Interface {
+                    link: LinkType::from_number(interface.linktype.0 as u32),
+                    resolution,
+                    // The library reads it as little-endian in either kind of section.
+                    offset: if self.big_endian {
+                        interface.if_tsoffset.swap_bytes()
+                    } else {
+                        interface.if_tsoffset
+                    },
+                });
+                Step::Other(length)
+            }
+            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
+                let Some(interface) = self.interfaces.get(packet.if_id as usize) else {
+                    return damaged("a packet is of an interface that was not described");
+                };
+                let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+                let Some(at_ns) = nanoseconds(ticks, *interface) else {
+                    return damaged("a time is not between 1970 and 2554");
+                };
+                let kept = packet.packet_data().len();
+                Step::Frame(Found {
+                    at_ns,
+                    link: interface.link,
+                    wire: packet.origlen,
+                    from: ENHANCED_PACKET_HEADER,
+                    length: kept,
+                    block: length,
+                })
+            }
+            PcapBlockOwned::NG(Block::SimplePacket(_)) => {
+                self.untimed += 1;
+                Step::Other(length)
+            }
+            PcapBlockOwned::NG(_) => Step::Other(length),
+        }
+    }
+}
+
+/// Block type, length, interface, two halves of the time, two lengths.
+const ENHANCED_PACKET_HEADER: usize = 28;
+
+/// Units in a second of the option `if_tsresol`: a negative power of ten, or of two if the highest bit is set; `None` for more
+/// than 64 bits hold.
+///
+/// Deviation: the library's own function refuses all powers of two.
+fn resolution(option: u8) -> Option<u64> {
+    let power = u32::from(option & 0x7F);
+    if option & 0x80 == 0 {
+        10_u64.checked_pow(power)
+    } else {
+        1_u64.checked_shl(power)
+    }
+}
+
+/// `ticks` of an interface in nanoseconds since 1970; `None` where 64 bits do not hold them.
+fn nanoseconds(ticks: u64, interface: Interface) -> Option<u64> {
+    let since = (u128::from(ticks) * NANOSECONDS / u128::from(interface.resolution)).cast_signed();
+    let offset = i128::from(interface.offset) * NANOSECONDS.cast_signed();
+    u64::try_from(since + offset).ok()
+}
+
+/// A stream whose first bytes are all there at the first `read`: the format library wants the first header at once, and a pipe
+/// may give less.
+struct Head<R> {
+    bytes: Vec<u8>,
+    at: usize,
+    rest: R,
+}
+
+impl<R: Read> Head<R> {
+    fn new(mut rest: R) -> io::Result<Self> {
+        let mut head = Vec::new();
+        let upto = |n: u64, head: &mut Vec<u8>, rest: &mut R| {
+            let missing = n.saturating_sub(head.len() as u64);
+            rest.by_ref().take(missing).read_to_end(head).map(|_| ())
+        };
+        // The header of pcap, or more than the shortest section header of pcapng has before its options.
+        upto(24, &mut head, &mut rest)?;
+        if head.starts_with(&[0x0A, 0x0D, 0x0D, 0x0A]) && head.len() == 24 {
+            let length = [head[4], head[5], head[6], head[7]];
+            let little = head[8..12] == [0x4D, 0x3C, 0x2B, 0x1A];
+            let length = if little {
+                u32::from_le_bytes(length)
+            } else {
+                u32::from_be_bytes(length)
+            };
+            upto(u64::from(length).min(BUFFER as u64 / 2), &mut head, &mut rest)?;
+        }
+        Ok(Self {
+            bytes: head,
+            at: 0,
+            rest,
+        })
+    }
+}
+
+impl<R: Read> Read for Head<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at < self.bytes.len() {
+            let given = (&self.bytes[self.at..]).read(into)?;
+            self.at += given;
+            return Ok(given);
+        }
+        loop {
+            match self.rest.read(into) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => return other,
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Why a frame is no segment, and how often.
+
+use serde::Serialize;
+use serde::ser::SerializeMap as _;
+
+/// Why a frame gives no segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Skip {
+    /// The capture's link type is one that this reader does not know.
+    LinkType,
+    /// The frame carries neither IPv4 nor IPv6 (ARP, say, or IEEE 802.3 with a length).
+    NotIp,
+    /// The packet carries no TCP, or what it carries is encrypted.
+    NotTcp,
+    /// A fragment without the TCP header: only the first one has it.
+    LaterFragment,
+    /// The capture kept too few bytes of the frame (its snap length).
+    Cut,
+    /// The frame itself is shorter than the headers that it announces.
+    Short,
+    /// More than four VLAN tags.
+    VlanTags,
+    /// The version in the IP header contradicts the frame's type, or is neither 4 nor 6.
+    IpVersion,
+    /// The IPv4 header is said to be shorter than 20 bytes, or longer than its packet.
+    IpHeaderLength,
+    /// More than eight IPv6 extension headers, or headers longer than their packet.
+    ExtensionHeaders,
+    /// The TCP header is said to be shorter than 20 bytes, or longer than its packet.
+    TcpHeaderLength,
+}
+
+impl Skip {
+    /// All of them, in order.
+    pub const ALL: [Self; 11] = [
+        Self::LinkType,
+        Self::NotIp,
+        Self::NotTcp,
+        Self::LaterFragment,
+        Self::Cut,
+        Self::Short,
+        Self::VlanTags,
+        Self::IpVersion,
+        Self::IpHeaderLength,
+        Self::ExtensionHeaders,
+        Self::TcpHeaderLength,
+    ];
+
+    /// Its name in logs and metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LinkType => "link_type",
+            Self::NotIp => "not_ip",
+            Self::NotTcp => "not_tcp",
+            Self::LaterFragment => "later_fragment",
+            Self::Cut => "cut",
+            Self::Short => "short",
+            Self::VlanTags => "vlan_tags",
+            Self::IpVersion => "ip_version",
+            Self::IpHeaderLength => "ip_header_length",
+            Self::ExtensionHeaders => "extension_headers",
+            Self::TcpHeaderLength => "tcp_header_length",
+        }
+    }
+
+    /// Whether the frame breaks its own protocol, other than by being of no interest or cut by the capture.
+    #[must_use]
+    pub const fn is_malformed(self) -> bool {
+        matches!(
+            self,
+            Self::Short
+                | Self::VlanTags
+                | Self::IpVersion
+                | Self::IpHeaderLength
+                | Self::ExtensionHeaders
+                | Self::TcpHeaderLength
+        )
+    }
+}
+
+/// How many frames gave no segment, by reason. Serialized as a map of the reasons that occurred.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped([u64; Skip::ALL.len()]);
+
+impl Skipped {
+    /// Counts one.
+    pub fn count(&mut self, reason: Skip) {
+        self.0[reason as usize] += 1;
+    }
+    /// How many for this reason.
+    #[must_use]
+    pub const fn of(&self, reason: Skip) -> u64 {
+        self.0[reason as usize]
+    }
+    /// How many for any reason.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+    /// How many were malformed.
+    #[must_use]
+    pub fn malformed(&self) -> u64 {
+        Skip::ALL.iter().filter(|s| s.is_malformed()).map(|&s| self.of(s)).sum()
+    }
+}
+
+impl Serialize for Skipped {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for reason in Skip::ALL.into_iter().filter(|&r| self.of(r) > 0) {
+            map.serialize_entry(reason.name(), &self.of(reason))?;
+        }
+        map.end()
+    }
+}

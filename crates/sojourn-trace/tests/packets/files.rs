@@ -1,0 +1,198 @@
+//! Capture files of both formats, written byte by byte.
+
+use sojourn_trace::{LinkType, Reader, TraceError};
+use std::io::{self, Read};
+
+/// Gives one byte at a time, as a slow pipe does.
+struct Trickle<'a>(&'a [u8]);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = into.len().min(1);
+        (&mut self.0).take(n as u64).read(into)
+    }
+}
+
+type Found = Vec<(u64, LinkType, u32, Vec<u8>)>;
+
+fn read(source: impl Read + Send) -> (Found, Result<u64, TraceError>) {
+    let mut found = Vec::new();
+    let mut reader = match Reader::new(source) {
+        Ok(reader) => reader,
+        Err(e) => return (found, Err(e)),
+    };
+    loop {
+        match reader.next() {
+            Ok(Some(r)) => found.push((r.at_ns, r.link, r.wire, r.bytes.to_vec())),
+            Ok(None) => return (found, Ok(reader.untimed())),
+            Err(e) => return (found, Err(e)),
+        }
+    }
+}
+
+fn words(words: &[u32], big: bool) -> Vec<u8> {
+    let bytes = |w: &u32| if big { w.to_be_bytes() } else { w.to_le_bytes() };
+    words.iter().flat_map(bytes).collect()
+}
+
+/// A pcap file with a record of three bytes at 1 s and `fraction`.
+fn pcap(magic: u32, big: bool, network: u32, fraction: u32) -> Vec<u8> {
+    let version = if big { 0x0002_0004 } else { 0x0004_0002 };
+    let mut file = words(&[magic, version, 0, 0, 65_535, network], big);
+    file.extend(words(&[1, fraction, 3, 100], big));
+    file.extend([7, 8, 9]);
+    file
+}
+
+#[test]
+fn pcap_has_microseconds_or_nanoseconds_in_either_byte_order() {
+    for (magic, fraction, at_ns) in [
+        (0xA1B2_C3D4, 999_999, 1_999_999_000),
+        (0xA1B2_3C4D, 999_999_999, 1_999_999_999),
+    ] {
+        for big in [false, true] {
+            // The upper bits of the link type say how long the frame check sequence is.
+            for network in [1, 0x4400_0001] {
+                let file = pcap(magic, big, network, fraction);
+                let (found, end) = read(&file[..]);
+                assert_eq!(found, [(at_ns, LinkType::Ethernet, 100, vec![7, 8, 9])]);
+                assert_eq!(end, Ok(0));
+                assert_eq!(read(Trickle(&file)).0, found);
+            }
+        }
+    }
+}
+
+fn block(kind: u32, body: &[u8], big: bool) -> Vec<u8> {
+    let length = (12 + body.len().next_multiple_of(4)) as u32;
+    let mut bytes = words(&[kind, length], big);
+    bytes.extend(body);
+    bytes.resize(length as usize - 4, 0);
+    bytes.extend(words(&[length], big));
+    bytes
+}
+
+fn section(big: bool) -> Vec<u8> {
+    let version = if big { 0x0001_0000 } else { 0x0000_0001 };
+    block(
+        0x0A0D_0D0A,
+        &words(&[0x1A2B_3C4D, version, u32::MAX, u32::MAX], big),
+        big,
+    )
+}
+
+/// An interface of Ethernet or `link`, with these options: code, bytes.
+fn interface(link: u16, options: &[(u16, &[u8])], big: bool) -> Vec<u8> {
+    let half = |n: u16| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+    let mut body = [half(link), [0, 0]].concat();
+    body.extend(words(&[0], big));
+    for (code, bytes) in options {
+        body.extend(half(*code));
+        body.extend(half(bytes.len() as u16));
+        body.extend(*bytes);
+        body.resize(body.len().next_multiple_of(4), 0);
+    }
+    if !options.is_empty() {
+        body.extend([0; 4]);
+    }
+    block(1, &body, big)
+}
+
+fn packet(interface: u32, ticks: u64, bytes: &[u8], big: bool) -> Vec<u8> {
+    let head = [interface, (ticks >> 32) as u32, ticks as u32, bytes.len() as u32, 100];
+    block(6, &[words(&head, big), bytes.to_vec()].concat(), big)
+}
+
+#[test]
+fn each_interface_of_pcapng_has_its_own_clock_and_link_type() {
+    for big in [false, true] {
+        let offset = if big {
+            10_i64.to_be_bytes()
+        } else {
+            10_i64.to_le_bytes()
+        };
+        let file = [
+            section(big),
+            interface(1, &[], big),
+            interface(113, &[(9, &[9])], big),
+            interface(101, &[(9, &[0x80 | 10]), (14, &offset)], big),
+            packet(0, 1_500_000, &[1, 2, 3], big),
+            packet(1, 1_500_000_001, &[4], big),
+            packet(2, 1024 + 512, &[5, 6, 7, 8, 9], big),
+            // Blocks of no interest: statistics, and one that nobody knows.
+            block(5, &words(&[0, 0, 0], big), big),
+            block(0x0BAD_CAFE, &[1; 8], big),
+            // A packet without a time.
+            block(3, &[words(&[2], big), vec![1, 2]].concat(), big),
+            // Interfaces belong to a section.
+            section(!big),
+            interface(276, &[], !big),
+            packet(0, 7, &[1], !big),
+        ]
+        .concat();
+        let (found, end) = read(&file[..]);
+        let expected = [
+            (1_500_000_000, LinkType::Ethernet, 100, vec![1, 2, 3]),
+            (1_500_000_001, LinkType::LinuxSll, 100, vec![4]),
+            (11_500_000_000, LinkType::Raw, 100, vec![5, 6, 7, 8, 9]),
+            (7_000, LinkType::LinuxSll2, 100, vec![1]),
+        ];
+        assert_eq!(
+            (found.as_slice(), end),
+            (&expected[..], Ok(1)),
+            "one packet has no time"
+        );
+        assert_eq!(read(Trickle(&file)).0, found);
+    }
+}
+
+#[test]
+fn what_is_damaged_is_told_and_what_was_read_before_is_kept() {
+    let damaged = |what| Err(TraceError::Damaged { records: 0, what });
+    assert_eq!(read(&b""[..]).1, Err(TraceError::NoCapture));
+    assert_eq!(
+        read(&b"GIF89a, which is no capture at all"[..]).1,
+        Err(TraceError::NoCapture)
+    );
+    let whole = [pcap(0xA1B2_C3D4, false, 1, 0), words(&[2, 0, 3, 3], false)].concat();
+    let (found, end) = read(&whole[..]);
+    assert_eq!((found.len(), end), (1, Err(TraceError::EndsEarly { records: 1 })));
+    let foreign = [section(false), interface(1, &[], false), packet(3, 0, &[1], false)].concat();
+    assert_eq!(
+        read(&foreign[..]).1,
+        damaged("a packet is of an interface that was not described")
+    );
+    // 2^127 units a second.
+    let clock = [section(false), interface(1, &[(9, &[0xFF])], false)].concat();
+    assert_eq!(read(&clock[..]).1, damaged("an interface's time resolution is none"));
+    let late = [
+        section(false),
+        interface(1, &[(9, &[0])], false),
+        packet(0, u64::MAX, &[1], false),
+    ]
+    .concat();
+    assert_eq!(read(&late[..]).1, damaged("a time is not between 1970 and 2554"));
+    let error = TraceError::EndsEarly { records: 1 };
+    assert_eq!(
+        error.to_string(),
+        "the capture ends in the middle of a record, after 1 whole ones"
+    );
+}
+
+#[test]
+fn a_record_longer_than_what_is_read_ahead_is_read() {
+    for (length, sound) in [(1_000_000, true), (20_000_000, false)] {
+        let mut file = words(&[0xA1B2_C3D4, 0x0004_0002, 0, 0, 65_535, 1], false);
+        file.extend(words(&[1, 0, length, length], false));
+        file.resize(file.len() + length as usize, 1);
+        file.extend(words(&[2, 0, 1, 1], false));
+        file.push(9);
+        let (found, end) = read(&file[..]);
+        if sound {
+            assert_eq!((found.len(), found[0].3.len(), end), (2, 1_000_000, Ok(0)));
+        } else {
+            let what = "a record is longer than 16 MB";
+            assert_eq!(end, Err(TraceError::Damaged { records: 0, what }));
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Captures and packets, from files to segments.
+
+mod by_hand;
+mod files;
+mod frames;
+mod hostile;

@@ -1,0 +1,282 @@
+"""`sojournd bottleneck` with the programs that a stranger tries first, and what it leaves behind: nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_SCRIPT = Path(__file__).parents[1] / "scripts" / "measure-bottleneck"
+_loader = SourceFileLoader("measure_bottleneck", str(_SCRIPT))
+_spec = spec_from_loader(_loader.name, _loader)
+assert _spec is not None
+measure = module_from_spec(_spec)
+_loader.exec_module(measure)
+
+#: The server's address.
+SERVER = "10.0.0.2"
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """The program, with a control socket in a folder of the test."""
+
+    program: Path
+    folder: Path
+
+    @property
+    def socket(self) -> Path:
+        """The control socket."""
+        return self.folder / "control.sock"
+
+    def words(self, *words: str) -> list[str]:
+        """Return a command line that begins a bottleneck."""
+        return [str(self.program), "bottleneck", "--control", str(self.socket), *words]
+
+    def run(self, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run a bottleneck to its end."""
+        done = subprocess.run(self.words(*words), capture_output=True, text=True, timeout=90, check=False)
+        assert done.returncode == status, done.stderr
+        assert not self.socket.exists()
+        return done
+
+    def report(self, *words: str) -> tuple[str, dict[str, Any]]:
+        """Run a bottleneck to its end; return what its command printed, and what it did."""
+        path = self.folder / "report.json"
+        done = self.run("--json", str(path), *words)
+        return done.stdout, json.loads(path.read_text())
+
+    def ask(self, *words: str, status: int = 0) -> str:
+        """Ask a bottleneck that runs; return what it said."""
+        command = [str(self.program), "bottleneck", words[0], "--control", str(self.socket), *words[1:]]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode == status, done.stderr
+        return done.stdout if status == 0 else done.stderr
+
+
+@pytest.fixture
+def daemon(sojournd: Path) -> Iterator[Daemon]:
+    # The path of a socket is short: that of a test's own folder may be longer.
+    with tempfile.TemporaryDirectory() as folder:
+        yield Daemon(sojournd, Path(folder))
+
+
+@pytest.fixture
+def running(daemon: Daemon) -> Iterator[subprocess.Popen[str]]:
+    """Begin a bottleneck without a command."""
+    process = subprocess.Popen(
+        daemon.words("--rate", "10mbit", "--qdisc", "fq_codel"), stderr=subprocess.PIPE, text=True
+    )
+    try:
+        wait_for(lambda: daemon.socket.exists() and process.poll() is None)
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def wait_for(condition: Any, seconds: float = 20.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not come about"
+        time.sleep(0.05)
+
+
+def needs(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"needs {program}: apt-get install {'iputils-ping' if program == 'ping' else program}")
+
+
+def test_ping_takes_both_delays(daemon: Daemon) -> None:
+    needs("ping")
+    said, report = daemon.report(
+        "--rate", "10mbit", "--delay", "25ms", "--", "ping", "-c", "20", "-i", "0.05", "-q", SERVER
+    )
+    least = float(said.split("rtt min/avg/max/mdev = ")[1].split("/")[0])
+    # Each echo request and reply takes 0.08 ms to send, but the bucket lets it out at once.
+    assert 50.0 <= least < 60.0
+    assert report["up"]["lateness"]["packets"] == 20
+
+
+def test_ping_reaches_the_server_by_ipv6(daemon: Daemon) -> None:
+    needs("ping")
+    if not Path("/proc/sys/net/ipv6").exists():
+        pytest.skip("needs IPv6 in the kernel")
+    said, _ = daemon.report("--rate", "10mbit", "--", "ping", "-6", "-c", "3", "-i", "0.05", "-q", "fd00:50::2")
+    assert "3 received" in said
+
+
+def test_curl_gets_a_file_whole_and_at_the_rate(daemon: Daemon, tmp_path: Path) -> None:
+    needs("curl")
+    data = os.urandom(1_000_000)
+    (tmp_path / "file").write_bytes(data)
+    got = tmp_path / "got"
+    server = f"exec python3 -m http.server --directory {tmp_path} 80"
+    began = time.monotonic()
+    daemon.run(
+        *("--rate", "8mbit", "--server", server),
+        *("--", "curl", "-sS", "-o", str(got), f"http://{SERVER}/file"),
+    )
+    assert got.read_bytes() == data
+    # A megabyte of payload at 8 Mbit/s, headers beside it.
+    assert time.monotonic() - began >= 1.0
+
+
+def test_iperf3_gets_the_rate_of_its_direction(daemon: Daemon) -> None:
+    needs("iperf3")
+    said, report = daemon.report(
+        *("--up", "20mbit", "--down", "5mbit", "--delay", "5ms", "--server", "iperf3 -s"),
+        *("--", "iperf3", "-c", SERVER, "-t", "4", "-O", "1", "-J"),
+    )
+    received = json.loads(said)["end"]["sum_received"]["bits_per_second"]
+    # 1448 bytes of payload in a frame of 1514.
+    most = 20e6 * 1448 / 1514
+    assert 0.7 * most <= received <= 1.02 * most
+    shaper, discipline, _ = report["up"]["qdiscs"]
+    assert (shaper["kind"], discipline["kind"]) == ("tbf", "fq_codel")
+    assert shaper["packets"] == discipline["packets"] > 0
+
+
+@pytest.mark.parametrize("mbit", [1, 20])
+def test_the_rate_is_exact_while_there_is_a_queue(sojournd: Path, mbit: int) -> None:
+    # At a receiver of UDP, between the first second and the last; what this machine does meanwhile makes a packet late,
+    # but the rate stays.
+    seen, _ = measure.rate(str(sojournd), mbit, 5)
+    assert seen == pytest.approx(mbit, rel=0.01)
+
+
+def test_marks_of_fq_codel_are_taken_by_a_real_kernel(daemon: Daemon) -> None:
+    needs("iperf3")
+    ecn = "echo 1 > /proc/sys/net/ipv4/tcp_ecn"
+    _, report = daemon.report(
+        *("--rate", "5mbit", "--delay", "10ms", "--qdisc", "fq_codel", "--server", f"{ecn}; exec iperf3 -s"),
+        *("--", "sh", "-c", f"{ecn}; iperf3 -c {SERVER} -t 4"),
+    )
+    discipline = report["up"]["qdiscs"][1]
+    assert discipline["marks"] > 0
+    # Had the kernel thrown away a marked packet for its checksum, it would have come again and again.
+    assert discipline["drops"] == 0
+    assert discipline["packets"] < 2500
+
+
+def test_the_exit_status_is_that_of_the_command(daemon: Daemon) -> None:
+    daemon.run("--rate", "1mbit", "--", "sh", "-c", "exit 7", status=7)
+    assert "no-such-program" in daemon.run("--rate", "1mbit", "--", "no-such-program", status=1).stderr
+
+
+def test_a_server_that_fails_at_once_is_said_to(daemon: Daemon) -> None:
+    done = daemon.run("--rate", "1mbit", "--server", "exit 3", "--", "true", status=1)
+    assert "exit 3" in done.stderr
+    assert "ended at once" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "up is not given: give --rate, or --up and --down"),
+        (("--up", "1mbit"), "down is not given: give --rate, or --up and --down"),
+        (("--rate", "0mbit"), 'rate: "0mbit" is not a rate: it must be a number > 0'),
+        (("--rate", "1mbit", "--loss", "2"), 'loss is "2", but must be a percentage from 0% to 100%'),
+        (("--rate", "1mbit", "--mtu", "100"), "mtu is 100, but must be 1280 to 65535 bytes"),
+        (("--rate", "1mbit", "--burst", "100b"), "burst is 100b, but must be at least 1514b"),
+        (("--rate", "1mbit", "--qdisc", "cake"), "qdisc: "),
+    ],
+)
+def test_bad_input_is_one_sentence(daemon: Daemon, words: tuple[str, ...], sentence: str) -> None:
+    done = daemon.run(*words, "--", "true", status=2)
+    assert done.stderr.startswith(f"sojournd: {sentence}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_statistics_are_as_tc_prints_them(daemon: Daemon) -> None:
+    done = daemon.run("--rate", "10mbit", "--qdisc", "pfifo limit 50", "--stats", "--", "true")
+    assert "qdisc tbf 1: dev up root rate 10mbit burst 1514b" in done.stderr
+    assert "qdisc pfifo 10: dev down parent 1:1 limit 50\n Sent 0 bytes 0 pkt (dropped 0," in done.stderr
+
+
+def test_a_running_bottleneck_is_changed(daemon: Daemon, running: subprocess.Popen[str]) -> None:
+    daemon.ask("set", "up.rate", "5mbit")
+    daemon.ask("set", "qdisc", "pie", "limit", "200")
+    daemon.ask("set", "down.delay", "30ms")
+    report = json.loads(daemon.ask("show", "--json"))
+    assert report["up"]["qdiscs"][0]["options"].startswith("rate 5mbit ")
+    assert report["down"]["qdiscs"][0]["options"].startswith("rate 10mbit ")
+    assert {report[way]["qdiscs"][1]["kind"] for way in ("up", "down")} == {"pie"}
+    assert report["down"]["qdiscs"][2]["options"] == "delay 30ms loss 0%"
+    assert "dev up parent 1:1 limit 200" in daemon.ask("show")
+    for words, sentence in (
+        (("rate", "0mbit"), 'rate: "0mbit" is not a rate: it must be a number > 0'),
+        (("colour", "red"), "field is"),
+        (("up.qdisc", "cake"), "qdisc: "),
+    ):
+        assert daemon.ask("set", *words, status=1).startswith(f"sojournd: {sentence}")
+    assert running.poll() is None
+
+
+def test_a_second_one_with_the_same_socket_is_refused(daemon: Daemon, running: subprocess.Popen[str]) -> None:
+    done = subprocess.run(
+        daemon.words("--rate", "1mbit", "--", "true"), capture_output=True, text=True, timeout=20, check=False
+    )
+    assert done.returncode == 1
+    assert "a bottleneck runs already" in done.stderr
+    assert running.poll() is None
+    assert daemon.socket.exists()
+
+
+def test_one_that_is_not_there_cannot_be_asked(daemon: Daemon) -> None:
+    assert "no bottleneck listens at" in daemon.ask("show", status=1)
+
+
+@pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "stop"])
+def test_its_end_leaves_nothing_behind(daemon: Daemon, running: subprocess.Popen[str], how: str) -> None:
+    devices = sorted(path.name for path in Path("/sys/class/net").iterdir())
+    if how == "stop":
+        daemon.ask("stop")
+    else:
+        running.send_signal(signal.Signals[how])
+    _, said = running.communicate(timeout=20)
+    assert running.returncode == 0, said
+    assert "packets left late by" in said
+    assert not daemon.socket.exists()
+    assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == devices
+
+
+def test_programs_that_a_command_left_are_ended(daemon: Daemon) -> None:
+    left = daemon.folder / "left"
+    daemon.run("--rate", "1mbit", "--", "sh", "-c", f"setsid sleep 60 & echo $! > {left}")
+    pid = int(left.read_text())
+    wait_for(lambda: not Path(f"/proc/{pid}").exists(), 5.0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="every other test of this file runs without root already")
+def test_a_user_without_root_can_run_it(daemon: Daemon) -> None:
+    needs("ping")
+    daemon.folder.chmod(0o777)
+    program = daemon.folder / "sojournd"
+    shutil.copy(daemon.program, program)
+    program.chmod(0o755)
+    done = subprocess.run(
+        Daemon(program, daemon.folder).words("--rate", "10mbit", "--", "ping", "-c", "2", "-i", "0.1", SERVER),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        user=65534,
+        group=65534,
+        extra_groups=[],
+        cwd="/",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 received" in done.stdout
