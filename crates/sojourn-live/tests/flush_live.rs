@@ -12,18 +12,33 @@ const DAEMON: &str = env!("CARGO_BIN_EXE_sojournd");
 /// Whether this machine can have the bed; if not, says why.
 fn can() -> bool {
     for program in ["unshare", "nsenter", "ip", "tc", "python3"] {
-        let version = if program == "ip" || program == "tc" { "-V" } else { "--version" };
-        let run = Command::new(program).arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let version = if program == "ip" || program == "tc" {
+            "-V"
+        } else {
+            "--version"
+        };
+        let run = Command::new(program)
+            .arg(version)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
         if run.is_err() {
             eprintln!("skipped: {program} is not installed");
             return false;
         }
     }
-    let script = "ip link add s0 type veth peer name r0 && tc qdisc add dev s0 root tbf rate 5mbit burst 5kb limit 120kb";
-    let made = Command::new("unshare").args(["-Urn", "sh", "-c", script]).output().expect("it is installed");
+    let script =
+        "ip link add s0 type veth peer name r0 && tc qdisc add dev s0 root tbf rate 5mbit burst 5kb limit 120kb";
+    let made = Command::new("unshare")
+        .args(["-Urn", "sh", "-c", script])
+        .output()
+        .expect("it is installed");
     if !made.status.success() {
         let why = String::from_utf8_lossy(&made.stderr);
-        eprintln!("skipped: this kernel or user cannot have namespaces with veth and tbf: {}", why.trim());
+        eprintln!(
+            "skipped: this kernel or user cannot have namespaces with veth and tbf: {}",
+            why.trim()
+        );
         return false;
     }
     true
@@ -59,7 +74,9 @@ fn text(directory: &Path, name: &str) -> String {
 
 fn lines(directory: &Path, name: &str) -> Vec<Value> {
     let text = text(directory, name);
-    text.lines().map(|l| serde_json::from_str(l).expect("a line of JSON")).collect()
+    text.lines()
+        .map(|l| serde_json::from_str(l).expect("a line of JSON"))
+        .collect()
 }
 
 /// Packets and bytes that came to each address's port 9.
@@ -87,7 +104,11 @@ fn reads_the_same(directory: &Path, name: &str, options: &[&str]) {
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
     let live = text(directory, &format!("{name}.jsonl"));
     assert!(live.lines().count() > 1, "nothing was decided");
-    assert!(live.as_bytes() == read.stdout, "live and read decisions differ in {}", directory.display());
+    assert!(
+        live.as_bytes() == read.stdout,
+        "live and read decisions differ in {}",
+        directory.display()
+    );
 }
 
 #[test]
@@ -98,12 +119,17 @@ fn passive_sends_nothing_and_decides_as_its_capture_read_again() {
         stop
         finish
     ";
-    let Some(directory) = on_bed("passive", script) else { return };
+    let Some(directory) = on_bed("passive", script) else {
+        return;
+    };
     let decisions = lines(&directory, "passive.jsonl");
     let flushes = decisions.iter().filter(|l| l["kind"] == "flush");
     let mut proposed = 0;
     for flush in flushes {
-        assert_eq!((&flush["verdict"], &flush["because"]["rule"]), (&"refused".into(), &"passive".into()));
+        assert_eq!(
+            (&flush["verdict"], &flush["because"]["rule"]),
+            (&"refused".into(), &"passive".into())
+        );
         proposed += 1;
     }
     assert!(proposed > 0, "the queue was not seen");
@@ -115,7 +141,15 @@ fn passive_sends_nothing_and_decides_as_its_capture_read_again() {
 #[test]
 fn active_sends_only_into_the_list_and_within_the_budget() {
     let options = [
-        "--active", "--allow", "10.77.2.0/24", "--bytes-per-minute", "400000", "--bytes-per-flush", "300000", "--cool-down", "500ms",
+        "--active",
+        "--allow",
+        "10.77.2.0/24",
+        "--bytes-per-minute",
+        "400000",
+        "--bytes-per-flush",
+        "300000",
+        "--cool-down",
+        "500ms",
     ];
     let script = format!(
         "
@@ -127,14 +161,18 @@ fn active_sends_only_into_the_list_and_within_the_budget() {
         ",
         options.join(" ")
     );
-    let Some(directory) = on_bed("active", &script) else { return };
+    let Some(directory) = on_bed("active", &script) else {
+        return;
+    };
     let decisions = lines(&directory, "active.jsonl");
     let summary = decisions.last().expect("a summary");
     let allowed: Vec<_> = decisions.iter().filter(|l| l["verdict"] == "allowed").collect();
     assert!(!allowed.is_empty(), "nothing was flushed: {summary}");
     assert!(allowed.iter().all(|l| l["toward"] == "10.77.2.1"));
     assert!(
-        decisions.iter().any(|l| l["because"]["rule"] == "not_allowed" && l["toward"] == "10.77.3.1"),
+        decisions
+            .iter()
+            .any(|l| l["because"]["rule"] == "not_allowed" && l["toward"] == "10.77.3.1"),
         "nothing was proposed beyond the list"
     );
     let log = lines(&directory, "active.log");
@@ -142,7 +180,10 @@ fn active_sends_only_into_the_list_and_within_the_budget() {
     assert_eq!(stopped["message"], "stopped");
     let sent = stopped["sent_packets"].as_u64().expect("a number");
     assert_eq!(datagrams(&directory), sent);
-    assert_eq!(summary["bytes"], stopped["sent_bytes"], "what was allowed was not what was sent");
+    assert_eq!(
+        summary["bytes"], stopped["sent_bytes"],
+        "what was allowed was not what was sent"
+    );
     let bytes = stopped["sent_bytes"].as_u64().expect("a number");
     assert!((1500..=400_000).contains(&bytes), "{bytes} bytes in less than a minute");
     let counts = counts(&directory);
@@ -177,16 +218,24 @@ fn an_interface_that_goes_down_or_away_is_waited_for() {
         stop
         finish
     ";
-    let Some(directory) = on_bed("away", script) else { return };
+    let Some(directory) = on_bed("away", script) else {
+        return;
+    };
     let metric = |file: &str, name: &str| -> u64 {
         let text = text(&directory, file);
-        let line = text.lines().find(|l| l.starts_with(&format!("sojourn_flush_{name} "))).expect("a metric");
+        let line = text
+            .lines()
+            .find(|l| l.starts_with(&format!("sojourn_flush_{name} ")))
+            .expect("a metric");
         line.rsplit(' ').next().expect("a value").parse().expect("a number")
     };
     assert!(metric("before", "opened_total") >= 2);
     let (before, after) = (metric("before", "segments_total"), metric("after", "segments_total"));
     assert!(before > 500, "{before} segments before");
-    assert!(after > before + 300, "{before} segments before, {after} after it came back");
+    assert!(
+        after > before + 300,
+        "{before} segments before, {after} after it came back"
+    );
     let lines = lines(&directory, "away.jsonl");
     assert_eq!(lines.last().expect("a summary")["segments"], after);
     reads_the_same(&directory, "away", &[]);
@@ -218,11 +267,22 @@ EOF
         stop
         finish
     ";
-    let Some(directory) = on_bed("signals", script) else { return };
+    let Some(directory) = on_bed("signals", script) else {
+        return;
+    };
     let log = lines(&directory, "signals.log");
-    let said = |message: &str| log.iter().find(|l| l["message"] == message).unwrap_or_else(|| panic!("no {message}"));
+    let said = |message: &str| {
+        log.iter()
+            .find(|l| l["message"] == message)
+            .unwrap_or_else(|| panic!("no {message}"))
+    };
     let refused = said("the new configuration is refused, and the old one stays");
-    assert!(refused["why"].as_str().is_some_and(|w| w.starts_with("gate.allow is \"10.77.2.0/4\"")), "{refused}");
+    assert!(
+        refused["why"]
+            .as_str()
+            .is_some_and(|w| w.starts_with("gate.allow is \"10.77.2.0/4\"")),
+        "{refused}"
+    );
     let again = said("the configuration was read again");
     assert_eq!(again["only_after_a_restart"], serde_json::json!(["metrics.listen"]));
     assert_eq!(datagrams(&directory), 0, "it was killed");

@@ -52,7 +52,10 @@ fn lines(output: &[u8]) -> Vec<serde_json::Value> {
 fn refusal(arguments: &[&str]) -> (String, i32) {
     let output = sojournd(arguments, b"");
     assert!(output.stdout.is_empty());
-    (String::from_utf8(output.stderr).expect("text"), output.status.code().expect("a status"))
+    (
+        String::from_utf8(output.stderr).expect("text"),
+        output.status.code().expect("a status"),
+    )
 }
 
 #[test]
@@ -65,7 +68,10 @@ fn a_capture_gives_decisions_with_reasons_and_a_summary() {
     assert_eq!(summary["frames"], FRAMES);
     assert_eq!(summary["segments"], FRAMES);
     assert_eq!(summary["first_ns"], 1_700_000_000_000_000_000_u64);
-    assert_eq!((&summary["flows"], &summary["allowed"], &summary["bytes"]), (&2.into(), &0.into(), &0.into()));
+    assert_eq!(
+        (&summary["flows"], &summary["allowed"], &summary["bytes"]),
+        (&2.into(), &0.into(), &0.into())
+    );
     let flushes: Vec<_> = decisions.iter().filter(|l| l["kind"] == "flush").collect();
     assert!(flushes.len() > 2, "{} flushes", flushes.len());
     assert_eq!(summary["refused"]["passive"], flushes.len());
@@ -81,8 +87,17 @@ fn a_capture_gives_decisions_with_reasons_and_a_summary() {
 #[test]
 fn an_active_configuration_is_judged_as_live_and_its_budget_kept() {
     let arguments = [
-        "--read", "-", "--flusher", "as_described", "--active", "--allow", "198.51.100.0/24", "--bytes-per-minute", "400000",
-        "--bytes-per-flush", "400000",
+        "--read",
+        "-",
+        "--flusher",
+        "as_described",
+        "--active",
+        "--allow",
+        "198.51.100.0/24",
+        "--bytes-per-minute",
+        "400000",
+        "--bytes-per-flush",
+        "400000",
     ];
     let output = sojournd(&arguments, &capture(4 * FRAMES));
     let lines = lines(&output.stdout);
@@ -98,7 +113,11 @@ fn an_active_configuration_is_judged_as_live_and_its_budget_kept() {
         })
         .collect();
     for (at, _) in &sent {
-        let minute: u64 = sent.iter().filter(|(t, _)| t <= at && at - t < 60_000_000_000).map(|(_, b)| b).sum();
+        let minute: u64 = sent
+            .iter()
+            .filter(|(t, _)| t <= at && at - t < 60_000_000_000)
+            .map(|(_, b)| b)
+            .sum();
         assert!(minute <= 400_000, "{minute} bytes in a minute");
     }
 }
@@ -144,7 +163,17 @@ fn a_file_gives_byte_for_byte_what_the_same_frames_give_live() {
         }
         serde_json::to_writer(&mut kept.lines, &pipeline.summary()).expect("memory");
         kept.lines.push(b'\n');
-        let arguments = ["--read", "-", "--flusher", name, "--active", "--allow", "198.51.100.0/24", "--events", "all"];
+        let arguments = [
+            "--read",
+            "-",
+            "--flusher",
+            name,
+            "--active",
+            "--allow",
+            "198.51.100.0/24",
+            "--events",
+            "all",
+        ];
         let output = sojournd(&arguments, &capture(FRAMES));
         assert!(output.stdout == kept.lines, "{name}: the decisions differ");
         assert_eq!(kept.bursts.len() as u64, pipeline.summary().allowed);
@@ -175,7 +204,10 @@ fn a_damaged_capture_gives_what_stood_before_the_damage_and_status_1() {
     let output = sojournd(&["--read", "-"], &whole[..whole.len() - 7]);
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(told, "sojournd: -: the capture ends in the middle of a record, after 4999 whole ones\n");
+    assert_eq!(
+        told,
+        "sojournd: -: the capture ends in the middle of a record, after 4999 whole ones\n"
+    );
     assert_eq!(lines(&output.stdout).last().expect("a summary")["frames"], 4999);
 }
 
@@ -203,11 +235,17 @@ fn what_cannot_be_used_is_one_sentence_and_status_2() {
     let config = scratch("bad.toml");
     std::fs::write(&config, "[gate]\nbytes_per_hour = 1\n").expect("a file");
     let (told, status) = refusal(&["--read", "-", "--config", config.to_str().expect("text")]);
-    assert!(told.contains("gate.bytes_per_hour is not a key") && told.matches('\n').count() == 1, "{told}");
+    assert!(
+        told.contains("gate.bytes_per_hour is not a key") && told.matches('\n').count() == 1,
+        "{told}"
+    );
     assert_eq!(status, 2);
     let kept = scratch("kept.jsonl");
     std::fs::write(&kept, "mine").expect("a file");
     let (told, status) = refusal(&["--read", "-", "--decisions", kept.to_str().expect("text")]);
-    assert!(told.ends_with("but must be a new file (or give --force)\n") && status == 2, "{told}");
+    assert!(
+        told.ends_with("but must be a new file (or give --force)\n") && status == 2,
+        "{told}"
+    );
     assert_eq!(std::fs::read(&kept).expect("it is there"), b"mine");
 }

@@ -1,6 +1,6 @@
 # A row of three hosts in namespaces that end with this shell: the sender (this one), a router, and a receiver.
 #   sender s0 10.77.1.1 - 10.77.1.2 r0 router r1 10.77.2.2 - 10.77.2.1 and 10.77.3.1 b0 receiver
-# The router's way to the receiver has 5 Mbit/s and a queue of 120 kB. DAEMON is the daemon, DIR where its files go.
+# The router's way to the receiver has 5 Mbit/s and a queue of 120 kB unless RATE, BURST and LIMIT say otherwise. DAEMON is the daemon, DIR where its files go.
 set -eu
 cd "$DIR"
 unshare -n sleep 60 & ROUTER=$!
@@ -28,7 +28,7 @@ in_router ip addr add 10.77.2.2/24 dev r1
 in_router ip addr add 10.77.3.2/24 dev r1
 in_router ip link set r1 up
 in_router sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'
-in_router tc qdisc add dev r1 root tbf rate 5mbit burst 5kb limit 120kb
+in_router tc qdisc add dev r1 root tbf rate ${RATE:-5mbit} burst ${BURST:-5kb} limit ${LIMIT:-120kb}
 in_receiver ip link set lo up
 in_receiver ip addr add 10.77.2.1/24 dev b0
 in_receiver ip addr add 10.77.3.1/24 dev b0
