@@ -11,10 +11,12 @@ mod link;
 mod read;
 mod segment;
 mod skip;
+mod synthetic;
 mod write;
 
 pub use link::LinkType;
 pub use read::{Reader, Record, TraceError};
 pub use segment::segment;
 pub use skip::{Skip, Skipped};
+pub use synthetic::{Synthetic, SyntheticFrame};
 pub use write::Writer;

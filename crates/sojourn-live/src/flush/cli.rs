@@ -221,7 +221,10 @@ impl Arguments {
     fn create(&self, option: &str, path: &Path) -> Result<File, Failure> {
         let mut options = OpenOptions::new();
         options.write(true);
-        if self.force {
+        // A device, such as /dev/null, or a pipe is nothing to lose.
+        if path.exists() && !path.is_file() {
+            options.create(false);
+        } else if self.force {
             options.create(true).truncate(true);
         } else {
             options.create_new(true);

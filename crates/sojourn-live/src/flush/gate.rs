@@ -170,6 +170,8 @@ pub struct Gate {
     settings: GateSettings,
     budget: Budget,
     destinations: BTreeMap<IpAddr, Destination>,
+    /// While the table is full: until when nobody can be forgotten.
+    full_until: Option<Time>,
     killed: bool,
     /// The latest time it was told: it never goes back.
     now: Time,
@@ -183,6 +185,7 @@ impl Gate {
             budget: Budget::new(settings.bytes_per_minute),
             settings,
             destinations: BTreeMap::new(),
+            full_until: None,
             killed: false,
             now: Time::ZERO,
         }
@@ -192,6 +195,7 @@ impl Gate {
     pub fn set(&mut self, settings: GateSettings) {
         self.budget.set_limit(settings.bytes_per_minute);
         self.settings = settings;
+        self.full_until = None;
     }
 
     /// The settings.
@@ -239,6 +243,7 @@ impl Gate {
 
     /// How a flush towards this destination worked out.
     pub fn effect(&mut self, toward: IpAddr, helped: bool) {
+        self.full_until = None;
         let settings = &self.settings;
         let Some(destination) = self.destinations.get_mut(&toward) else {
             return;
@@ -251,7 +256,7 @@ impl Gate {
         destination.until = destination.granted + destination.pause;
     }
 
-    fn check(&self, plan: &FlushPlan, planned: Time) -> Result<(), Refusal> {
+    fn check(&mut self, plan: &FlushPlan, planned: Time) -> Result<(), Refusal> {
         let settings = &self.settings;
         let bytes = asked(plan).ok_or(Refusal::BadPlan)?;
         if self.now.since(planned) > STALE {
@@ -267,9 +272,9 @@ impl Gate {
             let open = known.filter(|d| d.flush == Some(of) && self.now <= d.top_ups_until);
             open.ok_or(Refusal::NoFlush)?.spent
         } else {
-            let left = known.map_or(Duration::ZERO, |d| d.until.since(self.now));
-            if !left.is_zero() {
-                return Err(Refusal::CoolDown(left.as_nanos()));
+            // At the end of time nothing cools down any more.
+            if let Some(d) = known.filter(|d| self.now < d.until || d.until == Time::MAX) {
+                return Err(Refusal::CoolDown(d.until.since(self.now).as_nanos()));
             }
             0
         };
@@ -289,19 +294,25 @@ impl Gate {
         if bytes > left {
             return Err(Refusal::Budget(bytes, left));
         }
-        if known.is_none() && self.destinations.len() >= DESTINATIONS && self.forgettable().next().is_none() {
+        if known.is_none() && !self.make_room() {
             return Err(Refusal::Destinations);
         }
         Ok(())
     }
 
-    /// Destinations that were left alone for so long that nothing need be known of them.
-    fn forgettable(&self) -> impl Iterator<Item = IpAddr> {
+    /// Whether another destination can be remembered; forgets those of which nothing need be known any more if not.
+    fn make_room(&mut self) -> bool {
+        if self.destinations.len() < DESTINATIONS {
+            return true;
+        }
+        if self.full_until.is_some_and(|until| self.now <= until) {
+            return false;
+        }
         let patience = self.settings.max_cool_down.saturating_mul(2);
-        self.destinations
-            .iter()
-            .filter(move |(_, d)| self.now > d.until && self.now.since(d.granted) > patience)
-            .map(|(&address, _)| address)
+        let known_until = |d: &Destination| d.until.max(d.granted + patience);
+        self.destinations.retain(|_, d| self.now <= known_until(d));
+        self.full_until = self.destinations.values().map(known_until).min();
+        self.destinations.len() < DESTINATIONS
     }
 
     fn grant(&mut self, plan: &FlushPlan) {
@@ -312,12 +323,6 @@ impl Gate {
                 destination.spent += bytes;
             }
             return;
-        }
-        if self.destinations.len() >= DESTINATIONS {
-            let gone: Vec<IpAddr> = self.forgettable().collect();
-            for address in gone {
-                self.destinations.remove(&address);
-            }
         }
         let pause = self
             .destinations

@@ -161,3 +161,55 @@ impl Drop for Screen {
         let _ = terminal::disable_raw_mode();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flush::config::Config;
+    use crate::flush::line::Line;
+    use crate::flush::pipeline::{Burst, World};
+    use sojourn_trace::{LinkType, Synthetic};
+
+    struct Nobody;
+
+    impl World for Nobody {
+        fn line(&mut self, _: &Line) {}
+        fn burst(&mut self, _: Burst) {}
+    }
+
+    #[test]
+    fn the_view_shows_flows_and_decisions_and_fits_any_terminal() {
+        let config = Config::parse("", &[]).expect("the defaults");
+        let mut pipeline = Pipeline::new(config.pipeline).expect("the defaults");
+        for frame in Synthetic::new(30).take(20_000) {
+            pipeline.frame(LinkType::Ethernet, frame.at_ns, frame.wire, &frame.bytes, &mut Nobody);
+        }
+        let decisions = VecDeque::from(["flush 1".to_owned(), "flush 2".to_owned()]);
+        let status = Status {
+            interface: "eth0",
+            open: false,
+            mode: "passive",
+            sent_packets: 0,
+            dropped: 3,
+            decisions: &decisions,
+            log: "the interface is gone",
+        };
+        let shown = lines(&pipeline, &status, 120, 24);
+        assert!(shown[0].contains("eth0 (gone)  passive"), "{}", shown[0]);
+        assert!(shown[1].contains("frames 20000") && shown[1].contains("dropped 3"));
+        assert!(
+            shown[4].starts_with("10.0.0.1:") && shown[4].contains(" ms"),
+            "{}",
+            shown[4]
+        );
+        assert!(shown.iter().any(|l| l.starts_with("and ") && l.ends_with(" more")));
+        assert_eq!(
+            shown[shown.len() - 3..],
+            ["flush 1", "flush 2", "the interface is gone"]
+        );
+        for (width, height) in [(0, 0), (1, 1), (20, 5), (80, 3), (500, 200)] {
+            let shown = lines(&pipeline, &status, width, height);
+            assert!(shown.len() <= height && shown.iter().all(|l| l.chars().count() <= width));
+        }
+    }
+}

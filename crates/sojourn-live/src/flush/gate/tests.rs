@@ -196,8 +196,9 @@ fn top_ups_belong_to_a_flush_and_to_its_bounds() {
     );
     assert_eq!(judge(&mut gate, &top_up(7, 1), 60), no(Refusal::NoFlush));
     assert_eq!(judge(&mut gate, &top_up(0, 1), 5001), no(Refusal::NoFlush));
+    assert_eq!(judge(&mut gate, &forced(8, "192.0.2.1", 1), 5002), Answer::Allowed);
     gate.forget_flushes();
-    assert_eq!(judge(&mut gate, &top_up(0, 1), 60), no(Refusal::NoFlush));
+    assert_eq!(judge(&mut gate, &top_up(8, 1), 5003), no(Refusal::NoFlush));
 }
 
 #[test]
