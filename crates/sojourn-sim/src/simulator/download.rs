@@ -50,11 +50,7 @@ impl Simulator {
     pub(super) fn download_due(&mut self, download: u32) {
         let d = &mut self.downloads[download as usize];
         self.calendar.clear(d.slot);
-        let known = d
-            .downloader
-            .spec
-            .destination
-            .map(|to| &mut self.metrics[usize::from(to.0)]);
+        let known = d.downloader.spec.destination.map(|to| &self.metrics[usize::from(to.0)]);
         d.downloader.on_timeout(self.now, known);
         self.download_pump(download);
         self.deliver_arrived();

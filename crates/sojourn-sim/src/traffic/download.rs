@@ -158,7 +158,7 @@ impl Downloader {
     }
 
     /// Time has passed. Harmless if called too early. `known` is what is known of the destination, if that is remembered.
-    pub(crate) fn on_timeout(&mut self, now: Time, known: Option<&mut Metrics>) {
+    pub(crate) fn on_timeout(&mut self, now: Time, known: Option<&Metrics>) {
         let due: Vec<u32> = self
             .connections
             .iter()
@@ -173,7 +173,7 @@ impl Downloader {
         }
         if self.next.is_some_and(|at| at <= now) {
             self.next = None;
-            self.begin_file(now, known.as_deref());
+            self.begin_file(now, known);
         }
     }
 
