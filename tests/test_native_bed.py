@@ -148,7 +148,7 @@ def test_scenarios_are_normalized_for_a_back_end() -> None:
     assert Scenario.from_json(SCENARIO.normalized("linux"), "linux").qdisc_down == "cake"
     with pytest.raises(ParamError, match="qdisc_down is cake, but the simulator has no such discipline"):
         SCENARIO.normalized()
-    with pytest.raises(ParamError, match='backend is "ns3", but must be "sim" or "linux"'):
+    with pytest.raises(ParamError, match='backend is "ns3", but must be "sim", "linux" or "live"'):
         SCENARIO.normalized("ns3")
 
 
