@@ -210,6 +210,8 @@ pub enum Withheld {
     Cost,
     /// The flow has too little in flight to survive a loss without a timeout.
     SmallWindow,
+    /// The flow has just lost something: the queue is about to fall by itself.
+    Recovering,
     /// Too many flushes in a row did not help.
     Stopped,
 }
@@ -221,8 +223,6 @@ pub enum Eviction {
     Full,
     /// Nothing was seen of it for `FlusherParams::flow_timeout`.
     Idle,
-    /// The connection was reset.
-    Reset,
 }
 
 /// What a flow is doing.
@@ -282,11 +282,11 @@ pub struct FlusherStats {
     pub acks_beyond: u64,
     /// Acknowledgements of what was acknowledged before; ignored.
     pub acks_old: u64,
-    /// RTTs longer than `FlusherParams::max_rtt`; ignored.
+    /// RTTs of zero, or longer than `FlusherParams::max_rtt`; ignored.
     pub absurd_rtts: u64,
     /// Sequence numbers so far from the flow's that it was begun anew.
     pub resyncs: u64,
-    /// Times the clock went backwards.
+    /// Times the clock went backwards by more than a millisecond; what was on its way then gives no sample.
     pub clock_steps: u64,
     /// Segments not remembered because the flow had `FlusherParams::max_outstanding` of them.
     pub untracked: u64,

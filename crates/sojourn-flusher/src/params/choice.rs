@@ -43,6 +43,16 @@ pub enum Counted {
     Wire,
 }
 
+/// Which of the segments that an acknowledgement covers count as throughput.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acknowledged {
+    /// All of them. Source: section 4.7, "the sum of ACKed packet sizes".
+    All,
+    /// The one whose end is acknowledged. Source: Listing 4.4, `item`.
+    Youngest,
+}
+
 /// What a sum of bytes is taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -168,6 +178,7 @@ plain!(
     Retransmissions,
     BaseKind,
     Counted,
+    Acknowledged,
     Span,
     Restart,
     Samples,

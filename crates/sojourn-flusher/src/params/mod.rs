@@ -5,8 +5,8 @@ mod preset;
 mod setting;
 
 pub use choice::{
-    BaseKind, Clamp, Counted, FirstFlush, FlushRtt, Forced, Growth, LastFlush, Method, Miss, Restart, Retransmissions,
-    Samples, SizeRtt, Span, Test,
+    Acknowledged, BaseKind, Clamp, Counted, FirstFlush, FlushRtt, Forced, Growth, LastFlush, Method, Miss, Restart,
+    Retransmissions, Samples, SizeRtt, Span, Test,
 };
 pub use setting::Factor;
 
@@ -119,13 +119,16 @@ parameters! {
     base_window: Duration,
     /// Which bytes count as throughput. Contradiction flu-x-03.
     throughput_counts: Counted,
+    /// Which segments of an acknowledgement count. Listing 4.4 counts one and doubles the sum (contradiction flu-x-02).
+    throughput_items: Acknowledged,
     /// What they are divided by. Contradiction flu-x-04.
     throughput_span: Span,
     /// The interval of [`Span::Interval`]; with [`Span::Rtt`] unused.
     throughput_interval: Duration,
-    /// What the result is multiplied by. Contradiction flu-x-02: Eq. 4.2 has 1, Listing 4.4 has 2.
+    /// What the result is multiplied by. Contradiction flu-x-02: Eq. 4.2 has 1, Listing 4.4 has 2, which is
+    /// right where receivers acknowledge every second packet, and twice too much where they acknowledge each.
     throughput_factor: u32,
-    /// Where the next interval's sum begins. Contradiction flu-x-03 (Listing 4.4, line 8).
+    /// Where the next interval's sum begins. Listing 4.4, line 8, has the last item.
     throughput_restart: Restart,
 
     /// A queue stands when the RTT is above this times the base RTT.

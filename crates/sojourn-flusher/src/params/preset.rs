@@ -1,8 +1,8 @@
 //! The three named parameterisations.
 
 use super::{
-    BaseKind, Clamp, Counted, Factor, FirstFlush, FlushRtt, FlusherParams, Forced, Growth, LastFlush, Method, Miss,
-    Restart, Retransmissions, Samples, SizeRtt, Span, Test,
+    Acknowledged, BaseKind, Clamp, Counted, Factor, FirstFlush, FlushRtt, FlusherParams, Forced, Growth, LastFlush,
+    Method, Miss, Restart, Retransmissions, Samples, SizeRtt, Span, Test,
 };
 use sojourn_units::{Bytes, Duration};
 
@@ -27,6 +27,7 @@ impl FlusherParams {
         base: BaseKind::Renewed,
         base_window: Duration::from_secs(600),
         throughput_counts: Counted::Wire,
+        throughput_items: Acknowledged::All,
         throughput_span: Span::Interval,
         throughput_interval: Duration::from_secs(1),
         throughput_factor: 1,
@@ -68,6 +69,7 @@ impl FlusherParams {
     /// third acknowledgement: printed so, and hardly what was run.
     pub const AS_WRITTEN: Self = Self {
         rtt_weight: 7,
+        throughput_items: Acknowledged::Youngest,
         throughput_factor: 2,
         throughput_restart: Restart::LastItem,
         test: Test::EveryAck,

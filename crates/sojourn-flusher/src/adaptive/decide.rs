@@ -1,0 +1,352 @@
+//! The core's decisions with the method `adaptive`.
+
+use super::path::{Judged, Now};
+use super::{Campaign, Path};
+use crate::detector::trigger;
+use crate::flow::Flow;
+use crate::flow_table::Ack;
+use crate::flusher::Flusher;
+use crate::lru::Slot;
+use crate::{Estimate, Event, FlowKey, FlushId, FlushPlan, Reason, Verdict, Withheld};
+use sojourn_units::{Bytes, Duration, Rate, Time};
+
+/// Flows without a sample for so long do not count as standing in a queue.
+const RECENT: Duration = Duration::from_secs(1);
+
+/// A flow's queueing delay in its last window.
+fn queue(flow: &Flow) -> Option<Duration> {
+    Some(flow.watch.least()?.saturating_sub(flow.base.get()?))
+}
+
+fn rate(flow: &Flow) -> Option<Rate> {
+    flow.watch.rate().or(flow.throughput.get())
+}
+
+impl Flusher {
+    /// A flow is new.
+    pub(crate) fn adaptive_flow(&mut self, key: FlowKey, now: Time) {
+        self.paths.entry(key.dst.ip()).or_insert_with(|| Path::new(now)).flows += 1;
+    }
+
+    /// A flow was forgotten, and with the last one of its path what was learned about it.
+    pub(crate) fn adaptive_forget(&mut self, key: FlowKey) {
+        let toward = key.dst.ip();
+        if let Some(path) = self.paths.get_mut(&toward) {
+            path.flows -= 1;
+            if path.flows == 0 {
+                self.paths.remove(&toward);
+            }
+        }
+    }
+
+    /// A flow sent something again.
+    pub(crate) fn adaptive_retransmission(&mut self, slot: Slot) {
+        let flow = self.table.flows.get_mut(slot);
+        let Some(sent_up_to) = flow.outstanding.sent_up_to() else {
+            return;
+        };
+        let peak = flow.watch.on_retransmission(sent_up_to);
+        let Some(path) = self.paths.get_mut(&flow.key.dst.ip()) else {
+            return;
+        };
+        path.retransmissions += 1;
+        if let (Some(peak), Some(base)) = (peak, flow.base.get()) {
+            path.on_loss(peak.saturating_sub(base));
+        }
+    }
+
+    /// A flow was acknowledged something new.
+    pub(crate) fn adaptive_ack(&mut self, ack: &Ack, now: Time) {
+        let params = self.params;
+        let flow = self.table.flows.get_mut(ack.slot);
+        if let Some(rate) = ack.rate {
+            flow.watch.on_rate(rate);
+        }
+        let (Some(raw), Some(smoothed), Some(base)) = (ack.raw, flow.rtt, flow.base.get()) else {
+            return;
+        };
+        let key = flow.key;
+        let trigger = trigger(base, &params);
+        let window = flow.watch.on_sample(raw, smoothed, base, trigger, now, &params);
+        let helped = self
+            .campaign
+            .as_mut()
+            .filter(|campaign| campaign.flow == key)
+            .is_some_and(|campaign| campaign.on_sample(raw, base, now));
+        if helped {
+            self.adaptive_judge(Verdict::Helped, now);
+        }
+        if let Some(least) = window {
+            let count = u32::from(least > trigger);
+            self.note(|| Event::Window {
+                at: now,
+                flow: key,
+                least,
+                trigger,
+                count,
+            });
+            self.adaptive_consider(ack.slot, least, trigger, now);
+        }
+    }
+
+    /// A window of a flow ended: is a flush due, and may it be?
+    fn adaptive_consider(&mut self, slot: Slot, least: Duration, trigger: Duration, now: Time) {
+        let flow = self.table.flows.get(slot);
+        let above = least > trigger;
+        let overdue = self
+            .paths
+            .get(&flow.key.dst.ip())
+            .is_some_and(|path| path.overdue(flow.born, now, &self.params));
+        if !above && !overdue {
+            return;
+        }
+        let key = flow.key;
+        let reason = if above {
+            Reason::Threshold { least, trigger }
+        } else {
+            Reason::Forced
+        };
+        match self.adaptive_plan(slot, above, now) {
+            Err(cause) => {
+                self.stats.withheld += 1;
+                self.note(|| Event::Withheld {
+                    at: now,
+                    flow: key,
+                    cause,
+                });
+            }
+            Ok((chosen, mut campaign, packets)) => {
+                campaign.id = self.next_id();
+                let flow = self.table.flows.get_mut(chosen);
+                flow.flushes += 1;
+                let plan = FlushPlan {
+                    id: campaign.id,
+                    flow: campaign.flow,
+                    toward: campaign.flow.dst.ip(),
+                    packets,
+                    size: self.params.packet,
+                    reason,
+                    estimate: campaign.estimate,
+                };
+                self.note(|| Event::Trigger {
+                    at: now,
+                    flow: key,
+                    reason,
+                });
+                self.campaign = Some(campaign);
+                self.propose(plan, now);
+            }
+        }
+    }
+
+    /// The flow to be flushed and the burst, or why there is none.
+    fn adaptive_plan(&self, slot: Slot, above: bool, now: Time) -> Result<(Slot, Campaign, u32), Withheld> {
+        let params = &self.params;
+        if self.campaign.is_some() || self.proposal.is_some() || self.outstanding.is_some() {
+            return Err(Withheld::Busy);
+        }
+        self.rested(self.table.flows.get(slot).key, now)?;
+        let (rate, chosen) = self.company(slot, above, now);
+        let flow = self.table.flows.get(chosen);
+        self.rested(flow.key, now)?;
+        if flow.watch.recovering() {
+            return Err(Withheld::Recovering);
+        }
+        let window = flow.watch.packets(flow.outstanding.in_flight());
+        if window < params.min_window {
+            return Err(Withheld::SmallWindow);
+        }
+        let path = self.paths.get(&flow.key.dst.ip()).ok_or(Withheld::Empty)?;
+        let (Some(rate), Some(base), Some(least), Some(max_rtt)) =
+            (rate, flow.base.get(), flow.watch.least(), flow.max_rtt)
+        else {
+            return Err(Withheld::Empty);
+        };
+        let burst = path.burst(
+            &Now {
+                rate,
+                base,
+                least,
+                max_rtt,
+            },
+            params,
+        );
+        if burst.packets == 0 {
+            return Err(Withheld::Empty);
+        }
+        let extra = if above {
+            params.top_ups.saturating_mul(params.top_up_packets)
+        } else {
+            0
+        };
+        let all = u64::from(burst.packets) + u64::from(extra);
+        let cost = rate.time_to_send(Bytes::new(params.packet.get() * all));
+        if above && !path.affordable(cost, now, params) {
+            return Err(Withheld::Cost);
+        }
+        let fall_from = if above { least.saturating_sub(base) } else { base };
+        let burst_delay = rate.time_to_send(Bytes::new(params.packet.get() * u64::from(burst.packets)));
+        let round = base + burst.full.max(least.saturating_sub(base) + burst_delay);
+        let estimate = Estimate::new(rate, base, base + burst.full, max_rtt);
+        let campaign = Campaign {
+            id: FlushId(0),
+            flow: flow.key,
+            forced: !above,
+            estimate,
+            before: least,
+            goal: (if above { least } else { base }).saturating_sub(params.helped.of(fall_from)),
+            round,
+            retransmissions: path.retransmissions,
+            window,
+            started: None,
+            top_ups_left: 0,
+            next_top_up: None,
+            deadline: None,
+            extended: false,
+            after: None,
+            reached: Duration::ZERO,
+        };
+        Ok((chosen, campaign, burst.packets))
+    }
+
+    /// Whether the path of a flow may be flushed again.
+    fn rested(&self, key: FlowKey, now: Time) -> Result<(), Withheld> {
+        match self.paths.get(&key.dst.ip()) {
+            Some(path) if path.cooling(now) && path.stopped(&self.params) => Err(Withheld::Stopped),
+            Some(path) if path.cooling(now) => Err(Withheld::CoolDown),
+            _ => Ok(()),
+        }
+    }
+
+    /// The flows that seem to stand in the same buffer: their rates together, and the fastest of them. The data of the
+    /// other direction stands elsewhere.
+    fn company(&self, slot: Slot, above: bool, now: Time) -> (Option<Rate>, Slot) {
+        let flow = self.table.flows.get(slot);
+        let own = rate(flow);
+        let mut total = own.map_or(0, Rate::as_bps);
+        let mut best = (own.map_or(0, Rate::as_bps), slot);
+        let Some(mine) = queue(flow).filter(|_| above) else {
+            return (own, slot);
+        };
+        for (key, other) in self.table.flows.iter() {
+            let stands = *key != flow.key
+                && key.src.ip() != flow.key.dst.ip()
+                && now.since(other.last_sample) <= RECENT
+                && queue(other).is_some_and(|q| q <= mine.saturating_mul(2) && mine <= q.saturating_mul(2));
+            if !stands {
+                continue;
+            }
+            let (Some(found), Some(rate)) = (self.table.flows.find(key), rate(other)) else {
+                continue;
+            };
+            total = total.saturating_add(rate.as_bps());
+            if rate.as_bps() > best.0 && !other.watch.recovering() {
+                best = (rate.as_bps(), found);
+            }
+        }
+        ((total > 0).then(|| Rate::from_bps(total)), best.1)
+    }
+
+    /// The burst or a top-up of the campaign has left.
+    pub(crate) fn adaptive_done(&mut self, plan: &FlushPlan, now: Time) {
+        if let Some(path) = self.paths.get_mut(&plan.toward) {
+            path.flushed(now);
+        }
+        let Some(campaign) = &mut self.campaign else { return };
+        if campaign.id == plan.id {
+            campaign.begin(now, &self.params);
+        } else {
+            campaign.topped_up(now, &self.params);
+        }
+    }
+
+    /// The gate refused: a burst is then taken as made, so that a passive flusher proposes at the pace of an active one.
+    pub(crate) fn adaptive_refused(&mut self, plan: &FlushPlan, now: Time) {
+        if let Some(path) = self.paths.get_mut(&plan.toward) {
+            path.flushed(now);
+        }
+        match &mut self.campaign {
+            Some(campaign) if campaign.id != plan.id => campaign.next_top_up = None,
+            _ => self.campaign = None,
+        }
+    }
+
+    /// What the campaign waits for.
+    pub(crate) fn adaptive_deadline(&self) -> Option<Time> {
+        let campaign = self.campaign.as_ref()?;
+        let idle = self.proposal.is_none() && self.outstanding.is_none();
+        campaign
+            .next_top_up
+            .filter(|_| idle)
+            .into_iter()
+            .chain(campaign.deadline)
+            .min()
+    }
+
+    /// Does what the time has come for.
+    pub(crate) fn adaptive_timeout(&mut self, now: Time) {
+        let Some(campaign) = &mut self.campaign else { return };
+        let path = self.paths.get(&campaign.flow.dst.ip());
+        let retransmissions = path.map_or(0, |path| path.retransmissions);
+        if campaign.deadline.is_some_and(|at| at <= now) {
+            if let Some(verdict) = campaign.verdict(retransmissions) {
+                self.adaptive_judge(verdict, now);
+            }
+            return;
+        }
+        if self.proposal.is_some() || self.outstanding.is_some() || campaign.next_top_up.is_none_or(|at| at > now) {
+            return;
+        }
+        campaign.next_top_up = None;
+        if path.is_none() || retransmissions > campaign.retransmissions {
+            // Gone, or the losses have begun: what the buffer holds already is enough.
+            return;
+        }
+        let (flow, of, estimate) = (campaign.flow, campaign.id, campaign.estimate);
+        let plan = FlushPlan {
+            id: self.next_id(),
+            flow,
+            toward: flow.dst.ip(),
+            packets: self.params.top_up_packets.min(self.params.max_packets),
+            size: self.params.packet,
+            reason: Reason::TopUp { of },
+            estimate,
+        };
+        self.propose(plan, now);
+    }
+
+    fn adaptive_judge(&mut self, verdict: Verdict, now: Time) {
+        let Some(campaign) = self.campaign.take() else { return };
+        if self
+            .proposal
+            .is_some_and(|plan| matches!(plan.reason, Reason::TopUp { .. }))
+        {
+            self.proposal = None;
+        }
+        match verdict {
+            Verdict::Helped => self.stats.helped += 1,
+            Verdict::TooSmall | Verdict::Useless => self.stats.failed += 1,
+            Verdict::Unknown => {}
+        }
+        let mut lost = 0;
+        if let Some(path) = self.paths.get_mut(&campaign.flow.dst.ip()) {
+            lost = path.retransmissions.saturating_sub(campaign.retransmissions);
+            let judged = Judged {
+                verdict,
+                forced: campaign.forced,
+                reached: campaign.reached,
+                round: campaign.round,
+                heavy: lost.saturating_mul(2) > u64::from(campaign.window),
+            };
+            path.judged(&judged, now, &self.params);
+        }
+        self.note(|| Event::Effect {
+            at: now,
+            id: campaign.id,
+            verdict,
+            before: campaign.before,
+            after: campaign.after,
+            retransmissions: u32::try_from(lost).unwrap_or(u32::MAX),
+        });
+    }
+}

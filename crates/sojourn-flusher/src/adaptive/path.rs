@@ -1,0 +1,195 @@
+//! What the method `adaptive` has learned about the way to one receiver.
+
+use crate::plan::packets_in;
+use crate::{FlusherParams, Verdict};
+use sojourn_units::{Duration, Rate, Time};
+
+/// Loss events whose peaks are remembered.
+const EVENTS: usize = 4;
+/// A boost of one, in eighths.
+const ONE: u32 = 8;
+/// Least and most boost: half the free space, and eight times it.
+const BOOST: (u32, u32) = (4, 64);
+
+/// The way to one receiver: what its buffer holds, how large a burst must be, and whether bursts help at all.
+///
+/// How large a burst must be is searched for in two places. The free space comes from measurement: at a loss the largest RTT
+/// is that of a full buffer, and the present RTT tells how much of it is taken. Where that is not enough, because others
+/// use the buffer whom the flusher does not see, a factor, the boost, grows by half with each burst that nobody noticed and
+/// shrinks by an eighth with each that helped.
+#[derive(Debug)]
+pub(crate) struct Path {
+    /// Flows that take it; it is forgotten with the last.
+    pub(crate) flows: u32,
+    /// Segments of theirs that were sent again.
+    pub(crate) retransmissions: u64,
+    /// Queueing delay at the last loss events, of a full buffer or less if the loss had another cause; and that after
+    /// bursts which nobody noticed: the buffer holds as much.
+    peaks: [Option<Duration>; EVENTS],
+    next_peak: usize,
+    /// Whether there was a loss event among them yet.
+    measured: bool,
+    boost: u32,
+    failures: u32,
+    forced_failures: u32,
+    cool_until: Time,
+    last_flush: Time,
+}
+
+/// The burst to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Burst {
+    pub(crate) packets: u32,
+    /// The queueing delay at which the buffer is believed to be full.
+    pub(crate) full: Duration,
+}
+
+/// What is known when a burst is sized.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    pub(crate) rate: Rate,
+    pub(crate) base: Duration,
+    /// The least RTT of the last window.
+    pub(crate) least: Duration,
+    pub(crate) max_rtt: Duration,
+}
+
+impl Path {
+    pub(crate) const fn new(now: Time) -> Self {
+        Self {
+            flows: 0,
+            retransmissions: 0,
+            peaks: [None; EVENTS],
+            next_peak: 0,
+            measured: false,
+            boost: ONE,
+            failures: 0,
+            forced_failures: 0,
+            cool_until: Time::ZERO,
+            last_flush: now,
+        }
+    }
+
+    pub(crate) const fn cooling(&self, now: Time) -> bool {
+        self.cool_until.as_nanos() > now.as_nanos()
+    }
+
+    pub(crate) const fn stopped(&self, params: &FlusherParams) -> bool {
+        self.failures >= params.max_failures
+    }
+
+    /// A flow lost something while its queueing delay had been up to `queue`.
+    pub(crate) fn on_loss(&mut self, queue: Duration) {
+        if !self.measured {
+            // From here on the free space is measured; what was guessed before has done its work.
+            self.measured = true;
+            self.boost = ONE;
+        }
+        self.remember(queue);
+    }
+
+    fn remember(&mut self, queue: Duration) {
+        self.peaks[self.next_peak] = Some(queue);
+        self.next_peak = (self.next_peak + 1) % EVENTS;
+    }
+
+    /// The queueing delay of a full buffer. The largest of the last events, so that a loss by noise does not hide what an
+    /// overflow showed, and that a buffer grown smaller is believed after four.
+    pub(crate) fn full(&self) -> Option<Duration> {
+        self.peaks.iter().flatten().copied().max()
+    }
+
+    /// The burst that overflows the buffer by `margin` packets. Before anything is known of the buffer it is one base
+    /// RTT's worth: the thesis's first flush, which takes twice the base RTT, less what the pipe itself holds.
+    pub(crate) fn burst(&self, now: &Now, params: &FlusherParams) -> Burst {
+        let queue = now.least.saturating_sub(now.base);
+        let full = self.full().unwrap_or_else(|| queue + now.base);
+        let free = full.saturating_sub(queue);
+        let wanted = Duration::from_nanos(free.as_nanos() / u64::from(ONE)).saturating_mul(u64::from(self.boost));
+        let room = packets_in(
+            now.rate,
+            now.max_rtt.saturating_mul(2),
+            params.packet,
+            params.max_packets,
+        );
+        let packets = packets_in(now.rate, wanted, params.packet, u32::MAX).saturating_add(1 + params.margin);
+        Burst {
+            packets: packets.min(room),
+            full,
+        }
+    }
+
+    /// Whether `cost`, time of the link that a burst takes, is within the share of the time since the last one.
+    pub(crate) fn affordable(&self, cost: Duration, now: Time, params: &FlusherParams) -> bool {
+        cost <= params.duty.of(now.since(self.last_flush))
+    }
+
+    /// Whether a forced flush is due. Its interval doubles, up to sixteenfold, with each that showed nothing.
+    pub(crate) fn overdue(&self, born: Time, now: Time, params: &FlusherParams) -> bool {
+        let since = now.since(self.last_flush).min(now.since(born));
+        params
+            .forced_after
+            .is_some_and(|after| since > after.saturating_mul(1 << self.forced_failures.min(4)))
+    }
+
+    /// A flush was proposed and refused, or has left.
+    pub(crate) fn flushed(&mut self, now: Time) {
+        self.last_flush = now;
+    }
+
+    /// Learns from a flush.
+    pub(crate) fn judged(&mut self, flush: &Judged, now: Time, params: &FlusherParams) {
+        if flush.forced {
+            let failed = flush.verdict != Verdict::Helped;
+            self.forced_failures = if failed {
+                self.forced_failures.saturating_add(1)
+            } else {
+                0
+            };
+            return;
+        }
+        let pause = match flush.verdict {
+            Verdict::Unknown => return,
+            Verdict::Helped => {
+                self.failures = 0;
+                if self.boost > ONE || flush.heavy {
+                    self.boost = (self.boost - 1).max(BOOST.0);
+                }
+                return;
+            }
+            Verdict::TooSmall => {
+                let full = self.full().filter(|_| self.measured);
+                // A burst that filled the buffer was large enough; nobody's packet came just then.
+                if full.is_none_or(|full| flush.reached < full.saturating_sub(full / 8)) {
+                    self.boost = (self.boost + self.boost / 2).min(BOOST.1);
+                }
+                if self.full().is_none_or(|full| flush.reached > full) {
+                    self.remember(flush.reached);
+                }
+                flush.round
+            }
+            Verdict::Useless => flush.round.max(Duration::from_secs(1)),
+        };
+        self.failures = self.failures.saturating_add(1);
+        let doubled = pause.saturating_mul(1 << (self.failures - 1).min(20));
+        let pause = if self.stopped(params) {
+            params.max_cool_down
+        } else {
+            doubled.min(params.max_cool_down)
+        };
+        self.cool_until = now + pause;
+    }
+}
+
+/// A flush that has been judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judged {
+    pub(crate) verdict: Verdict,
+    pub(crate) forced: bool,
+    /// The largest queueing delay that was seen after it.
+    pub(crate) reached: Duration,
+    /// The RTT of a full buffer: the shortest time after which to try again.
+    pub(crate) round: Duration,
+    /// Whether it made the flow lose more than half a window.
+    pub(crate) heavy: bool,
+}

@@ -1,0 +1,243 @@
+//! Segments of one flow that await their acknowledgement.
+
+use crate::{Retransmissions, Segment};
+use sojourn_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// Farther than this from what is known, a sequence number is another connection's: the largest window there is.
+/// Source: RFC 7323 section 2.3.
+const FAR: u32 = 1 << 30;
+
+/// Whether `a` is before `b` in sequence space. Source: RFC 9293 section 3.4.
+const fn before(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b).cast_signed() < 0
+}
+
+/// One segment on its way.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    start: u32,
+    end: u32,
+    wire: u32,
+    payload: u32,
+    sent: Time,
+    epoch: u32,
+    /// Sent again, or captured out of order: its acknowledgement does not tell an RTT.
+    doubtful: bool,
+}
+
+/// What a segment with data turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// New data.
+    New,
+    /// New data, but there is no room to remember it.
+    Untracked,
+    /// Data that was sent before and is not acknowledged.
+    Again,
+    /// Data that was acknowledged before.
+    Stale,
+    /// A sequence number far from all others: the flow was begun anew with it.
+    Resync,
+}
+
+/// What an acknowledgement turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acked {
+    /// The flow has sent nothing yet.
+    Unknown,
+    /// Nothing new.
+    Duplicate,
+    /// Less than was acknowledged before.
+    Old,
+    /// More than was ever sent.
+    Beyond,
+    /// Something new.
+    New(Covered),
+}
+
+/// What a new acknowledgement covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Covered {
+    /// Since the segment that it answers was sent; `None` if that is not known for certain.
+    pub(crate) rtt: Option<Duration>,
+    /// Payload of all segments covered.
+    pub(crate) payload: u64,
+    /// Their length on the wire.
+    pub(crate) wire: u64,
+    /// Payload of the youngest one alone, if the acknowledgement ends where it does.
+    pub(crate) youngest_payload: u64,
+    /// Its length on the wire.
+    pub(crate) youngest_wire: u64,
+}
+
+/// The sequence state of a flow and its segments on their way, ordered by where they end.
+#[derive(Debug, Default)]
+pub(crate) struct Outstanding {
+    range: Option<Range>,
+    items: VecDeque<Item>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    /// Everything before this is acknowledged.
+    una: u32,
+    /// Everything before this was sent.
+    max: u32,
+}
+
+impl Outstanding {
+    /// Bytes of sequence space sent and not acknowledged.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.range.map_or(0, |r| r.max.wrapping_sub(r.una))
+    }
+
+    /// Where what was sent ends.
+    pub(crate) fn sent_up_to(&self) -> Option<u32> {
+        self.range.map(|r| r.max)
+    }
+
+    /// Whether everything before `seq` is acknowledged.
+    pub(crate) fn acknowledged(&self, seq: u32) -> bool {
+        self.range.is_none_or(|r| !before(r.una, seq))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        self.items.len()
+    }
+
+    fn begin(&mut self, seq: u32) -> Range {
+        self.items.clear();
+        let range = Range { una: seq, max: seq };
+        self.range = Some(range);
+        range
+    }
+
+    /// Takes note of a segment that moves the sequence. Source: seed 003, Listing 4.3.
+    pub(crate) fn on_data(
+        &mut self,
+        segment: &Segment,
+        now: Time,
+        epoch: u32,
+        policy: Retransmissions,
+        most: usize,
+    ) -> Sent {
+        let (start, end) = (segment.seq, segment.seq.wrapping_add(segment.length()));
+        let item = Item {
+            start,
+            end,
+            wire: segment.wire,
+            payload: segment.payload,
+            sent: now,
+            epoch,
+            doubtful: false,
+        };
+        let known = match self.range {
+            None => self.begin(start),
+            Some(range) if segment.flags.syn && !self.items.iter().any(|i| i.end == end) && range.una != end => {
+                self.begin(start)
+            }
+            Some(range) => range,
+        };
+        let distance = end.wrapping_sub(known.max);
+        if distance > FAR && distance.wrapping_neg() > FAR || distance <= FAR && end.wrapping_sub(known.una) > FAR {
+            self.begin(start);
+            return if self.append(item, most) {
+                Sent::Resync
+            } else {
+                Sent::Untracked
+            };
+        }
+        if before(known.max, end) {
+            let overlaps = before(start, known.max) && self.mark(&item, policy);
+            let doubtful = overlaps && policy == Retransmissions::Karn;
+            let kept = self.append(Item { doubtful, ..item }, most);
+            return match (overlaps, kept) {
+                (true, _) => Sent::Again,
+                (false, true) => Sent::New,
+                (false, false) => Sent::Untracked,
+            };
+        }
+        if !before(known.una, end) {
+            return Sent::Stale;
+        }
+        if self.mark(&item, policy) {
+            return Sent::Again;
+        }
+        // Captured for the first time, after what follows it: the network reordered it before it came here.
+        if self.items.len() >= most {
+            return Sent::Untracked;
+        }
+        let at = self.items.partition_point(|i| before(i.end, end));
+        self.items.insert(
+            at,
+            Item {
+                doubtful: policy == Retransmissions::Karn,
+                ..item
+            },
+        );
+        Sent::New
+    }
+
+    /// Marks what `again` overlaps as sent again; whether there was any.
+    fn mark(&mut self, again: &Item, policy: Retransmissions) -> bool {
+        let first = self.items.partition_point(|i| !before(again.start, i.end));
+        let mut any = false;
+        for item in self.items.range_mut(first..).take_while(|i| before(i.start, again.end)) {
+            any = true;
+            match policy {
+                Retransmissions::NewestCopy => {
+                    item.sent = again.sent;
+                    item.epoch = again.epoch;
+                }
+                Retransmissions::Karn => item.doubtful = true,
+            }
+        }
+        any
+    }
+
+    fn append(&mut self, item: Item, most: usize) -> bool {
+        if let Some(range) = &mut self.range {
+            range.max = item.end;
+        }
+        if self.items.len() >= most {
+            return false;
+        }
+        self.items.push_back(item);
+        true
+    }
+
+    /// Takes note of an acknowledgement: all segments up to it are forgotten, and the youngest of them tells the RTT.
+    /// Source: seed 003 section 4.3, Listing 4.6.
+    pub(crate) fn on_ack(&mut self, ack: u32, now: Time, epoch: u32, policy: Retransmissions) -> Acked {
+        let Some(range) = &mut self.range else {
+            return Acked::Unknown;
+        };
+        if ack == range.una {
+            return Acked::Duplicate;
+        }
+        if before(ack, range.una) {
+            return Acked::Old;
+        }
+        if before(range.max, ack) {
+            return Acked::Beyond;
+        }
+        range.una = ack;
+        let mut covered = Covered::default();
+        let mut doubtful = false;
+        while let Some(item) = self.items.front().copied().filter(|i| !before(ack, i.end)) {
+            self.items.pop_front();
+            covered.payload += u64::from(item.payload);
+            covered.wire += u64::from(item.wire);
+            doubtful |= item.doubtful;
+            if item.end == ack {
+                covered.youngest_payload = u64::from(item.payload);
+                covered.youngest_wire = u64::from(item.wire);
+                let certain = item.epoch == epoch && (policy == Retransmissions::NewestCopy || !doubtful);
+                covered.rtt = certain.then(|| now.since(item.sent));
+            }
+        }
+        Acked::New(covered)
+    }
+}
