@@ -143,6 +143,9 @@ class Seen:
         Mean round trip in bins with a drop, over that in those without; `None` without a drop.
     after
         Goodput and mean RTT from 1 s before a flush to 3 s after it, over all flushes, by tenth of a second.
+    together
+        Of the reductions of any flow's window, the share in which at least three flows reduce theirs within half a
+        second; `None` with fewer than three flows.
     course
         The run over time.
     """
@@ -171,6 +174,7 @@ class Seen:
     flusher_most: float
     drop_rise: float | None
     after: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+    together: float | None
     course: Course
 
 
@@ -224,6 +228,7 @@ def observe(run: Run, cell: Cell) -> Seen:
         flusher_most=float(np.nanmax(course.flusher_rtt, initial=0.0)),
         drop_rise=_drop_rise(course),
         after=_after(course, sent),
+        together=_together(series),
         course=course,
     )
 
@@ -339,6 +344,21 @@ def _after(course: Course, sent: Sequence[float]) -> tuple[NDArray[np.float64], 
     rtt = np.array(rtts)
     counted = np.maximum((~np.isnan(rtt)).sum(axis=0), 1)
     return np.mean(rates, axis=0), np.nansum(rtt, axis=0) / counted
+
+
+def _together(series: dict[str, Any]) -> float | None:
+    windows = [np.array(values, dtype=float) for values in series["cwnd_segments"].values()]
+    if len(windows) < 3:
+        return None
+    width = round(0.5 / series["interval_s"])
+    falls = np.array([window[1:] < 0.875 * window[:-1] for window in windows])[:, 20 * 2 * width :]
+    counts, i = [], 0
+    while i < falls.shape[1]:
+        if falls[:, i].any():
+            counts.append(int(falls[:, i : i + width].any(axis=1).sum()))
+            i += width
+        i += 1
+    return float(np.mean([count >= 3 for count in counts])) if counts else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,14 +61,15 @@ QUEUES = {
     CODEL: "codel limit 1000 target 5ms interval 100ms noecn",
     PIE: "pie limit 1000 target 20ms tupdate 30ms noecn",
     FQ_CODEL: "fq_codel limit 1000 target 5ms interval 100ms noecn",
-    "head": "pfifo_head_drop",
     "codel 2.5 %": "codel limit 1000 target 2.5ms interval 100ms noecn",
     "codel 10 %": "codel limit 1000 target 10ms interval 100ms noecn",
 }
 
 #: What a cell's `variant` changes of the flusher's parameters.
+THE_OTHER = "it sees the other flow"
 VARIANTS: dict[str, dict[str, Any]] = {
     "": {},
+    THE_OTHER: {},
     "10 packets": {"windows": 1},
     "one sample": {"windows": 1, "window_samples": 1},
     "no threshold": {"threshold": 100.0},
@@ -124,10 +125,7 @@ class Bed:
 
     def qdisc(self, cell: Cell) -> str:
         """Return the discipline of a cell as `tc` spells it."""
-        if cell.queue == FIFO:
-            return f"pfifo limit {cell.buffer}"
-        text = QUEUES[cell.queue]
-        return f"{text} limit {cell.buffer}" if cell.queue == "head" else text
+        return f"pfifo limit {cell.buffer}" if cell.queue == FIFO else QUEUES[cell.queue]
 
 
 def flows(cell: Cell) -> tuple[Flow, ...]:
@@ -148,12 +146,10 @@ def flusher(cell: Cell) -> Flusher:
     params: dict[str, Any] = {"preset": cell.reading}
     if cell.threshold:
         params["threshold"] = cell.threshold
-    params |= VARIANTS[cell.variant.removeprefix("watching the other").removeprefix(", ")]
-    other = cell.variant.startswith("watching the other")
-    watch = ("foreign",) if other else ("flow",) if cell.scene == FOREIGN else None
-    return Flusher(
-        params=params, at="client", watch=watch, mode="active" if cell.active else "passive"
-    )
+    params |= VARIANTS[cell.variant]
+    seen = "foreign" if cell.variant == THE_OTHER else "flow"
+    watch = (seen,) if cell.scene == FOREIGN else None
+    return Flusher(params=params, at="client", watch=watch, mode="active" if cell.active else "passive")
 
 
 Planned = execute.Planned[Cell]
@@ -239,12 +235,13 @@ def of_conjectures() -> Iterator[Cell]:
             for variant in ("one sample", "threshold 1.05", "threshold 5"):
                 yield active(tcp, 50, reading=reading)._replace(variant=variant, threshold=0.0)
             yield active(tcp, 50, 1000, reading=reading)._replace(variant="no threshold", threshold=0.0)
-            for variant in ("", "watching the other"):
+            for variant in ("", THE_OTHER):
                 yield active(tcp, 50, reading=reading)._replace(scene=FOREIGN, variant=variant)
     for tcp in TCPS:
         yield passive(tcp, 50)
         yield passive(tcp, 50)._replace(scene=FOUR)
-        yield passive(tcp, 50)._replace(scene=FOUR, queue="head")
+        for queue in (CODEL, PIE):
+            yield passive(tcp, 50, queue=queue)._replace(scene=FOUR)
         yield passive(tcp, 50)._replace(scene=FOREIGN)
         yield passive(tcp, 10)._replace(scene=PAIR)
         for queue in ("codel 2.5 %", CODEL, "codel 10 %"):
