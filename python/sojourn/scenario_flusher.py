@@ -6,9 +6,16 @@ the compiled part is the one validator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+
+class Parameters(dict[str, str | int | float | bool]):
+    """Parameters by name, as a value: not to be changed once it is made."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """Return a hash of what it holds."""
+        return hash(frozenset(self.items()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +38,7 @@ class Flusher:
         Time text: when it begins to look, from the beginning of the measured window.
     """
 
-    params: str | Mapping[str, Any] | None = None
+    params: str | Parameters | None = None
     at: str | None = None
     watch: str | tuple[str, ...] | None = None
     mode: str | None = None
@@ -40,5 +47,11 @@ class Flusher:
 
 def from_plain(plain: dict[str, Any]) -> Flusher:
     """Return the flusher that plain values, as JSON has them, stand for; the compiled part has checked them."""
-    watch = plain.get("watch")
-    return Flusher(**{**plain, "watch": tuple(watch) if isinstance(watch, list) else watch})
+    watch, params = plain.get("watch"), plain.get("params")
+    return Flusher(
+        **{
+            **plain,
+            "watch": tuple(watch) if isinstance(watch, list) else watch,
+            "params": Parameters(params) if isinstance(params, dict) else params,
+        }
+    )

@@ -51,7 +51,11 @@ JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
 }
 
 RURAL_JUDGES: dict[str, Callable[[rural_evidence.Evidence], Judgement]] = {**rural_study.JUDGES, **rural_bed.JUDGES}
-FLUSHER_JUDGES: dict[str, flusher_grid.Judge] = {**flusher_grid.JUDGES, **flusher_aqm.JUDGES, **flusher_other.JUDGES}
+FLUSHER_JUDGES: dict[str, flusher_grid.Judge] = {
+    **flusher_grid.JUDGES,
+    **flusher_aqm.JUDGES,
+    **flusher_other.JUDGES,
+}
 WIFI_JUDGES: dict[str, Callable[[wifi_evidence.Evidence], Judgement]] = {**wifi_three.JUDGES, **wifi_code.JUDGES}
 
 AnyEvidence = TypeVar("AnyEvidence")
@@ -101,19 +105,20 @@ def judge_wifi(claims: list[Claim], evidence: wifi_evidence.Evidence) -> list[di
 
 
 def judge_flusher(claims: list[Claim], evidence: flusher_evidence.Evidence) -> list[dict[str, Any]]:
-    """Return what became of each claim about the queue flusher, in the form of `claims.json`, in either reading.
+    """Return what became of each claim about the queue flusher, in the form of `claims.json`, in each reading.
 
-    The key `readings` has the verdict of each: of the thesis's text, and of its listings. The claim holds if it does in
-    one of them; what is told then is from the first in which it does, else from that of the text.
+    The key `readings` has the verdict of each: of the thesis's text, of the same with Karn's rule, and of its listings.
+    The claim holds if it does in one of them; what is told then is from the first in which it does, else from that of
+    the text.
     """
     found = []
     for claim in claims:
         judge = FLUSHER_JUDGES[claim.id]
-        each = {
-            reading: _judge(lambda given, r=reading, j=judge: j(given, r), dataclasses.replace(claim, why=""), evidence)
-            for reading in flusher_evidence.READINGS
-        }
-        first = next((reading for reading, one in each.items() if one["verdict"] == "holds"), flusher_evidence.DESCRIBED)
+        bare = dataclasses.replace(claim, why="")
+        each = {reading: _judge(_in_reading(judge, reading), bare, evidence) for reading in flusher_evidence.READINGS}
+        first = next(
+            (reading for reading, one in each.items() if one["verdict"] == "holds"), flusher_evidence.DESCRIBED
+        )
         told = each[first]
         same = all(one == told for one in each.values())
         verdicts = "" if same else "; ".join(f"{reading}: {one['verdict']}" for reading, one in each.items())
@@ -126,6 +131,10 @@ def judge_flusher(claims: list[Claim], evidence: flusher_evidence.Evidence) -> l
             | {"readings": {reading: one["verdict"] for reading, one in each.items()}}
         )
     return found
+
+
+def _in_reading(judge: flusher_grid.Judge, reading: str) -> Callable[[flusher_evidence.Evidence], Judgement]:
+    return lambda evidence: judge(evidence, reading)
 
 
 def judge_with(

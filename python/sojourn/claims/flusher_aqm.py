@@ -111,9 +111,7 @@ def aqms_lead_more_on_long_paths(evidence: Evidence, reading: str) -> Judgement:
             evidence.gaps(active(tcp, base, reading=reading), passive(tcp, base, queue=queue), mean)
             for base in (after, before)
         ]
-        checks.append(
-            above(f"mean RTT less {queue}'s, {tcp}, {after} ms less {before} ms", less(*gaps), 0.0, "ms")
-        )
+        checks.append(above(f"mean RTT less {queue}'s, {tcp}, {after} ms less {before} ms", less(*gaps), 0.0, "ms"))
     return all_of(checks)
 
 
@@ -244,7 +242,9 @@ def at_best_it_equals_pie(evidence: Evidence, reading: str) -> Judgement:
         cell, pie = active(tcp, base, reading=reading), passive(tcp, base, queue=PIE)
         best = evidence.gaps(cell, pie, lambda seen: at_rank(seen, 0.1))
         checks.append(not_above(f"lowest tenth of the RTTs less PIE's, {cell.words()}", best, 2 * SLOT_MS, "ms"))
-        checks.append(below(f"mean RTT less passive, {cell.words()}", evidence.gaps(cell, passive(tcp, base), mean), 0, "ms"))
+        checks.append(
+            below(f"mean RTT less passive, {cell.words()}", evidence.gaps(cell, passive(tcp, base), mean), 0, "ms")
+        )
         for queue in AQMS:
             gaps = evidence.gaps(cell, passive(tcp, base, queue=queue), mean)
             checks.append(above(f"mean RTT less {queue}'s, {cell.words()}", gaps, 0.0, "ms"))
@@ -274,7 +274,7 @@ def it_jitters_more(evidence: Evidence, reading: str) -> Judgement:
 
 
 def _jump(seen: Seen) -> float:
-    """Return the percentile after which the RTT rises most within two per cent of the distribution, from the median on."""
+    """Return the percentile after which the RTT rises most within two per cent of the runs, from the median on."""
     step = 4
     rises = seen.rtt[step:] - seen.rtt[:-step]
     first = len(RANKS) // 2

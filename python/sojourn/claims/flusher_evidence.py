@@ -19,9 +19,10 @@ THRESHOLDS = (1.5, 1.7, 2.0)
 #: The thesis's recommendation (section 6.3.1).
 RECOMMENDED = 1.7
 FIFO, CODEL, PIE, FQ_CODEL = "fifo", "codel", "pie", "fq_codel"
-#: How the flusher decides: the thesis's listings, its text, ours.
-WRITTEN, DESCRIBED, ADAPTIVE = "as_written", "as_described", "adaptive"
-READINGS = (DESCRIBED, WRITTEN)
+#: How the flusher decides: the thesis's listings; its text; its text, but without samples of segments that were sent
+#: again (Karn's rule, which section 4.8 misses); ours.
+WRITTEN, DESCRIBED, KARN, ADAPTIVE = "as_written", "as_described", "as_described, Karn", "adaptive"
+READINGS = (DESCRIBED, KARN, WRITTEN)
 #: Scenes: one flow; four; one that the flusher sees and one that it does not.
 ONE, FOUR, FOREIGN, PAIR = "one flow", "four flows", "a foreign flow", "two RTTs"
 
@@ -257,7 +258,8 @@ def _course(series: dict[str, Any], name: str) -> Course:
 
 def _histogram(pairs: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     counts = np.array(pairs["bins"] or [0], dtype=float)
-    return (pairs["first_bin"] + 0.5 + np.arange(counts.size)) * pairs["bin_ms"], counts
+    values: NDArray[np.float64] = (pairs["first_bin"] + 0.5 + np.arange(counts.size)) * pairs["bin_ms"]
+    return values, counts
 
 
 def _quantiles(values: NDArray[np.float64], counts: NDArray[np.float64], pairs: dict[str, Any]) -> NDArray[np.float64]:
@@ -267,7 +269,8 @@ def _quantiles(values: NDArray[np.float64], counts: NDArray[np.float64], pairs: 
     upper = np.concatenate([[0.0], np.cumsum(counts) / total])
     width = pairs["bin_ms"]
     edges = np.concatenate([values - width / 2, [values[-1] + width / 2]])
-    return np.clip(np.interp(RANKS, upper, edges), pairs["min_ms"], pairs["max_ms"])
+    found: NDArray[np.float64] = np.clip(np.interp(RANKS, upper, edges), pairs["min_ms"], pairs["max_ms"])
+    return found
 
 
 def _reductions(cwnd: NDArray[np.float64], bins: int) -> int:

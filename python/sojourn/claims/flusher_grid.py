@@ -7,6 +7,7 @@ sentence that names no buffer is held against 100 packets, one that names no thr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -157,7 +158,7 @@ def boxes_look_alike(evidence: Evidence, reading: str) -> Judgement:
     checks = []
     for cell in (*_grid50(reading, LARGE, (RENO,)), *(passive(RENO, 50, buffer) for buffer in LARGE)):
         for rank in (0.25, 0.5, 0.75):
-            apart = percent_apart(evidence, cell._replace(tcp=CUBIC), cell, lambda seen, r=rank: at_rank(seen, r))
+            apart = percent_apart(evidence, cell._replace(tcp=CUBIC), cell, _at(rank))
             what = f"RTT at rank {rank}, CUBIC above Reno, {cell.words()}"
             checks += near(what, apart, 0.0, VISIBLE, "percent")
     return all_of(checks)
@@ -357,7 +358,7 @@ def the_queue_grows_by_30(evidence: Evidence, reading: str) -> Judgement:
     checks = []
     for tcp, threshold in product(TCPS, THRESHOLDS):
         cell = active(tcp, 100, threshold=threshold, reading=reading)
-        growth = evidence.each(cell, lambda seen, x=threshold: _growth(seen, x))
+        growth = evidence.each(cell, partial(_growth, threshold=threshold))
         checks.append(not_above(f"growth of the queue up to the flush, {cell.words()}", growth, 30.0, "packets"))
     return all_of(checks)
 
@@ -507,7 +508,9 @@ def throughput_dips_and_recovers(evidence: Evidence, reading: str) -> Judgement:
         before = evidence.each(cell, lambda seen: _around(seen, 0, 0, 10))
         dip = evidence.each(cell, lambda seen: _lowest(seen, 10, 20))
         later = evidence.each(cell, lambda seen: _around(seen, 0, 30, 40))
-        checks.append(below(f"lowest tenth of a second after a flush less before, {cell.words()}", less(dip, before), 0, "Mbit/s"))
+        checks.append(
+            below(f"lowest tenth of a second after a flush less before, {cell.words()}", less(dip, before), 0, "Mbit/s")
+        )
         checks.append(above(f"2 to 3 s after a flush less the lowest, {cell.words()}", less(later, dip), 0, "Mbit/s"))
     return all_of(checks)
 
@@ -544,7 +547,9 @@ def short_paths_react_sooner(evidence: Evidence, reading: str) -> Judgement:
     checks = []
     for tcp, (before, after) in product(TCPS, pairwise(BASES_MS)):
         gaps = evidence.gaps(
-            active(tcp, after, reading=reading), active(tcp, before, reading=reading), lambda seen: _mean(seen.reaction_ms)
+            active(tcp, after, reading=reading),
+            active(tcp, before, reading=reading),
+            lambda seen: _mean(seen.reaction_ms),
         )
         checks.append(above(f"time from the trigger to the flush, {tcp}, {after} less {before} ms", gaps, 0.0, "ms"))
     return all_of(checks)
@@ -554,7 +559,9 @@ def reno_is_best(evidence: Evidence, reading: str) -> Judgement:
     """flu-86."""
     return all_of(
         [
-            below(f"gain of CUBIC less Reno, {base} ms", _cubic_less_reno(evidence, base, RECOMMENDED, reading), 0, "ms")
+            below(
+                f"gain of CUBIC less Reno, {base} ms", _cubic_less_reno(evidence, base, RECOMMENDED, reading), 0, "ms"
+            )
             for base in BASES_MS
         ]
     )
@@ -595,7 +602,9 @@ def the_goal_is_met(evidence: Evidence, reading: str) -> Judgement:
     checks = []
     for tcp, base in product(TCPS, BASES_MS):
         cell = active(tcp, base, reading=reading)
-        checks.append(below(f"mean RTT less passive, {cell.words()}", evidence.gaps(cell, passive(tcp, base), mean), 0, "ms"))
+        checks.append(
+            below(f"mean RTT less passive, {cell.words()}", evidence.gaps(cell, passive(tcp, base), mean), 0, "ms")
+        )
         lost = loss(evidence, cell)
         checks.append(not_below(f"throughput lost, {cell.words()}", lost, 0.0, "percent"))
         checks.append(below(f"throughput lost, {cell.words()}", lost, SLIGHT_LOSS, "percent"))
@@ -672,6 +681,10 @@ def _while_standing(seen: Seen) -> float | None:
     course = seen.course
     standing = (course.backlog >= 5) & (np.roll(course.backlog, 1) >= 5) & (course.t > 20.0)
     return float(course.goodput[standing].mean()) / CAPACITY_MBIT if standing.any() else None
+
+
+def _at(rank: float) -> Quantity:
+    return lambda seen: at_rank(seen, rank)
 
 
 def _cwnd(seen: Seen) -> float:

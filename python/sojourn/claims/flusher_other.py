@@ -1,7 +1,8 @@
-"""The claims about the flusher's own logs, its arithmetic, and what the thesis supposes: chapters 3 to 5, parts of 6."""
+"""The claims about the flusher's own logs, its arithmetic, and what the thesis supposes: chapters 3 to 6."""
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -28,7 +29,7 @@ from sojourn.claims.flusher_evidence import (
     passive,
 )
 from sojourn.claims.flusher_grid import Judge, activation, loss, near, percent_apart
-from sojourn.claims.verdict import Check, Judgement, above, all_of, below, exact, not_above, not_below
+from sojourn.claims.verdict import Check, Judgement, above, all_of, below, exact, not_below
 from sojourn.errors import SojournError
 
 #: The slow link, bit/s, a packet as the thesis counts it, bits.
@@ -91,8 +92,10 @@ def flusher_and_sender_agree(evidence: Evidence, reading: str) -> Judgement:
     for tcp, sends in product(TCPS, (True, False)):
         cell = _log(tcp, 10, 100, reading, active=sends)
         for rank in (0.25, 0.5, 0.75):
-            apart = evidence.each(cell, lambda seen, r=rank: _apart(seen, r))
-            checks += near(f"flusher's RTT above the sender's at rank {rank}, {cell.words()}", apart, 0.0, 10.0, "percent")
+            apart = evidence.each(cell, partial(_apart, rank=rank))
+            checks += near(
+                f"flusher's RTT above the sender's at rank {rank}, {cell.words()}", apart, 0.0, 10.0, "percent"
+            )
     return all_of(checks)
 
 
@@ -102,8 +105,10 @@ def pairs_see_more_long_ones(evidence: Evidence, reading: str) -> Judgement:
     for tcp, sends in product(TCPS, (True, False)):
         cell = _log(tcp, 10, 100, reading, active=sends)
         for name, which in (("flusher", "flusher_rtt"), ("sender", "sender_rtt")):
-            gaps = evidence.each(cell, lambda seen, w=which: _long(seen, seen.rtt) - _long(seen, getattr(seen, w)))
-            checks.append(not_below(f"share of RTTs in the longest tenth, pairs less {name}, {cell.words()}", gaps, 0.0, ""))
+            gaps = evidence.each(cell, partial(_longer, which=which))
+            checks.append(
+                not_below(f"share of RTTs in the longest tenth, pairs less {name}, {cell.words()}", gaps, 0.0, "")
+            )
     return all_of(checks)
 
 
@@ -164,7 +169,9 @@ def ten_packets_flush_cubic_more(evidence: Evidence, reading: str) -> Judgement:
     short = usual._replace(variant="10 packets")
     return all_of(
         [
-            above("flushes in a run, 10 packets less 30, CUBIC, 100 ms", evidence.gaps(short, usual, _flushes), 0.0, ""),
+            above(
+                "flushes in a run, 10 packets less 30, CUBIC, 100 ms", evidence.gaps(short, usual, _flushes), 0.0, ""
+            ),
             below("mean RTT, 10 packets less 30, CUBIC, 100 ms", evidence.gaps(short, usual, mean), 0.0, "ms"),
         ]
     )
@@ -176,7 +183,9 @@ def short_flows_take_more(evidence: Evidence, _reading: str) -> Judgement:
         [
             above(
                 f"goodput of a flow of 10 ms less one of 100 ms, {tcp}",
-                evidence.each(passive(tcp, 10)._replace(scene=PAIR), lambda seen: seen.flow_mbit[0] - seen.flow_mbit[1]),
+                evidence.each(
+                    passive(tcp, 10)._replace(scene=PAIR), lambda seen: seen.flow_mbit[0] - seen.flow_mbit[1]
+                ),
                 0.0,
                 "Mbit/s",
             )
@@ -191,7 +200,11 @@ def other_drops_part_flows(evidence: Evidence, _reading: str) -> Judgement:
     for tcp, (queue, words) in product(TCPS, ((CODEL, "front drop (CoDel)"), (PIE, "random drop (PIE)"))):
         tail = passive(tcp, 50)._replace(scene=FOUR)
         gaps = evidence.gaps(tail._replace(queue=queue), tail, lambda seen: seen.together)
-        checks.append(below(f"share of losses that three of four flows have together, {words} less tail drop, {tcp}", gaps, 0.0, ""))
+        checks.append(
+            below(
+                f"share of losses that three of four flows have together, {words} less tail drop, {tcp}", gaps, 0.0, ""
+            )
+        )
     return all_of(checks)
 
 
@@ -258,8 +271,12 @@ def one_sample_starves(evidence: Evidence, reading: str) -> Judgement:
     for tcp in TCPS:
         usual = active(tcp, 50, reading=reading)
         one = usual._replace(variant="one sample", threshold=0.0)
-        checks.append(above(f"flushes in a run, one sample less thirty, {tcp}", evidence.gaps(one, usual, _flushes), 0.0, ""))
-        checks.append(below(f"throughput, one sample less thirty, {tcp}", evidence.gaps(one, usual, mbit), 0.0, "Mbit/s"))
+        checks.append(
+            above(f"flushes in a run, one sample less thirty, {tcp}", evidence.gaps(one, usual, _flushes), 0.0, "")
+        )
+        checks.append(
+            below(f"throughput, one sample less thirty, {tcp}", evidence.gaps(one, usual, mbit), 0.0, "Mbit/s")
+        )
     return all_of(checks)
 
 
@@ -300,6 +317,10 @@ def _apart(seen: Seen, rank: float) -> float | None:
 def _long(seen: Seen, ranked: np.typing.NDArray[np.float64] | None) -> float:
     """Return the share of RTTs within a tenth of the longest of all pairs."""
     return 0.0 if ranked is None else float((ranked > 0.9 * seen.most).mean())
+
+
+def _longer(seen: Seen, which: str) -> float:
+    return _long(seen, seen.rtt) - _long(seen, getattr(seen, which))
 
 
 def _profile(seen: Seen, first: int, last: int, of: object) -> float:

@@ -19,6 +19,7 @@ from sojourn.claims.flusher_evidence import (
     FOREIGN,
     FOUR,
     FQ_CODEL,
+    KARN,
     ONE,
     PAIR,
     PIE,
@@ -39,7 +40,7 @@ from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile
 from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario, Tcp
-from sojourn.scenario_flusher import Flusher
+from sojourn.scenario_flusher import Flusher, Parameters
 
 #: Parts of the paper.
 GRID, AQM, LOGS, OTHER, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
@@ -144,12 +145,14 @@ def flows(cell: Cell) -> tuple[Flow, ...]:
 def flusher(cell: Cell) -> Flusher:
     """Return the flusher of a cell."""
     params: dict[str, Any] = {"preset": cell.reading}
+    if cell.reading == KARN:
+        params = {"preset": DESCRIBED, "retransmissions": "karn"}
     if cell.threshold:
         params["threshold"] = cell.threshold
     params |= VARIANTS[cell.variant]
     seen = "foreign" if cell.variant == THE_OTHER else "flow"
     watch = (seen,) if cell.scene == FOREIGN else None
-    return Flusher(params=params, at="client", watch=watch, mode="active" if cell.active else "passive")
+    return Flusher(params=Parameters(params), at="client", watch=watch, mode="active" if cell.active else "passive")
 
 
 Planned = execute.Planned[Cell]

@@ -11,6 +11,7 @@ from sojourn.claims.flusher_evidence import (
     RENO,
     Cell,
     Evidence,
+    Seen,
     active,
     mbit,
     mean,
@@ -47,7 +48,9 @@ def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
             for quantity, of in found.items():
                 one = mean_interval(evidence.each(cell, of))
                 value = {"mean": one.value, "low": one.low, "high": one.high, "n": one.n}
-                records.append({**dict(zip(_HEADS, names, strict=True)), "flusher": label, "quantity": quantity, **value})
+                records.append(
+                    {**dict(zip(_HEADS, names, strict=True)), "flusher": label, "quantity": quantity, **value}
+                )
         row: list[str] = []
         for reading, cell in theirs.items():
             rtt = mean_interval(evidence.gaps(mine, cell, mean))
@@ -65,7 +68,7 @@ def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
         "(threshold 1.7) in both readings, and of adaptive.",
         table=Table(
             name="adaptive",
-            headers=(*_HEADS, "passive", "as described", "as written", "adaptive"),
+            headers=(*_HEADS, "passive", *(reading.replace("_", " ") for reading in READINGS), "adaptive"),
             rows=tuple(means),
             records=tuple(records),
             note="A cell has RTT / goodput / flush packets, means over the repeats. Of four flows, and of the flow and "
@@ -82,15 +85,20 @@ def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
             name="adaptive-verdicts",
             headers=(
                 *_HEADS,
-                *(word for reading in ("as described", "as written") for word in (f"RTT, {reading}", "goodput", "better")),
+                *(
+                    word
+                    for reading in ("as described", "as written")
+                    for word in (f"RTT, {reading}", "goodput", "better")
+                ),
             ),
             rows=tuple(verdicts),
             records=(),
-            note="Better: the whole interval of the RTT is below zero, and that of the goodput is not wholly below zero.",
+            note="Better: the whole interval of the RTT is below zero, and that of the goodput is not.",
             left=4,
         ),
         paragraphs=tuple(
-            f"Better than the flusher {reading.replace('_', ' ')} in {won[reading]} of {count} cells." for reading in READINGS
+            f"Better than the flusher {reading.replace('_', ' ')} in {won[reading]} of {count} cells."
+            for reading in READINGS
         ),
     )
 
@@ -100,8 +108,8 @@ def _both(evidence: Evidence, cell: Cell) -> str:
     return f"{rtt:.1f} / {rate:.3f} / {packets:.0f}"
 
 
-def _packets(seen: object) -> float:
-    return float(getattr(seen, "packets"))
+def _packets(seen: Seen) -> float:
+    return float(seen.packets)
 
 
 def _above(found: Interval, *, negative: bool) -> bool:

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.claims.flusher_evidence import (
+    ADAPTIVE,
     BASES_MS,
     BUFFERS,
     CODEL,
     CUBIC,
     DESCRIBED,
     FIFO,
+    KARN,
     PIE,
     RANKS,
     READINGS,
@@ -21,6 +23,7 @@ from sojourn.claims.flusher_evidence import (
     RENO,
     TCPS,
     THRESHOLDS,
+    WRITTEN,
     Cell,
     Evidence,
     Seen,
@@ -41,7 +44,7 @@ from sojourn.stats import mean_interval
 Numbers = NDArray[np.float64]
 
 _WORDS = {RENO: "Reno", CUBIC: "CUBIC", CODEL: "CoDel", PIE: "PIE"}
-_READ = {"as_described": "as described", "as_written": "as written", "adaptive": "adaptive"}
+_READ = {DESCRIBED: "as described", KARN: "as described, Karn", WRITTEN: "as written", ADAPTIVE: "adaptive"}
 _RTT, _RATE, _RANK = "RTT (ms)", "Throughput (Mbit/s)", "Cumulative share"
 
 
@@ -71,7 +74,8 @@ def _there(evidence: Evidence, cells: Iterable[Cell]) -> bool:
 
 def ranked(evidence: Evidence, cell: Cell, of: Callable[[Seen], Numbers]) -> Numbers:
     """Return a distribution at each of `RANKS`, mean over the repeats."""
-    return np.mean([of(seen) for seen in evidence.of(cell)], axis=0)
+    found: Numbers = np.mean([of(seen) for seen in evidence.of(cell)], axis=0)
+    return found
 
 
 def seconds(seen: Seen) -> Numbers:
@@ -224,7 +228,9 @@ def _windows(evidence: Evidence) -> Iterator[Exhibit]:
         course = evidence.of(passive(tcp, 50))[0].course
         quantities = ((_RTT, course.path_rtt), ("Window (packets)", course.cwnd), (_RATE, course.goodput))
         panels = [
-            Panel(title=what.split(" (")[0], x="Time (s)", y=what, curves=[Curve(label=_WORDS[tcp], x=course.t, y=values)])
+            Panel(
+                title=what.split(" (")[0], x="Time (s)", y=what, curves=[Curve(label=_WORDS[tcp], x=course.t, y=values)]
+            )
             for what, values in quantities
         ]
         yield Exhibit(

@@ -19,9 +19,8 @@ class Profile:
         Runs of each cell.
     other_repeat
         Of good-bad-wifi: runs of each cell with the other congestion control, which only orders are read from; 0 for
-        none. Of rural: runs of each cell of the emulated bed and the satellite path. Of flusher: of each cell of what the
-        thesis supposes and did not run. Of wifi-stack: of each small cell.
-        Of wifi-next-steps: none.
+        none. Of rural: runs of each cell of the emulated bed and the satellite path. Of flusher: of each cell of what
+        the thesis supposes and did not run. Of wifi-stack: of each small cell. Of wifi-next-steps: none.
     """
 
     duration: str
@@ -150,6 +149,4 @@ FLUSHER = Paper(
     },
 )
 
-PAPERS: dict[str, Paper] = {
-    paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL, WIFI_STACK, WIFI_NEXT_STEPS, FLUSHER)
-}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL, WIFI_STACK, WIFI_NEXT_STEPS, FLUSHER)}

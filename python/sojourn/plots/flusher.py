@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -131,7 +132,8 @@ def _lines(panels: Sequence[Panel], *, across: bool) -> Figure:
             if panel.level is not None:
                 axis.axhline(panel.level, color=style.FAINT, linewidth=1.0, linestyle=":", zorder=1)
             for curve in panel.curves:
-                look = {"color": colours[curve.label], "linestyle": (0, (4.0, 2.0)) if curve.dashed else "-"}
+                dashes = (0, (4.0, 2.0)) if curve.dashed else "-"
+                look: dict[str, Any] = {"color": colours[curve.label], "linestyle": dashes}
                 axis.plot(curve.x, curve.y, linewidth=1.6 if across else 0.9, **look)
                 handles.setdefault(curve.label, Line2D([], [], label=curve.label, **look))
         if handles:
