@@ -24,3 +24,6 @@ pub use params::{
     Method, Miss, ParamError, Restart, Retransmissions, Samples, SizeRtt, Span, Test,
 };
 pub use segment::{Flags, FlowKey, Segment};
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,6 @@ pub(crate) struct Path {
     failures: u32,
     forced_failures: u32,
     cool_until: Time,
-    last_flush: Time,
 }
 
 /// The burst to be made.
@@ -55,7 +54,7 @@ pub(crate) struct Now {
 }
 
 impl Path {
-    pub(crate) const fn new(now: Time) -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             flows: 0,
             retransmissions: 0,
@@ -66,7 +65,6 @@ impl Path {
             failures: 0,
             forced_failures: 0,
             cool_until: Time::ZERO,
-            last_flush: now,
         }
     }
 
@@ -99,11 +97,12 @@ impl Path {
         self.peaks.iter().flatten().copied().max()
     }
 
-    /// The burst that overflows the buffer by `margin` packets. Before anything is known of the buffer it is one base
-    /// RTT's worth: the thesis's first flush, which takes twice the base RTT, less what the pipe itself holds.
-    pub(crate) fn burst(&self, now: &Now, params: &FlusherParams) -> Burst {
+    /// The burst that overflows a buffer, whose queueing delay is `full` when it is full, by `margin` packets. Before anything
+    /// is known of the buffer its free space is taken for one base RTT: the thesis's first flush, which takes twice the
+    /// base RTT, less what the pipe itself holds.
+    pub(crate) fn burst(&self, full: Option<Duration>, now: &Now, params: &FlusherParams) -> Burst {
         let queue = now.least.saturating_sub(now.base);
-        let full = self.full().unwrap_or_else(|| queue + now.base);
+        let full = full.unwrap_or_else(|| queue + now.base);
         let free = full.saturating_sub(queue);
         let wanted = Duration::from_nanos(free.as_nanos() / u64::from(ONE)).saturating_mul(u64::from(self.boost));
         let room = packets_in(
@@ -119,22 +118,12 @@ impl Path {
         }
     }
 
-    /// Whether `cost`, time of the link that a burst takes, is within the share of the time since the last one.
-    pub(crate) fn affordable(&self, cost: Duration, now: Time, params: &FlusherParams) -> bool {
-        cost <= params.duty.of(now.since(self.last_flush))
-    }
-
-    /// Whether a forced flush is due. Its interval doubles, up to sixteenfold, with each that showed nothing.
-    pub(crate) fn overdue(&self, born: Time, now: Time, params: &FlusherParams) -> bool {
-        let since = now.since(self.last_flush).min(now.since(born));
+    /// Whether a forced flush is due `since` the last flush or the flow's beginning. Its interval doubles, up to sixteenfold,
+    /// with each that showed nothing.
+    pub(crate) fn overdue(&self, since: Duration, params: &FlusherParams) -> bool {
         params
             .forced_after
             .is_some_and(|after| since > after.saturating_mul(1 << self.forced_failures.min(4)))
-    }
-
-    /// A flush was proposed and refused, or has left.
-    pub(crate) fn flushed(&mut self, now: Time) {
-        self.last_flush = now;
     }
 
     /// Learns from a flush.
