@@ -413,7 +413,11 @@ impl Scenario {
             tcp,
         };
         scenario.check_names()?;
-        scenario.flusher = t.flusher.as_ref().map(|f| scenario.read_flusher(f, backend)).transpose()?;
+        scenario.flusher = t
+            .flusher
+            .as_ref()
+            .map(|f| scenario.read_flusher(f, backend))
+            .transpose()?;
         Ok(scenario)
     }
 

@@ -409,7 +409,13 @@ impl Simulator {
             return;
         };
         if let Some(watch) = &mut self.watch {
-            watch.pass(Passing::Offered, link, packet, &self.segments, &mut self.calendar, self.now);
+            watch.pass(
+                (Passing::Offered, link),
+                packet,
+                &self.segments,
+                &mut self.calendar,
+                self.now,
+            );
         }
         egress.meter.on_offer(&packet, self.now);
         let spared = self.spared[usize::from(link)].as_mut();
@@ -453,7 +459,13 @@ impl Simulator {
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
                     if let Some(watch) = &mut self.watch {
-                        watch.pass(Passing::Departed, link, departure.packet, &self.segments, &mut self.calendar, now);
+                        watch.pass(
+                            (Passing::Departed, link),
+                            departure.packet,
+                            &self.segments,
+                            &mut self.calendar,
+                            now,
+                        );
                     }
                     self.propagate(link, departure.packet, sending);
                     if let Some(spared) = &mut self.spared[usize::from(link)] {
@@ -482,7 +494,13 @@ impl Simulator {
             let egress = self.links[usize::from(link)].egress.as_ref();
             let sending = egress.map_or(Duration::ZERO, |e| e.pacing.sending(self.now));
             if let Some(watch) = &mut self.watch {
-                watch.pass(Passing::Departed, link, packet, &self.segments, &mut self.calendar, self.now);
+                watch.pass(
+                    (Passing::Departed, link),
+                    packet,
+                    &self.segments,
+                    &mut self.calendar,
+                    self.now,
+                );
             }
             self.propagate(link, packet, sending);
         }
@@ -558,7 +576,13 @@ impl Simulator {
         }
         let next = l.next[usize::from(packet.route)];
         if let Some(watch) = &mut self.watch {
-            watch.pass(Passing::Arrived, link, packet, &self.segments, &mut self.calendar, self.now);
+            watch.pass(
+                (Passing::Arrived, link),
+                packet,
+                &self.segments,
+                &mut self.calendar,
+                self.now,
+            );
         }
         if next == END {
             self.deliver(&packet);

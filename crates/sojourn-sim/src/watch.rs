@@ -24,8 +24,7 @@ impl Watch {
     #[inline(never)]
     pub(crate) fn pass(
         &mut self,
-        passing: Passing,
-        link: u16,
+        (passing, link): (Passing, u16),
         packet: Packet,
         segments: &Segments,
         calendar: &mut Calendar,

@@ -43,12 +43,18 @@ fn a_flush_of_n_packets_occupies_the_queue_n_times_the_time_of_one() {
     assert_eq!(f.flushes, 1, "{f:?}");
     let n = f.events[0].packets;
     assert_eq!((f.events[0].reason, f.events[0].refused), ("forced", false));
-    assert!(f.events[0].took_ms == Some(0.0) && (5.0..6.0).contains(&f.events[0].t_s), "{f:?}");
+    assert!(
+        f.events[0].took_ms == Some(0.0) && (5.0..6.0).contains(&f.events[0].t_s),
+        "{f:?}"
+    );
     assert!(n >= 5, "{n}");
     // Data may stand before the burst or among it: less than one packet of it in 12 ms.
     let longest = r.bottleneck.up.sojourn_ms.max;
     let least = f64::from(n - 1) * SLOT;
-    assert!(longest >= least - 1e-6 && longest < least + 2.0 * SLOT, "{n} packets: {longest} ms");
+    assert!(
+        longest >= least - 1e-6 && longest < least + 2.0 * SLOT,
+        "{n} packets: {longest} ms"
+    );
     assert_eq!((f.packets, f.delivered, f.dropped), (u64::from(n), u64::from(n), 0));
     assert_eq!(f.bytes, 1514 * u64::from(n));
 }
@@ -72,13 +78,22 @@ fn no_packet_of_a_burst_gets_lost_uncounted() {
     for at in ["client", "router"] {
         for cc in ["reno", "cubic"] {
             let flow = json!({"name": "bulk", "direction": "up", "congestion_control": cc});
-            let r = record(&bed(json!({"flusher": {"params": "as_written", "at": at}, "flows": [flow]})));
+            let r = record(&bed(
+                json!({"flusher": {"params": "as_written", "at": at}, "flows": [flow]}),
+            ));
             let f = flusher(&r);
             let under_way = f.packets - f.delivered - f.dropped;
             assert!(f.packets > 100 && f.dropped > 0 && f.delivered > 0, "{at}: {f:?}");
             // The queue holds 100; the 25 ms behind it 10 more; one is between router and edge.
             assert!(under_way <= 112, "{at}: {under_way}");
-            assert_eq!(f.packets, f.events.iter().filter(|e| !e.refused).map(|e| u64::from(e.packets)).sum::<u64>());
+            assert_eq!(
+                f.packets,
+                f.events
+                    .iter()
+                    .filter(|e| !e.refused)
+                    .map(|e| u64::from(e.packets))
+                    .sum::<u64>()
+            );
             assert_eq!(f.packets, f.flows.iter().map(|flow| flow.packets).sum::<u64>());
         }
     }
@@ -112,8 +127,15 @@ fn a_passive_flusher_sends_nothing() {
 fn an_active_flusher_shortens_the_queue() {
     let mean = |r: &Record| flusher(r).flows[0].rtt.as_ref().expect("a flow").mean_ms;
     let active = record(&bed(json!({"duration": "120s"})));
-    let passive = record(&bed(json!({"duration": "120s", "flusher": {"params": "as_described", "mode": "passive"}})));
-    assert!(mean(&active) < 0.9 * mean(&passive), "{} {}", mean(&active), mean(&passive));
+    let passive = record(&bed(
+        json!({"duration": "120s", "flusher": {"params": "as_described", "mode": "passive"}}),
+    ));
+    assert!(
+        mean(&active) < 0.9 * mean(&passive),
+        "{} {}",
+        mean(&active),
+        mean(&passive)
+    );
     assert!(active.summary.goodput_up_mbit < passive.summary.goodput_up_mbit);
     assert!(active.summary.goodput_up_mbit > 0.6 * passive.summary.goodput_up_mbit);
 }
@@ -123,20 +145,35 @@ fn an_active_flusher_shortens_the_queue() {
 #[test]
 fn the_rtt_of_a_pair_is_the_time_on_the_way() {
     let thin = json!({"name": "thin", "direction": "up", "write": "1448b", "write_interval": "100ms"});
-    let r = record(&bed(json!({"flows": [thin], "flusher": {"params": "as_described", "mode": "passive"}})));
+    let r = record(&bed(
+        json!({"flows": [thin], "flusher": {"params": "as_described", "mode": "passive"}}),
+    ));
     let rtt = flusher(&r).flows[0].rtt.as_ref().expect("a flow");
     let expected = 50.0 + 2.0 * 1.2112 + 2.0 * 0.0528;
-    assert!((rtt.min_ms - expected).abs() < 1e-6 && (rtt.max_ms - expected).abs() < 1e-6, "{rtt:?}");
-    assert!(rtt.count > 390 && rtt.bins == [rtt.count as u32] && rtt.first_bin == 105, "{rtt:?}");
+    assert!(
+        (rtt.min_ms - expected).abs() < 1e-6 && (rtt.max_ms - expected).abs() < 1e-6,
+        "{rtt:?}"
+    );
+    assert!(
+        rtt.count > 390 && rtt.bins == [rtt.count as u32] && rtt.first_bin == 105,
+        "{rtt:?}"
+    );
     // The flusher beside the client sees the delay of the acknowledgement, 40 ms, too.
-    let seen = r.series.flusher["thin"].rtt_ms.iter().flatten().copied().fold(0.0, f64::max);
+    let seen = r.series.flusher["thin"]
+        .rtt_ms
+        .iter()
+        .flatten()
+        .copied()
+        .fold(0.0, f64::max);
     assert!(seen > expected + 30.0, "{seen}");
 }
 
 #[test]
 fn a_flow_that_it_does_not_watch_gets_no_flush() {
     let flows = json!([{"name": "mine", "direction": "up"}, {"name": "foreign", "direction": "up"}]);
-    let r = record(&bed(json!({"flows": flows, "flusher": {"params": "as_described", "watch": ["mine"]}})));
+    let r = record(&bed(
+        json!({"flows": flows, "flusher": {"params": "as_described", "watch": ["mine"]}}),
+    ));
     let f = flusher(&r);
     assert_eq!(f.flows.iter().map(|f| f.seen).collect::<Vec<_>>(), [true, false]);
     assert!(f.flows[0].flushes > 0 && f.flows[1].flushes == 0, "{f:?}");
@@ -159,9 +196,15 @@ fn a_burst_goes_only_where_it_crosses_the_bottleneck() {
         ("server", "down", true),
     ] {
         let flow = json!({"name": "bulk", "direction": direction, "congestion_control": "reno"});
-        let r = record(&bed(json!({"flows": [flow], "flusher": {"params": "as_described", "at": at}})));
+        let r = record(&bed(
+            json!({"flows": [flow], "flusher": {"params": "as_described", "at": at}}),
+        ));
         let f = flusher(&r);
-        assert_eq!((f.packets > 0, f.refused > 0), (crosses, !crosses), "{at} {direction}: {f:?}");
+        assert_eq!(
+            (f.packets > 0, f.refused > 0),
+            (crosses, !crosses),
+            "{at} {direction}: {f:?}"
+        );
     }
 }
 
@@ -180,7 +223,10 @@ struct Datagrams(Arc<Mutex<Vec<(Point, bool, u16)>>>);
 impl Capture for Datagrams {
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         if let Body::Probe(_) = frame.body {
-            assert_eq!((frame.conversation.number, frame.conversation.name.as_str()), (0, "bulk"));
+            assert_eq!(
+                (frame.conversation.number, frame.conversation.name.as_str()),
+                (0, "bulk")
+            );
             let mut all = self.0.lock().expect("one thread");
             all.push((frame.point, frame.outgoing, frame.size));
         }
@@ -224,7 +270,10 @@ fn the_connections_of_downloads_and_web_clients_are_watched() {
     let web = json!({"name": "page", "objects": [20_000, 5_000], "interval": "1s"});
     let r = record(&bed(json!({"flows": [], "downloads": [download], "web": [web]})));
     let f = flusher(&r);
-    assert_eq!(f.flows.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["page", "files"]);
+    assert_eq!(
+        f.flows.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(),
+        ["page", "files"]
+    );
     assert!(f.flows[1].flushes > 0 && f.flows[1].rtt.is_none(), "{f:?}");
     assert!(f.samples > 100);
 }

@@ -319,7 +319,9 @@ impl FlusherHost {
             }
         }
         for view in self.core.flows() {
-            let Some((number, _)) = number_of(&view.key) else { continue };
+            let Some((number, _)) = number_of(&view.key) else {
+                continue;
+            };
             let Ok(i) = self.subjects.binary_search_by_key(&number, |s| s.number) else {
                 continue;
             };
@@ -336,7 +338,10 @@ impl FlusherHost {
             let series = &mut subject.series;
             last(&mut series.rtt, ms(view.rtt));
             last(&mut series.base_rtt, ms(view.base));
-            last(&mut series.throughput, view.throughput.map(|rate| rate.as_bps() as f64 / 1e6));
+            last(
+                &mut series.throughput,
+                view.throughput.map(|rate| rate.as_bps() as f64 / 1e6),
+            );
         }
     }
 }

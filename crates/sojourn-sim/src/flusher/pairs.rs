@@ -132,7 +132,10 @@ mod tests {
         pairs.returned(&mut flow, 7, ms(167));
         pairs.returned(&mut flow, 9, ms(168));
         let rtts = &flow.rtts;
-        assert_eq!((rtts.count, rtts.max, rtts.min), (1, Duration::from_millis(65), Some(Duration::from_millis(65))));
+        assert_eq!(
+            (rtts.count, rtts.max, rtts.min),
+            (1, Duration::from_millis(65), Some(Duration::from_millis(65)))
+        );
         assert_eq!(rtts.counts.iter().position(|&n| n > 0), Some(130));
     }
 

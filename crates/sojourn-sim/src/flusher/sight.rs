@@ -91,6 +91,8 @@ impl Sight {
     /// What of a packet to which this happens at `link` is seen.
     #[inline]
     pub(crate) fn of(&self, passing: Passing, link: u16) -> u8 {
-        self.masks.get(usize::from(link)).map_or(0, |masks| masks[passing as usize])
+        self.masks
+            .get(usize::from(link))
+            .map_or(0, |masks| masks[passing as usize])
     }
 }

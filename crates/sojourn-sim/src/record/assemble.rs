@@ -2,8 +2,9 @@
 
 use super::{
     BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, FORMAT, FlowRecord,
-    FlusherFlowSeries, FlusherRecord, KernelRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournOfOne, SojournRecord,
-    Summary, SynRecord, UdpRecord, VoiceSeries, WebRecord, WifiRecord, WritesRecord, downloads, pages, voice,
+    FlusherFlowSeries, FlusherRecord, KernelRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record,
+    SeriesRecord, SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WebRecord, WifiRecord,
+    WritesRecord, downloads, pages, voice,
 };
 use crate::meter::Meter;
 use crate::scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario, Transport};

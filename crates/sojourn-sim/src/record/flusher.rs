@@ -146,9 +146,8 @@ pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time)
     let (host, spec) = (host(simulator)?, scenario.flusher.as_ref()?);
     let routes = host.subjects.iter().filter_map(|s| s.burst);
     let meters = || simulator.links.iter().filter_map(|link| link.egress.as_ref());
-    let dropped = |(route, _): (u16, bool)| -> u64 {
-        meters().map(|e| e.meter.routes[usize::from(route)].data_dropped).sum()
-    };
+    let dropped =
+        |(route, _): (u16, bool)| -> u64 { meters().map(|e| e.meter.routes[usize::from(route)].data_dropped).sum() };
     let stats = host.core.stats();
     Some(FlusherRecord {
         at: spec.place.name(),

@@ -4,8 +4,8 @@ use super::assemble::{
     self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts, direction_of, seconds_from, signed_ns,
 };
 use super::{
-    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, PerDirection, Record, SojournOfOne, UdpRecord,
-    FlusherRecord, WifiRecord, downloads, flusher, pages, wifi,
+    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, PerDirection, Record, SojournOfOne,
+    UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
 };
 use crate::link::{Egress, Link};
 use crate::scenario::{Backend, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport};

@@ -85,7 +85,11 @@ impl FlusherScenario {
         }
         let place = Place::ALL.into_iter().find(|place| place.name() == t.at);
         let Some(place) = place else {
-            return fail("flusher.at", format!("{:?}", t.at), "\"client\", \"router\" or \"server\"");
+            return fail(
+                "flusher.at",
+                format!("{:?}", t.at),
+                "\"client\", \"router\" or \"server\"",
+            );
         };
         let active = match t.mode.as_str() {
             "active" => true,
@@ -105,7 +109,10 @@ impl FlusherScenario {
         FlusherText {
             params: serde_json::to_value(&self.params).expect("parameters are plain data"),
             at: self.place.name().into(),
-            watch: self.watch.as_ref().map_or_else(|| "all".into(), |names| names.clone().into()),
+            watch: self
+                .watch
+                .as_ref()
+                .map_or_else(|| "all".into(), |names| names.clone().into()),
             mode: if self.active { "active" } else { "passive" }.into(),
             start: format_duration(self.start),
         }

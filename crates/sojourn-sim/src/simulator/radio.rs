@@ -170,7 +170,13 @@ impl Simulator {
     #[inline(never)]
     pub(super) fn enter_cell(&mut self, link: u16, packet: Packet, hop: Hop) {
         if let Some(watch) = &mut self.watch {
-            watch.pass(Passing::Offered, link, packet, &self.segments, &mut self.calendar, self.now);
+            watch.pass(
+                (Passing::Offered, link),
+                packet,
+                &self.segments,
+                &mut self.calendar,
+                self.now,
+            );
         }
         let tid = self.tids[usize::from(packet.route)];
         let radio = &mut self.radios[usize::from(hop.cell.0)];
@@ -218,7 +224,13 @@ impl Simulator {
         }
         let next = l.next[usize::from(packet.route)];
         if let Some(watch) = &mut self.watch {
-            watch.pass(Passing::Arrived, link, packet, &self.segments, &mut self.calendar, self.now);
+            watch.pass(
+                (Passing::Arrived, link),
+                packet,
+                &self.segments,
+                &mut self.calendar,
+                self.now,
+            );
         }
         if next == END {
             self.deliver(&packet);

@@ -36,9 +36,16 @@ fn its_text_has_every_default_and_reads_back() {
 #[test]
 fn an_object_may_name_a_preset_and_what_differs() {
     let plain = canonical(&flusher(json!({"params": "as_described"})));
-    let other = canonical(&flusher(json!({"params": {"preset": "as_described", "threshold": 2.0}})));
+    let other = canonical(&flusher(
+        json!({"params": {"preset": "as_described", "threshold": 2.0}}),
+    ));
     let (one, two) = (&plain["flusher"]["params"], &other["flusher"]["params"]);
-    let differing: Vec<&String> = one.as_object().expect("an object").keys().filter(|&key| one[key] != two[key]).collect();
+    let differing: Vec<&String> = one
+        .as_object()
+        .expect("an object")
+        .keys()
+        .filter(|&key| one[key] != two[key])
+        .collect();
     assert_eq!(differing, ["threshold"]);
     assert_eq!(one["threshold"], 1.7);
 }
@@ -46,13 +53,22 @@ fn an_object_may_name_a_preset_and_what_differs() {
 #[test]
 fn what_is_wrong_is_named() {
     for (more, sentence) in [
-        (json!({"at": "moon"}), "flusher.at is \"moon\", but must be \"client\", \"router\" or \"server\""),
-        (json!({"mode": "off"}), "flusher.mode is \"off\", but must be \"active\" or \"passive\""),
+        (
+            json!({"at": "moon"}),
+            "flusher.at is \"moon\", but must be \"client\", \"router\" or \"server\"",
+        ),
+        (
+            json!({"mode": "off"}),
+            "flusher.mode is \"off\", but must be \"active\" or \"passive\"",
+        ),
         (
             json!({"params": "best"}),
             "flusher.params: flusher.preset is \"best\", but must be \"as_written\", \"as_described\" or \"adaptive\"",
         ),
-        (json!({"params": 3}), "flusher.params is 3, but must be the name of a preset or an object"),
+        (
+            json!({"params": 3}),
+            "flusher.params is 3, but must be the name of a preset or an object",
+        ),
         (
             json!({"watch": ["nobody"]}),
             "flusher.watch[0] is \"nobody\", but must be \"all\" or a list of names of TCP flows, web clients and downloads, \
@@ -67,12 +83,19 @@ fn what_is_wrong_is_named() {
         let error = Scenario::from_json(&flusher(more.clone()).to_string()).expect_err("refused");
         assert!(error.to_string().starts_with(sentence), "{more}: {error}");
     }
-    for more in [json!({"params": {"no_such": 1}}), json!({"params": {"threshold": 0.5}}), json!({"what": 1})] {
+    for more in [
+        json!({"params": {"no_such": 1}}),
+        json!({"params": {"threshold": 0.5}}),
+        json!({"what": 1}),
+    ] {
         let error = Scenario::from_json(&flusher(more.clone()).to_string()).expect_err("refused");
         let key = more.as_object().and_then(|m| m.keys().next()).expect("a key");
         assert!(error.to_string().contains(key), "{more}: {error}");
     }
-    check(&[(with(&base(), json!({"flusher": []})), "flusher is a list, but must be an object")]);
+    check(&[(
+        with(&base(), json!({"flusher": []})),
+        "flusher is a list, but must be an object",
+    )]);
 }
 
 #[test]
