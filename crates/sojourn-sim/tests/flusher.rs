@@ -126,7 +126,8 @@ fn a_passive_flusher_sends_nothing() {
 #[test]
 fn an_active_flusher_shortens_the_queue() {
     let mean = |r: &Record| flusher(r).flows[0].rtt.as_ref().expect("a flow").mean_ms;
-    let active = record(&bed(json!({"duration": "120s"})));
+    let karn = json!({"params": {"preset": "as_described", "retransmissions": "karn"}});
+    let active = record(&bed(json!({"duration": "120s", "flusher": karn})));
     let passive = record(&bed(
         json!({"duration": "120s", "flusher": {"params": "as_described", "mode": "passive"}}),
     ));
@@ -137,11 +138,11 @@ fn an_active_flusher_shortens_the_queue() {
         mean(&passive)
     );
     assert!(active.summary.goodput_up_mbit < passive.summary.goodput_up_mbit);
-    assert!(active.summary.goodput_up_mbit > 0.6 * passive.summary.goodput_up_mbit);
+    assert!(active.summary.goodput_up_mbit > 0.75 * passive.summary.goodput_up_mbit);
 }
 
 /// Segments one by one, 100 ms apart: each takes 1.2112 ms on either edge, none at the bucket that is full, and 25 ms; its
-/// acknowledgement of 66 bytes 52.8 us on either edge and 25 ms. What the receiver delays the acknowledgement is not in it.
+/// acknowledgement of 66 bytes 52.8 us on either edge and 25 ms.
 #[test]
 fn the_rtt_of_a_pair_is_the_time_on_the_way() {
     let thin = json!({"name": "thin", "direction": "up", "write": "1448b", "write_interval": "100ms"});
@@ -150,22 +151,15 @@ fn the_rtt_of_a_pair_is_the_time_on_the_way() {
     ));
     let rtt = flusher(&r).flows[0].rtt.as_ref().expect("a flow");
     let expected = 50.0 + 2.0 * 1.2112 + 2.0 * 0.0528;
-    assert!(
-        (rtt.min_ms - expected).abs() < 1e-6 && (rtt.max_ms - expected).abs() < 1e-6,
-        "{rtt:?}"
-    );
-    assert!(
-        rtt.count > 390 && rtt.bins == [rtt.count as u32] && rtt.first_bin == 105,
-        "{rtt:?}"
-    );
-    // The flusher beside the client sees the delay of the acknowledgement, 40 ms, too.
-    let seen = r.series.flusher["thin"]
-        .rtt_ms
-        .iter()
-        .flatten()
-        .copied()
-        .fold(0.0, f64::max);
-    assert!(seen > expected + 30.0, "{seen}");
+    assert!((rtt.max_ms - expected).abs() < 1e-6, "{rtt:?}");
+    // The handshake is a pair as well: 74 bytes there and back.
+    let handshake = 50.0 + 4.0 * 0.0592;
+    assert!((rtt.min_ms - handshake).abs() < 1e-6, "{rtt:?}");
+    assert!(rtt.count > 390 && rtt.first_bin == 100, "{rtt:?}");
+    assert_eq!(rtt.bins, [1, 0, 0, 0, 0, rtt.count as u32 - 1]);
+    // The flusher beside the client sees the same.
+    let seen = r.series.flusher["thin"].rtt_ms.iter().flatten().copied();
+    assert!((seen.fold(0.0, f64::max) - expected).abs() < 0.01);
 }
 
 #[test]
@@ -200,10 +194,11 @@ fn a_burst_goes_only_where_it_crosses_the_bottleneck() {
             json!({"flows": [flow], "flusher": {"params": "as_described", "at": at}}),
         ));
         let f = flusher(&r);
-        assert_eq!(
-            (f.packets > 0, f.refused > 0),
-            (crosses, !crosses),
-            "{at} {direction}: {f:?}"
+        assert_eq!(f.packets > 0, crosses, "{at} {direction}: {:?}", f.events);
+        assert!(
+            f.events.iter().all(|e| e.refused != crosses),
+            "{at} {direction}: {:?}",
+            f.events
         );
     }
 }

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _SETUP = (
     "Client, a link of 10 Mbit/s, a router, a link of 5 Mbit/s with half of the base RTT, a link of 10 Mbit/s, server, "
-    "and the same way back. One TCP flow up for 300 s that starts within the first second; before the slow link a FIFO "
-    "of 10 to 100 packets, or CoDel, PIE or FQ-CoDel of 1000. The flusher is on the client's link, sees both "
+    "and the same way back. One TCP flow up that starts within the first second of the window; before the slow link a "
+    "FIFO of 10 to 100 packets, or CoDel, PIE or FQ-CoDel of 1000. The flusher is on the client's link, sees both "
     "directions, and sends its bursts into the client's link, through the same queues as the flow's data. Round-trip "
     "times are those of synthetic packet pairs between captures at client and server, all of them, the start included. "
     "As described: the thesis's text; with Karn: the same without samples of segments that were sent again, which "

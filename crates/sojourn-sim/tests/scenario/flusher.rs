@@ -78,7 +78,7 @@ fn what_is_wrong_is_named() {
             json!({"watch": []}),
             "flusher.watch is [], but must be \"all\" or a list of names of TCP flows, web clients and downloads, each once",
         ),
-        (json!({"start": "1h"}), "flusher.start is 1h, but must be 0s to "),
+        (json!({"start": "3600s"}), "flusher.start is 3600s, but must be 0s to "),
     ] {
         let error = Scenario::from_json(&flusher(more.clone()).to_string()).expect_err("refused");
         assert!(error.to_string().starts_with(sentence), "{more}: {error}");
