@@ -24,16 +24,19 @@ struct Traffic<'a> {
 /// All TCP traffic, by number.
 fn traffic(s: &Scenario) -> Vec<Traffic<'_>> {
     let mut connections = 0..;
-    let flows = s.flows.iter().enumerate().filter_map(|(i, f)| {
-        (f.transport == Transport::Tcp).then(|| Traffic {
-            number: i as u32,
-            name: &f.name,
-            opens: f.direction,
-            web: false,
-            access: f.access,
-            rtt: f.rtt,
-            flow: connections.next(),
-        })
+    let tcp = s
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, f)| f.transport == Transport::Tcp);
+    let flows = tcp.map(|(i, f)| Traffic {
+        number: i as u32,
+        name: &f.name,
+        opens: f.direction,
+        web: false,
+        access: f.access,
+        rtt: f.rtt,
+        flow: connections.next(),
     });
     let first = s.flows.len() + s.probes.len();
     let web = s.web.iter().enumerate().map(|(i, w)| Traffic {

@@ -107,7 +107,7 @@ impl FlusherScenario {
 
     pub(super) fn text(&self) -> FlusherText {
         FlusherText {
-            params: serde_json::to_value(&self.params).expect("parameters are plain data"),
+            params: serde_json::to_value(self.params).expect("parameters are plain data"),
             at: self.place.name().into(),
             watch: self
                 .watch

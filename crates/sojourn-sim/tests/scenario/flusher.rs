@@ -5,7 +5,7 @@ use super::common::with;
 use serde_json::{Value, json};
 use sojourn_sim::{Backend, Scenario};
 
-fn flusher(more: Value) -> Value {
+fn flusher(more: &Value) -> Value {
     with(&base(), json!({"flusher": more}))
 }
 
@@ -21,23 +21,23 @@ fn without_it_the_text_does_not_name_it() {
 
 #[test]
 fn its_text_has_every_default_and_reads_back() {
-    let text = canonical(&flusher(json!({})));
+    let text = canonical(&flusher(&json!({})));
     let own = &text["flusher"];
     for (key, value) in [("at", "client"), ("watch", "all"), ("mode", "active"), ("start", "0s")] {
         assert_eq!(own[key], value, "{key}");
     }
     assert!(own["params"].is_object());
     assert_eq!(canonical(&text), text);
-    assert_eq!(canonical(&flusher(json!({"params": "adaptive"}))), text);
-    assert_ne!(canonical(&flusher(json!({"params": "as_written"}))), text);
+    assert_eq!(canonical(&flusher(&json!({"params": "adaptive"}))), text);
+    assert_ne!(canonical(&flusher(&json!({"params": "as_written"}))), text);
 }
 
 /// A parameter laid over a preset differs in that parameter alone.
 #[test]
 fn an_object_may_name_a_preset_and_what_differs() {
-    let plain = canonical(&flusher(json!({"params": "as_described"})));
+    let plain = canonical(&flusher(&json!({"params": "as_described"})));
     let other = canonical(&flusher(
-        json!({"params": {"preset": "as_described", "threshold": 2.0}}),
+        &json!({"params": {"preset": "as_described", "threshold": 2.0}}),
     ));
     let (one, two) = (&plain["flusher"]["params"], &other["flusher"]["params"]);
     let differing: Vec<&String> = one
@@ -80,7 +80,7 @@ fn what_is_wrong_is_named() {
         ),
         (json!({"start": "3600s"}), "flusher.start is 3600s, but must be 0s to "),
     ] {
-        let error = Scenario::from_json(&flusher(more.clone()).to_string()).expect_err("refused");
+        let error = Scenario::from_json(&flusher(&more).to_string()).expect_err("refused");
         assert!(error.to_string().starts_with(sentence), "{more}: {error}");
     }
     for more in [
@@ -88,7 +88,7 @@ fn what_is_wrong_is_named() {
         json!({"params": {"threshold": 0.5}}),
         json!({"what": 1}),
     ] {
-        let error = Scenario::from_json(&flusher(more.clone()).to_string()).expect_err("refused");
+        let error = Scenario::from_json(&flusher(&more).to_string()).expect_err("refused");
         let key = more.as_object().and_then(|m| m.keys().next()).expect("a key");
         assert!(error.to_string().contains(key), "{more}: {error}");
     }
@@ -105,7 +105,7 @@ fn a_cell_and_a_kernel_have_none() {
         with(&base(), wifi),
         "flusher is given with wifi, but its places are on wires: leave one of them out",
     )]);
-    let error = Scenario::for_backend(&flusher(json!({})).to_string(), Backend::Linux).expect_err("refused");
+    let error = Scenario::for_backend(&flusher(&json!({})).to_string(), Backend::Linux).expect_err("refused");
     assert_eq!(
         error.to_string(),
         "flusher is given, but the linux back end has none: use the sim back end"
