@@ -9,6 +9,7 @@ const CRATES: [&str; 6] = [
     "sojourn-qdisc",
     "sojourn-tcp",
     "sojourn-wifi",
+    "sojourn-flusher",
     "sojourn-bed",
     "sojourn-sim",
 ];

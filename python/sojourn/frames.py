@@ -67,7 +67,8 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
     Metrics are `goodput_mbit`, `cwnd_segments`, `backlog_packets`, `drops` and `packets` (both cumulative), at
     the end of each bin, `rtt_ms`, at the time a probe was sent, and of a voice stream `voip_delay_ms` (mean),
     `voip_max_ms`, `voip_sent` and `voip_lost`, of the packets sent in the bin, at its end. With a cell there is
-    `airtime_ms` of each station in each bin; a UDP flow has no `cwnd_segments`.
+    `airtime_ms` of each station in each bin; a UDP flow has no `cwnd_segments`. Beside a flusher each TCP flow has
+    `flusher_path_rtt_ms` and what else the record's `series.flusher` holds.
     """
     stored = record["series"]
     direction = {"up": "up", "down": "down"} | {flow["name"]: flow["direction"] for flow in record["flows"]}
@@ -87,6 +88,11 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
         _part(voice["t_s"], f"voip_{key}", name, direction.get(name), voice[key])
         for name, voice in stored.get("voip", {}).items()
         for key in ("delay_ms", "max_ms", "sent", "lost")
+    ]
+    parts += [
+        _part(stored["t_s"], f"flusher_{key}", name, direction.get(name), values)
+        for name, flow in stored.get("flusher", {}).items()
+        for key, values in flow.items()
     ]
     return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
 

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from sojourn import _native
+from sojourn import _native, scenario_flusher
 from sojourn.errors import ParamError, SojournError
+from sojourn.scenario_flusher import Flusher
 from sojourn.scenario_wifi import Wifi, from_plain
 
 Direction = Literal["up", "down"]
 
 #: Fields of a scenario that are values of their own.
-_NESTED = {"tcp", "flows", "probes", "web", "downloads", "wifi"}
+_NESTED = {"tcp", "flows", "probes", "web", "downloads", "wifi", "flusher"}
 
 #: The measured window where none is given.
 DEFAULT_DURATION = "60s"
@@ -301,6 +302,8 @@ class Scenario:
         The traffic.
     wifi
         The cell between the clients and the bottleneck; `None` is a wire.
+    flusher
+        A queue flusher on the path; `None` is none.
     seed
         The whole run is a function of the scenario, this number included.
     """
@@ -331,6 +334,7 @@ class Scenario:
     web: tuple[Web, ...] = ()
     downloads: tuple[Download, ...] = ()
     wifi: Wifi | None = None
+    flusher: Flusher | None = None
     seed: int | None = None
 
     def to_json(self) -> str:
@@ -367,6 +371,7 @@ class Scenario:
             **{key: plain[key] for key in plain.keys() - _NESTED},
             tcp=Tcp(**plain["tcp"]) if "tcp" in plain else None,
             wifi=from_plain(plain["wifi"]) if "wifi" in plain else None,
+            flusher=scenario_flusher.from_plain(plain["flusher"]) if "flusher" in plain else None,
             flows=tuple(_flow(flow) for flow in plain.get("flows", [])),
             probes=tuple(Probe(**probe) for probe in plain.get("probes", [])),
             web=tuple(Web(**{**client, "objects": tuple(client["objects"])}) for client in plain.get("web", [])),

@@ -2,10 +2,7 @@
 //!
 //! What the simulation leaves open is filled in so that it is stable and a reader can tell flows apart:
 //!
-//! - Flow, probe or web client number n of the run has the client address 10.0.x.y and the server address 10.1.x.y with
-//!   x = n / 250 and y = n % 250 + 1; the resolver of a web client has 10.2.x.y. The opener's port is from Linux's ephemeral
-//!   range; that of a flow or probe comes from its hash, and the connections and look-ups of a web client count up from there
-//!   (RFC 6056 section 3.3.3). The other end's is discard (9), echo (7) for UDP echoes, HTTP (80), DNS (53), RTP (5004).
+//! - Addresses and ports are those of [`sojourn_sim::tap::hosts`].
 //! - Payloads are zeros, but for RTP headers where a voice stream has room for them, and look-ups.
 //! - Initial sequence numbers are the hashes. TCP sequence numbers are the low 32 bits of the model's, plus these.
 //! - The IP identification is a digest of the segment: a packet has the same one wherever it is seen, and a retransmission
@@ -17,6 +14,7 @@ use etherparse::{
     EtherType, Ethernet2Header, IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader,
     TcpOptionElement, UdpHeader,
 };
+use sojourn_sim::tap::hosts::{End, address, opener_port, service_port};
 use sojourn_sim::tap::{Body, Conversation, Frame, Point, Protocol};
 use sojourn_tcp::{Flags, Segment, WINDOW_UNIT};
 
@@ -24,33 +22,12 @@ use sojourn_tcp::{Flags, Segment, WINDOW_UNIT};
 const BELOW_TRANSPORT: usize = 14 + 20;
 /// Most payloads are zeros; no simulated frame is longer.
 static ZEROS: [u8; 1 << 14] = [0; 1 << 14];
-/// Linux's ephemeral ports, `net.ipv4.ip_local_port_range`.
-const EPHEMERAL: (u16, u16) = (32_768, 60_999);
-const PORT_ECHO: u16 = 7;
-const PORT_DISCARD: u16 = 9;
-const PORT_DNS: u16 = 53;
-const PORT_HTTP: u16 = 80;
-/// Source: RFC 3551 section 8.
-const PORT_RTP: u16 = 5004;
 /// IPv4, UDP and RTP headers: a voice stream that counts fewer beside its speech has no RTP.
 const VOICE_HEADERS: u16 = 40;
 /// The shift count of [`WINDOW_UNIT`] (RFC 7323 section 2.2).
 const WINDOW_SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
 /// The timestamp option that each segment carries, which the MSS option does not count (RFC 6691).
 const TIMESTAMPS: u16 = 12;
-
-/// Which end of a conversation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum End {
-    Client,
-    Server,
-    Resolver,
-}
-
-/// The address of one end of flow, probe or web client `number`.
-pub(crate) fn address(number: u32, end: End) -> [u8; 4] {
-    [10, end as u8, (number / 250) as u8, (number % 250 + 1) as u8]
-}
 
 /// Puts the bytes of `frame` into `out`, which is emptied before, without the zeros at its end. The checksums are those of the
 /// whole frame.
@@ -143,15 +120,7 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
 
 /// Source and destination port.
 fn ports(c: &Conversation, from_opener: bool) -> [u16; 2] {
-    let (low, high) = EPHEMERAL;
-    let opener = low + (c.port % u32::from(high - low + 1)) as u16;
-    let other = match c.protocol {
-        Protocol::UdpEcho => PORT_ECHO,
-        Protocol::Dns => PORT_DNS,
-        Protocol::Voice(_) => PORT_RTP,
-        Protocol::Tcp { web: true, .. } => PORT_HTTP,
-        Protocol::Tcp { web: false, .. } | Protocol::Icmp | Protocol::Udp => PORT_DISCARD,
-    };
+    let (opener, other) = (opener_port(c.port), service_port(c.protocol));
     if from_opener { [opener, other] } else { [other, opener] }
 }
 

@@ -3,7 +3,8 @@
 //! Source: draft-ietf-opsawg-pcapng: section header (4.1), interface description (4.2), enhanced packet (4.3) and name
 //! resolution (4.5) blocks; options (3.5). Little-endian, nanosecond timestamps (`if_tsresol` 9).
 
-use crate::encode::{End, address, encode};
+use crate::encode::encode;
+use sojourn_sim::tap::hosts::{End, address};
 use sojourn_sim::tap::{Capture, Frame, Point, Protocol};
 use sojourn_units::Duration;
 use std::collections::BTreeSet;

@@ -17,6 +17,7 @@
 pub mod bed;
 mod calendar;
 mod draws;
+pub mod flusher;
 mod histogram;
 mod link;
 mod meter;
@@ -32,6 +33,7 @@ mod spared;
 pub mod tap;
 pub mod topology;
 pub mod traffic;
+mod watch;
 
 pub use record::Record;
 pub use run::{Progress, Run, run};

@@ -2,12 +2,14 @@
 
 pub(crate) mod assemble;
 pub(crate) mod downloads;
+mod flusher;
 mod make;
 pub(crate) mod pages;
 mod voice;
 mod wifi;
 
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
+pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
 pub(crate) use make::{assemble, at_end};
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
@@ -383,6 +385,9 @@ pub struct SeriesRecord {
     pub rtt: BTreeMap<String, ProbeSeries>,
     /// Voice streams.
     pub voip: BTreeMap<String, VoiceSeries>,
+    /// TCP flows beside a flusher; absent without.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub flusher: BTreeMap<String, FlusherFlowSeries>,
 }
 
 /// The kernel that a run was measured on.
@@ -445,6 +450,9 @@ pub struct Record {
     /// The cell; absent without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiRecord>,
+    /// The flusher; absent without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flusher: Option<FlusherRecord>,
     /// Counters of TCP by host and by the names of `/proc/net/netstat`, over the measured window; only of `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp_counters: Option<BTreeMap<String, BTreeMap<String, u64>>>,

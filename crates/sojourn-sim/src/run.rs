@@ -1,6 +1,7 @@
 //! From a scenario to a record: one run on the five-node path.
 
 mod conversations;
+mod flusher;
 
 use crate::draws;
 use crate::network::LinkId;
@@ -17,6 +18,7 @@ use crate::traffic::download::DownloadSpec;
 use crate::traffic::flood::FloodSpec;
 use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
+use crate::watch::Watch;
 use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Duration, Time};
@@ -102,10 +104,20 @@ impl Run {
         add_probes(s, &paths, &mut simulator, begin)?;
         add_web(s, &paths, &mut simulator, begin)?;
         add_downloads(s, &paths, &mut simulator, begin)?;
+        let mut watch = Watch::default();
+        if let Some(flusher) = &s.flusher {
+            watch.flusher = Some(flusher::host(s, flusher, &paths, &mut simulator, begin)?);
+        }
         if let Some((points, capture)) = tap {
             let mut tap = Tap::new(points, capture, &paths.each, s.edge_rate.is_some(), s.wifi.is_some());
             conversations::open_all(s, &simulator, &mut tap);
-            simulator.tap = Some(Box::new(tap));
+            if let Some(host) = &watch.flusher {
+                flusher::open_bursts(host, &simulator, &mut tap);
+            }
+            watch.tap = Some(tap);
+        }
+        if watch.tap.is_some() || watch.flusher.is_some() {
+            simulator.watch = Some(Box::new(watch));
         }
         let end = begin + s.duration;
         if begin > Time::ZERO {
@@ -135,7 +147,7 @@ impl Run {
 
     /// Why the capture ended early, if it did; told once.
     pub fn capture_error(&mut self) -> Option<std::io::Error> {
-        self.simulator.tap.as_mut()?.take_error()
+        self.simulator.watch.as_mut()?.tap.as_mut()?.take_error()
     }
 
     /// The record of the run, once it is over.

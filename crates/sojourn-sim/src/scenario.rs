@@ -8,6 +8,7 @@ mod backend;
 mod bottleneck;
 mod control;
 mod download;
+mod flusher;
 mod load;
 mod path;
 mod policies;
@@ -22,6 +23,7 @@ pub(crate) use backend::not_modelled;
 pub use control::CongestionControl;
 pub(crate) use control::not_modelled as control_not_modelled;
 pub use download::DownloadScenario;
+pub use flusher::FlusherScenario;
 pub use path::Impairment;
 pub use wifi::WifiScenario;
 
@@ -298,6 +300,8 @@ pub struct Scenario {
     pub downloads: Vec<DownloadScenario>,
     /// The cell through which the clients reach the first router; `None` for wires.
     pub wifi: Option<WifiScenario>,
+    /// A queue flusher; `None` for none.
+    pub flusher: Option<FlusherScenario>,
     /// Seed of all random streams.
     pub seed: u64,
 }
@@ -371,11 +375,11 @@ impl Scenario {
         }
         let probes = t.probes.iter().enumerate().map(|(i, p)| load::probe(i, p, rtt, cell));
         let probes: Vec<ProbeScenario> = probes.collect::<Result<_, _>>()?;
-        let datagrams = t.flows.iter().any(|f| f.protocol.as_deref() == Some("udp"));
+        let datagrams = t.flusher.is_some() || t.flows.iter().any(|f| f.protocol.as_deref() == Some("udp"));
         let data = (u64::from(tcp.mss) + 66).max(if datagrams { u64::from(UDP_FRAME) } else { 0 });
         let largest_probe = probes.iter().map(|p| u64::from(p.size)).max().unwrap_or(0);
         let frame = data.max(LARGEST_ACK).max(largest_probe);
-        let scenario = Self {
+        let mut scenario = Self {
             up: bottleneck::bottleneck(Direction::Up, &t, frame, backend)?,
             down: bottleneck::bottleneck(Direction::Down, &t, frame, backend)?,
             edge_limit: path::edge_limit(&t)?,
@@ -406,6 +410,7 @@ impl Scenario {
             spare_acks: t.spare_acks,
             seed: t.seed,
             wifi,
+            flusher: None,
             duration,
             rtt,
             sample_interval,
@@ -413,7 +418,21 @@ impl Scenario {
             save_metrics: t.tcp.save_metrics,
         };
         scenario.check_names()?;
+        scenario.flusher = t
+            .flusher
+            .as_ref()
+            .map(|f| scenario.read_flusher(f, backend))
+            .transpose()?;
         Ok(scenario)
+    }
+
+    fn read_flusher(&self, text: &flusher::FlusherText, backend: Backend) -> Result<FlusherScenario, ScenarioError> {
+        let traffic = flusher::Traffic {
+            flows: &self.flows,
+            web: &self.web,
+            downloads: &self.downloads,
+        };
+        FlusherScenario::read(text, &traffic, self.duration, backend, self.wifi.is_some())
     }
 
     /// The base RTTs of all paths in use, in increasing order.
@@ -526,6 +545,7 @@ impl Scenario {
             web: self.web.iter().map(web_text).collect(),
             downloads: self.downloads.iter().map(download::download_text).collect(),
             wifi: self.wifi.as_ref().map(WifiScenario::text),
+            flusher: self.flusher.as_ref().map(FlusherScenario::text),
             seed: self.seed,
         };
         if let Some(wifi) = &self.wifi {

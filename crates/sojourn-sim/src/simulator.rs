@@ -2,6 +2,7 @@
 
 mod download;
 mod flood;
+mod flusher;
 mod hosts;
 mod radio;
 mod setup;
@@ -23,10 +24,11 @@ use crate::probe::Probe;
 use crate::scenario::Writes;
 use crate::series::Series;
 use crate::spared::Spared;
-use crate::tap::{Passing, Tap};
+use crate::tap::Passing;
 use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
+use crate::watch::Watch;
 use sojourn_qdisc::{AnyQdisc, Next, Tbf};
 use sojourn_tcp::{Endpoint, Metrics, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
@@ -52,6 +54,9 @@ pub enum SimError {
     /// A cell.
     #[error(transparent)]
     Wifi(#[from] sojourn_wifi::WifiError),
+    /// A flusher.
+    #[error(transparent)]
+    Flusher(#[from] sojourn_flusher::ParamError),
 }
 
 /// A TCP flow from one node to another.
@@ -98,6 +103,8 @@ enum Owner {
     Web(u32, bool),
     /// For the receivers of this download (true) or its senders.
     Download(u32, bool),
+    /// A packet of a flusher's burst: nobody's.
+    Burst,
 }
 
 /// What a link's slot wakes.
@@ -119,6 +126,7 @@ enum Component {
     Flood(u32),
     Web(u32),
     Download(u32),
+    Flusher,
     Sampler,
 }
 
@@ -178,8 +186,8 @@ pub struct Simulator {
     /// Acknowledgements on their way around a queue, by link (ablation `spare_acks`).
     spared: Vec<Option<Spared>>,
     segments: Segments,
-    /// A packet capture, if one was asked for.
-    pub(crate) tap: Option<Box<Tap>>,
+    /// What looks at packets on their way, if anything does.
+    pub(crate) watch: Option<Box<Watch>>,
     pub(crate) events: u64,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
@@ -294,7 +302,7 @@ impl Simulator {
             arrived: VecDeque::new(),
             spared,
             segments: Segments::default(),
-            tap: None,
+            watch: None,
             events: 0,
             frozen: false,
             dismissed: false,
@@ -386,6 +394,7 @@ impl Simulator {
                 Component::Flood(flood) => self.flood_due(flood),
                 Component::Web(web) => self.web_due(web),
                 Component::Download(download) => self.download_due(download),
+                Component::Flusher => self.flusher_due(),
                 Component::Sampler => self.sample(),
             }
             self.tell_senders();
@@ -412,8 +421,14 @@ impl Simulator {
             self.propagate(link, packet, Duration::ZERO);
             return;
         };
-        if let Some(tap) = &mut self.tap {
-            tap.pass(Passing::Offered, link, packet, &self.segments, self.now);
+        if let Some(watch) = &mut self.watch {
+            watch.pass(
+                (Passing::Offered, link),
+                packet,
+                &self.segments,
+                &mut self.calendar,
+                self.now,
+            );
         }
         let spared = self.spared[usize::from(link)].as_mut();
         if spared.is_none()
@@ -474,8 +489,14 @@ impl Simulator {
                     egress
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
-                    if let Some(tap) = &mut self.tap {
-                        tap.pass(Passing::Departed, link, departure.packet, &self.segments, now);
+                    if let Some(watch) = &mut self.watch {
+                        watch.pass(
+                            (Passing::Departed, link),
+                            departure.packet,
+                            &self.segments,
+                            &mut self.calendar,
+                            now,
+                        );
                     }
                     self.propagate(link, departure.packet, sending);
                     if let Some(spared) = &mut self.spared[usize::from(link)] {
@@ -503,8 +524,14 @@ impl Simulator {
         while let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(Spared::next) {
             let egress = self.links[usize::from(link)].egress.as_ref();
             let sending = egress.map_or(Duration::ZERO, |e| e.pacing.sending(self.now));
-            if let Some(tap) = &mut self.tap {
-                tap.pass(Passing::Departed, link, packet, &self.segments, self.now);
+            if let Some(watch) = &mut self.watch {
+                watch.pass(
+                    (Passing::Departed, link),
+                    packet,
+                    &self.segments,
+                    &mut self.calendar,
+                    self.now,
+                );
             }
             self.propagate(link, packet, sending);
         }
@@ -579,8 +606,14 @@ impl Simulator {
             None => self.calendar.clear(slot),
         }
         let next = l.next[usize::from(packet.route)];
-        if let Some(tap) = &mut self.tap {
-            tap.pass(Passing::Arrived, link, packet, &self.segments, self.now);
+        if let Some(watch) = &mut self.watch {
+            watch.pass(
+                (Passing::Arrived, link),
+                packet,
+                &self.segments,
+                &mut self.calendar,
+                self.now,
+            );
         }
         if next == END {
             self.deliver(&packet);
@@ -606,6 +639,7 @@ impl Simulator {
             Owner::Flood(flood) => self.flood_arrived(flood, packet.body),
             Owner::Web(web, at_server) => self.web_arrived(web, at_server, packet),
             Owner::Download(download, at_receiver) => self.download_arrived(download, at_receiver, packet),
+            Owner::Burst => self.burst_arrived(),
         }
     }
 

@@ -3,6 +3,8 @@
 //! A tap hands facts to a [`Capture`]; bytes, files and formats are its caller's (`sojourn-capture` writes pcapng). A run
 //! without a tap pays one test of an `Option` for each packet at each link.
 
+pub mod hosts;
+
 use crate::packet::{Packet, Segments};
 use crate::scenario::Voice;
 use crate::topology::Path;

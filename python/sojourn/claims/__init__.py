@@ -1,6 +1,6 @@
 """The papers' claims: what each says, as data in our own words, and a function that judges it from runs."""
 
-from sojourn.claims.catalogue import Claim, judge_all, judge_rural, judge_wifi, load
+from sojourn.claims.catalogue import Claim, judge_all, judge_flusher, judge_rural, judge_wifi, load
 from sojourn.claims.evidence import Cell, Evidence, Gathering
 from sojourn.claims.failures import Failure, failures
 from sojourn.claims.verdict import Check, Judgement
@@ -15,6 +15,7 @@ __all__ = [
     "Judgement",
     "failures",
     "judge_all",
+    "judge_flusher",
     "judge_rural",
     "judge_wifi",
     "load",

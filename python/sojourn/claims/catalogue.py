@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -12,6 +13,10 @@ from sojourn.claims import (
     configuration,
     discussion,
     fairness,
+    flusher_aqm,
+    flusher_evidence,
+    flusher_grid,
+    flusher_other,
     pie_steps,
     rrul,
     rrul_mechanisms,
@@ -46,6 +51,11 @@ JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
 }
 
 RURAL_JUDGES: dict[str, Callable[[rural_evidence.Evidence], Judgement]] = {**rural_study.JUDGES, **rural_bed.JUDGES}
+FLUSHER_JUDGES: dict[str, flusher_grid.Judge] = {
+    **flusher_grid.JUDGES,
+    **flusher_aqm.JUDGES,
+    **flusher_other.JUDGES,
+}
 WIFI_JUDGES: dict[str, Callable[[wifi_evidence.Evidence], Judgement]] = {**wifi_three.JUDGES, **wifi_code.JUDGES}
 
 AnyEvidence = TypeVar("AnyEvidence")
@@ -92,6 +102,39 @@ def judge_rural(claims: list[Claim], evidence: rural_evidence.Evidence) -> list[
 def judge_wifi(claims: list[Claim], evidence: wifi_evidence.Evidence) -> list[dict[str, Any]]:
     """Return what became of each claim about the Wi-Fi stack, in the form of `claims.json`."""
     return judge_with(WIFI_JUDGES, claims, evidence)
+
+
+def judge_flusher(claims: list[Claim], evidence: flusher_evidence.Evidence) -> list[dict[str, Any]]:
+    """Return what became of each claim about the queue flusher, in the form of `claims.json`, in each reading.
+
+    The key `readings` has the verdict of each: of the thesis's text, of the same with Karn's rule, and of its listings.
+    The claim holds if it does in one of them; what is told then is from the first in which it does, else from that of
+    the text.
+    """
+    found = []
+    for claim in claims:
+        judge = FLUSHER_JUDGES[claim.id]
+        bare = dataclasses.replace(claim, why="")
+        each = {reading: _judge(_in_reading(judge, reading), bare, evidence) for reading in flusher_evidence.READINGS}
+        first = next(
+            (reading for reading, one in each.items() if one["verdict"] == "holds"), flusher_evidence.DESCRIBED
+        )
+        told = each[first]
+        same = all(one == told for one in each.values())
+        verdicts = "" if same else "; ".join(f"{reading}: {one['verdict']}" for reading, one in each.items())
+        why = claim.why if told["verdict"] != "holds" else ""
+        parts = [verdicts, told["reason"] if same else f"{first}: {told['reason']}", f"why: {why}" if why else ""]
+        found.append(
+            {"id": claim.id, "section": claim.section, "says": claim.says}
+            | told
+            | {"reason": "; ".join(part for part in parts if part)}
+            | {"readings": {reading: one["verdict"] for reading, one in each.items()}}
+        )
+    return found
+
+
+def _in_reading(judge: flusher_grid.Judge, reading: str) -> Callable[[flusher_evidence.Evidence], Judgement]:
+    return lambda evidence: judge(evidence, reading)
 
 
 def judge_with(

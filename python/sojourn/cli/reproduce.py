@@ -32,6 +32,9 @@ papers:
   wifi-next-steps section 4 of the same: hardware queue, retries, dense cells of 1 to 64 stations, airtime policies,
                   late accounts, soft admission, fairness before priority, and voice in other aggregates: for each a
                   figure, what it brings and what it costs
+  flusher         "Fighting fire with fire": bursts of UDP packets against a standing queue at 5 Mbit/s, one flow, 10 to
+                  100 ms and 10 to 100 packets, in two readings of the thesis, beside CoDel and PIE, and the flusher
+                  adaptive beside it: Fig. 4.8 to 6.30 and 93 claims
 
 A claim that fails is a result, not an error: the exit status is 0 all the same, or 1 with --strict. The same command
 goes on where it was stopped.
@@ -49,8 +52,8 @@ def add(commands: Any) -> None:
         default="quick",
         help="good-bad-wifi: quick, 60 s (fairness 150 s) x 4 repeats, or paper, 140 s (600 s) x 30; rural: quick, "
         "300 s x 8 repeats (emulation and satellite 5), or paper, 300 s x 100 (10); wifi-stack: quick, 30 s "
-        "(TCP 120 s) x 6 (small cells 3), or paper, x 30 (10); wifi-next-steps: quick, 10 s x 3, or paper, 30 s x 5 "
-        "(default quick)",
+        "(TCP 120 s) x 6 (small cells 3), or paper, x 30 (10); wifi-next-steps: quick, 10 s x 3, or paper, 30 s x 5; "
+        "flusher: quick, 300 s x 3, or paper, 300 s x 20 (conjectures 10) (default quick)",
     )
     parser.add_argument("--duration", metavar="TIME", help="measured window of each run (default: the profile's)")
     parser.add_argument(
@@ -84,6 +87,10 @@ def handle(asked: argparse.Namespace) -> int:
         from sojourn.cli import reproduce_wifi_next_steps
 
         return reproduce_wifi_next_steps.handle(asked)
+    if asked.paper == "flusher":
+        from sojourn.cli import reproduce_flusher
+
+        return reproduce_flusher.handle(asked)
     from sojourn.cli import reproduce_good_bad_wifi
 
     return reproduce_good_bad_wifi.handle(asked)

@@ -19,8 +19,8 @@ class Profile:
         Runs of each cell.
     other_repeat
         Of good-bad-wifi: runs of each cell with the other congestion control, which only orders are read from; 0 for
-        none. Of rural: runs of each cell of the emulated bed and the satellite path. Of wifi-stack: of each small cell.
-        Of wifi-next-steps: none.
+        none. Of rural: runs of each cell of the emulated bed and the satellite path. Of flusher: of each cell of what
+        the thesis supposes and did not run. Of wifi-stack: of each small cell. Of wifi-next-steps: none.
     """
 
     duration: str
@@ -130,4 +130,23 @@ WIFI_NEXT_STEPS = Paper(
     },
 )
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL, WIFI_STACK, WIFI_NEXT_STEPS)}
+FLUSHER = Paper(
+    name="flusher",
+    reference=(
+        "H. B. Jahre: Fighting fire with fire: Eliminating standing queues with large UDP packet floods. Master's "
+        "thesis, University of Oslo, 2015"
+    ),
+    parts={
+        "grid": "sections 6.3 and 6.3.1: Figs. 6.2 to 6.20 and the claims about them",
+        "aqm": "sections 6.3.2 and 6.3.3: Figs. 6.21 to 6.30 and their claims",
+        "logs": "sections 4.7, 4.8 and 5.3.4: Figs. 4.8, 4.9 and 5.2 to 5.4 and their claims",
+        "conjectures": "chapters 3, 4 and 6: what the thesis supposes and did not run",
+        "adaptive": "section 6.5: the flusher adaptive beside the thesis's",
+    },
+    profiles={
+        "quick": Profile(duration="300s", long_duration="300s", repeat=3, other_repeat=3),
+        "paper": Profile(duration="300s", long_duration="300s", repeat=20, other_repeat=10),
+    },
+)
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GOOD_BAD_WIFI, RURAL, WIFI_STACK, WIFI_NEXT_STEPS, FLUSHER)}

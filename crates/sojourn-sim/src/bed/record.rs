@@ -51,6 +51,7 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
         downloads: downloads(s, &m.downloads, &up_meter, &down_meter),
         bottleneck: Bottlenecks { up, down },
         wifi: None,
+        flusher: None,
         series: series(s, m),
         events: 0,
     };
@@ -333,6 +334,7 @@ fn series(s: &Scenario, m: &Measured) -> SeriesFacts {
             .collect(),
         flows: m.flows.iter().map(|f| (f.delivered.clone(), f.cwnd.clone())).collect(),
         airtimes: Vec::new(),
+        flusher: std::collections::BTreeMap::new(),
         backlog_packets: both(|sample| sample.queued, false),
         drops: both(|sample| sample.drops, true),
         packets: both(|sample| sample.packets, true),

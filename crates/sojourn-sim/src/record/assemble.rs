@@ -2,8 +2,9 @@
 
 use super::{
     BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, FORMAT, FlowRecord,
-    KernelRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournOfOne, SojournRecord,
-    Summary, SynRecord, UdpRecord, VoiceSeries, WebRecord, WifiRecord, WritesRecord, downloads, pages, voice,
+    FlusherFlowSeries, FlusherRecord, KernelRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record,
+    SeriesRecord, SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WebRecord, WifiRecord,
+    WritesRecord, downloads, pages, voice,
 };
 use crate::meter::Meter;
 use crate::scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario, Transport};
@@ -319,6 +320,8 @@ pub(crate) struct SeriesFacts {
     pub(crate) flows: Vec<(Vec<u64>, Vec<u32>)>,
     /// Airtime of each station so far, ns.
     pub(crate) airtimes: Vec<Vec<u64>>,
+    /// TCP flows beside a flusher.
+    pub(crate) flusher: BTreeMap<String, FlusherFlowSeries>,
     pub(crate) backlog_packets: PerDirection<Vec<u64>>,
     pub(crate) drops: PerDirection<Vec<u64>>,
     pub(crate) packets: PerDirection<Vec<u64>>,
@@ -335,6 +338,7 @@ pub(crate) struct Facts {
     pub(crate) downloads: Vec<DownloadRecord>,
     pub(crate) bottleneck: Bottlenecks,
     pub(crate) wifi: Option<WifiRecord>,
+    pub(crate) flusher: Option<FlusherRecord>,
     pub(crate) series: SeriesFacts,
     pub(crate) events: u64,
 }
@@ -385,6 +389,7 @@ pub(crate) fn assemble(scenario: &Scenario, facts: Facts) -> Record {
         downloads: facts.downloads,
         bottleneck: facts.bottleneck,
         wifi: facts.wifi,
+        flusher: facts.flusher,
         tcp_counters: facts.tcp_counters,
         series: series(scenario, facts.series, p.series, p.voice),
         cost: Cost {
@@ -437,5 +442,6 @@ fn series(
         packets: s.packets,
         rtt,
         voip,
+        flusher: s.flusher,
     }
 }

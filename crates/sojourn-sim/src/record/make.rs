@@ -4,8 +4,8 @@ use super::assemble::{
     self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts, direction_of, seconds_from, signed_ns,
 };
 use super::{
-    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, PerDirection, Record, SojournOfOne, UdpRecord,
-    WifiRecord, downloads, pages, wifi,
+    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, PerDirection, Record, SojournOfOne,
+    UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
 };
 use crate::link::{Egress, Link};
 use crate::scenario::{Backend, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport};
@@ -40,6 +40,7 @@ pub(super) fn egress(simulator: &Simulator, direction: Direction) -> &Egress {
 pub(crate) struct Ended {
     bottleneck: Bottlenecks,
     wifi: Option<WifiRecord>,
+    flusher: Option<FlusherRecord>,
     flows: Vec<FlowRecord>,
     downloads: Vec<DownloadRecord>,
     /// What the packets of each probe had waited by then; see [`Probes::add_sojourns`].
@@ -52,6 +53,7 @@ pub(crate) fn at_end(scenario: &Scenario, simulator: &Simulator, begin: Time) ->
     Ended {
         bottleneck: bottlenecks(scenario, simulator, begin),
         wifi: wifi::simulated(scenario, simulator),
+        flusher: flusher::simulated(scenario, simulator, begin),
         flows: flows(scenario, simulator),
         downloads: downloads::simulated(scenario, simulator, begin),
         sojourns: assemble::sojourns(scenario, meter(Direction::Up), meter(Direction::Down)),
@@ -208,6 +210,7 @@ pub(crate) fn assemble(scenario: &Scenario, simulator: &Simulator, begin: Time, 
         downloads: ended.downloads,
         bottleneck: ended.bottleneck,
         wifi: ended.wifi,
+        flusher: ended.flusher,
         series: series(scenario, simulator, begin),
         events: simulator.events,
     };
@@ -229,6 +232,7 @@ fn series(scenario: &Scenario, simulator: &Simulator, begin: Time) -> SeriesFact
         t_s: s.times.iter().map(|&t| seconds_from(begin, t)).collect(),
         flows: flows.collect(),
         airtimes: s.airtimes.clone(),
+        flusher: flusher::series(simulator),
         backlog_packets: PerDirection {
             up: up.backlog,
             down: down.backlog,

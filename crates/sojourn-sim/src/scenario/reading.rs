@@ -31,6 +31,9 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
     if let Some(wifi) = value.get("wifi") {
         check_wifi(wifi)?;
     }
+    if let Some(flusher) = value.get("flusher") {
+        object("flusher", flusher)?;
+    }
     for key in ["flows", "probes", "web", "downloads"] {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
         for (i, item) in items.enumerate() {

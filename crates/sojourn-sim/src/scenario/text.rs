@@ -1,6 +1,7 @@
 //! A scenario as text: what a person writes and a file holds.
 
 use super::download::DownloadText;
+use super::flusher::FlusherText;
 use super::wifi::WifiText;
 use super::{FlowScenario, ProbeKindScenario, ProbeScenario, Transport, WebScenario};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,8 @@ pub(super) struct Text {
     pub(super) downloads: Vec<DownloadText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wifi: Option<WifiText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) flusher: Option<FlusherText>,
     pub(super) seed: u64,
 }
 
@@ -80,6 +83,7 @@ impl Default for Text {
             web: Vec::new(),
             downloads: Vec::new(),
             wifi: None,
+            flusher: None,
             seed: 1,
         }
     }

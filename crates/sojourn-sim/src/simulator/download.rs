@@ -77,7 +77,7 @@ impl Simulator {
             let route = routes[usize::from(!out.to_receiver)];
             let body = self.segments.keep(&out.segment);
             let packet = Packet::of_segment(&out.segment, body, out.hash, route).of_connection(out.number);
-            if self.tap.is_some() {
+            if self.watch.is_some() {
                 self.tell_tap_of_file(download, packet);
             }
             self.send(packet);
@@ -94,7 +94,9 @@ impl Simulator {
     #[cold]
     #[inline(never)]
     fn tell_tap_of_file(&mut self, download: u32, packet: Packet) {
-        let Some(tap) = &mut self.tap else { return };
+        let Some(tap) = self.watch.as_mut().and_then(|watch| watch.tap.as_mut()) else {
+            return;
+        };
         let d = &self.downloads[download as usize];
         let number = packet.connection();
         if let Some(hashes) = d.downloader.hashes(number) {

@@ -233,6 +233,9 @@ impl Simulator {
                     .push_link(i, e.meter.backlog().packets, e.meter.dropped(), e.meter.packets);
             }
         }
+        if self.watch.is_some() {
+            self.sample_flusher();
+        }
         self.series.push_time(self.now);
     }
 }

@@ -187,8 +187,14 @@ impl Simulator {
     /// Hands a packet to the cell that `link` leads through.
     #[inline(never)]
     pub(super) fn enter_cell(&mut self, link: u16, packet: Packet, hop: Hop) {
-        if let Some(tap) = &mut self.tap {
-            tap.pass(Passing::Offered, link, packet, &self.segments, self.now);
+        if let Some(watch) = &mut self.watch {
+            watch.pass(
+                (Passing::Offered, link),
+                packet,
+                &self.segments,
+                &mut self.calendar,
+                self.now,
+            );
         }
         let tid = self.tids[usize::from(packet.route)];
         let radio = &mut self.radios[usize::from(hop.cell.0)];
@@ -234,8 +240,14 @@ impl Simulator {
             return;
         }
         let next = l.next[usize::from(packet.route)];
-        if let Some(tap) = &mut self.tap {
-            tap.pass(Passing::Arrived, link, packet, &self.segments, self.now);
+        if let Some(watch) = &mut self.watch {
+            watch.pass(
+                (Passing::Arrived, link),
+                packet,
+                &self.segments,
+                &mut self.calendar,
+                self.now,
+            );
         }
         if next == END {
             self.deliver(&packet);

@@ -73,7 +73,7 @@ impl Simulator {
                     Packet::probe(number, out.hash, size, route)
                 }
             };
-            if self.tap.is_some() {
+            if self.watch.is_some() {
                 self.tell_tap(web, packet);
             }
             self.send(packet);
@@ -90,7 +90,9 @@ impl Simulator {
     #[cold]
     #[inline(never)]
     fn tell_tap(&mut self, web: u32, packet: Packet) {
-        let Some(tap) = &mut self.tap else { return };
+        let Some(tap) = self.watch.as_mut().and_then(|watch| watch.tap.as_mut()) else {
+            return;
+        };
         let w = &self.webs[web as usize];
         if packet.is_tcp() {
             let number = packet.connection();

@@ -60,8 +60,8 @@ impl Simulator {
         for voip in &mut self.voips {
             voip.stop();
         }
-        if let Some(tap) = &mut self.tap {
-            tap.finish();
+        if let Some(watch) = &mut self.watch {
+            watch.finish(&mut self.calendar);
         }
     }
 }

@@ -4,6 +4,7 @@ mod backend;
 mod cases;
 #[path = "../common/mod.rs"]
 mod common;
+mod flusher;
 mod traffic;
 mod wifi;
 mod wifi_latency;
@@ -20,7 +21,8 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, rtt, qdisc_up, qdisc_down, \
              burst_up, burst_down, edge_rate, edge_limit, loss_up, loss_down, jitter_up, jitter_down, delay_tick, \
-             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, wifi, seed",
+             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, wifi, flusher, \
+             seed",
         ),
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),

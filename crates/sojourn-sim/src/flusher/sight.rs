@@ -1,0 +1,98 @@
+//! Where packets are seen: at the ends of a path, and at the flusher's place.
+
+use crate::network::LinkId;
+use crate::tap::Passing;
+use crate::topology::Path;
+use sojourn_units::Rate;
+
+/// Where a flusher sits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the client's own link: it sees what leaves the client and what reaches it.
+    Client,
+    /// Before the upstream bottleneck's queue, on its router.
+    Router,
+    /// On the server's own link.
+    Server,
+}
+
+impl Place {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Client, Self::Router, Self::Server];
+
+    /// `client`, `router` or `server`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Router => "router",
+            Self::Server => "server",
+        }
+    }
+
+    /// The links from here through a bottleneck to the hosts behind it: upstream from the client's side, downstream from the
+    /// server's. `None` if a burst towards `up` would not cross the bottleneck.
+    pub(crate) fn way(self, path: &Path, up: bool) -> Option<&[LinkId]> {
+        match (self, up) {
+            (Self::Client, true) => Some(&path.up),
+            (Self::Router, true) => Some(&path.up[1..]),
+            (Self::Server, false) => Some(&path.down),
+            _ => None,
+        }
+    }
+}
+
+/// Of a packet on its way from an end of the path to the other.
+pub(crate) const LEAVES: u8 = 1;
+pub(crate) const ARRIVES: u8 = 2;
+pub(crate) const AT_FLUSHER: u8 = 4;
+
+/// What is seen where, by link and what happens there.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    masks: Vec<[u8; 3]>,
+}
+
+impl Sight {
+    /// On `paths`, whose edges have a rate or not, with a flusher at `place`.
+    pub(crate) fn new(paths: &[Path], edge_rate: Option<Rate>, place: Place) -> Self {
+        let mut sight = Self { masks: Vec::new() };
+        for path in paths {
+            for (way, outgoing) in [
+                (&path.up, matches!(place, Place::Client)),
+                (&path.down, matches!(place, Place::Server)),
+            ] {
+                // The ways are: edge, bottleneck, delay, edge. An edge without rate is not passed through.
+                let (leaves, arrives) = if edge_rate.is_some() {
+                    ((Passing::Departed, way[0]), (Passing::Arrived, way[3]))
+                } else {
+                    ((Passing::Offered, way[1]), (Passing::Arrived, way[2]))
+                };
+                sight.add(leaves, LEAVES | if outgoing { AT_FLUSHER } else { 0 });
+                let incoming = !outgoing && !matches!(place, Place::Router);
+                sight.add(arrives, ARRIVES | if incoming { AT_FLUSHER } else { 0 });
+            }
+            if matches!(place, Place::Router) {
+                sight.add((Passing::Offered, path.up[1]), AT_FLUSHER);
+                sight.add((Passing::Arrived, path.down[2]), AT_FLUSHER);
+            }
+        }
+        sight
+    }
+
+    fn add(&mut self, (passing, link): (Passing, LinkId), mask: u8) {
+        let link = usize::from(link.0);
+        if link >= self.masks.len() {
+            self.masks.resize(link + 1, [0; 3]);
+        }
+        self.masks[link][passing as usize] |= mask;
+    }
+
+    /// What of a packet to which this happens at `link` is seen.
+    #[inline]
+    pub(crate) fn of(&self, passing: Passing, link: u16) -> u8 {
+        self.masks
+            .get(usize::from(link))
+            .map_or(0, |masks| masks[passing as usize])
+    }
+}

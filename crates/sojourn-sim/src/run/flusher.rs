@@ -1,0 +1,144 @@
+//! A flusher is set up: what it sees, by route, and where its bursts go.
+
+use super::Paths;
+use crate::flusher::{FlusherHost, HostSpec, Sight, Subject, SubjectSeries, Way};
+use crate::scenario::{Access, Direction, FlusherScenario, Scenario, Transport};
+use crate::simulator::{SimError, Simulator};
+use crate::tap::hosts::service_port;
+use crate::tap::{Conversation, Protocol, Tap};
+use crate::topology::Path;
+use sojourn_flusher::Flusher;
+use sojourn_units::{Duration, Time};
+
+/// TCP traffic of a scenario: its number in the run, and what a flusher needs to know of it.
+struct Traffic<'a> {
+    number: u32,
+    name: &'a str,
+    opens: Direction,
+    web: bool,
+    access: Access,
+    rtt: Duration,
+    flow: Option<usize>,
+}
+
+/// All TCP traffic, by number.
+fn traffic(s: &Scenario) -> Vec<Traffic<'_>> {
+    let mut connections = 0..;
+    let tcp = s
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, f)| f.transport == Transport::Tcp);
+    let flows = tcp.map(|(i, f)| Traffic {
+        number: i as u32,
+        name: &f.name,
+        opens: f.direction,
+        web: false,
+        access: f.access,
+        rtt: f.rtt,
+        flow: connections.next(),
+    });
+    let first = s.flows.len() + s.probes.len();
+    let web = s.web.iter().enumerate().map(|(i, w)| Traffic {
+        number: (first + i) as u32,
+        name: &w.name,
+        opens: Direction::Up,
+        web: true,
+        access: w.access,
+        rtt: w.rtt,
+        flow: None,
+    });
+    let first = first + s.web.len();
+    let downloads = s.downloads.iter().enumerate().map(|(i, d)| Traffic {
+        number: (first + i) as u32,
+        name: &d.name,
+        opens: d.direction,
+        web: false,
+        access: d.access,
+        rtt: d.rtt,
+        flow: None,
+    });
+    flows.chain(web).chain(downloads).collect()
+}
+
+/// The flusher of `scenario`. All routes of its traffic are there; those of the bursts come after them.
+pub(super) fn host(
+    scenario: &Scenario,
+    flusher: &FlusherScenario,
+    paths: &Paths,
+    simulator: &mut Simulator,
+    begin: Time,
+) -> Result<FlusherHost, SimError> {
+    let mut ways = vec![None; simulator.hashes.len()];
+    let mut subjects = Vec::new();
+    for t in traffic(scenario) {
+        // Routes come in pairs, in this order: from the opener, and to it.
+        let routes = [2 * t.number as usize, 2 * t.number as usize + 1];
+        let hashes = routes.map(|route| simulator.hashes[route]);
+        let client_opens = t.opens == Direction::Up;
+        let protocol = Protocol::Tcp {
+            mss: scenario.tcp.mss,
+            ecn: scenario.tcp.ecn,
+            web: t.web,
+        };
+        for (route, from_opener) in routes.into_iter().zip([true, false]) {
+            ways[route] = Some(Way {
+                subject: subjects.len() as u32,
+                from_opener,
+                client_opens,
+                isns: if from_opener { hashes } else { [hashes[1], hashes[0]] },
+                port: hashes[0],
+                service: service_port(protocol),
+            });
+        }
+        let (up, down) = paths.ways(t.access, t.rtt, Direction::Up);
+        let path = Path { up, down };
+        let seen = flusher.sees(t.name);
+        let mut burst = None;
+        for leads_up in [true, false] {
+            if let Some(forth) = flusher.place.way(&path, leads_up).filter(|_| seen && flusher.active) {
+                let back = if leads_up { &path.down } else { &path.up };
+                burst = Some((simulator.add_burst_routes(t.name, forth, back)?, leads_up));
+            }
+        }
+        subjects.push(Subject {
+            name: t.name.to_owned(),
+            number: t.number,
+            seen,
+            flow: t.flow,
+            burst,
+            pairing: crate::flusher::pairs::Pairing::default(),
+            series: SubjectSeries::default(),
+            flushes: 0,
+            packets: 0,
+        });
+    }
+    Ok(FlusherHost::new(HostSpec {
+        core: Flusher::new(flusher.params)?,
+        slot: simulator.add_flusher_slot(),
+        sight: Sight::new(&paths.paths, scenario.edge_rate, flusher.place),
+        subjects,
+        ways,
+        active: flusher.active,
+        from: begin + flusher.start,
+        rate: scenario.edge_rate,
+    }))
+}
+
+/// Tells a capture of the bursts: their packets go between the hosts of the flow that they are for.
+pub(super) fn open_bursts(host: &FlusherHost, simulator: &Simulator, tap: &mut Tap) {
+    for subject in &host.subjects {
+        let Some((route, up)) = subject.burst else { continue };
+        let routes = [route, route + 1];
+        let hashes = routes.map(|r| simulator.hashes[usize::from(r)]);
+        let conversation = Conversation {
+            name: subject.name.clone(),
+            number: subject.number,
+            client_opens: up,
+            protocol: Protocol::Udp,
+            hashes,
+            port: hashes[0],
+        };
+        tap.open(conversation, routes, 0);
+    }
+}

@@ -1,0 +1,164 @@
+//! A queue flusher on the path: key `flusher`.
+
+use super::{Backend, DownloadScenario, FlowScenario, ScenarioError, Transport, WebScenario, fail, time};
+use crate::flusher::Place;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sojourn_flusher::FlusherParams;
+use sojourn_units::{Duration, format_duration};
+
+/// Largest packet of a burst: the IP packet of a full frame.
+const PACKET_MAX: u64 = 1500;
+
+/// A flusher.
+#[derive(Clone, Debug)]
+pub struct FlusherScenario {
+    /// How it decides.
+    pub params: FlusherParams,
+    /// Where it is.
+    pub place: Place,
+    /// Names of the flows, web clients and downloads that pass it; `None` for all.
+    pub watch: Option<Vec<String>>,
+    /// Whether it sends; else it only looks.
+    pub active: bool,
+    /// When it begins to look, from the beginning of the measured window.
+    pub start: Duration,
+}
+
+/// Its text form.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FlusherText {
+    params: Value,
+    at: String,
+    watch: Value,
+    mode: String,
+    start: String,
+}
+
+impl Default for FlusherText {
+    fn default() -> Self {
+        Self {
+            params: "adaptive".into(),
+            at: "client".into(),
+            watch: "all".into(),
+            mode: "active".into(),
+            start: "0s".into(),
+        }
+    }
+}
+
+/// The traffic of a scenario that a flusher may see.
+pub(super) struct Traffic<'a> {
+    pub(super) flows: &'a [FlowScenario],
+    pub(super) web: &'a [WebScenario],
+    pub(super) downloads: &'a [DownloadScenario],
+}
+
+impl Traffic<'_> {
+    /// Whether `name` is that of TCP traffic.
+    fn has(&self, name: &str) -> bool {
+        let tcp = |f: &FlowScenario| f.transport == Transport::Tcp && f.name == name;
+        self.flows.iter().any(tcp)
+            || self.web.iter().any(|w| w.name == name)
+            || self.downloads.iter().any(|d| d.name == name)
+    }
+}
+
+impl FlusherScenario {
+    pub(super) fn read(
+        t: &FlusherText,
+        traffic: &Traffic<'_>,
+        duration: Duration,
+        backend: Backend,
+        wifi: bool,
+    ) -> Result<Self, ScenarioError> {
+        if backend == Backend::Linux {
+            return Err(ScenarioError(
+                "flusher is given, but the linux back end has none: use the sim back end".to_owned(),
+            ));
+        }
+        if wifi {
+            return Err(ScenarioError(
+                "flusher is given with wifi, but its places are on wires: leave one of them out".to_owned(),
+            ));
+        }
+        let place = Place::ALL.into_iter().find(|place| place.name() == t.at);
+        let Some(place) = place else {
+            return fail(
+                "flusher.at",
+                format!("{:?}", t.at),
+                "\"client\", \"router\" or \"server\"",
+            );
+        };
+        let active = match t.mode.as_str() {
+            "active" => true,
+            "passive" => false,
+            other => return fail("flusher.mode", format!("{other:?}"), "\"active\" or \"passive\""),
+        };
+        Ok(Self {
+            params: params(&t.params)?,
+            place,
+            watch: watch(&t.watch, traffic)?,
+            active,
+            start: time("flusher.start", &t.start, Duration::ZERO, duration)?,
+        })
+    }
+
+    pub(super) fn text(&self) -> FlusherText {
+        FlusherText {
+            params: serde_json::to_value(self.params).expect("parameters are plain data"),
+            at: self.place.name().into(),
+            watch: self
+                .watch
+                .as_ref()
+                .map_or_else(|| "all".into(), |names| names.clone().into()),
+            mode: if self.active { "active" } else { "passive" }.into(),
+            start: format_duration(self.start),
+        }
+    }
+
+    /// Whether what has this name passes it.
+    pub(crate) fn sees(&self, name: &str) -> bool {
+        self.watch.as_ref().is_none_or(|names| names.iter().any(|n| n == name))
+    }
+}
+
+/// A preset by name, or an object: of all parameters, or of those that differ from the one that it names as `preset`.
+fn params(value: &Value) -> Result<FlusherParams, ScenarioError> {
+    let field = "flusher.params";
+    if !value.is_string() && !value.is_object() {
+        return fail(field, value, "the name of a preset or an object");
+    }
+    // From its text: an object's key that is unknown has its place then.
+    let text = value.to_string();
+    let params: FlusherParams = serde_json::from_str(&text).map_err(|e| {
+        let message = e.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        ScenarioError(format!("{field}: {message}"))
+    })?;
+    params.validate().map_err(|e| ScenarioError(format!("{field}: {e}")))?;
+    if params.packet.get() > PACKET_MAX {
+        let rule = format!("at most {PACKET_MAX} bytes, a full packet");
+        return fail("flusher.params.packet", params.packet, rule);
+    }
+    Ok(params)
+}
+
+/// `"all"`, or names of TCP traffic, each once.
+fn watch(value: &Value, traffic: &Traffic<'_>) -> Result<Option<Vec<String>>, ScenarioError> {
+    let rule = "\"all\" or a list of names of TCP flows, web clients and downloads, each once";
+    let names = match value {
+        Value::String(all) if all == "all" => return Ok(None),
+        Value::Array(names) if !names.is_empty() => names,
+        other => return fail("flusher.watch", other, rule),
+    };
+    let mut known: Vec<String> = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        match name {
+            Value::String(name) if traffic.has(name) && !known.contains(name) => known.push(name.clone()),
+            other => return fail(&format!("flusher.watch[{i}]"), other, rule),
+        }
+    }
+    Ok(Some(known))
+}

@@ -1,0 +1,54 @@
+//! The flusher on the network.
+
+use super::{Component, Owner, SimError, Simulator};
+use crate::calendar::Slot;
+use crate::flusher::FlusherHost;
+use crate::network::LinkId;
+use crate::packet::Packet;
+
+impl Simulator {
+    /// The two routes of bursts for the flow called `name`: the way through the bottleneck, and for captures, which know hosts
+    /// in pairs, one back. Answers the first.
+    pub(crate) fn add_burst_routes(&mut self, name: &str, forth: &[LinkId], back: &[LinkId]) -> Result<u16, SimError> {
+        let route = self.add_route(forth, Owner::Burst, &format!("{name} flush forth"))?;
+        self.add_route(back, Owner::Burst, &format!("{name} flush back"))?;
+        Ok(route)
+    }
+
+    /// The slot of a flusher.
+    pub(crate) fn add_flusher_slot(&mut self) -> Slot {
+        self.add_slot(Component::Flusher)
+    }
+
+    fn flusher(&mut self) -> Option<&mut FlusherHost> {
+        self.watch.as_mut()?.flusher.as_mut()
+    }
+
+    #[inline(never)]
+    pub(super) fn flusher_due(&mut self) {
+        let Some(watch) = &mut self.watch else { return };
+        let Some(flusher) = &mut watch.flusher else { return };
+        if let Some((route, size, number)) = flusher.due(&mut self.calendar, self.now) {
+            let hash = self.hashes[usize::from(route)];
+            self.send(Packet::probe(number, hash, size, route));
+        }
+        self.deliver_arrived();
+    }
+
+    #[cold]
+    pub(super) fn burst_arrived(&mut self) {
+        if let Some(flusher) = self.flusher() {
+            flusher.arrived();
+        }
+    }
+
+    /// The end of a bin of the series.
+    #[cold]
+    pub(super) fn sample_flusher(&mut self) {
+        let hosts = &self.hosts;
+        let sender_rtt = |flow: usize| hosts[2 * flow].endpoint.sender().srtt();
+        if let Some(flusher) = self.watch.as_mut().and_then(|watch| watch.flusher.as_mut()) {
+            flusher.sample(sender_rtt);
+        }
+    }
+}

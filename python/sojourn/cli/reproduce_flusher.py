@@ -1,0 +1,86 @@
+"""`sojourn reproduce flusher`: what is told of "Fighting fire with fire"."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from sojourn import backends
+from sojourn.cli import options
+from sojourn.cli.reproduction import Reproduction, check, last_facts, profile_of, reproduce
+from sojourn.errors import ParamError
+from sojourn.papers.paper import FLUSHER
+
+if TYPE_CHECKING:
+    from sojourn.papers.flusher import Bed, Outcome
+    from sojourn.report import PaperReport
+
+_SETUP = (
+    "Client, a link of 10 Mbit/s, a router, a link of 5 Mbit/s with half of the base RTT, a link of 10 Mbit/s, server, "
+    "and the same way back. One TCP flow up that starts within the first second of the window; before the slow link a "
+    "FIFO of 10 to 100 packets, or CoDel, PIE or FQ-CoDel of 1000. The flusher is on the client's link, sees both "
+    "directions, and sends its bursts into the client's link, through the same queues as the flow's data. Round-trip "
+    "times are those of synthetic packet pairs between captures at client and server, all of them, the start included. "
+    "As described: the thesis's text; with Karn: the same without samples of segments that were sent again, which "
+    "section 4.8 misses; as written: its listings. A claim holds if it does in one of the three. Not stated in the "
+    "thesis, and assumed: where the flusher is, the TCP of Linux 3.14 with an initial window of 10, and an unlimited "
+    "receive window. A packet is 1514 bytes with the Ethernet header, which counts. The thesis has one run of a cell."
+)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Run it."""
+    from sojourn.claims import judge_flusher
+    from sojourn.papers import flusher
+
+    check(FLUSHER, asked)
+    backend = backends.named(asked.backend)
+    if backend.name != "sim":
+        message = f"backend is {backend.name!r}, but must be 'sim' for flusher: the other has no flusher"
+        raise ParamError(message)
+    bed = flusher.Bed(
+        profile=profile_of(FLUSHER.profiles[asked.profile], asked),
+        parts=flusher.PARTS if asked.only is None else (asked.only,),
+        seed=1 if asked.seed is None else asked.seed,
+        tcp=asked.tcp or "linux-3.14",
+    )
+    paper: Reproduction[Outcome] = Reproduction(
+        paper=FLUSHER,
+        backend=backend,
+        plan=flusher.plan(bed),
+        run=lambda means: flusher.reproduce(bed, means),
+        judge=lambda outcome: judge_flusher(flusher.claims(bed.parts), outcome.evidence),
+        tell=lambda outcome, claims: _told(bed, outcome, claims, asked.only),
+        hidden="cells",
+    )
+    return reproduce(asked, paper)
+
+
+def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | None) -> PaperReport:
+    from sojourn.papers.flusher_exhibits import exhibits
+    from sojourn.report import PaperReport
+
+    profile = bed.profile
+    facts = (
+        ("runs", str(outcome.runs)),
+        ("repeats", f"{profile.repeat} of each cell of the figures; conjectures {profile.other_repeat}"),
+        ("measured window", profile.duration),
+        *last_facts(bed.seed, claims, back_end="sim", TCP=bed.tcp, **_by_reading(claims)),
+    )
+    return PaperReport(
+        title="Fighting fire with fire" + ("" if only is None else f": {FLUSHER.parts[only]}"),
+        reference=FLUSHER.reference,
+        command=options.command_line(),
+        facts=facts,
+        setup=_SETUP,
+        exhibits=exhibits(outcome.evidence),
+        claims=tuple(claims),
+        claimed="the thesis says",
+    )
+
+
+def _by_reading(claims: list[dict[str, Any]]) -> dict[str, str]:
+    """Return how many claims hold in each reading."""
+    readings = claims[0]["readings"] if claims else {}
+    held = {reading: sum(claim["readings"][reading] == "holds" for claim in claims) for reading in readings}
+    return {f"hold {reading.replace('_', ' ')}": f"{count} of {len(claims)}" for reading, count in held.items()}

@@ -1,0 +1,205 @@
+"""The queue flusher: its scenario, what is observed of a run by numbers worked by hand, and claims judged both ways."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sojourn import _native, frames
+from sojourn.claims import judge_flusher, load
+from sojourn.claims.catalogue import FLUSHER_JUDGES
+from sojourn.claims.flusher_evidence import (
+    ADAPTIVE,
+    CUBIC,
+    DESCRIBED,
+    FOREIGN,
+    KARN,
+    RANKS,
+    READINGS,
+    RENO,
+    SLOT_MS,
+    WRITTEN,
+    Cell,
+    Evidence,
+    Seen,
+    active,
+    observe,
+    passive,
+)
+from sojourn.claims.flusher_other import bdp
+from sojourn.errors import ParamError
+from sojourn.papers import PAPERS, flusher
+from sojourn.papers.flusher import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.results import Run
+from sojourn.scenario import Flow, Scenario
+from sojourn.scenario_flusher import Flusher, Parameters
+
+BED = Bed(profile=dataclasses.replace(PAPERS["flusher"].profiles["quick"], duration="60s"))
+
+
+def run(cell: Cell) -> Run:
+    return Run(text=_native.run(BED.scenario(cell).to_json()))
+
+
+def params(reading: str) -> dict[str, Any]:
+    found = json.loads(BED.scenario(active(RENO, 50, reading=reading)).normalized())["flusher"]["params"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_scenario_with_a_flusher_survives_its_text() -> None:
+    watched = Flusher(
+        params=Parameters(preset="as_described", threshold=1.5), at="router", watch=("a",), mode="passive"
+    )
+    scenario = Scenario(
+        experiment="x", duration="5s", flows=(Flow(name="a", direction="up"),), flusher=dataclasses.replace(watched)
+    )
+    text = scenario.normalized()
+    assert Scenario.from_json(text).normalized() == text
+    found = json.loads(text)["flusher"]
+    assert (found["at"], found["watch"], found["mode"], found["start"]) == ("router", ["a"], "passive", "0s")
+    assert found["params"]["threshold"] == 1.5
+    assert hash(scenario) == hash(dataclasses.replace(scenario))
+
+
+def test_a_flusher_is_refused_with_one_sentence() -> None:
+    scenario = Scenario(experiment="x", duration="5s", flusher=Flusher(at="moon"))
+    with pytest.raises(ParamError, match='^flusher.at is "moon", but must be "client", "router" or "server"$'):
+        scenario.normalized()
+    with pytest.raises(ParamError, match="^flusher is given, but the linux back end has none"):
+        dataclasses.replace(scenario, flusher=Flusher()).normalized("linux")
+
+
+def test_readings_differ_as_they_are_named() -> None:
+    text, karn, listings = (params(reading) for reading in (DESCRIBED, KARN, WRITTEN))
+    assert {key for key in text if text[key] != karn[key]} == {"retransmissions"}
+    assert (text["rtt_weight"], listings["rtt_weight"]) == (1, 7)
+    assert params(ADAPTIVE)["method"] == "adaptive"
+
+
+def test_the_bed_is_the_thesis_s() -> None:
+    found = json.loads(BED.scenario(active(CUBIC, 100, 50)).normalized())
+    assert (found["up"], found["edge_rate"], found["rtt"], found["qdisc_up"]) == (
+        "5mbit",
+        "10mbit",
+        "100ms",
+        "pfifo limit 50",
+    )
+    assert (found["flusher"]["at"], found["flusher"]["mode"]) == ("client", "active")
+    assert PAPERS["flusher"].profiles["quick"].duration == "300s"
+
+
+def test_table_6_1_by_hand() -> None:
+    assert [bdp(base) for base in (100, 50, 10)] == [41, 20, 4]
+
+
+def test_every_claim_has_a_judge_and_a_part() -> None:
+    known = load("flusher", "flu-")
+    assert len(known) == 93
+    assert {claim.id for claim in known} == set(FLUSHER_JUDGES)
+    numbers = [number for each in CLAIMS.values() for number in each]
+    assert sorted(numbers) == sorted(int(claim.id.removeprefix("flu-")) for claim in known)
+    assert {claim.id for part in PARTS for claim in claims([part])} == {claim.id for claim in known}
+
+
+def test_every_cell_is_a_valid_scenario_and_planned_once() -> None:
+    found = cells()
+    assert len(set(found)) == len(found)
+    texts = {BED.scenario(cell).normalized() for cell in found}
+    # No cell stands for another's run, or a claim would compare a run with itself.
+    assert len(texts) == len(found)
+
+
+def test_what_is_observed_is_in_the_record() -> None:
+    cell = passive(RENO, 50)
+    one = run(cell)
+    seen = observe(one, cell)
+    pairs = one.record["flusher"]["flows"][0]["rtt"]
+    assert (seen.mean, seen.most) == (pairs["mean_ms"], pairs["max_ms"])
+    assert seen.packets == 0
+    # The base RTT, two packets and two acknowledgements at 10 Mbit/s but for those that the bucket lets pass; a full
+    # queue of 100 packets more at most.
+    assert 50.0 < seen.least < 53.0
+    assert seen.most < seen.least + 101 * SLOT_MS
+    assert np.all(np.diff(seen.rtt) >= 0)
+    assert abs(float(np.mean(seen.rtt)) - seen.mean) < 0.02 * seen.mean
+    # At 5 Mbit/s one flow fills the link.
+    assert 4.5 < seen.mbit < 4.79
+    series = frames.series(one.record)
+    assert set(series.filter(series["metric"] == "flusher_path_rtt_ms")["name"]) == {"flow"}
+
+
+def test_a_burst_lifts_the_queue_and_costs_throughput() -> None:
+    quiet, loud = passive(RENO, 50), active(RENO, 50, reading=KARN)
+    before, after = observe(run(quiet), quiet), observe(run(loud), loud)
+    assert after.packets > 0
+    assert after.mean < before.mean
+    assert after.mbit < before.mbit
+
+
+def test_the_foreign_flow_is_not_seen() -> None:
+    cell = active(CUBIC, 50)._replace(scene=FOREIGN)
+    flows = run(cell).record["flusher"]["flows"]
+    assert [(flow["name"], flow["seen"]) for flow in flows] == [("flow", True), ("foreign", False)]
+
+
+def synthetic(seen: Seen, **changes: Any) -> Seen:
+    return dataclasses.replace(seen, **changes)
+
+
+def judged(evidence: Evidence, number: int) -> dict[str, Any]:
+    wanted = [claim for claim in load("flusher", "flu-") if claim.id == f"flu-{number:02}"]
+    (found,) = judge_flusher(wanted, evidence)
+    return found
+
+
+@pytest.fixture(scope="module")
+def plain() -> Seen:
+    cell = passive(RENO, 50)
+    return observe(Run(text=_native.run(dataclasses.replace(BED.scenario(cell), duration="25s").to_json())), cell)
+
+
+def at_100(plain: Seen, windows: dict[str, float]) -> Evidence:
+    return Evidence(
+        cells={
+            passive(tcp, 50): tuple(synthetic(plain, seed=i, cwnd=cwnd + i) for i in range(3))
+            for tcp, cwnd in windows.items()
+        }
+    )
+
+
+def test_a_claim_is_judged_by_its_numbers(plain: Seen) -> None:
+    assert judged(at_100(plain, {RENO: 110.0, CUBIC: 112.0}), 6)["verdict"] == "holds"
+    assert judged(at_100(plain, {RENO: 150.0, CUBIC: 112.0}), 6)["verdict"] == "fails"
+    assert judged(at_100(plain, {RENO: 110.0, CUBIC: 112.0}), 10)["verdict"] == "holds"
+    assert judged(at_100(plain, {RENO: 110.0, CUBIC: 130.0}), 10)["verdict"] == "fails"
+    assert judged(at_100(plain, {RENO: 110.0}), 6)["verdict"] == "cannot tell"
+
+
+def test_a_claim_says_for_which_reading_it_holds(plain: Seen) -> None:
+    base = {passive(RENO, 50, 10): tuple(synthetic(plain, seed=i, mbit=4.7) for i in range(3))}
+    rates = {DESCRIBED: 4.0, KARN: 4.7, WRITTEN: 2.0}
+    flushed = {
+        active(RENO, 50, 10, reading=reading): tuple(synthetic(plain, seed=i, mbit=rate + i / 1e4) for i in range(3))
+        for reading, rate in rates.items()
+    }
+    found = judged(Evidence(cells=base | flushed), 36)
+    assert found["verdict"] == "holds"
+    assert found["readings"] == {DESCRIBED: "fails", KARN: "holds", WRITTEN: "fails"}
+    assert found["reason"].startswith("as_described: fails; as_described, Karn: holds; as_written: fails; ")
+
+
+def test_identities_hold_by_arithmetic() -> None:
+    nothing = Evidence(cells={})
+    for number in (7, 8, 9, 11, 47, 74, 76, 83):
+        assert judged(nothing, number)["verdict"] == "holds", number
+    assert judged(nothing, 1)["verdict"] == "cannot tell"
+
+
+def test_ranks_and_readings_are_what_the_exhibits_take() -> None:
+    assert (RANKS[0], RANKS[-1], len(RANKS)) == (0.0, 1.0, 201)
+    assert len({flusher.flusher(active(RENO, 50, reading=reading)) for reading in READINGS}) == len(READINGS)
