@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The crates whose code a record depends on; how it is carried to Python is no part of it.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "sojourn-units",
     "sojourn-qdisc",
     "sojourn-tcp",

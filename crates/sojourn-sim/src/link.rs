@@ -117,6 +117,11 @@ impl OwnDevice {
         }
     }
 
+    /// When the last bit of a data segment is sent that has not been told of.
+    pub(crate) fn until(&self) -> Option<Time> {
+        self.sending.map(|(_, at)| at)
+    }
+
     /// The route of the data segment that was sent by now, told once.
     pub(crate) fn done(&mut self, now: Time) -> Option<u16> {
         let (route, _) = self.sending.take_if(|(_, at)| *at <= now)?;

@@ -432,11 +432,19 @@ impl Simulator {
         }
         let spared = self.spared[usize::from(link)].as_mut();
         if spared.is_none()
+            && egress.own.is_none_or(|own| own.until().is_none())
             && let Some(sending) = egress.pacing.pass(&packet, self.now)
         {
             egress.meter.on_pass(&packet, self.now);
-            if let Some(tap) = &mut self.tap {
-                tap.pass(Passing::Departed, link, packet, &self.segments, self.now);
+            if let Some(own) = &mut egress.own {
+                own.takes(&packet, self.now, sending);
+                if let Some(at) = own.until() {
+                    self.calendar.set(egress.slot, at);
+                }
+            }
+            if let Some(watch) = &mut self.watch {
+                let place = (Passing::Departed, link);
+                watch.pass(place, packet, &self.segments, &mut self.calendar, self.now);
             }
             self.propagate(link, packet, sending);
             return;
@@ -509,7 +517,10 @@ impl Simulator {
                     break;
                 }
                 Next::Idle => {
-                    self.calendar.clear(egress.slot);
+                    match egress.own.and_then(|own| own.until()) {
+                        Some(at) => self.calendar.set(egress.slot, at),
+                        None => self.calendar.clear(egress.slot),
+                    }
                     break;
                 }
             }

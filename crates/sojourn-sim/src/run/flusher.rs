@@ -116,7 +116,7 @@ pub(super) fn host(
     Ok(FlusherHost::new(HostSpec {
         core: Flusher::new(flusher.params)?,
         slot: simulator.add_flusher_slot(),
-        sight: Sight::new(&paths.paths, scenario.edge_rate, flusher.place),
+        sight: Sight::new(&paths.each, scenario.edge_rate, flusher.place),
         subjects,
         ways,
         active: flusher.active,
