@@ -4,6 +4,7 @@ mod download;
 mod flood;
 mod flusher;
 mod hosts;
+mod passage;
 mod radio;
 mod setup;
 mod voip;
@@ -16,7 +17,7 @@ pub(crate) use radio::{AirMeter, Radio};
 pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
-use crate::link::{Air, END, Egress, Link, Pacing, Sink, Weather};
+use crate::link::{Air, Egress, Link, Pacing, Weather};
 use crate::meter::Meter;
 use crate::network::{EgressSpec, LinkId, Network, NetworkError, Shaping};
 use crate::packet::{Packet, Segments};
@@ -24,12 +25,11 @@ use crate::probe::Probe;
 use crate::scenario::Writes;
 use crate::series::Series;
 use crate::spared::Spared;
-use crate::tap::Passing;
 use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
 use crate::watch::Watch;
-use sojourn_qdisc::{AnyQdisc, Next, Tbf};
+use sojourn_qdisc::{AnyQdisc, Tbf};
 use sojourn_tcp::{Endpoint, Metrics, ParamError, TcpParams};
 use sojourn_units::{Duration, Rate, Stream, Time};
 use sojourn_wifi::{Cell, Tid};
@@ -400,237 +400,6 @@ impl Simulator {
             self.tell_senders();
         }
         self.now = until;
-    }
-
-    // ------------------------------------------------------------------ the network
-
-    /// Puts a packet onto the first link of its route.
-    #[inline]
-    fn send(&mut self, packet: Packet) {
-        self.forward(self.entry[usize::from(packet.route)], packet);
-    }
-
-    /// Puts a packet onto `link`, or into the hands of its host.
-    #[inline]
-    fn forward(&mut self, link: u16, packet: Packet) {
-        let Some(l) = self.links.get_mut(usize::from(link)) else {
-            self.arrived.push_back(packet);
-            return;
-        };
-        let Some(egress) = &mut l.egress else {
-            self.propagate(link, packet, Duration::ZERO);
-            return;
-        };
-        if let Some(watch) = &mut self.watch {
-            watch.pass(
-                (Passing::Offered, link),
-                packet,
-                &self.segments,
-                &mut self.calendar,
-                self.now,
-            );
-        }
-        let spared = self.spared[usize::from(link)].as_mut();
-        if spared.is_none()
-            && egress.own.is_none_or(|own| own.until().is_none())
-            && let Some(sending) = egress.pacing.pass(&packet, self.now)
-        {
-            egress.meter.on_pass(&packet, self.now);
-            if let Some(own) = &mut egress.own {
-                own.takes(&packet, self.now, sending);
-                if let Some(at) = own.until() {
-                    self.calendar.set(egress.slot, at);
-                }
-            }
-            if let Some(watch) = &mut self.watch {
-                let place = (Passing::Departed, link);
-                watch.pass(place, packet, &self.segments, &mut self.calendar, self.now);
-            }
-            self.propagate(link, packet, sending);
-            return;
-        }
-        egress.meter.on_offer(&packet, self.now);
-        let mut sink = Sink {
-            meter: &mut egress.meter,
-            spared,
-            segments: &mut self.segments,
-            released: egress.own.is_some().then_some(&mut self.released),
-            now: self.now,
-        };
-        egress.pacing.enqueue(packet, self.now, &mut sink);
-        egress.meter.offered();
-        if self.spared[usize::from(link)].is_some() {
-            self.release_spared(link);
-        }
-        let Some(egress) = &self.links[usize::from(link)].egress else {
-            return;
-        };
-        // A wake-up is set as long as a packet waits; without one the packet may be able to leave at once.
-        if self.calendar.due(egress.slot).is_none() {
-            self.serve(link);
-        }
-    }
-
-    /// Lets everything out of an egress that may leave now, and sets its next wake-up.
-    fn serve(&mut self, link: u16) {
-        let now = self.now;
-        loop {
-            let l = &mut self.links[usize::from(link)];
-            let Some(egress) = &mut l.egress else { return };
-            if let Some(own) = &mut egress.own {
-                self.released.extend(own.done(now));
-            }
-            let spared = &mut self.spared[usize::from(link)];
-            let mut sink = Sink {
-                meter: &mut egress.meter,
-                spared: spared.as_mut(),
-                segments: &mut self.segments,
-                released: egress.own.is_some().then_some(&mut self.released),
-                now,
-            };
-            let (next, sending) = egress.pacing.next(now, &mut sink);
-            match next {
-                Next::Departs(departure) => {
-                    if let Some(own) = &mut egress.own {
-                        own.takes(&departure.packet, now, sending);
-                    }
-                    egress
-                        .meter
-                        .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
-                    if let Some(watch) = &mut self.watch {
-                        watch.pass(
-                            (Passing::Departed, link),
-                            departure.packet,
-                            &self.segments,
-                            &mut self.calendar,
-                            now,
-                        );
-                    }
-                    self.propagate(link, departure.packet, sending);
-                    if let Some(spared) = &mut self.spared[usize::from(link)] {
-                        spared.on_leave();
-                        self.release_spared(link);
-                    }
-                }
-                Next::At(at) => {
-                    self.calendar.set(egress.slot, at);
-                    break;
-                }
-                Next::Idle => {
-                    match egress.own.and_then(|own| own.until()) {
-                        Some(at) => self.calendar.set(egress.slot, at),
-                        None => self.calendar.clear(egress.slot),
-                    }
-                    break;
-                }
-            }
-        }
-        if self.spared[usize::from(link)].is_some() {
-            self.release_spared(link);
-        }
-    }
-
-    /// Sends on the spared acknowledgements whose turn it is (ablation `spare_acks`).
-    fn release_spared(&mut self, link: u16) {
-        while let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(Spared::next) {
-            let egress = self.links[usize::from(link)].egress.as_ref();
-            let sending = egress.map_or(Duration::ZERO, |e| e.pacing.sending(self.now));
-            if let Some(watch) = &mut self.watch {
-                watch.pass(
-                    (Passing::Departed, link),
-                    packet,
-                    &self.segments,
-                    &mut self.calendar,
-                    self.now,
-                );
-            }
-            self.propagate(link, packet, sending);
-        }
-    }
-
-    /// Sends a packet down the delay of `link`; it arrives `sending` later than that.
-    #[inline]
-    fn propagate(&mut self, link: u16, packet: Packet, sending: Duration) {
-        let l = &mut self.links[usize::from(link)];
-        let delay = l.delay + sending;
-        if l.air.is_some() {
-            self.propagate_through_air(link, packet, delay);
-            return;
-        }
-        if delay.is_zero() {
-            let next = l.next[usize::from(packet.route)];
-            self.forward(next, packet);
-            return;
-        }
-        self.enter_line(link, packet, self.now + delay);
-    }
-
-    /// The same where packets go through a cell, are lost or late.
-    #[cold]
-    #[inline(never)]
-    fn propagate_through_air(&mut self, link: u16, packet: Packet, delay: Duration) {
-        let l = &mut self.links[usize::from(link)];
-        let weather = match &mut l.air {
-            Some(Air::Impaired(weather)) => weather,
-            Some(Air::Cell(hop)) => {
-                let hop = *hop;
-                self.enter_cell(link, packet, hop);
-                return;
-            }
-            None => return,
-        };
-        if weather.loses() {
-            self.segments.discard(&packet);
-            return;
-        }
-        let at = weather.arrival(self.now + delay);
-        if at == self.now && l.line.is_empty() {
-            let next = l.next[usize::from(packet.route)];
-            self.forward(next, packet);
-            return;
-        }
-        self.enter_line(link, packet, at);
-    }
-
-    /// A packet comes out of the delay of `link` at `at`, or at the next tick.
-    #[inline]
-    fn enter_line(&mut self, link: u16, packet: Packet, mut at: Time) {
-        let l = &mut self.links[usize::from(link)];
-        if !l.tick.is_zero() {
-            at = Time::from_nanos(at.as_nanos().next_multiple_of(l.tick.as_nanos()));
-        }
-        if l.line.is_empty()
-            && let Some(slot) = l.slot
-        {
-            self.calendar.set(slot, at);
-        }
-        l.line.push_back((at, packet));
-    }
-
-    fn line_due(&mut self, link: u16) {
-        let l = &mut self.links[usize::from(link)];
-        let (Some((_, packet)), Some(slot)) = (l.line.pop_front(), l.slot) else {
-            return;
-        };
-        match l.line.front() {
-            Some(&(at, _)) => self.calendar.set(slot, at),
-            None => self.calendar.clear(slot),
-        }
-        let next = l.next[usize::from(packet.route)];
-        if let Some(watch) = &mut self.watch {
-            watch.pass(
-                (Passing::Arrived, link),
-                packet,
-                &self.segments,
-                &mut self.calendar,
-                self.now,
-            );
-        }
-        if next == END {
-            self.deliver(&packet);
-        } else {
-            self.forward(next, packet);
-        }
     }
 
     #[inline]

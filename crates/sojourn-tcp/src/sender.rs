@@ -9,7 +9,7 @@ use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 use crate::send_buffer::{SendBuffer, View};
-use crate::small_queue::{self, Device, SmallQueue};
+use crate::small_queue::SmallQueue;
 use crate::timers::TimerKind;
 use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
@@ -151,7 +151,7 @@ pub struct Sender {
     last_send: Option<Time>,
     initial_window: u32,
     buffer: SendBuffer,
-    small_queue: SmallQueue,
+    pub(crate) small_queue: SmallQueue,
     pub(crate) stats: SenderStats,
 }
 
@@ -327,39 +327,6 @@ impl Sender {
             return self.next_new(now);
         }
         None
-    }
-
-    /// The host sends by a device that queues.
-    pub(crate) fn set_device(&mut self, device: Device) {
-        self.small_queue.set_device(device);
-    }
-
-    /// That device took a segment with payload that this sender had sent.
-    pub(crate) fn on_device_took(&mut self) {
-        self.small_queue.took();
-    }
-
-    /// It is done with one. Answers whether something waited for that.
-    pub(crate) fn on_device_released(&mut self) -> bool {
-        self.small_queue.released()
-    }
-
-    /// Whether the next segment must wait until the host's own device is done with others.
-    #[inline]
-    fn waits_for_device(&mut self, retransmission: bool) -> bool {
-        !self.small_queue.is_empty() && self.small_queue_holds(retransmission)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn small_queue_holds(&mut self, retransmission: bool) -> bool {
-        // The end that connected has no rate before its first acknowledgement of data. Source: `tcp_cong_control`.
-        let known = self.una > 1;
-        let view = small_queue::View {
-            pacing_rate: if known { self.pacing_rate() } else { u64::MAX },
-            packets_out: self.board.packets_out(),
-        };
-        self.small_queue.holds(retransmission, view)
     }
 
     fn view(&self) -> View {
@@ -587,7 +554,7 @@ impl Sender {
     /// in Linux 3.14 always 2.
     ///
     /// Source: `tcp_update_pacing_rate`.
-    fn pacing_rate(&self) -> u64 {
+    pub(crate) fn pacing_rate(&self) -> u64 {
         let Some(srtt) = self.rtt.srtt() else { return 0 };
         let percent = if self.fack.is_some() || self.window.cwnd < self.window.ssthresh / 2 {
             200

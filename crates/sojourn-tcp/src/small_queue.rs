@@ -1,6 +1,7 @@
 //! TCP small queues: how much of a connection its own host's device may hold.
 
 use crate::params::Variant;
+use crate::sender::Sender;
 
 /// `tcp_limit_output_bytes`. In Linux 3.14 the limit is never below it, in Linux 6.1 never above.
 const LIMIT_3_14: u64 = 128 << 10;
@@ -109,6 +110,41 @@ impl SmallQueue {
         };
         self.throttled |= holds;
         holds
+    }
+}
+
+impl Sender {
+    /// The host sends by a device that queues.
+    pub(crate) fn set_device(&mut self, device: Device) {
+        self.small_queue.set_device(device);
+    }
+
+    /// That device took a segment with payload that this sender had sent.
+    pub(crate) fn on_device_took(&mut self) {
+        self.small_queue.took();
+    }
+
+    /// It is done with one. Answers whether something waited for that.
+    pub(crate) fn on_device_released(&mut self) -> bool {
+        self.small_queue.released()
+    }
+
+    /// Whether the next segment must wait until the host's own device is done with others.
+    #[inline]
+    pub(crate) fn waits_for_device(&mut self, retransmission: bool) -> bool {
+        !self.small_queue.is_empty() && self.small_queue_holds(retransmission)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn small_queue_holds(&mut self, retransmission: bool) -> bool {
+        // The end that connected has no rate before its first acknowledgement of data. Source: `tcp_cong_control`.
+        let known = self.una > 1;
+        let view = View {
+            pacing_rate: if known { self.pacing_rate() } else { u64::MAX },
+            packets_out: self.board.packets_out(),
+        };
+        self.small_queue.holds(retransmission, view)
     }
 }
 
