@@ -17,6 +17,7 @@ from sojourn.claims import (
     flusher_evidence,
     flusher_grid,
     flusher_other,
+    flusher_throughput,
     pie_steps,
     rrul,
     rrul_mechanisms,
@@ -53,6 +54,7 @@ JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
 RURAL_JUDGES: dict[str, Callable[[rural_evidence.Evidence], Judgement]] = {**rural_study.JUDGES, **rural_bed.JUDGES}
 FLUSHER_JUDGES: dict[str, flusher_grid.Judge] = {
     **flusher_grid.JUDGES,
+    **flusher_throughput.JUDGES,
     **flusher_aqm.JUDGES,
     **flusher_other.JUDGES,
 }
