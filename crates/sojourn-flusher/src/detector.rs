@@ -125,3 +125,147 @@ impl Detector {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Factor;
+
+    const TEXT: FlusherParams = FlusherParams::AS_DESCRIBED;
+    const BASE: Duration = Duration::from_millis(50);
+
+    /// Feeds RTTs in milliseconds, one each `step`, and tells with which (counted from one) a flush was due, and why.
+    fn due(rtts: &[u64], step: Duration, params: &FlusherParams) -> Vec<(usize, bool)> {
+        let mut detector = Detector::new(Time::ZERO);
+        let mut now = Time::ZERO;
+        let mut found = Vec::new();
+        for (n, rtt) in rtts.iter().enumerate() {
+            now += step;
+            let finding = detector.on_sample(Duration::from_millis(*rtt), None, BASE, now, params);
+            if let Some(due) = finding.due {
+                detector.flushed(now, params);
+                found.push((n + 1, due.above.is_some()));
+            }
+        }
+        found
+    }
+
+    const STEP: Duration = Duration::from_millis(2);
+
+    /// Contradiction flu-x-05 and claim flu-31: 1.7 x 50 = 85 ms. By the text three windows of ten samples: the thirtieth.
+    /// By the listing every sample tests the last ten: the tenth, eleventh and twelfth count.
+    #[test]
+    fn thirty_samples_above_the_threshold_are_needed_by_the_text_and_twelve_by_the_listing() {
+        assert_eq!(due(&[100; 35], STEP, &TEXT), [(30, true)]);
+        let listing = FlusherParams {
+            test: Test::EveryAck,
+            miss: Miss::Decrement,
+            ..TEXT
+        };
+        assert_eq!(due(&[100; 14], STEP, &listing), [(12, true)]);
+    }
+
+    /// The second half of flu-x-05, with windows of one sample: above, above, below, above, above. Consecutive counts are
+    /// 1 2 0 1 2; lowered by one they are 1 2 1 2 3.
+    #[test]
+    fn a_window_below_sets_the_count_to_zero_by_the_text_and_lowers_it_by_the_listing() {
+        let rtts = [100, 100, 60, 100, 100];
+        let text = FlusherParams {
+            window_samples: 1,
+            ..TEXT
+        };
+        assert_eq!(due(&rtts, STEP, &text), []);
+        assert_eq!(
+            due(
+                &rtts,
+                STEP,
+                &FlusherParams {
+                    miss: Miss::Decrement,
+                    ..text
+                }
+            ),
+            [(5, true)]
+        );
+    }
+
+    /// One sample below the threshold spoils its window of ten, and with it the two before.
+    #[test]
+    fn the_least_rtt_of_a_window_decides() {
+        let mut rtts = [100; 60];
+        rtts[24] = 85;
+        assert_eq!(due(&rtts, STEP, &TEXT), [(60, true)]);
+    }
+
+    /// Contradiction flu-x-07: a sample each second, none above the threshold. By the text a flush is due at 31 s (more than
+    /// 30 since the beginning), at 62 s and 93 s. By the listing 31, 32 and 33 s count: 33 s; and with nothing that writes
+    /// `lastFlood`, every third sample from then on.
+    #[test]
+    fn a_forced_flush_comes_every_thirty_seconds_by_the_text_and_every_third_sample_by_the_listing() {
+        let step = Duration::from_secs(1);
+        assert_eq!(due(&[55; 100], step, &TEXT), [(31, false), (62, false), (93, false)]);
+        let listing = FlusherParams {
+            forced: Forced::Counted,
+            test: Test::EveryAck,
+            ..TEXT
+        };
+        assert_eq!(due(&[55; 100], step, &listing), [(33, false), (66, false), (99, false)]);
+        let never = FlusherParams {
+            last_flush: LastFlush::Never,
+            ..listing
+        };
+        assert_eq!(due(&[55; 40], step, &never), [(33, false), (36, false), (39, false)]);
+    }
+
+    /// Contradiction flu-x-08: without it a flusher whose buffers are small stays inactive, as section 6.3 says.
+    #[test]
+    fn without_forced_flushes_nothing_happens_below_the_threshold() {
+        let params = FlusherParams {
+            forced_after: None,
+            ..TEXT
+        };
+        assert_eq!(due(&[55; 1000], Duration::from_secs(1), &params), []);
+    }
+
+    /// Contradiction flu-x-14: Listing 4.1 floods at the first RTT above the threshold.
+    #[test]
+    fn with_one_window_of_one_sample_the_first_rtt_above_the_threshold_is_enough() {
+        let sketch = FlusherParams {
+            window_samples: 1,
+            windows: 1,
+            ..TEXT
+        };
+        assert_eq!(due(&[84, 85, 86], STEP, &sketch), [(3, true)]);
+    }
+
+    /// Contradiction flu-x-30 and claims flu-16 and flu-68: at 10 ms the floor of 50 ms is above all three thresholds; at
+    /// 50 and 100 ms it is below them.
+    #[test]
+    fn the_floor_decides_at_ten_milliseconds_and_the_threshold_from_fifty_on() {
+        let at = |threshold, base| {
+            let params = FlusherParams {
+                threshold: Factor::from_thousandths(threshold),
+                ..TEXT
+            };
+            trigger(Duration::from_millis(base), &params).as_millis()
+        };
+        assert_eq!([at(1500, 10), at(1700, 10), at(2000, 10)], [50, 50, 50]);
+        assert_eq!([at(1500, 50), at(1700, 50), at(2000, 50)], [75, 85, 100]);
+        assert_eq!([at(1500, 100), at(1700, 100), at(2000, 100)], [150, 170, 200]);
+    }
+
+    /// Section 4.5.1: samples during a flush do not count, and the window begins anew.
+    #[test]
+    fn a_flush_empties_the_window_that_is_being_filled() {
+        let mut detector = Detector::new(Time::ZERO);
+        let sample = |detector: &mut Detector, n: u64| {
+            detector
+                .on_sample(Duration::from_millis(100), None, BASE, Time::from_millis(n), &TEXT)
+                .tested
+                .is_some()
+        };
+        assert!((1..=9).all(|n| !sample(&mut detector, n)));
+        detector.on_sample_during_flush(&TEXT);
+        assert!((11..=19).all(|n| !sample(&mut detector, n)));
+        assert!(sample(&mut detector, 20));
+    }
+}

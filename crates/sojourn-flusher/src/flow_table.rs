@@ -83,7 +83,7 @@ impl FlowTable {
                 flow.retransmissions += 1;
             }
         }
-        flow.watch.on_data(segment.payload);
+        flow.watch.on_data(segment.payload, segment.wire);
         Data {
             slot,
             sent,

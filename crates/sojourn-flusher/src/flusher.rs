@@ -46,6 +46,8 @@ pub struct Flusher {
     /// Only with the method `adaptive`.
     pub(crate) paths: BTreeMap<IpAddr, Path>,
     pub(crate) campaign: Option<Campaign>,
+    /// When the last burst left, or was refused; only with the method `adaptive`.
+    pub(crate) last_burst: Option<Time>,
     /// A plan that waits to be polled.
     pub(crate) proposal: Option<FlushPlan>,
     /// A plan that was polled and not answered.
@@ -72,6 +74,7 @@ impl Flusher {
             table: FlowTable::new(&params),
             paths: BTreeMap::new(),
             campaign: None,
+            last_burst: None,
             proposal: None,
             outstanding: None,
             stats: FlusherStats::default(),
@@ -122,7 +125,7 @@ impl Flusher {
         if data.created {
             self.note(|| Event::Flow { at: now, flow: key });
             if adaptive {
-                self.adaptive_flow(key, now);
+                self.adaptive_flow(key);
             }
         }
         if data.sent == Sent::Again {

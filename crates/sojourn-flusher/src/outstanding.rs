@@ -241,3 +241,6 @@ impl Outstanding {
         Acked::New(covered)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,8 +96,10 @@ fn datagrams(directory: &Path) -> u64 {
 /// That the capture written live gives, read again, the same bytes.
 fn reads_the_same(directory: &Path, name: &str, options: &[&str]) {
     let read = Command::new(DAEMON)
-        .args(["flush", "--flusher", "as_described", "--read"])
+        .args(["flush", "--read"])
         .arg(directory.join(format!("{name}.pcap")))
+        .arg("--config")
+        .arg(directory.join("bed.toml"))
         .args(options)
         .output()
         .expect("the daemon is built");
@@ -251,7 +253,8 @@ allow = ['10.77.2.0/24']
 kill_file = 'stop'
 EOF
         touch stop
-        daemon --config flush.toml
+        CONFIG=flush.toml
+        daemon
         logged 'flushing is switched off' 1
         cp /proc/$PID/status status
         sed -i s,2.0/24,2.0/4, flush.toml

@@ -2,6 +2,7 @@
 
 use crate::{Estimate, FlowKey, FlushId, FlusherParams, Verdict};
 use sojourn_units::{Duration, Time};
+use std::net::IpAddr;
 
 /// A flush under way: the burst, its top-ups, and what is seen of its effect.
 #[derive(Debug)]
@@ -16,9 +17,11 @@ pub(crate) struct Campaign {
     pub(crate) goal: Duration,
     /// The RTT of a full buffer.
     pub(crate) round: Duration,
-    /// What the path's flows had sent again before it.
+    /// The receivers of the flows that seem to stand in the same buffer.
+    pub(crate) company: Vec<IpAddr>,
+    /// What these flows had sent again before it.
     pub(crate) retransmissions: u64,
-    /// Packets that the flow had in flight.
+    /// Packets that they had in flight.
     pub(crate) window: u32,
     /// When the burst had left.
     pub(crate) started: Option<Time>,

@@ -9,6 +9,7 @@ use crate::flusher::Flusher;
 use crate::lru::Slot;
 use crate::{Estimate, Event, FlowKey, FlushId, FlushPlan, Reason, Verdict, Withheld};
 use sojourn_units::{Bytes, Duration, Rate, Time};
+use std::net::IpAddr;
 
 /// Flows without a sample for so long do not count as standing in a queue.
 const RECENT: Duration = Duration::from_secs(1);
@@ -18,14 +19,26 @@ fn queue(flow: &Flow) -> Option<Duration> {
     Some(flow.watch.least()?.saturating_sub(flow.base.get()?))
 }
 
+/// Flows that seem to stand in the same buffer.
+struct Company {
+    /// Their throughputs together: the buffer's.
+    rate: Option<Rate>,
+    /// The fastest of them.
+    chosen: Slot,
+    /// Packets that they have in flight.
+    window: u32,
+    /// Their receivers.
+    paths: Vec<IpAddr>,
+}
+
 fn rate(flow: &Flow) -> Option<Rate> {
-    flow.watch.rate().or(flow.throughput.get())
+    flow.watch.rate(flow.outstanding.in_flight()).or(flow.throughput.get())
 }
 
 impl Flusher {
     /// A flow is new.
-    pub(crate) fn adaptive_flow(&mut self, key: FlowKey, now: Time) {
-        self.paths.entry(key.dst.ip()).or_insert_with(|| Path::new(now)).flows += 1;
+    pub(crate) fn adaptive_flow(&mut self, key: FlowKey) {
+        self.paths.entry(key.dst.ip()).or_insert_with(Path::new).flows += 1;
     }
 
     /// A flow was forgotten, and with the last one of its path what was learned about it.
@@ -93,10 +106,9 @@ impl Flusher {
     fn adaptive_consider(&mut self, slot: Slot, least: Duration, trigger: Duration, now: Time) {
         let flow = self.table.flows.get(slot);
         let above = least > trigger;
-        let overdue = self
-            .paths
-            .get(&flow.key.dst.ip())
-            .is_some_and(|path| path.overdue(flow.born, now, &self.params));
+        let since = self.since_last(flow, now);
+        let path = self.paths.get(&flow.key.dst.ip());
+        let overdue = path.is_some_and(|path| path.overdue(since, &self.params));
         if !above && !overdue {
             return;
         }
@@ -146,23 +158,24 @@ impl Flusher {
             return Err(Withheld::Busy);
         }
         self.rested(self.table.flows.get(slot).key, now)?;
-        let (rate, chosen) = self.company(slot, above, now);
-        let flow = self.table.flows.get(chosen);
+        let company = self.company(slot, above, now);
+        let flow = self.table.flows.get(company.chosen);
         self.rested(flow.key, now)?;
         if flow.watch.recovering() {
             return Err(Withheld::Recovering);
         }
-        let window = flow.watch.packets(flow.outstanding.in_flight());
-        if window < params.min_window {
+        if flow.watch.packets(flow.outstanding.in_flight()) < params.min_window {
             return Err(Withheld::SmallWindow);
         }
         let path = self.paths.get(&flow.key.dst.ip()).ok_or(Withheld::Empty)?;
         let (Some(rate), Some(base), Some(least), Some(max_rtt)) =
-            (rate, flow.base.get(), flow.watch.least(), flow.max_rtt)
+            (company.rate, flow.base.get(), flow.watch.least(), flow.max_rtt)
         else {
             return Err(Withheld::Empty);
         };
+        let full = company.paths.iter().filter_map(|to| self.paths.get(to)?.full()).max();
         let burst = path.burst(
+            full,
             &Now {
                 rate,
                 base,
@@ -174,19 +187,15 @@ impl Flusher {
         if burst.packets == 0 {
             return Err(Withheld::Empty);
         }
-        let extra = if above {
-            params.top_ups.saturating_mul(params.top_up_packets)
-        } else {
-            0
-        };
-        let all = u64::from(burst.packets) + u64::from(extra);
-        let cost = rate.time_to_send(Bytes::new(params.packet.get() * all));
-        if above && !path.affordable(cost, now, params) {
+        let time_of = |packets: u64| rate.time_to_send(Bytes::new(params.packet.get() * packets));
+        let extra = u64::from(params.top_ups) * u64::from(params.top_up_packets);
+        let cost = time_of(u64::from(burst.packets) + extra);
+        if above && cost > params.duty.of(self.since_last(flow, now)) {
             return Err(Withheld::Cost);
         }
         let fall_from = if above { least.saturating_sub(base) } else { base };
-        let burst_delay = rate.time_to_send(Bytes::new(params.packet.get() * u64::from(burst.packets)));
-        let round = base + burst.full.max(least.saturating_sub(base) + burst_delay);
+        let reach = least.saturating_sub(base) + time_of(u64::from(burst.packets));
+        let round = base + burst.full.max(reach);
         let estimate = Estimate::new(rate, base, base + burst.full, max_rtt);
         let campaign = Campaign {
             id: FlushId(0),
@@ -196,8 +205,9 @@ impl Flusher {
             before: least,
             goal: (if above { least } else { base }).saturating_sub(params.helped.of(fall_from)),
             round,
-            retransmissions: path.retransmissions,
-            window,
+            retransmissions: self.sent_again(&company.paths),
+            window: company.window,
+            company: company.paths,
             started: None,
             top_ups_left: 0,
             next_top_up: None,
@@ -206,7 +216,7 @@ impl Flusher {
             after: None,
             reached: Duration::ZERO,
         };
-        Ok((chosen, campaign, burst.packets))
+        Ok((company.chosen, campaign, burst.packets))
     }
 
     /// Whether the path of a flow may be flushed again.
@@ -218,40 +228,60 @@ impl Flusher {
         }
     }
 
-    /// The flows that seem to stand in the same buffer: their rates together, and the fastest of them. The data of the
-    /// other direction stands elsewhere.
-    fn company(&self, slot: Slot, above: bool, now: Time) -> (Option<Rate>, Slot) {
+    /// How long ago the last burst was, or the flow began.
+    fn since_last(&self, flow: &Flow, now: Time) -> Duration {
+        now.since(self.last_burst.map_or(flow.born, |last| last.max(flow.born)))
+    }
+
+    /// What flows to these receivers have sent again so far.
+    fn sent_again(&self, receivers: &[IpAddr]) -> u64 {
+        receivers
+            .iter()
+            .filter_map(|to| self.paths.get(to))
+            .map(|path| path.retransmissions)
+            .sum()
+    }
+
+    /// The flows that seem to stand in the same buffer as one that stands in a queue, because their queueing delays agree. The
+    /// data of the other direction stands elsewhere.
+    fn company(&self, slot: Slot, above: bool, now: Time) -> Company {
         let flow = self.table.flows.get(slot);
-        let own = rate(flow);
-        let mut total = own.map_or(0, Rate::as_bps);
-        let mut best = (own.map_or(0, Rate::as_bps), slot);
-        let Some(mine) = queue(flow).filter(|_| above) else {
-            return (own, slot);
-        };
+        let own = rate(flow).map_or(0, Rate::as_bps);
+        let mut total = own;
+        let mut best = (own, slot);
+        let mut window = flow.watch.packets(flow.outstanding.in_flight());
+        let mut paths = vec![flow.key.dst.ip()];
+        let mine = queue(flow).filter(|_| above);
         for (key, other) in self.table.flows.iter() {
+            let agrees = |mine: Duration| {
+                queue(other).is_some_and(|q| q <= mine.saturating_mul(2) && mine <= q.saturating_mul(2))
+            };
             let stands = *key != flow.key
                 && key.src.ip() != flow.key.dst.ip()
                 && now.since(other.last_sample) <= RECENT
-                && queue(other).is_some_and(|q| q <= mine.saturating_mul(2) && mine <= q.saturating_mul(2));
+                && mine.is_some_and(agrees);
             if !stands {
                 continue;
             }
-            let (Some(found), Some(rate)) = (self.table.flows.find(key), rate(other)) else {
-                continue;
-            };
-            total = total.saturating_add(rate.as_bps());
-            if rate.as_bps() > best.0 && !other.watch.recovering() {
-                best = (rate.as_bps(), found);
+            let bps = rate(other).map_or(0, Rate::as_bps);
+            total = total.saturating_add(bps);
+            window = window.saturating_add(other.watch.packets(other.outstanding.in_flight()));
+            paths.push(key.dst.ip());
+            if bps > best.0 && !other.watch.recovering() {
+                best = (bps, self.table.flows.find(key).unwrap_or(slot));
             }
         }
-        ((total > 0).then(|| Rate::from_bps(total)), best.1)
+        Company {
+            rate: (total > 0).then(|| Rate::from_bps(total)),
+            chosen: best.1,
+            window,
+            paths,
+        }
     }
 
     /// The burst or a top-up of the campaign has left.
     pub(crate) fn adaptive_done(&mut self, plan: &FlushPlan, now: Time) {
-        if let Some(path) = self.paths.get_mut(&plan.toward) {
-            path.flushed(now);
-        }
+        self.last_burst = Some(now);
         let Some(campaign) = &mut self.campaign else { return };
         if campaign.id == plan.id {
             campaign.begin(now, &self.params);
@@ -262,9 +292,7 @@ impl Flusher {
 
     /// The gate refused: a burst is then taken as made, so that a passive flusher proposes at the pace of an active one.
     pub(crate) fn adaptive_refused(&mut self, plan: &FlushPlan, now: Time) {
-        if let Some(path) = self.paths.get_mut(&plan.toward) {
-            path.flushed(now);
-        }
+        self.last_burst = Some(now);
         match &mut self.campaign {
             Some(campaign) if campaign.id != plan.id => campaign.next_top_up = None,
             _ => self.campaign = None,
@@ -285,9 +313,14 @@ impl Flusher {
 
     /// Does what the time has come for.
     pub(crate) fn adaptive_timeout(&mut self, now: Time) {
+        let Some(retransmissions) = self
+            .campaign
+            .as_ref()
+            .map(|campaign| self.sent_again(&campaign.company))
+        else {
+            return;
+        };
         let Some(campaign) = &mut self.campaign else { return };
-        let path = self.paths.get(&campaign.flow.dst.ip());
-        let retransmissions = path.map_or(0, |path| path.retransmissions);
         if campaign.deadline.is_some_and(|at| at <= now) {
             if let Some(verdict) = campaign.verdict(retransmissions) {
                 self.adaptive_judge(verdict, now);
@@ -298,8 +331,8 @@ impl Flusher {
             return;
         }
         campaign.next_top_up = None;
-        if path.is_none() || retransmissions > campaign.retransmissions {
-            // Gone, or the losses have begun: what the buffer holds already is enough.
+        if retransmissions > campaign.retransmissions {
+            // The losses have begun: what the buffer holds already is enough.
             return;
         }
         let (flow, of, estimate) = (campaign.flow, campaign.id, campaign.estimate);
@@ -328,17 +361,20 @@ impl Flusher {
             Verdict::TooSmall | Verdict::Useless => self.stats.failed += 1,
             Verdict::Unknown => {}
         }
-        let mut lost = 0;
-        if let Some(path) = self.paths.get_mut(&campaign.flow.dst.ip()) {
-            lost = path.retransmissions.saturating_sub(campaign.retransmissions);
-            let judged = Judged {
-                verdict,
-                forced: campaign.forced,
-                reached: campaign.reached,
-                round: campaign.round,
-                heavy: lost.saturating_mul(2) > u64::from(campaign.window),
-            };
-            path.judged(&judged, now, &self.params);
+        let lost = self
+            .sent_again(&campaign.company)
+            .saturating_sub(campaign.retransmissions);
+        let judged = Judged {
+            verdict,
+            forced: campaign.forced,
+            reached: campaign.reached,
+            round: campaign.round,
+            heavy: lost.saturating_mul(2) > u64::from(campaign.window),
+        };
+        for receiver in &campaign.company {
+            if let Some(path) = self.paths.get_mut(receiver) {
+                path.judged(&judged, now, &self.params);
+            }
         }
         self.note(|| Event::Effect {
             at: now,

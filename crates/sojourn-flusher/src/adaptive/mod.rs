@@ -12,7 +12,8 @@
 //! 3. **How much.** The buffer's free space plus a few packets ([`Path`]). Sent at once, `n` packets overflow a buffer with
 //!    `f` free places by `n - f`, and on a link that is not much faster than the bottleneck it is the flow's own packets
 //!    behind the burst that are lost, so the excess must be small: one loss event needs one lost packet, and a hundred lost
-//!    packets end in a timeout. On a fast link the burst overflows by its own last packets and the buffer is merely full;
+//!    packets end in a timeout. (On such a link the free space may not be enough: the buffer drains while the burst comes in,
+//!    and the flow has only its window to add. The search for the boost finds out.) On a fast link the burst overflows by its own last packets and the buffer is merely full;
 //!    then the flow loses something only if a packet of its comes when no place is free. Since it sends as fast as
 //!    the buffer drains, that is uncertain; so small top-ups over the following round trip keep the buffer full, and
 //!    each takes at most a place or two. All losses fall within one round trip: one loss event, one reduction.

@@ -26,8 +26,8 @@ pub(crate) struct Watch {
     rates: VecDeque<Rate>,
     /// Something was lost in the current throughput interval.
     lossy: bool,
-    /// Payload of the largest segment.
-    segment: u32,
+    /// Payload of the largest segment, and its length on the wire.
+    segment: (u32, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +51,13 @@ impl Watch {
         self.recovery.is_some()
     }
 
-    pub(crate) fn on_data(&mut self, payload: u32) {
-        self.segment = self.segment.max(payload);
+    pub(crate) fn on_data(&mut self, payload: u32, wire: u32) {
+        self.segment = self.segment.max((payload, wire));
     }
 
     /// Packets that `bytes` of sequence space are.
     pub(crate) fn packets(&self, bytes: u32) -> u32 {
-        bytes.checked_div(self.segment).unwrap_or(0)
+        bytes.checked_div(self.segment.0).unwrap_or(0)
     }
 
     /// A segment was sent again while everything up to `sent_up_to` had been sent. The first time in a loss event, the
@@ -130,8 +130,19 @@ impl Watch {
         self.lossy = false;
     }
 
-    /// The best of the last intervals: what the flow gets while nothing disturbs it.
-    pub(crate) fn rate(&self) -> Option<Rate> {
-        self.rates.iter().copied().max()
+    /// What the flow gets of the buffer where it stands. In a standing queue that is its window over its RTT (Little's law); the
+    /// best of the last intervals tells too little where bursts took a part of them, but is right where data lies on the
+    /// way that is lost already.
+    ///
+    /// Source: seed 003, Eq. 3.1.
+    pub(crate) fn rate(&self, in_flight: u32) -> Option<Rate> {
+        let bits = u128::from(self.packets(in_flight)) * u128::from(self.segment.1) * 8_000_000_000;
+        let least = self.least.filter(|_| self.above).unwrap_or(Duration::MAX);
+        let bps = u64::try_from(bits / u128::from(least.as_nanos().max(1))).unwrap_or(u64::MAX);
+        let measured = self.rates.iter().copied().max();
+        // In slow start the window runs ahead of what is delivered.
+        let most = measured.map_or(u64::MAX, |rate| rate.as_bps().saturating_mul(2));
+        let standing = (bps > 0).then(|| Rate::from_bps(bps.min(most)));
+        standing.max(measured)
     }
 }
