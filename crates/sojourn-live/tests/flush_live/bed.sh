@@ -83,9 +83,8 @@ until grep -q ready receiver.out; do sleep 0.05; done
 # On so short a path any queue is to be seen, and soon.
 cat > bed.toml <<'TOML'
 [flusher]
-preset = "as_described"
+preset = "adaptive"
 floor = "5ms"
-throughput_interval = "500ms"
 TOML
 # daemon OPTION... begins it on s0, with files named by $NAME.
 daemon() {
