@@ -96,8 +96,10 @@ fn datagrams(directory: &Path) -> u64 {
 /// That the capture written live gives, read again, the same bytes.
 fn reads_the_same(directory: &Path, name: &str, options: &[&str]) {
     let read = Command::new(DAEMON)
-        .args(["flush", "--flusher", "as_described", "--read"])
+        .args(["flush", "--read"])
         .arg(directory.join(format!("{name}.pcap")))
+        .arg("--config")
+        .arg(directory.join("bed.toml"))
         .args(options)
         .output()
         .expect("the daemon is built");
@@ -139,7 +141,7 @@ fn passive_sends_nothing_and_decides_as_its_capture_read_again() {
 }
 
 #[test]
-fn active_sends_only_into_the_list_and_within_the_budget() {
+fn active_sends_within_the_budget_and_decides_as_its_capture_read_again() {
     let options = [
         "--active",
         "--allow",
@@ -154,8 +156,7 @@ fn active_sends_only_into_the_list_and_within_the_budget() {
     let script = format!(
         "
         daemon {}
-        python3 sender.py 10.77.3.1 14 &
-        python3 sender.py 10.77.2.1 14
+        python3 sender.py 10.77.2.1 8
         stop
         finish
         ",
@@ -169,12 +170,6 @@ fn active_sends_only_into_the_list_and_within_the_budget() {
     let allowed: Vec<_> = decisions.iter().filter(|l| l["verdict"] == "allowed").collect();
     assert!(!allowed.is_empty(), "nothing was flushed: {summary}");
     assert!(allowed.iter().all(|l| l["toward"] == "10.77.2.1"));
-    assert!(
-        decisions
-            .iter()
-            .any(|l| l["because"]["rule"] == "not_allowed" && l["toward"] == "10.77.3.1"),
-        "nothing was proposed beyond the list"
-    );
     let log = lines(&directory, "active.log");
     let stopped = log.last().expect("an end");
     assert_eq!(stopped["message"], "stopped");
@@ -192,6 +187,29 @@ fn active_sends_only_into_the_list_and_within_the_budget() {
     let arrived = counts["10.77.2.1"][0].as_u64().expect("a number");
     assert!(arrived > 0 && arrived <= sent, "{arrived} of {sent} arrived");
     reads_the_same(&directory, "active", &options);
+}
+
+#[test]
+fn active_sends_nothing_to_hosts_beyond_the_list() {
+    let script = "
+        daemon --active --allow 10.77.2.0/24
+        python3 sender.py 10.77.3.1 6
+        stop
+        finish
+    ";
+    let Some(directory) = on_bed("beyond", script) else {
+        return;
+    };
+    let decisions = lines(&directory, "beyond.jsonl");
+    let flushes: Vec<_> = decisions.iter().filter(|l| l["kind"] == "flush").collect();
+    assert!(!flushes.is_empty(), "nothing was proposed beyond the list");
+    for flush in flushes {
+        assert_eq!(
+            (&flush["toward"], &flush["because"]["rule"]),
+            (&"10.77.3.1".into(), &"not_allowed".into())
+        );
+    }
+    assert_eq!(datagrams(&directory), 0, "sent beyond the list");
 }
 
 #[test]
@@ -237,7 +255,7 @@ fn an_interface_that_goes_down_or_away_is_waited_for() {
         "{before} segments before, {after} after it came back"
     );
     let lines = lines(&directory, "away.jsonl");
-    assert_eq!(lines.last().expect("a summary")["segments"], after);
+    assert!(lines.last().expect("a summary")["segments"].as_u64() >= Some(after));
     reads_the_same(&directory, "away", &[]);
 }
 
@@ -251,7 +269,8 @@ allow = ['10.77.2.0/24']
 kill_file = 'stop'
 EOF
         touch stop
-        daemon --config flush.toml
+        CONFIG=flush.toml
+        daemon
         logged 'flushing is switched off' 1
         cp /proc/$PID/status status
         sed -i s,2.0/24,2.0/4, flush.toml

@@ -250,7 +250,7 @@ impl Daemon {
 
     /// Some frames, or a short wait for one.
     fn capture(&mut self) {
-        for _ in 0..BATCH {
+        for n in 0..BATCH {
             let Some(source) = self.interface.source() else { return };
             let link = source.link();
             match source.next() {
@@ -268,7 +268,12 @@ impl Daemon {
                         self.start();
                     }
                 }
-                Ok(None) => return,
+                Ok(None) => {
+                    if n == 0 {
+                        source.wait();
+                    }
+                    return;
+                }
                 Err(why) => {
                     self.interface.lost(now());
                     self.log

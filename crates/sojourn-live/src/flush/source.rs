@@ -1,12 +1,16 @@
 //! A network interface as a source of frames.
 
 use pcap::{Active, Capture, Error, Precision};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use sojourn_trace::LinkType;
 
 /// TCP, bare or behind one or two VLAN tags: each `vlan` moves what stands behind it by a tag.
 const TCP: &str = "tcp or (vlan and (tcp or (vlan and tcp)))";
-/// How long a wait for a frame may take, milliseconds.
-const WAIT: i32 = 10;
+/// How long a wait for a frame may take.
+const WAIT: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 10_000_000,
+};
 /// The kernel's buffer: half a second of full frames at 100 Mbit/s, cut to [`SNAPLEN`], many times over.
 const BUFFER: i32 = 8 << 20;
 /// Bytes kept of a frame: link header, two tags, IPv6 with extension headers, TCP with options.
@@ -37,10 +41,11 @@ impl Source {
                     .snaplen(SNAPLEN.cast_signed())
                     .buffer_size(BUFFER)
                     .immediate_mode(true)
-                    .timeout(WAIT)
                     .precision(Precision::Nano)
                     .open()
             })
+            // libpcap's own wait may last until there is a frame.
+            .and_then(Capture::setnonblock)
             .map_err(cannot)?;
         // Not every link layer has VLAN tags.
         if capture.filter(TCP, true).is_err() {
@@ -59,7 +64,13 @@ impl Source {
         self.link
     }
 
-    /// The next frame; `None` if there is none for a while. An error says that the interface is gone.
+    /// Waits a moment for a frame, or for news of the interface, which [`Self::next`] tells.
+    pub(super) fn wait(&self) {
+        // An interruption is a signal, and that is to be seen to.
+        let _ = poll(&mut [PollFd::new(&self.capture, PollFlags::IN)], Some(&WAIT));
+    }
+
+    /// The next frame; `None` if there is none now. An error says that the interface is gone.
     pub(super) fn next(&mut self) -> Result<Option<Frame<'_>>, String> {
         match self.capture.next_packet() {
             Ok(packet) => {

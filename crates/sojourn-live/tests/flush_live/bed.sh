@@ -80,9 +80,15 @@ mkfifo hold
 in_receiver python3 receiver.py < hold > receiver.out & COUNTER=$!
 exec 3> hold
 until grep -q ready receiver.out; do sleep 0.05; done
+# On so short a path any queue is to be seen, and soon.
+cat > bed.toml <<'TOML'
+[flusher]
+preset = "adaptive"
+floor = "5ms"
+TOML
 # daemon OPTION... begins it on s0, with files named by $NAME.
 daemon() {
-  "$DAEMON" flush -i s0 --flusher as_described --decisions $NAME.jsonl --write $NAME.pcap --log $NAME.log "$@" & PID=$!
+  "$DAEMON" flush -i s0 --config ${CONFIG:-bed.toml} --decisions $NAME.jsonl --write $NAME.pcap --log $NAME.log "$@" & PID=$!
   until grep -q '"capturing"' $NAME.log 2>/dev/null; do
     kill -0 $PID || exit 9
     sleep 0.05

@@ -115,7 +115,7 @@ fn each_interface_of_pcapng_has_its_own_clock_and_link_type() {
             section(big),
             interface(1, &[], big),
             interface(113, &[(9, &[9])], big),
-            interface(101, &[(9, &[0x80 | 10]), (14, &offset)], big),
+            interface(101, &[(9, &[0x8A]), (14, &offset)], big),
             packet(0, 1_500_000, &[1, 2, 3], big),
             packet(1, 1_500_000_001, &[4], big),
             packet(2, 1024 + 512, &[5, 6, 7, 8, 9], big),

@@ -122,6 +122,7 @@ fn cut(name: &'static str, frame: Vec<u8>, kept: usize, holds: Result<Segment, S
 const STAMPS: Option<(u32, u32)> = Some((0x0102_0304, 0x0506_0708));
 
 /// Frames with a segment in them.
+#[expect(clippy::too_many_lines, reason = "a table")]
 pub(crate) fn sound() -> Vec<Vector> {
     use LinkType::{Ethernet, Ipv4, Ipv6, LinuxSll, LinuxSll2, Null, Raw};
     let plain = ipv4(6, &[], 0x4000, &tcp(ACK, &TIMESTAMPS, 100));
@@ -262,6 +263,7 @@ pub(crate) fn sound() -> Vec<Vector> {
 }
 
 /// Frames without one.
+#[expect(clippy::too_many_lines, reason = "a table")]
 pub(crate) fn unsound() -> Vec<Vector> {
     use LinkType::{Ethernet, Null, Other, Raw};
     let plain = ipv4(6, &[], 0, &tcp(ACK, &TIMESTAMPS, 100));
