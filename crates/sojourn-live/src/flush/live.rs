@@ -30,6 +30,9 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(250);
 /// Frames handled between looks at the clock.
 const BATCH: usize = 64;
+/// Frames gather for so long before the next look: waking up for each costs more than handling it. Decisions do not change by it, the
+/// stamps are the kernel's; a burst leaves so much later at most.
+const GATHER: Duration = Duration::from_millis(2);
 /// Decisions shown on the terminal.
 const SHOWN: usize = 100;
 
@@ -271,6 +274,8 @@ impl Daemon {
                 Ok(None) => {
                     if n == 0 {
                         source.wait();
+                    } else {
+                        std::thread::sleep(GATHER);
                     }
                     return;
                 }
