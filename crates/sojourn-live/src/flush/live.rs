@@ -245,7 +245,13 @@ impl Daemon {
             self.slower_duties();
             match screen.as_mut().map(|s| self.show(s)) {
                 None | Some(Ok(None)) => {}
-                Some(Ok(Some(Wish::Quit)) | Err(_)) => break,
+                Some(Ok(Some(Wish::Quit))) => break,
+                Some(Err(e)) => {
+                    let why = json!({"why": e.to_string()});
+                    self.log
+                        .line(Level::Error, "the terminal cannot be used any more", &why);
+                    screen = None;
+                }
                 Some(Ok(Some(Wish::Kill))) => self.kill("key"),
             }
         }

@@ -118,6 +118,8 @@ impl Screen {
         terminal::enable_raw_mode()?;
         let mut screen = Self { out: io::stdout() };
         execute!(screen.out, EnterAlternateScreen, cursor::Hide)?;
+        // The reader of keys opens what it needs now, before system calls are confined.
+        event::poll(std::time::Duration::ZERO)?;
         Ok(screen)
     }
 
