@@ -76,7 +76,9 @@ def test_scenario_mirrors_the_canonical_form() -> None:
     scenario = experiments.find("rrul").build(Options())
     canonical = json.loads(scenario.normalized())
     assert set(canonical) <= {field.name for field in dataclasses.fields(sojourn.Scenario)}
-    assert set(canonical["tcp"]) == {field.name for field in dataclasses.fields(sojourn.Tcp)}
+    assert set(canonical["tcp"]) == {field.name for field in dataclasses.fields(sojourn.Tcp)} - {"save_metrics"}
+    remembers = dataclasses.replace(scenario, tcp=sojourn.Tcp(save_metrics=True))
+    assert set(json.loads(remembers.normalized())["tcp"]) == {field.name for field in dataclasses.fields(sojourn.Tcp)}
     assert set(canonical["flows"][0]) <= {field.name for field in dataclasses.fields(sojourn.Flow)}
     assert all(
         set(probe) <= {field.name for field in dataclasses.fields(sojourn.Probe)} for probe in canonical["probes"]
