@@ -133,6 +133,5 @@ def sojournd() -> Path:
     """The daemon, where this machine lets it make namespaces and TUN devices."""
     found = _sojournd()
     if isinstance(found, str):
-        _lacked[f"real packets: {found}"] += 1
         pytest.skip(f"needs real packets: {found}")
     return found

@@ -18,6 +18,7 @@ from sojourn.claims.flusher_evidence import (
     DESCRIBED,
     FOREIGN,
     KARN,
+    ONE,
     RANKS,
     READINGS,
     RENO,
@@ -32,7 +33,7 @@ from sojourn.claims.flusher_evidence import (
 )
 from sojourn.claims.flusher_other import bdp
 from sojourn.errors import ParamError
-from sojourn.papers import PAPERS, flusher
+from sojourn.papers import PAPERS, flusher, flusher_adaptive
 from sojourn.papers.flusher import CLAIMS, PARTS, Bed, cells, claims
 from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario
@@ -203,3 +204,26 @@ def test_identities_hold_by_arithmetic() -> None:
 def test_ranks_and_readings_are_what_the_exhibits_take() -> None:
     assert (RANKS[0], RANKS[-1], len(RANKS)) == (0.0, 1.0, 201)
     assert len({flusher.flusher(active(RENO, 50, reading=reading)) for reading in READINGS}) == len(READINGS)
+
+
+def test_adaptive_stands_beside_every_reading(plain: Seen) -> None:
+    cells_of = (
+        passive(CUBIC, 50),
+        flusher.ours(CUBIC, 50, 100, ONE),
+        *(active(CUBIC, 50, reading=r) for r in READINGS),
+    )
+    rates = (4.7, 4.5, 4.0, 4.1, 3.0)
+    evidence = Evidence(
+        cells={
+            cell: tuple(synthetic(plain, seed=i, mbit=rate + i / 1e4) for i in range(3))
+            for cell, rate in zip(cells_of, rates, strict=True)
+        }
+    )
+    means, verdicts = (exhibit.table for exhibit in flusher_adaptive.exhibits(evidence))
+    assert means is not None
+    assert verdicts is not None
+    for table in (means, verdicts):
+        assert [len(row) for row in table.rows] == [len(table.headers)], table.name
+    # The RTT is the same, so that it is better than none, whatever its goodput.
+    assert verdicts.rows[0].count("no") == len(READINGS)
+    assert means.rows[0][:4] == ("one flow", "cubic", "50 ms", "100")

@@ -87,8 +87,8 @@ def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
                 *_HEADS,
                 *(
                     word
-                    for reading in ("as described", "as written")
-                    for word in (f"RTT, {reading}", "goodput", "better")
+                    for reading in READINGS
+                    for word in (f"RTT, {reading.replace('_', ' ')}", "goodput", "better")
                 ),
             ),
             rows=tuple(verdicts),
