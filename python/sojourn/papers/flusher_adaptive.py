@@ -65,7 +65,7 @@ def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
         title="The flusher adaptive",
         section="6.5",
         says="Mean RTT (ms), goodput (Mbit/s) and flush packets a run of the passive FIFO, of the thesis's flusher "
-        "(threshold 1.7) in both readings, and of adaptive.",
+        "(threshold 1.7) in each reading, and of adaptive.",
         table=Table(
             name="adaptive",
             headers=(*_HEADS, "passive", *(reading.replace("_", " ") for reading in READINGS), "adaptive"),
@@ -85,11 +85,7 @@ def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
             name="adaptive-verdicts",
             headers=(
                 *_HEADS,
-                *(
-                    word
-                    for reading in READINGS
-                    for word in (f"RTT, {reading.replace('_', ' ')}", "goodput", "better")
-                ),
+                *(word for reading in READINGS for word in (f"RTT, {reading.replace('_', ' ')}", "goodput", "better")),
             ),
             rows=tuple(verdicts),
             records=(),
