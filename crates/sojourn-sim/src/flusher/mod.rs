@@ -6,7 +6,7 @@
 //! queues, one after the other at the rate of the edge links (all at once if these are infinitely fast), and is thrown away
 //! where the flow's data arrives.
 //!
-//! Beside it stands what measures it: round-trip times of all TCP flows of the scenario, seen or not, by [`pairs`].
+//! Beside it stands what measures it: round-trip times of all TCP flows of the scenario, seen or not, by `pairs`.
 
 pub(crate) mod pairs;
 mod sight;
