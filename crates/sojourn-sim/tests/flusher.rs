@@ -236,7 +236,8 @@ impl Capture for Datagrams {
 /// What leaves the flusher is seen at its place, what the queue drops is not seen behind it, and nothing changes by looking.
 #[test]
 fn a_capture_sees_the_bursts() {
-    let text = bed(json!({})).to_string();
+    // It ends between two bursts, so that none is cut off.
+    let text = bed(json!({"duration": "39s"})).to_string();
     let seen = Datagrams::default();
     let scenario = Scenario::from_json(&text).expect("valid");
     let mut captured = Run::with_capture(scenario, &Point::ALL, Box::new(seen.clone())).expect("valid");
@@ -252,6 +253,7 @@ fn a_capture_sees_the_bursts() {
     assert!(all.iter().all(|&(_, _, size)| size == 1514));
     assert_eq!(count(Point::Server, false), f.delivered);
     assert_eq!((count(Point::Server, true), count(Point::Client, false)), (0, 0));
+    assert!(f.events.iter().all(|event| event.took_ms.is_some()));
     // The edge's queue is long enough for all of them.
     assert!(f.packets - count(Point::Client, true) <= 2 && f.dropped > 0);
     assert!(count(Point::UpBottleneck, true) <= f.packets - f.dropped);
