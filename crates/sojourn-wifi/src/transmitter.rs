@@ -185,15 +185,15 @@ impl<P: WifiPacket> Transmitter<P> {
         }
     }
 
-    /// Voice that waited for an aggregate and no longer does goes by itself.
+    /// Voice that waited for an aggregate and no longer does goes by itself. A station is remembered as long as it has voice, because
+    /// voice that had no room yet may have to wait again.
     fn let_voice_go(&mut self, now: Time, drops: &mut dyn FrameSink<P>) {
         let mut holding = std::mem::take(&mut self.sender.holding);
         holding.retain(|&station| {
-            let held = self.sender.holds_voice(station);
-            if !held {
+            if !self.sender.holds_voice(station) {
                 self.scheduler.wake(station, AccessCategory::Voice);
             }
-            held
+            self.sender.has_voice(station)
         });
         self.sender.holding = holding;
         self.fill(AccessCategory::Voice, now, drops);

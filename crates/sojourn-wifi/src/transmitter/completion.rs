@@ -119,6 +119,7 @@ impl<P: WifiPacket> Transmitter<P> {
         }
         if completion.retried > 0 {
             scheduler.wake(place, category);
+            self.sender.hold_voice(place, category);
         }
         if self.couples_categories() {
             for category in AccessCategory::ALL {

@@ -117,6 +117,11 @@ impl<P: WifiPacket> Sender<P> {
         }
     }
 
+    /// Whether voice waits for the station, for an aggregate or for room.
+    pub(super) fn has_voice(&self, station: u16) -> bool {
+        tids(station, AccessCategory::Voice).any(|of| self.has_packets(of))
+    }
+
     /// Whether the station's voice waits for an aggregate of another category: it has one to come, and no more voice than may wait.
     pub(super) fn holds_voice(&self, station: u16) -> bool {
         let policies = &self.spec.policies;
