@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.errors import SojournError
+from sojourn.claims.repeats import Repeats
 from sojourn.results import Run
 
 RENO, CUBIC = TCPS = ("reno", "cubic")
@@ -365,38 +365,8 @@ def _together(series: dict[str, Any]) -> float | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(Repeats[Cell, Seen]):
     """What was run: for each cell the repeats in the order of their seeds."""
-
-    cells: dict[Cell, tuple[Seen, ...]]
-
-    def of(self, cell: Cell) -> tuple[Seen, ...]:
-        """Return the repeats of a cell.
-
-        Raises
-        ------
-        SojournError
-            If there are none.
-        """
-        found = self.cells.get(cell, ())
-        if not found:
-            message = f"there are no runs of {cell.words()}"
-            raise SojournError(message)
-        return found
-
-    def each(self, cell: Cell, quantity: Quantity) -> list[float]:
-        """Return a quantity of each repeat that has it.
-
-        Raises
-        ------
-        SojournError
-            If none has.
-        """
-        found = [float(value) for seen in self.of(cell) if (value := quantity(seen)) is not None]
-        if not found:
-            message = f"no run of {cell.words()} has the quantity"
-            raise SojournError(message)
-        return found
 
     def gaps(self, first: Cell, second: Cell, quantity: Quantity) -> list[float]:
         """Return the quantity in the first cell less that in the second, for each seed that both have."""
@@ -405,25 +375,6 @@ class Evidence:
     def ratios(self, first: Cell, second: Cell, quantity: Quantity) -> list[float]:
         """Return the quantity in the first cell over that in the second, for each seed that both have."""
         return [a / b for a, b in self.pairs(first, second, quantity)]
-
-    def pairs(self, first: Cell, second: Cell, quantity: Quantity) -> list[tuple[float, float]]:
-        """Return a quantity of two cells for each seed for which both have it.
-
-        Raises
-        ------
-        SojournError
-            If there is no such seed.
-        """
-        others = {seen.seed: quantity(seen) for seen in self.of(second)}
-        found = [
-            (float(mine), float(other))
-            for seen in self.of(first)
-            if (mine := quantity(seen)) is not None and (other := others.get(seen.seed)) is not None
-        ]
-        if not found:
-            message = f"no seed gives the quantity both for {first.words()} and for {second.words()}"
-            raise SojournError(message)
-        return found
 
 
 def mean(seen: Seen) -> float:

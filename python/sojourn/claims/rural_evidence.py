@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sojourn.errors import SojournError
+from sojourn.claims.repeats import Repeats
 from sojourn.results import Run
 
 #: Experiments: the parameter study, two downloads of different paths, the emulated bed, the satellite service.
@@ -162,57 +162,8 @@ def observe(run: Run, base_rtt_ms: float) -> Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(Repeats[Cell, Seen]):
     """What was run: for each cell the repeats in the order of their seeds."""
-
-    cells: dict[Cell, tuple[Seen, ...]]
-
-    def of(self, cell: Cell) -> tuple[Seen, ...]:
-        """Return the repeats of a cell.
-
-        Raises
-        ------
-        SojournError
-            If there are none.
-        """
-        found = self.cells.get(cell, ())
-        if not found:
-            message = f"there are no runs of {cell.words()}"
-            raise SojournError(message)
-        return found
-
-    def each(self, cell: Cell, quantity: Quantity) -> list[float]:
-        """Return a quantity of each repeat that has it.
-
-        Raises
-        ------
-        SojournError
-            If none has: no file was completed, or no echo answered.
-        """
-        found = [value for seen in self.of(cell) if (value := quantity(seen)) is not None]
-        if not found:
-            message = f"no run of {cell.words()} has the quantity: the window is too short"
-            raise SojournError(message)
-        return found
-
-    def pairs(self, first: Cell, second: Cell, quantity: Quantity) -> list[tuple[float, float]]:
-        """Return a quantity of two cells for each seed for which both have it.
-
-        Raises
-        ------
-        SojournError
-            If there is no such seed.
-        """
-        others = {seen.seed: quantity(seen) for seen in self.of(second)}
-        found = [
-            (mine, other)
-            for seen in self.of(first)
-            if (mine := quantity(seen)) is not None and (other := others.get(seen.seed)) is not None
-        ]
-        if not found:
-            message = f"no seed gives the quantity both for {first.words()} and for {second.words()}"
-            raise SojournError(message)
-        return found
 
 
 def improvement(default: float, rural: float) -> float:

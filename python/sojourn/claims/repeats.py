@@ -1,0 +1,82 @@
+"""What was run of a plan of cells, each with repeats that are told apart by their seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from sojourn.errors import SojournError
+
+
+class CellOfAPlan(Protocol):
+    """What names a cell."""
+
+    def words(self) -> str:
+        """Return the cell as a reader names it."""
+
+
+class SeenOfASeed(Protocol):
+    """What was seen of a run."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+
+
+C = TypeVar("C", bound=CellOfAPlan)
+S = TypeVar("S", bound=SeenOfASeed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats(Generic[C, S]):
+    """What was run: for each cell the repeats in the order of their seeds."""
+
+    cells: dict[C, tuple[S, ...]]
+
+    def of(self, cell: C) -> tuple[S, ...]:
+        """Return the repeats of a cell.
+
+        Raises
+        ------
+        SojournError
+            If there are none.
+        """
+        found = self.cells.get(cell, ())
+        if not found:
+            message = f"there are no runs of {cell.words()}"
+            raise SojournError(message)
+        return found
+
+    def each(self, cell: C, quantity: Callable[[S], float | None]) -> list[float]:
+        """Return a quantity of each repeat that has it.
+
+        Raises
+        ------
+        SojournError
+            If none has: no file was completed, no echo answered, or nothing was flushed.
+        """
+        found = [float(value) for seen in self.of(cell) if (value := quantity(seen)) is not None]
+        if not found:
+            message = f"no run of {cell.words()} has the quantity: the window is too short"
+            raise SojournError(message)
+        return found
+
+    def pairs(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[tuple[float, float]]:
+        """Return a quantity of two cells for each seed for which both have it.
+
+        Raises
+        ------
+        SojournError
+            If there is no such seed.
+        """
+        others = {seen.seed: quantity(seen) for seen in self.of(second)}
+        found = [
+            (float(mine), float(other))
+            for seen in self.of(first)
+            if (mine := quantity(seen)) is not None and (other := others.get(seen.seed)) is not None
+        ]
+        if not found:
+            message = f"no seed gives the quantity both for {first.words()} and for {second.words()}"
+            raise SojournError(message)
+        return found
