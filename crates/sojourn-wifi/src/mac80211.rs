@@ -26,8 +26,8 @@ struct Station {
 /// What differs from Algorithm 3 of seed 002 ([`crate::AirtimeScheduler`]):
 /// - a station is put on the list as its first, whether it is new or was just served, and goes to the end when it has used up its
 ///   deficit: one list does what two did;
-/// - a round is one call of [`Mac80211Scheduler::schedule`]. A station has one turn in it, and when the first of the list has had its own, the round is
-///   over: a station that may still go on keeps the others waiting until the next packet or completion;
+/// - a station has one turn in a round, and when the first of the list has had its own, the round is over. Drivers differ in how many rounds
+///   they let follow: here, as in mt76, until one comes to nothing; in ath9k there is one for each packet and completion;
 /// - the quantum is the weight in microseconds, 256 by default, and a station may send at a deficit of zero;
 /// - with airtime queue limits what is pending counts as used. Stations without room below the queues are passed over and given
 ///   quanta all the same, as long as anybody has room: so deficits grow while limits hold a station back;
@@ -84,22 +84,30 @@ impl Mac80211Scheduler {
         }
     }
 
-    /// One round: fills the hardware queue of `category`. To be called when a packet has arrived and when a transmission is complete.
+    /// Fills the hardware queue of `category`, in rounds until one built nothing. To be called when a packet has arrived and when a
+    /// transmission is complete.
     pub fn schedule(&mut self, category: AccessCategory, now: Time, driver: &mut impl Driver) {
+        while !driver.hardware_queue_is_full(category) && self.round(category, now, driver) {}
+    }
+
+    /// One round; whether anybody's turn came to something.
+    fn round(&mut self, category: AccessCategory, now: Time, driver: &mut impl Driver) -> bool {
         if !driver.may_schedule(category, self.listed[category.index()]) {
-            return;
+            return false;
         }
         self.round += 1;
-        while !driver.hardware_queue_is_full(category) {
-            let Some(station) = self.next(category, driver) else {
-                return;
-            };
+        let mut built = false;
+        while !driver.hardware_queue_is_full(category)
+            && let Some(station) = self.next(category, driver)
+        {
             if !driver.queue_is_empty(station, category) && !driver.window_is_closed(station, category) {
                 driver.build_aggregate(station, category);
+                built = true;
             }
             let has_packets = !driver.queue_is_empty(station, category);
             self.put(station, category, has_packets, now, driver);
         }
+        built
     }
 
     /// A packet has arrived for the station, or frames of it are to be sent again.
