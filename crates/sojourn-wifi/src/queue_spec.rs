@@ -208,7 +208,12 @@ impl NodeSpec {
         }
         if self.variant == Variant::Linux612 && self.policies != Policies::NONE {
             let rule = "\"paper\" where groups, a scheduler or another policy are set, which Linux does not have";
-            return Err(WifiError::new(who, "variant", format!("{:?}", self.variant.name()), rule));
+            return Err(WifiError::new(
+                who,
+                "variant",
+                format!("{:?}", self.variant.name()),
+                rule,
+            ));
         }
         self.latency.validate(who, self)?;
         self.policies.validate(who, self.scheme)

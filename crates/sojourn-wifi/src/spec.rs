@@ -115,7 +115,12 @@ impl CellSpec {
             self.check_policies(i, &who)?;
             station.node.validate(&who)?;
             let aql = (station.node.latency.aql).filter(|_| station.node.variant == Variant::Linux612);
-            if station.node.latency != (LatencySpec { aql, ..LatencySpec::OFF }) {
+            if station.node.latency
+                != (LatencySpec {
+                    aql,
+                    ..LatencySpec::OFF
+                })
+            {
                 let rule = "left out: only an access point has its options";
                 return Err(WifiError::new(&who, "latency", "set", rule));
             }

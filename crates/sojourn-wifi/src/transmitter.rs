@@ -79,7 +79,9 @@ impl<P: WifiPacket> Transmitter<P> {
         self.sender.hold_voice(to.peer, category);
         let scheduler = &mut self.scheduler;
         match &mut self.sender.source {
-            Source::Driver(driver) => driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category, now)),
+            Source::Driver(driver) => {
+                driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category, now))
+            }
             Source::Queues(queues) => {
                 queues.enqueue(packet, to, now, drops);
                 scheduler.wake(to.peer, category, now);

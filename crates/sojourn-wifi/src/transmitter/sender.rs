@@ -191,7 +191,9 @@ impl<P: WifiPacket> Sender<P> {
 
     #[inline]
     pub(super) fn any_has_room(&self, category: AccessCategory) -> bool {
-        !self.pending.limits() || !self.pending.counts_aggregates() || (0..self.peers.len() as u16).any(|peer| self.has_room(peer, category))
+        !self.pending.limits()
+            || !self.pending.counts_aggregates()
+            || (0..self.peers.len() as u16).any(|peer| self.has_room(peer, category))
     }
 
     /// Whether the cell is dense in `category` now.
