@@ -84,8 +84,8 @@ impl AggregateLimits {
     }
 }
 
-/// Builds one full aggregate of one TID: the frames to be sent again, then new ones from `next_packet`, which get their sequence
-/// numbers here. `None` if there is nothing that may be sent, or if everything was dropped.
+/// Builds one full aggregate of one TID: the frames to be sent again, then new ones from `next_packet` (with what limits of airtime count for
+/// them), which get their sequence numbers here. `None` if there is nothing that may be sent, or if everything was dropped.
 ///
 /// At most `most` frames, and what `limits` says. A new frame is never 64 or more ahead of the oldest unsettled one. A packet
 /// that does not fit any more is held for the next aggregate.
@@ -96,7 +96,7 @@ pub(crate) fn build<P>(
     limits: &AggregateLimits,
     most: usize,
     originator: &mut Originator<P>,
-    mut next_packet: impl FnMut() -> Option<Queued<P>>,
+    mut next_packet: impl FnMut() -> Option<(Queued<P>, Duration)>,
     now: Time,
     mut frames: Vec<Frame<P>>,
 ) -> Result<Aggregate<P>, Vec<Frame<P>>> {
@@ -114,11 +114,14 @@ pub(crate) fn build<P>(
             if !originator.window_is_open() {
                 break;
             }
-            let Some(queued) = originator.held.take().or_else(&mut next_packet) else {
+            let held = originator.held.take();
+            let held = held.map(|queued| (queued, originator.held_pending));
+            let Some((queued, pending)) = held.or_else(&mut next_packet) else {
                 break;
             };
             if !fits(length, queued.size) {
                 originator.held = Some(queued);
+                originator.held_pending = pending;
                 break;
             }
             Frame {
@@ -130,6 +133,7 @@ pub(crate) fn build<P>(
                 dequeued: now,
                 sequence: originator.assign(),
                 transmissions: 0,
+                pending,
             }
         };
         length.push(mpdu(frame.size));

@@ -24,6 +24,12 @@ pub trait Driver {
         true
     }
 
+    /// Whether the limits of airtime below the queues let anybody have a turn while so many stations are listed. Only in Linux 6.12.
+    fn may_schedule(&self, category: AccessCategory, listed: usize) -> bool {
+        let _ = (category, listed);
+        true
+    }
+
     /// Whether the station has something to send, but nothing that its Block Ack window allows. Then frames of it are in the
     /// hardware queue, and when those are complete it has.
     fn window_is_closed(&self, station: u16, category: AccessCategory) -> bool;

@@ -1,7 +1,10 @@
 //! Airtime queue limits: how much airtime may be pending below the queues.
 
-use crate::{AccessCategory, Scheme, WifiError};
-use sojourn_units::Duration;
+mod estimate;
+
+use crate::{AccessCategory, PhyRate, Scheme, Variant, WifiError};
+use estimate::expected_airtime;
+use sojourn_units::{Bytes, Duration};
 
 /// Airtime queue limits (AQL) of mac80211.
 ///
@@ -52,27 +55,35 @@ impl AqlSpec {
     }
 }
 
-/// Airtime of the aggregates that were built and not yet completed, by station and access category.
+/// Airtime below the queues, by station and access category.
 ///
+/// Source: `ieee80211_txq_airtime_check`, `ieee80211_txq_schedule_airtime_check`, `ieee80211_sta_update_pending_airtime`.
+///
+/// With [`Variant::Linux612`] it is what mac80211 counts: the estimate of each frame, from when it leaves its queue until it has arrived or
+/// is given up; the limits are asked before each frame leaves, so an aggregate ends where they end.
+///
+/// With [`Variant::Paper`] it is the airtime of the aggregates that were built and not yet completed, and limits are asked before each aggregate.
 /// Stations without room take their turns as if they had none, and their quanta, as in `ieee80211_next_txq`. Deviation: if no station has
 /// room, nobody gets a quantum; in Linux everybody does, at each packet's arrival.
-///
-/// Deviation: mac80211 adds up estimates of single frames, each of at most 4 ms, made when they leave the queues, and asks before
-/// each frame; here it is the airtime of the aggregates themselves, and asked before each aggregate. Cut to the room that is left,
+/// Deviation: cut to the room that is left,
 /// aggregates would stay as small as those whose completion made room. So a station can exceed its limit by one aggregate. And while it has one
 /// pending it builds none that would not be full, since firmware that aggregates what is pending would not either. Frames that wait to be sent again are not pending until they are built in again.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     spec: Option<AqlSpec>,
+    variant: Variant,
     by_station: Vec<[Duration; 4]>,
+    by_category: [Duration; 4],
     total: Duration,
 }
 
 impl Pending {
-    pub(crate) fn new(spec: Option<AqlSpec>, stations: usize) -> Self {
+    pub(crate) fn new(spec: Option<AqlSpec>, variant: Variant, stations: usize) -> Self {
         Self {
             spec,
+            variant,
             by_station: vec![[Duration::ZERO; 4]; stations],
+            by_category: [Duration::ZERO; 4],
             total: Duration::ZERO,
         }
     }
@@ -82,18 +93,34 @@ impl Pending {
         self.spec.is_some()
     }
 
-    /// An aggregate was built. Answers what the station has pending now.
+    /// Whether whole aggregates are counted.
+    pub(crate) fn counts_aggregates(&self) -> bool {
+        self.variant == Variant::Paper
+    }
+
+    /// What a frame that leaves its queue counts; nothing if aggregates are counted, or without limits.
+    pub(crate) fn estimate(&self, rate: PhyRate, size: Bytes, category: AccessCategory) -> Duration {
+        if self.counts_aggregates() || !self.limits() {
+            return Duration::ZERO;
+        }
+        expected_airtime(rate, size, category != AccessCategory::Voice)
+    }
+
+    /// An aggregate was built, or a frame has left its queue. Answers what the station has pending now.
     pub(crate) fn add(&mut self, station: u16, category: AccessCategory, airtime: Duration) -> Duration {
         self.total += airtime;
+        self.by_category[category.index()] += airtime;
         let own = &mut self.by_station[usize::from(station)][category.index()];
         *own += airtime;
         *own
     }
 
-    /// An aggregate is complete.
+    /// An aggregate is complete, or a frame is done with.
     pub(crate) fn remove(&mut self, station: u16, category: AccessCategory, airtime: Duration) {
         let own = &mut self.by_station[usize::from(station)][category.index()];
         *own = own.saturating_sub(airtime);
+        let of_category = &mut self.by_category[category.index()];
+        *of_category = of_category.saturating_sub(airtime);
         self.total = self.total.saturating_sub(airtime);
     }
 
@@ -103,13 +130,22 @@ impl Pending {
         if self.limits() { own } else { Duration::ZERO }
     }
 
-    /// Whether the station may build another aggregate.
+    /// Whether the station may build another aggregate, or let another frame go.
     pub(crate) fn has_room(&self, station: u16, category: AccessCategory) -> bool {
         let Some(spec) = self.spec else {
             return true;
         };
         let own = self.by_station[usize::from(station)][category.index()];
         own < spec.low || (self.total < spec.total && own < spec.high)
+    }
+
+    /// Whether anybody may have a turn while so many stations are listed: the access category has less pending than one station's `high` and
+    /// half of `low` for each of the others.
+    pub(crate) fn may_schedule(&self, category: AccessCategory, listed: usize) -> bool {
+        let Some(spec) = self.spec else {
+            return true;
+        };
+        listed == 0 || self.by_category[category.index()] < spec.low * (listed as u64 - 1) / 2 + spec.high
     }
 }
 

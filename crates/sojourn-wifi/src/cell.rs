@@ -381,7 +381,7 @@ impl<P: WifiPacket> Cell<P> {
             sink,
         );
         if received != 0 {
-            self.nodes[usize::from(to.0)].on_receive(node, category, airtime);
+            self.nodes[usize::from(to.0)].on_receive(node, category, airtime, now);
         }
     }
 

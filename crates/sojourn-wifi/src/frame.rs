@@ -54,6 +54,8 @@ pub struct Frame<P> {
     pub sequence: u16,
     /// How often it was sent, the transmission that an aggregate at the head of a hardware queue waits for not counted.
     pub transmissions: u8,
+    /// What airtime queue limits count for it, if they count frames; zero otherwise.
+    pub pending: Duration,
 }
 
 /// What is sent at one transmit opportunity: an A-MPDU, or a single MPDU.

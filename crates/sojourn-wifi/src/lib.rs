@@ -22,6 +22,7 @@ mod error;
 mod frame;
 mod latency;
 mod longest;
+mod mac80211;
 mod policy;
 mod policy_spec;
 mod queue_spec;
@@ -37,6 +38,7 @@ mod spec;
 #[cfg(test)]
 mod test_packet;
 mod transmitter;
+mod variant;
 mod vo_in_aggregate;
 
 pub use airtime::{AirtimeScheduler, Driver};
@@ -50,6 +52,7 @@ pub use edca::{EdcaParams, EdcaSpec, EdcaTable};
 pub use error::WifiError;
 pub use frame::{Aggregate, Frame, FrameSink, WifiPacket};
 pub use latency::{LatencySpec, LatencyStats};
+pub use mac80211::Mac80211Scheduler;
 pub use policy::CreditScheduler;
 pub use policy_spec::{GroupSpec, Policies, QosOrder, SchedulerKind};
 pub use queue_spec::{DEFAULT_WEIGHT, NodeSpec, PeerSpec, Scheme};
@@ -59,3 +62,4 @@ pub use rates::{Format, Guard, PhyRate, RateError, Width};
 pub use round_robin::RoundRobin;
 pub use spec::{CellSpec, StationSpec};
 pub use transmitter::{Completion, PeerStats, Transmitter};
+pub use variant::Variant;

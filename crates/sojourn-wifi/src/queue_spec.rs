@@ -1,6 +1,6 @@
 //! What can be set of one node's sending side.
 
-use crate::{BLOCK_ACK_WINDOW, LatencySpec, NodeId, PPDU_MAX, PhyRate, Policies, WifiError};
+use crate::{BLOCK_ACK_WINDOW, LatencySpec, NodeId, PPDU_MAX, PhyRate, Policies, Variant, WifiError};
 use sojourn_qdisc::{CodelParams, QdiscSpec};
 use sojourn_units::{Bytes, Duration, Rate};
 
@@ -69,6 +69,8 @@ pub const DEFAULT_WEIGHT: u32 = 256;
 pub struct NodeSpec {
     /// How it queues.
     pub scheme: Scheme,
+    /// Whose scheduler and airtime queue limits it has; a scheme with a discipline above the driver has neither.
+    pub variant: Variant,
     /// The discipline of each access category above the driver's queues; `None` for the scheme's own
     /// ([`Scheme::default_qdisc`]). Only for a scheme that has one.
     pub qdisc: Option<QdiscSpec>,
@@ -127,6 +129,7 @@ impl NodeSpec {
     const fn with_defaults(scheme: Scheme, driver_frames: u32) -> Self {
         Self {
             scheme,
+            variant: Variant::Paper,
             qdisc: None,
             driver_frames,
             hardware_queue: 2,
@@ -202,6 +205,15 @@ impl NodeSpec {
             if value < low || value > high {
                 return Err(WifiError::new(who, field, value.to_string(), rule));
             }
+        }
+        if self.variant == Variant::Linux612 && self.policies != Policies::NONE {
+            let rule = "\"paper\" where groups, a scheduler or another policy are set, which Linux does not have";
+            return Err(WifiError::new(
+                who,
+                "variant",
+                format!("{:?}", self.variant.name()),
+                rule,
+            ));
         }
         self.latency.validate(who, self)?;
         self.policies.validate(who, self.scheme)

@@ -34,7 +34,7 @@ impl Width {
     }
 
     /// Data subcarriers, N_SD. Source: IEEE 802.11-2020 tables 19-6 and 21-5.
-    const fn subcarriers(self) -> u32 {
+    pub(crate) const fn subcarriers(self) -> u32 {
         match self {
             Self::Mhz20 => 52,
             Self::Mhz40 => 108,

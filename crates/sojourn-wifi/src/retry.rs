@@ -2,6 +2,7 @@
 
 use crate::{BLOCK_ACK_WINDOW, Frame};
 use sojourn_qdisc::Queued;
+use sojourn_units::Duration;
 use std::collections::VecDeque;
 
 /// Sequence numbers have 12 bits. Source: IEEE 802.11-2020 section 9.2.4.4.2.
@@ -29,6 +30,8 @@ pub(crate) struct Originator<P> {
     retries: VecDeque<Frame<P>>,
     /// A packet that was taken out of its queue and did not fit into the aggregate. It is the next new frame.
     pub(crate) held: Option<Queued<P>>,
+    /// What airtime queue limits count for it.
+    pub(crate) held_pending: Duration,
 }
 
 impl<P> Default for Originator<P> {
@@ -40,6 +43,7 @@ impl<P> Default for Originator<P> {
             given_up: 0,
             retries: VecDeque::new(),
             held: None,
+            held_pending: Duration::ZERO,
         }
     }
 }

@@ -43,6 +43,16 @@ impl Round {
         self.tail = index as u32;
     }
 
+    /// `index`, which must be on no list, becomes the first.
+    #[inline]
+    pub(crate) fn add_first(&mut self, links: &mut Links, index: usize) {
+        links.0[index] = self.head;
+        self.head = index as u32;
+        if self.tail == NIL {
+            self.tail = self.head;
+        }
+    }
+
     /// `LIST_DEL` of the first, of which there must be one.
     #[inline]
     pub(crate) fn del_first(&mut self, links: &Links) -> usize {
@@ -75,6 +85,11 @@ mod tests {
         a.rotate(&mut links);
         let moved = a.del_first(&links);
         b.add(&mut links, moved);
+        // To the front and back again.
+        let last = a.del_first(&links);
+        b.add_first(&mut links, last);
+        let first = b.del_first(&links);
+        a.add_first(&mut links, first);
         let drain = |mut r: Round| {
             let mut all = Vec::new();
             while r.first().is_some() {

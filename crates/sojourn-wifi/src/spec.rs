@@ -2,7 +2,7 @@
 
 use crate::{
     Band, DEFAULT_WEIGHT, EdcaSpec, Format, LatencySpec, NodeId, NodeSpec, PeerSpec, PhyRate, Policies, RateControl,
-    Scheme, Width, WifiError,
+    Scheme, Variant, Width, WifiError,
 };
 use sojourn_units::Rate;
 use std::collections::BTreeSet;
@@ -114,7 +114,13 @@ impl CellSpec {
             self.peer(i, station.rate).validate(&who)?;
             self.check_policies(i, &who)?;
             station.node.validate(&who)?;
-            if station.node.latency != LatencySpec::OFF {
+            let aql = (station.node.latency.aql).filter(|_| station.node.variant == Variant::Linux612);
+            if station.node.latency
+                != (LatencySpec {
+                    aql,
+                    ..LatencySpec::OFF
+                })
+            {
                 let rule = "left out: only an access point has its options";
                 return Err(WifiError::new(&who, "latency", "set", rule));
             }
@@ -149,6 +155,11 @@ impl CellSpec {
                 format!("{group:?}"),
                 "the name of one of wifi.groups",
             ));
+        }
+        if station.min_rate.is_some() && access_point.variant == Variant::Linux612 {
+            let rule = "\"paper\" where a station has a min_rate, which Linux does not have";
+            let value = format!("{:?}", access_point.variant.name());
+            return Err(WifiError::new("wifi", "variant", value, rule));
         }
         if let Some(min_rate) = station.min_rate
             && access_point.scheme != Scheme::Airtime

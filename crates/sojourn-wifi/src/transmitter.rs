@@ -79,10 +79,12 @@ impl<P: WifiPacket> Transmitter<P> {
         self.sender.hold_voice(to.peer, category);
         let scheduler = &mut self.scheduler;
         match &mut self.sender.source {
-            Source::Driver(driver) => driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category)),
+            Source::Driver(driver) => {
+                driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category, now))
+            }
             Source::Queues(queues) => {
                 queues.enqueue(packet, to, now, drops);
-                scheduler.wake(to.peer, category);
+                scheduler.wake(to.peer, category, now);
             }
         }
         self.schedule(category, now, drops);
@@ -145,11 +147,11 @@ impl<P: WifiPacket> Transmitter<P> {
     ///
     /// # Panics
     /// For a peer that was not given to [`Transmitter::new`].
-    pub fn on_receive(&mut self, peer: NodeId, category: AccessCategory, airtime: Duration) {
+    pub fn on_receive(&mut self, peer: NodeId, category: AccessCategory, airtime: Duration, now: Time) {
         let place = self.place(peer);
         self.sender.peers[usize::from(place)].stats.airtime_rx += airtime;
         if self.sender.spec.airtime_rx {
-            self.scheduler.charge(place, category, airtime);
+            self.scheduler.charge(place, category, airtime, now);
         }
     }
 
@@ -179,7 +181,7 @@ impl<P: WifiPacket> Transmitter<P> {
         }
         if self.sender.spec.policies.demote.is_some() {
             while let Some(peer) = self.sender.source.take_demoted() {
-                self.scheduler.wake(peer, AccessCategory::BestEffort);
+                self.scheduler.wake(peer, AccessCategory::BestEffort, now);
                 self.fill(AccessCategory::BestEffort, now, drops);
             }
         }
@@ -191,7 +193,7 @@ impl<P: WifiPacket> Transmitter<P> {
         let mut holding = std::mem::take(&mut self.sender.holding);
         holding.retain(|&station| {
             if !self.sender.holds_voice(station) {
-                self.scheduler.wake(station, AccessCategory::Voice);
+                self.scheduler.wake(station, AccessCategory::Voice, now);
             }
             self.sender.has_voice(station)
         });

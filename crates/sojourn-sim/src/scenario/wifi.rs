@@ -8,7 +8,7 @@ use sojourn_qdisc::{QdiscSpec, SpecError};
 use sojourn_units::{Bytes, Duration, format_duration, parse_bytes, parse_duration};
 use sojourn_wifi::{
     AccessCategory, Band, CellSpec, EdcaParams, EdcaSpec, EdcaTable, NodeSpec, PhyRate, RateControl, Scheme,
-    StationSpec,
+    StationSpec, Variant,
 };
 
 /// A cell: an access point, which is the first router, and stations, which are the clients.
@@ -24,6 +24,8 @@ pub struct WifiScenario {
 pub(super) struct WifiText {
     #[serde(skip_serializing_if = "Option::is_none")]
     scheme: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     qdisc: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -184,6 +186,10 @@ impl WifiScenario {
             t.qdisc.as_deref(),
             t.driver_frames,
         )?;
+        if let (Some(quantum), Variant::Linux612) = (&t.airtime_quantum, access_point.variant) {
+            let rule = "left out with the variant \"linux-6.12\", where a turn is the weight in microseconds";
+            return fail("wifi.airtime_quantum", quantum, rule);
+        }
         access_point.policies = policies::read(t)?;
         access_point.latency = wifi_latency::read(t)?;
         let stations = t.stations.iter().enumerate().map(|(i, s)| station(i, s, t));
@@ -205,6 +211,7 @@ impl WifiScenario {
         let ap = &c.access_point;
         let mut text = WifiText {
             scheme: Some(ap.scheme.name().into()),
+            variant: Some(ap.variant.name().into()).filter(|_| ap.variant != Variant::Paper),
             qdisc: qdisc_text(ap),
             band: Some(c.band.name().into()),
             stations: c.stations.iter().map(station_text).collect(),
@@ -217,7 +224,7 @@ impl WifiScenario {
             limit: Some(ap.limit),
             memory: Some(ap.memory.to_string()),
             quantum: Some(ap.quantum),
-            airtime_quantum: Some(format_duration(ap.airtime_quantum)),
+            airtime_quantum: Some(format_duration(ap.airtime_quantum)).filter(|_| ap.variant == Variant::Paper),
             airtime_tx: Some(ap.airtime_tx),
             airtime_rx: Some(ap.airtime_rx),
             codel_target: Some(format_duration(ap.codel_target)),
@@ -257,6 +264,13 @@ fn node(
             scheme
         }
     };
+    let variant = match t.variant.as_deref() {
+        None => base.variant,
+        Some(name) => match Variant::from_name(name) {
+            Some(variant) => variant,
+            None => return fail("wifi.variant", format!("{name:?}"), "\"paper\" or \"linux-6.12\""),
+        },
+    };
     let qdisc = qdisc.map(|text| {
         QdiscSpec::parse(text, None).map_err(|e| match e {
             SpecError::KernelOnly { .. } => ScenarioError(format!(
@@ -272,6 +286,7 @@ fn node(
     };
     Ok(NodeSpec {
         scheme,
+        variant,
         qdisc: qdisc.transpose()?,
         driver_frames: driver_frames.unwrap_or(base.driver_frames),
         hardware_queue: t.hardware_queue.unwrap_or(base.hardware_queue),
@@ -309,6 +324,18 @@ fn station(i: usize, s: &StationText, t: &WifiText) -> Result<StationSpec, Scena
     };
     let rate = phy_rate(&field("rate"), rate)?;
     let rate_up = s.rate_up.as_deref();
+    let mut node = node(
+        &who,
+        t,
+        &NodeSpec::STATION,
+        s.scheme.as_deref(),
+        s.qdisc.as_deref(),
+        s.driver_frames,
+    )?;
+    // In Linux 6.12 every node has the limits.
+    if node.variant == Variant::Linux612 && !node.scheme.has_qdisc() {
+        node.latency.aql = wifi_latency::read(t)?.aql;
+    }
     // Plus zero: -0 is 0.
     let error = s.error.unwrap_or(0.0) + 0.0;
     Ok(StationSpec {
@@ -320,14 +347,7 @@ fn station(i: usize, s: &StationText, t: &WifiText) -> Result<StationSpec, Scena
         weight: s.weight.unwrap_or(sojourn_wifi::DEFAULT_WEIGHT),
         group: s.group.clone(),
         min_rate: policies::min_rate(&who, s.min_rate.as_deref())?,
-        node: node(
-            &who,
-            t,
-            &NodeSpec::STATION,
-            s.scheme.as_deref(),
-            s.qdisc.as_deref(),
-            s.driver_frames,
-        )?,
+        node,
     })
 }
 

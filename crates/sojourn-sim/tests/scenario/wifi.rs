@@ -139,6 +139,18 @@ fn what_all_nodes_share_is_checked() {
             "wifi.airtime_quantum is 0s, but must be 1us to 1s",
         ),
         (
+            wifi(json!({"variant": "linux"})),
+            "wifi.variant is \"linux\", but must be \"paper\" or \"linux-6.12\"",
+        ),
+        (
+            wifi(json!({"variant": "linux-6.12", "airtime_quantum": "300us"})),
+            "wifi.airtime_quantum is 300us, but must be left out with the variant \"linux-6.12\", where a turn is the weight in microseconds",
+        ),
+        (
+            wifi(json!({"variant": "linux-6.12", "scheduler": "credit"})),
+            "wifi.variant is \"linux-6.12\", but must be \"paper\" where groups, a scheduler or another policy are set, which Linux does not have",
+        ),
+        (
             wifi(json!({"airtime_tx": 1})),
             "wifi.airtime_tx is 1, but must be true or false",
         ),
@@ -312,6 +324,16 @@ fn every_key_of_a_cell_survives_the_round_trip() {
         (&json!("b"), &json!(34))
     );
     assert_eq!(canonical(&once), once);
+}
+
+#[test]
+fn the_variant_of_linux_is_kept_and_has_no_quantum() {
+    let once = canonical(&wifi(json!({"variant": "linux-6.12", "aql": "5ms"})));
+    assert_eq!(once["wifi"]["variant"], "linux-6.12");
+    assert!(once["wifi"].get("airtime_quantum").is_none());
+    assert_eq!(canonical(&once), once);
+    let paper = canonical(&wifi(json!({"variant": "paper"})));
+    assert!(paper["wifi"].get("variant").is_none(), "as before there were variants");
 }
 
 #[test]

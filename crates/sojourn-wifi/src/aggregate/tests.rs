@@ -14,7 +14,7 @@ fn full(limits: &AggregateLimits, most: usize, size: u64, o: &mut Originator<Tes
     let mut id = 0;
     let next = || {
         id += 1;
-        Some(Queued::new(TestPacket::new(id, size, 0), ms(1)))
+        Some((Queued::new(TestPacket::new(id, size, 0), ms(1)), Duration::ZERO))
     };
     build((NodeId(1), tid(0)), limits, most, o, next, ms(5), Vec::new()).unwrap()
 }
@@ -72,7 +72,7 @@ fn a_packet_that_does_not_fit_is_the_first_of_the_next_aggregate() {
     let mut next = || {
         sizes
             .next()
-            .map(|(id, size)| Queued::new(TestPacket::new(id as u64, size, 0), ms(1)))
+            .map(|(id, size)| (Queued::new(TestPacket::new(id as u64, size, 0), ms(1)), Duration::ZERO))
     };
     let mut ids = Vec::new();
     for _ in 0..2 {

@@ -20,7 +20,7 @@ fn room_is_what_the_check_of_mac80211_says() {
         (12, 0, false),
         (13, 30, false),
     ] {
-        let mut pending = Pending::new(Some(AqlSpec::LINUX), 2);
+        let mut pending = Pending::new(Some(AqlSpec::LINUX), Variant::Paper, 2);
         pending.add(0, BE, ms(own));
         pending.add(0, VO, ms(others / 2));
         pending.add(1, BE, ms(others - others / 2));
@@ -30,7 +30,7 @@ fn room_is_what_the_check_of_mac80211_says() {
 
 #[test]
 fn completed_airtime_is_room_again() {
-    let mut pending = Pending::new(Some(AqlSpec::LINUX), 1);
+    let mut pending = Pending::new(Some(AqlSpec::LINUX), Variant::Paper, 1);
     assert_eq!(pending.add(0, BE, ms(3)), ms(3));
     assert_eq!(pending.add(0, BE, ms(9)), ms(12));
     assert!(!pending.has_room(0, BE));
@@ -42,7 +42,7 @@ fn completed_airtime_is_room_again() {
 
 #[test]
 fn without_limits_there_is_always_room() {
-    let mut pending = Pending::new(None, 1);
+    let mut pending = Pending::new(None, Variant::Paper, 1);
     pending.add(0, BE, ms(10_000));
     assert_eq!((pending.has_room(0, BE), pending.limits()), (true, false));
 }

@@ -473,6 +473,7 @@ proptest! {
         retries in 1u8..12,
         limit in 1u32..200,
         simple in any::<bool>(),
+        linux in any::<bool>(),
         standard in any::<bool>(),
         script in prop::collection::vec((0u16..4, any::<bool>(), 0u8..8, 60u64..1515, 0u64..3_000), 1..400),
     ) {
@@ -487,6 +488,9 @@ proptest! {
         for node in spec.stations.iter_mut().map(|station| &mut station.node).chain([&mut spec.access_point]) {
             node.retries = retries;
             node.limit = limit;
+            if linux {
+                node.variant = crate::Variant::Linux612;
+            }
         }
         for station in &mut spec.stations {
             station.node.scheme = schemes.1;

@@ -438,6 +438,7 @@ proptest! {
         latency in any_latency(),
         hardware_queue in 2u32..10,
         round_robin in any::<bool>(),
+        linux in any::<bool>(),
         error in 0.0..0.5,
         arrivals in prop::collection::vec((0u16..3, any::<bool>(), 0u8..8, 0u64..3_000), 1..200),
     ) {
@@ -450,6 +451,9 @@ proptest! {
         spec.access_point.hardware_queue = hardware_queue;
         if round_robin {
             spec.access_point.scheme = Scheme::FqMac;
+        }
+        if linux {
+            spec.access_point.variant = crate::Variant::Linux612;
         }
         let mut cell = Cell::new(&spec, 3).unwrap();
         let mut sink = Count::default();

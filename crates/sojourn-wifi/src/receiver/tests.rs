@@ -13,6 +13,7 @@ fn frame(sequence: u16) -> Frame<u16> {
         dequeued: Time::ZERO,
         sequence,
         transmissions: 1,
+        pending: sojourn_units::Duration::ZERO,
     }
 }
 

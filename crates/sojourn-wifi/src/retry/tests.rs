@@ -15,6 +15,7 @@ fn frame(sequence: u16) -> Frame<TestPacket> {
         dequeued: ms(0),
         sequence,
         transmissions: 1,
+        pending: Duration::ZERO,
     }
 }
 

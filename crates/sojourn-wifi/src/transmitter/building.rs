@@ -56,6 +56,11 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
         self.sender.has_room(station, category)
     }
 
+    fn may_schedule(&self, category: AccessCategory, listed: usize) -> bool {
+        let pending = &self.sender.pending;
+        pending.may_schedule(category, listed) || self.sender.hardware[category.index()].is_empty()
+    }
+
     #[inline]
     fn queue_is_empty(&self, station: u16, category: AccessCategory) -> bool {
         let empty = !tids(station, category).any(|of| self.sender.has_packets(of));
@@ -98,16 +103,25 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
             AccessCategory::Voice => 1,
             _ => spec.aggregate_frames as usize,
         };
+        let rate = peer.limits.rate;
         let mut riders = match spec.policies.vo_in_aggregate {
             Some(most_riders) if category != AccessCategory::Voice && peer.limits.aggregates() => {
                 Some(Riders::board(most_riders, from, originators))
             }
             _ => None,
         };
-        let next_packet = || match (&mut *source, &mut riders) {
-            (Source::Driver(driver), _) => driver.dequeue(from),
-            (Source::Queues(queues), None) => queues.dequeue(from, now, drops),
-            (Source::Queues(queues), Some(riders)) => riders.next(from, queues, now, drops),
+        let next_packet = || {
+            if !pending.counts_aggregates() && !pending.has_room(station, category) {
+                return None;
+            }
+            let queued = match (&mut *source, &mut riders) {
+                (Source::Driver(driver), _) => driver.dequeue(from),
+                (Source::Queues(queues), None) => queues.dequeue(from, now, drops),
+                (Source::Queues(queues), Some(riders)) => riders.next(from, queues, now, drops),
+            }?;
+            let estimate = pending.estimate(rate, queued.size, category);
+            pending.add(station, category, estimate);
+            Some((queued, estimate))
         };
         let limits = match dense {
             Some(dense) if is_dense => dense.limits[usize::from(station)],
@@ -127,7 +141,12 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
         }
         match built {
             Ok(aggregate) => {
-                let pending = pending.add(station, category, aggregate.airtime);
+                let of_aggregate = if pending.counts_aggregates() {
+                    aggregate.airtime
+                } else {
+                    Duration::ZERO
+                };
+                let pending = pending.add(station, category, of_aggregate);
                 peer.latency.built(pending, is_dense);
                 hardware[category.index()].push_back(aggregate);
             }

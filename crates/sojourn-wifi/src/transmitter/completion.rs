@@ -53,7 +53,9 @@ impl<P: WifiPacket> Transmitter<P> {
         let (peer, tid) = (aggregate.peer, aggregate.tid);
         let place = self.places[usize::from(peer.0)].expect("aggregates are built for peers only");
         let peer_tid = PeerTid { peer: place, tid };
-        sender.pending.remove(place, category, aggregate.airtime);
+        if sender.pending.counts_aggregates() {
+            sender.pending.remove(place, category, aggregate.airtime);
+        }
         sender.deferral.ended(category);
         let Peer { stats, latency, .. } = &mut sender.peers[usize::from(place)];
         let originator = &mut sender.originators[peer_tid.index()];
@@ -62,7 +64,7 @@ impl<P: WifiPacket> Transmitter<P> {
         stats.aggregates += 1;
         stats.transmissions += aggregate.frames.len() as u64;
         if sender.spec.airtime_tx {
-            self.scheduler.charge(place, category, airtime);
+            self.scheduler.charge(place, category, airtime, now);
         }
         let mut arrived_bytes = 0;
         let mut completion = Completion {
@@ -77,7 +79,9 @@ impl<P: WifiPacket> Transmitter<P> {
             stats.bytes += frame.size;
             stats.retries += u64::from(frame.transmissions > 0);
             frame.transmissions += 1;
+            let pending = frame.pending;
             if received >> i & 1 == 1 {
+                sender.pending.remove(place, category, pending);
                 originator.acknowledged(frame.sequence);
                 completion.arrived += 1;
                 arrived_bytes += frame.size.get();
@@ -85,6 +89,7 @@ impl<P: WifiPacket> Transmitter<P> {
             } else if frame.transmissions >= sender.spec.retries
                 || sender.retry_age.expires(&frame, peer_tid, now, latency)
             {
+                sender.pending.remove(place, category, pending);
                 originator.give_up(frame.sequence);
                 completion.given_up += 1;
                 let drop = Dropped {
@@ -107,7 +112,9 @@ impl<P: WifiPacket> Transmitter<P> {
             let limits = &sender.peers[usize::from(place)].limits;
             (aggregate.rate, aggregate.airtime) = (limits.rate, limits.single(frame.size));
             aggregate.frames.push(frame);
-            sender.pending.add(place, category, aggregate.airtime);
+            if sender.pending.counts_aggregates() {
+                sender.pending.add(place, category, aggregate.airtime);
+            }
             sender.hardware[category.index()].push_front(aggregate);
         } else {
             sender.spare.push(aggregate.frames);
@@ -115,10 +122,10 @@ impl<P: WifiPacket> Transmitter<P> {
         let scheduler = &mut self.scheduler;
         if let Source::Driver(driver) = &mut sender.source {
             let gone = completion.arrived + completion.given_up;
-            driver.completed(category, gone, now, drops, |peer| scheduler.wake(peer, category));
+            driver.completed(category, gone, now, drops, |peer| scheduler.wake(peer, category, now));
         }
         if completion.retried > 0 {
-            scheduler.wake(place, category);
+            scheduler.wake(place, category, now);
             self.sender.hold_voice(place, category);
         }
         if self.couples_categories() {

@@ -68,7 +68,7 @@ impl<P: WifiPacket> Sender<P> {
                 .collect(),
             hardware: std::array::from_fn(|_| VecDeque::new()),
             spare: Vec::new(),
-            pending: Pending::new(spec.latency.aql, peers.len()),
+            pending: Pending::new(spec.latency.aql, spec.variant, peers.len()),
             deferral: Deferral::new(spec.latency.defer, spec.latency.build_time),
             retry_age: RetryAge::new(&spec.latency, peers.len()),
             dense,
@@ -155,12 +155,20 @@ impl<P: WifiPacket> Sender<P> {
         !tids(peer, category).any(|of| self.can_send(of))
     }
 
-    /// Whether a peer may have more below the queues. With limits one whose window is closed, or that would build a short aggregate
+    /// Whether a peer may have more below the queues. Where frames are counted, what was taken from the queues may always go: a driver that
+    /// waited with it for room would wait for itself. Where aggregates are, one whose window is closed, or that would build a short aggregate
     /// behind another, lets the others go first.
     #[inline]
     pub(super) fn has_room(&self, peer: u16, category: AccessCategory) -> bool {
         if !self.pending.limits() {
             return true;
+        }
+        if !self.pending.counts_aggregates() {
+            let taken = |of: PeerTid| {
+                let originator = &self.originators[of.index()];
+                originator.retries() > 0 || originator.held.is_some()
+            };
+            return self.pending.has_room(peer, category) || tids(peer, category).any(taken);
         }
         let pending = category != AccessCategory::Voice && !self.pending.of(peer, category).is_zero();
         self.pending.has_room(peer, category)
@@ -183,7 +191,9 @@ impl<P: WifiPacket> Sender<P> {
 
     #[inline]
     pub(super) fn any_has_room(&self, category: AccessCategory) -> bool {
-        !self.pending.limits() || (0..self.peers.len() as u16).any(|peer| self.has_room(peer, category))
+        !self.pending.limits()
+            || !self.pending.counts_aggregates()
+            || (0..self.peers.len() as u16).any(|peer| self.has_room(peer, category))
     }
 
     /// Whether the cell is dense in `category` now.

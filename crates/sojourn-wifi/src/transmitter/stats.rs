@@ -81,6 +81,7 @@ impl<P: WifiPacket> Transmitter<P> {
         match &self.scheduler {
             Scheduler::Airtime(scheduler) => Some(scheduler.credit(self.place(peer), category)),
             Scheduler::Policy(policy) => Some(policy.credit(self.place(peer), category)),
+            Scheduler::Mac80211(scheduler) => Some(scheduler.deficit(self.place(peer), category)),
             Scheduler::RoundRobin(_) => None,
         }
     }
@@ -90,7 +91,7 @@ impl<P: WifiPacket> Transmitter<P> {
     pub fn adapted_weight(&self, peer: NodeId) -> Option<u32> {
         match &self.scheduler {
             Scheduler::Policy(policy) => policy.weight(self.place(peer)),
-            Scheduler::RoundRobin(_) | Scheduler::Airtime(_) => None,
+            Scheduler::RoundRobin(_) | Scheduler::Airtime(_) | Scheduler::Mac80211(_) => None,
         }
     }
 

@@ -346,7 +346,7 @@ fn what_is_received_is_charged_by_option() {
             ..NodeSpec::ACCESS_POINT
         };
         let mut b = Bench::new(&spec, &[PeerSpec::new(node(0), rate("ht mcs 7"))]);
-        b.t.on_receive(node(0), BE, Duration::from_micros(100));
+        b.t.on_receive(node(0), BE, Duration::from_micros(100), b.now);
         let after_rx = if charged { 200_000 } else { 300_000 };
         assert_eq!(b.t.credit(node(0), BE), Some(after_rx));
         b.put(0, 0, 1);

@@ -142,7 +142,7 @@ proptest! {
                 Step::Put { station, tid, n } => b.put(station, tid, n),
                 Step::Send { category, lost } => air.send(&mut b, category, lost),
                 Step::Rate { station, text } => b.t.set_rate(node(station), rate(text)),
-                Step::Receive { station, us } => b.t.on_receive(node(station), BE, Duration::from_micros(us)),
+                Step::Receive { station, us } => b.t.on_receive(node(station), BE, Duration::from_micros(us), b.now),
             }
             prop_assert_eq!(b.next_id, b.t.packets() + (b.arrived.len() + b.drops.len()) as u64);
             for category in AccessCategory::ALL {
