@@ -80,7 +80,7 @@ impl<P: WifiPacket> Transmitter<P> {
         let scheduler = &mut self.scheduler;
         match &mut self.sender.source {
             Source::Driver(driver) => {
-                driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category, now))
+                driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category, now));
             }
             Source::Queues(queues) => {
                 queues.enqueue(packet, to, now, drops);
