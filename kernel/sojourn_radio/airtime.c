@@ -72,6 +72,12 @@ u32 sj_rate_bits(struct sj_rate rate)
 	return subcarriers[rate.width] * rate.nss * m[0] * m[1] / m[2];
 }
 
+/* Data bits while data is sent, in kbit/s. */
+u32 sj_rate_kbps(struct sj_rate rate)
+{
+	return sj_rate_bits(rate) * 10000 / (rate.sgi ? 36 : 40);
+}
+
 /*
  * BCC encoders, N_ES, each of which adds 6 tail bits. HT: two above 300 Mbit/s
  * (section 19.5). VHT: one for each 2160 bits begun, and as many more as it

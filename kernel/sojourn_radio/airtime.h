@@ -48,6 +48,7 @@ struct sj_rate {
 
 bool sj_rate_valid(struct sj_rate rate);
 u32 sj_rate_bits(struct sj_rate rate);
+u32 sj_rate_kbps(struct sj_rate rate);
 u32 sj_rate_encoders(struct sj_rate rate);
 u32 sj_sifs_ns(enum sj_band band);
 u32 sj_eifs_less_difs_ns(enum sj_band band);

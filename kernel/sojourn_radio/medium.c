@@ -71,6 +71,9 @@ static u64 draw_losses(struct sj_radio *radio, struct sj_burst *burst)
 	if (burst->to == SJ_NOBODY || !hears(sj.radios[burst->to], radio))
 		return 0;
 	link = sj_link(radio->number, burst->to);
+	/* A rate above that of the link, which minstrel may try, carries nothing. */
+	if (!burst->basic && sj_rate_kbps(burst->rate) > sj_rate_kbps(link->rate))
+		return 0;
 	for (i = 0; i < burst->count; i++)
 		if (burst->basic || !link->error || sj_rng_draw(&link->rng) >= link->error)
 			received |= BIT_ULL(i);

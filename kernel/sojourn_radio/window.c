@@ -9,9 +9,10 @@
  */
 #include "radio.h"
 
+/* How far one number is ahead of another; they are taken modulo 4096. */
 static u16 ahead(u16 sequence, u16 start)
 {
-	return (sequence - start) % SJ_SEQUENCES;
+	return (u16)(sequence - start) % SJ_SEQUENCES;
 }
 
 /* The driver's part of @txq, set up when it is first asked for. */
