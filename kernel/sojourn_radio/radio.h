@@ -157,7 +157,6 @@ struct sj_edca {
  * @pulled: bursts in @queue that came from TXQs
  * @round: FIFO mode: TXQs that have something to send
  * @frames: FIFO mode: frames in the driver
- * @stopped: FIFO mode with back pressure: the device's queue is stopped
  */
 struct sj_edcaf {
 	struct sj_radio *radio;
@@ -172,7 +171,6 @@ struct sj_edcaf {
 	unsigned int pulled;
 	struct list_head round;
 	unsigned int frames;
-	bool stopped;
 };
 
 /**
@@ -187,6 +185,7 @@ struct sj_edcaf {
  * @beacon_due: when the next one is due
  * @backoff: draws backoffs
  * @edcafs: by access category
+ * @stopped: FIFO mode with back pressure: the device's queue is stopped
  * @status: frames that are done with, their tx_info being a status
  * @arrived: frames for it, with an rx_status
  */
@@ -200,6 +199,7 @@ struct sj_radio {
 	u64 beacon_ns, beacon_due;
 	struct sj_rng backoff;
 	struct sj_edcaf edcafs[IEEE80211_NUM_ACS];
+	bool stopped;
 	struct sk_buff_head status, arrived;
 	struct ieee80211_channel channels_5ghz[8], channels_2ghz[3];
 	struct ieee80211_rate bitrates[8];

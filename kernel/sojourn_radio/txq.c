@@ -81,11 +81,26 @@ void sj_fill(struct sj_edcaf *edcaf)
 			break;
 }
 
-static struct netdev_queue *device_queue(struct sj_edcaf *edcaf)
+/*
+ * FIFO mode with back pressure: the device's queue is stopped while the FIFO
+ * of any access category is full; mac80211 gives a device only one.
+ */
+static void set_pressure(struct sj_radio *radio)
 {
-	struct wireless_dev *wdev = ieee80211_vif_to_wdev(edcaf->radio->vif);
+	bool full = false;
+	int ac;
 
-	return netdev_get_tx_queue(wdev->netdev, edcaf->ac);
+	if (!sj_backpressure || !radio->vif)
+		return;
+	for (ac = 0; ac < IEEE80211_NUM_ACS; ac++)
+		full |= radio->edcafs[ac].frames >= sj_fifo;
+	if (full == radio->stopped)
+		return;
+	radio->stopped = full;
+	if (full)
+		netif_stop_queue(ieee80211_vif_to_wdev(radio->vif)->netdev);
+	else
+		netif_wake_queue(ieee80211_vif_to_wdev(radio->vif)->netdev);
 }
 
 /* FIFO mode: a frame has left the driver. */
@@ -94,11 +109,7 @@ void sj_frame_left(struct sj_edcaf *edcaf)
 	if (!sj_fifo)
 		return;
 	edcaf->frames--;
-	if (edcaf->stopped && edcaf->frames < sj_fifo) {
-		edcaf->stopped = false;
-		if (edcaf->radio->vif)
-			netif_tx_wake_queue(device_queue(edcaf));
-	}
+	set_pressure(edcaf->radio);
 }
 
 /* FIFO mode: all that mac80211 has comes into the driver at once. */
@@ -119,10 +130,7 @@ static void drain(struct sj_edcaf *edcaf, struct ieee80211_txq *txq)
 		edcaf->frames++;
 		__skb_queue_tail(&queue->fifo, skb);
 	}
-	if (sj_backpressure && edcaf->frames >= sj_fifo && !edcaf->stopped) {
-		edcaf->stopped = true;
-		netif_tx_stop_queue(device_queue(edcaf));
-	}
+	set_pressure(radio);
 	join_round(radio, txq);
 }
 
