@@ -23,12 +23,17 @@ static bool is_basic(const struct sk_buff *skb)
 }
 
 /* Once for each frame, before anything of tx_info's control part is written. */
-static void begin_frame(struct sk_buff *skb, u64 now)
+static void begin_frame(struct sj_radio *radio, struct sk_buff *skb, u64 now)
 {
-	const struct ieee80211_hdr *hdr = (const void *)skb->data;
+	struct ieee80211_hdr *hdr = (void *)skb->data;
 	bool basic = is_basic(skb);
 	struct sj_frame *frame = sj_frame(skb);
 
+	if (IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_ASSIGN_SEQ) {
+		radio->sequence = (radio->sequence + 1) % SJ_SEQUENCES;
+		hdr->seq_ctrl &= cpu_to_le16(IEEE80211_SCTL_FRAG);
+		hdr->seq_ctrl |= cpu_to_le16(IEEE80211_SN_TO_SEQ(radio->sequence));
+	}
 	frame->pulled_ns = now;
 	frame->sequence = IEEE80211_SEQ_TO_SN(le16_to_cpu(hdr->seq_ctrl));
 	frame->sent = 0;
@@ -141,7 +146,7 @@ void sj_burst_single(struct sj_radio *radio, struct sk_buff *skb, u64 now)
 		ieee80211_free_txskb(radio->hw, skb);
 		return;
 	}
-	begin_frame(skb, now);
+	begin_frame(radio, skb, now);
 	/* It has no window to be sent again in. */
 	sj_frame(skb)->ampdu = false;
 	burst->group = is_multicast_ether_addr(hdr->addr1);
@@ -172,7 +177,7 @@ static struct sk_buff *next_frame(struct sj_radio *radio, struct ieee80211_txq *
 	if (!skb) {
 		skb = sj_pull(radio, txq);
 		if (skb)
-			begin_frame(skb, now);
+			begin_frame(radio, skb, now);
 	}
 	return skb;
 }

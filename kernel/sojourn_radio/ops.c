@@ -13,8 +13,6 @@ static struct sj_radio *radio_of(struct ieee80211_hw *hw)
 static void sj_tx(struct ieee80211_hw *hw, struct ieee80211_tx_control *control,
 		  struct sk_buff *skb)
 {
-	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
-	struct ieee80211_hdr *hdr = (void *)skb->data;
 	struct sj_radio *radio = radio_of(hw);
 	struct sj_edcaf *edcaf = &radio->edcafs[skb_get_queue_mapping(skb) & 3];
 
@@ -22,11 +20,6 @@ static void sj_tx(struct ieee80211_hw *hw, struct ieee80211_tx_control *control,
 	if (!radio->started || !radio->channel || skb->len < 10) {
 		ieee80211_free_txskb(hw, skb);
 		goto out;
-	}
-	if (info->flags & IEEE80211_TX_CTL_ASSIGN_SEQ) {
-		radio->sequence = (radio->sequence + 1) % SJ_SEQUENCES;
-		hdr->seq_ctrl &= cpu_to_le16(IEEE80211_SCTL_FRAG);
-		hdr->seq_ctrl |= cpu_to_le16(IEEE80211_SN_TO_SEQ(radio->sequence));
 	}
 	sj_burst_single(radio, skb, ktime_get_ns());
 	sj_contend(edcaf);

@@ -66,7 +66,7 @@ struct sj_link {
  * @retries: frames to be sent again, by sequence number
  * @held: a frame that was pulled and did not fit into the burst
  * @fifo: in FIFO mode: frames that wait
- * @turn: in FIFO mode: place in the round
+ * @turn: place in the round
  * @bursts: in the hardware queue
  */
 struct sj_txq {
@@ -155,7 +155,7 @@ struct sj_edca {
  * @zero_at: reading of @clock at which its counter is zero
  * @queue: bursts; the first is on the air or about to be
  * @pulled: bursts in @queue that came from TXQs
- * @round: FIFO mode: TXQs that have something to send
+ * @round: TXQs of which the driver has something to send
  * @frames: FIFO mode: frames in the driver
  */
 struct sj_edcaf {

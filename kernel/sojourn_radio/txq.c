@@ -10,7 +10,12 @@ static bool has_more(const struct sj_txq *queue)
 	return queue->held || !skb_queue_empty(&queue->retries);
 }
 
-/* FIFO mode: the TXQ takes part in the round. */
+static struct ieee80211_txq *txq_of(struct sj_txq *queue)
+{
+	return container_of((void *)queue, struct ieee80211_txq, drv_priv);
+}
+
+/* A TXQ of which the driver has something takes part in the round. */
 static void join_round(struct sj_radio *radio, struct ieee80211_txq *txq)
 {
 	struct sj_txq *queue = sj_txq(txq);
@@ -32,22 +37,47 @@ struct sk_buff *sj_pull(struct sj_radio *radio, struct ieee80211_txq *txq)
  */
 void sj_txq_again(struct sj_radio *radio, struct ieee80211_txq *txq)
 {
-	if (sj_fifo)
-		join_round(radio, txq);
-	else if (has_more(sj_txq(txq)))
+	join_round(radio, txq);
+	if (!sj_fifo && has_more(sj_txq(txq)))
 		ieee80211_schedule_txq(radio->hw, txq);
+}
+
+/*
+ * AQL counts what the driver holds as pending, and may let nothing more of its
+ * TXQ go. If that is all that is pending of it, nothing will ever end: so it
+ * goes without being asked for, as hardware sends a frame again. The frames of
+ * one such TXQ become a burst; whether there was one.
+ */
+static bool fill_held(struct sj_edcaf *edcaf)
+{
+	struct sj_radio *radio = edcaf->radio;
+	struct sj_txq *queue, *next;
+
+	list_for_each_entry_safe(queue, next, &edcaf->round, turn) {
+		struct ieee80211_txq *txq = txq_of(queue);
+
+		if (!has_more(queue)) {
+			list_del_init(&queue->turn);
+		} else if (!queue->bursts && !ieee80211_txq_airtime_check(radio->hw, txq) &&
+			   sj_burst_build(radio, txq)) {
+			list_move_tail(&queue->turn, &edcaf->round);
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool fill_round(struct sj_edcaf *edcaf)
 {
 	struct sj_radio *radio = edcaf->radio;
 	struct ieee80211_txq *txq;
-	bool built = false;
+	bool built = fill_held(edcaf);
 
 	ieee80211_txq_schedule_start(radio->hw, edcaf->ac);
 	while (edcaf->pulled < sj_hardware_queue &&
 	       (txq = ieee80211_next_txq(radio->hw, edcaf->ac))) {
 		built |= sj_burst_build(radio, txq);
+		join_round(radio, txq);
 		ieee80211_return_txq(radio->hw, txq, has_more(sj_txq(txq)));
 	}
 	ieee80211_txq_schedule_end(radio->hw, edcaf->ac);
@@ -64,7 +94,7 @@ static bool fill_fifo(struct sj_edcaf *edcaf)
 	if (!queue)
 		return false;
 	list_del_init(&queue->turn);
-	txq = container_of((void *)queue, struct ieee80211_txq, drv_priv);
+	txq = txq_of(queue);
 	built = sj_burst_build(edcaf->radio, txq);
 	if (built)
 		join_round(edcaf->radio, txq);
