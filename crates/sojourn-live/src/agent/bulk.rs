@@ -1,4 +1,4 @@
-//! The TCP flows of a plan: senders and receivers, and what the kernel tells of them at the end of each bin.
+//! The TCP flows of a plan (those of UDP are in `flood`): senders and receivers, and what the kernel tells of them at the end of each bin.
 //!
 //! One actor has all flows, so that there is one timer for the bins. A sender is an application that always has data:
 //! it writes as much as the kernel takes, and again when a third of the kernel's buffer is free (which is when `epoll`
@@ -6,6 +6,7 @@
 //! not acknowledge at once what ends with PSH, as it does for an application that reads.)
 
 use super::actor::{Doing, signed};
+use super::mark::mark;
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends, TcpInfo};
 use super::{Actor, AgentError, Host, World};
@@ -19,7 +20,7 @@ use rustix::net::{
 };
 use sojourn_bed::{Direction, FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
 use sojourn_units::{Bytes, Rate};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
@@ -47,8 +48,8 @@ pub(super) struct Bulk {
     interval: i64,
     bins: i64,
     bin: i64,
-    /// Sockets that tell of the TCP sockets of client and server.
-    diagnosis: Option<(Netlink, Netlink)>,
+    /// Sockets that tell of the TCP sockets of each host that sends.
+    diagnosis: BTreeMap<Host, Netlink>,
     zeros: Vec<u8>,
     /// Where nothing is ever written: see [`READ`].
     sink: Vec<u8>,
@@ -99,7 +100,7 @@ impl Bulk {
             interval: signed(plan.interval_ns),
             bins: signed(plan.duration_ns / plan.interval_ns),
             bin: 0,
-            diagnosis: None,
+            diagnosis: BTreeMap::new(),
             zeros: vec![0; WRITE],
             sink: vec![0; READ],
         }
@@ -107,10 +108,7 @@ impl Bulk {
 
     /// Asks the kernel for all senders that have sockets.
     fn look(&mut self, only: Option<usize>) -> Result<(), AgentError> {
-        let Some((client, server)) = &mut self.diagnosis else {
-            return Ok(());
-        };
-        for (host, socket) in [(Host::Client, client), (Host::Server, server)] {
+        for (&host, socket) in &mut self.diagnosis {
             let wanted = |(i, flow): (usize, &Flow)| {
                 let here = flow.sending_host() == host && flow.sender.is_some() && only.is_none_or(|o| o == i);
                 here.then_some((i, flow.ends?))
@@ -200,7 +198,7 @@ impl Flow {
 
     fn sending_host(&self) -> Host {
         match self.plan.direction {
-            Direction::Up => Host::Client,
+            Direction::Up => Host::Client(self.plan.access.station),
             Direction::Down => Host::Server,
         }
     }
@@ -208,7 +206,7 @@ impl Flow {
     fn receiving_host(&self) -> Host {
         match self.plan.direction {
             Direction::Up => Host::Server,
-            Direction::Down => Host::Client,
+            Direction::Down => Host::Client(self.plan.access.station),
         }
     }
 
@@ -216,9 +214,10 @@ impl Flow {
     fn addresses(&self, i: usize, world: &dyn World) -> (Ipv4Addr, SocketAddrV4) {
         let port = ports::FLOWS + i as u16;
         let server = world.server(self.plan.path);
+        let client = world.client(self.plan.access.station);
         match self.plan.direction {
-            Direction::Up => (world.client(), SocketAddrV4::new(server, port)),
-            Direction::Down => (server, SocketAddrV4::new(world.client(), port)),
+            Direction::Up => (client, SocketAddrV4::new(server, port)),
+            Direction::Down => (server, SocketAddrV4::new(client, port)),
         }
     }
 
@@ -230,6 +229,7 @@ impl Flow {
         let control = &self.plan.congestion_control;
         sockopt::set_tcp_congestion(&socket, control)
             .doing(|| format!("cannot use the congestion control {control} for {}", self.plan.name))?;
+        mark(&socket, self.plan.access, &self.plan.name)?;
         Ok(socket)
     }
 
@@ -469,15 +469,20 @@ fn key(i: usize, part: u32) -> u32 {
 
 impl Actor for Bulk {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        if self.flows.is_empty() {
+        if self.flows.iter().all(|flow| flow.plan.udp) {
             return Ok(());
         }
-        let mut open = |host: Host| {
-            world.enter(host)?;
-            Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())
-        };
-        self.diagnosis = Some((open(Host::Client)?, open(Host::Server)?));
+        for host in self.flows.iter().filter(|flow| !flow.plan.udp).map(Flow::sending_host) {
+            if !self.diagnosis.contains_key(&host) {
+                world.enter(host)?;
+                let socket = Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())?;
+                self.diagnosis.insert(host, socket);
+            }
+        }
         for (i, flow) in self.flows.iter_mut().enumerate() {
+            if flow.plan.udp {
+                continue;
+            }
             flow.listen(i, world)?;
             world.set_timer(1 + i as u32, flow.next);
         }
@@ -540,6 +545,9 @@ impl Actor for Bulk {
 
     fn finish(&mut self, measured: &mut Measured) {
         for (flow, place) in self.flows.iter_mut().zip(&mut measured.flows) {
+            if flow.plan.udp {
+                continue;
+            }
             *place = std::mem::take(&mut flow.seen);
         }
     }

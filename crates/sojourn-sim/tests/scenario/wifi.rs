@@ -256,11 +256,11 @@ fn the_linux_back_end_has_neither_cells_nor_udp_flows() {
     };
     assert_eq!(
         refused(&wifi(json!({}))),
-        "wifi is given, but the linux back end has wires only: use the sim back end"
+        "wifi is given, but the live back end has wires only: use sim or linux"
     );
     assert_eq!(
         refused(&flow(json!({"protocol": "udp", "rate": "1mbit"}))),
-        "flows[0].protocol is \"udp\", but the linux back end has no such flows: use the sim back end"
+        "flows[0].protocol is \"udp\", but the live back end has no such flows: use sim or linux"
     );
 }
 
