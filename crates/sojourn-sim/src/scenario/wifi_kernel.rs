@@ -31,14 +31,14 @@ pub(super) fn check(cell: &CellSpec) -> Result<(), ScenarioError> {
         return fail(
             "wifi.band",
             "\"2.4ghz\"",
-            "\"5ghz\" on the linux back end, whose radios have no other",
+            "\"5ghz\" on the linux back end, whose cells are there",
         );
     }
     if cell.rate_control != RateControl::Fixed {
         return fail(
             "wifi.rate_control",
             "\"simple\"",
-            "\"fixed\" on the linux back end: rate control is the kernel's own",
+            "\"fixed\" on the linux back end: simple is the simulator's own",
         );
     }
     discipline("wifi", &cell.access_point)?;

@@ -248,9 +248,9 @@ fn udp_flows_are_checked() {
 }
 
 #[test]
-fn the_linux_back_end_has_neither_cells_nor_udp_flows() {
+fn the_live_back_end_has_neither_cells_nor_udp_flows() {
     let refused = |scenario: &Value| {
-        Scenario::for_backend(&scenario.to_string(), Backend::Linux)
+        Scenario::for_backend(&scenario.to_string(), Backend::Live)
             .expect_err("refused")
             .to_string()
     };

@@ -59,7 +59,6 @@ def configuration(cell: dict[str, Any], device: str) -> str:
         "wmm_enabled=1",
         "ieee80211n=1",
         f"ht_capab={ht}",
-        "noscan=1",
         f"ap_max_inactivity={_A_DAY_S}",
         "skip_inactivity_poll=1",
         "disassoc_low_ack=0",

@@ -27,7 +27,7 @@ _NET = "10.0.1"
 _FIRST_STATION = 11
 _CATEGORIES = 4
 _ONE_AT_A_TIME = 1
-_MQ, _CHILD = 1, 0x10
+_DISCIPLINE = 0x10
 #: A limit of pending airtime that never matters, microseconds: stations have none in a scenario.
 _NO_LIMIT_US = 10_000_000
 #: What mac80211 tells of each station.
@@ -113,6 +113,8 @@ def add(steps: Steps, cell: dict[str, Any], namespaces: tuple[str, ...], mtu: in
         device = f"wlan{number}"
         request = messages.link_up(index=0, mtu=mtu, gso_max_segs=_ONE_AT_A_TIME)
         steps.send(host, f"set {device} up", request, device=device)
+        off = messages.features_off(name=device, features=messages.OFFLOADS)
+        steps.ethtool(host, f"turn the offloads of {device} off", off)
         if number > 0:
             steps.nl80211(host, f"let {device} never sleep", nl80211.power_save_off(), device=device)
             join = nl80211.connect(ssid=access_point.SSID, mhz=access_point.CHANNEL_MHZ)
@@ -164,7 +166,7 @@ def _queues(steps: Steps, cell: dict[str, Any]) -> None:
 
 
 def _discipline(steps: Steps, cell: dict[str, Any], hosts: list[str]) -> None:
-    """Put a discipline on each of a device's four queues, one for each access category, where the scheme has one."""
+    """Put the discipline of a scheme that has one on the devices: mac80211's have one queue for all categories."""
     for number, host in enumerate(hosts):
         discipline = cell["access_point" if number == 0 else "station"]["qdisc"]
         if discipline is None:
@@ -173,18 +175,10 @@ def _discipline(steps: Steps, cell: dict[str, Any], hosts: list[str]) -> None:
         length = queue_length(discipline)
         if length is not None:
             steps.send(host, f"set the queue of {device}", messages.queue_length(0, length), device=device)
-        request = messages.qdisc(index=0, parent=messages.ROOT, number=messages.handle(_MQ), kind="mq", options=None)
-        steps.send(host, f"add mq to {device}", request, device=device)
         kind, options = encoded(discipline)
-        for category in range(_CATEGORIES):
-            request = messages.qdisc(
-                index=0,
-                parent=messages.handle(_MQ, category + 1),
-                number=messages.handle(_CHILD + category),
-                kind=kind,
-                options=options,
-            )
-            steps.send(host, f"add {kind} to queue {category} of {device}", request, device=device)
+        number_of = messages.handle(_DISCIPLINE)
+        request = messages.qdisc(index=0, parent=messages.ROOT, number=number_of, kind=kind, options=options)
+        steps.send(host, f"add {kind} to {device}", request, device=device)
 
 
 def _addresses(steps: Steps, hosts: list[str]) -> None:

@@ -31,6 +31,16 @@ NAMESPACE_DESCRIPTOR = 100
 IFF_UP = 1
 ROOT = 0xFFFFFFFF
 
+#: What is longer than a frame is cut before it reaches a queue: these would do it behind one.
+OFFLOADS = (
+    "tx-tcp-segmentation",
+    "tx-tcp-ecn-segmentation",
+    "tx-tcp-mangleid-segmentation",
+    "tx-tcp6-segmentation",
+    "tx-generic-segmentation",
+    "rx-gro",
+)
+
 _PERMANENT = 0x80
 _PROTO_STATIC = 4
 _SCOPE_UNIVERSE = 0

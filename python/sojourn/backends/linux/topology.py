@@ -24,16 +24,6 @@ NAMESPACES = ("client", "r1", "delay", "r2", "server")
 #: Classes of a prio discipline, and so paths of different length.
 MOST_PATHS = 16
 
-#: What is longer than a frame is cut before it reaches a queue: these would do it behind one.
-OFFLOADS = (
-    "tx-tcp-segmentation",
-    "tx-tcp-ecn-segmentation",
-    "tx-tcp-mangleid-segmentation",
-    "tx-tcp6-segmentation",
-    "tx-generic-segmentation",
-    "rx-gro",
-)
-
 _CLIENT = "10.0.1.1"
 _SERVER_NET = "10.0.4"
 _FIRST_SERVER = 11
@@ -219,7 +209,7 @@ def _links(steps: Steps, network: Network) -> None:
             steps.ethtool(
                 device.host,
                 f"turn the offloads of {device.name} off",
-                messages.features_off(name=device.name, features=OFFLOADS),
+                messages.features_off(name=device.name, features=messages.OFFLOADS),
             )
             steps.send(
                 device.host,
