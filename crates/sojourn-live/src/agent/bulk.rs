@@ -41,6 +41,13 @@ const SENDER: u32 = 2;
 /// socket's error queue when the last byte of the next write is acknowledged.
 const TELL_ACKNOWLEDGEMENT: u32 = 1 << 4 | 1 << 7 | 1 << 9 | 1 << 11;
 
+/// The receive buffer of a flow in a cell, bytes, once its first segment has come, which has set the window for good.
+///
+/// A whole aggregate arrives before the application reads a segment of it. The kernel acknowledges every other segment only if
+/// unread data does not narrow the window that it would offer (`__tcp_ack_snd_check`); else it waits for the application, and
+/// acknowledges an aggregate once. So there is room beside the window.
+const ROOM: usize = 64 << 20;
+
 /// All TCP flows.
 #[derive(Debug)]
 pub(super) struct Bulk {
@@ -88,6 +95,8 @@ struct Flow {
     /// Whether the receiver has read the end.
     ended: bool,
     delivered: u64,
+    /// Whether the receiver makes room once data has come: see [`ROOM`].
+    makes_room: bool,
     latest: Option<TcpInfo>,
     seen: FlowMeasured,
 }
@@ -96,7 +105,14 @@ impl Bulk {
     /// The flows of a plan.
     pub(super) fn new(plan: &LoadPlan) -> Self {
         Self {
-            flows: plan.flows.iter().cloned().map(Flow::new).collect(),
+            flows: plan
+                .flows
+                .iter()
+                .map(|flow| Flow {
+                    makes_room: plan.wifi.is_some(),
+                    ..Flow::new(flow.clone())
+                })
+                .collect(),
             interval: signed(plan.interval_ns),
             bins: signed(plan.duration_ns / plan.interval_ns),
             bin: 0,
@@ -191,6 +207,7 @@ impl Flow {
             waits_to_write: true,
             ended: false,
             delivered: 0,
+            makes_room: false,
             latest: None,
             seen: FlowMeasured::default(),
         }
@@ -403,6 +420,10 @@ impl Flow {
                 Ok((0, _)) => self.ended = true,
                 Ok((count, _)) => {
                     self.delivered += count as u64;
+                    if std::mem::take(&mut self.makes_room) {
+                        // Without root's rights acknowledgements come as they come.
+                        let _ = sockopt::set_socket_recv_buffer_size_force(receiver, ROOM);
+                    }
                     if count < sink.len() {
                         return;
                     }

@@ -121,7 +121,8 @@ def add(steps: Steps, cell: dict[str, Any], namespaces: tuple[str, ...], mtu: in
             steps.join(host, f"join the access point by {device}", join, device=device)
     _discipline(steps, cell, hosts)
     _addresses(steps, hosts)
-    for station, one in enumerate(cell["stations"]):
+    # A radio that does not announce airtime fairness takes no weights, and needs none.
+    for station, one in enumerate(cell["stations"] if cell["airtime_flags"] else ()):
         request = nl80211.airtime_weight(mac=hardware_address(station + 1), weight=one["weight"])
         steps.nl80211("r1", f"give {one['name']} the airtime weight {one['weight']}", request, device="wlan0")
 

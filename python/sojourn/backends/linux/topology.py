@@ -230,13 +230,19 @@ def _links(steps: Steps, network: Network) -> None:
         steps.send(_S0.host, f"give {_S0.name} the address {ip}", messages.address(index=_S0.index, ip=ip, prefix=32))
 
 
-def _routes(steps: Steps, network: Network) -> None:
+def _metrics(network: Network) -> dict[str, int]:
+    """Return the metrics of the hosts' routes."""
     tcp = network.tcp
     metrics = {"initcwnd": int(tcp["initial_window"])}
     if tcp["min_rto_ns"] != _LINUX_MIN_RTO_NS:
         metrics |= {"lock": _RTO_MIN_LOCKED, "rto_min": max(1, tcp["min_rto_ns"] // _TICKS_PER_MS)}
     if not tcp["delayed_ack"]:
         metrics["quickack"] = 1
+    return metrics
+
+
+def _routes(steps: Steps, network: Network) -> None:
+    metrics = _metrics(network)
     defaults: tuple[tuple[Device, Device, dict[str, int] | None], ...] = (
         (_S0, _R2S, metrics),
         (_R1M, _MR1, None),
@@ -270,7 +276,10 @@ def _hosts(steps: Steps, network: Network) -> None:
             # By default kernels since 5.6 remember all but the slow-start threshold.
             steps.sysctl(host, "net/ipv4/tcp_no_ssthresh_metrics_save", 0)
         # Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
-        steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 131072 {2 * tcp['receive_window_bytes']}")
+        # In a cell the agent makes room beside the window, which therefore is whole from the beginning.
+        largest = 2 * tcp["receive_window_bytes"]
+        usual = 131_072 if network.cell is None else largest
+        steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 {usual} {largest}")
         steps.sysctl(host, "net/ipv4/tcp_wmem", "4096 16384 4194304")
 
 
