@@ -56,6 +56,11 @@ def add(commands: Any) -> None:
         default=1000,
         help="ticks per second, which TCP's timers count: 100, 250, 300 or 1000 (default 1000)",
     )
+    build.add_argument(
+        "--wifi",
+        action="store_true",
+        help="with Linux's Wi-Fi stack and Sojourn's driver for it, from the package linux-source-6.12: for cells",
+    )
     build.add_argument("--force", action="store_true", help="build it though it is in the cache")
     build.set_defaults(handler=_handle_build)
 
@@ -74,7 +79,9 @@ def _handle_build(asked: argparse.Namespace) -> int:
     from sojourn.kernel.verify import CheckError
 
     try:
-        outcome = build(asked.source, jobs=asked.jobs, hz=asked.hz, force=asked.force, describe="kernel")
+        outcome = build(
+            asked.source, jobs=asked.jobs, hz=asked.hz, wifi=asked.wifi, force=asked.force, describe="kernel"
+        )
     except CheckError as error:
         print(f"sojourn: {error}", file=sys.stderr)
         return 1

@@ -6,6 +6,7 @@
 | `source`    | the distribution's package of the kernel's source, and how it is unpacked  |
 | `tools`     | the programs that a build needs                                            |
 | `edits`     | what is changed in the source, and why                                     |
+| `driver`    | our Wi-Fi driver: where its sources are, and how they get into the kernel's |
 | `config`    | what is switched on in the kernel, and why                                 |
 | `make`      | one `make` with a log and a progress bar, which leaves nothing behind      |
 | `build`     | all of these in order                                                      |

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import ParamError, SojournError
-from sojourn.kernel import cache, config, edits, make, source, tools, verify
+from sojourn.kernel import cache, config, driver, edits, make, source, tools, verify
 from sojourn.kernel.cache import Built, Recipe
 
 #: Room that a build needs while it goes on, bytes: Linux 6.12 takes 1.7e9 unpacked, and its objects 0.2e9.
 ROOM_BYTES = 2_500_000_000
 
-#: Files that are compiled: 602 for Linux 6.1, 625 for 6.12.
-_COMPILED = 610
+#: Files that are compiled: 602 for Linux 6.1, 625 for 6.12; with Wi-Fi COUNT.
+_COMPILED, _COMPILED_WIFI = 610, 760
 
 _UNFINISHED = ".build-"
 
@@ -50,6 +50,7 @@ def build(
     *,
     jobs: int | None = None,
     hz: int = config.DEFAULT_HZ,
+    wifi: bool = False,
     force: bool = False,
     describe: str | None = None,
 ) -> Outcome:
@@ -63,6 +64,8 @@ def build(
         Compilers at a time; `None` for one for each core.
     hz
         Ticks per second.
+    wifi
+        With mac80211 and our driver, for cells.
     force
         Build it though it is there.
     describe
@@ -85,14 +88,15 @@ def build(
         message = f"the cache is {str(kernels)!r}, but make takes no path with blanks or colons: set SOJOURN_CACHE"
         raise ParamError(message)
     tools.check_tools()
-    tarball = source.choose(tarball)
+    tarball = source.choose(tarball, series=driver.SERIES if wifi else None)
     recipe = Recipe(
         source_sha256=_digest(tarball),
-        edits=edits.as_text(),
-        config=config.fragment(),
+        edits=edits.as_text(_edits(wifi)),
+        config=config.fragment(_options(wifi)),
         hz=hz,
         compiler=tools.version_line("gcc"),
         linker=tools.version_line("ld"),
+        driver=driver.digest() if wifi else "",
     )
     if not force:
         there = _is_there(kernels, recipe)
@@ -105,6 +109,14 @@ def build(
         message = f"the kernel cannot be built in {kernels}: {error.strerror or error}"
         raise SojournError(message) from error
     return Outcome(built=built, anew=True, wall_s=time.monotonic() - began)
+
+
+def _edits(wifi: bool) -> tuple[edits.Edit, ...]:  # noqa: FBT001 - which of two kernels
+    return (*edits.EDITS, *edits.WIFI_EDITS) if wifi else edits.EDITS
+
+
+def _options(wifi: bool) -> dict[str, str]:  # noqa: FBT001 - which of two kernels
+    return config.wanted(config.WIFI_GROUPS if wifi else config.GROUPS)
 
 
 def _check(jobs: int, hz: int) -> None:
@@ -176,7 +188,11 @@ def _unfinished(kernels: Path) -> Iterator[Path]:
 def _make(tarball: Path, recipe: Recipe, work: Path, kernels: Path, jobs: int, describe: str | None) -> Built:
     words = (lambda step: None) if describe is None else (lambda step: f"{describe}: {step}")
     tree = source.unpack(tarball, work / "source", words("unpack"))
-    edits.apply(tree.folder, recipe.hz)
+    wifi = bool(recipe.driver)
+    if wifi:
+        driver.check_version(tree.version)
+        driver.copy(tree.folder)
+    edits.apply(tree.folder, recipe.hz, _edits(wifi))
     folder = kernels / cache.kernel_name(tree.version, recipe)
     log = work / "log"
     try:
@@ -192,7 +208,7 @@ def _make(tarball: Path, recipe: Recipe, work: Path, kernels: Path, jobs: int, d
         raise SojournError(message) from error
     linux.chmod(0o755)
     (work / "boots").mkdir()
-    verified = verify.verify(linux, work / "boots")
+    verified = verify.verify(linux, work / "boots", wifi=wifi)
     built = Built(
         folder=folder,
         version=tree.version,
@@ -210,16 +226,23 @@ def _make(tarball: Path, recipe: Recipe, work: Path, kernels: Path, jobs: int, d
 
 
 def _compile(tree: Path, work: Path, log: Path, recipe: Recipe, jobs: int, describe: str | None) -> None:
+    wifi = bool(recipe.driver)
+    options = _options(wifi)
     fragment = work / "fragment"
     fragment.write_text(recipe.config)
     environment = {**_environment(work), "KCONFIG_ALLCONFIG": str(fragment)}
     make.run(["make", "ARCH=um", "allnoconfig"], tree, environment, log)
-    config.check(tree / ".config", recipe.hz)
+    config.check(tree / ".config", recipe.hz, options)
     make.run(
-        ["make", "ARCH=um", f"-j{jobs}", "linux"], tree, _environment(work), log, expect=_COMPILED, describe=describe
+        ["make", "ARCH=um", f"-j{jobs}", "linux"],
+        tree,
+        _environment(work),
+        log,
+        expect=_COMPILED_WIFI if wifi else _COMPILED,
+        describe=describe,
     )
     # Once more: make reads the configuration again, and may have changed it.
-    config.check(tree / ".config", recipe.hz)
+    config.check(tree / ".config", recipe.hz, options)
 
 
 def _environment(work: Path) -> dict[str, str]:

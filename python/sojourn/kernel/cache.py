@@ -34,6 +34,8 @@ class Recipe:
         Ticks per second.
     compiler, linker
         First lines of `gcc --version` and `ld --version`.
+    driver
+        Digest of the sources of the Wi-Fi driver; empty for a kernel without it.
     """
 
     source_sha256: str
@@ -42,11 +44,16 @@ class Recipe:
     hz: int
     compiler: str
     linker: str
+    driver: str = ""
 
     @property
     def key(self) -> str:
         """Twelve digits of the hash of all of it."""
-        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        facts = asdict(self)
+        if not self.driver:
+            # The names of kernels from before there was a driver stay as they are.
+            del facts["driver"]
+        text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -83,6 +90,11 @@ class Built:
     def linux(self) -> Path:
         """The kernel itself, an executable file."""
         return self.folder / LINUX
+
+    @property
+    def wifi(self) -> bool:
+        """Whether it has the Wi-Fi driver."""
+        return bool(self.recipe.driver)
 
     @property
     def name(self) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from sojourn.errors import SojournError
 
-#: What `uname -r` says after the version; the number counts changes of the edits and of this list.
+#: What `uname -r` says after the version; the number counts changes of the edits and of these lists.
 LOCAL_VERSION = "-sojourn1"
+WIFI_LOCAL_VERSION = "-sojourn-wifi1"
 
 #: Ticks per second that Linux offers on other machines.
 TICKS = (100, 250, 300, 1000)
@@ -36,9 +37,17 @@ class Group:
     options: tuple[str, ...]
 
 
-GROUPS = (
-    Group("the machine: 64 bits, no debugging, linked to the host's C library", ("64BIT", "EXPERT", "STATIC_LINK=n")),
-    Group("it is read by people and by the name of a run", (f'LOCALVERSION="{LOCAL_VERSION}"', "LOCALVERSION_AUTO=n")),
+def _named(local_version: str) -> Group:
+    options = (f'LOCALVERSION="{local_version}"', "LOCALVERSION_AUTO=n")
+    return Group("it is read by people and by the name of a run", options)
+
+
+_MACHINE = Group(
+    "the machine: 64 bits, no debugging, linked to the host's C library", ("64BIT", "EXPERT", "STATIC_LINK=n")
+)
+
+#: What every kernel has.
+_COMMON = (
     Group("time that stands still while the kernel computes", ("UML_TIME_TRAVEL_SUPPORT",)),
     Group("room for the registers of a processor with AMX, which lie on the kernel's stack", ("KERNEL_STACK_ORDER=4",)),
     Group("speed", ("CC_OPTIMIZE_FOR_PERFORMANCE", "DEBUG_INFO_NONE")),
@@ -81,6 +90,27 @@ GROUPS = (
             *("NET_CLS_ACT", "NET_ACT_MIRRED"),
         ),
     ),
+)
+
+GROUPS = (_MACHINE, _named(LOCAL_VERSION), *_COMMON)
+
+#: Of a kernel with the driver `sojourn_radio`.
+WIFI_GROUPS = (
+    _MACHINE,
+    _named(WIFI_LOCAL_VERSION),
+    *_COMMON,
+    Group("the stack that is judged, with its own rate control", ("MAC80211", "MAC80211_RC_MINSTREL")),
+    Group("what it needs above it", ("WIRELESS", "CFG80211", "WLAN")),
+    Group(
+        "channels without a signed database of what each country allows: the driver brings its own rules",
+        ("CFG80211_CERTIFICATION_ONUS", "CFG80211_REQUIRE_SIGNED_REGDB=n"),
+    ),
+    Group("stations never sleep", ("CFG80211_DEFAULT_PS=n",)),
+    Group(
+        "airtime, queues and aggregates as mac80211 counts them, and the driver's own files",
+        ("DEBUG_FS", "CFG80211_DEBUGFS", "MAC80211_DEBUGFS"),
+    ),
+    Group("radios without hardware on a medium of their own", ("SOJOURN_RADIO",)),
 )
 
 

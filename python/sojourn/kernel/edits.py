@@ -1,7 +1,7 @@
 """What is changed in the kernel's source before it is built: a table, and the one function that applies it.
 
-Three places keep User-Mode Linux from being a measuring instrument. Nothing of the kernel's own text is here beyond
-the words that a pattern looks for.
+Three places keep User-Mode Linux from being a measuring instrument; two more make our Wi-Fi driver part of it.
+Nothing of the kernel's own text is here beyond the words that a pattern looks for.
 """
 
 from __future__ import annotations
@@ -80,6 +80,22 @@ EDITS = (
         pattern=r"^(\s*)return getrandom\(buf, len, flags\);$",
         replacement=r"\1return -1;",
         why="the host's random numbers would make every boot draw others; only `sojourn.seed=` and the boot itself may",
+    ),
+)
+
+#: Beside them, for a kernel with the driver `sojourn_radio`: its folder becomes part of the source.
+WIFI_EDITS = (
+    Edit(
+        file="drivers/net/wireless/Kconfig",
+        pattern=r'^(source "drivers/net/wireless/virtual/Kconfig")$',
+        replacement=r'\1\nsource "drivers/net/wireless/sojourn_radio/Kconfig"',
+        why="the kernel's configuration would not know the driver",
+    ),
+    Edit(
+        file="drivers/net/wireless/Makefile",
+        pattern=r"^(obj-\$\(CONFIG_WLAN\) \+= virtual/)$",
+        replacement=r"\1\nobj-$(CONFIG_SOJOURN_RADIO) += sojourn_radio/",
+        why="the driver would not be compiled",
     ),
 )
 

@@ -21,6 +21,7 @@ VARIABLE = "SOJOURN_UML_KERNEL"
 STOCK = Path("/usr/bin/linux.uml")
 
 INSTALL = "apt-get install linux-source build-essential flex bison bc; sojourn kernel build"
+INSTALL_WIFI = "apt-get install linux-source-6.12 build-essential flex bison bc; sojourn kernel build --wifi"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,8 @@ class Kernel:
         What goes into a run's name: `sha256:...` of the program, or `host:RELEASE VERSION`.
     lacks
         What it does not have, by the names of modules (`sch_fq_pie`); known for `uml` and `host` only.
+    wifi
+        Whether it has our Wi-Fi driver, and can run cells.
     """
 
     kind: Kind
@@ -53,6 +56,7 @@ class Kernel:
     virtual_time: bool
     identity: str
     lacks: tuple[str, ...] = ()
+    wifi: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,18 +78,23 @@ class Candidate:
     why_not: str | None = None
 
 
-def find(wanted: str | None = None) -> Kernel:
+def find(wanted: str | None = None, *, wifi: bool = False) -> Kernel:
     """Return the kernel for a run.
 
     The order: the program that `SOJOURN_UML_KERNEL` names; the newest kernel in the cache; the package
     user-mode-linux; the kernel of this machine. The bytes of a kernel in the cache are hashed at each call (5 ms);
     another program is booted once in a process (0.2 s), because a stock kernel may not run on this processor.
 
+    For a cell only a kernel with our Wi-Fi driver will do, and a run without one never gets such a kernel unless it
+    is named: it is of another version, and would change what is compared.
+
     Parameters
     ----------
     wanted
         A kind (`virtual`, `uml`, `host`), the name of a kernel in the cache, or the path of a program; `None` for
         the first in order.
+    wifi
+        The run has a cell.
 
     Raises
     ------
@@ -95,9 +104,9 @@ def find(wanted: str | None = None) -> Kernel:
         If there is none.
     """
     if wanted is not None and wanted not in get_args(Kind):
-        return _named(wanted)
+        return _with_radios(_named(wanted), f"kernel is {wanted!r}", wifi=wifi)
     reasons = []
-    for candidate in candidates():
+    for candidate in candidates(wifi=wifi):
         if candidate.kernel is not None:
             if wanted in (None, candidate.kernel.kind):
                 return candidate.kernel
@@ -106,24 +115,44 @@ def find(wanted: str | None = None) -> Kernel:
         elif candidate.why_not is not None:
             reasons.append(candidate.why_not)
     kind = "" if wanted is None else f" of the kind {wanted}"
-    message = f"there is no kernel{kind} to run on ({'; '.join(reasons) or 'nothing was found'}): {INSTALL}"
+    what = "a cell on" if wifi else "on"
+    install = INSTALL_WIFI if wifi else INSTALL
+    message = f"there is no kernel{kind} to run {what} ({'; '.join(reasons) or 'nothing was found'}): {install}"
     raise SojournError(message)
 
 
-def candidates() -> Iterator[Candidate]:
-    """Yield all places in the order in which they are looked at, each judged when it is its turn."""
+def _with_radios(kernel: Kernel, which: str, *, wifi: bool) -> Kernel:
+    """Return a kernel that a person named, if it can do what is asked of it."""
+    if wifi and not kernel.wifi:
+        message = f"{which}, but a run with a cell needs one with the Wi-Fi driver: sojourn kernel build --wifi"
+        raise ParamError(message)
+    return kernel
+
+
+def candidates(*, wifi: bool = False) -> Iterator[Candidate]:
+    """Yield all places in the order in which they are looked at, each judged when it is its turn.
+
+    With `wifi` those of a kernel for cells: only one that was built or named can have the driver.
+    """
     named = os.environ.get(VARIABLE)
     if named:
-        yield _judge("environment", partial(_program, Path(named), f"{VARIABLE} is {named!r}, but "))
+        yield _judge("environment", partial(_from_environment, named, wifi=wifi))
     built, broken = cache.built_kernels()
-    for one in built:
+    fitting = [one for one in built if one.wifi == wifi]
+    for one in fitting:
         yield _judge("cache", partial(_built, one))
     for sentence in broken:
         yield Candidate(place="cache", kernel=None, why_not=sentence)
-    if not built and not broken:
+    if not fitting and not broken:
         yield Candidate(place="cache", kernel=None, why_not="none was built")
-    yield _judge("stock", _stock)
-    yield _judge("host", _host)
+    if not wifi:
+        yield _judge("stock", _stock)
+        yield _judge("host", _host)
+
+
+def _from_environment(named: str, *, wifi: bool) -> Kernel:
+    which = f"{VARIABLE} is {named!r}"
+    return _with_radios(_program(Path(named), f"{which}, but "), which, wifi=wifi)
 
 
 def _judge(place: str, look: Callable[[], Kernel]) -> Candidate:
@@ -169,6 +198,7 @@ def _built(one: cache.Built) -> Kernel:
         modules=(),
         virtual_time=True,
         identity=f"sha256:{one.sha256}",
+        wifi=one.wifi,
     )
 
 
@@ -203,6 +233,7 @@ def _uml(path: Path) -> Kernel:
         virtual_time=found.virtual_time,
         identity=f"sha256:{cache.sha256_of(path)}",
         lacks=needed.lacks,
+        wifi=found.wifi,
     )
 
 

@@ -13,7 +13,7 @@ from sojourn.errors import SojournError
 MOST_BYTES = 500_000_000
 
 _BANNER = re.compile(rb"Linux version ([\w.+~-]{1,64}) \([^\0\n]*?\) (#[^\0\n]{1,200})")
-_OPTION, _TRAVELS = b"uml_dir=", b"time-travel-clock"
+_OPTION, _TRAVELS, _RADIOS = b"uml_dir=", b"time-travel-clock", b"sojourn_radio.radios"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +28,15 @@ class Image:
         What `uname -r` and `uname -v` say in it.
     virtual_time
         Whether its time can stand still while it computes.
+    wifi
+        Whether it has our Wi-Fi driver.
     """
 
     path: Path
     release: str
     version: str
     virtual_time: bool
+    wifi: bool
 
 
 def read(path: Path) -> Image:
@@ -69,4 +72,5 @@ def read(path: Path) -> Image:
         release=release.decode("ascii"),
         version=version.decode("ascii", "replace").strip(),
         virtual_time=_TRAVELS in data,
+        wifi=_RADIOS in data,
     )

@@ -59,7 +59,7 @@ def packages(folder: Path = SOURCES) -> tuple[Path, ...]:
     return tuple(path for _, path in named if path.is_file())
 
 
-def choose(asked: Path | None = None, folder: Path = SOURCES) -> Path:
+def choose(asked: Path | None = None, folder: Path = SOURCES, series: str | None = None) -> Path:
     """Return the tarball to build from.
 
     Parameters
@@ -68,6 +68,8 @@ def choose(asked: Path | None = None, folder: Path = SOURCES) -> Path:
         The one that a user named; `None` for the newest package.
     folder
         Where packages are looked for.
+    series
+        Only a package of this version, such as 6.12; `None` for any.
 
     Raises
     ------
@@ -82,10 +84,13 @@ def choose(asked: Path | None = None, folder: Path = SOURCES) -> Path:
             raise ParamError(message)
         return asked
     found = packages(folder)
+    package = "linux-source" if series is None else f"linux-source-{series}"
+    if series is not None:
+        found = tuple(path for path in found if path.name.startswith(f"{package}."))
     if not found:
         message = (
-            f"the kernel's source is missing: there is no {folder}/linux-source-*.tar.xz; "
-            "apt-get install linux-source (or name a tarball with --source FILE)"
+            f"the kernel's source is missing: there is no {folder}/{'linux-source-*' if series is None else package}"
+            f".tar.xz; apt-get install {package} (or name a tarball with --source FILE)"
         )
         raise SojournError(message)
     return found[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.kernel import cache, source, tools
-from sojourn.kernel.find import INSTALL, VARIABLE, Candidate, Kernel, candidates
+from sojourn.kernel.find import INSTALL, INSTALL_WIFI, VARIABLE, Candidate, Kernel, candidates
 
 FORMAT = "sojourn-kernel-status/1"
 
@@ -25,8 +25,8 @@ class Status:
 
     Attributes
     ----------
-    candidates
-        The places that a kernel is looked for, in order.
+    candidates, wifi
+        The places that a kernel is looked for, in order; and those of a kernel for cells.
     cache
         The folder of the kernels that were built.
     sizes
@@ -38,6 +38,7 @@ class Status:
     """
 
     candidates: tuple[Candidate, ...]
+    wifi: tuple[Candidate, ...]
     cache: Path
     sizes: dict[str, int]
     sources: tuple[Path, ...]
@@ -46,24 +47,23 @@ class Status:
     @property
     def chosen(self) -> Kernel | None:
         """The kernel that a run gets if it asks for none in particular."""
-        for one in self.candidates:
-            if one.kernel is not None or one.place == "environment":
-                return one.kernel
-        return None
+        return _first(self.candidates)
+
+    @property
+    def chosen_for_cells(self) -> Kernel | None:
+        """The same for a run with a cell."""
+        return _first(self.wifi)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as one JSON object."""
         return {
             "format": FORMAT,
             "chosen": None if self.chosen is None else _kernel(self.chosen),
-            "candidates": [
-                {
-                    "place": one.place,
-                    "kernel": None if one.kernel is None else _kernel(one.kernel),
-                    "why_not": one.why_not,
-                }
-                for one in self.candidates
-            ],
+            "candidates": [_candidate(one) for one in self.candidates],
+            "wifi": {
+                "chosen": None if self.chosen_for_cells is None else _kernel(self.chosen_for_cells),
+                "candidates": [_candidate(one) for one in self.wifi],
+            },
             "cache": str(self.cache),
             "built": [{"name": name, "size_bytes": size} for name, size in self.sizes.items()],
             "build": {
@@ -78,6 +78,12 @@ class Status:
         for one in self.candidates:
             mark = "->" if one.kernel is not None and one.kernel is self.chosen else "  "
             lines.append(f"{mark} {_PLACES[one.place]}: {_line(one)}")
+        lines += ["", "For cells:"]
+        for one in self.wifi:
+            mark = "->" if one.kernel is not None and one.kernel is self.chosen_for_cells else "  "
+            lines.append(f"{mark} {_PLACES[one.place]}: {_line(one)}")
+        if self.chosen_for_cells is None:
+            lines.append(f"   {INSTALL_WIFI}")
         lines.append("")
         if self.sizes:
             lines.append(f"In {self.cache}:")
@@ -100,11 +106,28 @@ def status() -> Status:
     built, _ = cache.built_kernels()
     return Status(
         candidates=tuple(candidates()),
+        wifi=tuple(candidates(wifi=True)),
         cache=cache.kernels_folder(),
         sizes={one.name: one.size_bytes for one in built},
         sources=source.packages(),
         missing=tools.missing_tools(),
     )
+
+
+def _first(places: tuple[Candidate, ...]) -> Kernel | None:
+    """Return the first kernel; one that was named and cannot be used keeps all others out."""
+    for one in places:
+        if one.kernel is not None or one.place == "environment":
+            return one.kernel
+    return None
+
+
+def _candidate(one: Candidate) -> dict[str, Any]:
+    return {
+        "place": one.place,
+        "kernel": None if one.kernel is None else _kernel(one.kernel),
+        "why_not": one.why_not,
+    }
 
 
 def _line(one: Candidate) -> str:

@@ -1,4 +1,4 @@
-"""What a kernel must keep before any run uses it: it boots, its time is virtual, and its chance is a seed's."""
+"""What a kernel must keep before any run uses it: it boots, its time is virtual, its chance is a seed's."""
 
 from __future__ import annotations
 
@@ -24,6 +24,20 @@ read after rest </proc/uptime
 echo "slept $before $after"
 """
 
+#: Radios that a kernel with the Wi-Fi driver is asked for when it is checked.
+RADIOS = 3
+
+_WIFI_SCRIPT = """\
+mount -t sysfs sysfs /sys
+mount -t debugfs debugfs /sys/kernel/debug
+cd /sys/class/ieee80211
+for phy in *; do read address <$phy/macaddress; echo "radio $phy $address"; done
+cd /sys/kernel/debug/sojourn_radio
+echo '0 * vht 9 2 80 sgi 429496729' >links
+while read link; do echo "link $link"; done <links
+while read line; do echo "stats $line"; done <stats
+"""
+
 
 class CheckError(SojournError):
     """The kernel was built, but does not keep what it must."""
@@ -41,18 +55,21 @@ class Verified:
         The first name that the kernel drew at random, by seed.
     boot_s
         Wall time of one boot and its checks.
+    radios
+        Addresses of the radios, in order; none for a kernel without the Wi-Fi driver.
     """
 
     release: str
     uuids: dict[str, str]
     boot_s: float
+    radios: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it for kernel.json."""
         return asdict(self)
 
 
-def verify(linux: Path, work: Path) -> Verified:
+def verify(linux: Path, work: Path, *, wifi: bool = False) -> Verified:
     """Boot a kernel three times, twice with one seed and once with another, and judge what it says.
 
     A deeper check (which disciplines can be added, which congestion controls there are) belongs to the program that
@@ -64,12 +81,14 @@ def verify(linux: Path, work: Path) -> Verified:
         The kernel.
     work
         An empty folder for what the boots need.
+    wifi
+        It must have the Wi-Fi driver, too.
 
     Raises
     ------
     CheckError
-        If it does not boot, does not sleep in virtual time, or draws random numbers that are not a function of the
-        seed.
+        If it does not boot, does not sleep in virtual time, draws random numbers that are not a function of the
+        seed, or has not the radios that it is asked for.
     """
     began = time.monotonic()
     first = _boot(linux, work / "first", 1)
@@ -82,7 +101,30 @@ def verify(linux: Path, work: Path) -> Verified:
     if first[1] == other[1]:
         message = f"{linux} does not heed its seed: boots with seeds 1 and 2 both gave {first[1]}"
         raise CheckError(message)
-    return Verified(release=first[0], uuids={"1": first[1], "2": other[1]}, boot_s=round(boot_s, 2))
+    radios = _radios(linux, work) if wifi else ()
+    return Verified(release=first[0], uuids={"1": first[1], "2": other[1]}, boot_s=round(boot_s, 2), radios=radios)
+
+
+def _radios(linux: Path, work: Path) -> tuple[str, ...]:
+    """Return the addresses of the radios of a kernel with the Wi-Fi driver, after two boots that said the same."""
+    line = (*boot.arguments(1), f"sojourn_radio.radios={RADIOS}", "sojourn_radio.seed=1")
+    try:
+        first, again = (boot.boot(linux, _WIFI_SCRIPT, work / name, line) for name in ("radios", "radios-again"))
+    except SojournError as error:
+        message = f"the kernel does not boot with radios: {error}"
+        raise CheckError(message) from error
+    if first != again:
+        message = f"{linux} is not deterministic: two boots with {RADIOS} radios said {first} and {again}"
+        raise CheckError(message)
+    radios = tuple(said.split()[2] for said in first if re.fullmatch(r"radio phy\d+ [0-9a-f:]{17}", said))
+    if len(set(radios)) != RADIOS:
+        message = f"{linux} has no Wi-Fi driver: it was asked for {RADIOS} radios, and said {'; '.join(first)!r}"
+        raise CheckError(message)
+    links = [said for said in first if re.fullmatch(r"link 0 \d+ vht 9 2 80 sgi 429496729", said)]
+    if len(links) != RADIOS - 1:
+        message = f"{linux} has another Wi-Fi driver: a link was set, and it said {'; '.join(first)!r}"
+        raise CheckError(message)
+    return radios
 
 
 def _boot(linux: Path, work: Path, seed: int) -> tuple[str, str]:
