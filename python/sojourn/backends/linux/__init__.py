@@ -14,6 +14,7 @@ from sojourn import _native
 from sojourn.backends.linux import cell, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed
+from sojourn.errors import SojournError
 from sojourn.kernel.find import Kernel, find
 
 JOB_FORMAT = "sojourn-job/1"
@@ -37,12 +38,12 @@ class LinuxBackend:
     Attributes
     ----------
     kernel
-        Which, for scenarios with wires only.
+        Which, for scenarios with wires only; `None` where there is only one for cells.
     wifi_kernel
         Which, for those with a cell; `None` where there is none.
     """
 
-    kernel: Kernel
+    kernel: Kernel | None
     wifi_kernel: Kernel | None = None
 
     name = "linux"
@@ -50,14 +51,20 @@ class LinuxBackend:
 
     @classmethod
     def here(cls) -> LinuxBackend:
-        """Return the back end with the best kernel of this machine.
+        """Return the back end with the best kernels of this machine.
 
         Raises
         ------
         SojournError
             If there is none.
         """
-        return cls(find(), wifi.or_none())
+        with_radios = wifi.or_none()
+        try:
+            return cls(find(), with_radios)
+        except SojournError:
+            if with_radios is None:
+                raise
+            return cls(None, with_radios)
 
     @property
     def identity(self) -> str:
@@ -108,7 +115,7 @@ class LinuxBackend:
 
     def _kernel_for(self, network: Network) -> Kernel:
         if network.cell is None:
-            return self.kernel
+            return find() if self.kernel is None else self.kernel
         return wifi.needed() if self.wifi_kernel is None else self.wifi_kernel
 
 

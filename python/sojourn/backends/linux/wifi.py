@@ -16,7 +16,7 @@ def needed() -> Kernel:
     SojournError
         If there is none.
     """
-    return find()
+    return find(wifi=True)
 
 
 def or_none() -> Kernel | None:
