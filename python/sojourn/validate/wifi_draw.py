@@ -17,8 +17,8 @@ One row of `COLUMNS` numbers, uniform in [0, 1), is drawn for each scenario from
 | 9       | congestion control     | u < 0.7: CUBIC, else Reno                                         |
 | 10 - 39 | rate of each station   | one of `sojourn.experiments.wifi.RATES`, uniform                  |
 
-Stations queue as the access point does. A UDP flood has 1.3 times the station's part of the air if all had the same
-time, so that what is lost is lost for want of airtime and the run does not consist of drops. A ping goes to each
+Stations queue as the access point does. A UDP flood has the rate of the physical layer in the station's part of the
+time, which is more than it carries, so that what is lost is lost for want of airtime. A ping goes to each
 station ten times a second.
 """
 
@@ -48,7 +48,8 @@ LIMITS: tuple[dict[str, Any], ...] = (
     {"aql": "5ms", "aql_high": "5ms", "aql_total": "0s"},
 )
 AGGREGATES = (16, 32, 32, 64)
-DURATION, LEAD = "12s", "1s"
+#: Of TCP; a flood is the same from its beginning, and costs many packets.
+DURATION, FLOOD, LEAD = "12s", "4s", "1s"
 PING = "100ms"
 #: What the physical layer says of `sojourn.experiments.wifi.RATES`.
 NOMINAL_MBIT = (
@@ -57,8 +58,8 @@ NOMINAL_MBIT = (
     *(130.0, 260.0, 520.0, 650.0, 866.7),
     24.0,
 )
-#: A flood has so many times its part of the air.
-_MORE = 1.3
+#: A flood has so many times its part of the physical layer's rate.
+_MORE = 1.0
 
 
 def draw(count: int, seed: int) -> tuple[Cell, ...]:
@@ -95,7 +96,7 @@ def _cell(row: list[float], name: str) -> Cell:
     loaded = stations[:-1] if row[5] < 0.3 and number > 1 else stations
     scenario = Scenario(
         experiment=name.replace(" ", "-"),
-        duration=DURATION,
+        duration=FLOOD if load.startswith("udp") else DURATION,
         lead=LEAD,
         up=cells.WIRE,
         down=cells.WIRE,
