@@ -58,7 +58,7 @@ def jobs(scenarios: Sequence[Scenario], *, backend: Backend = SIMULATOR) -> list
 
 def run_id(text: str, *, backend: Backend = SIMULATOR) -> str:
     """Return the name of the run of a canonical scenario by this build on this back end."""
-    parts = (STORED_FORMAT, _native.__version__, _native.__build__, backend.identity, text)
+    parts = (STORED_FORMAT, _native.__version__, _native.__build__, backend.identity_of(text), text)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:_ID_LENGTH]
 
 

@@ -1,7 +1,7 @@
 //! What passes between a scenario and a bed of real network stacks, as plain data.
 //!
 //! A bed is five hosts in a row, `client - r1 - delay - r2 - server`, with the bottleneck of each direction at the egress
-//! of `r1` (up) and `r2` (down). A [`LoadPlan`] says what traffic a bed carries, with everything drawn and decided; a
+//! of `r1` (up) and `r2` (down). With a cell there are several clients, its stations, and `r1` is the access point. A [`LoadPlan`] says what traffic a bed carries, with everything drawn and decided; a
 //! [`Measured`] says what was seen. Neither holds a rule of how packets behave.
 //!
 //! All times are whole nanoseconds from the beginning of the measured window, which is when the flows start; probes begin
@@ -11,16 +11,21 @@ mod load;
 mod measured;
 pub mod ports;
 mod watched;
+mod wifi;
 
 pub use load::{
-    BottleneckPlan, Direction, DownloadPlan, EDGE_LIMIT, FlowPlan, LoadPlan, OptionPlan, ProbeKind, ProbePlan,
-    QdiscPlan, TcpPlan, WebPlan,
+    AccessPlan, BottleneckPlan, Direction, DownloadPlan, EDGE_LIMIT, FlowPlan, LoadPlan, OptionPlan, ProbeKind,
+    ProbePlan, QdiscPlan, TcpPlan, UDP_PAYLOAD, WebPlan,
 };
 pub use measured::{
     DownloadMeasured, Fetch, FileMeasured, FlowMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured,
-    QdiscMeasured, QdiscSample, Sample, WebMeasured, WritesMeasured,
+    QdiscMeasured, QdiscSample, Sample, UdpMeasured, WebMeasured, WritesMeasured,
 };
 pub use watched::{Conversation, Watched, WatchedError};
+pub use wifi::{
+    AqlPlan, CategoryPlan, RadioSample, RadioTotals, WifiLinkPlan, WifiMeasured, WifiPlan, WifiQueuePlan,
+    WifiStationPlan,
+};
 
 /// Format name of [`LoadPlan`].
 pub const LOAD_FORMAT: &str = "sojourn-load/1";

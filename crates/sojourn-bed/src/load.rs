@@ -1,5 +1,6 @@
 //! What traffic a bed carries.
 
+use crate::wifi::WifiPlan;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,6 +53,9 @@ pub struct LoadPlan {
     /// Downloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<DownloadPlan>,
+    /// The cell between the clients and `r1`; `None` for a wire, which has one client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wifi: Option<WifiPlan>,
 }
 
 /// What a queue at the edges holds if nothing is said, packets.
@@ -69,6 +73,35 @@ const fn is_edge_limit(limit: &u32) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
 const fn is_zero(n: &u32) -> bool {
     *n == 0
+}
+
+/// Where the client of a piece of traffic is, and how the packets of both directions are classified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessPlan {
+    /// Index of its station in the cell; 0 without a cell.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub station: u16,
+    /// Differentiated services code point, 0 to 63.
+    #[serde(default, skip_serializing_if = "is_default_forwarding")]
+    pub dscp: u8,
+}
+
+impl AccessPlan {
+    /// The octet of the IPv4 header that bears the code point.
+    #[must_use]
+    pub const fn tos(self) -> u8 {
+        self.dscp << 2
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+const fn is_first(station: &u16) -> bool {
+    *station == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+const fn is_default_forwarding(dscp: &u8) -> bool {
+    *dscp == 0
 }
 
 /// One direction of the bottleneck.
@@ -148,7 +181,10 @@ impl Default for TcpPlan {
     }
 }
 
-/// A TCP flow. Its sender connects.
+/// Payload of a datagram of a UDP flow, bytes.
+pub const UDP_PAYLOAD: u16 = 1472;
+
+/// A flow. The sender of a TCP flow connects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowPlan {
     /// Unique name.
@@ -171,6 +207,12 @@ pub struct FlowPlan {
     /// Between the beginnings of two writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_interval_ns: Option<u64>,
+    /// Datagrams of [`UDP_PAYLOAD`] bytes at `rate_bps` of payload, whatever becomes of them, in place of a connection.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub udp: bool,
+    /// At which client, and with which code point.
+    #[serde(flatten)]
+    pub access: AccessPlan,
 }
 
 /// Files of one size, one after the other, each over a connection of its own. Its sender connects.
@@ -190,6 +232,9 @@ pub struct DownloadPlan {
     pub bytes: u64,
     /// From the end of each file to the start of the next; more than a run can need.
     pub gaps_ns: Vec<u64>,
+    /// At which client, and with which code point.
+    #[serde(flatten)]
+    pub access: AccessPlan,
 }
 
 /// What a probe does.
@@ -243,6 +288,9 @@ pub struct ProbePlan {
     pub path: usize,
     /// When its first packet leaves, mostly before the measured window.
     pub start_ns: i64,
+    /// At which client, and with which code point.
+    #[serde(flatten)]
+    pub access: AccessPlan,
 }
 
 /// A web client: it fetches one page again and again.
@@ -270,4 +318,7 @@ pub struct WebPlan {
     pub header_bytes: u64,
     /// Whether names are looked up.
     pub dns: bool,
+    /// At which client, and with which code point.
+    #[serde(flatten)]
+    pub access: AccessPlan,
 }

@@ -1,5 +1,6 @@
 //! What was seen on a bed.
 
+use crate::wifi::WifiMeasured;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -23,6 +24,9 @@ pub struct Measured {
     pub up: QdiscMeasured,
     /// And down.
     pub down: QdiscMeasured,
+    /// The cell, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wifi: Option<WifiMeasured>,
     /// The counters of `/proc/net/netstat` and `/proc/net/snmp` (Tcp and TcpExt) by namespace, over the measured window.
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
 }
@@ -66,8 +70,22 @@ pub struct FlowMeasured {
     /// The writes of a thin stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<WritesMeasured>,
+    /// The datagrams of a UDP flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub udp: Option<UdpMeasured>,
     /// Why it ended early, if it did.
     pub error: Option<String>,
+}
+
+/// The datagrams of a UDP flow in the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UdpMeasured {
+    /// Sent.
+    pub sent: u64,
+    /// Received.
+    pub received: u64,
+    /// Not received though one that was sent later was.
+    pub lost: u64,
 }
 
 /// The writes of a thin stream in the measured window.

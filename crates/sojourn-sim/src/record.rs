@@ -6,7 +6,7 @@ mod flusher;
 mod make;
 pub(crate) mod pages;
 mod voice;
-mod wifi;
+pub(crate) mod wifi;
 
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
@@ -399,6 +399,10 @@ pub struct KernelRecord {
     pub version: String,
     /// Whether its clock is virtual.
     pub virtual_time: bool,
+    /// Files of mac80211 in debugfs at the end of the measured window, as they stood there, by `down/STATION/FILE` (at the
+    /// access point), `up/STATION/FILE` (at the station) and `FILE`; absent without a cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wifi: Option<BTreeMap<String, String>>,
 }
 
 /// What a run cost.

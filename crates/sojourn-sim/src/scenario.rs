@@ -15,6 +15,7 @@ mod policies;
 mod reading;
 mod text;
 mod wifi;
+mod wifi_kernel;
 mod wifi_latency;
 
 pub use access::Access;
@@ -26,6 +27,7 @@ pub use download::DownloadScenario;
 pub use flusher::FlusherScenario;
 pub use path::Impairment;
 pub use wifi::WifiScenario;
+pub(crate) use wifi_kernel::discipline as wifi_discipline;
 
 use sojourn_qdisc::Discipline;
 use sojourn_tcp::TcpParams;
@@ -369,6 +371,9 @@ impl Scenario {
         }
         let wifi = t.wifi.as_ref().map(WifiScenario::read).transpose()?;
         let cell = wifi.as_ref();
+        if let (Some(wifi), Backend::Linux) = (cell, backend) {
+            wifi_kernel::check(&wifi.cell)?;
+        }
         if cell.is_some() && tcp.mss > WIFI_MSS_MAX {
             let rule = format!("at most {WIFI_MSS_MAX} with wifi, whose MSDUs have 2304 bytes at most");
             return fail("tcp.mss", tcp.mss, rule);

@@ -402,7 +402,9 @@ fn upload(variant: &str) -> Upload {
     let r = record(&scenario);
     assert_eq!(r.flows[0].retransmissions, 0);
     let station = &r.wifi.as_ref().expect("the scenario has a cell").stations[0];
-    let waits = [&station.up, &station.down].map(|way| (way.queue_ms.mean + way.hardware_ms.mean) / 1e3);
+    let mean =
+        |times: &Option<sojourn_sim::record::SojournRecord>| times.as_ref().expect("a simulated way has times").mean;
+    let waits = [&station.up, &station.down].map(|way| (mean(&way.queue_ms) + mean(&way.hardware_ms)) / 1e3);
     Upload {
         held: station.up.packets as f64 / 20.0 * waits[0],
         window: r.flows[0].mean_cwnd_segments,

@@ -25,7 +25,10 @@ class Backend(Protocol):
 
     @property
     def identity(self) -> str:
-        """What its runs are a function of beside the scenario and this code: part of their names."""
+        """What its runs are a function of beside the scenario and this code."""
+
+    def identity_of(self, scenario: str) -> str:
+        """Return the part of it that the run of a canonical scenario is a function of."""
 
     @property
     def shares_a_clock(self) -> bool:
@@ -44,6 +47,10 @@ class Simulator:
     name = "sim"
     identity = "sim"
     shares_a_clock = False
+
+    def identity_of(self, scenario: str) -> str:  # noqa: ARG002
+        """As `Backend.identity_of`."""
+        return self.identity
 
     def run(self, scenario: str) -> str:
         """As `Backend.run`."""

@@ -70,6 +70,10 @@ class LiveBackend:
         kernel = f"{platform.release()} {platform.version()}"
         return f"live {kernel} busy-poll {self.busy_poll_us} agent {agent_identity()}"
 
+    def identity_of(self, scenario: str) -> str:  # noqa: ARG002
+        """As `Backend.identity_of`."""
+        return self.identity
+
     def run(self, scenario: str) -> str:
         """Run a canonical scenario, JSON; return its record, JSON.
 

@@ -28,12 +28,17 @@ discipline and metric the means of both with 95 % intervals, their ratio, and a 
               transient, bulk) or a TOML file, on a grid of links and disciplines
   random      scenarios drawn by a seed: 1 to 200 Mbit/s, 5 to 500 ms, 1 to 32 flows each way, any discipline with
               random parameters, CUBIC or Reno; reports the relative error of each and its quantiles
+  wifi-airtime, wifi-latency, wifi-dense, wifi-aql, wifi-sparse, wifi-anomaly
+              cells on mac80211 (Wi-Fi kernel): drawn by a seed (1 to 30 stations, rates, errors, TCP, UDP, switches),
+              and grids of loads and schemes
+  wifi        all of these, each in a folder of its own in DIR
   all         rrul, one flow (CUBIC, Reno), voip, rtt_fairness, web and random, each in a folder of its own in DIR
 
-The bars: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss within a factor of 1.5, a flow's share within
-10 % of the total, page fetch times within 10 %; for random, the median of the relative errors below 5 % and the 90th
-percentile below 20 %. A cell agrees if its means are within the bar, differs if the interval of the difference lies
-outside it as a whole; else one cannot tell. Exit status 1 if a cell differs.
+The bars of cells: airtime shares within 0.01, goodput within 3 %, median pings within 2 ms or 10 %, 95th percentiles
+within 20 %. Of the others: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss within a factor of 1.5, a
+flow's share within 10 % of the total, page fetch times within 10 %; for random, the median of the relative errors below
+5 % and the 90th percentile below 20 %. A cell agrees if its means are within the bar, differs if the interval of the
+difference lies outside it as a whole; else one cannot tell. Exit status 1 if a cell differs.
 
 With --backend live the simulator is compared with real packets of this machine through our own disciplines, in real
 time; with --backend live --backend linux these are then compared with the kernel, too.
@@ -172,7 +177,7 @@ def _check_plans(plans: Sequence[Sequence[Cell]], real: Sequence[str]) -> None:
 
 def _check(asked: argparse.Namespace) -> None:
     """Raise `ParamError` for what cannot be judged by its option alone."""
-    from sojourn.validate.suite import ALL
+    from sojourn.validate.suite import ALL, WIFI
 
     if asked.workers is not None and asked.workers < 1:
         message = f"workers is {asked.workers}, but must be at least 1"
@@ -183,8 +188,8 @@ def _check(asked: argparse.Namespace) -> None:
     if asked.earlier and asked.document is None:
         message = f"with is {str(asked.earlier[0])!r}, but means nothing without --document FILE"
         raise ParamError(message)
-    if asked.experiment == ALL and asked.out is None:
-        message = f"out is not given, but {ALL} needs a folder for its results: give --out DIR"
+    if asked.experiment in {ALL, WIFI} and asked.out is None:
+        message = f"out is not given, but {asked.experiment} needs a folder for its results: give --out DIR"
         raise ParamError(message)
 
 
@@ -207,7 +212,7 @@ def _wanted(asked: argparse.Namespace) -> tuple[Asked, ...]:
         ),
         real=_real(asked),
     )
-    return suite.whole(one) if asked.experiment == suite.ALL else (one,)
+    return suite.whole(one) if asked.experiment in {suite.ALL, suite.WIFI} else (one,)
 
 
 def _folders(asked: argparse.Namespace, wanted: Sequence[Asked]) -> list[list[ResultFolder | None]]:
@@ -302,11 +307,11 @@ def _document_command(asked: argparse.Namespace) -> str:
     from sojourn.validate import suite
 
     count = [] if asked.count is None else [f"--count {asked.count}"]
-    if asked.experiment != suite.ALL:
+    if asked.experiment not in {suite.ALL, suite.WIFI}:
         words = [_wanted(asked)[0].command]
     else:
         given = {name: getattr(asked, name) for name in ("links", "duration", "repeat", "sim_repeat", "seed")}
-        words = ["sojourn validate all"]
+        words = [f"sojourn validate {asked.experiment}"]
         words += [f"--{name.replace('_', '-')} {value}" for name, value in given.items() if value is not None]
         words += [f"--qdisc {text!r}" for text in asked.qdisc or ()] + count
         words += [f"--backend {name}" for name in asked.backend or ()]

@@ -46,8 +46,7 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
         *(f"{part.name}:\n\n{words.quantiles_table(part)}" for part in drawn),
         "## Rules",
     ]
-    blocks += [words.RULES] if grids else []
-    blocks += [words.RANDOM_RULES] if drawn else []
+    blocks += list(dict.fromkeys(words.rules(part) for part in (*grids, *drawn)))
     for part in (*grids, *drawn):
         blocks += [f"## {part.name}", f"    {part.command}", *words.body(part, level=3)]
     blocks.append("## Not judged")

@@ -88,17 +88,17 @@ def draw(count: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _cell(row: list[float], name: str) -> Cell:
-    down = round(_between(row[0], 1_000, 200_000))
-    up = down if row[2] < _SHARE_SYMMETRIC else round(_between(row[1], 1_000, 200_000))
+    down = round(between(row[0], 1_000, 200_000))
+    up = down if row[2] < _SHARE_SYMMETRIC else round(between(row[1], 1_000, 200_000))
     drawn = _Drawn(
-        rtt_ms=round(_between(row[3], 5, 500), 1),
-        kind=_one_of(row[7], KINDS),
-        limit_bdp=_between(row[8], 0.5, 4),
+        rtt_ms=round(between(row[3], 5, 500), 1),
+        kind=one_of(row[7], KINDS),
+        limit_bdp=between(row[8], 0.5, 4),
         target=row[9],
         interval=row[10],
-        queues=_one_of(row[11], QUEUES),
-        quantum=_one_of(row[12], QUANTA),
-        probability=round(_between(row[13], 0.01, 0.2), 3),
+        queues=one_of(row[11], QUEUES),
+        quantum=one_of(row[12], QUANTA),
+        probability=round(between(row[13], 0.01, 0.2), 3),
         adaptive=row[14] < 0.5,
     )
     counts: dict[Direction, int] = {"up": int(33 ** row[4]), "down": int(33 ** row[5])}
@@ -145,7 +145,7 @@ def _bfifo(drawn: _Drawn, kbit: int) -> str:
 
 def _red(drawn: _Drawn, kbit: int) -> str:
     """Return RED with min at 2 to 30 ms of the rate, max three times and the limit twelve times that; `tc`'s burst."""
-    least = max(round(_between(drawn.target, 2, 30) * kbit / 8), 2 * _FRAME)
+    least = max(round(between(drawn.target, 2, 30) * kbit / 8), 2 * _FRAME)
     burst = math.ceil(5 * least / 3000)
     words = f"red limit {12 * least} min {least} max {3 * least} avpkt 1000 burst {burst} bandwidth {kbit}kbit"
     return f"{words} probability {drawn.probability}{' adaptive' if drawn.adaptive else ''}"
@@ -153,7 +153,7 @@ def _red(drawn: _Drawn, kbit: int) -> str:
 
 def _pie(drawn: _Drawn, kbit: int) -> str:
     """Return PIE with a target of 5 to 50 ms and an update time of 5 to 30 ms."""
-    target, update = round(_between(drawn.target, 5, 50)), round(_between(drawn.interval, 5, 30))
+    target, update = round(between(drawn.target, 5, 50)), round(between(drawn.interval, 5, 30))
     return f"pie limit {_packets(drawn, kbit, least=50)} target {target}ms tupdate {update}ms noecn"
 
 
@@ -174,9 +174,9 @@ def _sfq(drawn: _Drawn, kbit: int) -> str:
 
 def _control_law(drawn: _Drawn, kbit: int) -> str:
     """Return CoDel's interval, 20 to 500 ms, and its target, 5 to 10 % of it but not below the time of a frame."""
-    interval = round(_between(drawn.interval, 20, 500))
+    interval = round(between(drawn.interval, 20, 500))
     frame_ms = math.ceil(8 * _FRAME / kbit)
-    target = max(math.ceil(_between(drawn.target, 0.05, 0.1) * interval), frame_ms)
+    target = max(math.ceil(between(drawn.target, 0.05, 0.1) * interval), frame_ms)
     return f"target {target}ms interval {max(interval, 2 * target)}ms noecn"
 
 
@@ -186,12 +186,13 @@ def _packets(drawn: _Drawn, kbit: int, *, least: int) -> int:
     return max(round(drawn.limit_bdp * bdp), least)
 
 
-def _between(u: float, low: float, high: float) -> float:
+def between(u: float, low: float, high: float) -> float:
     """Return the number between two on a logarithmic scale."""
     return float(low * (high / low) ** u)
 
 
-def _one_of(u: float, values: tuple[Value, ...]) -> Value:
+def one_of(u: float, values: tuple[Value, ...]) -> Value:
+    """Return one of the values, each with the same chance."""
     return values[int(u * len(values))]
 
 

@@ -21,6 +21,7 @@ from sojourn.errors import ParamError
 from sojourn.results import Run, voices_in
 from sojourn.stats import Interval, course, mean_interval, measure_transient
 from sojourn.stats import transient as transients
+from sojourn.validate import wifi_metrics
 from sojourn.validate.bars import Bar, Factor, Side, Within
 from sojourn.validate.loss import lost_share
 
@@ -66,6 +67,8 @@ class Metric:
 
 def metrics_of(record: Record) -> tuple[Metric, ...]:
     """Return the metrics of a scenario, of which this is one record: the judged ones first."""
+    if "wifi" in record:
+        return wifi_metrics.metrics_of(record)
     special = (*(_share(flow["name"]) for flow in _unequal_flows(record)), *(_TRANSIENT if _starts(record) else ()))
     return (*JUDGED, *special, *SHOWN)
 

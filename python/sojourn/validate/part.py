@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn import _native, store
 from sojourn.errors import SojournError
-from sojourn.validate import bars
+from sojourn.validate import bars, wifi_metrics
 from sojourn.validate.errors import Error, Quantile
 from sojourn.validate.execute import KERNEL, LIVE, SIM, TITLES, Both
 from sojourn.validate.judge import Row
@@ -20,7 +20,7 @@ PART_FORMAT = "sojourn-validate/1"
 FILE = "part.json"
 
 #: What the names of metrics that are counted together begin with.
-_KINDS = (("goodput_", "goodput"), ("share_", "flow shares"))
+_KINDS = (("goodput_", "goodput"), ("share_", "flow shares"), *wifi_metrics.KINDS)
 #: From the worst on.
 _ORDER = (bars.DIFFERS, bars.CANNOT_TELL, bars.AGREES)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, find
 from sojourn.results import link_words
-from sojourn.validate import draw, grid
+from sojourn.validate import draw, grid, wifi_sets
 from sojourn.validate.disciplines import asked_for, table_1
 from sojourn.validate.errors import errors_of, quantiles, worst
 from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sojourn.validate.exhibits import Drawn
 
 RANDOM, ALL = "random", "all"
+#: All validations of cells.
+WIFI = "wifi"
 #: The time to settle is measured against the level from 30 to 60 s.
 DURATIONS = {"transient": "60s"}
 DEFAULT_COUNT = 30
@@ -79,6 +81,10 @@ class Asked:
     @property
     def name(self) -> str:
         """What it is called: the experiment, and the congestion control if one was named."""
+        if self.experiment == wifi_sets.DRAWN:
+            return f"{wifi_sets.DRAWN}, seed {DEFAULT_SEED if self.seed is None else self.seed}"
+        if self.experiment in wifi_sets.SETS:
+            return self.experiment
         if self.experiment == RANDOM:
             return f"random, seed {DEFAULT_SEED if self.seed is None else self.seed}"
         return " ".join(filter(None, (find(self.experiment).name, self.options.get("cc"))))
@@ -124,6 +130,8 @@ def whole(asked: Asked) -> tuple[Asked, ...]:
         if value is not None and name != "duration":
             message = f"{name.replace('_', '-')} is {value!r}, but the experiments of {ALL} set it themselves"
             raise ParamError(message)
+    if asked.experiment == WIFI:
+        return tuple(replace(asked, experiment=name, count=_count_of(asked, name)) for name in wifi_sets.SETS)
     grids = tuple(
         Asked(
             experiment=experiment,
@@ -140,6 +148,10 @@ def whole(asked: Asked) -> tuple[Asked, ...]:
     return (*grids, drawn)
 
 
+def _count_of(asked: Asked, name: str) -> int | None:
+    return asked.count if name == wifi_sets.DRAWN else None
+
+
 def cells_of(asked: Asked) -> tuple[Cell, ...]:
     """Return the cells of a grid or the drawn scenarios; all are checked.
 
@@ -154,13 +166,15 @@ def cells_of(asked: Asked) -> tuple[Cell, ...]:
             raise ParamError(message)
     if asked.experiment == RANDOM:
         return _drawn_cells(asked)
+    if asked.experiment in wifi_sets.SETS:
+        return _wifi_cells(asked)
     if asked.count is not None:
         message = (
             f"count is {asked.count}, but only {RANDOM} draws scenarios; {asked.experiment} has links x disciplines"
         )
         raise ParamError(message)
     if asked.experiment not in BUILT_IN and not asked.experiment.endswith(".toml"):
-        known = ", ".join((*BUILT_IN, RANDOM, ALL))
+        known = ", ".join((*BUILT_IN, RANDOM, ALL, *wifi_sets.SETS, WIFI))
         message = f"experiment is {asked.experiment!r}, but must be one of {known} or the path of a TOML file"
         raise ParamError(message)
     given = {name: value for name, value in asked.options.items() if value is not None}
@@ -252,12 +266,31 @@ def _drawn_cells(asked: Asked) -> tuple[Cell, ...]:
     )
 
 
+def _stations(ran: Sequence[Both]) -> str:
+    numbers = [len(both.kernel[0].record["wifi"]["stations"]) for both in ran]
+    return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
+
+
+def _wifi_cells(asked: Asked) -> tuple[Cell, ...]:
+    given = {"links": asked.links, "qdisc": asked.qdiscs, **asked.options, "duration": None}
+    if asked.experiment != wifi_sets.DRAWN:
+        given["count"] = asked.count
+    for name, value in given.items():
+        if value is not None:
+            message = f"{name.replace('_', '-')} is {value!r}, but {asked.experiment} has cells of its own"
+            raise ParamError(message)
+    seed = DEFAULT_SEED if asked.seed is None else asked.seed
+    return wifi_sets.cells_of(asked.experiment, count=asked.count, seed=seed, duration=asked.options.get("duration"))
+
+
 def _facts(asked: Asked, ran: Sequence[Both]) -> dict[str, str]:
     cells = [both.cell for both in ran]
     durations = list(dict.fromkeys(str(both.kernel[0].record["scenario"]["duration"]) for both in ran))
     real = ", ".join(TITLES[name] for name in asked.real)
-    first = 1 if asked.experiment == RANDOM or asked.seed is None else asked.seed
-    if asked.experiment == RANDOM:
+    first = 1 if asked.experiment in {RANDOM, wifi_sets.DRAWN} or asked.seed is None else asked.seed
+    if asked.experiment in wifi_sets.SETS:
+        what = {"cells": str(len(cells)), "stations": _stations(ran)}
+    elif asked.experiment == RANDOM:
         what = {"scenarios": str(len(cells))}
     else:
         what = {

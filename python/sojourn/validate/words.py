@@ -8,7 +8,7 @@ from typing import Any
 
 from sojourn import tables
 from sojourn.results import link_words
-from sojourn.validate import bars
+from sojourn.validate import bars, wifi_words
 from sojourn.validate.execute import KERNEL, SIM, TITLES
 from sojourn.validate.part import Counts, Entry, Part
 
@@ -21,6 +21,11 @@ whichever is larger; goodput of each direction within 2 %; voice loss within a f
 packets resolve; each flow's share within 10 % of the total where round-trip times differ; page fetch time within 10 %.
 Values are the mean over the runs and its 95 % interval (bootstrap; Student's below six runs; of a loss never narrower
 than Poisson's); the interval of a difference is put together from both (MOVER: Zou and Donner 2008)."""
+
+VERDICTS = """\
+A value *agrees* if the means of both are within the bar, *differs* if the 95 % interval of their difference lies
+outside it as a whole, and otherwise one *cannot tell*. "Surely" counts cells with the whole interval within the bar.
+Values are means over the runs."""
 
 RANDOM_RULES = """\
 The relative error is |simulator - kernel| / kernel, of the means over the runs; for latency the divisor is at least
@@ -35,7 +40,7 @@ def report(part: Part, figures: Sequence[str]) -> str:
         f"Made by\n\n    {part.command}",
         tables.markdown(("", ""), list(part.facts.items()), left=2),
         *([] if is_drawn(part) else [counts_table([part])]),
-        RANDOM_RULES if is_drawn(part) else RULES,
+        rules(part),
         *body(part, level=2),
         *not_judged(part, level=2),
     ]
@@ -43,6 +48,13 @@ def report(part: Part, figures: Sequence[str]) -> str:
         blocks.append("## Figures")
         blocks += [f"![{name}](figures/{name}.png)" for name in figures]
     return "\n\n".join(blocks) + "\n"
+
+
+def rules(part: Part) -> str:
+    """Return what a verdict means in a part."""
+    if wifi_words.is_cells(part):
+        return f"{wifi_words.RULES}\n\n{VERDICTS}"
+    return RANDOM_RULES if is_drawn(part) else RULES
 
 
 def is_drawn(part: Part) -> bool:
@@ -68,6 +80,8 @@ def quantiles_table(part: Part) -> str:
 
 def body(part: Part, *, level: int) -> list[str]:
     """Return the judged tables of a part, with headings of a level."""
+    if wifi_words.is_cells(part):
+        return wifi_words.body(part, level)
     return _drawn(part, level) if is_drawn(part) else _grid(part, level)
 
 
@@ -75,7 +89,9 @@ def terminal(part: Part) -> str:
     """Return what the command prints: the judged cells and the counts."""
     blocks = []
     entries = [entry for entry in part.judged if entry["bar_is"] != "below"]
-    if entries:
+    if wifi_words.is_cells(part):
+        blocks.append(wifi_words.table(part, markdown=False))
+    elif entries:
         rows = [[entry["scenario"], entry["title"], *judged_cells(entry)] for entry in entries]
         blocks.append(tables.text(["scenario", "metric", *_judged_heads(entries)], rows, left=2))
     if is_drawn(part):

@@ -2,6 +2,7 @@
 
 use rustix::fd::BorrowedFd;
 use sojourn_bed::Measured;
+use std::borrow::Cow;
 use std::io;
 use std::net::Ipv4Addr;
 use thiserror::Error;
@@ -53,8 +54,8 @@ pub(crate) fn signed(ns: u64) -> i64 {
 /// A host of the bed that has sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Host {
-    /// `client`.
-    Client,
+    /// `client`; with a cell the station of this number, `client2` and so on after the first.
+    Client(u16),
     /// `r1`, whose egress is the bottleneck up.
     R1,
     /// `r2`, whose egress is the bottleneck down.
@@ -66,13 +67,14 @@ pub enum Host {
 impl Host {
     /// The name of its namespace in a job.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
+    pub fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Client(0) => "client",
+            Self::Client(station) => return Cow::Owned(format!("client{}", u32::from(station) + 1)),
             Self::R1 => "r1",
             Self::R2 => "r2",
             Self::Server => "server",
-        }
+        })
     }
 }
 
@@ -85,8 +87,8 @@ pub trait World {
     fn at(&self, seconds: i64, nanoseconds: i64) -> i64;
     /// The end of the measured window.
     fn end(&self) -> i64;
-    /// The address of the client.
-    fn client(&self) -> Ipv4Addr;
+    /// The address of the client at a station of the plan; 0 without a cell.
+    fn client(&self, station: u16) -> Ipv4Addr;
     /// The address of the server on a path of the plan.
     fn server(&self, path: usize) -> Ipv4Addr;
     /// Goes to the namespace of `host`: sockets opened from now on belong to it.

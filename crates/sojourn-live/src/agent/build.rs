@@ -2,17 +2,29 @@
 
 use super::AgentError;
 use super::actor::Doing;
-use super::job::{Action, BedPlan, Step};
+use super::job::{Action, BedPlan, OUTSIDE, Step};
 use super::netlink::{Families, Netlink};
+use super::programs::{self, DEBUGFS, Programs};
 use nix::sched::{CloneFlags, unshare};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
 /// Namespace `i` is open as this descriptor plus `i` while the steps are carried out.
 pub(super) const FIRST_DESCRIPTOR: i32 = 100;
+
+/// Where a message has the number of its device: in `struct ifinfomsg`, `ifaddrmsg`, `ndmsg` and `tcmsg`, and as the first attribute
+/// of a generic one.
+const INDEX_OF_ROUTE: usize = 20;
+const INDEX_OF_GENERIC: usize = 24;
+/// How long an access point may take to come up, and a station to join it, and how often it may try.
+const CARRIER_AFTER: Duration = Duration::from_secs(20);
+const JOINED_AFTER: Duration = Duration::from_secs(5);
+const JOIN_TRIES: u32 = 4;
 
 /// A bed that is built: its namespaces live as long as this.
 #[derive(Debug)]
@@ -20,10 +32,12 @@ pub(super) struct Bed {
     namespaces: Vec<(String, File)>,
     /// Where this thread is.
     inside: Option<usize>,
-    /// The address of the client.
-    pub client: Ipv4Addr,
+    /// The addresses of the clients, by station.
+    pub clients: Vec<Ipv4Addr>,
     /// The addresses of the server, by path.
     pub server: Vec<Ipv4Addr>,
+    /// Devices of radios.
+    pub radios: Vec<String>,
 }
 
 impl Bed {
@@ -35,9 +49,11 @@ impl Bed {
         let mut bed = Self {
             namespaces: Vec::with_capacity(plan.namespaces.len()),
             inside: None,
-            client: plan.client,
+            clients: plan.clients.clone(),
+            radios: Vec::new(),
             server: plan.server.clone(),
         };
+        let outside = plan.radio.as_ref().map(|_| namespace_of_this_thread()).transpose()?;
         let mut numbered: Vec<OwnedFd> = Vec::new();
         for name in &plan.namespaces {
             unshare(CloneFlags::CLONE_NEWNET).doing(|| format!("cannot make the network namespace {name}"))?;
@@ -56,6 +72,11 @@ impl Bed {
             bed.inside = Some(bed.namespaces.len());
             bed.namespaces.push((name.clone(), file));
         }
+        bed.radios = plan.radio.as_ref().map_or_else(Vec::new, |radio| radio.devices.clone());
+        bed.namespaces.extend(outside.map(|file| (OUTSIDE.to_owned(), file)));
+        if plan.radio.is_some() {
+            programs::mount_debugfs()?;
+        }
         let mut sockets = Sockets::default();
         for step in &plan.steps {
             bed.enter(&step.host)?;
@@ -71,14 +92,16 @@ impl Bed {
         Self {
             namespaces,
             inside: None,
-            client,
+            clients: vec![client],
+            radios: Vec::new(),
             server,
         }
     }
 
     /// The names of all hosts.
     pub(super) fn hosts(&self) -> Vec<String> {
-        self.namespaces.iter().map(|(name, _)| name.clone()).collect()
+        let names = self.namespaces.iter().map(|(name, _)| name);
+        names.filter(|name| *name != OUTSIDE).cloned().collect()
     }
 
     /// Goes to the namespace of `host`.
@@ -115,29 +138,51 @@ struct Sockets {
     route: BTreeMap<String, Netlink>,
     generic: BTreeMap<String, Netlink>,
     families: Families,
+    programs: Programs,
 }
 
 impl Sockets {
     /// Carries out a step in the namespace of its host, in which this thread is.
     fn carry_out(&mut self, step: &Step) -> Result<(), AgentError> {
+        let device = step.device.as_deref().map(number_of).transpose()?;
         match &step.action {
             Action::Netlink(message) => {
+                let message = numbered(message, INDEX_OF_ROUTE, device)?;
                 let socket = kept(&mut self.route, &step.host, Netlink::route)?;
-                socket.request(message.clone()).doing(String::new)?;
-            }
-            Action::Genetlink(family, message) => {
-                let socket = kept(&mut self.generic, &step.host, Netlink::generic)?;
-                let id = self.families.id(family, socket)?;
-                let mut message = message.clone();
-                message[4..6].copy_from_slice(&id.to_ne_bytes());
                 socket.request(message).doing(String::new)?;
             }
-            Action::Parameter(path, value) => {
-                if std::process::id() != 1 {
-                    return Err(AgentError::Plan(
-                        "it would change the whole machine, so it is done in a guest only".into(),
-                    ));
+            Action::Genetlink(family, message) => self.generic(&step.host, family, message, device)?,
+            Action::Join(name, message) => {
+                let (host, mut tries) = (&step.host, 0);
+                loop {
+                    self.generic(host, "nl80211", message, device)?;
+                    let route = kept(&mut self.route, host, Netlink::route)?;
+                    match programs::carrier(name, route, JOINED_AFTER) {
+                        Err(e) if tries + 1 == JOIN_TRIES => return Err(e),
+                        Err(_) => tries += 1,
+                        Ok(()) => break,
+                    }
                 }
+            }
+            Action::Carrier(name) => {
+                let route = kept(&mut self.route, &step.host, Netlink::route)?;
+                if let Err(e) = programs::carrier(name, route, CARRIER_AFTER) {
+                    return Err(self.programs.last_words().map_or(e, AgentError::Plan));
+                }
+            }
+            Action::Program(words) => self.programs.start(words)?,
+            Action::File(name, text) => {
+                in_guest()?;
+                let path = format!("/tmp/{name}");
+                std::fs::write(&path, text).doing(|| format!("cannot write {path}"))?;
+            }
+            Action::Debugfs(path, value) => {
+                in_guest()?;
+                let path = format!("{DEBUGFS}/{path}");
+                std::fs::write(&path, value).doing(|| format!("cannot write {value:?} to {path}"))?;
+            }
+            Action::Parameter(path, value) => {
+                in_guest()?;
                 let path = format!("/sys/module/{}", path.replacen('/', "/parameters/", 1));
                 std::fs::write(&path, value).doing(|| format!("cannot write {value:?} to {path}"))?;
             }
@@ -148,6 +193,45 @@ impl Sockets {
         }
         Ok(())
     }
+
+    /// Sends a message of a generic family.
+    fn generic(&mut self, host: &str, family: &str, message: &[u8], device: Option<u32>) -> Result<(), AgentError> {
+        let socket = kept(&mut self.generic, host, Netlink::generic)?;
+        let id = self.families.id(family, socket)?;
+        let mut message = numbered(message, INDEX_OF_GENERIC, device)?;
+        message[4..6].copy_from_slice(&id.to_ne_bytes());
+        socket.request(message).doing(String::new).map(drop)
+    }
+}
+
+/// # Errors
+/// Outside of a guest.
+fn in_guest() -> Result<(), AgentError> {
+    if std::process::id() == 1 {
+        return Ok(());
+    }
+    Err(AgentError::Plan(
+        "it would change the whole machine, so it is done in a guest only".into(),
+    ))
+}
+
+/// The number of a device of the namespace in which this thread is.
+fn number_of(device: &str) -> Result<u32, AgentError> {
+    let any =
+        rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None).doing(|| "cannot open a socket".into())?;
+    name_to_index(any, device).doing(|| format!("cannot find the device {device}"))
+}
+
+/// The message with the number of a device in its place.
+fn numbered(message: &[u8], at: usize, device: Option<u32>) -> Result<Vec<u8>, AgentError> {
+    let mut message = message.to_vec();
+    if let Some(device) = device {
+        let place = message.get_mut(at..at + 4);
+        let place =
+            place.ok_or_else(|| AgentError::Plan("its message is too short for the number of a device".into()))?;
+        place.copy_from_slice(&device.to_ne_bytes());
+    }
+    Ok(message)
 }
 
 /// The socket of a host, opened when it is first asked for.

@@ -1,4 +1,4 @@
-//! The TCP flows of a plan: senders and receivers, and what the kernel tells of them at the end of each bin.
+//! The TCP flows of a plan (those of UDP are in `flood`): senders and receivers, and what the kernel tells of them at the end of each bin.
 //!
 //! One actor has all flows, so that there is one timer for the bins. A sender is an application that always has data:
 //! it writes as much as the kernel takes, and again when a third of the kernel's buffer is free (which is when `epoll`
@@ -6,6 +6,7 @@
 //! not acknowledge at once what ends with PSH, as it does for an application that reads.)
 
 use super::actor::{Doing, signed};
+use super::mark::mark;
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends, TcpInfo};
 use super::{Actor, AgentError, Host, World};
@@ -19,7 +20,7 @@ use rustix::net::{
 };
 use sojourn_bed::{Direction, FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
 use sojourn_units::{Bytes, Rate};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
@@ -40,6 +41,13 @@ const SENDER: u32 = 2;
 /// socket's error queue when the last byte of the next write is acknowledged.
 const TELL_ACKNOWLEDGEMENT: u32 = 1 << 4 | 1 << 7 | 1 << 9 | 1 << 11;
 
+/// The receive buffer of a flow in a cell, bytes, once its first segment has come, which has set the window for good.
+///
+/// A whole aggregate arrives before the application reads a segment of it. The kernel acknowledges every other segment only if
+/// unread data does not narrow the window that it would offer (`__tcp_ack_snd_check`); else it waits for the application, and
+/// acknowledges an aggregate once. So there is room beside the window.
+const ROOM: usize = 64 << 20;
+
 /// All TCP flows.
 #[derive(Debug)]
 pub(super) struct Bulk {
@@ -47,8 +55,8 @@ pub(super) struct Bulk {
     interval: i64,
     bins: i64,
     bin: i64,
-    /// Sockets that tell of the TCP sockets of client and server.
-    diagnosis: Option<(Netlink, Netlink)>,
+    /// Sockets that tell of the TCP sockets of each host that sends.
+    diagnosis: BTreeMap<Host, Netlink>,
     zeros: Vec<u8>,
     /// Where nothing is ever written: see [`READ`].
     sink: Vec<u8>,
@@ -87,6 +95,8 @@ struct Flow {
     /// Whether the receiver has read the end.
     ended: bool,
     delivered: u64,
+    /// Whether the receiver makes room once data has come: see [`ROOM`].
+    makes_room: bool,
     latest: Option<TcpInfo>,
     seen: FlowMeasured,
 }
@@ -95,11 +105,18 @@ impl Bulk {
     /// The flows of a plan.
     pub(super) fn new(plan: &LoadPlan) -> Self {
         Self {
-            flows: plan.flows.iter().cloned().map(Flow::new).collect(),
+            flows: plan
+                .flows
+                .iter()
+                .map(|flow| Flow {
+                    makes_room: plan.wifi.is_some(),
+                    ..Flow::new(flow.clone())
+                })
+                .collect(),
             interval: signed(plan.interval_ns),
             bins: signed(plan.duration_ns / plan.interval_ns),
             bin: 0,
-            diagnosis: None,
+            diagnosis: BTreeMap::new(),
             zeros: vec![0; WRITE],
             sink: vec![0; READ],
         }
@@ -107,10 +124,7 @@ impl Bulk {
 
     /// Asks the kernel for all senders that have sockets.
     fn look(&mut self, only: Option<usize>) -> Result<(), AgentError> {
-        let Some((client, server)) = &mut self.diagnosis else {
-            return Ok(());
-        };
-        for (host, socket) in [(Host::Client, client), (Host::Server, server)] {
+        for (&host, socket) in &mut self.diagnosis {
             let wanted = |(i, flow): (usize, &Flow)| {
                 let here = flow.sending_host() == host && flow.sender.is_some() && only.is_none_or(|o| o == i);
                 here.then_some((i, flow.ends?))
@@ -193,6 +207,7 @@ impl Flow {
             waits_to_write: true,
             ended: false,
             delivered: 0,
+            makes_room: false,
             latest: None,
             seen: FlowMeasured::default(),
         }
@@ -200,7 +215,7 @@ impl Flow {
 
     fn sending_host(&self) -> Host {
         match self.plan.direction {
-            Direction::Up => Host::Client,
+            Direction::Up => Host::Client(self.plan.access.station),
             Direction::Down => Host::Server,
         }
     }
@@ -208,7 +223,7 @@ impl Flow {
     fn receiving_host(&self) -> Host {
         match self.plan.direction {
             Direction::Up => Host::Server,
-            Direction::Down => Host::Client,
+            Direction::Down => Host::Client(self.plan.access.station),
         }
     }
 
@@ -216,9 +231,10 @@ impl Flow {
     fn addresses(&self, i: usize, world: &dyn World) -> (Ipv4Addr, SocketAddrV4) {
         let port = ports::FLOWS + i as u16;
         let server = world.server(self.plan.path);
+        let client = world.client(self.plan.access.station);
         match self.plan.direction {
-            Direction::Up => (world.client(), SocketAddrV4::new(server, port)),
-            Direction::Down => (server, SocketAddrV4::new(world.client(), port)),
+            Direction::Up => (client, SocketAddrV4::new(server, port)),
+            Direction::Down => (server, SocketAddrV4::new(client, port)),
         }
     }
 
@@ -230,6 +246,7 @@ impl Flow {
         let control = &self.plan.congestion_control;
         sockopt::set_tcp_congestion(&socket, control)
             .doing(|| format!("cannot use the congestion control {control} for {}", self.plan.name))?;
+        mark(&socket, self.plan.access, &self.plan.name)?;
         Ok(socket)
     }
 
@@ -403,6 +420,10 @@ impl Flow {
                 Ok((0, _)) => self.ended = true,
                 Ok((count, _)) => {
                     self.delivered += count as u64;
+                    if std::mem::take(&mut self.makes_room) {
+                        // Without root's rights acknowledgements come as they come.
+                        let _ = sockopt::set_socket_recv_buffer_size_force(receiver, ROOM);
+                    }
                     if count < sink.len() {
                         return;
                     }
@@ -469,15 +490,20 @@ fn key(i: usize, part: u32) -> u32 {
 
 impl Actor for Bulk {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        if self.flows.is_empty() {
+        if self.flows.iter().all(|flow| flow.plan.udp) {
             return Ok(());
         }
-        let mut open = |host: Host| {
-            world.enter(host)?;
-            Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())
-        };
-        self.diagnosis = Some((open(Host::Client)?, open(Host::Server)?));
+        for host in self.flows.iter().filter(|flow| !flow.plan.udp).map(Flow::sending_host) {
+            if !self.diagnosis.contains_key(&host) {
+                world.enter(host)?;
+                let socket = Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())?;
+                self.diagnosis.insert(host, socket);
+            }
+        }
         for (i, flow) in self.flows.iter_mut().enumerate() {
+            if flow.plan.udp {
+                continue;
+            }
             flow.listen(i, world)?;
             world.set_timer(1 + i as u32, flow.next);
         }
@@ -540,6 +566,9 @@ impl Actor for Bulk {
 
     fn finish(&mut self, measured: &mut Measured) {
         for (flow, place) in self.flows.iter_mut().zip(&mut measured.flows) {
+            if flow.plan.udp {
+                continue;
+            }
             *place = std::mem::take(&mut flow.seen);
         }
     }

@@ -11,11 +11,24 @@ const NOT_COUNTED: [&str; 5] = ["RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "
 /// Counters by name.
 type Counts = BTreeMap<String, u64>;
 
-/// Reads counters when the measured window begins and when it ends.
-#[derive(Debug, Default)]
+/// Reads counters of clients and server when the measured window begins and when it ends.
+#[derive(Debug)]
 pub(super) struct Counters {
-    begin: BTreeMap<&'static str, Counts>,
-    over: BTreeMap<&'static str, Counts>,
+    hosts: Vec<Host>,
+    begin: BTreeMap<String, Counts>,
+    over: BTreeMap<String, Counts>,
+}
+
+impl Counters {
+    /// Those of the server and of so many clients.
+    pub(super) fn new(clients: usize) -> Self {
+        let clients = (0..clients as u16).map(Host::Client);
+        Self {
+            hosts: clients.chain([Host::Server]).collect(),
+            begin: BTreeMap::new(),
+            over: BTreeMap::new(),
+        }
+    }
 }
 
 /// The groups `Tcp` and `TcpExt` of a file of pairs of lines: names, then values.
@@ -57,26 +70,26 @@ impl Actor for Counters {
     }
 
     fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
-        for host in [Host::Client, Host::Server] {
-            self.begin.insert(host.name(), read(world, host)?);
+        for &host in &self.hosts {
+            self.begin.insert(host.name().into_owned(), read(world, host)?);
         }
         Ok(())
     }
 
     fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        for host in [Host::Client, Host::Server] {
-            self.over.insert(host.name(), read(world, host)?);
+        for &host in &self.hosts {
+            self.over.insert(host.name().into_owned(), read(world, host)?);
         }
         Ok(())
     }
 
     fn finish(&mut self, measured: &mut Measured) {
         for (host, mut counts) in std::mem::take(&mut self.over) {
-            let begin = self.begin.get(host);
+            let begin = self.begin.get(&host);
             for (name, value) in &mut counts {
                 *value -= begin.and_then(|b| b.get(name)).copied().unwrap_or(0).min(*value);
             }
-            measured.counters.insert(host.to_owned(), counts);
+            measured.counters.insert(host, counts);
         }
     }
 }

@@ -8,6 +8,7 @@
 //! Segments are counted when the receiver has read the end: what the sender's kernel still sends again after that is not.
 
 use super::actor::{Doing, signed};
+use super::mark::mark;
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends};
 use super::{Actor, AgentError, Host, World};
@@ -85,10 +86,14 @@ impl Download {
         }
     }
 
-    const fn hosts(&self) -> (Host, Host) {
+    const fn client(&self) -> Host {
+        Host::Client(self.plan.access.station)
+    }
+
+    fn hosts(&self) -> (Host, Host) {
         match self.plan.direction {
-            Direction::Up => (Host::Client, Host::Server),
-            Direction::Down => (Host::Server, Host::Client),
+            Direction::Up => (self.client(), Host::Server),
+            Direction::Down => (Host::Server, self.client()),
         }
     }
 
@@ -96,9 +101,10 @@ impl Download {
     fn addresses(&self, world: &dyn World) -> (Ipv4Addr, SocketAddrV4) {
         let port = ports::DOWNLOADS + self.index as u16;
         let server = world.server(self.plan.path);
+        let client = world.client(self.plan.access.station);
         match self.plan.direction {
-            Direction::Up => (world.client(), SocketAddrV4::new(server, port)),
-            Direction::Down => (server, SocketAddrV4::new(world.client(), port)),
+            Direction::Up => (client, SocketAddrV4::new(server, port)),
+            Direction::Down => (server, SocketAddrV4::new(client, port)),
         }
     }
 
@@ -110,6 +116,7 @@ impl Download {
             .doing(|| format!("cannot open a socket for {name}"))?;
         sockopt::set_tcp_congestion(&socket, control)
             .doing(|| format!("cannot use the congestion control {control} for {name}"))?;
+        mark(&socket, self.plan.access, name)?;
         Ok(socket)
     }
 

@@ -28,6 +28,7 @@ pub(super) fn load() -> LoadPlan {
         probes: Vec::new(),
         web: Vec::new(),
         downloads: Vec::new(),
+        wifi: None,
     }
 }
 
@@ -39,6 +40,7 @@ pub(super) fn probe(kind: ProbeKind, size: u16, start_ns: i64) -> ProbePlan {
         size,
         path: 0,
         start_ns,
+        access: sojourn_bed::AccessPlan::default(),
     }
 }
 
@@ -189,7 +191,7 @@ impl World for Fake {
     fn end(&self) -> i64 {
         self.end
     }
-    fn client(&self) -> Ipv4Addr {
+    fn client(&self, _station: u16) -> Ipv4Addr {
         Ipv4Addr::LOCALHOST
     }
     fn server(&self, _path: usize) -> Ipv4Addr {
@@ -233,6 +235,7 @@ pub(super) fn measured() -> Measured {
         downloads: Vec::new(),
         up: QdiscMeasured::default(),
         down: QdiscMeasured::default(),
+        wifi: None,
         counters: BTreeMap::new(),
     }
 }

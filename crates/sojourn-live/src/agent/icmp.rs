@@ -10,6 +10,7 @@
 //! Read first: RFC 792 (echo), RFC 1071 (the checksum).
 
 use super::actor::{Actor, AgentError, Host, World};
+use super::mark::mark;
 use super::probe::{Identity, LINGER_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
@@ -82,11 +83,12 @@ impl Icmp {
 
 impl Actor for Icmp {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        world.enter(Host::Client)?;
+        world.enter(Host::Client(self.me.access.station))?;
         let failed = |doing: &str| AgentError::io(format!("{doing} the socket of {} on client", self.me.what));
         let socket =
             Socket::new(Domain::IPV4, Type::RAW.nonblocking(), Some(Protocol::ICMPV4)).map_err(failed("opening"))?;
         stamp(&socket, &self.me.what)?;
+        mark(&socket, self.me.access, &self.me.what)?;
         socket
             .attach_filter(&only_answers_to(self.me.port()))
             .map_err(failed("filtering at"))?;

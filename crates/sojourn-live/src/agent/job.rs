@@ -1,9 +1,9 @@
 //! What the agent is told to do: `job.json`.
 
-use super::AgentError;
+use super::{AgentError, Host};
 use serde::Deserialize;
 use sojourn_bed::{LOAD_FORMAT, LoadPlan, ports};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 /// Format name of [`Job`].
@@ -75,13 +75,31 @@ pub struct BedPlan {
     pub namespaces: Vec<String>,
     /// What is done, in order.
     pub steps: Vec<Step>,
-    /// Address of the client.
-    pub client: Ipv4Addr,
+    /// Addresses of the clients, by station; without a cell there is one.
+    pub clients: Vec<Ipv4Addr>,
     /// Addresses of the server, one for each path of the load.
     pub server: Vec<Ipv4Addr>,
     /// The two bottlenecks.
     pub watch: Watch,
+    /// The radios of a cell; `None` without.
+    #[serde(default)]
+    pub radio: Option<RadioPlan>,
 }
+
+/// The radios of a cell: radio 0 is that of the access point, `r1`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RadioPlan {
+    /// Devices of radios, which no pitfall is looked for at: the queues below them are what is looked at.
+    pub devices: Vec<String>,
+    /// The driver's counters, below `/sys/kernel/debug`.
+    pub stats: String,
+    /// What else is kept, by name: files below `/sys/kernel/debug`; those that are not there are left out.
+    pub files: BTreeMap<String, String>,
+}
+
+/// The namespace in which a guest begins: radios are there at first.
+pub const OUTSIDE: &str = "outside";
 
 /// The two bottlenecks.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -115,6 +133,9 @@ pub struct Step {
     pub host: String,
     /// What it is for, for the sentence if it fails.
     pub says: String,
+    /// Of a message: the device whose number is written into it, where the kernel and not the plan has numbered it: at the place of
+    /// `ifi_index` and its likes, or of a generic message as its first attribute.
+    pub device: Option<String>,
     /// What is done.
     pub action: Action,
 }
@@ -130,6 +151,16 @@ pub enum Action {
     Sysctl(String, String),
     /// Writes a value to a parameter (`module/name`) below `/sys/module`; only in a guest, because it is the whole machine's.
     Parameter(String, String),
+    /// Writes a value to a file below `/sys/kernel/debug`; only in a guest.
+    Debugfs(String, String),
+    /// Writes a text to a new file of this name in `/tmp`; only in a guest.
+    File(String, String),
+    /// Starts a program, which runs to the end of the guest; only in a guest.
+    Program(Vec<String>),
+    /// Waits until a device has a carrier.
+    Carrier(String),
+    /// Sends a message of the family `nl80211` and waits until a device has a carrier; several times, if it comes to that.
+    Join(String, Vec<u8>),
 }
 
 #[derive(Deserialize)]
@@ -137,11 +168,17 @@ pub enum Action {
 struct StepText {
     host: String,
     says: String,
+    device: Option<String>,
     netlink: Option<String>,
     genetlink: Option<String>,
     message: Option<String>,
     sysctl: Option<String>,
     parameter: Option<String>,
+    debugfs: Option<String>,
+    file: Option<String>,
+    program: Option<Vec<String>>,
+    carrier: Option<String>,
+    join: Option<String>,
     value: Option<String>,
 }
 
@@ -149,6 +186,9 @@ impl TryFrom<StepText> for Step {
     type Error = String;
 
     fn try_from(text: StepText) -> Result<Self, String> {
+        if let Some(step) = in_guest(&text)? {
+            return Ok(step);
+        }
         let says = text.says;
         if let (Some(path), Some(value)) = (&text.parameter, &text.value) {
             let parts: Vec<&str> = path.split('/').collect();
@@ -161,6 +201,7 @@ impl TryFrom<StepText> for Step {
             return Ok(Self {
                 host: text.host,
                 says,
+                device: None,
                 action,
             });
         }
@@ -181,12 +222,65 @@ impl TryFrom<StepText> for Step {
                 ));
             }
         };
+        let netlink = matches!(action, Action::Netlink(_) | Action::Genetlink(..));
+        if text.device.is_some() && !netlink {
+            return Err(format!(
+                "step \"{says}\" has a device, but only netlink messages have one"
+            ));
+        }
         Ok(Self {
             host: text.host,
             says,
+            device: text.device,
             action,
         })
     }
+}
+
+/// A step that belongs to a cell, or needs a guest.
+fn in_guest(text: &StepText) -> Result<Option<Step>, String> {
+    let says = &text.says;
+    let wrong =
+        |what: &str, value: &str, rule: &str| Err(format!("step \"{says}\": {what} is {value:?}, but must be {rule}"));
+    let action = if let (Some(path), Some(value)) = (&text.debugfs, &text.value) {
+        if !is_path(path) {
+            return wrong("debugfs", path, "a path such as ieee80211/phy0/aqm");
+        }
+        Action::Debugfs(path.clone(), value.clone())
+    } else if let (Some(name), Some(value)) = (&text.file, &text.value) {
+        if !is_name(name) {
+            return wrong("file", name, "a plain name");
+        }
+        Action::File(name.clone(), value.clone())
+    } else if let Some(words) = &text.program {
+        match words.first() {
+            Some(first) if first.starts_with('/') => Action::Program(words.clone()),
+            first => {
+                return wrong(
+                    "program",
+                    first.map_or("", |word| word),
+                    "an absolute path and arguments",
+                );
+            }
+        }
+    } else if let Some(device) = &text.carrier {
+        Action::Carrier(device.clone())
+    } else if let (Some(hex), Some(device)) = (&text.join, &text.device) {
+        Action::Join(device.clone(), message(hex, says)?)
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(Step {
+        host: text.host.clone(),
+        says: says.clone(),
+        device: text.device.clone(),
+        action,
+    }))
+}
+
+/// A path of plain names.
+fn is_path(path: &str) -> bool {
+    path.split('/').all(|name| is_name(&name.replace(':', "-")))
 }
 
 /// A path of plain names below `net`, so that no other file is written.
@@ -265,6 +359,15 @@ impl Job {
                 load.paths.len()
             ));
         }
+        let clients = self.bed.clients.len();
+        let stations = load.flows.iter().map(|f| (&f.name, f.access.station));
+        let stations = stations.chain(load.probes.iter().map(|p| (&p.name, p.access.station)));
+        let stations = stations.chain(load.downloads.iter().map(|d| (&d.name, d.access.station)));
+        for (name, station) in stations.chain(load.web.iter().map(|w| (&w.name, w.access.station))) {
+            if usize::from(station) >= clients {
+                return Err(format!("station of {name} is {station}, but there are {clients}"));
+            }
+        }
         validate_load(load)
     }
 }
@@ -286,13 +389,30 @@ impl BedPlan {
                 return Err(format!("bed.namespaces must have {needed}"));
             }
         }
+        if names.contains(OUTSIDE) {
+            return Err(format!(
+                "bed.namespaces has {OUTSIDE}, but that is where the guest begins"
+            ));
+        }
+        if self.clients.is_empty() || self.clients.len() > MOST_NAMESPACES {
+            let count = self.clients.len();
+            return Err(format!(
+                "bed.clients has {count} addresses, but must have 1 to {MOST_NAMESPACES}"
+            ));
+        }
+        for station in 0..self.clients.len() as u16 {
+            let name = Host::Client(station).name();
+            if !names.contains(&*name) {
+                return Err(format!("bed.namespaces must have {name}, which has an address"));
+            }
+        }
         let hosts = self.steps.iter().map(|s| (&s.host, "a step"));
         let hosts = hosts.chain([
             (&self.watch.up.host, "bed.watch.up"),
             (&self.watch.down.host, "bed.watch.down"),
         ]);
         for (host, whose) in hosts {
-            if !names.contains(host.as_str()) {
+            if !names.contains(host.as_str()) && !(self.radio.is_some() && host == OUTSIDE) {
                 return Err(format!("host of {whose} is {host:?}, which is not in bed.namespaces"));
             }
         }
@@ -361,6 +481,12 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
         }
     }
     for flow in &load.flows {
+        if flow.udp && flow.rate_bps.is_none() {
+            return Err(format!(
+                "rate_bps of {} is absent, but must be given with udp",
+                flow.name
+            ));
+        }
         if flow.bytes == Some(0) || flow.rate_bps == Some(0) {
             return Err(format!("bytes and rate_bps of {} must be > 0", flow.name));
         }

@@ -60,7 +60,7 @@ pub(super) fn run(job: &LiveJob, directory: &Path) -> Result<(), AgentError> {
         ("server".to_owned(), server.namespace),
     ];
     let bed = Bed::of(hosts, CLIENT, servers);
-    let mut actors: Vec<Box<dyn Actor>> = vec![Box::new(Counters::default())];
+    let mut actors: Vec<Box<dyn Actor>> = vec![Box::new(Counters::new(1))];
     actors.extend(traffic(plan)?);
     let mut reactor = Reactor::new(bed, until_begin(plan), signed(plan.duration_ns))?;
     let origin = monotonic_ns();

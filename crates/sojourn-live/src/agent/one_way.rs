@@ -9,6 +9,7 @@
 //! follow it.
 
 use super::actor::{Actor, AgentError, Host, World};
+use super::mark::mark;
 use super::probe::{Identity, LINGER_NS, LINGER_VOICE_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
@@ -124,7 +125,10 @@ impl OneWay {
 impl Actor for OneWay {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         let (client, server) = (
-            (Host::Client, world.client()),
+            (
+                Host::Client(self.me.access.station),
+                world.client(self.me.access.station),
+            ),
             (Host::Server, world.server(self.me.path)),
         );
         let (from, to) = match self.direction {
@@ -142,6 +146,7 @@ impl Actor for OneWay {
         let sender = UdpSocket::bind((from.1, 0)).map_err(failed("sending"))?;
         sender.set_nonblocking(true).map_err(failed("sending"))?;
         sender.connect(address).map_err(failed("sending"))?;
+        mark(&sender, self.me.access, &self.me.what)?;
         world.set_timer(SEND, self.due);
         (self.sender, self.receiver) = (Some(sender), Some(receiver));
         Ok(())

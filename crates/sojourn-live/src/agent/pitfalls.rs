@@ -57,12 +57,12 @@ pub(super) fn look(bed: &mut Bed) -> Result<(), AgentError> {
         let mut route = Netlink::route().doing(|| format!("cannot open a netlink socket on {host}"))?;
         let what = || format!("cannot look at the devices of {host}");
         for link in route.dump(message(GET_LINK, 0, 0, &[0; LINK_MESSAGE])).doing(what)? {
-            link_of(&host, link.get(LINK_MESSAGE..).unwrap_or(&[]))?;
+            link_of(&host, link.get(LINK_MESSAGE..).unwrap_or(&[]), &bed.radios)?;
         }
         let what = || format!("cannot look at the disciplines of {host}");
         for qdisc in route.dump(message(GET_QDISC, 0, 0, &[0; TC_MESSAGE])).doing(what)? {
             let kind = attribute(qdisc.get(TC_MESSAGE..).unwrap_or(&[]), TCA_KIND).map(text);
-            let runs_tcp = [Host::Client.name(), Host::Server.name()].contains(&host.as_str());
+            let runs_tcp = host == Host::Server.name() || host.starts_with(&*Host::Client(0).name());
             if runs_tcp && kind.as_deref() == Some("netem") {
                 return refuse(&format!(
                     "netem is on {host}, which runs TCP: its own segments would wait in it"
@@ -81,7 +81,7 @@ fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).trim_end_matches('\0').to_owned()
 }
 
-fn link_of(host: &str, link: &[u8]) -> Result<(), AgentError> {
+fn link_of(host: &str, link: &[u8], radios: &[String]) -> Result<(), AgentError> {
     let name = attribute(link, IFLA_IFNAME).map(text).unwrap_or_default();
     if name == "lo" {
         return Ok(());
@@ -89,7 +89,7 @@ fn link_of(host: &str, link: &[u8]) -> Result<(), AgentError> {
     let kind = attribute(link, IFLA_LINKINFO)
         .and_then(|info| attribute(info, IFLA_INFO_KIND))
         .map(text);
-    if kind.as_deref() != Some("veth") {
+    if kind.as_deref() != Some("veth") && !radios.contains(&name) {
         let kind = kind.as_deref().unwrap_or("a device of its own");
         return refuse(&format!(
             "{name} on {host} is {kind}, not veth: a driver's queue would be below the discipline"

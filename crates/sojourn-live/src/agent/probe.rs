@@ -1,7 +1,7 @@
 //! What all probes share: what is in their packets, and the list of what became of them.
 
 use super::actor::AgentError;
-use sojourn_bed::{LoadPlan, Measured, ProbePlan, Sample, ports};
+use sojourn_bed::{AccessPlan, LoadPlan, Measured, ProbePlan, Sample, ports};
 
 /// How long after the measured window the packets of probes may still come home, as in the simulator.
 pub(super) const LINGER_NS: i64 = 3_000_000_000;
@@ -60,6 +60,8 @@ pub(super) struct Identity {
     /// `probe NAME`, for sentences.
     pub(super) what: String,
     pub(super) path: usize,
+    /// At which client, and with which code point.
+    pub(super) access: AccessPlan,
     pub(super) start_ns: i64,
     /// Bytes after the header of UDP or ICMP.
     pub(super) payload: usize,
@@ -93,6 +95,7 @@ impl Identity {
             index: index as u16,
             what: format!("probe {}", plan.name),
             path: plan.path,
+            access: plan.access,
             start_ns: plan.start_ns,
             payload: usize::from(plan.size - HEADERS),
         })

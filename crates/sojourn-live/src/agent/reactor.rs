@@ -260,8 +260,8 @@ impl World for Reactor {
         self.end
     }
 
-    fn client(&self) -> std::net::Ipv4Addr {
-        self.bed.client
+    fn client(&self, station: u16) -> std::net::Ipv4Addr {
+        self.bed.clients[usize::from(station)]
     }
 
     fn server(&self, path: usize) -> std::net::Ipv4Addr {
@@ -269,7 +269,7 @@ impl World for Reactor {
     }
 
     fn enter(&mut self, host: Host) -> Result<(), AgentError> {
-        self.bed.enter(host.name())
+        self.bed.enter(&host.name())
     }
 
     fn register(&mut self, key: u32, fd: BorrowedFd<'_>, write: bool) -> Result<(), AgentError> {

@@ -5,10 +5,13 @@ use super::build::Bed;
 use super::bulk::Bulk;
 use super::counters::Counters;
 use super::download::Download;
+use super::flood::Flood;
 use super::icmp::Icmp;
+use super::introduce::introduce;
 use super::job::{Job, Task};
 use super::one_way::OneWay;
 use super::qdisc::Bottlenecks;
+use super::radio::Radio;
 use super::reactor::Reactor;
 use super::tap::{Tap, Watch};
 use super::udp_rr::UdpRr;
@@ -22,7 +25,6 @@ use sojourn_bed::{
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
-use std::net::UdpSocket;
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,8 +33,6 @@ const PREPARATION_NS: i64 = 500_000_000;
 /// After the bed is built: a device whose peer came up after it drops everything until the kernel has looked at its link,
 /// which it does at most once a second (`linkwatch_schedule_work`).
 const LINKS_COME_UP: Duration = Duration::from_millis(1500);
-/// The port that nobody listens on (RFC 863), to which neighbours are introduced.
-const DISCARD: u16 = 9;
 
 /// Does what `job.json` in `directory` says. The results are other files there.
 ///
@@ -93,13 +93,16 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
     let plan = &job.load;
     let mut actors: Vec<Box<dyn Actor>> = vec![
         Box::new(Bottlenecks::new(&job.bed.watch, plan, bed)?),
-        Box::new(Counters::default()),
+        Box::new(Counters::new(job.bed.clients.len())),
     ];
     if job.watch_packets {
         let path = directory.join("packets.bin");
         let file = File::create(&path).doing(|| format!("cannot write {}", path.display()))?;
         let (up, down) = (Watch::of(&job.bed.watch.up)?, Watch::of(&job.bed.watch.down)?);
         actors.push(Box::new(Tap::new(up, down, plan, Box::new(file))));
+    }
+    if let Some(radio) = &job.bed.radio {
+        actors.push(Box::new(Radio::new(radio, job.bed.clients.len(), plan)));
     }
     actors.extend(traffic(plan)?);
     Ok(actors)
@@ -108,6 +111,9 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
 /// The traffic of a plan.
 pub(super) fn traffic(plan: &LoadPlan) -> Result<Vec<Box<dyn Actor>>, AgentError> {
     let mut actors: Vec<Box<dyn Actor>> = vec![Box::new(Bulk::new(plan))];
+    for (i, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.udp) {
+        actors.push(Box::new(Flood::new(i, flow, plan)?));
+    }
     for (i, probe) in plan.probes.iter().enumerate() {
         actors.push(match probe.kind {
             ProbeKind::Icmp { .. } => Box::new(Icmp::new(i, probe, plan)?),
@@ -132,7 +138,7 @@ fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     pitfalls::look(&mut bed)?;
     write(directory, "packets.bin", &[])?;
     std::thread::sleep(LINKS_COME_UP);
-    introduce(&mut bed)?;
+    introduce(&mut bed, &job.load)?;
     let mut actors = actors(job, directory, &mut bed)?;
     let plan = &job.load;
     let mut reactor = Reactor::new(bed, until_begin(plan), signed(plan.duration_ns))?;
@@ -157,6 +163,7 @@ pub(super) fn measured_by(actors: &mut [Box<dyn Actor>], plan: &LoadPlan) -> Mea
         downloads: vec![DownloadMeasured::default(); plan.downloads.len()],
         up: QdiscMeasured::default(),
         down: QdiscMeasured::default(),
+        wifi: None,
         counters: BTreeMap::new(),
     };
     for actor in actors {
@@ -172,21 +179,4 @@ pub(super) fn write_measured(directory: &Path, measured: &Measured) -> Result<()
         "measured.json",
         &text.doing(|| "cannot write measured.json".into())?,
     )
-}
-
-/// Lets all neighbours on all paths know each other, before there is a queue in which that would take time: a datagram
-/// goes to each address of the server, and the error that nobody listens comes back.
-fn introduce(bed: &mut Bed) -> Result<(), AgentError> {
-    bed.enter("client")?;
-    for &server in &bed.server {
-        let socket = UdpSocket::bind((bed.client, 0)).doing(|| "cannot bind to the client's address".into())?;
-        // Connected: else the kernel would number the datagram at random, and the error would quote that.
-        socket
-            .connect((server, DISCARD))
-            .doing(|| format!("cannot reach the server at {server}"))?;
-        socket
-            .send(&[])
-            .doing(|| format!("cannot reach the server at {server}"))?;
-    }
-    Ok(())
 }

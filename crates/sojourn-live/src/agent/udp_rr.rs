@@ -9,6 +9,7 @@
 //! of the window cuts off is no sample. Both as in the simulator.
 
 use super::actor::{Actor, AgentError, Host, World};
+use super::mark::mark;
 use super::probe::{Identity, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
@@ -129,11 +130,13 @@ impl Actor for UdpRr {
             |doing: &str, host: &str| AgentError::io(format!("{doing} the socket of {} on {host}", self.me.what));
         let server = UdpSocket::bind(address).map_err(failed("opening", "server"))?;
         server.set_nonblocking(true).map_err(failed("opening", "server"))?;
+        mark(&server, self.me.access, &self.me.what)?;
         world.register(REQUESTS, server.as_fd(), false)?;
-        world.enter(Host::Client)?;
-        let client = UdpSocket::bind((world.client(), 0)).map_err(failed("opening", "client"))?;
+        world.enter(Host::Client(self.me.access.station))?;
+        let client = UdpSocket::bind((world.client(self.me.access.station), 0)).map_err(failed("opening", "client"))?;
         client.set_nonblocking(true).map_err(failed("opening", "client"))?;
         stamp(&client, &self.me.what)?;
+        mark(&client, self.me.access, &self.me.what)?;
         client.connect(address).map_err(failed("connecting", "client"))?;
         world.register(RESPONSES, client.as_fd(), false)?;
         world.set_timer(SEND, self.me.start_ns);

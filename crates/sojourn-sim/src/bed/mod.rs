@@ -1,6 +1,8 @@
 //! Between a scenario and a bed of real network stacks: what traffic the bed carries, and the record of what was seen.
 
+mod air;
 mod bottleneck;
+mod cell;
 mod error;
 mod frames;
 mod plan;

@@ -1,13 +1,16 @@
 //! From a scenario to the traffic that a bed carries.
 
+use super::cell;
 use crate::draws;
 use crate::record::assemble::signed_ns;
-use crate::scenario::{Backend, BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
-use sojourn_bed::{
-    BottleneckPlan, DownloadPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan,
-    TcpPlan, WebPlan, ports,
+use crate::scenario::{
+    Access, Backend, BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, Transport, fail,
 };
-use sojourn_qdisc::OptionValue;
+use sojourn_bed::{
+    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan,
+    QdiscPlan, TcpPlan, WebPlan, ports,
+};
+use sojourn_qdisc::{KernelOptions, OptionValue};
 use sojourn_units::Duration;
 
 /// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.
@@ -67,6 +70,8 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                 rate_bps: f.rate.map(sojourn_units::Rate::as_bps),
                 write_bytes: f.writes.map(|w| w.bytes.get()),
                 write_interval_ns: f.writes.map(|w| w.interval.as_nanos()),
+                udp: f.transport == Transport::Udp,
+                access: access(f.access),
             })
             .collect(),
         probes: s
@@ -78,6 +83,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                 size: p.size,
                 path: path(p.rtt),
                 start_ns: signed_ns(draws::phase(s.seed, p).as_nanos()) - signed_ns(lead),
+                access: access(p.access),
             })
             .collect(),
         web: s
@@ -95,6 +101,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                 request_bytes: w.request_bytes,
                 header_bytes: w.header_bytes,
                 dns: w.dns,
+                access: access(w.access),
             })
             .collect(),
         downloads: s
@@ -111,9 +118,19 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                     let gaps = draws::Gaps::new(s.seed, &d.name, d.gap).fill(s.duration);
                     gaps.into_iter().map(Duration::as_nanos).collect()
                 },
+                access: access(d.access),
             })
             .collect(),
+        wifi: s.wifi.as_ref().map(|wifi| cell::plan(&wifi.cell)),
     })
+}
+
+const fn access(access: Access) -> AccessPlan {
+    AccessPlan {
+        // A cell has fewer stations than that.
+        station: access.station as u16,
+        dscp: access.dscp,
+    }
 }
 
 fn bottleneck(field: &str, side: &BottleneckScenario, backend: Backend) -> Result<BottleneckPlan, ScenarioError> {
@@ -135,8 +152,14 @@ fn bottleneck(field: &str, side: &BottleneckScenario, backend: Backend) -> Resul
 }
 
 fn kernel_qdisc(field: &str, side: &BottleneckScenario) -> Result<QdiscPlan, ScenarioError> {
-    let told = side.qdisc.clone().for_kernel().kernel_options();
-    let told = told.map_err(|error| ScenarioError::because(format!("{field}: {error}")))?;
+    let told_options = side.qdisc.clone().for_kernel().kernel_options();
+    told_options
+        .map(told)
+        .map_err(|error| ScenarioError::because(format!("{field}: {error}")))
+}
+
+/// The plan of a discipline.
+pub(super) fn told(told: KernelOptions) -> QdiscPlan {
     let options = told.options.into_iter().map(|(name, value)| {
         let value = match value {
             OptionValue::Number(n) => OptionPlan::Number(n),
@@ -145,11 +168,11 @@ fn kernel_qdisc(field: &str, side: &BottleneckScenario) -> Result<QdiscPlan, Sce
         };
         (name.to_owned(), value)
     });
-    Ok(QdiscPlan {
+    QdiscPlan {
         kind: told.kind.to_owned(),
         options: options.collect(),
         text: String::new(),
-    })
+    }
 }
 
 const fn way(direction: Direction) -> sojourn_bed::Direction {

@@ -1,5 +1,6 @@
 //! From what a bed saw to the record of a run.
 
+use super::air;
 use super::bottleneck::{Side, first_download};
 use super::error::{MeasuredError, fail};
 use super::frames::{FARTHEST_NS, Frames};
@@ -8,13 +9,13 @@ use crate::meter::Meter;
 use crate::record::assemble::{self, Facts, FlowFacts, Probes, SeriesFacts};
 use crate::record::downloads::{self, DownloadFacts};
 use crate::record::{
-    Bottlenecks, DownloadRecord, FetchRecord, FileRecord, FlowRecord, KernelRecord, PerDirection, Record, WebRecord,
-    pages,
+    Bottlenecks, DownloadRecord, FetchRecord, FileRecord, FlowRecord, KernelRecord, PerDirection, Record, UdpRecord,
+    WebRecord, pages,
 };
 use crate::scenario::{Backend, Direction, DownloadScenario, ProbeKindScenario, ProbeScenario, Scenario};
 use crate::traffic::voice_trace::VoiceTrace;
 use sojourn_bed::{
-    DownloadMeasured, FlowMeasured, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, WebMeasured,
+    DownloadMeasured, FlowMeasured, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, UdpMeasured, WebMeasured,
 };
 use sojourn_units::{Bytes, Duration};
 
@@ -43,6 +44,7 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
             release: m.kernel.release.clone(),
             version: m.kernel.version.clone(),
             virtual_time: m.kernel.virtual_time,
+            wifi: m.wifi.as_ref().map(|seen| seen.text_end.clone()),
         }),
         tcp_counters: Some(m.counters.clone()),
         flows: flows(s, &m.flows, &up_meter, &down_meter),
@@ -50,7 +52,7 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
         web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
         downloads: downloads(s, &m.downloads, &up_meter, &down_meter),
         bottleneck: Bottlenecks { up, down },
-        wifi: None,
+        wifi: air::record(s, m.wifi.as_ref())?,
         flusher: None,
         series: series(s, m),
         events: 0,
@@ -221,13 +223,21 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], up: &Meter, down: &Meter) -> V
                 let delays = w.delays_ns.iter().copied().map(Duration::from_nanos);
                 (w.count, delays.collect())
             }),
-            udp: None,
+            udp: f.udp.as_ref().map(udp),
             error: f.error.clone(),
             queue_shared_with: Vec::new(),
         };
         assemble::flow(s, i, facts, up, down)
     };
     measured.iter().enumerate().map(one).collect()
+}
+
+fn udp(seen: &UdpMeasured) -> UdpRecord {
+    UdpRecord {
+        sent: seen.sent,
+        lost: seen.lost,
+        loss: seen.lost as f64 / (seen.received + seen.lost).max(1) as f64,
+    }
 }
 
 fn downloads(s: &Scenario, measured: &[DownloadMeasured], up: &Meter, down: &Meter) -> Vec<DownloadRecord> {
@@ -333,7 +343,7 @@ fn series(s: &Scenario, m: &Measured) -> SeriesFacts {
             .map(|k| (s.sample_interval * k).as_secs_f64())
             .collect(),
         flows: m.flows.iter().map(|f| (f.delivered.clone(), f.cwnd.clone())).collect(),
-        airtimes: Vec::new(),
+        airtimes: m.wifi.as_ref().map_or_else(Vec::new, |seen| seen.airtime_ns.clone()),
         flusher: std::collections::BTreeMap::new(),
         backlog_packets: both(|sample| sample.queued, false),
         drops: both(|sample| sample.drops, true),

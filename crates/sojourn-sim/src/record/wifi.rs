@@ -97,8 +97,9 @@ pub struct WifiWayRecord {
     pub aggregates: u64,
     /// Mean number of frames in them.
     pub aggregate_frames: f64,
-    /// Mean number of packet bytes in them.
-    pub aggregate_bytes: f64,
+    /// Mean number of packet bytes in them; absent, as the next two, of a kernel, which does not tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregate_bytes: Option<f64>,
     /// Of them, those that collided.
     pub collisions: u64,
     /// Transmissions of frames.
@@ -110,9 +111,11 @@ pub struct WifiWayRecord {
     /// Packets marked with congestion experienced.
     pub marks: u64,
     /// From the arrival of a packet at the sender until it was built into an aggregate, of those delivered.
-    pub queue_ms: SojournRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_ms: Option<SojournRecord>,
     /// From then until it was delivered in order at the receiver.
-    pub hardware_ms: SojournRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hardware_ms: Option<SojournRecord>,
 }
 
 /// The counters of one traffic identifier in one direction, as `aqm` of debugfs has them.
@@ -146,24 +149,36 @@ pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator) -> Option<Wi
     let stations: Vec<WifiStationRecord> = (0..spec.stations.len() as u16)
         .map(|i| station(scenario, radio, i))
         .collect();
-    let airtimes: Vec<f64> = stations.iter().map(|s| s.airtime_tx_ms + s.airtime_rx_ms).collect();
-    let all = airtimes.iter().fold(0.0, |sum, x| sum + x);
-    let share = |airtime: f64| if all > 0.0 { airtime / all } else { 0.0 };
-    Some(WifiRecord {
+    Some(with_shares(WifiRecord {
         scheme: spec.access_point.scheme.name(),
         busy: stats.busy.as_secs_f64() / scenario.duration.as_secs_f64(),
         transmissions: stats.transmissions,
         collisions: stats.collisions,
+        jain_airtime: 0.0,
+        stations,
+    }))
+}
+
+/// The record with what follows from the stations' airtimes.
+pub(crate) fn with_shares(record: WifiRecord) -> WifiRecord {
+    let airtimes: Vec<f64> = record
+        .stations
+        .iter()
+        .map(|s| s.airtime_tx_ms + s.airtime_rx_ms)
+        .collect();
+    let all = airtimes.iter().fold(0.0, |sum, x| sum + x);
+    let share = |airtime: f64| if all > 0.0 { airtime / all } else { 0.0 };
+    let stations = record.stations.into_iter().zip(&airtimes);
+    WifiRecord {
         jain_airtime: jain(&airtimes),
         stations: stations
-            .into_iter()
-            .zip(&airtimes)
             .map(|(s, &airtime)| WifiStationRecord {
                 airtime_share: share(airtime),
                 ..s
             })
             .collect(),
-    })
+        ..record
+    }
 }
 
 fn station(scenario: &Scenario, radio: &Radio, i: u16) -> WifiStationRecord {
@@ -220,7 +235,7 @@ fn way(scenario: &Scenario, stats: &LinkStats, meter: &AirMeter, tids: &[WifiTid
         throughput_mbit: mbit(stats.bytes.get(), scenario.duration),
         aggregates: sent.aggregates,
         aggregate_frames: by_aggregate(sent.transmissions),
-        aggregate_bytes: by_aggregate(sent.bytes.get()),
+        aggregate_bytes: Some(by_aggregate(sent.bytes.get())),
         collisions: stats.collisions,
         transmissions: sent.transmissions,
         retries: sent.retries,
@@ -229,8 +244,8 @@ fn way(scenario: &Scenario, stats: &LinkStats, meter: &AirMeter, tids: &[WifiTid
             .map(|r| (r.name(), meter.drops[r.index()]))
             .collect(),
         marks: tids.iter().map(|t| t.marks).sum(),
-        queue_ms: times(&meter.queue),
-        hardware_ms: times(&meter.hardware),
+        queue_ms: Some(times(&meter.queue)),
+        hardware_ms: Some(times(&meter.hardware)),
     }
 }
 

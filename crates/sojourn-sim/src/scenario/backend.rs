@@ -103,9 +103,9 @@ pub(super) fn check_real(
     let refuse = |field: &str, value: &dyn std::fmt::Display, why: &str| {
         Err(ScenarioError(format!("{field} is {value}, but {why}: leave it out")))
     };
-    if t.wifi.is_some() {
+    if t.wifi.is_some() && backend == Backend::Live {
         return Err(ScenarioError(format!(
-            "wifi is given, but the {name} back end has wires only: use the sim back end"
+            "wifi is given, but the {name} back end has wires only: use sim or linux"
         )));
     }
     if t.spare_acks {

@@ -80,9 +80,9 @@ fn transport(i: usize, f: &FlowText, backend: Backend) -> Result<Transport, Scen
         "udp" => {}
         other => return fail(&field("protocol"), format!("{other:?}"), "\"tcp\" or \"udp\""),
     }
-    if backend.has_real_hosts() {
+    if backend == Backend::Live {
         return Err(ScenarioError(format!(
-            "{} is \"udp\", but the {} back end has no such flows: use the sim back end",
+            "{} is \"udp\", but the {} back end has no such flows: use sim or linux",
             field("protocol"),
             backend.name()
         )));

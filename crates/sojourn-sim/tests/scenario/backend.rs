@@ -158,7 +158,7 @@ fn live_refuses_what_it_has_not() {
         ),
         (
             json!({"flows": [{"name": "a", "direction": "up", "protocol": "udp", "rate": "1mbit"}]}),
-            "flows[0].protocol is \"udp\", but the live back end has no such flows: use the sim back end",
+            "flows[0].protocol is \"udp\", but the live back end has no such flows: use sim or linux",
         ),
         (
             json!({"spare_acks": true}),

@@ -7,6 +7,7 @@ mod common;
 mod flusher;
 mod traffic;
 mod wifi;
+mod wifi_kernel;
 mod wifi_latency;
 
 use cases::{base, check, error, flow, probe, web};

@@ -260,19 +260,19 @@ fn udp_flows_are_checked() {
 }
 
 #[test]
-fn the_linux_back_end_has_neither_cells_nor_udp_flows() {
+fn the_live_back_end_has_neither_cells_nor_udp_flows() {
     let refused = |scenario: &Value| {
-        Scenario::for_backend(&scenario.to_string(), Backend::Linux)
+        Scenario::for_backend(&scenario.to_string(), Backend::Live)
             .expect_err("refused")
             .to_string()
     };
     assert_eq!(
         refused(&wifi(json!({}))),
-        "wifi is given, but the linux back end has wires only: use the sim back end"
+        "wifi is given, but the live back end has wires only: use sim or linux"
     );
     assert_eq!(
         refused(&flow(json!({"protocol": "udp", "rate": "1mbit"}))),
-        "flows[0].protocol is \"udp\", but the linux back end has no such flows: use the sim back end"
+        "flows[0].protocol is \"udp\", but the live back end has no such flows: use sim or linux"
     );
 }
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _native
+from sojourn.backends.linux import cell, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed
+from sojourn.errors import SojournError
 from sojourn.kernel.find import Kernel, find
 
 JOB_FORMAT = "sojourn-job/1"
@@ -23,6 +25,8 @@ _START_S = 60.0
 #: In real time: what a guest takes beside its run, the linger of voice included.
 _REAL_START_S = 90.0
 _FRAME_BITS = 1514 * 8
+#: What a cell carries at most, with bursts of small frames counted as if they were large: bit/s.
+_AIR_BPS = 500_000_000
 #: Acknowledgements and probes beside data.
 _PACKETS_BY_DATA = 1.6
 
@@ -34,29 +38,45 @@ class LinuxBackend:
     Attributes
     ----------
     kernel
-        Which.
+        Which, for scenarios with wires only; `None` where there is only one for cells.
+    wifi_kernel
+        Which, for those with a cell; `None` where there is none.
     """
 
-    kernel: Kernel
+    kernel: Kernel | None
+    wifi_kernel: Kernel | None = None
 
     name = "linux"
     shares_a_clock = False
 
     @classmethod
     def here(cls) -> LinuxBackend:
-        """Return the back end with the best kernel of this machine.
+        """Return the back end with the best kernels of this machine.
 
         Raises
         ------
         SojournError
             If there is none.
         """
-        return cls(find())
+        with_radios = wifi.or_none()
+        try:
+            return cls(find(), with_radios)
+        except SojournError:
+            if with_radios is None:
+                raise
+            return cls(None, with_radios)
 
     @property
     def identity(self) -> str:
-        """What a run is a function of beside its scenario and the code: part of its name."""
-        return f"linux {self.kernel.identity} agent {agent_identity()}"
+        """What runs are a function of beside their scenarios and the code."""
+        besides = "" if self.wifi_kernel is None else f" wifi {self.wifi_kernel.identity}"
+        return f"{self.identity_of('')}{besides}"
+
+    def identity_of(self, scenario: str) -> str:
+        """Return what the run of a canonical scenario is a function of beside it and the code: part of its name."""
+        kernel = self.wifi_kernel if has_cell(scenario) else self.kernel
+        name = "none" if kernel is None else kernel.identity
+        return f"linux {name} agent {agent_identity()}"
 
     def run(self, scenario: str) -> str:
         """Run a canonical scenario, JSON; return its record, JSON.
@@ -81,21 +101,40 @@ class LinuxBackend:
     def _answer(self, scenario: str) -> Answer:
         load = json.loads(_native.load_plan(scenario))
         network = network_of(load)
+        kernel = self._kernel_for(network)
         job = {
             "format": JOB_FORMAT,
-            "modules": [str(module) for module in self.kernel.modules],
+            "modules": [str(module) for module in kernel.modules],
             "bed": bed(network),
             "load": load,
             "watch_packets": True,
         }
-        return carry_out(job, self.kernel, seed=load["seed"], bound_s=self._bound_s(load, network))
+        words = () if network.cell is None else cell.command_line(network.cell, load["seed"])
+        bound_s = _bound_s(load, network, kernel)
+        return carry_out(job, kernel, seed=load["seed"], bound_s=bound_s, words=words)
 
-    def _bound_s(self, load: dict[str, Any], network: Network) -> float:
-        virtual_s = float(load["duration_ns"] + load["lead_ns"]) / 1e9
-        if not self.kernel.virtual_time:
-            return virtual_s + _REAL_START_S
-        packets = (network.up.rate_bps + network.down.rate_bps) / _FRAME_BITS * virtual_s * _PACKETS_BY_DATA
-        return _START_S + _PACKET_S * packets
+    def _kernel_for(self, network: Network) -> Kernel:
+        if network.cell is None:
+            return find() if self.kernel is None else self.kernel
+        return wifi.needed() if self.wifi_kernel is None else self.wifi_kernel
+
+
+def has_cell(scenario: str) -> bool:
+    """Return whether a canonical scenario has a cell."""
+    return '"wifi":{' in scenario
+
+
+def _bound_s(load: dict[str, Any], network: Network, kernel: Kernel) -> float:
+    """Return how long a run may take, in this machine's seconds."""
+    virtual_s = float(load["duration_ns"] + load["lead_ns"]) / 1e9
+    if not kernel.virtual_time:
+        return virtual_s + _REAL_START_S
+    rates = network.up.rate_bps + network.down.rate_bps
+    if network.cell is not None:
+        # The air carries less than the wire behind it, and a flood loses before it most of what it sends.
+        rates = min(rates, _AIR_BPS + sum(flow["rate_bps"] for flow in load["flows"] if flow.get("udp")))
+    packets = rates / _FRAME_BITS * virtual_s * _PACKETS_BY_DATA
+    return _START_S + _PACKET_S * packets
 
 
 def network_of(load: dict[str, Any]) -> Network:
@@ -116,4 +155,5 @@ def network_of(load: dict[str, Any]) -> Network:
         paths_ns=tuple(load["paths"]),
         tcp=load["tcp"],
         edge_limit=load.get("edge_limit", 1000),
+        cell=load.get("wifi"),
     )

@@ -92,7 +92,13 @@ def agent_identity() -> str:
 
 
 def carry_out(
-    job: dict[str, Any], kernel: Kernel | None, *, seed: int, bound_s: float, backend: str = "linux"
+    job: dict[str, Any],
+    kernel: Kernel | None,
+    *,
+    seed: int,
+    bound_s: float,
+    backend: str = "linux",
+    words: tuple[str, ...] = (),
 ) -> Answer:
     """Run a job on a kernel, and return what it left.
 
@@ -108,6 +114,8 @@ def carry_out(
         How long it may take, in this machine's seconds.
     backend
         What it is for: the word in an error.
+    words
+        What a guest's command line has besides.
 
     Raises
     ------
@@ -118,7 +126,7 @@ def carry_out(
     what = "guest" if backend == "linux" else "run"
     with _folder() as folder:
         (folder / "job.json").write_text(json.dumps(job))
-        command = _command(kernel, program, folder, seed)
+        command = _command(kernel, program, folder, seed, words)
         status, last, wall_s, peak = _kept(program, command, folder, bound_s)
         with suppress(OSError):
             why = (folder / "error.txt").read_text(errors="replace").strip()
@@ -138,7 +146,7 @@ def carry_out(
         return Answer(measured=measured, packets=seen, wall_s=wall_s, peak_rss_mb=peak)
 
 
-def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int) -> list[str]:
+def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int, more: tuple[str, ...] = ()) -> list[str]:
     if kernel is None or kernel.kind == "host":
         return [str(program), "run", str(folder)]
     shutil.copy(program, folder / "init")
@@ -155,6 +163,7 @@ def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int) -> l
         "quiet",
         "loglevel=1",
         f"sojourn.seed={seed}",
+        *more,
     ]
     if kernel.virtual_time:
         words += ["time-travel=inf-cpu", "time-travel-start=0"]

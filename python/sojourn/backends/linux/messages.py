@@ -31,6 +31,16 @@ NAMESPACE_DESCRIPTOR = 100
 IFF_UP = 1
 ROOT = 0xFFFFFFFF
 
+#: What is longer than a frame is cut before it reaches a queue: these would do it behind one.
+OFFLOADS = (
+    "tx-tcp-segmentation",
+    "tx-tcp-ecn-segmentation",
+    "tx-tcp-mangleid-segmentation",
+    "tx-tcp6-segmentation",
+    "tx-generic-segmentation",
+    "rx-gro",
+)
+
 _PERMANENT = 0x80
 _PROTO_STATIC = 4
 _SCOPE_UNIVERSE = 0
@@ -90,6 +100,13 @@ def link_up(*, index: int, mtu: int | None = None, gso_max_segs: int | None = No
     return _encoded(message, RTM_NEWLINK)
 
 
+def hardware_address(mac: str) -> bytes:
+    """Return the request that gives a device, which the agent numbers, a hardware address."""
+    message = ifinfmsg()
+    message["attrs"] = [("IFLA_ADDRESS", mac)]
+    return _encoded(message, RTM_NEWLINK)
+
+
 def queue_length(index: int, packets: int) -> bytes:
     """Return the request that sets the transmit queue length of a device."""
     message = ifinfmsg()
@@ -118,8 +135,10 @@ def neighbour(*, index: int, ip: str, mac: str) -> bytes:
     return _encoded(message, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_EXCL)
 
 
-def route(*, to: str | None, prefix: int, gateway: str, index: int, metrics: dict[str, int] | None = None) -> bytes:
-    """Return the request for a route; `to` is `None` for the default one.
+def route(
+    *, to: str | None, prefix: int, gateway: str, index: int | None, metrics: dict[str, int] | None = None
+) -> bytes:
+    """Return the request for a route; `to` is `None` for the default one, `index` for the device of the gateway.
 
     `metrics` are what `ip route` calls `initcwnd` (segments), `rto_min` (ms) and `quickack` (0 or 1).
     """
@@ -131,7 +150,9 @@ def route(*, to: str | None, prefix: int, gateway: str, index: int, metrics: dic
     message["scope"] = _SCOPE_UNIVERSE
     message["type"] = _UNICAST
     message["attrs"] = [] if to is None else [("RTA_DST", to)]
-    message["attrs"] += [("RTA_GATEWAY", gateway), ("RTA_OIF", index)]
+    message["attrs"].append(("RTA_GATEWAY", gateway))
+    if index is not None:
+        message["attrs"].append(("RTA_OIF", index))
     if metrics:
         named = [(f"RTAX_{name.upper()}", value) for name, value in metrics.items()]
         message["attrs"].append(("RTA_METRICS", {"attrs": named}))

@@ -1,4 +1,4 @@
-"""The bed: five namespaces in a row, as the steps that build it.
+"""The bed: five namespaces in a row, or a cell in place of the first wire, as the steps that build it.
 
     client c0 ---- r1c r1 r1m ---- mr1 delay mr2 ---- r2m r2 r2s ---- s0 server
 
@@ -11,27 +11,18 @@ neighbour is entered by hand, so no ARP crosses a full queue and each run is the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from sojourn.backends.linux import kinds, messages
+from sojourn.backends.linux import cell, kinds, messages
 from sojourn.backends.linux.disciplines import encoded, queue_length
+from sojourn.backends.linux.steps import Steps
 from sojourn.errors import ParamError
 
 NAMESPACES = ("client", "r1", "delay", "r2", "server")
 
 #: Classes of a prio discipline, and so paths of different length.
 MOST_PATHS = 16
-
-#: What is longer than a frame is cut before it reaches a queue: these would do it behind one.
-OFFLOADS = (
-    "tx-tcp-segmentation",
-    "tx-tcp-ecn-segmentation",
-    "tx-tcp-mangleid-segmentation",
-    "tx-tcp6-segmentation",
-    "tx-generic-segmentation",
-    "rx-gro",
-)
 
 _CLIENT = "10.0.1.1"
 _SERVER_NET = "10.0.4"
@@ -115,6 +106,8 @@ class Network:
         Rate of the links at the edges, bit/s; `None` for no limit.
     edge_limit
         Packets that the queue before each of them holds.
+    cell
+        The part `wifi` of a load plan; `None` for a wire.
     paths_ns
         Base RTT of each path, ns.
     tcp
@@ -127,25 +120,28 @@ class Network:
     paths_ns: tuple[int, ...]
     tcp: dict[str, Any]
     edge_limit: int = 1000
+    cell: dict[str, Any] | None = None
 
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """All hosts; stations after the first come last."""
+        others = range(1, 1 if self.cell is None else len(self.cell["stations"]))
+        return NAMESPACES + tuple(cell.station_host(station) for station in others)
 
-@dataclass(slots=True)
-class _Steps:
-    """The steps so far, as a job has them."""
+    @property
+    def mtu(self) -> int:
+        """The largest packet."""
+        return int(self.tcp["mss"]) + _IP_AND_TCP
 
-    steps: list[dict[str, str]] = field(default_factory=list)
+    @property
+    def links(self) -> tuple[tuple[Device, Device], ...]:
+        """The wires."""
+        return _LINKS if self.cell is None else _LINKS[1:]
 
-    def send(self, host: str, says: str, message: bytes) -> None:
-        self.steps.append({"host": host, "says": says, "netlink": message.hex()})
-
-    def ethtool(self, host: str, says: str, message: bytes) -> None:
-        self.steps.append({"host": host, "says": says, "genetlink": "ethtool", "message": message.hex()})
-
-    def parameter(self, host: str, name: str, value: object) -> None:
-        self.steps.append({"host": host, "says": f"set {name} to {value}", "parameter": name, "value": str(value)})
-
-    def sysctl(self, host: str, name: str, value: object) -> None:
-        self.steps.append({"host": host, "says": f"set {name} to {value}", "sysctl": name, "value": str(value)})
+    @property
+    def clients(self) -> list[str]:
+        """The addresses of the clients."""
+        return [_CLIENT] if self.cell is None else [cell.station_ip(i) for i in range(len(self.cell["stations"]))]
 
 
 def server_address(path: int) -> str:
@@ -160,33 +156,39 @@ def bed(network: Network) -> dict[str, Any]:
     ------
     ParamError
         If there are more paths than the delay box has classes.
+    SojournError
+        If a cell has no program for its access point.
     """
     paths = len(network.paths_ns)
     if paths > MOST_PATHS:
         message = f"number of different rtt values is {paths}, but must be at most {MOST_PATHS} on the linux back end"
         raise ParamError(message)
-    steps = _Steps()
+    steps = Steps()
     _links(steps, network)
+    if network.cell is not None:
+        cell.add(steps, network.cell, network.namespaces, network.mtu)
     _routes(steps, network)
     _hosts(steps, network)
     _bottlenecks(steps, network)
     _delay(steps, network)
+    came_in = _R1C.name if network.cell is None else "wlan0"
     return {
-        "namespaces": list(NAMESPACES),
+        "namespaces": list(network.namespaces),
         "steps": steps.steps,
-        "client": _CLIENT,
+        "clients": network.clients,
         "server": [server_address(path) for path in range(paths)],
         "watch": {
-            "up": {"host": "r1", "in": _R1C.name, "out": _R1M.name},
+            "up": {"host": "r1", "in": came_in, "out": _R1M.name},
             "down": {"host": "r2", "in": _R2S.name, "out": _R2M.name},
         },
+        "radio": None if network.cell is None else cell.radio(network.cell),
     }
 
 
-def _links(steps: _Steps, network: Network) -> None:
-    for host in NAMESPACES:
+def _links(steps: Steps, network: Network) -> None:
+    for host in network.namespaces:
         steps.send(host, "bring lo up", messages.link_up(index=1))
-    for one, other in _LINKS:
+    for one, other in network.links:
         pair = messages.veth(
             name=one.name,
             index=one.index,
@@ -197,16 +199,17 @@ def _links(steps: _Steps, network: Network) -> None:
             peer_namespace=NAMESPACES.index(other.host),
         )
         steps.send(one.host, f"add the link {one.name}-{other.name}", pair)
-    mtu = network.tcp["mss"] + _IP_AND_TCP
-    for one, other in _LINKS:
+    for one, other in network.links:
         for device, peer in ((one, other), (other, one)):
             steps.send(
-                device.host, f"set {device.name} up", messages.link_up(index=device.index, mtu=mtu, gso_max_segs=1)
+                device.host,
+                f"set {device.name} up",
+                messages.link_up(index=device.index, mtu=network.mtu, gso_max_segs=1),
             )
             steps.ethtool(
                 device.host,
                 f"turn the offloads of {device.name} off",
-                messages.features_off(name=device.name, features=OFFLOADS),
+                messages.features_off(name=device.name, features=messages.OFFLOADS),
             )
             steps.send(
                 device.host,
@@ -227,14 +230,30 @@ def _links(steps: _Steps, network: Network) -> None:
         steps.send(_S0.host, f"give {_S0.name} the address {ip}", messages.address(index=_S0.index, ip=ip, prefix=32))
 
 
-def _routes(steps: _Steps, network: Network) -> None:
+def _metrics(network: Network) -> dict[str, int]:
+    """Return the metrics of the hosts' routes."""
     tcp = network.tcp
     metrics = {"initcwnd": int(tcp["initial_window"])}
     if tcp["min_rto_ns"] != _LINUX_MIN_RTO_NS:
         metrics |= {"lock": _RTO_MIN_LOCKED, "rto_min": max(1, tcp["min_rto_ns"] // _TICKS_PER_MS)}
     if not tcp["delayed_ack"]:
         metrics["quickack"] = 1
-    defaults = ((_C0, _R1C, metrics), (_S0, _R2S, metrics), (_R1M, _MR1, None), (_R2M, _MR2, None))
+    return metrics
+
+
+def _routes(steps: Steps, network: Network) -> None:
+    metrics = _metrics(network)
+    defaults: tuple[tuple[Device, Device, dict[str, int] | None], ...] = (
+        (_S0, _R2S, metrics),
+        (_R1M, _MR1, None),
+        (_R2M, _MR2, None),
+    )
+    if network.cell is None:
+        defaults = ((_C0, _R1C, metrics), *defaults)
+    else:
+        for station in range(len(network.cell["stations"])):
+            request = messages.route(to=None, prefix=0, gateway=cell.ROUTER_IP, index=None, metrics=metrics)
+            steps.send(cell.station_host(station), "route by the access point", request)
     for device, gateway, extra in defaults:
         request = messages.route(to=None, prefix=0, gateway=gateway.ip, index=device.index, metrics=extra)
         steps.send(device.host, f"route by {gateway.name}", request)
@@ -243,13 +262,13 @@ def _routes(steps: _Steps, network: Network) -> None:
         steps.send("delay", f"route to {to}/24", request)
 
 
-def _hosts(steps: _Steps, network: Network) -> None:
+def _hosts(steps: Steps, network: Network) -> None:
     tcp = network.tcp
     for router in ("r1", "delay", "r2"):
         steps.sysctl(router, "net/ipv4/ip_forward", 1)
     if not tcp["hystart"]:
         steps.parameter("client", "tcp_cubic/hystart", 0)
-    for host in ("client", "server"):
+    for host in (name for name in network.namespaces if name not in {"r1", "delay", "r2"}):
         steps.sysctl(host, "net/ipv4/tcp_ecn", int(tcp["ecn"]))
         remembers = bool(tcp.get("save_metrics"))
         steps.sysctl(host, "net/ipv4/tcp_no_metrics_save", int(not remembers))
@@ -257,11 +276,14 @@ def _hosts(steps: _Steps, network: Network) -> None:
             # By default kernels since 5.6 remember all but the slow-start threshold.
             steps.sysctl(host, "net/ipv4/tcp_no_ssthresh_metrics_save", 0)
         # Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
-        steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 131072 {2 * tcp['receive_window_bytes']}")
+        # In a cell the agent makes room beside the window, which therefore is whole from the beginning.
+        largest = 2 * tcp["receive_window_bytes"]
+        usual = 131_072 if network.cell is None else largest
+        steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 {usual} {largest}")
         steps.sysctl(host, "net/ipv4/tcp_wmem", "4096 16384 4194304")
 
 
-def _bottlenecks(steps: _Steps, network: Network) -> None:
+def _bottlenecks(steps: Steps, network: Network) -> None:
     for side, device in ((network.up, _R1M), (network.down, _R2M)):
         shaper = kinds.tbf(rate_bps=side.rate_bps, burst_bytes=side.burst_bytes)
         _add(steps, device, messages.ROOT, _TBF, "tbf", shaper)
@@ -272,14 +294,14 @@ def _bottlenecks(steps: _Steps, network: Network) -> None:
         _add(steps, device, messages.handle(_TBF, 1), _CHILD, kind, options)
     if network.edge_rate_bps is None:
         return
-    for device in (_C0, _R1C, _R2S, _S0):
+    for device in (_C0, _R1C, _R2S, _S0) if network.cell is None else (_R2S, _S0):
         frame = network.tcp["mss"] + _IP_AND_TCP + 14
         shaper = kinds.tbf(rate_bps=network.edge_rate_bps, burst_bytes=frame)
         _add(steps, device, messages.ROOT, _TBF, "tbf", shaper)
         _add(steps, device, messages.handle(_TBF, 1), _CHILD, "pfifo", {"limit": network.edge_limit})
 
 
-def _delay(steps: _Steps, network: Network) -> None:
+def _delay(steps: Steps, network: Network) -> None:
     """Hold each packet for half of its path's RTT, and lose some; an odd nanosecond goes to the upstream half."""
     for device, name in ((_MR2, "dst"), (_MR1, "src")):
         halves = [rtt - rtt // 2 if device is _MR2 else rtt // 2 for rtt in network.paths_ns]
@@ -304,7 +326,7 @@ def _delay(steps: _Steps, network: Network) -> None:
             steps.send(device.host, f"send {server_address(path)} to its class on {device.name}", request)
 
 
-def _add(steps: _Steps, device: Device, parent: int, major: int, kind: str, options: Any) -> None:
+def _add(steps: Steps, device: Device, parent: int, major: int, kind: str, options: Any) -> None:
     request = messages.qdisc(
         index=device.index, parent=parent, number=messages.handle(major), kind=kind, options=options
     )

@@ -92,7 +92,7 @@ fn requests_leave_every_interval_from_start_to_end_and_all_are_answered() {
     let mut icmp = Icmp::new(i, &probe(every(10 * MS as u64), 98, -50 * MS), &load()).expect("a valid plan");
     let mut world = Fake::real(-60 * MS, 200 * MS);
     world.run(&mut icmp, 1000 * MS).expect("loopback answers");
-    assert_eq!(world.entered, [Host::Client]);
+    assert_eq!(world.entered, [Host::Client(0)]);
     let samples = &icmp.samples;
     assert!(!samples.awaits());
     let mut measured = super::super::fake::measured();

@@ -38,8 +38,8 @@ fn lose(probe: &OneWay) {
 #[test]
 fn packets_leave_every_interval_and_go_where_they_should() {
     for (n, direction, hosts) in [
-        (7, Direction::Up, [Host::Server, Host::Client]),
-        (8, Direction::Down, [Host::Client, Host::Server]),
+        (7, Direction::Up, [Host::Server, Host::Client(0)]),
+        (8, Direction::Down, [Host::Client(0), Host::Server]),
     ] {
         let i = index(n);
         let mut probe = new(i, every(20 * MS, direction), -30 * MS);

@@ -57,6 +57,7 @@ impl Known {
         } else {
             nth(ports::PROBES..ports::WEB, self.probes)
                 .map(Conversation::Probe)
+                .or_else(|| nth(ports::FLOWS..ports::PROBES, self.flows).map(Conversation::Flow))
                 .or_else(|| nth(ports::DNS..ports::DOWNLOADS, self.web).map(Conversation::Dns))
         };
         found.unwrap_or(Conversation::Other)
@@ -92,7 +93,7 @@ pub(in crate::agent) fn parse_ip(packet: &[u8], known: &Known) -> Parsed {
 /// of a segment, and two of a SYN-ACK, whose identification is always 0, differ. Of UDP it holds ports, length and the first
 /// eight bytes of payload; of ICMP what is there but the checksum; of anything else what is there.
 ///
-/// The identification is left out of ICMP messages, packets of probes and answers to look-ups, which are numbered in their
+/// The identification is left out of ICMP messages, packets of probes, datagrams of flows and answers to look-ups, which are numbered in their
 /// payload: what the kernel and unconnected sockets put there differs even between two runs of a virtual-time kernel with
 /// one seed, and the records of a run are to be the same bytes each time.
 pub(in crate::agent) fn parse(frame: &[u8], known: &Known) -> Parsed {
@@ -136,7 +137,8 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             let payload = udp.payload();
             key.eat(payload.get(..8).unwrap_or(payload));
             parsed.conversation = known.by_port(IpNumber::UDP, udp.source_port(), udp.destination_port());
-            identified = udp.source_port() >= ports::END && !matches!(parsed.conversation, Conversation::Probe(_));
+            let numbered = matches!(parsed.conversation, Conversation::Probe(_) | Conversation::Flow(_));
+            identified = udp.source_port() >= ports::END && !numbered;
         }
         Some(TransportSlice::Icmpv4(icmp)) => {
             let bytes = icmp.slice();

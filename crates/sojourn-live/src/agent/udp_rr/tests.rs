@@ -28,7 +28,7 @@ fn a_request_follows_each_response_at_once() {
     let i = index(3);
     let mut world = Fake::manual(0, 100 * MS);
     let mut rr = start(i, &mut world);
-    assert_eq!(world.entered, [Host::Server, Host::Client]);
+    assert_eq!(world.entered, [Host::Server, Host::Client(0)]);
     rr.due(SEND, &mut world).expect("a request");
     assert_eq!(world.timers[&SEND], 2_000 * MS);
     for n in 1..4 {

@@ -2,6 +2,7 @@
 
 use super::dns;
 use super::wire::{Arrived, Message, read, tcp_socket, udp_socket};
+use crate::agent::mark::mark;
 use crate::agent::netlink::Netlink;
 use crate::agent::{AgentError, Host, World, tcp_info};
 use rustix::fd::{AsFd, OwnedFd};
@@ -104,7 +105,7 @@ impl Client {
 
     /// Sets the timer of the first page.
     pub(super) fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        world.enter(Host::Client)?;
+        world.enter(Host::Client(self.plan.access.station))?;
         let opened = Netlink::socket_diagnosis();
         self.diagnosis = Some(opened.map_err(AgentError::io(format!(
             "web client {}: opening a netlink socket",
@@ -257,9 +258,10 @@ impl Client {
     // ------------------------------------------------------------------ a look-up
 
     fn look_up(&mut self, worker: usize, world: &mut dyn World) -> Result<(), AgentError> {
-        world.enter(Host::Client)?;
+        world.enter(Host::Client(self.plan.access.station))?;
         let failed = |error| self.failed("opening a socket for a look-up", error);
         let socket = udp_socket().map_err(failed)?;
+        mark(&socket, self.plan.access, &self.plan.name)?;
         connect(&socket, &self.resolver).map_err(failed)?;
         world.register(self.key(worker), socket.as_fd(), false)?;
         let phase = Phase::Looking {
@@ -302,9 +304,10 @@ impl Client {
 
     fn connect(&mut self, worker: usize, to: SocketAddrV4, world: &mut dyn World) -> Result<(), AgentError> {
         self.set_phase(worker, Phase::Unused, world)?;
-        world.enter(Host::Client)?;
+        world.enter(Host::Client(self.plan.access.station))?;
         let failed = |error| self.failed("opening a connection", error);
         let socket = tcp_socket(&self.plan.congestion_control).map_err(failed)?;
+        mark(&socket, self.plan.access, &self.plan.name)?;
         let outcome = connect(&socket, &to);
         if let Err(error) = outcome
             && error != Errno::INPROGRESS

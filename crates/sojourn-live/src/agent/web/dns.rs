@@ -3,10 +3,12 @@
 //! A query has 32 bytes and its answer 48, 74 and 90 on the wire, as in the simulator.
 
 use super::wire::{Arrived, bind_server, udp_socket};
+use crate::agent::mark::mark;
 use crate::agent::{AgentError, World};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketAddrAny, recvfrom, sendto};
+use sojourn_bed::WebPlan;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 /// Time after which a query is repeated, nanoseconds. Source: resolv.conf(5), `timeout`.
@@ -69,10 +71,11 @@ pub(super) struct Resolver {
 
 impl Resolver {
     /// Opens it at `at`, in the namespace that the thread is in.
-    pub(super) fn open(at: SocketAddrV4, key: u32, world: &mut dyn World) -> Result<Self, AgentError> {
+    pub(super) fn open(plan: &WebPlan, at: SocketAddrV4, key: u32, world: &mut dyn World) -> Result<Self, AgentError> {
         let failed = |error: Errno| AgentError::io(format!("opening a resolver at {at}"))(error.into());
         let socket = udp_socket().map_err(failed)?;
         bind_server(socket.as_fd(), at).map_err(failed)?;
+        mark(&socket, plan.access, &plan.name)?;
         world.register(key, socket.as_fd(), false)?;
         Ok(Self {
             socket,

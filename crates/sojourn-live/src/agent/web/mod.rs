@@ -139,7 +139,7 @@ impl Actor for Web {
         world.enter(Host::Server)?;
         let mut ends = Ends {
             server: Server::open(&self.plan, server, KEY_SERVER, firsts, world)?,
-            resolver: Resolver::open(resolver, KEY_RESOLVER, world)?,
+            resolver: Resolver::open(&self.plan, resolver, KEY_RESOLVER, world)?,
             client: Client::new(self.plan.clone(), server, resolver, KEY_WORKERS),
         };
         ends.client.start(world)?;

@@ -1,6 +1,7 @@
 //! The web server.
 
 use super::wire::{Arrived, Heard, Message, Request, bind_server, read, tcp_socket};
+use crate::agent::mark::mark;
 use crate::agent::{AgentError, World};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -68,6 +69,7 @@ impl Server {
         // Connections that are accepted have the listener's congestion control and TCP_NODELAY.
         let listener = tcp_socket(&plan.congestion_control).map_err(failed)?;
         bind_server(listener.as_fd(), at).map_err(failed)?;
+        mark(&listener, plan.access, &plan.name)?;
         listen(&listener, BACKLOG).map_err(failed)?;
         world.register(key, listener.as_fd(), false)?;
         Ok(Self {

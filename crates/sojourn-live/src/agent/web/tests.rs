@@ -42,7 +42,7 @@ impl World for Loop {
     fn end(&self) -> i64 {
         self.end
     }
-    fn client(&self) -> Ipv4Addr {
+    fn client(&self, _station: u16) -> Ipv4Addr {
         self.host
     }
     fn server(&self, _: usize) -> Ipv4Addr {
@@ -325,7 +325,7 @@ fn a_fetch_under_way_at_the_end_is_not_counted() {
 #[test]
 fn sockets_are_opened_where_they_belong_and_closed_after_the_page() {
     let (mut world, mut web) = started(&plan(&[1000; 5], 4));
-    assert_eq!(world.entered, [Host::Server, Host::Client]);
+    assert_eq!(world.entered, [Host::Server, Host::Client(0)]);
     for pages in 1..20 {
         world.run(&mut web, i64::MAX, pages);
         world.run(&mut web, world.now, usize::MAX);
@@ -334,7 +334,7 @@ fn sockets_are_opened_where_they_belong_and_closed_after_the_page() {
             [KEY_SERVER, KEY_RESOLVER]
         );
         assert_eq!(web.ends.as_ref().unwrap().server.connections(), 0);
-        assert!(world.entered[1..].iter().all(|&host| host == Host::Client));
+        assert!(world.entered[1..].iter().all(|&host| host == Host::Client(0)));
         // A look-up and a connection for each of the four workers.
         assert_eq!(world.entered.len(), 2 + pages * 8);
     }

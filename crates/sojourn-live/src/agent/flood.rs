@@ -1,0 +1,206 @@
+//! The UDP flows of a plan: datagrams at a constant bit rate, whatever becomes of them.
+//!
+//! Both ends are in this process. When a datagram leaves follows from its number, so no rounding adds up. What has arrived is
+//! read at short intervals, and at the end of each bin: nobody asks when a datagram came, only how many have.
+
+use super::actor::{Actor, AgentError, Doing, Host, World, signed};
+use super::mark::mark;
+use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use sojourn_bed::{Direction, FlowMeasured, FlowPlan, LoadPlan, Measured, UDP_PAYLOAD, UdpMeasured, ports};
+use std::io::ErrorKind;
+use std::net::{SocketAddrV4, UdpSocket};
+
+/// Timers, in the order in which they go off at one instant.
+const BINS: u32 = 0;
+const READ: u32 = 1;
+const SEND: u32 = 2;
+
+/// Between two readings.
+const EVERY_NS: i64 = 5_000_000;
+/// The receive buffer, bytes: a fifth of a second of 1 Gbit/s. The kernel doubles it for its own needs.
+const BUFFER: usize = 32 << 20;
+const SECOND: u128 = 1_000_000_000;
+
+/// A UDP flow.
+#[derive(Debug)]
+pub(super) struct Flood {
+    index: usize,
+    plan: FlowPlan,
+    rate_bps: u64,
+    interval: i64,
+    bins: i64,
+    bin: i64,
+    sender: Option<UdpSocket>,
+    receiver: Option<UdpSocket>,
+    stopped: bool,
+    sent: u64,
+    received: u64,
+    /// The highest number received, and one.
+    expected: u64,
+    payload: Vec<u8>,
+    seen: FlowMeasured,
+}
+
+impl Flood {
+    /// The flow at place `index` of the plan.
+    ///
+    /// # Errors
+    /// [`AgentError::Plan`] if it has no rate.
+    pub(super) fn new(index: usize, plan: &FlowPlan, load: &LoadPlan) -> Result<Self, AgentError> {
+        let Some(rate_bps) = plan.rate_bps.filter(|&rate| rate > 0) else {
+            return Err(AgentError::Plan(format!(
+                "flows[{index}].rate_bps is absent or 0, but must be > 0 for a UDP flow"
+            )));
+        };
+        Ok(Self {
+            index,
+            plan: plan.clone(),
+            rate_bps,
+            interval: signed(load.interval_ns),
+            bins: signed(load.duration_ns / load.interval_ns),
+            bin: 0,
+            sender: None,
+            receiver: None,
+            stopped: false,
+            sent: 0,
+            received: 0,
+            expected: 0,
+            payload: vec![0; usize::from(UDP_PAYLOAD)],
+            seen: FlowMeasured::default(),
+        })
+    }
+
+    /// When the next datagram leaves.
+    fn due_ns(&self) -> i64 {
+        let bit_ns = u128::from(self.sent) * u128::from(UDP_PAYLOAD) * 8 * SECOND;
+        let after = bit_ns / u128::from(self.rate_bps);
+        signed(self.plan.start_ns).saturating_add(i64::try_from(after).unwrap_or(i64::MAX))
+    }
+
+    fn send(&mut self) -> Result<(), AgentError> {
+        let Some(socket) = &self.sender else { return Ok(()) };
+        self.payload[..8].copy_from_slice(&self.sent.to_be_bytes());
+        self.sent += 1;
+        match socket.send(&self.payload) {
+            Ok(_) => Ok(()),
+            // A host whose own queue is full drops the datagram: it is sent and lost.
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory) => Ok(()),
+            Err(e) if e.raw_os_error() == Some(nix::errno::Errno::ENOBUFS as i32) => Ok(()),
+            Err(e) => Err(AgentError::io(format!("sending a datagram of {}", self.plan.name))(e)),
+        }
+    }
+
+    fn read(&mut self) -> Result<(), AgentError> {
+        let Some(socket) = &self.receiver else { return Ok(()) };
+        // The number is enough: the rest of the datagram is left behind.
+        let mut number = [0; 8];
+        loop {
+            match socket.recv(&mut number) {
+                Ok(8) => {
+                    self.received += 1;
+                    self.expected = self.expected.max(u64::from_be_bytes(number) + 1);
+                }
+                Ok(_) => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(AgentError::io(format!("receiving for {}", self.plan.name))(e)),
+            }
+        }
+    }
+
+    fn delivered(&self) -> u64 {
+        self.received * u64::from(UDP_PAYLOAD)
+    }
+}
+
+impl Actor for Flood {
+    fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        let station = self.plan.access.station;
+        let client = (Host::Client(station), world.client(station));
+        let server = (Host::Server, world.server(self.plan.path));
+        let (from, to) = match self.plan.direction {
+            Direction::Up => (client, server),
+            Direction::Down => (server, client),
+        };
+        let name = &self.plan.name;
+        let address = SocketAddrV4::new(to.1, ports::FLOWS + self.index as u16);
+        world.enter(to.0)?;
+        let receiver = UdpSocket::bind(address).doing(|| format!("cannot receive at {address} for {name}"))?;
+        receiver
+            .set_nonblocking(true)
+            .doing(|| format!("cannot receive for {name}"))?;
+        // Without root's rights it stays as it is, and datagrams that do not fit count as lost.
+        let _ = set_socket_recv_buffer_size_force(&receiver, BUFFER);
+        world.enter(from.0)?;
+        let sender = UdpSocket::bind((from.1, 0)).doing(|| format!("cannot bind to {} for {name}", from.1))?;
+        sender
+            .set_nonblocking(true)
+            .doing(|| format!("cannot send for {name}"))?;
+        sender
+            .connect(address)
+            .doing(|| format!("cannot connect {name} to {address}"))?;
+        mark(&sender, self.plan.access, name)?;
+        (self.sender, self.receiver) = (Some(sender), Some(receiver));
+        world.set_timer(SEND, self.due_ns());
+        world.set_timer(READ, signed(self.plan.start_ns));
+        self.bin = 1;
+        if self.bins > 0 {
+            world.set_timer(BINS, self.interval);
+        }
+        Ok(())
+    }
+
+    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
+        Ok(())
+    }
+
+    fn due(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError> {
+        match key {
+            BINS => {
+                self.read()?;
+                self.seen.delivered.push(self.delivered());
+                for series in [&mut self.seen.cwnd, &mut self.seen.srtt_us, &mut self.seen.ssthresh] {
+                    series.push(0);
+                }
+                self.bin += 1;
+                if self.bin <= self.bins {
+                    world.set_timer(BINS, self.bin * self.interval);
+                }
+                Ok(())
+            }
+            READ => {
+                world.set_timer(READ, world.now() + EVERY_NS);
+                self.read()
+            }
+            _ if self.stopped || world.now() >= world.end() => Ok(()),
+            _ => {
+                self.send()?;
+                world.set_timer(SEND, self.due_ns());
+                Ok(())
+            }
+        }
+    }
+
+    fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        self.stopped = true;
+        world.cancel_timer(SEND);
+        world.cancel_timer(READ);
+        self.read()?;
+        self.seen.delivered_total = self.delivered();
+        self.seen.udp = Some(UdpMeasured {
+            sent: self.sent,
+            received: self.received,
+            lost: self.expected - self.received,
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, measured: &mut Measured) {
+        if let Some(place) = measured.flows.get_mut(self.index) {
+            *place = std::mem::take(&mut self.seen);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+"""What is compared of a cell: each station's part of the airtime, its goodput, and its pings.
+
+The bars are those the project set itself: shares of the airtime within 0.01; goodput of each flow within 3 %; the
+median of each station's pings within 2 ms or 10 %, whichever is larger; their 95th percentile within 20 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sojourn.validate.bars import Bar, Within
+
+if TYPE_CHECKING:
+    from sojourn.validate.metrics import Metric
+
+AIRTIME = Within(least=0.01)
+GOODPUT = Within(share=0.03)
+MEDIAN = Within(share=0.10, least=2.0)
+P95 = Within(share=0.20)
+
+#: What metrics of one kind are called together, by the beginning of their names.
+KINDS = (
+    ("airtime_", "airtime shares"),
+    ("flow_goodput_", "goodput of flows"),
+    ("median_", "median pings"),
+    ("p95_", "95th percentiles of pings"),
+)
+
+Record = dict[str, Any]
+Value = Callable[[Record], float | None]
+
+
+def metrics_of(record: Record) -> tuple[Metric, ...]:
+    """Return the metrics of a cell's record: the judged ones, then those that are shown."""
+    stations = [one["name"] for one in record["wifi"]["stations"]]
+    echoes = [one["name"] for one in record["probes"] if one["kind"] == "icmp"]
+    judged = [
+        *(_metric(f"airtime_{name}", f"airtime share of {name}", "", _share(name), AIRTIME, 4) for name in stations),
+        *(
+            _metric(
+                f"flow_goodput_{one['name']}", f"goodput of {one['name']}", "Mbit/s", _goodput(one["name"]), GOODPUT
+            )
+            for one in record["flows"]
+        ),
+        *(_metric(f"median_{name}", f"median of {name}", "ms", _ping(name, "median"), MEDIAN) for name in echoes),
+        *(_metric(f"p95_{name}", f"95th percentile of {name}", "ms", _ping(name, "p95"), P95) for name in echoes),
+    ]
+    shown = [
+        _metric("busy", "medium busy", "", lambda record: float(record["wifi"]["busy"]), None, 3),
+        _metric("collisions", "collisions", "", lambda record: float(record["wifi"]["collisions"]), None, 0),
+        *(
+            _metric(f"frames_{name}", f"frames of an aggregate to {name}", "", _frames(name), None, 1)
+            for name in stations
+        ),
+    ]
+    return (*judged, *shown)
+
+
+def _metric(name: str, title: str, unit: str, value: Value, bar: Bar | None, digits: int = 2) -> Metric:
+    from sojourn.validate.metrics import Metric, each_run
+
+    return Metric(name=name, title=title, unit=unit, measure=each_run(value), bar=bar, digits=digits)
+
+
+def _station(record: Record, name: str) -> Record | None:
+    return next((one for one in record["wifi"]["stations"] if one["name"] == name), None)
+
+
+def _share(name: str) -> Value:
+    def value(record: Record) -> float | None:
+        one = _station(record, name)
+        return None if one is None else float(one["airtime_share"])
+
+    return value
+
+
+def _frames(name: str) -> Value:
+    def value(record: Record) -> float | None:
+        one = _station(record, name)
+        return float(one["down"]["aggregate_frames"]) if one is not None and one["down"]["aggregates"] else None
+
+    return value
+
+
+def _goodput(name: str) -> Value:
+    def value(record: Record) -> float | None:
+        return next((float(one["goodput_mbit"]) for one in record["flows"] if one["name"] == name), None)
+
+    return value
+
+
+def _ping(name: str, key: str) -> Value:
+    def value(record: Record) -> float | None:
+        found = next((one["rtt_ms"] for one in record["probes"] if one["name"] == name), None)
+        return float(found[key]) if found and found["count"] else None
+
+    return value

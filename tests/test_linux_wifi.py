@@ -1,0 +1,119 @@
+"""Cells on the real mac80211 in virtual time: they run, repeat to the byte, and share the air as they should."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sojourn import api, backends
+from sojourn.backends.linux import LinuxBackend, access_point, wifi
+from sojourn.errors import ParamError, SojournError
+from sojourn.scenario import Flow, Probe, Scenario
+from tests.conftest import Cli
+
+
+@pytest.fixture(scope="module")
+def linux() -> LinuxBackend:
+    """The back end for cells; without its kernel or hostapd the tests are skipped, and pytest says why."""
+    try:
+        kernel = wifi.needed()
+        access_point.hostapd()
+    except (ParamError, SojournError) as error:
+        pytest.skip(f"no cell can be run: {error}")
+    return LinuxBackend(None, kernel)
+
+
+def run(linux: LinuxBackend, scenario: Scenario) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(linux.run(scenario.normalized("linux")))
+    return record
+
+
+def without_cost(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in record.items() if name != "cost"}
+
+
+def cell(**options: Any) -> Scenario:
+    return api.build("wifi_tcp", duration="3s", **options)
+
+
+def test_a_cell_repeats_to_the_byte_and_another_seed_differs(linux: LinuxBackend) -> None:
+    first, again, other = (run(linux, cell(seed=seed)) for seed in (3, 3, 4))
+    assert without_cost(first) == without_cost(again)
+    assert first["wifi"] != other["wifi"]
+
+
+def test_the_record_of_a_cell_has_what_the_simulators_has_but_times_in_queues(linux: LinuxBackend) -> None:
+    real = run(linux, cell())
+    simulated = json.loads(backends.SIMULATOR.run(cell().normalized()))
+    assert set(simulated) <= set(real)
+    ours, theirs = real["wifi"]["stations"][0], simulated["wifi"]["stations"][0]
+    assert set(theirs) == set(ours)
+    assert set(theirs["down"]) - set(ours["down"]) == {"aggregate_bytes", "queue_ms", "hardware_ms"}
+    assert set(real["series"]["airtime_ms"]) == {"fast1", "fast2", "slow"}
+    assert real["kernel"]["wifi"]["down/fast1/aqm"].startswith("tid ac ")
+    assert "Deficit" in real["kernel"]["wifi"]["down/slow/airtime"]
+
+
+def test_airtime_fairness_gives_each_station_a_third_and_fifo_most_to_the_slow_one(linux: LinuxBackend) -> None:
+    shares = {}
+    for scheme in ("airtime", "fifo"):
+        scenario = replace(api.build("wifi_udp", duration="4s"), probes=())
+        assert scenario.wifi is not None
+        stations = tuple(replace(one, scheme="fifo" if scheme == "fifo" else "fq_mac", driver_frames=123)
+                         for one in scenario.wifi.stations)  # fmt: skip
+        found = run(linux, replace(scenario, wifi=replace(scenario.wifi, scheme=scheme, stations=stations)))
+        shares[scheme] = {one["name"]: one["airtime_share"] for one in found["wifi"]["stations"]}
+    assert all(abs(share - 1 / 3) < 0.01 for share in shares["airtime"].values()), shares
+    assert shares["fifo"]["slow"] > 0.6
+
+
+def test_weights_divide_the_air(linux: LinuxBackend) -> None:
+    scenario = replace(api.build("wifi_udp", duration="4s"), probes=())
+    assert scenario.wifi is not None
+    stations = tuple(replace(one, weight=512 if one.name == "slow" else 256) for one in scenario.wifi.stations)
+    found = run(linux, replace(scenario, wifi=replace(scenario.wifi, stations=stations)))
+    share = {one["name"]: one["airtime_share"] for one in found["wifi"]["stations"]}
+    assert share["slow"] == pytest.approx(0.5, abs=0.02)
+
+
+def test_traffic_of_all_kinds_crosses_a_cell_in_both_directions(linux: LinuxBackend) -> None:
+    base = cell()
+    flows = (
+        Flow(name="up", direction="up", station="fast2"),
+        Flow(name="udp", direction="up", kind=None, protocol="udp", rate="2mbit", station="fast1"),
+    )
+    probes = (
+        Probe(name="ping", kind="icmp", station="slow"),
+        Probe(name="voice", kind="voip", direction="down", station="slow", dscp="EF"),
+        Probe(name="rr", kind="udp_rr", station="fast1"),
+    )
+    found = run(linux, replace(base, flows=flows, probes=probes))
+    up, udp = found["flows"]
+    assert up["goodput_mbit"] > 20
+    assert udp["sent"] == pytest.approx(3 * 2e6 / (8 * 1472), abs=8)
+    assert udp["goodput_mbit"] == pytest.approx(2.0, abs=0.05)
+    assert all(probe["lost"] == 0 for probe in found["probes"])
+    voice = next(one for one in found["wifi"]["stations"] if one["name"] == "slow")
+    # EF is 46: its upper three bits are the identifier 5.
+    assert any(one["tid"] == 5 and one["direction"] == "down" for one in voice["tids"])
+
+
+def test_lost_mpdus_are_sent_again(linux: LinuxBackend) -> None:
+    scenario = cell()
+    assert scenario.wifi is not None
+    stations = tuple(replace(one, error=0.2, error_up=0.0) for one in scenario.wifi.stations)
+    found = run(linux, replace(scenario, flows=(), wifi=replace(scenario.wifi, stations=stations)))
+    down = [one["down"] for one in found["wifi"]["stations"]]
+    sent, retried = (sum(one[name] for one in down) for name in ("transmissions", "retries"))
+    assert 0.1 < retried / sent < 0.3
+
+
+def test_a_person_runs_a_cell_by_one_command(linux: LinuxBackend, cli: Cli) -> None:
+    assert linux.wifi_kernel is not None
+    done = cli("run", "wifi_tcp", "--backend", "linux", "--duration", "2s")
+    assert done.returncode == 0, done.stderr
+    assert "fast1" in done.stdout
+    assert done.stderr.startswith("Linux 6.12")
