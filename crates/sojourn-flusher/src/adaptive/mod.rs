@@ -38,6 +38,7 @@
 mod campaign;
 mod decide;
 mod path;
+mod spacing;
 mod watch;
 
 pub(crate) use campaign::Campaign;

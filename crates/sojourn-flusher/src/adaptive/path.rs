@@ -57,6 +57,8 @@ pub(crate) struct Now {
     /// The least RTT of the last window.
     pub(crate) least: Duration,
     pub(crate) max_rtt: Duration,
+    /// Flows that seem to stand in the buffer.
+    pub(crate) streams: u32,
 }
 
 impl Path {
@@ -120,7 +122,7 @@ impl Path {
             params.packet,
             params.max_packets,
         );
-        let packets = packets_in(now.rate, wanted, params.packet, u32::MAX).saturating_add(1 + params.margin);
+        let packets = packets_in(now.rate, wanted, params.packet, u32::MAX).saturating_add(1 + params.margin.saturating_mul(now.streams));
         Burst {
             packets: packets.min(room),
             full,
@@ -163,7 +165,11 @@ impl Path {
             Verdict::TooSmall => {
                 self.too_small = self.too_small.max(self.boost);
                 self.helped = 0;
-                self.boost = (self.boost + self.boost / 2).min(BOOST.1);
+                // As much more as was missing.
+                let rise = flush.reached.saturating_sub(flush.queue).as_nanos();
+                let wanted = flush.full.saturating_sub(flush.queue).as_nanos().saturating_mul(u64::from(self.boost));
+                let enough = u32::try_from(wanted.div_ceil(rise.max(1))).unwrap_or(u32::MAX);
+                self.boost = enough.clamp(self.boost + 1, self.boost + self.boost.div_ceil(2)).min(BOOST.1);
                 if self.full().is_none_or(|full| flush.reached > full) {
                     self.remember(flush.reached);
                 }
@@ -187,7 +193,9 @@ impl Path {
 pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     pub(crate) forced: bool,
-    /// The largest queueing delay that was seen after it.
+    /// The queueing delay before it, that of a full buffer as it was believed, and the largest that was seen after it.
+    pub(crate) queue: Duration,
+    pub(crate) full: Duration,
     pub(crate) reached: Duration,
     /// The RTT of a full buffer: the shortest time after which to try again.
     pub(crate) round: Duration,
@@ -209,6 +217,8 @@ mod tests {
         let judged = Judged {
             verdict,
             forced: false,
+            queue: Duration::ZERO,
+            full: Duration::ZERO,
             reached: Duration::ZERO,
             round,
             heavy,
@@ -223,6 +233,7 @@ mod tests {
             base: Duration::from_millis(50),
             least: Duration::from_millis(98),
             max_rtt: Duration::from_millis(2000),
+            streams: 1,
         };
         path.burst(path.full(), &now, &PARAMS).packets
     }
