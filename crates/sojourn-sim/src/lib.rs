@@ -34,6 +34,7 @@ pub mod tap;
 pub mod topology;
 pub mod traffic;
 mod watch;
+mod wire;
 
 pub use record::Record;
 pub use run::{Progress, Run, run};

@@ -5,6 +5,7 @@ use crate::calendar::Slot;
 use crate::link::{Air, OwnDevice};
 use crate::network::LinkId;
 use crate::packet::Packet;
+use crate::wire::WireDevice;
 use sojourn_tcp::{Device, Endpoint};
 use sojourn_units::Time;
 
@@ -18,6 +19,8 @@ pub(crate) struct Host {
     pub(super) hash: u32,
     /// Its own device queues.
     pub(super) queues: bool,
+    /// It waits for a computed wire to be done with a segment of its own.
+    pub(super) waits: bool,
 }
 
 impl Simulator {
@@ -31,12 +34,19 @@ impl Simulator {
     pub(super) fn pump(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
         let (route, hash, queues) = (h.route, h.hash, h.queues);
+        if queues {
+            self.hear_from_device(route);
+        }
         while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
             let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
             if queues && packet.is_data() {
                 self.hosts[host as usize].endpoint.on_device_took();
             }
             self.send(packet);
+        }
+        let h = &self.hosts[host as usize];
+        if queues && h.endpoint.waits_for_device() && !h.waits {
+            self.wait_for_device(host);
         }
         let h = &self.hosts[host as usize];
         if let Some(at) = h.endpoint.timeout()
@@ -65,6 +75,47 @@ impl Simulator {
         Some(device)
     }
 
+    /// The device by which the host of `route` sends, if it is a computed wire.
+    #[inline]
+    fn device(&mut self, route: u16) -> Option<&mut WireDevice> {
+        let entry = usize::from(self.entry[usize::from(route)]);
+        self.links.get_mut(entry)?.wire.as_mut()?.device.as_mut()
+    }
+
+    /// Before a host sends on `route`, what its computed wire is done with is told, if nobody waited for that.
+    #[inline]
+    fn hear_from_device(&mut self, route: u16) {
+        let now = self.now;
+        while let Some(device) = self.device(route)
+            && device.waiting == 0
+            && let Some(done) = device.done(now)
+        {
+            if let Some(&Some(host)) = self.senders.get(usize::from(done)) {
+                self.hosts[host as usize].endpoint.on_device_released();
+            }
+        }
+    }
+
+    /// TCP holds something back until its device is done with a segment: a computed wire tells so when it is.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_device(&mut self, host: u32) {
+        let route = self.hosts[host as usize].route;
+        let Some(device) = self.device(route) else { return };
+        device.waiting += 1;
+        let until = device.until();
+        self.hosts[host as usize].waits = true;
+        let slot = self.links[usize::from(self.entry[usize::from(route)])]
+            .egress
+            .as_ref()
+            .map(|egress| egress.slot);
+        if let (Some(slot), Some(at)) = (slot, until)
+            && self.calendar.due(slot).is_none()
+        {
+            self.calendar.set(slot, at);
+        }
+    }
+
     /// Tells TCP what the hosts' own devices are done with, and sends what had waited for that.
     #[inline]
     pub(super) fn tell_senders(&mut self) {
@@ -82,7 +133,16 @@ impl Simulator {
             let Some(&Some(host)) = self.senders.get(usize::from(route)) else {
                 continue;
             };
-            if self.hosts[host as usize].endpoint.on_device_released() && !self.frozen {
+            let h = &mut self.hosts[host as usize];
+            if !h.endpoint.on_device_released() {
+                continue;
+            }
+            if std::mem::take(&mut h.waits)
+                && let Some(device) = self.device(route)
+            {
+                device.waiting -= 1;
+            }
+            if !self.frozen {
                 self.pump(host);
                 // What leaves at once may be at its host, and be answered.
                 self.deliver_arrived();
