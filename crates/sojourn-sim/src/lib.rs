@@ -17,6 +17,7 @@
 pub mod bed;
 mod calendar;
 mod draws;
+mod ends;
 pub mod flusher;
 mod histogram;
 mod link;

@@ -18,6 +18,7 @@ pub(crate) use radio::{AirMeter, Radio};
 pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
+use crate::ends;
 use crate::link::{Air, Egress, Link, Pacing, Weather};
 use crate::meter::Meter;
 use crate::network::{EgressSpec, LinkId, Network, NetworkError, Shaping};
@@ -424,16 +425,12 @@ impl Simulator {
         }
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "called for every packet of TCP, and from more than one place: a call costs 1 %"
-    )]
-    #[inline(always)]
+    #[inline]
     fn endpoint_arrived(&mut self, host: u32, packet: &Packet) {
         let segment = self.segments.take(packet);
         if !self.frozen {
             let endpoint = &mut self.hosts[host as usize].endpoint;
-            endpoint.on_segment(&segment, self.now);
+            ends::arrive(endpoint, &segment, self.now);
             if endpoint.receiver().is_finished() {
                 // An application that has read everything closes too.
                 endpoint.close();

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,8 +64,6 @@ class Reproduction(Generic[Outcome]):
 
 def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     """Reproduce a paper and return the exit status."""
-    from sojourn import report
-    from sojourn.papers import document
     from sojourn.store import ResultFolder, plan_name
 
     jobs = plan.jobs([planned.scenario for planned in one.plan], backend=one.backend)
@@ -81,8 +80,13 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
         dask=asked.dask,
         backend=one.backend,
     )
+    # What draws is loaded meanwhile: it takes as long as dozens of short runs.
+    threading.Thread(target=_load_report).start()
     with options.say_how_to_go_on("the same command goes on from there"):
         outcome = one.run(means)
+    from sojourn import report
+    from sojourn.papers import document
+
     print("judging the claims", file=sys.stderr)
     claims = one.judge(outcome)
     print("drawing the figures", file=sys.stderr)
@@ -96,6 +100,10 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     print(json.dumps(claims, indent=1) if asked.json else "\n\n".join(shown))
     failed = any(claim["verdict"] == "fails" for claim in claims)
     return 1 if asked.strict and failed else 0
+
+
+def _load_report() -> None:
+    from sojourn import report  # noqa: F401
 
 
 def check(paper: Paper, asked: argparse.Namespace) -> None:

@@ -2,10 +2,10 @@
 
 use super::{Destination, Simulator};
 use crate::calendar::Slot;
-use crate::link::{Air, OwnDevice};
+use crate::ends;
+use crate::link::{Air, END, OwnDevice};
 use crate::network::LinkId;
 use crate::packet::Packet;
-use crate::wire::WireDevice;
 use sojourn_tcp::{Device, Endpoint};
 use sojourn_units::Time;
 
@@ -19,7 +19,9 @@ pub(crate) struct Host {
     pub(super) hash: u32,
     /// Its own device queues.
     pub(super) queues: bool,
-    /// It waits for a computed wire to be done with a segment of its own.
+    /// The link of that device, if it is a computed wire; else [`END`].
+    pub(super) device: u16,
+    /// It waits for that to be done with a segment of its own.
     pub(super) waits: bool,
 }
 
@@ -33,19 +35,18 @@ impl Simulator {
     #[inline]
     pub(super) fn pump(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
-        let (route, hash, queues) = (h.route, h.hash, h.queues);
-        if queues {
-            self.hear_from_device(route);
+        let (route, hash, queues, device) = (h.route, h.hash, h.queues, h.device);
+        if device != END {
+            self.hear_from_device(device);
         }
-        while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
+        while let Some(segment) = ends::poll(&mut self.hosts[host as usize].endpoint, self.now) {
             let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
             if queues && packet.is_data() {
                 self.hosts[host as usize].endpoint.on_device_took();
             }
             self.send(packet);
         }
-        let h = &self.hosts[host as usize];
-        if queues && h.endpoint.waits_for_device() && !h.waits {
+        if device != END {
             self.wait_for_device(host);
         }
         let h = &self.hosts[host as usize];
@@ -75,44 +76,41 @@ impl Simulator {
         Some(device)
     }
 
-    /// The device by which the host of `route` sends, if it is a computed wire.
+    /// Before a host sends by the computed wire `link`, all whose device it is are told what it is done with, if nobody waited for
+    /// that.
     #[inline]
-    fn device(&mut self, route: u16) -> Option<&mut WireDevice> {
-        let entry = usize::from(self.entry[usize::from(route)]);
-        self.links.get_mut(entry)?.wire.as_mut()?.device.as_mut()
-    }
-
-    /// Before a host sends on `route`, what its computed wire is done with is told, if nobody waited for that.
-    #[inline]
-    fn hear_from_device(&mut self, route: u16) {
-        let now = self.now;
-        while let Some(device) = self.device(route)
-            && device.waiting == 0
-            && let Some(done) = device.done(now)
-        {
-            if let Some(&Some(host)) = self.senders.get(usize::from(done)) {
+    fn hear_from_device(&mut self, link: u16) {
+        let wire = self.links[usize::from(link)].wire.as_mut();
+        let Some(device) = wire.and_then(|wire| wire.device.as_mut()) else {
+            return;
+        };
+        if device.waiting > 0 {
+            return;
+        }
+        while let Some(route) = device.done(self.now) {
+            if let Some(&Some(host)) = self.senders.get(usize::from(route)) {
                 self.hosts[host as usize].endpoint.on_device_released();
             }
         }
     }
 
-    /// TCP holds something back until its device is done with a segment: a computed wire tells so when it is.
-    #[cold]
-    #[inline(never)]
+    /// If TCP holds something back until its device, a computed wire, is done with a segment, it is told so when that is.
+    #[inline]
     fn wait_for_device(&mut self, host: u32) {
-        let route = self.hosts[host as usize].route;
-        let Some(device) = self.device(route) else { return };
+        let h = &mut self.hosts[host as usize];
+        if h.waits || !h.endpoint.waits_for_device() {
+            return;
+        }
+        h.waits = true;
+        let l = &mut self.links[usize::from(h.device)];
+        let (Some(egress), Some(device)) = (&l.egress, l.wire.as_mut().and_then(|wire| wire.device.as_mut())) else {
+            return;
+        };
         device.waiting += 1;
-        let until = device.until();
-        self.hosts[host as usize].waits = true;
-        let slot = self.links[usize::from(self.entry[usize::from(route)])]
-            .egress
-            .as_ref()
-            .map(|egress| egress.slot);
-        if let (Some(slot), Some(at)) = (slot, until)
-            && self.calendar.due(slot).is_none()
+        if let Some(at) = device.until()
+            && self.calendar.due(egress.slot).is_none()
         {
-            self.calendar.set(slot, at);
+            self.calendar.set(egress.slot, at);
         }
     }
 
@@ -138,7 +136,8 @@ impl Simulator {
                 continue;
             }
             if std::mem::take(&mut h.waits)
-                && let Some(device) = self.device(route)
+                && let Some(wire) = &mut self.links[usize::from(h.device)].wire
+                && let Some(device) = &mut wire.device
             {
                 device.waiting -= 1;
             }

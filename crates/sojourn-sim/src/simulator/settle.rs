@@ -72,6 +72,13 @@ impl Simulator {
                 link.wire = Some(wire);
             }
         }
+        for host in &mut self.hosts {
+            let entry = self.entry[usize::from(host.route)];
+            let wire = self.links.get(usize::from(entry)).and_then(|link| link.wire.as_ref());
+            if host.queues && wire.is_some_and(|wire| wire.device.is_some()) {
+                host.device = entry;
+            }
+        }
         let mut sources = vec![Source::Nowhere; self.links.len()];
         let mut sinks = vec![Vec::new(); self.links.len()];
         for (route, &entry) in self.entry.iter().enumerate() {

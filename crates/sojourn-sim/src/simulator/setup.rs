@@ -88,6 +88,7 @@ impl Simulator {
                 route,
                 hash: self.hashes[usize::from(route)],
                 queues: device.is_some(),
+                device: END,
                 waits: false,
             });
         }
