@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,7 @@ from sojourn.claims.rural_evidence import (
     observe,
 )
 from sojourn.cli import reproduce
+from sojourn.cli.reproduction import parts_of
 from sojourn.errors import ParamError
 from sojourn.papers import PAPERS, rural, rural_exhibits
 from sojourn.papers.rural import CLAIMS, PARTS, Bed, cells, claims
@@ -212,6 +214,32 @@ def test_unknown_parts_and_profiles_are_refused_in_one_sentence() -> None:
         with pytest.raises(ParamError) as refused:
             reproduce.check(PAPERS["rural"], argparse.Namespace(**(plain | asked)))
         assert str(refused.value) == sentence
+
+
+def test_parts_are_named_with_commas_each_once_and_run_in_the_order_of_the_paper() -> None:
+    def parts(only: str | None) -> tuple[str, ...] | None:
+        return parts_of(PAPERS["rural"], argparse.Namespace(only=only))
+
+    assert parts(None) is None
+    assert parts("tau") == ("tau",)
+    assert parts("tau,lambda") == parts("lambda,tau") == ("lambda", "tau")
+    for only, sentence in (
+        ("tau,tau", "only has 'tau' twice, but each part must be named once"),
+        ("lambda,", "only is '', but must be one of lambda, tau, rtt, two-rtt, emulation, satellite"),
+        ("lambda, tau", "only is ' tau', but must be one of lambda, tau, rtt, two-rtt, emulation, satellite"),
+    ):
+        with pytest.raises(ParamError) as refused:
+            parts(only)
+        assert str(refused.value) == sentence
+
+
+def test_two_parts_have_the_runs_of_both_and_the_shared_ones_once() -> None:
+    def runs(*parts: str) -> set[str]:
+        return {one.scenario.to_json() for one in rural.plan(dataclasses.replace(BED, parts=parts))}
+
+    assert runs("lambda", "tau") == runs("lambda") | runs("tau")
+    assert runs("lambda") & runs("tau")
+    assert len(rural.plan(dataclasses.replace(BED, parts=("lambda", "tau")))) == len(runs("lambda", "tau"))
 
 
 def test_every_figure_is_drawn_and_an_empty_study_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

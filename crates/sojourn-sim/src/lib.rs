@@ -17,6 +17,7 @@
 pub mod bed;
 mod calendar;
 mod draws;
+mod ends;
 pub mod flusher;
 mod histogram;
 mod link;
@@ -34,6 +35,7 @@ pub mod tap;
 pub mod topology;
 pub mod traffic;
 mod watch;
+mod wire;
 
 pub use record::Record;
 pub use run::{Progress, Run, run};

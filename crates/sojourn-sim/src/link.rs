@@ -6,6 +6,7 @@ use crate::network::Hop;
 use crate::packet::{Packet, Segments};
 use crate::scenario::Impairment;
 use crate::spared::Spared;
+use crate::wire::Wire;
 use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Next, Qdisc, Tbf};
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
@@ -40,16 +41,18 @@ impl Pacing {
         }
     }
 
-    /// Takes a packet through at once, if this is a free wire with an empty FIFO: how long it takes to be sent.
+    /// Takes a packet through at once, if there is an empty FIFO before a free wire or a bucket with enough in it: how long it
+    /// takes to be sent.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
-        let Self::Wire { rate, qdisc, free_at } = self else {
-            return None;
+        let size = Bytes::new(u64::from(packet.size));
+        let (rate, qdisc, free_at) = match self {
+            Self::Bucket(tbf) => return tbf.pass(size, now).then_some(Duration::ZERO),
+            Self::Wire { rate, qdisc, free_at } => (rate, qdisc, free_at),
         };
         let AnyQdisc::Fifo(fifo) = &mut **qdisc else {
             return None;
         };
-        let size = Bytes::new(u64::from(packet.size));
         if *free_at > now || !fifo.pass(size) {
             return None;
         }
@@ -96,7 +99,9 @@ impl Pacing {
 pub(crate) struct Egress {
     pub(crate) pacing: Pacing,
     pub(crate) meter: Meter,
-    /// Its slot in the calendar.
+    /// Whether what it measures is told.
+    pub(crate) reported: bool,
+    /// Its slot in the calendar, once the simulation runs.
     pub(crate) slot: Slot,
     /// If it is the own device of a host that runs TCP.
     pub(crate) own: Option<OwnDevice>,
@@ -193,8 +198,12 @@ pub(crate) struct Link {
     pub(crate) tick: Duration,
     /// Packets under way, in the order of arrival. The delay is constant, so a FIFO with one wake-up serves them all.
     pub(crate) line: VecDeque<(Time, Packet)>,
-    /// The line's slot in the calendar; `None` if no packet is ever under way here.
+    /// The line's slot in the calendar, once the simulation runs; `None` if no packet is ever under way here.
     pub(crate) slot: Option<Slot>,
+    /// If the egress is a wire behind a plain FIFO at which nobody looks: it takes all packets, and the egress none.
+    pub(crate) wire: Option<Wire>,
+    /// A wire that it leads to takes its packets when they enter it.
+    pub(crate) feeds: bool,
     /// Where a packet goes from here, by route: another link, or [`END`].
     pub(crate) next: Vec<u16>,
 }

@@ -6,6 +6,7 @@ mod flusher;
 mod hosts;
 mod passage;
 mod radio;
+mod settle;
 mod setup;
 mod voip;
 mod web;
@@ -17,6 +18,7 @@ pub(crate) use radio::{AirMeter, Radio};
 pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
+use crate::ends;
 use crate::link::{Air, Egress, Link, Pacing, Weather};
 use crate::meter::Meter;
 use crate::network::{EgressSpec, LinkId, Network, NetworkError, Shaping};
@@ -189,6 +191,8 @@ pub struct Simulator {
     /// What looks at packets on their way, if anything does.
     pub(crate) watch: Option<Box<Watch>>,
     pub(crate) events: u64,
+    /// It runs: what there is to be simulated is known.
+    settled: bool,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
     /// What probes still bring home is no longer counted.
@@ -217,14 +221,6 @@ impl Simulator {
     /// [`SimError::Qdisc`] if a token bucket's depth is unusable.
     pub fn new(network: &Network, seed: u64, sample_interval: Duration) -> Result<Self, SimError> {
         let mut calendar = Calendar::default();
-        let mut link_parts = Vec::new();
-        let mut slot = |part| {
-            link_parts.push(part);
-            match part {
-                LinkPart::Egress(_) | LinkPart::Cell(_) => calendar.add_egress_slot(),
-                LinkPart::Line(_) => calendar.add_link_slot(),
-            }
-        };
         let mut links = Vec::new();
         let mut spared = Vec::new();
         for (i, spec) in network.links().iter().enumerate() {
@@ -233,7 +229,8 @@ impl Simulator {
                 Some(e) => Some(Egress {
                     pacing: pacing(e, seed, i)?,
                     meter: Meter::default(),
-                    slot: slot(LinkPart::Egress(i as u16)),
+                    reported: e.name.is_some(),
+                    slot: Slot::default(),
                     own: None,
                 }),
             };
@@ -258,15 +255,16 @@ impl Simulator {
                 air,
                 tick: spec.tick,
                 line: VecDeque::new(),
-                slot: (wire || !spec.delay.is_zero() || !impairment.jitter.is_zero())
-                    .then(|| slot(LinkPart::Line(i as u16))),
+                slot: (wire || !spec.delay.is_zero() || !impairment.jitter.is_zero()).then(Slot::default),
+                wire: None,
+                feeds: false,
                 next: Vec::new(),
             });
         }
         let mut radios = Vec::new();
         for (i, spec) in network.cells().iter().enumerate() {
             let cell = Cell::new(spec, Stream::derive_seed(seed, &format!("cell {i}")))?;
-            radios.push(Radio::new(spec.clone(), cell, slot(LinkPart::Cell(i as u16))));
+            radios.push(Radio::new(spec.clone(), cell));
         }
         for (i, link) in links.iter().enumerate() {
             if let Some(Air::Cell(hop)) = &link.air {
@@ -277,7 +275,7 @@ impl Simulator {
         Ok(Self {
             now: Time::ZERO,
             calendar,
-            link_parts,
+            link_parts: Vec::new(),
             components: vec![Component::Sampler],
             links,
             radios,
@@ -304,6 +302,7 @@ impl Simulator {
             segments: Segments::default(),
             watch: None,
             events: 0,
+            settled: false,
             frozen: false,
             dismissed: false,
             seed,
@@ -373,6 +372,9 @@ impl Simulator {
 
     /// Runs every event up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
+        if !self.settled {
+            self.settle();
+        }
         while let Some((at, slot)) = self.calendar.next(until) {
             self.now = at;
             self.events += 1;
@@ -423,16 +425,12 @@ impl Simulator {
         }
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "called for every packet of TCP, and from more than one place: a call costs 1 %"
-    )]
-    #[inline(always)]
+    #[inline]
     fn endpoint_arrived(&mut self, host: u32, packet: &Packet) {
         let segment = self.segments.take(packet);
         if !self.frozen {
             let endpoint = &mut self.hosts[host as usize].endpoint;
-            endpoint.on_segment(&segment, self.now);
+            ends::arrive(endpoint, &segment, self.now);
             if endpoint.receiver().is_finished() {
                 // An application that has read everything closes too.
                 endpoint.close();

@@ -312,6 +312,13 @@ impl Endpoint {
         self.sender.on_device_released()
     }
 
+    /// Whether [`Endpoint::poll_transmit`] held something back until the device is done with a segment.
+    #[inline]
+    #[must_use]
+    pub fn waits_for_device(&self) -> bool {
+        self.sender.small_queue.is_throttled()
+    }
+
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
     #[expect(
         clippy::inline_always,

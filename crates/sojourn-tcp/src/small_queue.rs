@@ -91,6 +91,12 @@ impl SmallQueue {
         std::mem::take(&mut self.throttled)
     }
 
+    /// Whether something waits for the device to be done with a segment.
+    #[inline]
+    pub(crate) fn is_throttled(&self) -> bool {
+        self.throttled
+    }
+
     /// Whether the device holds nothing, so that nothing has to wait.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {

@@ -45,7 +45,11 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("reproduce", help="run a paper's experiments, judge its claims", description=_ABOUT)
     parser.add_argument("paper", metavar="PAPER", choices=PAPERS, help=f"one of {', '.join(PAPERS)}")
-    parser.add_argument("--only", metavar="PART", help="which part of the paper (default: all there is)")
+    parser.add_argument(
+        "--only",
+        metavar="PART[,PART...]",
+        help="which parts of the paper, with commas between them (default: all there is)",
+    )
     parser.add_argument(
         "--profile",
         metavar="NAME",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sojourn import backends
 from sojourn.cli import options
-from sojourn.cli.reproduction import Reproduction, check, last_facts, profile_of, reproduce
+from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
 from sojourn.papers.paper import FLUSHER
 
@@ -34,13 +35,14 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers import flusher
 
     check(FLUSHER, asked)
+    parts = parts_of(FLUSHER, asked)
     backend = backends.named(asked.backend)
     if backend.name != "sim":
         message = f"backend is {backend.name!r}, but must be 'sim' for flusher: the other has no flusher"
         raise ParamError(message)
     bed = flusher.Bed(
         profile=profile_of(FLUSHER.profiles[asked.profile], asked),
-        parts=flusher.PARTS if asked.only is None else (asked.only,),
+        parts=flusher.PARTS if parts is None else parts,
         seed=1 if asked.seed is None else asked.seed,
         tcp=asked.tcp or "linux-3.14",
     )
@@ -50,13 +52,13 @@ def handle(asked: argparse.Namespace) -> int:
         plan=flusher.plan(bed),
         run=lambda means: flusher.reproduce(bed, means),
         judge=lambda outcome: judge_flusher(flusher.claims(bed.parts), outcome.evidence),
-        tell=lambda outcome, claims: _told(bed, outcome, claims, asked.only),
+        tell=lambda outcome, claims: _told(bed, outcome, claims, parts),
         hidden="cells",
     )
     return reproduce(asked, paper)
 
 
-def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | None) -> PaperReport:
+def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None) -> PaperReport:
     from sojourn.papers.flusher_exhibits import exhibits
     from sojourn.report import PaperReport
 
@@ -68,7 +70,7 @@ def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | 
         *last_facts(bed.seed, claims, back_end="sim", TCP=bed.tcp, **_by_reading(claims)),
     )
     return PaperReport(
-        title="Fighting fire with fire" + ("" if only is None else f": {FLUSHER.parts[only]}"),
+        title=title_of("Fighting fire with fire", FLUSHER, parts),
         reference=FLUSHER.reference,
         command=options.command_line(),
         facts=facts,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import backends, tables
 from sojourn.cli import options
-from sojourn.cli.reproduction import Reproduction, check, last_facts, profile_of, reproduce
+from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
 from sojourn.papers.paper import GOOD_BAD_WIFI
 from sojourn.results import links
@@ -43,19 +43,20 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers import good_bad_wifi
 
     check(GOOD_BAD_WIFI, asked)
+    parts = parts_of(GOOD_BAD_WIFI, asked)
     backend = backends.for_many(asked.backend, "reproduce")
     bed = good_bad_wifi.Bed(
         profile=profile_of(GOOD_BAD_WIFI.profiles[asked.profile], asked),
-        part=asked.only,
+        parts=parts,
         seed=1 if asked.seed is None else asked.seed,
         tcp=asked.tcp or ("linux-3.14" if backend.name == "sim" else "linux-6.1"),
         spared=backend.name == "sim",
     )
-    if backend.name != "sim" and asked.only == good_bad_wifi.WIFI_PART:
-        message = f"only is {asked.only!r}, but needs the sim back end: only the simulator has Wi-Fi cells"
+    if backend.name != "sim" and parts is not None and good_bad_wifi.WIFI_PART in parts:
+        message = f"only is {good_bad_wifi.WIFI_PART!r}, but needs the sim back end: only the simulator has Wi-Fi cells"
         raise ParamError(message)
-    prefixes = ("gbw-",) if asked.only is None else good_bad_wifi.CLAIMS[asked.only]
-    if backend.name != "sim" and asked.only is None:
+    prefixes = ["gbw-"] if parts is None else [prefix for part in parts for prefix in good_bad_wifi.CLAIMS[part]]
+    if backend.name != "sim" and parts is None:
         over_wifi = good_bad_wifi.CLAIMS[good_bad_wifi.WIFI_PART]
         claims = [claim for claim in load("good_bad_wifi", "gbw-") if not claim.id.startswith(over_wifi)]
     else:
@@ -78,7 +79,7 @@ def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]]) -> PaperRepo
     from sojourn.papers.exhibits import exhibits
     from sojourn.report import PaperReport
 
-    wanted = None if bed.part is None else _EXHIBITS[bed.part]
+    wanted = None if bed.parts is None else tuple(name for part in bed.parts for name in _EXHIBITS[part])
     profile = bed.profile
     facts = (
         ("runs", str(outcome.runs)),
@@ -87,7 +88,7 @@ def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]]) -> PaperRepo
         *last_facts(bed.seed, claims, TCP=f"{bed.tcp}, CUBIC"),
     )
     return PaperReport(
-        title="The Good, the Bad and the WiFi" + ("" if bed.part is None else f": {GOOD_BAD_WIFI.parts[bed.part]}"),
+        title=title_of("The Good, the Bad and the WiFi", GOOD_BAD_WIFI, bed.parts),
         reference=GOOD_BAD_WIFI.reference,
         command=options.command_line(),
         facts=facts,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sojourn import backends
 from sojourn.cli import options
-from sojourn.cli.reproduction import Reproduction, check, last_facts, profile_of, reproduce
+from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
 from sojourn.papers.paper import RURAL
 
@@ -42,10 +43,11 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers import rural
 
     check(RURAL, asked)
+    parts = parts_of(RURAL, asked)
     backend = backends.for_many(asked.backend, "reproduce")
     bed = rural.Bed(
         profile=profile_of(RURAL.profiles[asked.profile], asked),
-        parts=_parts(asked.only, backend.name),
+        parts=_parts(parts, backend.name),
         seed=1 if asked.seed is None else asked.seed,
         tcp=asked.tcp or ("linux-3.14" if backend.name == "sim" else "linux-6.1"),
         old_kernel=backend.name == "sim",
@@ -56,28 +58,31 @@ def handle(asked: argparse.Namespace) -> int:
         plan=rural.plan(bed),
         run=lambda means: rural.reproduce(bed, means),
         judge=lambda outcome: judge_rural(rural.claims(bed.parts), outcome.evidence),
-        tell=lambda outcome, claims: _told(bed, outcome, claims, asked.only, backend.name),
+        tell=lambda outcome, claims: _told(bed, outcome, claims, parts, backend.name),
         hidden="cells",
     )
     return reproduce(asked, paper)
 
 
-def _parts(only: str | None, backend: str) -> tuple[str, ...]:
+def _parts(asked: tuple[str, ...] | None, backend: str) -> tuple[str, ...]:
     from sojourn.papers.rural import KERNEL_PARTS, PARTS
 
     known = PARTS if backend == "sim" else KERNEL_PARTS
-    if only is None:
+    if asked is None:
         return known
-    if only not in known:
-        message = (
-            f"only is {only!r}, but on the {backend} back end must be one of {', '.join(known)}: the others need "
-            "ns-2's forms of CoDel, which only the simulator has"
-        )
-        raise ParamError(message)
-    return (only,)
+    for part in asked:
+        if part not in known:
+            message = (
+                f"only is {part!r}, but on the {backend} back end must be one of {', '.join(known)}: the others need "
+                "ns-2's forms of CoDel, which only the simulator has"
+            )
+            raise ParamError(message)
+    return asked
 
 
-def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | None, backend: str) -> PaperReport:
+def _told(
+    bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None, backend: str
+) -> PaperReport:
     from sojourn.papers.rural_exhibits import exhibits
     from sojourn.report import PaperReport
 
@@ -89,7 +94,7 @@ def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | 
         *last_facts(bed.seed, claims, back_end=backend, TCP=f"{bed.tcp if backend == 'sim' else 'the kernel'}, Reno"),
     )
     return PaperReport(
-        title="Tackling Bufferbloat in Capacity-limited Networks" + ("" if only is None else f": {RURAL.parts[only]}"),
+        title=title_of("Tackling Bufferbloat in Capacity-limited Networks", RURAL, parts),
         reference=RURAL.reference,
         command=options.command_line(),
         facts=facts,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sojourn import backends
 from sojourn.cli import options
-from sojourn.cli.reproduction import Reproduction, check, last_facts, profile_of, reproduce
+from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
 from sojourn.papers.paper import WIFI_NEXT_STEPS
 
@@ -32,6 +33,7 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers.next_steps_told import claims_about, judge
 
     check(WIFI_NEXT_STEPS, asked)
+    parts = parts_of(WIFI_NEXT_STEPS, asked)
     backend = backends.for_many(asked.backend, "reproduce")
     if backend.name != "sim":
         message = f"backend is {backend.name!r}, but wifi-next-steps needs sim: only the simulator has Wi-Fi cells"
@@ -41,7 +43,7 @@ def handle(asked: argparse.Namespace) -> int:
         raise ParamError(message)
     bed = wifi_next_steps.Bed(
         profile=profile_of(WIFI_NEXT_STEPS.profiles[asked.profile], asked),
-        parts=wifi_next_steps.PARTS if asked.only is None else (asked.only,),
+        parts=wifi_next_steps.PARTS if parts is None else parts,
         seed=1 if asked.seed is None else asked.seed,
     )
     paper: Reproduction[Outcome] = Reproduction(
@@ -50,19 +52,19 @@ def handle(asked: argparse.Namespace) -> int:
         plan=wifi_next_steps.plan(bed),
         run=lambda means: wifi_next_steps.reproduce(bed, means),
         judge=lambda outcome: judge(claims_about(bed.parts), outcome.evidence),
-        tell=lambda outcome, claims: _told(bed, outcome, claims, asked.only),
+        tell=lambda outcome, claims: _told(bed, outcome, claims, parts),
         hidden="dense",
     )
     return reproduce(asked, paper)
 
 
-def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | None) -> PaperReport:
+def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None) -> PaperReport:
     from sojourn.papers.next_steps_exhibits import exhibits
     from sojourn.report import PaperReport
 
     profile = bed.profile
     return PaperReport(
-        title="Next steps of the WiFi stack" + ("" if only is None else f": {WIFI_NEXT_STEPS.parts[only]}"),
+        title=title_of("Next steps of the WiFi stack", WIFI_NEXT_STEPS, parts),
         reference=WIFI_NEXT_STEPS.reference,
         command=options.command_line(),
         facts=(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sojourn import backends
 from sojourn.cli import options
-from sojourn.cli.reproduction import Reproduction, check, last_facts, profile_of, reproduce
+from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
 from sojourn.papers.paper import WIFI_STACK
 
@@ -44,13 +45,14 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.papers import wifi_stack
 
     check(WIFI_STACK, asked)
+    parts = parts_of(WIFI_STACK, asked)
     backend = backends.for_many(asked.backend, "reproduce")
     if backend.name != "sim":
         message = f"backend is {backend.name!r}, but wifi-stack needs sim: only the simulator has Wi-Fi cells"
         raise ParamError(message)
     bed = wifi_stack.Bed(
         profile=profile_of(WIFI_STACK.profiles[asked.profile], asked),
-        parts=wifi_stack.PARTS if asked.only is None else (asked.only,),
+        parts=wifi_stack.PARTS if parts is None else parts,
         seed=1 if asked.seed is None else asked.seed,
         tcp=asked.tcp or "linux-3.14",
     )
@@ -60,20 +62,20 @@ def handle(asked: argparse.Namespace) -> int:
         plan=wifi_stack.plan(bed),
         run=lambda means: wifi_stack.reproduce(bed, means),
         judge=lambda outcome: judge_wifi(wifi_stack.claims(bed.parts), outcome.evidence),
-        tell=lambda outcome, claims: _told(bed, outcome, claims, asked.only),
+        tell=lambda outcome, claims: _told(bed, outcome, claims, parts),
         hidden="cells",
     )
     return reproduce(asked, paper)
 
 
-def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | None) -> PaperReport:
+def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None) -> PaperReport:
     from sojourn.papers.wifi_exhibits import exhibits
     from sojourn.report import PaperReport
 
     profile = bed.profile
-    wanted = None if only is None else _EXHIBITS[only]
+    wanted = None if parts is None else {name for part in parts for name in _EXHIBITS[part]}
     return PaperReport(
-        title="Bufferbloat mitigation in the WiFi stack" + ("" if only is None else f": {WIFI_STACK.parts[only]}"),
+        title=title_of("Bufferbloat mitigation in the WiFi stack", WIFI_STACK, parts),
         reference=WIFI_STACK.reference,
         command=options.command_line(),
         facts=(

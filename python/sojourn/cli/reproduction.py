@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,12 +64,12 @@ class Reproduction(Generic[Outcome]):
 
 def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     """Reproduce a paper and return the exit status."""
-    from sojourn import report
-    from sojourn.papers import document
     from sojourn.store import ResultFolder, plan_name
 
     jobs = plan.jobs([planned.scenario for planned in one.plan], backend=one.backend)
-    name = plan_name("reproduce", one.backend.name, asked.paper, asked.only, [job.text for job in jobs])
+    parts = parts_of(one.paper, asked)
+    only = None if parts is None else ",".join(parts)
+    name = plan_name("reproduce", one.backend.name, asked.paper, only, [job.text for job in jobs])
     folder = ResultFolder(asked.out, force=asked.force, plan=name)
     store = options.store_of(asked)
     assert store is not None
@@ -79,8 +80,13 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
         dask=asked.dask,
         backend=one.backend,
     )
+    # What draws is loaded meanwhile: it takes as long as dozens of short runs.
+    threading.Thread(target=_load_report).start()
     with options.say_how_to_go_on("the same command goes on from there"):
         outcome = one.run(means)
+    from sojourn import report
+    from sojourn.papers import document
+
     print("judging the claims", file=sys.stderr)
     claims = one.judge(outcome)
     print("drawing the figures", file=sys.stderr)
@@ -96,14 +102,41 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     return 1 if asked.strict and failed else 0
 
 
+def _load_report() -> None:
+    from sojourn import report  # noqa: F401
+
+
 def check(paper: Paper, asked: argparse.Namespace) -> None:
     """Raise `ParamError` if there is no such profile or part, or the document cannot be a file."""
     _one_of("profile", asked.profile, paper.profiles)
-    if asked.only is not None:
-        _one_of("only", asked.only, paper.parts)
+    parts_of(paper, asked)
     if asked.document is not None and asked.document.is_dir():
         message = f"document is {str(asked.document)!r}, but must be a file"
         raise ParamError(message)
+
+
+def parts_of(paper: Paper, asked: argparse.Namespace) -> tuple[str, ...] | None:
+    """Return the parts that were asked for, in the order of the paper, or `None` for all there is.
+
+    Raises
+    ------
+    ParamError
+        If there is no such part, or one is named twice.
+    """
+    if asked.only is None:
+        return None
+    named = asked.only.split(",")
+    for part in named:
+        _one_of("only", part, paper.parts)
+        if named.count(part) > 1:
+            message = f"only has {part!r} twice, but each part must be named once"
+            raise ParamError(message)
+    return tuple(part for part in paper.parts if part in named)
+
+
+def title_of(title: str, paper: Paper, parts: Sequence[str] | None) -> str:
+    """Return the title of a report about some parts of a paper, or all."""
+    return title if parts is None else f"{title}: {'; '.join(paper.parts[part] for part in parts)}"
 
 
 def profile_of(profile: Profile, asked: argparse.Namespace) -> Profile:

@@ -133,7 +133,7 @@ class Bed:
     ----------
     profile
         How much is run.
-    part
+    parts
         Of the paper; `None` for all.
     seed
         Of the first repeat.
@@ -145,7 +145,7 @@ class Bed:
     """
 
     profile: Profile
-    part: str | None = None
+    parts: tuple[str, ...] | None = None
     seed: int = 1
     tcp: str = "linux-3.14"
     spared: bool = True
@@ -177,7 +177,8 @@ class Bed:
 
 def plan(bed: Bed) -> list[Planned]:
     """Return all runs but the searches for collisions, the costliest first."""
-    parts = [bed.part] if bed.part else [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
+    everything = [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
+    parts = everything if bed.parts is None else bed.parts
     wanted = {name for part in parts for name in EXPERIMENTS[part]}
     planned = execute.repeats(_cells(bed, wanted))
     return sorted(planned, key=lambda one: -_cost(one))
@@ -248,7 +249,7 @@ def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, in
                 if name in wanted:
                     yield Cell(name, link, qdisc), bed.scenario(name, link, qdisc), repeat
             for name in (RRUL, RTT_FAIRNESS):
-                if name in wanted and other and (bed.part is None or name == RTT_FAIRNESS):
+                if name in wanted and other and (bed.parts is None or name == RTT_FAIRNESS):
                     yield Cell(name, link, qdisc, "reno"), bed.scenario(name, link, qdisc, cc="reno"), other
             for page in PAGES:
                 for name in (WEB, WEB_RRUL, WEB_IDLE):
@@ -261,10 +262,10 @@ def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, in
 
 def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
-    if bed.spared and bed.part in (None, "rrul"):
+    if bed.spared and (bed.parts is None or "rrul" in bed.parts):
         spared = dataclasses.replace(bed.scenario(RRUL, "10/1", FIFO), spare_acks=True)
         yield Cell(SPARED, "10/1", FIFO), spared, repeat
-    if bed.part is None:
+    if bed.parts is None:
         short = bed.scenario(RRUL, "100/100", FIFO)
         short = dataclasses.replace(short, qdisc_up="pfifo limit 127", qdisc_down="pfifo limit 127")
         yield Cell(SHORT_FIFO, "100/100", FIFO), short, repeat

@@ -74,6 +74,12 @@ impl<P: Packet> Fifo<P> {
         })
     }
 
+    /// Its limit.
+    #[must_use]
+    pub fn limit(&self) -> FifoLimit {
+        self.limit
+    }
+
     /// Takes a packet of `size` through an empty queue: the same as `enqueue` and then `dequeue` at one time, and cheaper.
     /// Says whether it did; it does not if a packet waits, or if one of that size alone exceeds the limit.
     #[inline]

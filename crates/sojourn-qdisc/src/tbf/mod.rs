@@ -9,7 +9,7 @@ mod tests;
 
 use crate::fifo::{Fifo, FifoLimit};
 use crate::param::in_range;
-use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats};
+use crate::{Admission, AnyQdisc, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -215,6 +215,28 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
                 Next::At(now + lacking)
             }
         }
+    }
+}
+
+impl<P: Packet> Tbf<P, AnyQdisc<P>> {
+    /// Takes a packet of `size` through an empty FIFO if there are tokens for it: the same as `enqueue` and then
+    /// [`Tbf::next`] at one time, and cheaper. Says whether it did.
+    #[inline]
+    pub fn pass(&mut self, size: Bytes, now: Time) -> bool {
+        if !matches!(self.child, AnyQdisc::Fifo(_)) {
+            return false;
+        }
+        let tokens = self.tokens_after(size, now);
+        let (AnyQdisc::Fifo(fifo), Ok(tokens)) = (&mut self.child, tokens) else {
+            return false;
+        };
+        let passes = size <= self.max_size && fifo.pass(size);
+        if passes {
+            self.checkpoint = now;
+            self.tokens = tokens;
+            self.waiting = false;
+        }
+        passes
     }
 }
 

@@ -4,9 +4,9 @@ use super::{Component, Owner, SimError, Simulator};
 use crate::calendar::Slot;
 use crate::draws::Gaps;
 use crate::packet::Packet;
-use crate::traffic::download::{DownloadSpec, Downloader};
+use crate::traffic::download::{DownloadSpec, Downloader, Outgoing};
 use sojourn_tcp::Endpoint;
-use sojourn_units::Stream;
+use sojourn_units::{Stream, Time};
 
 /// A download and where it sits. All its connections share its two routes and its one slot.
 #[derive(Debug)]
@@ -66,27 +66,46 @@ impl Simulator {
             .spec
             .destination
             .map(|to| &mut self.metrics[usize::from(to.0)]);
-        downloader.on_segment(at_receiver, packet.connection(), &segment, self.now, known);
-        self.download_pump(download);
+        let number = packet.connection();
+        downloader.on_segment(at_receiver, number, &segment, self.now, known);
+        while let Some(out) = self.downloads[download as usize]
+            .downloader
+            .poll_end(at_receiver, number, self.now)
+        {
+            self.download_send(download, &out);
+        }
+        let at = self.downloads[download as usize].downloader.settle(number, self.now);
+        self.download_wake(download, at);
     }
 
-    /// Sends what the ends want to send, and sets the timer: a lazy one, as that of [`Simulator::pump`].
+    /// Sends what the ends want to send, and sets the timer.
     fn download_pump(&mut self, download: u32) {
-        let routes = self.downloads[download as usize].routes;
         while let Some(out) = self.downloads[download as usize].downloader.poll() {
-            let route = routes[usize::from(!out.to_receiver)];
-            let body = self.segments.keep(&out.segment);
-            let packet = Packet::of_segment(&out.segment, body, out.hash, route).of_connection(out.number);
-            if self.watch.is_some() {
-                self.tell_tap_of_file(download, packet);
-            }
-            self.send(packet);
+            self.download_send(download, &out);
         }
-        let d = &self.downloads[download as usize];
-        if let Some(at) = d.downloader.timeout()
-            && self.calendar.due(d.slot).is_none_or(|due| due > at)
+        let at = self.downloads[download as usize].downloader.timeout();
+        self.download_wake(download, at);
+    }
+
+    #[inline]
+    fn download_send(&mut self, download: u32, out: &Outgoing) {
+        let route = self.downloads[download as usize].routes[usize::from(!out.to_receiver)];
+        let body = self.segments.keep(&out.segment);
+        let packet = Packet::of_segment(&out.segment, body, out.hash, route).of_connection(out.number);
+        if self.watch.is_some() {
+            self.tell_tap_of_file(download, packet);
+        }
+        self.send(packet);
+    }
+
+    /// Sets the timer: a lazy one, as that of [`Simulator::pump`].
+    #[inline]
+    fn download_wake(&mut self, download: u32, at: Option<Time>) {
+        let slot = self.downloads[download as usize].slot;
+        if let Some(at) = at
+            && self.calendar.due(slot).is_none_or(|due| due > at)
         {
-            self.calendar.set(d.slot, at.max(self.now));
+            self.calendar.set(slot, at.max(self.now));
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::{Destination, Simulator};
 use crate::calendar::Slot;
-use crate::link::{Air, OwnDevice};
+use crate::ends;
+use crate::link::{Air, END, OwnDevice};
 use crate::network::LinkId;
 use crate::packet::Packet;
 use sojourn_tcp::{Device, Endpoint};
@@ -18,6 +19,10 @@ pub(crate) struct Host {
     pub(super) hash: u32,
     /// Its own device queues.
     pub(super) queues: bool,
+    /// The link of that device, if it is a computed wire; else [`END`].
+    pub(super) device: u16,
+    /// It waits for that to be done with a segment of its own.
+    pub(super) waits: bool,
 }
 
 impl Simulator {
@@ -30,13 +35,19 @@ impl Simulator {
     #[inline]
     pub(super) fn pump(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
-        let (route, hash, queues) = (h.route, h.hash, h.queues);
-        while let Some(segment) = self.hosts[host as usize].endpoint.poll_transmit(self.now) {
+        let (route, hash, queues, device) = (h.route, h.hash, h.queues, h.device);
+        if device != END {
+            self.hear_from_device(device);
+        }
+        while let Some(segment) = ends::poll(&mut self.hosts[host as usize].endpoint, self.now) {
             let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
             if queues && packet.is_data() {
                 self.hosts[host as usize].endpoint.on_device_took();
             }
             self.send(packet);
+        }
+        if device != END {
+            self.wait_for_device(host);
         }
         let h = &self.hosts[host as usize];
         if let Some(at) = h.endpoint.timeout()
@@ -65,6 +76,44 @@ impl Simulator {
         Some(device)
     }
 
+    /// Before a host sends by the computed wire `link`, all whose device it is are told what it is done with, if nobody waited for
+    /// that.
+    #[inline]
+    fn hear_from_device(&mut self, link: u16) {
+        let wire = self.links[usize::from(link)].wire.as_mut();
+        let Some(device) = wire.and_then(|wire| wire.device.as_mut()) else {
+            return;
+        };
+        if device.waiting > 0 {
+            return;
+        }
+        while let Some(route) = device.done(self.now) {
+            if let Some(&Some(host)) = self.senders.get(usize::from(route)) {
+                self.hosts[host as usize].endpoint.on_device_released();
+            }
+        }
+    }
+
+    /// If TCP holds something back until its device, a computed wire, is done with a segment, it is told so when that is.
+    #[inline]
+    fn wait_for_device(&mut self, host: u32) {
+        let h = &mut self.hosts[host as usize];
+        if h.waits || !h.endpoint.waits_for_device() {
+            return;
+        }
+        h.waits = true;
+        let l = &mut self.links[usize::from(h.device)];
+        let (Some(egress), Some(device)) = (&l.egress, l.wire.as_mut().and_then(|wire| wire.device.as_mut())) else {
+            return;
+        };
+        device.waiting += 1;
+        if let Some(at) = device.until()
+            && self.calendar.due(egress.slot).is_none()
+        {
+            self.calendar.set(egress.slot, at);
+        }
+    }
+
     /// Tells TCP what the hosts' own devices are done with, and sends what had waited for that.
     #[inline]
     pub(super) fn tell_senders(&mut self) {
@@ -82,7 +131,17 @@ impl Simulator {
             let Some(&Some(host)) = self.senders.get(usize::from(route)) else {
                 continue;
             };
-            if self.hosts[host as usize].endpoint.on_device_released() && !self.frozen {
+            let h = &mut self.hosts[host as usize];
+            if !h.endpoint.on_device_released() {
+                continue;
+            }
+            if std::mem::take(&mut h.waits)
+                && let Some(wire) = &mut self.links[usize::from(h.device)].wire
+                && let Some(device) = &mut wire.device
+            {
+                device.waiting -= 1;
+            }
+            if !self.frozen {
                 self.pump(host);
                 // What leaves at once may be at its host, and be answered.
                 self.deliver_arrived();

@@ -1,11 +1,11 @@
 //! The way of a packet through the links.
 
 use super::Simulator;
-use crate::link::{Air, END, Sink};
+use crate::link::{Air, END, Pacing, Sink};
 use crate::packet::Packet;
 use crate::spared::Spared;
 use crate::tap::Passing;
-use sojourn_qdisc::Next;
+use sojourn_qdisc::{DropReason, Next};
 use sojourn_units::{Duration, Time};
 
 impl Simulator {
@@ -22,6 +22,10 @@ impl Simulator {
             self.arrived.push_back(packet);
             return;
         };
+        if l.wire.is_some() {
+            self.take_wire(link, packet, self.now);
+            return;
+        }
         let Some(egress) = &mut l.egress else {
             self.propagate(link, packet, Duration::ZERO);
             return;
@@ -36,8 +40,13 @@ impl Simulator {
             );
         }
         let spared = self.spared[usize::from(link)].as_mut();
+        // A bucket that is somebody's own device is served, and tells so at once.
+        let free = match &egress.own {
+            None => true,
+            Some(own) => own.until().is_none() && matches!(egress.pacing, Pacing::Wire { .. }),
+        };
         if spared.is_none()
-            && egress.own.is_none_or(|own| own.until().is_none())
+            && free
             && let Some(sending) = egress.pacing.pass(&packet, self.now)
         {
             egress.meter.on_pass(&packet, self.now);
@@ -76,11 +85,66 @@ impl Simulator {
         }
     }
 
+    /// Puts a packet that comes at `at` onto the computed wire of `link`.
+    #[inline]
+    fn take_wire(&mut self, link: u16, packet: Packet, at: Time) {
+        let l = &mut self.links[usize::from(link)];
+        let Some(wire) = &mut l.wire else { return };
+        let Some(sent) = wire.take(packet.size, at) else {
+            self.refuse(link, packet);
+            return;
+        };
+        if let Some(device) = &mut wire.device
+            && packet.is_data()
+            && matches!(self.senders.get(usize::from(packet.route)), Some(Some(_)))
+        {
+            device.takes(sent, packet.route);
+        }
+        let delay = l.delay;
+        self.enter_line(link, packet, sent + delay);
+    }
+
+    /// A computed wire has no room for a packet.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, link: u16, packet: Packet) {
+        let l = &mut self.links[usize::from(link)];
+        if let Some(egress) = &mut l.egress {
+            egress.meter.on_offer(&packet, self.now);
+            egress.meter.on_drop(&packet, DropReason::QueueLimit, self.now);
+        }
+        if packet.is_data() && l.wire.as_ref().is_some_and(|wire| wire.device.is_some()) {
+            self.released.push(packet.route);
+        }
+        self.segments.discard(&packet);
+    }
+
+    /// The device of a computed wire is done with a segment, and somebody waits for that.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn device_due(&mut self, link: u16) {
+        let l = &mut self.links[usize::from(link)];
+        let (Some(egress), Some(device)) = (&l.egress, l.wire.as_mut().and_then(|wire| wire.device.as_mut())) else {
+            return;
+        };
+        while let Some(route) = device.done(self.now) {
+            self.released.push(route);
+        }
+        match device.until().filter(|_| device.waiting > 0) {
+            Some(at) => self.calendar.set(egress.slot, at),
+            None => self.calendar.clear(egress.slot),
+        }
+    }
+
     /// Lets everything out of an egress that may leave now, and sets its next wake-up.
     pub(super) fn serve(&mut self, link: u16) {
         let now = self.now;
         loop {
             let l = &mut self.links[usize::from(link)];
+            if l.wire.is_some() {
+                self.device_due(link);
+                return;
+            }
             let Some(egress) = &mut l.egress else { return };
             if let Some(own) = &mut egress.own {
                 self.released.extend(own.done(now));
@@ -203,6 +267,11 @@ impl Simulator {
         let l = &mut self.links[usize::from(link)];
         if !l.tick.is_zero() {
             at = Time::from_nanos(at.as_nanos().next_multiple_of(l.tick.as_nanos()));
+        }
+        if l.feeds {
+            let next = l.next[usize::from(packet.route)];
+            self.take_wire(next, packet, at);
+            return;
         }
         if l.line.is_empty()
             && let Some(slot) = l.slot

@@ -66,7 +66,8 @@ pub(crate) struct AirMeter {
 pub(crate) struct Radio {
     pub(crate) spec: CellSpec,
     pub(crate) cell: Cell<Framed>,
-    slot: Slot,
+    /// Its slot in the calendar, once the simulation runs.
+    pub(super) slot: Slot,
     /// The links from each station and to it; [`END`] if there is none.
     links: Vec<[u16; 2]>,
     /// Packets in the cell, wherever they wait in it.
@@ -78,13 +79,13 @@ pub(crate) struct Radio {
 }
 
 impl Radio {
-    pub(super) fn new(spec: CellSpec, cell: Cell<Framed>, slot: Slot) -> Self {
+    pub(super) fn new(spec: CellSpec, cell: Cell<Framed>) -> Self {
         let links = vec![[END; 2]; spec.stations.len()];
         let meters = links.iter().map(|_| Default::default()).collect();
         Self {
             spec,
             cell,
-            slot,
+            slot: Slot::default(),
             links,
             held: 0,
             meters,

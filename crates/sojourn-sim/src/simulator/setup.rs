@@ -88,6 +88,8 @@ impl Simulator {
                 route,
                 hash: self.hashes[usize::from(route)],
                 queues: device.is_some(),
+                device: END,
+                waits: false,
             });
         }
         let slot = self.add_slot(Component::Application(index));

@@ -1,5 +1,6 @@
 //! One TCP connection of a web client: its two ends, and what is asked and answered on it.
 
+use crate::ends;
 use sojourn_tcp::{ConnectionState, Endpoint, Segment, TcpParams};
 use sojourn_units::{Duration, Time};
 
@@ -82,7 +83,7 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn on_segment(&mut self, at_server: bool, segment: &Segment, think: Duration, now: Time) {
         let end = if at_server { &mut self.server } else { &mut self.client };
-        end.on_segment(segment, now);
+        ends::arrive(end, segment, now);
         if !at_server {
             return;
         }
@@ -130,7 +131,7 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<(bool, Segment)> {
         for (to_server, end) in [(true, &mut self.client), (false, &mut self.server)] {
-            if let Some(segment) = end.poll_transmit(now) {
+            if let Some(segment) = ends::poll(end, now) {
                 return Some((to_server, segment));
             }
         }

@@ -10,6 +10,7 @@
 //! connection that both ends have closed is dropped, where a kernel in TIME-WAIT would acknowledge it.
 
 use crate::draws::Gaps;
+use crate::ends;
 use crate::network::LinkId;
 use crate::simulator::Destination;
 use sojourn_tcp::{ConnectionState, Endpoint, Metrics, Segment, TcpParams};
@@ -177,7 +178,7 @@ impl Downloader {
         }
     }
 
-    /// A segment of connection `number` has arrived.
+    /// A segment of connection `number` has arrived at one of its ends, which may want to answer: see [`Downloader::poll_end`].
     pub(crate) fn on_segment(
         &mut self,
         at_receiver: bool,
@@ -191,7 +192,7 @@ impl Downloader {
         };
         if at_receiver {
             let end = &mut connection.receiver;
-            end.on_segment(segment, now);
+            ends::arrive(end, segment, now);
             if end.receiver().is_finished() {
                 // An application that has read everything closes too.
                 end.close();
@@ -204,7 +205,7 @@ impl Downloader {
                 }
             }
         } else {
-            connection.sender.on_segment(segment, now);
+            ends::arrive(&mut connection.sender, segment, now);
             if let Some(known) = known
                 && !connection.remembered
                 && connection.sender.sender().fin_acked()
@@ -213,7 +214,39 @@ impl Downloader {
                 known.learn(connection.sender.sender());
             }
         }
-        self.pump(number, now);
+    }
+
+    /// The next segment that one end of connection `number` wants to send now.
+    #[inline]
+    pub(crate) fn poll_end(&mut self, of_receiver: bool, number: u32, now: Time) -> Option<Outgoing> {
+        let connection = self.connections.get_mut(&number)?;
+        let end = if of_receiver {
+            &mut connection.receiver
+        } else {
+            &mut connection.sender
+        };
+        let segment = ends::poll(end, now)?;
+        Some(Outgoing {
+            number,
+            to_receiver: !of_receiver,
+            hash: connection.hashes[usize::from(of_receiver)],
+            segment,
+        })
+    }
+
+    /// Connection `number` has taken and sent what there was: it is forgotten if it is over. Answers when
+    /// [`Downloader::on_timeout`] wants to be called for it or for the next file; nothing has changed for the others.
+    pub(crate) fn settle(&mut self, number: u32, now: Time) -> Option<Time> {
+        let timeout = self.connections.get(&number).and_then(|connection| {
+            let over = connection.is_over(now);
+            (!over).then(|| connection.timeout())
+        });
+        if timeout.is_none()
+            && let Some(connection) = self.connections.remove(&number)
+        {
+            connection.add_to(&mut self.past);
+        }
+        timeout.flatten().into_iter().chain(self.next).min()
     }
 
     fn begin_file(&mut self, now: Time, known: Option<&Metrics>) {
@@ -252,7 +285,7 @@ impl Downloader {
             return;
         };
         for (to_receiver, end) in [(true, &mut connection.sender), (false, &mut connection.receiver)] {
-            while let Some(segment) = end.poll_transmit(now) {
+            while let Some(segment) = ends::poll(end, now) {
                 self.outbox.push_back(Outgoing {
                     number,
                     to_receiver,

@@ -1,0 +1,19 @@
+//! Calls into TCP, compiled once for all who have an endpoint.
+//!
+//! [`Endpoint::on_segment`] and [`Endpoint::poll_transmit`] become part of whoever calls them. In a run with flows, downloads and
+//! web clients the copies did not fit into the first-level cache of the processor together: docs/performance.md.
+
+use sojourn_tcp::{Endpoint, Segment};
+use sojourn_units::Time;
+
+/// [`Endpoint::on_segment`].
+#[inline(never)]
+pub(crate) fn arrive(end: &mut Endpoint, segment: &Segment, now: Time) {
+    end.on_segment(segment, now);
+}
+
+/// [`Endpoint::poll_transmit`].
+#[inline(never)]
+pub(crate) fn poll(end: &mut Endpoint, now: Time) -> Option<Segment> {
+    end.poll_transmit(now)
+}
