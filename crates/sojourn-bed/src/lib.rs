@@ -13,12 +13,12 @@ pub mod ports;
 mod watched;
 
 pub use load::{
-    BottleneckPlan, Direction, DownloadPlan, EDGE_LIMIT, FlowPlan, LoadPlan, OptionPlan, ProbeKind, ProbePlan,
-    QdiscPlan, TcpPlan, WebPlan,
+    BottleneckPlan, Direction, DownloadPlan, EDGE_LIMIT, FlowPlan, FlusherPlan, LoadPlan, OptionPlan, ProbeKind,
+    ProbePlan, QdiscPlan, TcpPlan, WebPlan,
 };
 pub use measured::{
-    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured,
-    QdiscMeasured, QdiscSample, Sample, WebMeasured, WritesMeasured,
+    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, FlushMeasured, FlusherFlowMeasured, FlusherMeasured, Kernel,
+    LatenessMeasured, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, WebMeasured, WritesMeasured,
 };
 pub use watched::{Conversation, Watched, WatchedError};
 

@@ -28,6 +28,8 @@ discipline and metric the means of both with 95 % intervals, their ratio, and a 
               transient, bulk) or a TOML file, on a grid of links and disciplines
   random      scenarios drawn by a seed: 1 to 200 Mbit/s, 5 to 500 ms, 1 to 32 flows each way, any discipline with
               random parameters, CUBIC or Reno; reports the relative error of each and its quantiles
+  flusher     a third of the cells of `sojourn reproduce flusher`, with the daemon `sojournd flush` in the kernel; reports
+              mean round-trip time (the bar is 15 %) and goodput (5 %)
   all         rrul, one flow (CUBIC, Reno), voip, rtt_fairness, web and random, each in a folder of its own in DIR
 
 The bars: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss within a factor of 1.5, a flow's share within
@@ -46,7 +48,7 @@ was stopped. With --document FILE it also writes the tables on one page, with FI
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("validate", help="compare the simulator with the Linux kernel", description=_ABOUT)
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="an experiment, a TOML file, random, or all")
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="an experiment, a TOML file, random, flusher, or all")
     grid = parser.add_argument_group("grid")
     grid.add_argument(
         "--links", metavar="D/U,...", help="links, Mbit/s down/up or with a unit (default 100/100,10/10,10/1)"
@@ -116,6 +118,10 @@ def add(commands: Any) -> None:
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
+    if asked.experiment == "flusher":
+        from sojourn.cli import validate_flusher
+
+        return validate_flusher.handle(asked)
     from sojourn.run_store import RunStore
     from sojourn.validate import suite
     from sojourn.validate.part import load

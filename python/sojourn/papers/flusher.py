@@ -96,12 +96,16 @@ class Bed:
         Of the first repeat.
     tcp
         Whose loss recovery the flows have.
+    selects
+        Whether a flusher can look at some flows only. The daemon sees all that passes its interface, so cells with a
+        foreign flow are left out where it cannot.
     """
 
     profile: Profile
     parts: tuple[str, ...] = PARTS
     seed: int = 1
     tcp: str = "linux-3.14"
+    selects: bool = True
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -184,6 +188,7 @@ def plan(bed: Bed) -> list[Planned]:
     return execute.repeats(
         (cell, bed.scenario(cell), bed.profile.repeat if cell in figures else bed.profile.other_repeat)
         for cell in cells(bed.parts)
+        if bed.selects or cell.scene != FOREIGN
     )
 
 

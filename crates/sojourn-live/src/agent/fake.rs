@@ -28,6 +28,7 @@ pub(super) fn load() -> LoadPlan {
         probes: Vec::new(),
         web: Vec::new(),
         downloads: Vec::new(),
+        flusher: None,
     }
 }
 
@@ -84,6 +85,11 @@ impl Fake {
     /// A clock that stands until it is moved; all that is received is received at the time it shows.
     pub(super) fn manual(begin: i64, end: i64) -> Self {
         Self::new(Clock::Manual(begin), end)
+    }
+
+    /// The real-time clock less `origin`.
+    pub(super) fn since(origin: i64) -> Self {
+        Self::new(Clock::Real(origin), i64::MAX)
     }
 
     /// The real clock, which now shows `begin`.
@@ -234,5 +240,6 @@ pub(super) fn measured() -> Measured {
         up: QdiscMeasured::default(),
         down: QdiscMeasured::default(),
         counters: BTreeMap::new(),
+        flusher: None,
     }
 }

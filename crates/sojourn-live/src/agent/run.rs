@@ -5,6 +5,8 @@ use super::build::Bed;
 use super::bulk::Bulk;
 use super::counters::Counters;
 use super::download::Download;
+use super::ends::Ends;
+use super::flush::Flush;
 use super::icmp::Icmp;
 use super::job::{Job, Task};
 use super::one_way::OneWay;
@@ -101,6 +103,10 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
         let (up, down) = (Watch::of(&job.bed.watch.up)?, Watch::of(&job.bed.watch.down)?);
         actors.push(Box::new(Tap::new(up, down, plan, Box::new(file))));
     }
+    if let (Some(job), Some(flusher)) = (&job.flusher, &plan.flusher) {
+        actors.push(Box::new(Ends::new(&job.ends, directory)?));
+        actors.push(Box::new(Flush::new(job, flusher, plan, directory)));
+    }
     actors.extend(traffic(plan)?);
     Ok(actors)
 }
@@ -158,6 +164,7 @@ pub(super) fn measured_by(actors: &mut [Box<dyn Actor>], plan: &LoadPlan) -> Mea
         up: QdiscMeasured::default(),
         down: QdiscMeasured::default(),
         counters: BTreeMap::new(),
+        flusher: None,
     };
     for actor in actors {
         actor.finish(&mut measured);

@@ -2,6 +2,7 @@
 
 mod bottleneck;
 mod error;
+mod flusher;
 mod frames;
 mod plan;
 mod record;

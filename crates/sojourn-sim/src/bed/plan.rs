@@ -2,9 +2,11 @@
 
 use crate::draws;
 use crate::record::assemble::signed_ns;
-use crate::scenario::{Backend, BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, fail};
+use crate::scenario::{
+    Backend, BottleneckScenario, Direction, FlusherScenario, ProbeKindScenario, Scenario, ScenarioError, fail,
+};
 use sojourn_bed::{
-    BottleneckPlan, DownloadPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan,
+    BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan,
     TcpPlan, WebPlan, ports,
 };
 use sojourn_qdisc::OptionValue;
@@ -113,7 +115,21 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                 },
             })
             .collect(),
+        flusher: s.flusher.as_ref().map(flusher),
     })
+}
+
+fn flusher(f: &FlusherScenario) -> FlusherPlan {
+    let params = serde_json::to_value(f.params).expect("parameters are plain data");
+    let fields = params.as_object().expect("parameters have names");
+    // Numbers, text and switches are written in TOML as in JSON.
+    let lines = fields.iter().map(|(name, value)| format!("{name} = {value}\n"));
+    FlusherPlan {
+        at: f.place.name().to_owned(),
+        active: f.active,
+        start_ns: f.start.as_nanos(),
+        parameters: lines.collect(),
+    }
 }
 
 fn bottleneck(field: &str, side: &BottleneckScenario, backend: Backend) -> Result<BottleneckPlan, ScenarioError> {

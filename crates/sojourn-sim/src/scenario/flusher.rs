@@ -56,6 +56,12 @@ pub(super) struct Traffic<'a> {
 }
 
 impl Traffic<'_> {
+    /// How many there are.
+    fn count(&self) -> usize {
+        let tcp = self.flows.iter().filter(|f| f.transport == Transport::Tcp);
+        tcp.count() + self.web.len() + self.downloads.len()
+    }
+
     /// Whether `name` is that of TCP traffic.
     fn has(&self, name: &str) -> bool {
         let tcp = |f: &FlowScenario| f.transport == Transport::Tcp && f.name == name;
@@ -73,9 +79,9 @@ impl FlusherScenario {
         backend: Backend,
         wifi: bool,
     ) -> Result<Self, ScenarioError> {
-        if backend == Backend::Linux {
+        if backend == Backend::Live {
             return Err(ScenarioError(
-                "flusher is given, but the linux back end has none: use the sim back end".to_owned(),
+                "flusher is given, but the live back end has none: use the sim or the linux back end".to_owned(),
             ));
         }
         if wifi {
@@ -96,10 +102,15 @@ impl FlusherScenario {
             "passive" => false,
             other => return fail("flusher.mode", format!("{other:?}"), "\"active\" or \"passive\""),
         };
+        let watch = watch(&t.watch, traffic)?;
+        if backend == Backend::Linux && watch.as_ref().is_some_and(|names| names.len() < traffic.count()) {
+            let rule = "\"all\" on the linux back end: the daemon sees all that passes its interface";
+            return fail("flusher.watch", &t.watch, rule);
+        }
         Ok(Self {
             params: params(&t.params)?,
             place,
-            watch: watch(&t.watch, traffic)?,
+            watch,
             active,
             start: time("flusher.start", &t.start, Duration::ZERO, duration)?,
         })

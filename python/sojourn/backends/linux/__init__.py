@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _native
+from sojourn.backends.linux import flusher
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed
 from sojourn.kernel.find import Kernel, find
@@ -20,6 +21,8 @@ JOB_FORMAT = "sojourn-job/1"
 #: In virtual time: what a packet costs this machine at most, and what a guest takes beside them.
 _PACKET_S = 600e-6
 _START_S = 60.0
+#: How often a daemon wakes up at most.
+_WAKE_UPS_PER_S = 1000.0
 #: In real time: what a guest takes beside its run, the linger of voice included.
 _REAL_START_S = 90.0
 _FRAME_BITS = 1514 * 8
@@ -56,7 +59,7 @@ class LinuxBackend:
     @property
     def identity(self) -> str:
         """What a run is a function of beside its scenario and the code: part of its name."""
-        return f"linux {self.kernel.identity} agent {agent_identity()}"
+        return f"linux {self.kernel.identity} agent {agent_identity()}{flusher.identity()}"
 
     def run(self, scenario: str) -> str:
         """Run a canonical scenario, JSON; return its record, JSON.
@@ -88,13 +91,20 @@ class LinuxBackend:
             "load": load,
             "watch_packets": True,
         }
-        return carry_out(job, self.kernel, seed=load["seed"], bound_s=self._bound_s(load, network))
+        files = {}
+        if "flusher" in load:
+            job["flusher"], files = flusher.job(load["flusher"], self.kernel)
+        bound_s = self._bound_s(load, network)
+        return carry_out(job, self.kernel, seed=load["seed"], bound_s=bound_s, files=files)
 
     def _bound_s(self, load: dict[str, Any], network: Network) -> float:
         virtual_s = float(load["duration_ns"] + load["lead_ns"]) / 1e9
         if not self.kernel.virtual_time:
             return virtual_s + _REAL_START_S
         packets = (network.up.rate_bps + network.down.rate_bps) / _FRAME_BITS * virtual_s * _PACKETS_BY_DATA
+        if "flusher" in load:
+            # Each is captured three times more, and the daemon wakes up every few milliseconds.
+            packets = 3 * packets + _WAKE_UPS_PER_S * virtual_s
         return _START_S + _PACKET_S * packets
 
 

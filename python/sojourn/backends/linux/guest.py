@@ -15,7 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -92,7 +92,13 @@ def agent_identity() -> str:
 
 
 def carry_out(
-    job: dict[str, Any], kernel: Kernel | None, *, seed: int, bound_s: float, backend: str = "linux"
+    job: dict[str, Any],
+    kernel: Kernel | None,
+    *,
+    seed: int,
+    bound_s: float,
+    backend: str = "linux",
+    files: Mapping[str, Path] | None = None,
 ) -> Answer:
     """Run a job on a kernel, and return what it left.
 
@@ -108,6 +114,8 @@ def carry_out(
         How long it may take, in this machine's seconds.
     backend
         What it is for: the word in an error.
+    files
+        Programs that are put into its folder, by their names there.
 
     Raises
     ------
@@ -118,6 +126,8 @@ def carry_out(
     what = "guest" if backend == "linux" else "run"
     with _folder() as folder:
         (folder / "job.json").write_text(json.dumps(job))
+        for name, path in (files or {}).items():
+            shutil.copy(path, folder / name)
         command = _command(kernel, program, folder, seed)
         status, last, wall_s, peak = _kept(program, command, folder, bound_s)
         with suppress(OSError):
