@@ -73,7 +73,9 @@ def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], only: str | 
         ("runs", str(outcome.runs)),
         ("repeats", f"{profile.repeat} of each cell of the figures; conjectures {profile.other_repeat}"),
         ("measured window", profile.duration),
-        *last_facts(bed.seed, claims, back_end=backend, TCP=bed.tcp if bed.selects else "the kernel", **_by_reading(claims)),
+        *last_facts(
+            bed.seed, claims, back_end=backend, TCP=bed.tcp if bed.selects else "the kernel", **_by_reading(claims)
+        ),
     )
     return PaperReport(
         title="Fighting fire with fire" + ("" if only is None else f": {FLUSHER.parts[only]}"),

@@ -54,7 +54,11 @@ def add(commands: Any) -> None:
     parser.add_argument("b", metavar="B", type=Path, help="the capture at the other point")
     flows = parser.add_argument_group("flows")
     flows.add_argument(
-        "--host", metavar="ADDRESS", action="append", default=[], help="only flows with this address (again for both ends)"
+        "--host",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="only flows with this address (again for both ends)",
     )
     flows.add_argument(
         "--port",
@@ -67,7 +71,10 @@ def add(commands: Any) -> None:
     flows.add_argument("--protocol", metavar="NAME", help="only tcp, udp or icmp (echo)")
     method = parser.add_argument_group("method")
     method.add_argument(
-        "--horizon", metavar="TIME", default="10s", help="a packet is looked for in the other capture so long (default 10s)"
+        "--horizon",
+        metavar="TIME",
+        default="10s",
+        help="a packet is looked for in the other capture so long (default 10s)",
     )
     method.add_argument(
         "--gap",
@@ -79,7 +86,10 @@ def add(commands: Any) -> None:
     output.add_argument("--json", action="store_true", help="print one JSON object instead of the tables")
     output.add_argument("--csv", metavar="FILE", type=Path, help="write a line for each pair")
     output.add_argument(
-        "--plot", metavar="FILE", type=Path, help="draw the round-trip times over time and their distribution (.svg or .png)"
+        "--plot",
+        metavar="FILE",
+        type=Path,
+        help="draw the round-trip times over time and their distribution (.svg or .png)",
     )
     output.add_argument("--force", action="store_true", help="replace files that are there")
     parser.set_defaults(handler=handle)
@@ -146,7 +156,9 @@ def describe(found: RoundTrips) -> str:
     if len(flows) > _FLOWS:
         parts.append(f"and {len(flows) - _FLOWS} flows more, with fewer pairs; --json and --csv have all")
     captures = whole["captures"]
-    counts = [[words, *(f"{one[key]:,}" for one in captures)] for key, words in _COUNTS if any(one[key] for one in captures)]
+    counts = [
+        [words, *(f"{one[key]:,}" for one in captures)] for key, words in _COUNTS if any(one[key] for one in captures)
+    ]
     reasons = sorted({reason for one in captures for reason in one["skipped"]})
     counts += [
         [f"skipped: {reason.replace('_', ' ')}", *(f"{one['skipped'].get(reason, 0):,}" for one in captures)]

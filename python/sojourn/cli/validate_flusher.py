@@ -29,7 +29,8 @@ def handle(asked: argparse.Namespace) -> int:
     repeats = {"linux": 3 if asked.repeat is None else asked.repeat, "sim": asked.sim_repeat or 10}
     seed = 1 if asked.seed is None else asked.seed
     profile = Profile(duration=duration, long_duration=duration, repeat=1, other_repeat=1)
-    bed = Bed(profile=profile, seed=seed, tcp=flusher.TCP)
+    # As a program does it; the reproduction of the paper supposes otherwise.
+    bed = Bed(profile=profile, seed=seed, tcp=flusher.TCP, bursts="at_once")
     cells = flusher.cells()
     for cell in cells:
         bed.scenario(cell).normalized("linux")
@@ -49,7 +50,9 @@ def handle(asked: argparse.Namespace) -> int:
     compared = flusher.compare(seen["sim"], seen["linux"])
     entries = [row.to_plain() for row in compared.rows]
     print(json.dumps(entries, indent=1, allow_nan=False) if asked.json else flusher_page.terminal(compared))
-    command = f"sojourn validate flusher --duration {duration} --repeat {repeats['linux']} --sim-repeat {repeats['sim']}"
+    command = (
+        f"sojourn validate flusher --duration {duration} --repeat {repeats['linux']} --sim-repeat {repeats['sim']}"
+    )
     facts = {
         "cells": str(len(cells)),
         "runs of a cell": f"kernel {repeats['linux']}, simulator {repeats['sim']}; seeds from {seed} on",

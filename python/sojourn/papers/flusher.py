@@ -99,6 +99,8 @@ class Bed:
     selects
         Whether a flusher can look at some flows only. The daemon sees all that passes its interface, so cells with a
         foreign flow are left out where it cannot.
+    bursts
+        How a flusher hands its bursts over: see `sojourn.scenario_flusher.Flusher`.
     """
 
     profile: Profile
@@ -106,6 +108,7 @@ class Bed:
     seed: int = 1
     tcp: str = "linux-3.14"
     selects: bool = True
+    bursts: str | None = None
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -124,7 +127,7 @@ class Bed:
             sample_interval="100ms",
             tcp=Tcp(variant=self.tcp),
             flows=flows(cell),
-            flusher=flusher(cell),
+            flusher=flusher(cell, self.bursts),
             seed=self.seed,
         )
 
@@ -146,7 +149,7 @@ def flows(cell: Cell) -> tuple[Flow, ...]:
     return (first,)
 
 
-def flusher(cell: Cell) -> Flusher:
+def flusher(cell: Cell, bursts: str | None = None) -> Flusher:
     """Return the flusher of a cell."""
     params: dict[str, Any] = {"preset": cell.reading}
     if cell.reading == KARN:
@@ -156,7 +159,8 @@ def flusher(cell: Cell) -> Flusher:
     params |= VARIANTS[cell.variant]
     seen = "foreign" if cell.variant == THE_OTHER else "flow"
     watch = (seen,) if cell.scene == FOREIGN else None
-    return Flusher(params=Parameters(params), at="client", watch=watch, mode="active" if cell.active else "passive")
+    mode = "active" if cell.active else "passive"
+    return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts)
 
 
 Planned = execute.Planned[Cell]

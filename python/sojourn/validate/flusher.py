@@ -55,7 +55,8 @@ SHOWN: tuple[tuple[str, Callable[[Seen], float]], ...] = (
 
 def cells() -> list[Cell]:
     """Return the cells, a third of those of `sojourn reproduce flusher`: from each of its parts but the logs, which are runs
-    of the grid, and the foreign flow, which the daemon cannot but see."""
+    of the grid, and the foreign flow, which the daemon cannot but see.
+    """
     return list(dict.fromkeys(cell for part in (_grid(), _queues(), _adaptive()) for cell in part))
 
 
@@ -193,7 +194,8 @@ def compare(sim: dict[Cell, list[Seen]], kernel: dict[Cell, list[Seen]]) -> Comp
     """Compare what was seen of the same cells."""
     rows = [_row(cell, sim[cell], kernel[cell], *one) for cell in kernel for one in JUDGED]
     shown = {
-        cell: {title: (_mean(sim[cell], value), _mean(kernel[cell], value)) for title, value in SHOWN} for cell in kernel
+        cell: {title: (_mean(sim[cell], value), _mean(kernel[cell], value)) for title, value in SHOWN}
+        for cell in kernel
     }
     return Compared(rows=tuple(rows), shown=shown)
 

@@ -22,7 +22,9 @@ def counts_table(compared: Compared) -> str:
         total = sum(found.values())
         within = found["agrees"] / total if total else 0.0
         surely = sum(row.judged.surely for row in compared.rows if row.title == title)
-        rows.append([title, str(total), *(str(count) for count in found.values()), f"{100 * within:.0f} %", str(surely)])
+        rows.append(
+            [title, str(total), *(str(count) for count in found.values()), f"{100 * within:.0f} %", str(surely)]
+        )
     headers = ("", "cells", "agree", "differ", "cannot tell", "within the bar", "surely")
     return tables.markdown(headers, rows)
 
@@ -77,7 +79,14 @@ def terminal(compared: Compared) -> str:
     rows = [[title, *(str(count) for count in found.values())] for title, found in compared.counts().items()]
     parts = [tables.text(("", "agree", "differ", "cannot tell"), rows)]
     far = [
-        [row.cell.words(), row.title, f"{row.sim.value:.2f}", f"{row.kernel.value:.2f}", f"{row.ratio:.3f}", row.judged.verdict]
+        [
+            row.cell.words(),
+            row.title,
+            f"{row.sim.value:.2f}",
+            f"{row.kernel.value:.2f}",
+            f"{row.ratio:.3f}",
+            row.judged.verdict,
+        ]
         for row in outside(compared)
     ]
     if far:
@@ -123,7 +132,8 @@ def figure(compared: Compared) -> dict[str, bytes]:
     from sojourn.plots.save import FORMATS, to_bytes
 
     groups = {
-        title: [(row.kernel.value, row.sim.value) for row in compared.rows if row.title == title] for title, *_ in JUDGED
+        title: [(row.kernel.value, row.sim.value) for row in compared.rows if row.title == title]
+        for title, *_ in JUDGED
     }
     units = {title: unit for title, unit, *_ in JUDGED}
     shares = {RTT[0]: RTT[3].share, GOODPUT[0]: GOODPUT[3].share}

@@ -48,7 +48,9 @@ pub(super) fn host_of(place: &Place) -> Result<Host, AgentError> {
     let found = hosts.into_iter().find(|host| host.name() == place.host);
     found.ok_or_else(|| {
         let host = &place.host;
-        AgentError::Plan(format!("host of the flusher is {host:?}, but must be client, r1, r2 or server"))
+        AgentError::Plan(format!(
+            "host of the flusher is {host:?}, but must be client, r1, r2 or server"
+        ))
     })
 }
 

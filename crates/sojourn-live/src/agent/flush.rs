@@ -121,8 +121,14 @@ impl Flush {
         for (path, is_log) in [(log, true), (decisions, false)] {
             let text = std::fs::read_to_string(&path).doing(|| format!("cannot read {}", path.display()))?;
             for line in text.lines() {
-                let taken = if is_log { lines.log(line) } else { lines.decision(line, world) };
-                taken.map_err(|why| AgentError::Plan(format!("a line of {} is not the flusher's: {why}", path.display())))?;
+                let taken = if is_log {
+                    lines.log(line)
+                } else {
+                    lines.decision(line, world)
+                };
+                taken.map_err(|why| {
+                    AgentError::Plan(format!("a line of {} is not the flusher's: {why}", path.display()))
+                })?;
             }
         }
         let mut seen = lines.finish();

@@ -286,12 +286,21 @@ impl Job {
         self.bed.validate()?;
         let load = &self.load;
         if self.flusher.is_some() != load.flusher.is_some() {
-            let (there, absent) = if load.flusher.is_some() { ("load.flusher", "flusher") } else { ("flusher", "load.flusher") };
-            return Err(format!("{there} is given without {absent}, but both or neither must be"));
+            let (there, absent) = if load.flusher.is_some() {
+                ("load.flusher", "flusher")
+            } else {
+                ("flusher", "load.flusher")
+            };
+            return Err(format!(
+                "{there} is given without {absent}, but both or neither must be"
+            ));
         }
         for place in self.flusher.iter().flat_map(|f| f.ends.iter().chain([&f.place])) {
             if !self.bed.namespaces.contains(&place.host) {
-                return Err(format!("host of the flusher is {:?}, which is not in bed.namespaces", place.host));
+                return Err(format!(
+                    "host of the flusher is {:?}, which is not in bed.namespaces",
+                    place.host
+                ));
             }
         }
         if self.bed.server.len() != load.paths.len() {

@@ -30,7 +30,11 @@ pub(super) fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
         };
     };
     if s.flusher.is_none() {
-        return fail("flusher of the measurement", "there", "absent, as the scenario has none");
+        return fail(
+            "flusher of the measurement",
+            "there",
+            "absent, as the scenario has none",
+        );
     }
     if seen.flows.len() != s.flows.len() {
         let rule = format!("{}, as in the scenario", s.flows.len());
@@ -47,7 +51,11 @@ pub(super) fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
         let odd = |&&(at, rtt): &&(i64, u64)| out_of_time(at) || rtt > FARTHEST_NS as u64;
         if let Some((at, rtt)) = flow.pairs.iter().find(odd) {
             let value = format!("{rtt} ns at {at} ns");
-            return fail(format!("a packet pair of flow {i}"), value, format!("within {FARTHEST_NS} ns"));
+            return fail(
+                format!("a packet pair of flow {i}"),
+                value,
+                format!("within {FARTHEST_NS} ns"),
+            );
         }
     }
     for (n, event) in seen.events.iter().enumerate() {
@@ -166,7 +174,9 @@ fn of_flow(s: &Scenario, beside: &FlusherFlowMeasured, flow: &FlowMeasured) -> F
     }
     let ms = |ns: u64| Duration::from_nanos(ns).as_millis_f64();
     let all = |values: &[Option<u64>]| values.iter().map(|v| v.map(ms)).collect();
-    let there = recent.iter().map(|&(count, sum, most)| (count > 0).then_some((count, sum, most)));
+    let there = recent
+        .iter()
+        .map(|&(count, sum, most)| (count > 0).then_some((count, sum, most)));
     // The kernel knows none before the first sample, and says 0.
     let srtt = flow.srtt_us.iter().map(|&us| (us > 0).then(|| f64::from(us) / 1e3));
     FlusherFlowSeries {
@@ -178,6 +188,10 @@ fn of_flow(s: &Scenario, beside: &FlusherFlowMeasured, flow: &FlowMeasured) -> F
         sender_rtt_ms: srtt.chain(std::iter::repeat(None)).take(bins).collect(),
         rtt_ms: all(&beside.rtt_ns),
         base_rtt_ms: all(&beside.base_ns),
-        throughput_mbit: beside.throughput_bps.iter().map(|v| v.map(|bps| bps as f64 / 1e6)).collect(),
+        throughput_mbit: beside
+            .throughput_bps
+            .iter()
+            .map(|v| v.map(|bps| bps as f64 / 1e6))
+            .collect(),
     }
 }

@@ -6,8 +6,8 @@ use crate::scenario::{
     Backend, BottleneckScenario, Direction, FlusherScenario, ProbeKindScenario, Scenario, ScenarioError, fail,
 };
 use sojourn_bed::{
-    BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan, QdiscPlan,
-    TcpPlan, WebPlan, ports,
+    BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan,
+    QdiscPlan, TcpPlan, WebPlan, ports,
 };
 use sojourn_qdisc::OptionValue;
 use sojourn_units::Duration;

@@ -23,6 +23,10 @@ pub struct FlusherScenario {
     pub active: bool,
     /// When it begins to look, from the beginning of the measured window.
     pub start: Duration,
+    /// Whether a burst is handed over all at once, as a program does; else packet by packet at the rate of the link.
+    ///
+    /// Deviation: on the linux back end the daemon hands it over at once in any case.
+    pub at_once: bool,
 }
 
 /// Its text form.
@@ -34,7 +38,17 @@ pub(super) struct FlusherText {
     watch: Value,
     mode: String,
     start: String,
+    #[serde(skip_serializing_if = "is_paced")]
+    bursts: String,
 }
+
+/// Not written, so that the text of scenarios is what it was before there was a choice.
+fn is_paced(bursts: &str) -> bool {
+    bursts == PACED
+}
+
+const PACED: &str = "paced";
+const AT_ONCE: &str = "at_once";
 
 impl Default for FlusherText {
     fn default() -> Self {
@@ -44,6 +58,7 @@ impl Default for FlusherText {
             watch: "all".into(),
             mode: "active".into(),
             start: "0s".into(),
+            bursts: PACED.into(),
         }
     }
 }
@@ -102,6 +117,15 @@ impl FlusherScenario {
             "passive" => false,
             other => return fail("flusher.mode", format!("{other:?}"), "\"active\" or \"passive\""),
         };
+        if backend == Backend::Linux && active && place == Place::Router {
+            let rule = "\"client\" or \"server\" on the linux back end, where what a router itself sends is not seen to come to its queue";
+            return fail("flusher.at", format!("{:?}", t.at), rule);
+        }
+        let at_once = match t.bursts.as_str() {
+            PACED => false,
+            AT_ONCE => true,
+            other => return fail("flusher.bursts", format!("{other:?}"), "\"paced\" or \"at_once\""),
+        };
         let watch = watch(&t.watch, traffic)?;
         if backend == Backend::Linux && watch.as_ref().is_some_and(|names| names.len() < traffic.count()) {
             let rule = "\"all\" on the linux back end: the daemon sees all that passes its interface";
@@ -113,6 +137,7 @@ impl FlusherScenario {
             watch,
             active,
             start: time("flusher.start", &t.start, Duration::ZERO, duration)?,
+            at_once,
         })
     }
 
@@ -126,6 +151,7 @@ impl FlusherScenario {
                 .map_or_else(|| "all".into(), |names| names.clone().into()),
             mode: if self.active { "active" } else { "passive" }.into(),
             start: format_duration(self.start),
+            bursts: if self.at_once { AT_ONCE } else { PACED }.into(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod bottleneck;
 mod downloads;
+mod flusher;
 mod hostile;
 mod plan;
 mod traffic;

@@ -23,10 +23,7 @@ type Times = HashMap<u64, u64>;
 pub(super) fn align(open: [&Open<'_>; 2], settings: &PairSettings) -> Result<Option<i128>, (usize, TraceError)> {
     let first = [beginning(open[0], settings, 0)?, beginning(open[1], settings, 1)?];
     let times = [times(&first[0]), times(&first[1])];
-    let mut offsets: Vec<i128> = first[1]
-        .iter()
-        .filter_map(|seen| offset(&times[0], seen, 1))
-        .collect();
+    let mut offsets: Vec<i128> = first[1].iter().filter_map(|seen| offset(&times[0], seen, 1)).collect();
     for (of, other) in [(0, 1), (1, 0)] {
         if offsets.is_empty() && first[of].len() == FIRST {
             offsets = search(open[of], settings, of, &times[other])?;

@@ -178,12 +178,16 @@ impl Settle {
             side.duplicates = self.duplicates[i];
         }
         let states = self.states.iter().copied().chain(std::iter::repeat(State::default()));
-        let conversations = numbers.all.iter().zip(states).map(|(&conversation, state)| ConversationReport {
-            conversation,
-            low_is_near: state.forth().map(|forth| forth == 0),
-            matched: state.matched,
-            pairs: state.pairs,
-        });
+        let conversations = numbers
+            .all
+            .iter()
+            .zip(states)
+            .map(|(&conversation, state)| ConversationReport {
+                conversation,
+                low_is_near: state.forth().map(|forth| forth == 0),
+                matched: state.matched,
+                pairs: state.pairs,
+            });
         PairReport {
             sides,
             conversations: conversations.collect(),

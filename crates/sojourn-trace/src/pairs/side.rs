@@ -46,12 +46,7 @@ impl<'s, 'r> Side<'s, 'r> {
 }
 
 /// The packet of a record, if it is one that is looked for.
-fn look(
-    record: &Record<'_>,
-    settings: &PairSettings,
-    counts: &mut SideCounts,
-    numbers: &mut Numbers,
-) -> Option<Seen> {
+fn look(record: &Record<'_>, settings: &PairSettings, counts: &mut SideCounts, numbers: &mut Numbers) -> Option<Seen> {
     counts.frames += 1;
     let at_ns = record.at_ns;
     let (first, last) = counts.span.unwrap_or((at_ns, at_ns));

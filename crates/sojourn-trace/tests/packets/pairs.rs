@@ -46,7 +46,9 @@ fn capture(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
 
 fn measure(a: &[u8], b: &[u8], settings: &PairSettings) -> (Vec<Pair>, PairReport) {
     let mut pairs = Vec::new();
-    let report = packet_pairs(&|| Reader::new(a), &|| Reader::new(b), settings, |pair| pairs.push(pair));
+    let report = packet_pairs(&|| Reader::new(a), &|| Reader::new(b), settings, |pair| {
+        pairs.push(pair)
+    });
     (pairs, report.expect("both are captures"))
 }
 
@@ -81,16 +83,16 @@ fn a_round_trip_is_the_time_of_both_on_their_way_whatever_the_clocks_say() {
     let (a, b) = by_hand();
     let (pairs, report) = measure(&a, &b, &PairSettings::default());
     let [pair] = pairs[..] else { panic!("{pairs:?}") };
-    assert_eq!(
-        (pair.rtt_ns, pair.gap_ns, pair.at_ns),
-        (65 * MS, 100 * MS, at_a(167))
-    );
+    assert_eq!((pair.rtt_ns, pair.gap_ns, pair.at_ns), (65 * MS, 100 * MS, at_a(167)));
     assert_eq!((report.pairs, report.unpaired), (1, 1));
     // 192.0.2.1 is on A's side, and is the lower of the two.
     assert_eq!(report.conversations[0].low_is_near, Some(true));
     assert_eq!(report.conversations[0].matched, [2, 2]);
     let offset = report.offset_ns.expect("there are common packets");
-    assert!((offset + 3_600_000 * i128::from(MS)).abs() <= 40 * i128::from(MS), "{offset}");
+    assert!(
+        (offset + 3_600_000 * i128::from(MS)).abs() <= 40 * i128::from(MS),
+        "{offset}"
+    );
 }
 
 /// From the other point: there with 3 at 142 and 4 at 143 (B's side), back with nothing after it.
@@ -177,12 +179,48 @@ fn only_the_flows_that_were_asked_for_are_measured() {
     let (a, b) = by_hand();
     let host = |text: &str| text.parse().expect("an address");
     for (settings, expected) in [
-        (PairSettings { hosts: vec![host("192.0.2.1"), host("198.51.100.2")], ..PairSettings::default() }, 1),
-        (PairSettings { hosts: vec![host("192.0.2.2")], ..PairSettings::default() }, 0),
-        (PairSettings { ports: vec![443, 50_000], ..PairSettings::default() }, 1),
-        (PairSettings { ports: vec![443, 444], ..PairSettings::default() }, 0),
-        (PairSettings { protocol: Some(Protocol::Tcp), ..PairSettings::default() }, 1),
-        (PairSettings { protocol: Some(Protocol::Udp), ..PairSettings::default() }, 0),
+        (
+            PairSettings {
+                hosts: vec![host("192.0.2.1"), host("198.51.100.2")],
+                ..PairSettings::default()
+            },
+            1,
+        ),
+        (
+            PairSettings {
+                hosts: vec![host("192.0.2.2")],
+                ..PairSettings::default()
+            },
+            0,
+        ),
+        (
+            PairSettings {
+                ports: vec![443, 50_000],
+                ..PairSettings::default()
+            },
+            1,
+        ),
+        (
+            PairSettings {
+                ports: vec![443, 444],
+                ..PairSettings::default()
+            },
+            0,
+        ),
+        (
+            PairSettings {
+                protocol: Some(Protocol::Tcp),
+                ..PairSettings::default()
+            },
+            1,
+        ),
+        (
+            PairSettings {
+                protocol: Some(Protocol::Udp),
+                ..PairSettings::default()
+            },
+            0,
+        ),
     ] {
         let (pairs, report) = measure(&a, &b, &settings);
         assert_eq!(pairs.len(), expected, "{settings:?}");
@@ -211,7 +249,10 @@ fn a_capture_that_began_long_before_the_other_is_searched() {
     for turned in [false, true] {
         let (one, other) = if turned { (&b, &a) } else { (&a, &b) };
         let (pairs, report) = measure(one, other, &PairSettings::default());
-        assert_eq!(pairs.iter().map(|p| p.rtt_ns / MS).collect::<Vec<_>>(), if turned { vec![] } else { vec![65] });
+        assert_eq!(
+            pairs.iter().map(|p| p.rtt_ns / MS).collect::<Vec<_>>(),
+            if turned { vec![] } else { vec![65] }
+        );
         assert_eq!(report.sides[usize::from(turned)].outside, 200_000);
         assert_eq!(report.sides[0].matched, 4);
     }
@@ -219,10 +260,17 @@ fn a_capture_that_began_long_before_the_other_is_searched() {
 
 #[test]
 fn the_key_holds_what_stays_and_leaves_out_what_changes() {
-    let key = |frame: &[u8]| identity(LinkType::Ethernet, frame, frame.len() as u32).expect("a packet").key;
+    let key = |frame: &[u8]| {
+        identity(LinkType::Ethernet, frame, frame.len() as u32)
+            .expect("a packet")
+            .key
+    };
     let sent = frame(false, 7);
     assert_eq!(key(&sent), key(&travelled(sent.clone())));
-    assert_eq!(identity(LinkType::Raw, &sent[14..], 40).expect("a packet").key, key(&sent));
+    assert_eq!(
+        identity(LinkType::Raw, &sent[14..], 40).expect("a packet").key,
+        key(&sent)
+    );
     // Identification, addresses, ports, sequence and acknowledgement number, flags, window, urgent pointer.
     for at in [18, 19, 26, 33, 34, 37, 38, 41, 42, 45, 47, 48, 49, 52, 53] {
         let mut other = sent.clone();
@@ -239,7 +287,10 @@ fn the_key_holds_what_stays_and_leaves_out_what_changes() {
     let whole = with(&stamps, 60);
     let cut = identity(LinkType::Ethernet, &whole[..14 + 20 + 32], whole.len() as u32).expect("its header is there");
     assert_eq!(cut.key, key(&whole));
-    assert_eq!(identity(LinkType::Ethernet, &whole[..60], whole.len() as u32), Err(Skip::Cut));
+    assert_eq!(
+        identity(LinkType::Ethernet, &whole[..60], whole.len() as u32),
+        Err(Skip::Cut)
+    );
 }
 
 #[test]
@@ -254,12 +305,18 @@ fn datagrams_and_echoes_are_told_apart_and_fragments_left_out() {
     let (one, other) = (one.expect("a datagram"), other.expect("a datagram"));
     assert_ne!(one.key, other.key);
     assert_eq!(one.conversation, other.conversation);
-    assert_eq!((one.conversation.protocol, one.conversation.low.port()), (Protocol::Udp, 4096));
+    assert_eq!(
+        (one.conversation.protocol, one.conversation.low.port()),
+        (Protocol::Udp, 4096)
+    );
     let echo = |kind: u8, number: u8| {
         let message = [kind, 0, 0xBE, 0xEF, 0x12, 0x34, 0, number, 1, 2, 3];
         ethernet(&[0x0800], &ipv4(1, &[], 0, &message))
     };
-    let (request, reply) = (read(&echo(8, 1)).expect("a request"), read(&echo(0, 1)).expect("a reply"));
+    let (request, reply) = (
+        read(&echo(8, 1)).expect("a request"),
+        read(&echo(0, 1)).expect("a reply"),
+    );
     assert_ne!(request.key, reply.key);
     assert_eq!(request.conversation.low.port(), 0x1234);
     assert_eq!(read(&echo(3, 1)), Err(Skip::NotTcp));

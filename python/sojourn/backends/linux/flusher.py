@@ -38,14 +38,14 @@ max_cool_down = "100ms"
 
 
 def daemon() -> Path:
-    """Return the daemon's program: what `SOJOURN_DAEMON` names, or `sojournd` with this package or on the path.
+    """Return the daemon's program: what `SOJOURND` names, or `sojournd` with this package or on the path.
 
     Raises
     ------
     SojournError
         If it is not there.
     """
-    asked = os.environ.get("SOJOURN_DAEMON")
+    asked = os.environ.get("SOJOURND")
     if asked:
         places = [Path(asked)]
     else:
@@ -57,7 +57,7 @@ def daemon() -> Path:
             return place.resolve()
     message = (
         f"the daemon of the flusher is not at {places[0]}: build it (cargo build --release -p sojourn-live --features "
-        "capture, which needs libpcap's development files) and name its path in SOJOURN_DAEMON"
+        "capture, which needs libpcap's development files) and name its path in SOJOURND"
     )
     raise SojournError(message)
 

@@ -221,9 +221,15 @@ mod tests {
         let plan = r#""toward":"10.0.4.11","size":1500,"throughput_bps":4800000,"base_ns":40,"rtt_ns":240,"max_rtt_ns":250,"bdp_bytes":9"#;
         for line in [
             format!(r#"{{"at_ns":9900000000,"kind":"sample",{flow},"rtt_ns":1,"smoothed_ns":1,"throughput_bps":1}}"#),
-            format!(r#"{{"at_ns":10110000000,"kind":"sample",{flow},"rtt_ns":7,"smoothed_ns":5,"throughput_bps":null}}"#),
-            format!(r#"{{"at_ns":10120000000,"kind":"sample",{flow},"rtt_ns":7,"smoothed_ns":6,"throughput_bps":900}}"#),
-            format!(r#"{{"at_ns":10120000000,"kind":"sample",{other},"rtt_ns":7,"smoothed_ns":99,"throughput_bps":99}}"#),
+            format!(
+                r#"{{"at_ns":10110000000,"kind":"sample",{flow},"rtt_ns":7,"smoothed_ns":5,"throughput_bps":null}}"#
+            ),
+            format!(
+                r#"{{"at_ns":10120000000,"kind":"sample",{flow},"rtt_ns":7,"smoothed_ns":6,"throughput_bps":900}}"#
+            ),
+            format!(
+                r#"{{"at_ns":10120000000,"kind":"sample",{other},"rtt_ns":7,"smoothed_ns":99,"throughput_bps":99}}"#
+            ),
             format!(r#"{{"at_ns":10300000000,"kind":"base_rtt",{flow},"base_ns":40}}"#),
             format!(
                 r#"{{"at_ns":10200000000,"kind":"flush","id":3,{flow},"packets":96,"reason":{{"kind":"threshold","least_ns":1,"trigger_ns":2}},{plan},"verdict":"allowed"}}"#
@@ -245,7 +251,10 @@ mod tests {
         assert_eq!(flow.rtt_ns, [None, Some(6), Some(6), Some(6), Some(6)]);
         assert_eq!(flow.throughput_bps, [None, Some(900), Some(900), Some(900), Some(900)]);
         assert_eq!(flow.base_ns, [None, None, None, Some(40), Some(40)]);
-        assert_eq!((seen.packets, seen.bytes, seen.samples, seen.helped), (103, 154_500, 4, 2));
+        assert_eq!(
+            (seen.packets, seen.bytes, seen.samples, seen.helped),
+            (103, 154_500, 4, 2)
+        );
         let told: Vec<_> = seen
             .events
             .iter()

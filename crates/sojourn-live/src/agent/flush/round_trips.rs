@@ -28,7 +28,9 @@ pub(super) fn pairs(captures: [&Path; 2], flows: usize, world: &dyn World) -> Re
         ..PairSettings::default()
     };
     let mut all = Vec::new();
-    let report = packet_pairs(&|| open(captures[0]), &|| open(captures[1]), &settings, |pair| all.push(pair));
+    let report = packet_pairs(&|| open(captures[0]), &|| open(captures[1]), &settings, |pair| {
+        all.push(pair)
+    });
     let report = report.map_err(|(which, error)| unread(captures[which], &error))?;
     for (side, path) in report.sides.iter().zip(captures) {
         if let Some(damage) = &side.damage {
@@ -49,6 +51,9 @@ pub(super) fn pairs(captures: [&Path; 2], flows: usize, world: &dyn World) -> Re
     Ok(found)
 }
 
+/// Bytes on the wire of a datagram without payload: with such the hosts of a bed are introduced.
+const EMPTY: u32 = 60;
+
 /// How many datagrams of flushes are in a capture.
 pub(super) fn arrived(capture: &Path) -> Result<u64, AgentError> {
     let failed = |e: TraceError| unread(capture, &e);
@@ -57,6 +62,7 @@ pub(super) fn arrived(capture: &Path) -> Result<u64, AgentError> {
     while let Some(record) = reader.next().map_err(failed)? {
         if let Ok(found) = identity(record.link, record.bytes, record.wire)
             && found.conversation.protocol == Protocol::Udp
+            && record.wire > EMPTY
         {
             let c = found.conversation;
             let to = if found.from_low { c.high } else { c.low };
