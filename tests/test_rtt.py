@@ -78,8 +78,10 @@ def _tshark(path: Path, *fields: str) -> list[list[str]]:
 def test_pairs_are_tshark_s_ack_rtt_at_the_client_less_that_at_the_server(
     taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
 ) -> None:
-    """An acknowledgement that acknowledges the segment that came last: its `tcp.analysis.ack_rtt` is the pair's round trip and
-    what the receiver waited, which is `ack_rtt` at the receiver (where tshark tells none that is 0)."""
+    """Of acknowledgements of the segment that came last `ack_rtt` is the round trip and what the receiver waited.
+
+    What it waited is `ack_rtt` at the receiver, where tshark tells none that is 0.
+    """
     client, server, _ = taken
     cli("rtt", str(client), str(server), "--csv", "pairs.csv")
     with (tmp_path / "pairs.csv").open() as file:

@@ -1,7 +1,7 @@
 """Round-trip times between two points of a path, from a capture at each.
 
-The compiled part (`sojourn-trace`, module `pairs`) finds the packets that are in both, and makes pairs of them; here are their
-numbers.
+The compiled part (`sojourn-trace`, module `pairs`) finds the packets that are in both, and makes pairs of them; here
+are their numbers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RoundTrips:
     report
         Counts of both captures and of each flow; see `as_json`.
     at_ns
-        When each pair of packets was complete, nanoseconds since 1970 by the first capture's clock, in about that order.
+        When each pair of packets was complete, nanoseconds since 1970 by the first capture's clock, about in order.
     rtt_ns
         The round-trip time of each.
     flow
@@ -74,7 +74,7 @@ def measure(
     horizon_ns: int = DEFAULT_HORIZON_NS,
     gap_ns: int = DEFAULT_GAP_NS,
 ) -> RoundTrips:
-    """Measure the round-trip times from the point of one capture to that of another and back, by synthetic packet pairs.
+    """Measure the round-trip times from the point of one capture to that of another and back.
 
     Parameters
     ----------

@@ -28,8 +28,9 @@ _SETUP = (
 )
 
 _KERNEL = (
-    "Here the hosts are the kernel's, with its own TCP, and the flusher is the daemon sojournd flush on the client's interface, "
-    "its gate as wide as it goes. Cells with a flow that the flusher does not see are left out: the daemon sees all."
+    "Here the hosts are the kernel's, with its own TCP, and the flusher is the daemon sojournd flush on the client's "
+    "interface, its gate as wide as it goes. Cells with a flow that the flusher does not see are left out: the daemon "
+    "sees all."
 )
 _KERNEL_TCP = "linux-6.1"
 

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from sojourn.round_trips import RoundTrips
 
 _ABOUT = """\
-Measures round-trip times between two points of a path, from a capture taken at each (pcap or pcapng), by synthetic packet
-pairs: a packet that passes A and then B, and one of the same flow that passes B next and then A. The time from A to A,
-less the time between the two at B, is the time that they were under way. The two clocks need not agree.
+Measures round-trip times between two points of a path, from a capture taken at each (pcap or pcapng), by synthetic
+packet pairs: a packet that passes A and then B, and one of the same flow that passes B next and then A. The time from A
+to A, less the time between the two at B, is the time that they were under way. The two clocks need not agree.
 
 A packet is known in the other capture by its addresses, ports, protocol, IPv4 identification and length, and by TCP's
 whole header (but the checksum), UDP's first 16 bytes of payload, or an echo's number: what does not change on the way.
 A packet that was sent again differs by its identification or time stamp. Where one point saw two packets of the same
 content, neither is used (ambiguous); copies that only the second point has are passed over (duplicates).
 
-Take both captures with segmentation offload off (ethtool -K eth0 tso off gso off gro off), else one of them has packets that the
-other has not. A NAT between the points makes other packets of all.
+Take both captures with segmentation offload off (ethtool -K eth0 tso off gso off gro off), else one of them has packets
+that the other has not. A NAT between the points makes other packets of all.
 """
 
 _TIMES = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
@@ -213,8 +213,8 @@ def _complaints(asked: argparse.Namespace, found: RoundTrips) -> int:
             status = 1
     if found.report["offset_ns"] is None:
         print(
-            f"sojourn: no packet is in both {asked.a} and {asked.b}: were they taken at the same time, with offload off, and "
-            "without a NAT between them?",
+            f"sojourn: no packet is in both {asked.a} and {asked.b}: were they taken at the same time, with offload "
+            "off, and without a NAT between them?",
             file=sys.stderr,
         )
         status = 1

@@ -28,8 +28,8 @@ discipline and metric the means of both with 95 % intervals, their ratio, and a 
               transient, bulk) or a TOML file, on a grid of links and disciplines
   random      scenarios drawn by a seed: 1 to 200 Mbit/s, 5 to 500 ms, 1 to 32 flows each way, any discipline with
               random parameters, CUBIC or Reno; reports the relative error of each and its quantiles
-  flusher     a third of the cells of `sojourn reproduce flusher`, with the daemon `sojournd flush` in the kernel; reports
-              mean round-trip time (the bar is 15 %) and goodput (5 %)
+  flusher     a third of the cells of `sojourn reproduce flusher`, with the daemon `sojournd flush` in the kernel;
+              reports mean round-trip time (the bar is 15 %) and goodput (5 %)
   all         rrul, one flow (CUBIC, Reno), voip, rtt_fairness, web and random, each in a folder of its own in DIR
 
 The bars: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss within a factor of 1.5, a flow's share within

@@ -54,8 +54,9 @@ SHOWN: tuple[tuple[str, Callable[[Seen], float]], ...] = (
 
 
 def cells() -> list[Cell]:
-    """Return the cells, a third of those of `sojourn reproduce flusher`: from each of its parts but the logs, which are runs
-    of the grid, and the foreign flow, which the daemon cannot but see.
+    """Return the cells: a third of those of `sojourn reproduce flusher`, from each of its parts.
+
+    But for the logs, which are runs of the grid, and the foreign flow, which the daemon cannot but see.
     """
     return list(dict.fromkeys(cell for part in (_grid(), _queues(), _adaptive()) for cell in part))
 
