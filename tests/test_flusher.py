@@ -71,8 +71,10 @@ def test_a_flusher_is_refused_with_one_sentence() -> None:
     scenario = Scenario(experiment="x", duration="5s", flusher=Flusher(at="moon"))
     with pytest.raises(ParamError, match='^flusher.at is "moon", but must be "client", "router" or "server"$'):
         scenario.normalized()
-    with pytest.raises(ParamError, match="^flusher is given, but the linux back end has none"):
-        dataclasses.replace(scenario, flusher=Flusher()).normalized("linux")
+    with pytest.raises(ParamError, match="^flusher is given, but the live back end has none"):
+        dataclasses.replace(scenario, flusher=Flusher()).normalized("live")
+    with pytest.raises(ParamError, match='^flusher.bursts is "slowly", but must be "paced" or "at_once"$'):
+        dataclasses.replace(scenario, flusher=Flusher(bursts="slowly")).normalized()
 
 
 def test_readings_differ_as_they_are_named() -> None:

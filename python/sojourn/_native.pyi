@@ -18,6 +18,7 @@ __all__ = [
     "list_qdiscs",
     "load_plan",
     "normalize",
+    "packet_pairs",
     "record_measured",
     "run",
     "run_captured",
@@ -36,6 +37,15 @@ def run_captured(
 ) -> str: ...
 def capture_points() -> list[str]: ...
 def run_stored(scenario_json: str, id: str) -> tuple[bytes, bytes, bytes]: ...
+def packet_pairs(
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    hosts: list[str],
+    ports: list[int],
+    protocol: str | None,
+    horizon_ns: int,
+    gap_ns: int,
+) -> tuple[str, bytes, bytes, bytes]: ...
 def load_plan(scenario_json: str, backend: str = "linux") -> str: ...
 def kernel_qdisc(text: str, rate_bps: int) -> str: ...
 def record_measured(

@@ -36,6 +36,9 @@ class Flusher:
         `"active"` (default), or `"passive"`: it looks and sends nothing.
     start
         Time text: when it begins to look, from the beginning of the measured window.
+    bursts
+        `"paced"` (default): packets are handed over at the rate of the link; `"at_once"`: all together, as a program
+        does, so that what its host sends next waits behind them. The daemon on a kernel always does the latter.
     """
 
     params: str | Parameters | None = None
@@ -43,6 +46,7 @@ class Flusher:
     watch: str | tuple[str, ...] | None = None
     mode: str | None = None
     start: str | None = None
+    bursts: str | None = None
 
 
 def from_plain(plain: dict[str, Any]) -> Flusher:

@@ -14,12 +14,13 @@ mod watched;
 mod wifi;
 
 pub use load::{
-    AccessPlan, BottleneckPlan, Direction, DownloadPlan, EDGE_LIMIT, FlowPlan, LoadPlan, OptionPlan, ProbeKind,
-    ProbePlan, QdiscPlan, TcpPlan, UDP_PAYLOAD, WebPlan,
+    AccessPlan, BottleneckPlan, Direction, DownloadPlan, EDGE_LIMIT, FlowPlan, FlusherPlan, LoadPlan, OptionPlan,
+    ProbeKind, ProbePlan, QdiscPlan, TcpPlan, UDP_PAYLOAD, WebPlan,
 };
 pub use measured::{
-    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured,
-    QdiscMeasured, QdiscSample, Sample, UdpMeasured, WebMeasured, WritesMeasured,
+    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, FlushMeasured, FlusherFlowMeasured, FlusherMeasured, Kernel,
+    LatenessMeasured, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, UdpMeasured, WebMeasured,
+    WritesMeasured,
 };
 pub use watched::{Conversation, Watched, WatchedError};
 pub use wifi::{

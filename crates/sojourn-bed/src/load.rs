@@ -56,6 +56,22 @@ pub struct LoadPlan {
     /// The cell between the clients and `r1`; `None` for a wire, which has one client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiPlan>,
+    /// A queue flusher on the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flusher: Option<FlusherPlan>,
+}
+
+/// A queue flusher.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlusherPlan {
+    /// Where it is: `client`, `router` or `server`.
+    pub at: String,
+    /// Whether it sends.
+    pub active: bool,
+    /// When it begins to look.
+    pub start_ns: u64,
+    /// How it decides: the table `flusher` of the daemon's configuration, TOML.
+    pub parameters: String,
 }
 
 /// What a queue at the edges holds if nothing is said, packets.

@@ -29,6 +29,70 @@ pub struct Measured {
     pub wifi: Option<WifiMeasured>,
     /// The counters of `/proc/net/netstat` and `/proc/net/snmp` (Tcp and TcpExt) by namespace, over the measured window.
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
+    /// A queue flusher, and the round trips beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flusher: Option<FlusherMeasured>,
+}
+
+/// What a queue flusher did in the measured window, and what round-trip times the flows had.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlusherMeasured {
+    /// The flows, in the order of the plan.
+    pub flows: Vec<FlusherFlowMeasured>,
+    /// Each flush proposed, in order.
+    pub events: Vec<FlushMeasured>,
+    /// RTT samples that it took.
+    pub samples: u64,
+    /// Flushes that it judged to have helped.
+    pub helped: u64,
+    /// And not to have helped.
+    pub failed: u64,
+    /// Times that it withheld one.
+    pub withheld: u64,
+    /// Datagrams that it sent.
+    pub packets: u64,
+    /// Their bytes, IP headers included.
+    pub bytes: u64,
+    /// Of the datagrams, those that came to the host behind the bottleneck.
+    pub delivered: u64,
+}
+
+/// A flow beside a flusher.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlusherFlowMeasured {
+    /// Round-trip times by synthetic packet pairs between captures at its two ends: when each was complete, and how long it is.
+    pub pairs: Vec<(i64, u64)>,
+    /// The flusher's smoothed RTT at the end of each bin, ns; `None` before the first sample.
+    pub rtt_ns: Vec<Option<u64>>,
+    /// Its base RTT.
+    pub base_ns: Vec<Option<u64>>,
+    /// The throughput that it measures, bit/s.
+    pub throughput_bps: Vec<Option<u64>>,
+}
+
+/// A flush that was proposed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlushMeasured {
+    /// When.
+    pub at_ns: i64,
+    /// How long it took until the system had taken all of its datagrams; `None` if it never did.
+    pub took_ns: Option<u64>,
+    /// For which flow of the plan, if it was one.
+    pub flow: Option<usize>,
+    /// Datagrams that were sent, or would have been.
+    pub packets: u32,
+    /// Whether the gate refused it.
+    pub refused: bool,
+    /// `threshold`, `forced` or `top_up`.
+    pub reason: String,
+    /// What its size was worked out from: throughput, bit/s.
+    pub throughput_bps: u64,
+    /// And round-trip time, ns.
+    pub rtt_ns: u64,
+    /// Base RTT of the flow, ns.
+    pub base_ns: u64,
+    /// Largest RTT that had been measured, ns.
+    pub max_rtt_ns: u64,
 }
 
 /// A kernel.

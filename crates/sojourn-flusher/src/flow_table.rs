@@ -1,5 +1,6 @@
 //! The flows, and how segments change them. Source: seed 003, Listings 4.3 and 4.6.
 
+use crate::adaptive::Watch;
 use crate::flow::Flow;
 use crate::lru::{Lru, Slot};
 use crate::outstanding::{Acked, Sent};
@@ -77,7 +78,12 @@ impl FlowTable {
         match sent {
             Sent::New | Sent::Stale => {}
             Sent::Untracked => stats.untracked += 1,
-            Sent::Resync => stats.resyncs += 1,
+            // What was seen of the old sequence space, a loss that was not made up for above all, says nothing of the new one.
+            Sent::Anew => flow.watch = Watch::default(),
+            Sent::Resync => {
+                stats.resyncs += 1;
+                flow.watch = Watch::default();
+            }
             Sent::Again => {
                 stats.retransmissions += 1;
                 flow.retransmissions += 1;

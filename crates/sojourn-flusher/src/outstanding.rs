@@ -33,6 +33,8 @@ pub(crate) enum Sent {
     New,
     /// New data, but there is no room to remember it.
     Untracked,
+    /// The SYN of another connection by the same addresses and ports: the flow was begun anew with it.
+    Anew,
     /// Data that was sent before and is not acknowledged.
     Again,
     /// Data that was acknowledged before.
@@ -136,7 +138,12 @@ impl Outstanding {
         let known = match self.range {
             None => self.begin(start),
             Some(range) if segment.flags.syn && !self.items.iter().any(|i| i.end == end) && range.una != end => {
-                self.begin(start)
+                self.begin(start);
+                return if self.append(item, most) {
+                    Sent::Anew
+                } else {
+                    Sent::Untracked
+                };
             }
             Some(range) => range,
         };

@@ -3,6 +3,7 @@
 mod bed;
 mod columns;
 mod error;
+mod pairs;
 mod parquet;
 mod qdisc;
 mod run;
@@ -16,6 +17,8 @@ mod native {
     use crate::bed::{kernel_qdisc, load_plan, record_measured, store_measured};
     #[pymodule_export]
     use crate::error::ParamError;
+    #[pymodule_export]
+    use crate::pairs::packet_pairs;
     #[pymodule_export]
     use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_presets, list_qdiscs};
     #[pymodule_export]

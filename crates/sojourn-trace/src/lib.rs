@@ -5,15 +5,21 @@
 //! a library of the machine, a clock or a socket: a live capture calls [`segment`] with the bytes it got, and
 //! decides as it would from the file.
 //!
+//! [`pairs::packet_pairs`] measures round-trip times from two captures, in which it finds the same packets by their
+//! [`identity`].
+//!
 //! Nothing here panics on any input; what is malformed is counted by reason ([`Skipped`]).
 
+mod identity;
 mod link;
+pub mod pairs;
 mod read;
 mod segment;
 mod skip;
 mod synthetic;
 mod write;
 
+pub use identity::{Conversation, Identity, Protocol, identity};
 pub use link::LinkType;
 pub use read::{Reader, Record, TraceError};
 pub use segment::segment;

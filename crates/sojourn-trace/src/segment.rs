@@ -14,14 +14,20 @@ const EXTENSION_HEADERS: usize = 8;
 const TCP_HEADER: usize = 20;
 
 /// A packet's addresses and where its payload is.
-struct Ip {
-    src: IpAddr,
-    dst: IpAddr,
+pub(crate) struct Ip {
+    pub(crate) src: IpAddr,
+    pub(crate) dst: IpAddr,
+    pub(crate) protocol: IpNumber,
+    /// Of IPv4.
+    pub(crate) identification: Option<u16>,
     /// Length of the whole packet by its header, bytes.
-    length: usize,
-    /// Where TCP begins in it.
-    payload: usize,
+    pub(crate) length: usize,
+    /// Where the payload begins in it.
+    pub(crate) payload: usize,
 }
+
+/// Which protocols a caller reads.
+type Takes = fn(IpNumber) -> bool;
 
 /// The TCP segment in a frame of `wire` bytes, of which the capture kept `frame`.
 ///
@@ -33,6 +39,13 @@ struct Ip {
 /// # Errors
 /// Why it is none.
 pub fn segment(link: LinkType, frame: &[u8], wire: u32) -> Result<Segment, Skip> {
+    let (ip, packet, short) = ip(link, frame, wire, |protocol| protocol == IpNumber::TCP)?;
+    tcp(&ip, packet, short)
+}
+
+/// The IP packet in a frame: its header, what was captured of it, and what it is to be called if that is too little. A protocol
+/// that is not taken is [`Skip::NotTcp`].
+pub(crate) fn ip(link: LinkType, frame: &[u8], wire: u32, takes: Takes) -> Result<(Ip, &[u8], Skip), Skip> {
     let wire = frame.len().max(wire as usize);
     let short = if frame.len() < wire { Skip::Cut } else { Skip::Short };
     let (announced, start) = link.strip(frame).map_err(|skip| skip.unwrap_or(short))?;
@@ -40,18 +53,19 @@ pub fn segment(link: LinkType, frame: &[u8], wire: u32) -> Result<Segment, Skip>
     let on_the_wire = wire - start;
     let version = packet.first().ok_or(short)? >> 4;
     let ip = match (version, announced) {
-        (4, Announced::V4 | Announced::Either) => v4(packet, on_the_wire, short)?,
-        (6, Announced::V6 | Announced::Either) => v6(packet, on_the_wire, short)?,
+        (4, Announced::V4 | Announced::Either) => v4(packet, on_the_wire, short, takes)?,
+        (6, Announced::V6 | Announced::Either) => v6(packet, on_the_wire, short, takes)?,
         _ => return Err(Skip::IpVersion),
     };
     // More than the frame has room for is not a matter of what was captured.
     if ip.length > on_the_wire {
         return Err(Skip::Short);
     }
-    tcp(&ip, &packet[..packet.len().min(ip.length)], short)
+    let captured = &packet[..packet.len().min(ip.length)];
+    Ok((ip, captured, short))
 }
 
-fn v4(packet: &[u8], on_the_wire: usize, short: Skip) -> Result<Ip, Skip> {
+fn v4(packet: &[u8], on_the_wire: usize, short: Skip, takes: Takes) -> Result<Ip, Skip> {
     let header = Ipv4HeaderSlice::from_slice(packet).map_err(|e| match e {
         HeaderSliceError::Len(_) => short,
         HeaderSliceError::Content(HeaderError::UnexpectedVersion { .. }) => Skip::IpVersion,
@@ -65,7 +79,7 @@ fn v4(packet: &[u8], on_the_wire: usize, short: Skip) -> Result<Ip, Skip> {
     if length < payload {
         return Err(Skip::IpHeaderLength);
     }
-    if header.protocol() != IpNumber::TCP {
+    if !takes(header.protocol()) {
         return Err(Skip::NotTcp);
     }
     if header.fragments_offset().value() > 0 {
@@ -74,12 +88,14 @@ fn v4(packet: &[u8], on_the_wire: usize, short: Skip) -> Result<Ip, Skip> {
     Ok(Ip {
         src: header.source_addr().into(),
         dst: header.destination_addr().into(),
+        protocol: header.protocol(),
+        identification: Some(header.identification()),
         length,
         payload,
     })
 }
 
-fn v6(packet: &[u8], on_the_wire: usize, short: Skip) -> Result<Ip, Skip> {
+fn v6(packet: &[u8], on_the_wire: usize, short: Skip, takes: Takes) -> Result<Ip, Skip> {
     let header = Ipv6HeaderSlice::from_slice(packet).map_err(|_| short)?;
     let length = match usize::from(header.payload_length()) {
         0 => on_the_wire,
@@ -88,10 +104,12 @@ fn v6(packet: &[u8], on_the_wire: usize, short: Skip) -> Result<Ip, Skip> {
     let (mut next, mut at) = (header.next_header(), header.slice().len());
     for _ in 0..=EXTENSION_HEADERS {
         let unit = match next {
-            IpNumber::TCP => {
+            protocol if takes(protocol) => {
                 return Ok(Ip {
                     src: header.source_addr().into(),
                     dst: header.destination_addr().into(),
+                    protocol,
+                    identification: None,
                     length,
                     payload: at,
                 });

@@ -10,7 +10,21 @@ import traceback
 from collections.abc import Sequence
 
 from sojourn import __version__
-from sojourn.cli import catalogue, compare, export, imports, kernel, plot, report, reproduce, run, sweep, tune, validate
+from sojourn.cli import (
+    catalogue,
+    compare,
+    export,
+    imports,
+    kernel,
+    plot,
+    report,
+    reproduce,
+    rtt,
+    run,
+    sweep,
+    tune,
+    validate,
+)
 from sojourn.cli.options import Parser
 from sojourn.errors import ParamError, SojournError
 
@@ -62,7 +76,21 @@ def build_parser() -> Parser:
     parser = Parser(prog="sojourn", description=_ABOUT)
     parser.add_argument("--version", action="version", version=f"sojourn {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for module in (run, compare, sweep, reproduce, validate, tune, plot, report, export, imports, kernel, catalogue):
+    for module in (
+        run,
+        compare,
+        sweep,
+        reproduce,
+        validate,
+        tune,
+        plot,
+        report,
+        rtt,
+        export,
+        imports,
+        kernel,
+        catalogue,
+    ):
         module.add(commands)
     return parser
 

@@ -28,6 +28,13 @@ _SETUP = (
     "receive window. A packet is 1514 bytes with the Ethernet header, which counts. The thesis has one run of a cell."
 )
 
+_KERNEL = (
+    "Here the hosts are the kernel's, with its own TCP, and the flusher is the daemon sojournd flush on the client's "
+    "interface, its gate as wide as it goes. Cells with a flow that the flusher does not see are left out: the daemon "
+    "sees all."
+)
+_KERNEL_TCP = "linux-6.1"
+
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
@@ -36,15 +43,17 @@ def handle(asked: argparse.Namespace) -> int:
 
     check(FLUSHER, asked)
     parts = parts_of(FLUSHER, asked)
-    backend = backends.named(asked.backend)
-    if backend.name != "sim":
-        message = f"backend is {backend.name!r}, but must be 'sim' for flusher: the other has no flusher"
+    backend = backends.for_many(asked.backend, "reproduce")
+    on_kernel = backend.name != "sim"
+    if on_kernel and asked.tcp not in (None, _KERNEL_TCP):
+        message = f"tcp is {asked.tcp!r}, but the kernel has its own: leave it out"
         raise ParamError(message)
     bed = flusher.Bed(
         profile=profile_of(FLUSHER.profiles[asked.profile], asked),
         parts=flusher.PARTS if parts is None else parts,
         seed=1 if asked.seed is None else asked.seed,
-        tcp=asked.tcp or "linux-3.14",
+        tcp=asked.tcp or (_KERNEL_TCP if on_kernel else "linux-3.14"),
+        selects=not on_kernel,
     )
     paper: Reproduction[Outcome] = Reproduction(
         paper=FLUSHER,
@@ -52,13 +61,15 @@ def handle(asked: argparse.Namespace) -> int:
         plan=flusher.plan(bed),
         run=lambda means: flusher.reproduce(bed, means),
         judge=lambda outcome: judge_flusher(flusher.claims(bed.parts), outcome.evidence),
-        tell=lambda outcome, claims: _told(bed, outcome, claims, parts),
+        tell=lambda outcome, claims: _told(bed, outcome, claims, parts, backend.name),
         hidden="cells",
     )
     return reproduce(asked, paper)
 
 
-def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None) -> PaperReport:
+def _told(
+    bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None, backend: str
+) -> PaperReport:
     from sojourn.papers.flusher_exhibits import exhibits
     from sojourn.report import PaperReport
 
@@ -67,14 +78,16 @@ def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Seque
         ("runs", str(outcome.runs)),
         ("repeats", f"{profile.repeat} of each cell of the figures; conjectures {profile.other_repeat}"),
         ("measured window", profile.duration),
-        *last_facts(bed.seed, claims, back_end="sim", TCP=bed.tcp, **_by_reading(claims)),
+        *last_facts(
+            bed.seed, claims, back_end=backend, TCP=bed.tcp if bed.selects else "the kernel", **_by_reading(claims)
+        ),
     )
     return PaperReport(
         title=title_of("Fighting fire with fire", FLUSHER, parts),
         reference=FLUSHER.reference,
         command=options.command_line(),
         facts=facts,
-        setup=_SETUP,
+        setup=_SETUP if bed.selects else f"{_SETUP} {_KERNEL}",
         exhibits=exhibits(outcome.evidence),
         claims=tuple(claims),
         claimed="the thesis says",

@@ -32,6 +32,8 @@ discipline and metric the means of both with 95 % intervals, their ratio, and a 
               cells on mac80211 (Wi-Fi kernel): drawn by a seed (1 to 30 stations, rates, errors, TCP, UDP, switches),
               and grids of loads and schemes
   wifi        all of these, each in a folder of its own in DIR
+  flusher     a third of the cells of `sojourn reproduce flusher`, with the daemon `sojournd flush` in the kernel;
+              reports mean round-trip time (the bar is 15 %) and goodput (5 %)
   all         rrul, one flow (CUBIC, Reno), voip, rtt_fairness, web and random, each in a folder of its own in DIR
 
 The bars of cells: airtime shares within 0.01, goodput within 3 %, median pings within 2 ms or 10 %, 95th percentiles
@@ -51,7 +53,7 @@ was stopped. With --document FILE it also writes the tables on one page, with FI
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("validate", help="compare the simulator with the Linux kernel", description=_ABOUT)
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="an experiment, a TOML file, random, or all")
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="an experiment, a TOML file, random, flusher, or all")
     grid = parser.add_argument_group("grid")
     grid.add_argument(
         "--links", metavar="D/U,...", help="links, Mbit/s down/up or with a unit (default 100/100,10/10,10/1)"
@@ -121,6 +123,10 @@ def add(commands: Any) -> None:
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
+    if asked.experiment == "flusher":
+        from sojourn.cli import validate_flusher
+
+        return validate_flusher.handle(asked)
     from sojourn.run_store import RunStore
     from sojourn.validate import suite
     from sojourn.validate.part import load

@@ -96,12 +96,19 @@ class Bed:
         Of the first repeat.
     tcp
         Whose loss recovery the flows have.
+    selects
+        Whether a flusher can look at some flows only. The daemon sees all that passes its interface, so cells with a
+        foreign flow are left out where it cannot.
+    bursts
+        How a flusher hands its bursts over: see `sojourn.scenario_flusher.Flusher`.
     """
 
     profile: Profile
     parts: tuple[str, ...] = PARTS
     seed: int = 1
     tcp: str = "linux-3.14"
+    selects: bool = True
+    bursts: str | None = None
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -120,7 +127,7 @@ class Bed:
             sample_interval="100ms",
             tcp=Tcp(variant=self.tcp),
             flows=flows(cell),
-            flusher=flusher(cell),
+            flusher=flusher(cell, self.bursts),
             seed=self.seed,
         )
 
@@ -142,7 +149,7 @@ def flows(cell: Cell) -> tuple[Flow, ...]:
     return (first,)
 
 
-def flusher(cell: Cell) -> Flusher:
+def flusher(cell: Cell, bursts: str | None = None) -> Flusher:
     """Return the flusher of a cell."""
     params: dict[str, Any] = {"preset": cell.reading}
     if cell.reading == KARN:
@@ -152,7 +159,8 @@ def flusher(cell: Cell) -> Flusher:
     params |= VARIANTS[cell.variant]
     seen = "foreign" if cell.variant == THE_OTHER else "flow"
     watch = (seen,) if cell.scene == FOREIGN else None
-    return Flusher(params=Parameters(params), at="client", watch=watch, mode="active" if cell.active else "passive")
+    mode = "active" if cell.active else "passive"
+    return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts)
 
 
 Planned = execute.Planned[Cell]
@@ -184,6 +192,7 @@ def plan(bed: Bed) -> list[Planned]:
     return execute.repeats(
         (cell, bed.scenario(cell), bed.profile.repeat if cell in figures else bed.profile.other_repeat)
         for cell in cells(bed.parts)
+        if bed.selects or cell.scene != FOREIGN
     )
 
 

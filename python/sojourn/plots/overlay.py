@@ -123,7 +123,11 @@ def overlay_grid(panels: Sequence[Panel], axis: Axis, *, title: str = "") -> Fig
 
 
 def scatter_pairs(
-    groups: Mapping[str, Sequence[tuple[float, float]]], units: Mapping[str, str], *, share: float, title: str = ""
+    groups: Mapping[str, Sequence[tuple[float, float]]],
+    units: Mapping[str, str],
+    *,
+    share: float | Mapping[str, float],
+    title: str = "",
 ) -> Figure:
     """Draw the simulator's means over the kernel's, a panel for each metric.
 
@@ -134,7 +138,7 @@ def scatter_pairs(
     units
         Of each metric.
     share
-        A band of this share to either side of equality is shaded.
+        A band of this share to either side of equality is shaded; of each metric, if it is by metric.
     title
         Above the figure.
     """
@@ -145,7 +149,7 @@ def scatter_pairs(
             return figure
         axes = figure.subplots(1, len(groups), squeeze=False)[0]
         for one, (name, pairs) in zip(axes, groups.items(), strict=True):
-            _scatter(one, pairs, share)
+            _scatter(one, pairs, share if isinstance(share, float) else share[name])
             one.set_title(name, fontsize=10.5)
             one.set_xlabel(f"Linux kernel ({units[name]})")
             one.set_ylabel(f"simulator ({units[name]})")

@@ -163,7 +163,7 @@ fn a_new_connection_on_the_same_ports_begins_anew_and_a_syn_sent_again_does_not(
         },
         ..segment(700_000, 0)
     };
-    assert_eq!(sender.0.on_data(&syn, Time::from_millis(5), 0, KARN, 100), Sent::New);
+    assert_eq!(sender.0.on_data(&syn, Time::from_millis(5), 0, KARN, 100), Sent::Anew);
     assert_eq!(sender.0.in_flight(), 1);
     assert_eq!(sender.0.on_data(&syn, Time::from_millis(6), 0, KARN, 100), Sent::Again);
     assert_eq!(sender.0.in_flight(), 1);

@@ -345,3 +345,47 @@ fn retransmissions_of_a_window_are_one_loss_event() {
     // The second event: its peak of 50 ms joins the first one's; the largest counts.
     assert_eq!(path.full(), Some(ms(240)));
 }
+
+/// A queue in which a flow stands for a second is flushed, whoever was there before.
+fn is_flushed(rig: &mut Rig, key: FlowKey) -> bool {
+    rig.stream(&[key], 800, GAP, ms(50));
+    rig.stream(&[key], 400, GAP, ms(98));
+    rig.core.poll_flush().is_some_and(|plan| plan.flow == key)
+}
+
+/// The first flow ends while its burst is under way, before anything tells of the effect.
+#[test]
+fn a_second_flow_is_flushed_after_the_first_one_ended_with_its_flush_unjudged() {
+    let mut rig = acquainted(EAGER);
+    rig.stream(&[key(1)], 200, GAP, ms(98));
+    let plan = flush(&mut rig);
+    rig.core.flush_done(plan.id, plan.packets, rig.now);
+    let until = rig.now + Duration::from_secs(20);
+    rig.run_to(until);
+    assert!(is_flushed(&mut rig, key(2)), "{:?}", causes(&mut rig));
+}
+
+#[test]
+fn a_second_flow_is_flushed_after_the_first_one_ended_in_a_loss() {
+    let mut rig = acquainted(EAGER);
+    rig.stream(&[key(1)], 30, GAP, ms(98));
+    rig.lose(key(1), 20, Duration::from_secs(1000));
+    let until = rig.now + Duration::from_secs(5);
+    rig.run_to(until);
+    assert!(is_flushed(&mut rig, key(2)), "{:?}", causes(&mut rig));
+}
+
+/// The same addresses and ports, and a new initial sequence number: whichever it is, the loss of the old connection says nothing
+/// of the new one.
+#[test]
+fn a_connection_by_the_ports_of_one_that_ended_in_a_loss_is_flushed_too() {
+    for isn in [0x2000_0000, 0x6000_0000, 0xA000_0000, 0xE000_0000] {
+        let mut rig = acquainted(EAGER);
+        rig.stream(&[key(1)], 30, GAP, ms(98));
+        rig.lose(key(1), 20, Duration::from_secs(1000));
+        let until = rig.now + Duration::from_secs(5);
+        rig.run_to(until);
+        rig.open(key(1), isn, ms(50));
+        assert!(is_flushed(&mut rig, key(1)), "{isn:#x}: {:?}", causes(&mut rig));
+    }
+}

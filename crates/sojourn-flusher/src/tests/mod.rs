@@ -108,6 +108,26 @@ impl Rig {
         self.due.insert((self.now + rtt, self.order), ack);
     }
 
+    /// Opens a connection of these addresses, anew if there was one, whose first sequence number is `isn`.
+    pub(crate) fn open(&mut self, key: FlowKey, isn: u32, rtt: Duration) {
+        self.due.retain(|_, ack| ack.key() != key.inverted());
+        let syn = Segment {
+            ack: 0,
+            flags: Flags {
+                syn: true,
+                ..Flags::default()
+            },
+            ..data(key, isn, 0)
+        };
+        self.core.handle_segment(&syn, self.now);
+        let next = isn.wrapping_add(1);
+        self.next.insert(key, next);
+        self.order += 1;
+        self.due
+            .insert((self.now + rtt, self.order), acknowledgement(key, next));
+        self.run_to(self.now + rtt);
+    }
+
     /// Sends the oldest unacknowledged packet again; nothing is acknowledged before `rtt` is over.
     pub(crate) fn lose(&mut self, key: FlowKey, in_flight: u32, rtt: Duration) {
         let next = self.next[&key];

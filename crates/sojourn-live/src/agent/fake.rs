@@ -29,6 +29,7 @@ pub(super) fn load() -> LoadPlan {
         web: Vec::new(),
         downloads: Vec::new(),
         wifi: None,
+        flusher: None,
     }
 }
 
@@ -86,6 +87,11 @@ impl Fake {
     /// A clock that stands until it is moved; all that is received is received at the time it shows.
     pub(super) fn manual(begin: i64, end: i64) -> Self {
         Self::new(Clock::Manual(begin), end)
+    }
+
+    /// The real-time clock less `origin`.
+    pub(super) fn since(origin: i64) -> Self {
+        Self::new(Clock::Real(origin), i64::MAX)
     }
 
     /// The real clock, which now shows `begin`.
@@ -237,5 +243,6 @@ pub(super) fn measured() -> Measured {
         down: QdiscMeasured::default(),
         wifi: None,
         counters: BTreeMap::new(),
+        flusher: None,
     }
 }

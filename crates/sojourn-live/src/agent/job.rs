@@ -32,6 +32,33 @@ pub struct Job {
     pub load: LoadPlan,
     /// Whether each frame at the bottlenecks is recorded.
     pub watch_packets: bool,
+    /// The flusher of the load.
+    #[serde(default)]
+    pub flusher: Option<FlusherJob>,
+}
+
+/// A queue flusher: the daemon on an interface of a host, and captures at both ends of the path.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlusherJob {
+    /// The daemon, an absolute path.
+    pub program: String,
+    /// Where it runs.
+    pub place: Place,
+    /// Its configuration, TOML.
+    pub config: String,
+    /// Where the client's and the server's captures are taken.
+    pub ends: [Place; 2],
+}
+
+/// An interface of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// Its namespace.
+    pub host: String,
+    /// Its name.
+    pub interface: String,
 }
 
 /// A run through a bottleneck of ours.
@@ -352,6 +379,24 @@ impl Job {
     fn validate(&self) -> Result<(), String> {
         self.bed.validate()?;
         let load = &self.load;
+        if self.flusher.is_some() != load.flusher.is_some() {
+            let (there, absent) = if load.flusher.is_some() {
+                ("load.flusher", "flusher")
+            } else {
+                ("flusher", "load.flusher")
+            };
+            return Err(format!(
+                "{there} is given without {absent}, but both or neither must be"
+            ));
+        }
+        for place in self.flusher.iter().flat_map(|f| f.ends.iter().chain([&f.place])) {
+            if !self.bed.namespaces.contains(&place.host) {
+                return Err(format!(
+                    "host of the flusher is {:?}, which is not in bed.namespaces",
+                    place.host
+                ));
+            }
+        }
         if self.bed.server.len() != load.paths.len() {
             return Err(format!(
                 "bed.server has {} addresses, but must have one for each of the {} paths",

@@ -5,7 +5,9 @@ use super::build::Bed;
 use super::bulk::Bulk;
 use super::counters::Counters;
 use super::download::Download;
+use super::ends::Ends;
 use super::flood::Flood;
+use super::flush::Flush;
 use super::icmp::Icmp;
 use super::introduce::introduce;
 use super::job::{Job, Task};
@@ -104,6 +106,10 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
     if let Some(radio) = &job.bed.radio {
         actors.push(Box::new(Radio::new(radio, job.bed.clients.len(), plan)));
     }
+    if let (Some(job), Some(flusher)) = (&job.flusher, &plan.flusher) {
+        actors.push(Box::new(Ends::new(&job.ends, directory)?));
+        actors.push(Box::new(Flush::new(job, flusher, plan, directory)));
+    }
     actors.extend(traffic(plan)?);
     Ok(actors)
 }
@@ -165,6 +171,7 @@ pub(super) fn measured_by(actors: &mut [Box<dyn Actor>], plan: &LoadPlan) -> Mea
         down: QdiscMeasured::default(),
         wifi: None,
         counters: BTreeMap::new(),
+        flusher: None,
     };
     for actor in actors {
         actor.finish(&mut measured);

@@ -195,12 +195,14 @@ impl<W: Wire> Sender<W> {
     }
 }
 
-/// UDP sockets bound to a device's addresses.
+/// UDP sockets bound to a device's addresses. Each datagram begins with its number, in eight bytes.
 #[derive(Debug, Default)]
 pub struct DeviceWire {
     v4: Option<UdpSocket>,
     v6: Option<UdpSocket>,
-    zeros: Vec<u8>,
+    /// The payload, zeros but for the number at its beginning.
+    payload: Vec<u8>,
+    number: u64,
 }
 
 impl DeviceWire {
@@ -210,7 +212,7 @@ impl DeviceWire {
     /// If the addresses cannot be had, or a socket not be bound.
     pub fn on(interface: &str) -> io::Result<Self> {
         let mut wire = Self {
-            zeros: vec![0; 65_535],
+            payload: vec![0; 65_535],
             ..Self::default()
         };
         for found in nix::ifaddrs::getifaddrs()?.filter(|a| a.interface_name == interface) {
@@ -244,7 +246,11 @@ impl Wire for DeviceWire {
         let socket = socket
             .as_ref()
             .ok_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable))?;
-        socket.send_to(&self.zeros[..payload], to).map(|_| ())
+        // By their numbers captures tell them apart: a kernel identifies none of the packets of such a socket.
+        self.payload[..8].copy_from_slice(&self.number.to_be_bytes());
+        socket.send_to(&self.payload[..payload], to)?;
+        self.number += 1;
+        Ok(())
     }
 }
 

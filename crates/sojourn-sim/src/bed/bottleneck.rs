@@ -313,6 +313,7 @@ impl<'a> Replay<'a> {
             Conversation::Dns(n) => 3 << 16 | u32::from(n),
             Conversation::Other => 4 << 16,
             Conversation::Download(n) => 5 << 16 | u32::from(n),
+            Conversation::Flush => 6 << 16,
         }
     }
 
@@ -374,7 +375,7 @@ impl<'a> Replay<'a> {
             Conversation::Download(n) => {
                 first_download(s) + 2 * usize::from(n) + back(s.downloads[usize::from(n)].direction)
             }
-            Conversation::Web(_) | Conversation::Dns(_) | Conversation::Other => {
+            Conversation::Web(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => {
                 first_download(s) + 2 * s.downloads.len()
             }
         };
@@ -384,7 +385,7 @@ impl<'a> Replay<'a> {
             Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.data => Seen::Data,
             Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.syn => Seen::Syn,
             Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) => Seen::Ack,
-            Conversation::Probe(_) | Conversation::Dns(_) | Conversation::Other => Seen::Other,
+            Conversation::Probe(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => Seen::Other,
         };
         Packet::seen(frame.length, route, kind)
     }

@@ -68,7 +68,10 @@ impl<'a> Frames<'a> {
                 Conversation::Probe(n) => ("probe", n, scenario.probes.len()),
                 Conversation::Web(n) | Conversation::Dns(n) => ("web client", n, scenario.web.len()),
                 Conversation::Download(n) => ("download", n, scenario.downloads.len()),
-                Conversation::Other => continue,
+                Conversation::Flush if scenario.flusher.is_none() => {
+                    return fail(field("conversation"), "a flush", "one that the scenario has");
+                }
+                Conversation::Flush | Conversation::Other => continue,
             };
             if usize::from(number) >= count {
                 return fail(

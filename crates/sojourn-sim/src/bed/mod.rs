@@ -4,6 +4,7 @@ mod air;
 mod bottleneck;
 mod cell;
 mod error;
+mod flusher;
 mod frames;
 mod plan;
 mod record;

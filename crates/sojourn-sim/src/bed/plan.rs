@@ -4,10 +4,11 @@ use super::cell;
 use crate::draws;
 use crate::record::assemble::signed_ns;
 use crate::scenario::{
-    Access, Backend, BottleneckScenario, Direction, ProbeKindScenario, Scenario, ScenarioError, Transport, fail,
+    Access, Backend, BottleneckScenario, Direction, FlusherScenario, ProbeKindScenario, Scenario, ScenarioError,
+    Transport, fail,
 };
 use sojourn_bed::{
-    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan,
+    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan,
     QdiscPlan, TcpPlan, WebPlan, ports,
 };
 use sojourn_qdisc::{KernelOptions, OptionValue};
@@ -122,6 +123,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
             })
             .collect(),
         wifi: s.wifi.as_ref().map(|wifi| cell::plan(&wifi.cell)),
+        flusher: s.flusher.as_ref().map(flusher),
     })
 }
 
@@ -130,6 +132,19 @@ const fn access(access: Access) -> AccessPlan {
         // A cell has fewer stations than that.
         station: access.station as u16,
         dscp: access.dscp,
+    }
+}
+
+fn flusher(f: &FlusherScenario) -> FlusherPlan {
+    let params = serde_json::to_value(f.params).expect("parameters are plain data");
+    let fields = params.as_object().expect("parameters have names");
+    // Numbers, text and switches are written in TOML as in JSON.
+    let lines = fields.iter().map(|(name, value)| format!("{name} = {value}\n"));
+    FlusherPlan {
+        at: f.place.name().to_owned(),
+        active: f.active,
+        start_ns: f.start.as_nanos(),
+        parameters: lines.collect(),
     }
 }
 

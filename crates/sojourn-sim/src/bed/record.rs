@@ -3,6 +3,7 @@
 use super::air;
 use super::bottleneck::{Side, first_download};
 use super::error::{MeasuredError, fail};
+use super::flusher;
 use super::frames::{FARTHEST_NS, Frames};
 use crate::draws;
 use crate::meter::Meter;
@@ -28,6 +29,7 @@ use sojourn_units::{Bytes, Duration};
 /// [`MeasuredError`] for a measurement that no bed can have made of this scenario.
 pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[u8]) -> Result<Record, MeasuredError> {
     check(s, m)?;
+    flusher::check(s, m)?;
     let frames = Frames::read(packets, s)?;
     let side = |direction, seen| Side {
         scenario: s,
@@ -53,7 +55,7 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
         downloads: downloads(s, &m.downloads, &up_meter, &down_meter),
         bottleneck: Bottlenecks { up, down },
         wifi: air::record(s, m.wifi.as_ref())?,
-        flusher: None,
+        flusher: flusher::record(s, m),
         series: series(s, m),
         events: 0,
     };
@@ -120,7 +122,7 @@ fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
     check_discipline("down", s, s.down.qdisc.kind(), &m.down)
 }
 
-fn out_of_time(ns: i64) -> bool {
+pub(super) fn out_of_time(ns: i64) -> bool {
     ns.checked_abs().is_none_or(|t| t > FARTHEST_NS)
 }
 
@@ -344,7 +346,7 @@ fn series(s: &Scenario, m: &Measured) -> SeriesFacts {
             .collect(),
         flows: m.flows.iter().map(|f| (f.delivered.clone(), f.cwnd.clone())).collect(),
         airtimes: m.wifi.as_ref().map_or_else(Vec::new, |seen| seen.airtime_ns.clone()),
-        flusher: std::collections::BTreeMap::new(),
+        flusher: flusher::series(s, m),
         backlog_packets: both(|sample| sample.queued, false),
         drops: both(|sample| sample.drops, true),
         packets: both(|sample| sample.packets, true),

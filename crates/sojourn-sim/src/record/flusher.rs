@@ -78,7 +78,7 @@ pub struct PathRttRecord {
 }
 
 impl PathRttRecord {
-    fn of(rtts: &Rtts) -> Self {
+    pub(crate) fn of(rtts: &Rtts) -> Self {
         let first = rtts.counts.iter().position(|&n| n > 0).unwrap_or(0);
         Self {
             count: rtts.count,

@@ -121,7 +121,7 @@ pub(super) fn host(
         ways,
         active: flusher.active,
         from: begin + flusher.start,
-        rate: scenario.edge_rate,
+        rate: scenario.edge_rate.filter(|_| !flusher.at_once),
     }))
 }
 

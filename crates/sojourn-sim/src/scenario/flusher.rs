@@ -23,6 +23,10 @@ pub struct FlusherScenario {
     pub active: bool,
     /// When it begins to look, from the beginning of the measured window.
     pub start: Duration,
+    /// Whether a burst is handed over all at once, as a program does; else packet by packet at the rate of the link.
+    ///
+    /// Deviation: on the linux back end the daemon hands it over at once in any case.
+    pub at_once: bool,
 }
 
 /// Its text form.
@@ -34,7 +38,17 @@ pub(super) struct FlusherText {
     watch: Value,
     mode: String,
     start: String,
+    #[serde(skip_serializing_if = "is_paced")]
+    bursts: String,
 }
+
+/// Not written, so that the text of scenarios is what it was before there was a choice.
+fn is_paced(bursts: &str) -> bool {
+    bursts == PACED
+}
+
+const PACED: &str = "paced";
+const AT_ONCE: &str = "at_once";
 
 impl Default for FlusherText {
     fn default() -> Self {
@@ -44,6 +58,7 @@ impl Default for FlusherText {
             watch: "all".into(),
             mode: "active".into(),
             start: "0s".into(),
+            bursts: PACED.into(),
         }
     }
 }
@@ -56,6 +71,12 @@ pub(super) struct Traffic<'a> {
 }
 
 impl Traffic<'_> {
+    /// How many there are.
+    fn count(&self) -> usize {
+        let tcp = self.flows.iter().filter(|f| f.transport == Transport::Tcp);
+        tcp.count() + self.web.len() + self.downloads.len()
+    }
+
     /// Whether `name` is that of TCP traffic.
     fn has(&self, name: &str) -> bool {
         let tcp = |f: &FlowScenario| f.transport == Transport::Tcp && f.name == name;
@@ -73,9 +94,9 @@ impl FlusherScenario {
         backend: Backend,
         wifi: bool,
     ) -> Result<Self, ScenarioError> {
-        if backend == Backend::Linux {
+        if backend == Backend::Live {
             return Err(ScenarioError(
-                "flusher is given, but the linux back end has none: use the sim back end".to_owned(),
+                "flusher is given, but the live back end has none: use the sim or the linux back end".to_owned(),
             ));
         }
         if wifi {
@@ -96,12 +117,27 @@ impl FlusherScenario {
             "passive" => false,
             other => return fail("flusher.mode", format!("{other:?}"), "\"active\" or \"passive\""),
         };
+        if backend == Backend::Linux && active && place == Place::Router {
+            let rule = "\"client\" or \"server\" on the linux back end, where what a router itself sends is not seen to come to its queue";
+            return fail("flusher.at", format!("{:?}", t.at), rule);
+        }
+        let at_once = match t.bursts.as_str() {
+            PACED => false,
+            AT_ONCE => true,
+            other => return fail("flusher.bursts", format!("{other:?}"), "\"paced\" or \"at_once\""),
+        };
+        let watch = watch(&t.watch, traffic)?;
+        if backend == Backend::Linux && watch.as_ref().is_some_and(|names| names.len() < traffic.count()) {
+            let rule = "\"all\" on the linux back end: the daemon sees all that passes its interface";
+            return fail("flusher.watch", &t.watch, rule);
+        }
         Ok(Self {
             params: params(&t.params)?,
             place,
-            watch: watch(&t.watch, traffic)?,
+            watch,
             active,
             start: time("flusher.start", &t.start, Duration::ZERO, duration)?,
+            at_once,
         })
     }
 
@@ -115,6 +151,7 @@ impl FlusherScenario {
                 .map_or_else(|| "all".into(), |names| names.clone().into()),
             mode: if self.active { "active" } else { "passive" }.into(),
             start: format_duration(self.start),
+            bursts: if self.at_once { AT_ONCE } else { PACED }.into(),
         }
     }
 

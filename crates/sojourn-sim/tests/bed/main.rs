@@ -2,6 +2,7 @@
 
 mod bottleneck;
 mod downloads;
+mod flusher;
 mod hostile;
 mod plan;
 mod traffic;
@@ -57,6 +58,7 @@ fn nothing(s: &Scenario) -> Measured {
         up: discipline(s.up.qdisc.kind()),
         down: discipline(s.down.qdisc.kind()),
         counters: [("client".to_owned(), [("TcpRetransSegs".to_owned(), 3)].into())].into(),
+        flusher: None,
     }
 }
 

@@ -78,6 +78,10 @@ fn what_is_wrong_is_named() {
             json!({"watch": []}),
             "flusher.watch is [], but must be \"all\" or a list of names of TCP flows, web clients and downloads, each once",
         ),
+        (
+            json!({"bursts": "slow"}),
+            "flusher.bursts is \"slow\", but must be \"paced\" or \"at_once\"",
+        ),
         (json!({"start": "3600s"}), "flusher.start is 3600s, but must be 0s to "),
     ] {
         let error = Scenario::from_json(&flusher(&more).to_string()).expect_err("refused");
@@ -99,15 +103,46 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn a_cell_and_a_kernel_have_none() {
+fn a_cell_and_live_packets_have_none_and_a_kernel_s_sees_all() {
     let wifi = json!({"wifi": {"stations": [{"name": "a", "rate": "ht mcs 15 20mhz sgi"}]}, "flusher": {}});
     check(&[(
         with(&base(), wifi),
         "flusher is given with wifi, but its places are on wires: leave one of them out",
     )]);
-    let error = Scenario::for_backend(&flusher(&json!({})).to_string(), Backend::Linux).expect_err("refused");
+    for (backend, more, sentence) in [
+        (
+            Backend::Live,
+            json!({}),
+            "flusher is given, but the live back end has none: use the sim or the linux back end",
+        ),
+        (
+            Backend::Linux,
+            json!({"at": "router"}),
+            "flusher.at is \"router\", but must be \"client\" or \"server\" on the linux back end, where what a router \
+             itself sends is not seen to come to its queue",
+        ),
+    ] {
+        let error = Scenario::for_backend(&flusher(&more).to_string(), backend).expect_err("refused");
+        assert_eq!(error.to_string(), sentence);
+    }
+    let passive = flusher(&json!({"at": "router", "mode": "passive"})).to_string();
+    Scenario::for_backend(&passive, Backend::Linux).expect("it sends nothing");
+    let two = json!({"flows": [{"name": "a", "direction": "up"}, {"name": "b", "direction": "up"}],
+        "flusher": {"watch": ["b"]}});
+    let error = Scenario::for_backend(&with(&base(), two).to_string(), Backend::Linux).expect_err("refused");
     assert_eq!(
         error.to_string(),
-        "flusher is given, but the linux back end has none: use the sim back end"
+        "flusher.watch is [\"b\"], but must be \"all\" on the linux back end: the daemon sees all that passes its interface"
     );
+}
+
+#[test]
+fn how_bursts_are_handed_over_is_written_only_where_it_is_not_paced() {
+    assert_eq!(
+        canonical(&flusher(&json!({"bursts": "paced"})))["flusher"].get("bursts"),
+        None
+    );
+    let text = canonical(&flusher(&json!({"bursts": "at_once"})));
+    assert_eq!(text["flusher"]["bursts"], "at_once");
+    assert_eq!(canonical(&text), text);
 }

@@ -4,3 +4,4 @@ mod by_hand;
 mod files;
 mod frames;
 mod hostile;
+mod pairs;

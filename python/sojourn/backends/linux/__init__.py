@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _native
-from sojourn.backends.linux import cell, wifi
+from sojourn.backends.linux import cell, flusher, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed
 from sojourn.errors import SojournError
@@ -22,6 +22,8 @@ JOB_FORMAT = "sojourn-job/1"
 #: In virtual time: what a packet costs this machine at most, and what a guest takes beside them.
 _PACKET_S = 600e-6
 _START_S = 60.0
+#: How often a daemon wakes up at most.
+_WAKE_UPS_PER_S = 1000.0
 #: In real time: what a guest takes beside its run, the linger of voice included.
 _REAL_START_S = 90.0
 _FRAME_BITS = 1514 * 8
@@ -70,13 +72,14 @@ class LinuxBackend:
     def identity(self) -> str:
         """What runs are a function of beside their scenarios and the code."""
         besides = "" if self.wifi_kernel is None else f" wifi {self.wifi_kernel.identity}"
-        return f"{self.identity_of('')}{besides}"
+        return f"{self.identity_of('')}{flusher.identity()}{besides}"
 
     def identity_of(self, scenario: str) -> str:
         """Return what the run of a canonical scenario is a function of beside it and the code: part of its name."""
         kernel = self.wifi_kernel if has_cell(scenario) else self.kernel
         name = "none" if kernel is None else kernel.identity
-        return f"linux {name} agent {agent_identity()}"
+        daemon = flusher.identity() if '"flusher":{' in scenario else ""
+        return f"linux {name} agent {agent_identity()}{daemon}"
 
     def run(self, scenario: str) -> str:
         """Run a canonical scenario, JSON; return its record, JSON.
@@ -109,9 +112,12 @@ class LinuxBackend:
             "load": load,
             "watch_packets": True,
         }
+        files = {}
+        if "flusher" in load:
+            job["flusher"], files = flusher.job(load["flusher"], kernel)
         words = () if network.cell is None else cell.command_line(network.cell, load["seed"])
         bound_s = _bound_s(load, network, kernel)
-        return carry_out(job, kernel, seed=load["seed"], bound_s=bound_s, words=words)
+        return carry_out(job, kernel, seed=load["seed"], bound_s=bound_s, words=words, files=files)
 
     def _kernel_for(self, network: Network) -> Kernel:
         if network.cell is None:
@@ -134,6 +140,9 @@ def _bound_s(load: dict[str, Any], network: Network, kernel: Kernel) -> float:
         # The air carries less than the wire behind it, and a flood loses before it most of what it sends.
         rates = min(rates, _AIR_BPS + sum(flow["rate_bps"] for flow in load["flows"] if flow.get("udp")))
     packets = rates / _FRAME_BITS * virtual_s * _PACKETS_BY_DATA
+    if "flusher" in load:
+        # Each is captured three times more, and the daemon wakes up every few milliseconds.
+        packets = 3 * packets + _WAKE_UPS_PER_S * virtual_s
     return _START_S + _PACKET_S * packets
 
 

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -99,6 +99,7 @@ def carry_out(
     bound_s: float,
     backend: str = "linux",
     words: tuple[str, ...] = (),
+    files: Mapping[str, Path] | None = None,
 ) -> Answer:
     """Run a job on a kernel, and return what it left.
 
@@ -116,6 +117,8 @@ def carry_out(
         What it is for: the word in an error.
     words
         What a guest's command line has besides.
+    files
+        Programs that are put into its folder, by their names there.
 
     Raises
     ------
@@ -126,6 +129,8 @@ def carry_out(
     what = "guest" if backend == "linux" else "run"
     with _folder() as folder:
         (folder / "job.json").write_text(json.dumps(job))
+        for name, path in (files or {}).items():
+            shutil.copy(path, folder / name)
         command = _command(kernel, program, folder, seed, words)
         status, last, wall_s, peak = _kept(program, command, folder, bound_s)
         with suppress(OSError):

@@ -1,5 +1,6 @@
 //! What the beginning of a frame says: whose it is, and a key by which it is known again at the other side of a queue.
 
+use crate::flush::config::DISCARD;
 use etherparse::{Icmpv4Type, IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use sojourn_bed::{Conversation, LoadPlan, ports};
 use std::ops::Range;
@@ -28,6 +29,8 @@ pub(in crate::agent) struct Known {
     pub(in crate::agent) probes: usize,
     pub(in crate::agent) web: usize,
     pub(in crate::agent) downloads: usize,
+    /// Whether there is a flusher, whose datagrams go to the port [`DISCARD`].
+    pub(in crate::agent) flusher: bool,
 }
 
 impl Known {
@@ -37,6 +40,7 @@ impl Known {
             probes: load.probes.len(),
             web: load.web.len(),
             downloads: load.downloads.len(),
+            flusher: load.flusher.is_some(),
         }
     }
 
@@ -55,8 +59,10 @@ impl Known {
                 .or_else(|| nth(ports::WEB..ports::DNS, self.web).map(Conversation::Web))
                 .or_else(|| nth(ports::DOWNLOADS..ports::END, self.downloads).map(Conversation::Download))
         } else {
-            nth(ports::PROBES..ports::WEB, self.probes)
-                .map(Conversation::Probe)
+            let flush = self.flusher && protocol == IpNumber::UDP && destination == DISCARD;
+            flush
+                .then_some(Conversation::Flush)
+                .or_else(|| nth(ports::PROBES..ports::WEB, self.probes).map(Conversation::Probe))
                 .or_else(|| nth(ports::FLOWS..ports::PROBES, self.flows).map(Conversation::Flow))
                 .or_else(|| nth(ports::DNS..ports::DOWNLOADS, self.web).map(Conversation::Dns))
         };

@@ -8,37 +8,24 @@
 //!
 //! Nothing wakes it. It reads what has gathered every 10 ms, up to 64 frames by a system call (`recvmmsg`); the kernel's
 //! time stamps say when it was. Of each frame the first 96 bytes are read; its true length is told anyway (`MSG_TRUNC`).
-//!
-//! `nix` is used because it wraps `recvmmsg` and the kernel's time stamps safely. `rustix` knows neither, and `socket2` gives
-//! control messages as memory that only `unsafe` code may read.
 
 pub(super) mod frame;
 
 use super::actor::{Actor, AgentError, Host, World};
 use super::job::Bottleneck;
+use super::packets::{self, BATCH};
 use frame::{Known, SNAP, parse};
-use nix::cmsg_space;
-use nix::errno::Errno;
-use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, MultiHeaders, RecvMsg, recvmmsg, setsockopt, sockopt};
-use nix::sys::time::TimeSpec;
-use rustix::net::netdevice::name_to_index;
-use rustix::net::sockopt::set_socket_recv_buffer_size_force;
-use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use socket2::{SockFilter, Socket};
 use sojourn_bed::{LoadPlan, Measured, Passed, Watched};
 use std::fmt;
-use std::io::{BufWriter, IoSliceMut, Write};
+use std::io::{BufWriter, Write};
 use std::os::fd::AsRawFd;
 
 /// Between two readings.
 const EVERY_NS: i64 = 10_000_000;
-/// Frames read at a time.
-const BATCH: usize = 64;
-/// The receive buffer of each socket, bytes; the kernel doubles it for its own needs.
-const BUFFER: usize = 64 << 20;
 /// The largest frame of Ethernet.
 const LARGEST: usize = 1514;
-/// `ETH_P_ALL`, `ETH_P_IP` (linux/if_ether.h) and `PACKET_OUTGOING` (linux/if_packet.h).
-const ANY_PROTOCOL: u16 = 3;
+/// `ETH_P_IP` (linux/if_ether.h) and `PACKET_OUTGOING` (linux/if_packet.h).
 const IPV4: u32 = 0x0800;
 const OUTGOING: u8 = 4;
 
@@ -144,30 +131,10 @@ impl Way {
     fn open(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(self.watch.host)?;
         let router = self.watch.host.name();
-        let failed = |doing: &str| AgentError::io(format!("{doing} the packet socket on {router}"));
-        let protocol = Protocol::from(i32::from(ANY_PROTOCOL.to_be()));
-        let socket = Socket::new(Domain::PACKET, Type::RAW.nonblocking(), Some(protocol)).map_err(failed("opening"))?;
-        let index = |name: &String| {
-            name_to_index(&socket, name)
-                .map_err(|e| AgentError::io(format!("looking up the interface {name} on {router}"))(e.into()))
-        };
+        let socket = packets::socket(router)?;
+        let index = |name: &String| packets::interface(&socket, name, router);
         let (incoming, outgoing) = (index(&self.watch.incoming)?, index(&self.watch.outgoing)?);
-        socket
-            .attach_filter(&only_passing(incoming, outgoing))
-            .map_err(failed("filtering at"))?;
-        let nix_failed = |doing: &str| {
-            let failed = failed(doing);
-            move |e: Errno| failed(e.into())
-        };
-        setsockopt(&socket, sockopt::ReceiveTimestampns, &true)
-            .map_err(nix_failed("switching on the time stamps of"))?;
-        setsockopt(&socket, sockopt::RxqOvfl, &1).map_err(nix_failed("switching on the drop counter of"))?;
-        // In a user namespace root may not exceed the system's limit; a buffer that is too small shows in the counter.
-        if set_socket_recv_buffer_size_force(&socket, BUFFER).is_err() {
-            socket
-                .set_recv_buffer_size(BUFFER)
-                .map_err(failed("enlarging the buffer of"))?;
-        }
+        packets::watch(&socket, &only_passing(incoming, outgoing), router)?;
         (self.incoming, self.outgoing) = (incoming as usize, outgoing as usize);
         self.socket = Some(socket);
         Ok(())
@@ -183,52 +150,22 @@ impl Way {
     ) -> Result<(), AgentError> {
         let Some(socket) = &self.socket else { return Ok(()) };
         let fd = socket.as_raw_fd();
-        loop {
-            // Anew for each batch: the kernel shortens the room for control messages to what it used.
-            let mut headers = MultiHeaders::<LinkAddr>::preallocate(BATCH, Some(cmsg_space!(TimeSpec, u32)));
-            let mut slices: Vec<_> = buffer.chunks_exact_mut(SNAP).map(|c| [IoSliceMut::new(c)]).collect();
-            let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
-            let messages = match recvmmsg(fd, &mut headers, slices.iter_mut(), flags, None) {
-                Ok(messages) => messages,
-                Err(Errno::EAGAIN) => return Ok(()),
-                Err(Errno::EINTR) => continue,
-                Err(e) => return Err(AgentError::io(format!("watching {}", self.watch.host.name()))(e.into())),
-            };
-            let mut count = 0;
-            for message in messages {
-                count += 1;
-                records.extend(self.note(&message, known, world)?);
-            }
-            if count < BATCH {
-                return Ok(());
-            }
-        }
+        let host = self.watch.host.name();
+        packets::read(fd, buffer, SNAP, host, |frame| {
+            records.extend(self.note(frame, known, world)?);
+            Ok(())
+        })
     }
 
     /// The record of one frame; `None` if it is not one of those that are watched.
     fn note(
         &mut self,
-        message: &RecvMsg<'_, '_, LinkAddr>,
+        frame: &packets::Frame<'_>,
         known: &Known,
         world: &dyn World,
     ) -> Result<Option<Watched>, AgentError> {
         let router = self.watch.host.name();
-        let mut at = None;
-        let controls = message
-            .cmsgs()
-            .map_err(|e| AgentError::io(format!("watching {router}"))(e.into()))?;
-        for control in controls {
-            match control {
-                ControlMessageOwned::ScmTimestampns(t) => at = Some(world.at(t.tv_sec(), t.tv_nsec())),
-                ControlMessageOwned::RxqOvfl(dropped @ 1..) => {
-                    return Err(AgentError::Plan(format!(
-                        "the observer on {router} missed {dropped} frames: its receive buffer was full"
-                    )));
-                }
-                _ => {}
-            }
-        }
-        let Some(address) = message.address else {
+        let Some(address) = frame.address else {
             return Ok(None);
         };
         let left = match (address.ifindex(), address.pkttype() == OUTGOING) {
@@ -237,8 +174,9 @@ impl Way {
             // From the moment before the filter was there.
             _ => return Ok(None),
         };
-        let at_ns = at.ok_or_else(|| AgentError::Plan(format!("a frame on {router} bears no time stamp")))?;
-        if message.bytes > LARGEST {
+        let (seconds, nanoseconds) = frame.stamp(router)?;
+        let at_ns = world.at(seconds, nanoseconds);
+        if frame.length > LARGEST {
             let place = if left {
                 format!("leaves {router} by {}", self.watch.outgoing)
             } else {
@@ -246,10 +184,10 @@ impl Way {
             };
             return Err(AgentError::Plan(format!(
                 "a frame of {} bytes {place}, but more than {LARGEST} are possible only if an offload (TSO, GSO, GRO) is on",
-                message.bytes
+                frame.length
             )));
         }
-        let parsed = parse(message.iovs().next().unwrap_or_default(), known);
+        let parsed = parse(frame.bytes, known);
         if left {
             self.passed.left += 1;
         } else {
@@ -258,7 +196,7 @@ impl Way {
         Ok(Some(Watched {
             at_ns,
             key: parsed.key,
-            length: message.bytes as u16,
+            length: frame.length as u16,
             conversation: parsed.conversation,
             down: self.down,
             left,

@@ -175,6 +175,7 @@ fn load() -> LoadPlan {
         probes: Vec::new(),
         web: Vec::new(),
         downloads: Vec::new(),
+        flusher: None,
     }
 }
 

@@ -6,6 +6,7 @@ const KNOWN: Known = Known {
     probes: 2,
     web: 1,
     downloads: 2,
+    flusher: true,
 };
 
 /// A frame by hand: Ethernet (destination, source, type), then the IPv4 header of RFC 791 section 3.1 from 10.0.1.1 to

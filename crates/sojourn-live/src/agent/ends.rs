@@ -1,0 +1,161 @@
+//! Captures at both ends of the path, as files: what leaves and reaches the client, and the same of the server.
+//!
+//! Like the observer of the bottlenecks nothing wakes it: the kernel stamps and keeps the frames, and they are read from time to
+//! time.
+
+use super::actor::{Actor, AgentError, Host, World};
+use super::job::Place;
+use super::packets::{self, BATCH};
+use socket2::{SockFilter, Socket};
+use sojourn_bed::Measured;
+use sojourn_trace::{LinkType, Writer};
+use std::fmt;
+use std::fs::File;
+use std::io::BufWriter;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+/// The files, in the folder of the run.
+pub(super) const FILES: [&str; 2] = ["client.pcap", "server.pcap"];
+/// Bytes kept of a frame: Ethernet 14, IPv4 20 and TCP 60 bytes fit.
+const SNAP: usize = 96;
+/// Between two readings.
+const EVERY_NS: i64 = 20_000_000;
+
+/// One end.
+struct End {
+    host: Host,
+    interface: String,
+    socket: Option<Socket>,
+    file: Writer<BufWriter<File>>,
+}
+
+/// The captures.
+pub(super) struct Ends {
+    ends: Vec<End>,
+    buffer: Vec<u8>,
+}
+
+impl fmt::Debug for Ends {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ends").finish_non_exhaustive()
+    }
+}
+
+/// The host of a place.
+pub(super) fn host_of(place: &Place) -> Result<Host, AgentError> {
+    let hosts = [Host::Client, Host::R1, Host::R2, Host::Server];
+    let found = hosts.into_iter().find(|host| host.name() == place.host);
+    found.ok_or_else(|| {
+        let host = &place.host;
+        AgentError::Plan(format!(
+            "host of the flusher is {host:?}, but must be client, r1, r2 or server"
+        ))
+    })
+}
+
+fn unwritten() -> impl FnOnce(std::io::Error) -> AgentError {
+    AgentError::io("writing the captures at the ends")
+}
+
+/// Where the captures are.
+pub(super) fn files(directory: &Path) -> [PathBuf; 2] {
+    FILES.map(|name| directory.join(name))
+}
+
+impl Ends {
+    /// Captures at `places`, the client's first, into files in `directory`.
+    ///
+    /// # Errors
+    /// If a file cannot be made.
+    pub(super) fn new(places: &[Place; 2], directory: &Path) -> Result<Self, AgentError> {
+        let mut ends = Vec::new();
+        for (place, path) in places.iter().zip(files(directory)) {
+            let file = File::create(path).map_err(unwritten())?;
+            let file = Writer::new(BufWriter::with_capacity(1 << 16, file), LinkType::Ethernet, SNAP as u32);
+            ends.push(End {
+                host: host_of(place)?,
+                interface: place.interface.clone(),
+                socket: None,
+                file: file.map_err(unwritten())?,
+            });
+        }
+        Ok(Self {
+            ends,
+            buffer: vec![0; BATCH * SNAP],
+        })
+    }
+
+    fn drain(&mut self) -> Result<(), AgentError> {
+        for end in &mut self.ends {
+            let Some(socket) = &end.socket else { continue };
+            let host = end.host.name();
+            packets::read(socket.as_raw_fd(), &mut self.buffer, SNAP, host, |frame| {
+                let (seconds, nanoseconds) = frame.stamp(host)?;
+                // The kernel's clock is not set to before 1970.
+                let at_ns = seconds as u64 * 1_000_000_000 + nanoseconds as u64;
+                end.file
+                    .write(at_ns, frame.length as u32, frame.bytes)
+                    .map_err(unwritten())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Actor for Ends {
+    fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
+        for end in &mut self.ends {
+            world.enter(end.host)?;
+            let host = end.host.name();
+            let socket = packets::socket(host)?;
+            let interface = packets::interface(&socket, &end.interface, host)?;
+            packets::watch(&socket, &only_at(interface), host)?;
+            end.socket = Some(socket);
+        }
+        world.set_timer(0, world.now() + EVERY_NS);
+        Ok(())
+    }
+
+    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
+        Ok(())
+    }
+
+    fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
+        self.drain()?;
+        if world.now() < world.end() {
+            world.set_timer(0, world.now() + EVERY_NS);
+        }
+        Ok(())
+    }
+
+    fn window_ends(&mut self, _world: &mut dyn World) -> Result<(), AgentError> {
+        self.drain()?;
+        for end in &mut self.ends {
+            end.file.flush().map_err(unwritten())?;
+            end.socket = None;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _measured: &mut Measured) {}
+}
+
+/// Lets IPv4 frames through that come or leave at one interface (classic BPF, with the extension of linux/filter.h for the
+/// interface).
+fn only_at(interface: u32) -> [SockFilter; 6] {
+    const LOAD_WORD: u16 = 0x20; // ld [k]
+    const LOAD_HALF: u16 = 0x28; // ldh [k]
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    const INTERFACE: u32 = 0xffff_f000 + 8; // SKF_AD_OFF + SKF_AD_IFINDEX
+    const IPV4: u32 = 0x0800;
+    [
+        SockFilter::new(LOAD_HALF, 0, 0, 12),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 3, IPV4),
+        SockFilter::new(LOAD_WORD, 0, 0, INTERFACE),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 1, interface),
+        SockFilter::new(RETURN, 0, 0, u32::MAX),
+        SockFilter::new(RETURN, 0, 0, 0),
+    ]
+}

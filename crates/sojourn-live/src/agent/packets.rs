@@ -1,0 +1,129 @@
+//! Packet sockets (`AF_PACKET`): copies of the frames at a host's interfaces, with the kernel's time stamps.
+//!
+//! `nix` is used because it wraps `recvmmsg` and the kernel's time stamps safely. `rustix` knows neither, and `socket2` gives
+//! control messages as memory that only `unsafe` code may read.
+
+use super::AgentError;
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, MultiHeaders, recvmmsg, setsockopt, sockopt};
+use nix::sys::time::TimeSpec;
+use rustix::net::netdevice::name_to_index;
+use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use std::io::IoSliceMut;
+use std::os::fd::RawFd;
+
+/// Frames read at a time.
+pub(super) const BATCH: usize = 64;
+/// The receive buffer of each socket, bytes; the kernel doubles it for its own needs.
+const BUFFER: usize = 64 << 20;
+/// `ETH_P_ALL` (linux/if_ether.h).
+const ANY_PROTOCOL: u16 = 3;
+
+/// A copy of a frame.
+#[derive(Debug)]
+pub(super) struct Frame<'a> {
+    /// When, by the kernel's real-time clock: seconds and nanoseconds; `None` only from before [`watch`].
+    pub(super) at: Option<(i64, i64)>,
+    /// The interface, and whether it came or left.
+    pub(super) address: Option<LinkAddr>,
+    /// Its length.
+    pub(super) length: usize,
+    /// What was read of it.
+    pub(super) bytes: &'a [u8],
+}
+
+/// A socket in the namespace of `host`, in which this thread is. It takes frames from now on; [`watch`] is to follow soon.
+pub(super) fn socket(host: &str) -> Result<Socket, AgentError> {
+    let protocol = Protocol::from(i32::from(ANY_PROTOCOL.to_be()));
+    let opened = Socket::new(Domain::PACKET, Type::RAW.nonblocking(), Some(protocol));
+    opened.map_err(failed("opening", host))
+}
+
+fn failed(doing: &str, host: &str) -> impl FnOnce(std::io::Error) -> AgentError {
+    AgentError::io(format!("{doing} the packet socket on {host}"))
+}
+
+impl Frame<'_> {
+    /// Its time stamp.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub(super) fn stamp(&self, host: &str) -> Result<(i64, i64), AgentError> {
+        self.at
+            .ok_or_else(|| AgentError::Plan(format!("a frame on {host} bears no time stamp")))
+    }
+}
+
+/// The number of an interface of `host`.
+pub(super) fn interface(socket: &Socket, name: &str, host: &str) -> Result<u32, AgentError> {
+    let looked_up = name_to_index(socket, name);
+    looked_up.map_err(|e| AgentError::io(format!("looking up the interface {name} on {host}"))(e.into()))
+}
+
+/// Lets only what passes `filter` through, with time stamps.
+pub(super) fn watch(socket: &Socket, filter: &[SockFilter], host: &str) -> Result<(), AgentError> {
+    let nix_failed = |doing: &'static str| move |e: Errno| failed(doing, host)(e.into());
+    socket.attach_filter(filter).map_err(failed("filtering at", host))?;
+    setsockopt(socket, sockopt::ReceiveTimestampns, &true).map_err(nix_failed("switching on the time stamps of"))?;
+    setsockopt(socket, sockopt::RxqOvfl, &1).map_err(nix_failed("switching on the drop counter of"))?;
+    // In a user namespace root may not exceed the system's limit; a buffer that is too small shows in the counter.
+    if set_socket_recv_buffer_size_force(socket, BUFFER).is_err() {
+        socket
+            .set_recv_buffer_size(BUFFER)
+            .map_err(failed("enlarging the buffer of", host))?;
+    }
+    Ok(())
+}
+
+/// Reads until nothing is left. `buffer` has room for [`BATCH`] frames of `snap` bytes.
+///
+/// # Errors
+/// The first of `each`; or if the socket's buffer was full, so that frames are missing.
+pub(super) fn read(
+    fd: RawFd,
+    buffer: &mut [u8],
+    snap: usize,
+    host: &str,
+    mut each: impl FnMut(&Frame<'_>) -> Result<(), AgentError>,
+) -> Result<(), AgentError> {
+    loop {
+        // Anew for each batch: the kernel shortens the room for control messages to what it used.
+        let mut headers = MultiHeaders::<LinkAddr>::preallocate(BATCH, Some(cmsg_space!(TimeSpec, u32)));
+        let mut slices: Vec<_> = buffer.chunks_exact_mut(snap).map(|c| [IoSliceMut::new(c)]).collect();
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
+        let messages = match recvmmsg(fd, &mut headers, slices.iter_mut(), flags, None) {
+            Ok(messages) => messages,
+            Err(Errno::EAGAIN) => return Ok(()),
+            Err(Errno::EINTR) => continue,
+            Err(e) => return Err(AgentError::io(format!("watching {host}"))(e.into())),
+        };
+        let mut count = 0;
+        for message in messages {
+            count += 1;
+            let mut at = None;
+            let controls = message.cmsgs();
+            for control in controls.map_err(|e| AgentError::io(format!("watching {host}"))(e.into()))? {
+                match control {
+                    ControlMessageOwned::ScmTimestampns(t) => at = Some((t.tv_sec(), t.tv_nsec())),
+                    ControlMessageOwned::RxqOvfl(dropped @ 1..) => {
+                        return Err(AgentError::Plan(format!(
+                            "the observer on {host} missed {dropped} frames: its receive buffer was full"
+                        )));
+                    }
+                    _ => {}
+                }
+            }
+            each(&Frame {
+                at,
+                address: message.address,
+                length: message.bytes,
+                bytes: message.iovs().next().unwrap_or_default(),
+            })?;
+        }
+        if count < BATCH {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,224 @@
+"""`sojourn rtt A B`: round-trip times from captures at two points."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import tables
+from sojourn.cli import options
+from sojourn.errors import ParamError
+
+if TYPE_CHECKING:
+    from sojourn.round_trips import RoundTrips
+
+_ABOUT = """\
+Measures round-trip times between two points of a path, from a capture taken at each (pcap or pcapng), by synthetic
+packet pairs: a packet that passes A and then B, and one of the same flow that passes B next and then A. The time from A
+to A, less the time between the two at B, is the time that they were under way. The two clocks need not agree.
+
+A packet is known in the other capture by its addresses, ports, protocol, IPv4 identification and length, and by TCP's
+whole header (but the checksum), UDP's first 16 bytes of payload, or an echo's number: what does not change on the way.
+A packet that was sent again differs by its identification or time stamp. Where one point saw two packets of the same
+content, neither is used (ambiguous); copies that only the second point has are passed over (duplicates).
+
+Take both captures with segmentation offload off (ethtool -K eth0 tso off gso off gro off), else one of them has packets
+that the other has not. A NAT between the points makes other packets of all.
+"""
+
+_TIMES = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+_FLOWS = 20
+_HEADERS = ("flow (A's side, B's side)", "pairs", "min", "p5", "median", "mean", "p95", "p99", "max")
+_NUMBERS = ("min_ms", "p5_ms", "median_ms", "mean_ms", "p95_ms", "p99_ms", "max_ms")
+_COUNTS = (
+    ("frames", "frames"),
+    ("packets", "of these, looked for in the other"),
+    ("matched", "found there"),
+    ("missing", "missing there"),
+    ("outside", "from before or after the other capture"),
+    ("ambiguous", "ambiguous"),
+    ("duplicates", "duplicates"),
+    ("unselected", "of flows that were not asked for"),
+    ("crowded", "of flows beyond 65,536"),
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("rtt", help="round-trip times from captures at two points", description=_ABOUT)
+    parser.add_argument("a", metavar="A", type=Path, help="the capture from which round trips begin")
+    parser.add_argument("b", metavar="B", type=Path, help="the capture at the other point")
+    flows = parser.add_argument_group("flows")
+    flows.add_argument(
+        "--host",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="only flows with this address (again for both ends)",
+    )
+    flows.add_argument(
+        "--port",
+        metavar="N",
+        action="append",
+        default=[],
+        type=options.whole_number,
+        help="only flows with this port (again for both ends); of ICMP the identifier of the echo",
+    )
+    flows.add_argument("--protocol", metavar="NAME", help="only tcp, udp or icmp (echo)")
+    method = parser.add_argument_group("method")
+    method.add_argument(
+        "--horizon",
+        metavar="TIME",
+        default="10s",
+        help="a packet is looked for in the other capture so long (default 10s)",
+    )
+    method.add_argument(
+        "--gap",
+        metavar="TIME",
+        default="1s",
+        help="the two packets of a pair are at most so far apart at B, because clocks drift (default 1s)",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object instead of the tables")
+    output.add_argument("--csv", metavar="FILE", type=Path, help="write a line for each pair")
+    output.add_argument(
+        "--plot",
+        metavar="FILE",
+        type=Path,
+        help="draw the round-trip times over time and their distribution (.svg or .png)",
+    )
+    output.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.set_defaults(handler=handle)
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Measure."""
+    from sojourn.round_trips import measure
+
+    times = {name: _nanoseconds(name, getattr(asked, name)) for name in ("horizon", "gap")}
+    for port in asked.port:
+        if not 0 <= port <= 65535:
+            message = f"port is {port}, but must be from 0 to 65535"
+            raise ParamError(message)
+    _check_targets(asked)
+    found = measure(
+        asked.a,
+        asked.b,
+        hosts=asked.host,
+        ports=asked.port,
+        protocol=asked.protocol,
+        horizon_ns=times["horizon"],
+        gap_ns=times["gap"],
+    )
+    if asked.json:
+        print(json.dumps(found.as_json(), indent=1, allow_nan=False))
+    else:
+        print(describe(found))
+    _write(asked, found)
+    return _complaints(asked, found)
+
+
+def _nanoseconds(field: str, text: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ns|us|ms|s)", text)
+    if match is None:
+        message = f"{field} is {text!r}, but must be a time such as 500ms or 10s"
+        raise ParamError(message)
+    return round(float(match[1]) * _TIMES[match[2]])
+
+
+def _check_targets(asked: argparse.Namespace) -> None:
+    if asked.plot is not None and asked.plot.suffix not in (".svg", ".png"):
+        message = f"plot is {str(asked.plot)!r}, but must end in .svg or .png"
+        raise ParamError(message)
+    for name in ("csv", "plot"):
+        path = getattr(asked, name)
+        if path is not None and path.exists() and (path.is_dir() or not asked.force):
+            rule = "a file" if path.is_dir() else "a new file, or --force given"
+            message = f"{name} is {str(path)!r}, which is there, but must be {rule}"
+            raise ParamError(message)
+
+
+def describe(found: RoundTrips) -> str:
+    """Return the tables: round-trip times of all and of each flow, and what became of the packets."""
+    whole = found.as_json()
+    flows = sorted(whole["flows"], key=lambda flow: -flow["pairs"])
+    rows = [_row("all", whole["rtt"])]
+    if len(flows) > 1:
+        rows += [_row(f"{one['protocol']} {one['near']} {one['far']}", one["rtt"]) for one in flows[:_FLOWS]]
+    elif flows:
+        one = flows[0]
+        rows = [_row(f"{one['protocol']} {one['near']} {one['far']}", one["rtt"])]
+    parts = ["round-trip times, ms", tables.text(_HEADERS, rows)]
+    if len(flows) > _FLOWS:
+        parts.append(f"and {len(flows) - _FLOWS} flows more, with fewer pairs; --json and --csv have all")
+    captures = whole["captures"]
+    counts = [
+        [words, *(f"{one[key]:,}" for one in captures)] for key, words in _COUNTS if any(one[key] for one in captures)
+    ]
+    reasons = sorted({reason for one in captures for reason in one["skipped"]})
+    counts += [
+        [f"skipped: {reason.replace('_', ' ')}", *(f"{one['skipped'].get(reason, 0):,}" for one in captures)]
+        for reason in reasons
+    ]
+    parts += ["", tables.text(["packets", "A", "B"], counts)]
+    lost = [
+        f"{whole[key]:,} {words}"
+        for key, words in (
+            ("unpaired", "packets went back with nothing new before them"),
+            ("apart", "pairs were too far apart at B"),
+            ("negative", "pairs had a negative time"),
+        )
+        if whole[key]
+    ]
+    one_way = sum(not flow["both_ways"] for flow in whole["flows_without_pairs"])
+    if one_way:
+        lost.append(f"{one_way:,} flows went one way only")
+    return "\n".join([*parts, *([""] if lost else []), *lost])
+
+
+def _row(name: str, rtt: dict[str, Any]) -> list[str]:
+    return [name, f"{rtt['count']:,}", *(tables.number(rtt[key], 3) for key in _NUMBERS)]
+
+
+def _write(asked: argparse.Namespace, found: RoundTrips) -> None:
+    from sojourn.store import write_file
+
+    if asked.csv is not None:
+        names = found.names()
+        lines = ["at_s,rtt_ms,protocol,near,far"]
+        flows = [",".join(name.split(" ")) for name in names]
+        for at, rtt, flow in zip(found.at_ns.tolist(), found.rtt_ns.tolist(), found.flow.tolist(), strict=True):
+            lines.append(f"{at // 10**9}.{at % 10**9:09d},{rtt / 1e6:.6f},{flows[flow]}")
+        write_file(asked.csv, "\n".join(lines) + "\n")
+        print(f"csv: {asked.csv}", file=sys.stderr)
+    if asked.plot is not None:
+        from sojourn.plots.round_trips import course_and_distribution
+        from sojourn.plots.save import to_bytes
+
+        figure = course_and_distribution(found.at_ns, found.rtt_ns, found.flow, found.names())
+        write_file(asked.plot, to_bytes(figure, asked.plot.suffix[1:]))
+        print(f"figure: {asked.plot}", file=sys.stderr)
+
+
+def _complaints(asked: argparse.Namespace, found: RoundTrips) -> int:
+    """Say what is wrong with the captures, and return the exit status."""
+    status = 0
+    for path, capture in zip((asked.a, asked.b), found.report["captures"], strict=True):
+        if capture["damage"]:
+            print(f"sojourn: {path}: {capture['damage']}; what stands before it was used", file=sys.stderr)
+            status = 1
+    if found.report["offset_ns"] is None:
+        print(
+            f"sojourn: no packet is in both {asked.a} and {asked.b}: were they taken at the same time, with offload "
+            "off, and without a NAT between them?",
+            file=sys.stderr,
+        )
+        status = 1
+    elif not found.rtt_ns.size:
+        print("sojourn: packets are in both captures, but no pair of them there and back", file=sys.stderr)
+        status = 1
+    return status

@@ -1,0 +1,99 @@
+"""`sojourn validate flusher`: the flusher of the simulator against the daemon on the kernel."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from sojourn import backends
+from sojourn.cli import options
+from sojourn.errors import ParamError
+
+#: Options of other validations, which mean nothing here.
+_OTHERS = ("links", "qdisc", "rtt", "cc", "page", "flows_up", "flows_down", "count", "earlier")
+DEFAULT_DURATION = "120s"
+
+
+def handle(asked: argparse.Namespace) -> int:
+    """Run it."""
+    from sojourn.papers.execute import Means
+    from sojourn.papers.flusher import Bed
+    from sojourn.papers.paper import Profile
+    from sojourn.run_store import RunStore
+    from sojourn.store import ResultFolder, plan_name, write_file
+    from sojourn.validate import flusher, flusher_page
+
+    _check(asked)
+    duration = asked.duration or DEFAULT_DURATION
+    repeats = {"linux": 3 if asked.repeat is None else asked.repeat, "sim": asked.sim_repeat or 10}
+    seed = 1 if asked.seed is None else asked.seed
+    profile = Profile(duration=duration, long_duration=duration, repeat=1, other_repeat=1)
+    # As a program does it; the reproduction of the paper supposes otherwise.
+    bed = Bed(profile=profile, seed=seed, tcp=flusher.TCP, bursts="at_once")
+    cells = flusher.cells()
+    for cell in cells:
+        bed.scenario(cell).normalized("linux")
+    kernel = backends.named("linux")
+    folder = None
+    if asked.out is not None:
+        name = plan_name("validate", flusher.NAME, duration, seed, repeats)
+        folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
+    path = options.store_of(asked)
+    store = None if path is None else RunStore(path)
+    print(f"{len(cells)} cells: {len(cells) * repeats['linux']} runs on the kernel", file=sys.stderr)
+    seen = {}
+    with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
+        for backend in (kernel, backends.SIMULATOR):
+            means = Means(workers=asked.workers, progress=backend.name, store=store, backend=backend)
+            seen[backend.name] = flusher.run(bed, cells, repeats[backend.name], means)
+    compared = flusher.compare(seen["sim"], seen["linux"])
+    entries = [row.to_plain() for row in compared.rows]
+    print(json.dumps(entries, indent=1, allow_nan=False) if asked.json else flusher_page.terminal(compared))
+    command = (
+        f"sojourn validate flusher --duration {duration} --repeat {repeats['linux']} --sim-repeat {repeats['sim']}"
+    )
+    facts = {
+        "cells": str(len(cells)),
+        "runs of a cell": f"kernel {repeats['linux']}, simulator {repeats['sim']}; seeds from {seed} on",
+        "measured window": duration,
+        "kernel": kernel.identity.split(" agent ")[0],
+    }
+    if folder is not None:
+        for form, data in flusher_page.figure(compared).items():
+            folder.write(f"figures/flusher.{form}", data)
+        folder.write("validate.json", json.dumps(entries, indent=1, allow_nan=False) + "\n")
+        report = folder.write("validate.md", flusher_page.page(compared, command, facts, "figures/flusher.png"))
+        print(f"report: {report}", file=sys.stderr)
+    if asked.document is not None:
+        from sojourn.store import read
+        from sojourn.validate.document import notes_of
+
+        picture = asked.document.parent / "images" / f"{asked.document.stem}.png"
+        write_file(picture, flusher_page.figure(compared)["png"])
+        notes = notes_of(asked.document)
+        text = read(notes) if notes.is_file() else ""
+        full = f"{command} --document {asked.document.name}"
+        write_file(asked.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", text))
+        print(f"document: {asked.document}", file=sys.stderr)
+    return 1 if compared.differs else 0
+
+
+def _check(asked: argparse.Namespace) -> None:
+    for name in _OTHERS:
+        value = getattr(asked, name)
+        if value is not None:
+            option = {"earlier": "with"}.get(name, name.replace("_", "-"))
+            message = f"{option} is {value!r}, but the cells of flusher are those of its paper: leave it out"
+            raise ParamError(message)
+    if asked.backend not in (None, ["linux"]):
+        message = f"backend is {', '.join(asked.backend)}, but flusher is compared with linux only"
+        raise ParamError(message)
+    for name in ("repeat", "sim_repeat", "workers"):
+        value = getattr(asked, name)
+        if value is not None and value < 1:
+            message = f"{name.replace('_', '-')} is {value}, but must be at least 1"
+            raise ParamError(message)
+    if asked.document is not None and asked.document.is_dir():
+        message = f"document is {str(asked.document)!r}, but must be a file"
+        raise ParamError(message)

@@ -1,0 +1,112 @@
+"""Round-trip times between two points of a path, from a capture at each.
+
+The compiled part (`sojourn-trace`, module `pairs`) finds the packets that are in both, and makes pairs of them; here
+are their numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn import _native
+
+FORMAT = "sojourn-rtt/1"
+
+#: Percentiles that are told, by their names.
+PERCENTILES = {"p5_ms": 5.0, "median_ms": 50.0, "p95_ms": 95.0, "p99_ms": 99.0}
+
+DEFAULT_HORIZON_NS = 10_000_000_000
+DEFAULT_GAP_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundTrips:
+    """What two captures tell.
+
+    Attributes
+    ----------
+    report
+        Counts of both captures and of each flow; see `as_json`.
+    at_ns
+        When each pair of packets was complete, nanoseconds since 1970 by the first capture's clock, about in order.
+    rtt_ns
+        The round-trip time of each.
+    flow
+        Number of its flow in `report["flows"]`.
+    """
+
+    report: dict[str, Any]
+    at_ns: NDArray[np.uint64]
+    rtt_ns: NDArray[np.uint64]
+    flow: NDArray[np.uint32]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report with the numbers of all pairs and of each flow's, as plain values."""
+        flows = [one | {"rtt": numbers(self.of_flow(i))} for i, one in enumerate(self.report["flows"]) if one["pairs"]]
+        without = [one for one in self.report["flows"] if not one["pairs"]]
+        rest = {key: value for key, value in self.report.items() if key != "flows"}
+        return {"format": FORMAT, **rest, "rtt": numbers(self.rtt_ns), "flows": flows, "flows_without_pairs": without}
+
+    def of_flow(self, number: int) -> NDArray[np.uint64]:
+        """Return the round-trip times of a flow."""
+        found: NDArray[np.uint64] = self.rtt_ns[self.flow == number]
+        return found
+
+    def names(self) -> list[str]:
+        """Return the flows in words: protocol, the endpoint on the first capture's side, the other."""
+        return [f"{one['protocol']} {one['near']} {one['far']}" for one in self.report["flows"]]
+
+
+def measure(
+    a: Path,
+    b: Path,
+    *,
+    hosts: Sequence[str] = (),
+    ports: Sequence[int] = (),
+    protocol: str | None = None,
+    horizon_ns: int = DEFAULT_HORIZON_NS,
+    gap_ns: int = DEFAULT_GAP_NS,
+) -> RoundTrips:
+    """Measure the round-trip times from the point of one capture to that of another and back.
+
+    Parameters
+    ----------
+    a, b
+        Captures, pcap or pcapng. Their clocks need not agree.
+    hosts, ports, protocol
+        Only flows that have all of these addresses and ports, and this protocol (`tcp`, `udp`, `icmp`).
+    horizon_ns
+        How long a packet is looked for in the other capture.
+    gap_ns
+        How far apart the packets of a pair may be at the second point.
+
+    Raises
+    ------
+    ParamError
+        If a value is refused, or a file is no capture.
+    """
+    report, at, rtt, flow = _native.packet_pairs(a, b, list(hosts), list(ports), protocol, horizon_ns, gap_ns)
+    return RoundTrips(
+        report=json.loads(report),
+        at_ns=np.frombuffer(at, dtype="<u8"),
+        rtt_ns=np.frombuffer(rtt, dtype="<u8"),
+        flow=np.frombuffer(flow, dtype="<u4"),
+    )
+
+
+def numbers(rtt_ns: NDArray[np.uint64]) -> dict[str, float | int | None]:
+    """Return count, least, mean, percentiles and largest of round-trip times, ms; `None` where there are none."""
+    names = ("min_ms", "mean_ms", *PERCENTILES, "max_ms")
+    if rtt_ns.size == 0:
+        return {"count": 0, **dict.fromkeys(names)}
+    ms = rtt_ns / 1e6
+    found = np.percentile(ms, list(PERCENTILES.values()))
+    values = (ms.min(), ms.mean(), *found, ms.max())
+    return {"count": int(ms.size), **{name: float(value) for name, value in zip(names, values, strict=True)}}

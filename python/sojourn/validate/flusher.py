@@ -1,0 +1,222 @@
+"""The queue flusher in the simulator and on the kernel: the same cells of seed 003's bed, and how far they differ.
+
+On the kernel the flusher is the real daemon on an interface of the client, and its capture, its clock and its sockets
+are the kernel's. Both are measured in the same way: round-trip times by synthetic packet pairs between captures at
+client and server, and goodput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from sojourn.claims.flusher_evidence import (
+    BASES_MS,
+    CODEL,
+    CUBIC,
+    DESCRIBED,
+    FOUR,
+    FQ_CODEL,
+    KARN,
+    PIE,
+    RECOMMENDED,
+    TCPS,
+    THRESHOLDS,
+    WRITTEN,
+    Cell,
+    Seen,
+    active,
+    observe,
+    passive,
+)
+from sojourn.papers import execute
+from sojourn.papers.flusher import Bed, ours
+from sojourn.results import Run
+from sojourn.stats import Interval, mean_interval
+from sojourn.stats.difference import difference_interval
+from sojourn.validate.bars import AGREES, CANNOT_TELL, DIFFERS, VERDICTS, Judged, Side, Within
+
+#: The kernel's loss recovery; that of the thesis's kernel is only in the simulator.
+TCP = "linux-6.1"
+NAME = "flusher"
+
+#: What is compared: a title, a unit, the quantity of a run, and how far the means may be apart.
+RTT = ("mean RTT", "ms", lambda seen: seen.mean, Within(share=0.15))
+GOODPUT = ("goodput", "Mbit/s", lambda seen: seen.mbit, Within(share=0.05))
+JUDGED: tuple[tuple[str, str, Callable[[Seen], float], Within], ...] = (RTT, GOODPUT)
+#: What is shown beside it.
+SHOWN: tuple[tuple[str, Callable[[Seen], float]], ...] = (
+    ("flushes", lambda seen: float(len(seen.flushes) + len(seen.forced))),
+    ("burst packets", lambda seen: float(seen.packets)),
+)
+
+
+def cells() -> list[Cell]:
+    """Return the cells: a third of those of `sojourn reproduce flusher`, from each of its parts.
+
+    But for the logs, which are runs of the grid, and the foreign flow, which the daemon cannot but see.
+    """
+    return list(dict.fromkeys(cell for part in (_grid(), _queues(), _adaptive()) for cell in part))
+
+
+def _grid() -> Iterator[Cell]:
+    places = ((50, 20), (50, 50), (50, 100), (10, 100), (100, 100))
+    for tcp, (base, buffer) in product(TCPS, places):
+        yield passive(tcp, base, buffer)
+        for reading, threshold in product((DESCRIBED, WRITTEN), THRESHOLDS):
+            yield active(tcp, base, buffer, threshold, reading=reading)
+        yield active(tcp, base, buffer, RECOMMENDED, reading=KARN)
+
+
+def _queues() -> Iterator[Cell]:
+    for tcp, base in product(TCPS, BASES_MS):
+        for queue in (CODEL, PIE, FQ_CODEL):
+            yield passive(tcp, base, queue=queue)
+        for queue in (CODEL, PIE):
+            yield Cell(tcp, base, 100, queue, DESCRIBED, True, RECOMMENDED)
+        yield passive(tcp, base, 50)
+        yield active(tcp, base, 50)
+
+
+def _adaptive() -> Iterator[Cell]:
+    for tcp, base, buffer in product(TCPS, BASES_MS, (50, 100)):
+        yield ours(tcp, base, buffer)
+    for base, buffer in product(BASES_MS, (50, 100)):
+        yield passive(CUBIC, base, buffer)._replace(scene=FOUR)
+        yield active(CUBIC, base, buffer)._replace(scene=FOUR)
+        yield ours(CUBIC, base, buffer, FOUR)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One quantity of one cell on both back ends.
+
+    Attributes
+    ----------
+    cell
+        Whose.
+    title, unit
+        What.
+    sim, kernel
+        Means over the runs, with 95 % intervals.
+    judged
+        The verdict.
+    """
+
+    cell: Cell
+    title: str
+    unit: str
+    sim: Interval
+    kernel: Interval
+    judged: Judged
+
+    @property
+    def ratio(self) -> float:
+        """The simulator's mean over the kernel's."""
+        return self.sim.value / self.kernel.value if self.kernel.value else float("inf")
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the entry of `validate.json`."""
+        gap = difference_interval(self.sim, self.kernel)
+        return {
+            "scenario": self.cell.words(),
+            "metric": self.title,
+            "unit": self.unit,
+            "sim": self.sim.value,
+            "sim_low": self.sim.low,
+            "sim_high": self.sim.high,
+            "sim_runs": self.sim.n,
+            "linux": self.kernel.value,
+            "linux_low": self.kernel.low,
+            "linux_high": self.kernel.high,
+            "linux_runs": self.kernel.n,
+            "ratio": self.ratio if self.kernel.value else None,
+            "difference": gap.value,
+            "difference_low": gap.low,
+            "difference_high": gap.high,
+            "bar": self.judged.bar,
+            "verdict": self.judged.verdict,
+            "surely": self.judged.surely,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """All cells on both back ends.
+
+    Attributes
+    ----------
+    rows
+        Cell by cell, in the order of `JUDGED`.
+    shown
+        Of each cell means of what is shown only: by title, simulator and kernel.
+    """
+
+    rows: tuple[Row, ...]
+    shown: dict[Cell, dict[str, tuple[float, float]]]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return how many cells have each verdict, by title."""
+        return {
+            title: {
+                verdict: sum(row.judged.verdict == verdict for row in self.rows if row.title == title)
+                for verdict in VERDICTS
+            }
+            for title, *_ in JUDGED
+        }
+
+    @property
+    def differs(self) -> bool:
+        """Whether a cell differs."""
+        return any(row.judged.verdict == DIFFERS for row in self.rows)
+
+
+def run(bed: Bed, which: Sequence[Cell], repeat: int, means: execute.Means) -> dict[Cell, list[Seen]]:
+    """Run cells on one back end.
+
+    Raises
+    ------
+    SojournError
+        If a run fails.
+    """
+    planned = execute.repeats((cell, bed.scenario(cell), repeat) for cell in which)
+    seen: dict[Cell, list[Seen]] = {}
+
+    def take(cell: Cell, one: Run) -> None:
+        seen.setdefault(cell, []).append(observe(one, cell))
+
+    execute.execute(planned, take, means)
+    return seen
+
+
+def compare(sim: dict[Cell, list[Seen]], kernel: dict[Cell, list[Seen]]) -> Compared:
+    """Compare what was seen of the same cells."""
+    rows = [_row(cell, sim[cell], kernel[cell], *one) for cell in kernel for one in JUDGED]
+    shown = {
+        cell: {title: (_mean(sim[cell], value), _mean(kernel[cell], value)) for title, value in SHOWN}
+        for cell in kernel
+    }
+    return Compared(rows=tuple(rows), shown=shown)
+
+
+def _row(
+    cell: Cell,
+    sim: Sequence[Seen],
+    kernel: Sequence[Seen],
+    title: str,
+    unit: str,
+    value: Callable[[Seen], float],
+    bar: Within,
+) -> Row:
+    one, other = (mean_interval([value(seen) for seen in side]) for side in (sim, kernel))
+    judged = bar.judge(Side(interval=one), Side(interval=other))
+    return Row(cell=cell, title=title, unit=unit, sim=one, kernel=other, judged=judged)
+
+
+def _mean(seen: Sequence[Seen], value: Callable[[Seen], float]) -> float:
+    return sum(map(value, seen)) / len(seen)
+
+
+__all__ = ["AGREES", "CANNOT_TELL", "JUDGED", "NAME", "SHOWN", "TCP", "Compared", "Row", "cells", "compare", "run"]

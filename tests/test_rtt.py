@@ -1,0 +1,179 @@
+"""`sojourn rtt`: synthetic packet pairs from two captures, against the simulator's own measurement and tshark's."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import struct
+import subprocess
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sojourn.claims.flusher_evidence import CUBIC, passive
+from sojourn.errors import ParamError
+from sojourn.interop import capture
+from sojourn.papers.flusher import Bed
+from sojourn.papers.paper import Profile
+from sojourn.round_trips import measure, numbers
+from tests.conftest import Cli, assert_one_sentence
+
+SHORT = Profile(duration="10s", long_duration="10s", repeat=1, other_repeat=1)
+
+
+@pytest.fixture(scope="module")
+def taken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str, Any]]:
+    """Captures at client and server of one run, and what the simulator itself says of its round trips."""
+    folder = tmp_path_factory.mktemp("captures")
+    scenario = Bed(profile=SHORT).scenario(passive(CUBIC, 50, 50))
+    for point in ("client", "server"):
+        record = json.loads(capture.run(scenario, folder / f"{point}.pcapng", points=[point]))
+    return folder / "client.pcapng", folder / "server.pcapng", record
+
+
+def test_two_captures_tell_what_the_simulator_measured_itself(taken: tuple[Path, Path, dict[str, Any]]) -> None:
+    """The simulator knows its packets; the command only sees bytes at two places. Both find the same pairs."""
+    client, server, record = taken
+    known = record["flusher"]["flows"][0]["rtt"]
+    found = measure(client, server)
+    assert record["bottleneck"]["up"]["drops"]["queue_limit"] > 0
+    assert found.rtt_ns.size == known["count"] > 1500
+    summary = numbers(found.rtt_ns)
+    for name in ("min_ms", "mean_ms", "max_ms"):
+        assert summary[name] == pytest.approx(known[name], abs=1e-6)
+    bins = np.bincount((found.rtt_ns // 500_000).astype(int))
+    assert bins[known["first_bin"] :].tolist() == known["bins"]
+    for side in found.report["captures"]:
+        parts = ("matched", "missing", "outside", "ambiguous", "duplicates")
+        assert side["packets"] == sum(side[part] for part in parts) == side["frames"]
+
+
+def test_an_offset_and_another_format_change_nothing(taken: tuple[Path, Path, dict[str, Any]], tmp_path: Path) -> None:
+    """The server's clock is set back by a year, and its capture written as pcap of microseconds."""
+    client, server, _ = taken
+    editcap = shutil.which("editcap")
+    if editcap is None:
+        pytest.skip("needs editcap")
+    shifted = tmp_path / "shifted.pcap"
+    subprocess.run([editcap, "-F", "pcap", "-t", "-31536000", str(server), str(shifted)], check=True)
+    before, after = measure(client, server), measure(client, shifted)
+    assert after.rtt_ns.size == before.rtt_ns.size
+    # Of the two time stamps at the server each lost less than a microsecond.
+    assert np.abs(after.rtt_ns.astype(np.int64) - before.rtt_ns.astype(np.int64)).max() < 1000
+    assert (after.at_ns == before.at_ns).all()
+
+
+def _tshark(path: Path, *fields: str) -> list[list[str]]:
+    words = ["tshark", "-r", str(path), "-Y", "tcp.analysis.ack_rtt", "-T", "fields"]
+    words += [word for field in fields for word in ("-e", field)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+def test_pairs_are_tshark_s_ack_rtt_at_the_client_less_that_at_the_server(
+    taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+) -> None:
+    """Of acknowledgements of the segment that came last `ack_rtt` is the round trip and what the receiver waited.
+
+    What it waited is `ack_rtt` at the receiver, where tshark tells none that is 0.
+    """
+    client, server, _ = taken
+    cli("rtt", str(client), str(server), "--csv", "pairs.csv")
+    with (tmp_path / "pairs.csv").open() as file:
+        ours = {line["at_s"]: Decimal(line["rtt_ms"]) for line in csv.DictReader(file)}
+    waited = {
+        (src, ident): Decimal(rtt) for src, ident, rtt in _tshark(server, "ip.src", "ip.id", "tcp.analysis.ack_rtt")
+    }
+    gaps = []
+    for at, src, ident, rtt, sack in _tshark(
+        client, "frame.time_epoch", "ip.src", "ip.id", "tcp.analysis.ack_rtt", "tcp.options.sack_le"
+    ):
+        if not sack and at in ours:
+            gaps.append(abs((Decimal(rtt) - waited.get((src, ident), 0)) * 1000 - ours[at]))
+    same = sum(gap < Decimal("0.000002") for gap in gaps)
+    assert len(gaps) > 1000
+    # The others acknowledge at the end of a recovery what came before.
+    assert same >= 0.99 * len(gaps)
+
+
+def test_tables_json_csv_and_figure_have_the_same_numbers(
+    taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+) -> None:
+    client, server, record = taken
+    words = ("rtt", str(client), str(server))
+    found = json.loads(cli(*words, "--json", "--csv", "a.csv", "--plot", "a.svg").stdout)
+    known = record["flusher"]["flows"][0]["rtt"]
+    assert (found["format"], found["rtt"]["count"]) == ("sojourn-rtt/1", known["count"])
+    assert found["flows"][0]["rtt"] == found["rtt"]
+    table = cli(*words).stdout
+    assert f"{known['count']:,}" in table
+    assert f"{known['mean_ms']:.3f}" in table
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == known["count"] + 1
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
+    assert_one_sentence(cli(*words, "--csv", "a.csv", status=2), "csv is 'a.csv', which is there")
+    cli(*words, "--csv", "a.csv", "--force")
+
+
+def test_flows_are_selected_by_address_port_and_protocol(taken: tuple[Path, Path, dict[str, Any]]) -> None:
+    client, server, _ = taken
+    whole = measure(client, server)
+    near = whole.report["flows"][0]["near"]
+    host, port = near.rsplit(":", 1)
+    for chosen in ({"hosts": [host]}, {"ports": [int(port)]}, {"protocol": "tcp"}):
+        assert measure(client, server, **chosen).rtt_ns.size == whole.rtt_ns.size
+    for other in ({"hosts": ["192.0.2.9"]}, {"ports": [1]}, {"protocol": "udp"}):
+        none = measure(client, server, **other)
+        assert none.rtt_ns.size == 0
+        assert none.report["captures"][0]["unselected"] == none.report["captures"][0]["frames"]
+
+
+def test_bad_input_is_refused_in_one_sentence(
+    taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+) -> None:
+    client, server, _ = taken
+    good = (str(client), str(server))
+    (tmp_path / "text").write_text("no capture, but quite some text in its place")
+    for words, sentence in (
+        ((str(client), "nowhere.pcap"), "nowhere.pcap"),
+        ((str(client), "text"), "must be a capture, pcap or pcapng"),
+        ((*good, "--host", "example"), 'host is "example", but must be an IP address'),
+        ((*good, "--port", "70000"), "port is 70000, but must be from 0 to 65535"),
+        ((*good, "--protocol", "sctp"), 'protocol is "sctp", but must be tcp, udp or icmp'),
+        ((*good, "--horizon", "10"), "horizon is '10', but must be a time"),
+        ((*good, "--gap", "0s"), "gap is 0 ns"),
+        ((*good, "--plot", "a.pdf"), "must end in .svg or .png"),
+    ):
+        assert_one_sentence(cli("rtt", *words, status=2), sentence)
+
+
+def test_captures_of_different_traffic_have_nothing_in_common(
+    taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+) -> None:
+    client, _, _ = taken
+    (tmp_path / "empty.pcap").write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 96, 1))
+    done = cli("rtt", str(client), "empty.pcap", status=1)
+    assert "no packet is in both" in done.stderr
+
+
+def test_a_cut_capture_is_used_up_to_there(taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path) -> None:
+    client, server, record = taken
+    data = server.read_bytes()
+    (tmp_path / "cut.pcapng").write_bytes(data[: len(data) // 2 + 3])
+    done = cli("rtt", str(client), "cut.pcapng", "--json", status=1)
+    assert "cut.pcapng: the capture" in done.stderr
+    found = json.loads(done.stdout)["rtt"]["count"]
+    known = record["flusher"]["flows"][0]["rtt"]["count"]
+    assert 0.4 * known < found < 0.6 * known
+
+
+def test_numbers_by_hand() -> None:
+    found = numbers(np.array([1, 2, 3, 4, 90], dtype=np.uint64) * 1_000_000)
+    assert (found["count"], found["min_ms"], found["median_ms"], found["mean_ms"], found["max_ms"]) == (5, 1, 3, 20, 90)
+    assert numbers(np.array([], dtype=np.uint64))["median_ms"] is None
+    with pytest.raises(ParamError, match="^capture is"):
+        measure(Path("/dev/null"), Path("/dev/null"))
