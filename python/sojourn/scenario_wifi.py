@@ -117,7 +117,8 @@ class Wifi:
     scheme
         How the access point queues: `"airtime"` (default), `"fq_mac"`, `"fq_codel"` or `"fifo"`.
     variant
-        Of all nodes that queue in the MAC: whose scheduler and airtime queue limits, `"paper"` (default) or `"linux-6.12"`.
+        Of all nodes that queue in the MAC: whose scheduler and airtime queue limits, `"paper"` (default) or
+        `"linux-6.12"`.
     qdisc
         Of the access point, above the driver; only with the schemes `"fifo"` (default `pfifo_fast limit 1000`) and
         `"fq_codel"`.
@@ -131,7 +132,8 @@ class Wifi:
     queues, limit, memory, quantum
         Of the flow queues inside the MAC: how many (4096), packets (8192) and memory (16 MB) of all, bytes of a turn.
     airtime_quantum, airtime_tx, airtime_rx
-        Of the airtime scheduler: time of a turn (300 us; with `linux-6.12` left out, a turn is the weight in us), and whether sending and receiving are charged.
+        Of the airtime scheduler: time of a turn (300 us; with `linux-6.12` left out, a turn is the weight in us), and
+        whether sending and receiving are charged.
     codel_target, codel_interval, ecn, slow_station_codel
         Of CoDel inside the MAC (20 ms, 100 ms, yes), and whether slow stations have 50 ms and 300 ms.
     edca
