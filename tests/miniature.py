@@ -12,9 +12,18 @@ FAKE_KERNEL = """\
 #!/bin/sh
 # Linux version {release} (someone@somewhere) #1 made up
 # uml_dir= {travels}
-seed=0
-for word; do case $word in sojourn.seed=*) seed=${{word#*=}};; esac; done
+seed=0 radios=
+for word; do case $word in
+  sojourn.seed=*) seed=${{word#*=}};;
+  sojourn_radio.radios=*) radios=${{word#*=}};;
+esac; done
 {before}
+if [ "$radios" ]; then
+  echo "radio phy0 02:00:00:00:00:00"; echo "radio phy1 02:00:00:00:01:00"; echo "radio phy2 02:00:00:00:02:00"
+  echo "link 0 1 vht 9 2 80 sgi 429496729"; echo "link 0 2 vht 9 2 80 sgi 429496729"; echo "link 1 0 ht 7 1 20 sgi 0"
+  echo "sojourn: end"
+  exit 0
+fi
 echo "release {release}"
 echo "uuid 00000000-0000-0000-0000-00000000000$seed"
 echo "slept 0.10 3000.10"
@@ -41,6 +50,12 @@ LINES = {
     "arch/um/Kconfig": "config HZ\n\tint\n\tdefault 100\n",
     "arch/x86/um/user-offsets.c": "DEFINE_LONGS(HOST_FP_SIZE, 2696)\n",
     "arch/um/os-Linux/util.c": "\treturn getrandom(buf, len, flags);\n",
+}
+
+#: Those that the edits for a kernel with the Wi-Fi driver look for besides.
+WIFI_LINES = {
+    "drivers/net/wireless/Kconfig": 'source "drivers/net/wireless/virtual/Kconfig"\n',
+    "drivers/net/wireless/Makefile": "obj-$(CONFIG_WLAN) += virtual/\n",
 }
 
 #: Programs of a build but make, each a line or two of shell.

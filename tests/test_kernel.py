@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,8 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def put_built(version: str, key: str = "0") -> cache.Built:
-    """Put a kernel into the cache."""
+def put_built(version: str, key: str = "0", driver: str = "") -> cache.Built:
+    """Put a kernel into the cache; with a `driver` it has radios."""
     folder = cache.kernels_folder() / f"{version}-{key * 12}"
     linux = fake_kernel(folder / "linux", f"{version}-fake")
     built = cache.Built(
@@ -43,7 +44,7 @@ def put_built(version: str, key: str = "0") -> cache.Built:
         sha256=cache.sha256_of(linux),
         size_bytes=linux.stat().st_size,
         built=0,
-        recipe=RECIPE,
+        recipe=replace(RECIPE, driver=driver),
         verified={},
     )
     cache.write(built, folder)
@@ -105,6 +106,37 @@ def test_what_is_wanted_is_found_whatever_the_order(nowhere: Path, monkeypatch: 
         find.find("windows")
     with pytest.raises(ParamError, match="kernel is './linux', but must be an absolute path"):
         find.find("./linux")
+
+
+def test_a_cell_gets_a_kernel_with_radios_and_no_other_run_does(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "probe", lambda: EVERYTHING)
+    wired = put_built("6.1.9")
+    with pytest.raises(SojournError, match=r"no kernel to run a cell on \(none was built\): apt-get .* --wifi$"):
+        find.find(wifi=True)
+    radios = put_built("6.12.9", key="1", driver="d")
+    assert find.find().path == wired.linux
+    assert not find.find().wifi
+    assert find.find(wifi=True).path == find.find("virtual", wifi=True).path == radios.linux
+    assert find.find(wifi=True).wifi
+    # Whoever names it gets it.
+    assert find.find(radios.name).path == radios.linux
+    with pytest.raises(ParamError, match=f"^kernel is '{wired.name}', but a run with a cell needs one with the Wi-Fi"):
+        find.find(wired.name, wifi=True)
+    with pytest.raises(SojournError, match="no kernel of the kind host to run a cell on"):
+        find.find("host", wifi=True)
+
+
+def test_a_named_program_has_radios_if_the_driver_is_in_it(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    radios = fake_kernel(nowhere / "radios", "6.12.9")
+    plain = fake_kernel(nowhere / "plain", "6.12.9")
+    plain.write_text(plain.read_text().replace("sojourn_radio.radios", "another_radio.radios"))
+    monkeypatch.setenv(find.VARIABLE, str(radios))
+    assert find.find(wifi=True).path == find.find().path == radios
+    monkeypatch.setenv(find.VARIABLE, str(plain))
+    assert find.find().path == plain
+    with pytest.raises(ParamError, match=f"^{find.VARIABLE} is '.*plain', but a run with a cell needs one with the"):
+        find.find(wifi=True)
+    assert status.status().chosen_for_cells is None
 
 
 def test_no_kernel_at_all_is_one_sentence_with_the_command(nowhere: Path) -> None:
@@ -268,6 +300,13 @@ def test_status_says_what_is_there_and_what_is_missing(nowhere: Path, monkeypatc
     assert found["chosen"]["identity"] == f"sha256:{built.sha256}"
     assert [one["place"] for one in found["candidates"]] == ["cache", "stock", "host"]
     assert found["built"] == [{"name": built.name, "size_bytes": built.size_bytes}]
+    assert found["wifi"] == {
+        "chosen": None,
+        "candidates": [{"place": "cache", "kernel": None, "why_not": "none was built"}],
+    }
+    radios = put_built("6.12.9", driver="d")
+    assert json.loads(json.dumps(status.status().as_json()))["wifi"]["chosen"]["path"] == str(radios.linux)
+    assert f"For cells:\n-> built: Linux 6.12.9-fake, virtual time, {radios.linux}\n" in status.status().as_text()
     assert found["build"]["missing"] == [
         {"program": "gcc", "package": "gcc"},
         {"program": "flex", "package": "flex"},

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import ParamError, SojournError
-from sojourn.kernel import build, cache, find, make, tools
+from sojourn.kernel import build, cache, driver, find, make, tools
 from sojourn.kernel.cache import Recipe
 from sojourn.kernel.verify import CheckError
 from tests.conftest import Cli, assert_one_sentence
-from tests.miniature import FAKE_KERNEL, MAKEFILE, files, programs
+from tests.miniature import FAKE_KERNEL, MAKEFILE, WIFI_LINES, files, programs
 from tests.miniature import source as miniature
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
@@ -97,12 +97,92 @@ def test_ticks_go_into_the_source_and_the_name(world: Path, tmp_path: Path) -> N
     assert {path.name for path in world.iterdir()} == names
 
 
-@pytest.mark.parametrize("field", ["source_sha256", "edits", "config", "compiler", "linker", "hz"])
+@pytest.mark.parametrize("field", ["source_sha256", "edits", "config", "compiler", "linker", "hz", "driver"])
 def test_the_name_is_a_function_of_all_of_the_recipe(field: str) -> None:
     assert cache.kernel_name("6.1.9", RECIPE) == cache.kernel_name("6.1.9", replace(RECIPE))
     other = replace(RECIPE, **{field: 100 if field == "hz" else "other"})
     assert cache.kernel_name("6.1.9", other) != cache.kernel_name("6.1.9", RECIPE)
     assert cache.kernel_name("6.1.10", RECIPE).startswith("6.1.10-")
+
+
+def test_the_names_of_kernels_without_a_driver_are_what_they_were() -> None:
+    # Computed by the version before there was a driver.
+    assert cache.kernel_name("6.1.9", RECIPE) == "6.1.9-59698d22575a"
+
+
+def wifi_source(path: Path, **changes: str | None) -> Path:
+    """Write the source of a kernel that the Wi-Fi driver is written for."""
+    makefile = MAKEFILE.replace("PATCHLEVEL = 1\n", "PATCHLEVEL = 12\n")
+    return miniature(path, files(Makefile=makefile, **WIFI_LINES, **changes))
+
+
+def test_a_kernel_with_the_wifi_driver_is_another_one(world: Path, tmp_path: Path) -> None:
+    # What the source has when it is compiled goes into the kernel, as comments.
+    spy = "\t@for x in drivers/net/wireless/Kconfig drivers/net/wireless/Makefile; do sed 's/^/# /' $$x >>linux; done\n"
+    spy += "\t@ls drivers/net/wireless/sojourn_radio | sed 's/^/# has /' >>linux\n"
+    makefile = MAKEFILE.replace("PATCHLEVEL = 1\n", "PATCHLEVEL = 12\n").replace(".PHONY", spy + ".PHONY")
+    tarball = miniature(tmp_path / "a.tar.xz", files(Makefile=makefile, **WIFI_LINES))
+    wired = build.build(tarball).built
+    radios = build.build(tarball, wifi=True).built
+    assert not wired.wifi
+    assert radios.wifi
+    assert wired.name != radios.name
+    assert radios.recipe.driver == driver.digest()
+    assert "CONFIG_SOJOURN_RADIO=y" in radios.recipe.config
+    assert "MAC80211" not in wired.recipe.config
+    assert list(radios.verified["radios"]) == ["02:00:00:00:00:00", "02:00:00:00:01:00", "02:00:00:00:02:00"]
+    text = radios.linux.read_text()
+    assert '# source "drivers/net/wireless/sojourn_radio/Kconfig"\n' in text
+    assert "# obj-$(CONFIG_SOJOURN_RADIO) += sojourn_radio/\n" in text
+    assert "# has airtime.c\n" in text
+    assert "# has README.md\n" not in text
+    assert not build.build(tarball, wifi=True).anew
+
+
+def test_a_changed_driver_is_built_anew(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tarball = wifi_source(tmp_path / "a.tar.xz")
+    first = build.build(tarball, wifi=True).built
+    folder = tmp_path / "driver"
+    shutil.copytree(driver.FOLDER, folder)
+    monkeypatch.setattr(driver, "FOLDER", folder)
+    (folder / "README.md").write_text("other words")
+    assert driver.digest() == first.recipe.driver
+    (folder / "edca.c").write_text("other text")
+    again = build.build(tarball, wifi=True)
+    assert again.anew
+    assert again.built.name != first.name
+
+
+def test_another_version_than_the_driver_is_written_for_is_refused(world: Path, tmp_path: Path) -> None:
+    tarball = miniature(tmp_path / "a.tar.xz", files(**WIFI_LINES))
+    with pytest.raises(SojournError, match="source is Linux 6.1.9, but the Wi-Fi driver is written for 6.12: apt-get"):
+        build.build(tarball, wifi=True)
+
+
+def test_a_driver_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "FOLDER", tmp_path / "none")
+    with pytest.raises(SojournError, match="sources of the Wi-Fi driver are missing: there must be a Kconfig and a"):
+        driver.files()
+
+
+@pytest.mark.parametrize(
+    ("before", "sentence"),
+    [
+        ('[ -z "$radios" ] || { echo "sojourn: end"; exit; }', "has no Wi-Fi driver: it was asked for 3 radios"),
+        (
+            '[ -z "$radios" ] || { for i in 0 1 2; do echo "radio phy$i 02:00:00:00:0$i:00"; done; '
+            'echo "sojourn: end"; exit; }',
+            "has another Wi-Fi driver: a link was set",
+        ),
+        ('[ -z "$radios" ] || echo "stats $$"', "is not deterministic: two boots with 3 radios said"),
+        ('[ -z "$radios" ] || exit 3', "the kernel does not boot with radios"),
+    ],
+)
+def test_a_kernel_without_radios_is_not_kept(world: Path, tmp_path: Path, before: str, sentence: str) -> None:
+    kernel = FAKE_KERNEL.format(release="6.12.9-fake", travels="time-travel-clock", before=before)
+    with pytest.raises(CheckError, match=sentence):
+        build.build(wifi_source(tmp_path / "a.tar.xz", **{"kernel.sh": kernel}), wifi=True)
+    assert not list(world.glob("6.*"))
 
 
 def test_the_cache_is_where_the_environment_says() -> None:

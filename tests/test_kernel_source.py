@@ -40,6 +40,14 @@ def test_no_package_is_a_sentence_with_the_command(tmp_path: Path) -> None:
         source.choose(tmp_path / "nothing", tmp_path)
 
 
+def test_the_package_of_one_series_is_chosen(tmp_path: Path) -> None:
+    for name in ("linux-source-6.1.tar.xz", "linux-source-6.120.tar.xz"):
+        (tmp_path / name).touch()
+    assert source.choose(None, tmp_path, "6.1").name == "linux-source-6.1.tar.xz"
+    with pytest.raises(SojournError, match=r"no .*linux-source-6\.12\.tar\.xz; apt-get install linux-source-6\.12 "):
+        source.choose(None, tmp_path, "6.12")
+
+
 @pytest.mark.parametrize("name", ["a.tar.xz", "a.tar.bz2", "a.tar.gz", "a.tar"])
 def test_every_compression_is_unpacked(tmp_path: Path, name: str) -> None:
     found = source.unpack(miniature(tmp_path / name), tmp_path / "out")
@@ -247,6 +255,15 @@ def test_the_option_that_is_not_set_is_named(tmp_path: Path, name: str) -> None:
 def test_other_ticks_than_asked_for_are_named(tmp_path: Path) -> None:
     with pytest.raises(SojournError, match="has CONFIG_HZ=100, but must have 1000"):
         config.check(write_config(tmp_path / "c", hz=100), 1000)
+
+
+def test_a_kernel_with_radios_has_all_that_another_one_has_but_the_name() -> None:
+    wired, radios = config.wanted(), config.wanted(config.WIFI_GROUPS)
+    assert {name for name, value in wired.items() if radios[name] != value} == {"CONFIG_LOCALVERSION"}
+    for name in ("MAC80211", "MAC80211_RC_MINSTREL", "MAC80211_DEBUGFS", "CFG80211", "SOJOURN_RADIO"):
+        assert f"CONFIG_{name}=y\n" in config.fragment(radios)
+        assert f"CONFIG_{name}=" not in config.fragment()
+    assert "CONFIG_MAC80211_HWSIM" not in config.fragment(radios)
 
 
 def test_the_fragment_asks_for_all_that_is_modelled() -> None:

@@ -15,12 +15,12 @@ PLACE = Path("drivers/net/wireless/sojourn_radio")
 SERIES = "6.12"
 
 #: In an installed Sojourn beside this file; in a checkout a symbolic link to kernel/sojourn_radio.
-_FOLDER = Path(__file__).with_name("sojourn_radio")
+FOLDER = Path(__file__).with_name("sojourn_radio")
 
 _NAMES, _KINDS = frozenset({"Kconfig", "Makefile"}), frozenset({".c", ".h"})
 
 
-def files(folder: Path = _FOLDER) -> tuple[Path, ...]:
+def files() -> tuple[Path, ...]:
     """Return what is compiled and what tells how, in the order of names.
 
     Raises
@@ -28,15 +28,15 @@ def files(folder: Path = _FOLDER) -> tuple[Path, ...]:
     SojournError
         If it is not there.
     """
-    found = folder.iterdir() if folder.is_dir() else ()
+    found = FOLDER.iterdir() if FOLDER.is_dir() else ()
     sources = sorted(path for path in found if path.name in _NAMES or path.suffix in _KINDS)
     if not _NAMES.issubset(path.name for path in sources):
-        message = f"the sources of the Wi-Fi driver are missing: there must be a Kconfig and a Makefile in {folder}"
+        message = f"the sources of the Wi-Fi driver are missing: there must be a Kconfig and a Makefile in {FOLDER}"
         raise SojournError(message)
     return tuple(sources)
 
 
-def digest(folder: Path = _FOLDER) -> str:
+def digest() -> str:
     """Return the hash of their names and contents.
 
     Raises
@@ -45,7 +45,7 @@ def digest(folder: Path = _FOLDER) -> str:
         If they are not there, or cannot be read.
     """
     whole = hashlib.sha256()
-    for path in files(folder):
+    for path in files():
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -56,15 +56,13 @@ def digest(folder: Path = _FOLDER) -> str:
     return whole.hexdigest()
 
 
-def copy(tree: Path, folder: Path = _FOLDER) -> None:
+def copy(tree: Path) -> None:
     """Copy them into a kernel's source.
 
     Parameters
     ----------
     tree
         Top of the kernel's source.
-    folder
-        Where they are.
 
     Raises
     ------
@@ -74,7 +72,7 @@ def copy(tree: Path, folder: Path = _FOLDER) -> None:
     target = tree / PLACE
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for path in files(folder):
+        for path in files():
             shutil.copyfile(path, target / path.name)
     except OSError as error:
         message = f"the Wi-Fi driver cannot be copied to {target}: {error.strerror or error}"
