@@ -155,6 +155,7 @@ fn plan(objects: &[u64], workers: usize) -> WebPlan {
         request_bytes: 100,
         header_bytes: 300,
         dns: true,
+        access: sojourn_bed::AccessPlan::default(),
     }
 }
 
@@ -175,6 +176,7 @@ fn load() -> LoadPlan {
         probes: Vec::new(),
         web: Vec::new(),
         downloads: Vec::new(),
+        wifi: None,
     }
 }
 
