@@ -125,7 +125,7 @@ def quantile_cells(entry: Entry) -> list[str]:
 def not_judged(part: Part, *, level: int) -> list[str]:
     """Return the tables of what is shown only: means, kernel / simulator, a table for each direction."""
     shown = [entry for entry in part.entries if entry["verdict"] == bars.NOT_JUDGED and entry["bar_is"] is None]
-    if not shown:
+    if not shown or wifi_words.is_cells(part):
         return []
     means = " / ".join(TITLES[side] for side in _sides(shown[0]))
     blocks = [f"{'#' * level} {part.name}: not judged", f"Means over the runs, {means}."]

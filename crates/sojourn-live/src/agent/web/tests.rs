@@ -155,6 +155,7 @@ fn plan(objects: &[u64], workers: usize) -> WebPlan {
         request_bytes: 100,
         header_bytes: 300,
         dns: true,
+        access: sojourn_bed::AccessPlan::default(),
     }
 }
 
@@ -176,6 +177,7 @@ fn load() -> LoadPlan {
         web: Vec::new(),
         downloads: Vec::new(),
         flusher: None,
+        wifi: None,
     }
 }
 
