@@ -126,9 +126,10 @@ class Seen:
     packets
         Of all bursts.
     at_flush
-        The queue when a flush by threshold began, packets.
+        The queue when a flush by threshold began, packets; of flushes for which the flusher's RTT rose above the trigger
+        since the last one. One that comes while the queue of the last one still drains does not tell how far a queue grows.
     reaction_ms
-        From when the flusher's RTT was above the trigger to the flush, of each.
+        From when the flusher's RTT was above the trigger to the flush, of the same.
     near_flush
         Of the tenths of a second with the longest round trips (within 5 %), the share that is within a second and a
         half after a flush; `None` without a flush.
@@ -145,8 +146,9 @@ class Seen:
     after
         Goodput and mean RTT from 1 s before a flush to 3 s after it, over all flushes, by tenth of a second.
     together
-        Of the reductions of any flow's window, the share in which at least three flows reduce theirs within half a
-        second; `None` with fewer than three flows.
+        How far flows lose at the same time: whether a flow reduces its window in a half second, correlated with whether
+        another one does, mean over the pairs of flows. Independent losses give 0, however many there are. `None` with
+        fewer than three flows, or for a flow that never reduces its window.
     course
         The run over time.
     """
@@ -204,6 +206,7 @@ def observe(run: Run, cell: Cell) -> Seen:
     least = pairs["min_ms"]
     trigger = max(cell.threshold * least, FLOOR_MS)
     sent = [event["t_s"] for event in events if not event["refused"]]
+    crossed = _crossed(course, [event["t_s"] for event in events], threshold, trigger)
     return Seen(
         seed=run.seed,
         rtt=_quantiles(values, counts, pairs),
@@ -219,8 +222,8 @@ def observe(run: Run, cell: Cell) -> Seen:
         flushes=threshold,
         forced=forced,
         packets=head["packets"],
-        at_flush=tuple(max(_before(course, at) - least, 0.0) / SLOT_MS for at in threshold),
-        reaction_ms=_reactions(course, threshold, trigger),
+        at_flush=tuple(max(_before(course, at) - least, 0.0) / SLOT_MS for at, _ in crossed),
+        reaction_ms=tuple(1e3 * (at - since) for at, since in crossed),
         near_flush=_near(course, sent, pairs["max_ms"]),
         peaks=_rises(course.path_rtt_max, 0.95 * pairs["max_ms"]),
         flusher_rtt=_ranked(course.flusher_rtt),
@@ -290,14 +293,20 @@ def _before(course: Course, at: float) -> float:
     return float(np.nanmax(found, initial=0.0))
 
 
-def _reactions(course: Course, flushes: Sequence[float], trigger: float) -> tuple[float, ...]:
-    """Return how long before each flush the flusher's RTT was last at or below the trigger, ms."""
+def _crossed(
+    course: Course, flushes: Sequence[float], threshold: Sequence[float], trigger: float
+) -> list[tuple[float, float]]:
+    """Return the flushes by threshold before which the flusher's RTT was at or below the trigger, with when it last was.
+
+    Since the flush before it, of whatever cause, that is.
+    """
     found = []
-    for at in flushes:
-        below = np.flatnonzero((course.t < at) & ~(course.flusher_rtt > trigger))
+    for at in threshold:
+        last = max((other for other in flushes if other < at), default=0.0)
+        below = np.flatnonzero((course.t > last) & (course.t < at) & ~(course.flusher_rtt > trigger))
         if below.size:
-            found.append(1e3 * (at - float(course.t[below[-1]])))
-    return tuple(found)
+            found.append((at, float(course.t[below[-1]])))
+    return found
 
 
 def _near(course: Course, sent: Sequence[float], most: float) -> float | None:
@@ -355,13 +364,11 @@ def _together(series: dict[str, Any]) -> float | None:
         return None
     width = round(0.5 / series["interval_s"])
     falls = np.array([window[1:] < 0.875 * window[:-1] for window in windows])[:, 20 * 2 * width :]
-    counts, i = [], 0
-    while i < falls.shape[1]:
-        if falls[:, i].any():
-            counts.append(int(falls[:, i : i + width].any(axis=1).sum()))
-            i += width
-        i += 1
-    return float(np.mean([count >= 3 for count in counts])) if counts else None
+    halves = falls.shape[1] // width
+    reduced = falls[:, : halves * width].reshape(len(windows), halves, width).any(axis=2).astype(float)
+    if halves == 0 or (reduced.std(axis=1) == 0).any():
+        return None
+    return float(np.corrcoef(reduced)[np.triu_indices(len(windows), 1)].mean())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -202,7 +202,7 @@ def other_drops_part_flows(evidence: Evidence, _reading: str) -> Judgement:
         gaps = evidence.gaps(tail._replace(queue=queue), tail, lambda seen: seen.together)
         checks.append(
             below(
-                f"share of losses that three of four flows have together, {words} less tail drop, {tcp}", gaps, 0.0, ""
+                f"correlation of losses between four flows, {words} less tail drop, {tcp}", gaps, 0.0, ""
             )
         )
     return all_of(checks)
