@@ -44,11 +44,12 @@ void sj_txq_again(struct sj_radio *radio, struct ieee80211_txq *txq)
 
 /*
  * AQL counts what the driver holds as pending, and may let nothing more of its
- * TXQ go. If that is all that is pending of it, nothing will ever end: so it
- * goes without being asked for, as hardware sends a frame again. The frames of
- * one such TXQ become a burst; whether there was one.
+ * TXQ go, nor, if there is much of it, of any other. If nothing else is pending
+ * of the TXQ, or, with @all, of the access category, nothing will ever end: so
+ * it goes without being asked for, as hardware sends a frame again. The frames
+ * of one such TXQ become a burst; whether there was one.
  */
-static bool fill_held(struct sj_edcaf *edcaf)
+static bool fill_held(struct sj_edcaf *edcaf, bool all)
 {
 	struct sj_radio *radio = edcaf->radio;
 	struct sj_txq *queue, *next;
@@ -58,7 +59,8 @@ static bool fill_held(struct sj_edcaf *edcaf)
 
 		if (!has_more(queue)) {
 			list_del_init(&queue->turn);
-		} else if (!queue->bursts && !ieee80211_txq_airtime_check(radio->hw, txq) &&
+		} else if (!queue->bursts &&
+			   (all || !ieee80211_txq_airtime_check(radio->hw, txq)) &&
 			   sj_burst_build(radio, txq)) {
 			list_move_tail(&queue->turn, &edcaf->round);
 			return true;
@@ -71,7 +73,7 @@ static bool fill_round(struct sj_edcaf *edcaf)
 {
 	struct sj_radio *radio = edcaf->radio;
 	struct ieee80211_txq *txq;
-	bool built = fill_held(edcaf);
+	bool built = fill_held(edcaf, false);
 
 	ieee80211_txq_schedule_start(radio->hw, edcaf->ac);
 	while (edcaf->pulled < sj_hardware_queue &&
@@ -81,7 +83,7 @@ static bool fill_round(struct sj_edcaf *edcaf)
 		ieee80211_return_txq(radio->hw, txq, has_more(sj_txq(txq)));
 	}
 	ieee80211_txq_schedule_end(radio->hw, edcaf->ac);
-	return built;
+	return built || (!edcaf->pulled && fill_held(edcaf, true));
 }
 
 static bool fill_fifo(struct sj_edcaf *edcaf)

@@ -22,12 +22,16 @@ or ~/.cache/sojourn. It takes 4 minutes on two cores and 2 GB of disk meanwhile;
 
     apt-get install linux-source build-essential flex bison bc
 
+With --wifi it is another kernel, for runs with a cell: Linux 6.12 (the package linux-source-6.12) with its Wi-Fi stack
+and a driver of Sojourn's, whose radios share a medium of their own. It needs half as long again; 7 MB stay.
+
 Only build from a source that you trust: its makefiles run on this machine.
 """
 
 _STATUS = """\
 Says which kernel a run would get, where others were looked for, and what is missing. The order: the program that
-SOJOURN_UML_KERNEL names, the newest that was built, the package user-mode-linux, the kernel of this machine.
+SOJOURN_UML_KERNEL names, the newest that was built, the package user-mode-linux, the kernel of this machine. A run with
+a cell gets a kernel that was built with --wifi, or that SOJOURN_UML_KERNEL names; both are shown.
 Exit status 0: some kernel can run; 1: none.
 """
 
