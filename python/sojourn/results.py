@@ -342,7 +342,7 @@ def link_name(down: str, up: str) -> str:
 
 def link_words(link: str) -> str:
     """Return a link's name with its unit."""
-    return link if "bit" in link else f"{link} Mbit/s"
+    return f"{link} Mbit/s" if set(link) <= set("0123456789./") else link
 
 
 def gather(labels: Sequence[tuple[str, str]], records: Sequence[Run]) -> tuple[Cell, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sojourn import store, tables
-from sojourn.validate import words
+from sojourn.validate import wifi_words, words
 from sojourn.validate.part import Part
 
 #: Facts that differ from one making to the next are not part of the page.
@@ -36,11 +36,11 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
     grids = [part for part in parts if not words.is_drawn(part)]
     drawn = [part for part in parts if words.is_drawn(part)]
     blocks = [
-        "# Fidelity: the simulator against the Linux kernel",
+        _title(parts),
         f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in the notes beside it and appended.",
         _facts(parts),
         "## Summary",
-        "A cell is one link and one discipline. *Within the bar* counts the means, as the project's goal does; "
+        f"A cell is {_cell(parts)}. *Within the bar* counts the means, as the project's goal does; "
         "*surely* counts the cells of these whose whole interval is within it.",
         *([words.counts_table(grids)] if grids else []),
         *(f"{part.name}:\n\n{words.quantiles_table(part)}" for part in drawn),
@@ -49,11 +49,22 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
     blocks += list(dict.fromkeys(words.rules(part) for part in (*grids, *drawn)))
     for part in (*grids, *drawn):
         blocks += [f"## {part.name}", f"    {part.command}", *words.body(part, level=3)]
-    blocks.append("## Not judged")
-    for part in grids:
-        blocks += words.not_judged(part, level=3)
+    shown = [block for part in grids for block in words.not_judged(part, level=3)]
+    blocks += ["## Not judged", *shown] if shown else []
     text = "\n\n".join(blocks) + "\n"
     return f"{text}\n{notes.strip()}\n" if notes.strip() else text
+
+
+def _title(parts: Sequence[Part]) -> str:
+    if all(wifi_words.is_cells(part) for part in parts):
+        return "# Fidelity: Wi-Fi cells in the simulator against Linux's mac80211"
+    return "# Fidelity: the simulator against the Linux kernel"
+
+
+def _cell(parts: Sequence[Part]) -> str:
+    if all(wifi_words.is_cells(part) for part in parts):
+        return "one load, one set of stations and one scheme"
+    return "one link and one discipline"
 
 
 def write(parts: Sequence[Part], command: str, page: Path) -> None:

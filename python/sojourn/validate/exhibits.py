@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ Array = npt.NDArray[np.float64]
 Line = tuple[Array, Array]
 Record = dict[str, Any]
 
+#: Panels of drawn cells in a row.
+_IN_A_ROW = 4
 #: The time before the flows that the figure of the beginning shows.
 _LEAD_S = -2.0
 
@@ -51,6 +53,19 @@ def grid_figures(ran: Sequence[Both], experiment: str) -> list[Drawn]:
         if any(len(x) for one in panels for x, _ in one.lines.values()):
             found.append(_drawn(name, overlay_grid(panels, axis, title=f"{experiment}: {title}")))
     return found
+
+
+def cells_figure(ran: Sequence[Both], name: str, *, drawn: bool) -> list[Drawn]:
+    """Return the overlay of the pings of cells; drawn ones stand in order, four in a row."""
+    panels = []
+    for place, both in enumerate(ran):
+        panel = _panel(both, _rtts, both.cell.link if drawn else "")
+        if drawn:
+            row, column = divmod(place, _IN_A_ROW)
+            panel = replace(panel, row=f"from {both.cell.name}" if column == 0 else panels[-1].row, column=f"+{column}")
+        panels.append(panel)
+    axis = Axis(x="round-trip time (ms)", y=_SHARE, steps=True, wide_x=True, y_end=1.02, note_low=drawn)
+    return [_drawn("rtt_cdf", overlay_grid(panels, axis, title=f"{name}: round-trip times of all pings and runs"))]
 
 
 def scatter_figure(rows: Sequence[Row], name: str) -> list[Drawn]:

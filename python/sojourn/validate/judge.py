@@ -6,8 +6,11 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from sojourn.results import Run
+from sojourn.scenario import Scenario
 from sojourn.stats.difference import difference_interval
 from sojourn.validate import bars
 from sojourn.validate.bars import Factor, Judged, Side
@@ -56,7 +59,7 @@ class Row:
         gap = None
         if self.sim is not None and self.kernel is not None:
             gap = difference_interval(self.sim.interval, self.kernel.interval)
-        scenario = json.loads(self.cell.scenario.normalized())
+        scenario = _canonical(self.cell.scenario)
         return {
             "scenario": self.cell.name,
             "metric": self.metric.name,
@@ -84,6 +87,19 @@ class Row:
         }
 
 
+class _Held(Run):
+    """A run whose record stays in memory."""
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        super().__init__(text="")
+        self._held = record
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The whole record."""
+        return self._held
+
+
 def judge_all(ran: Iterable[Both]) -> list[Row]:
     """Return the rows of all cells, in their order; a metric that no side has a value of has none."""
     return [row for both in ran for row in judge(both)]
@@ -92,12 +108,20 @@ def judge_all(ran: Iterable[Both]) -> list[Row]:
 def judge(both: Both) -> list[Row]:
     """Return the rows of one cell."""
     rows = []
-    for metric in metrics_of(both.kernel[0].record):
-        sim, kernel = metric.measure(both.sim), metric.measure(both.kernel)
+    # A stored run reads its record each time that it is asked for it, and a cell has many metrics.
+    sims, kernels = ([_Held(run.record) for run in runs] for runs in (both.sim, both.kernel))
+    for metric in metrics_of(kernels[0].record):
+        sim, kernel = metric.measure(sims), metric.measure(kernels)
         if sim is not None or kernel is not None:
             judged = _verdict(metric, sim, kernel, both.pair)
             rows.append(Row(cell=both.cell, metric=metric, sim=sim, kernel=kernel, judged=judged, pair=both.pair))
     return rows
+
+
+@lru_cache(maxsize=4)
+def _canonical(scenario: Scenario) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(scenario.normalized())
+    return plain
 
 
 def ratio(sim: Side | None, kernel: Side | None) -> float | None:

@@ -250,8 +250,11 @@ def _outcome(asked: Asked, cells: Sequence[Cell], pair: Pair, ran: Sequence[Both
 
 
 def _figures(asked: Asked, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
-    from sojourn.validate.exhibits import grid_figures, scatter_figure
+    from sojourn.validate.exhibits import cells_figure, grid_figures, scatter_figure
 
+    if asked.experiment in wifi_sets.SETS:
+        drawn = asked.experiment == wifi_sets.DRAWN
+        return (*cells_figure(ran, asked.name, drawn=drawn), *scatter_figure(rows, asked.name))
     return tuple(scatter_figure(rows, asked.name) if asked.experiment == RANDOM else grid_figures(ran, asked.name))
 
 

@@ -230,7 +230,7 @@ impl Bed {
             "bed": {
                 "namespaces": hosts,
                 "steps": self.steps(),
-                "client": dotted(CLIENT),
+                "clients": [dotted(CLIENT)],
                 "server": [dotted(SERVER)],
                 "watch": {
                     "up": {"host": "r1", "in": "client", "out": up},

@@ -30,6 +30,8 @@ _ONE_AT_A_TIME = 1
 _DISCIPLINE = 0x10
 #: A limit of pending airtime that never matters, microseconds: stations have none in a scenario.
 _NO_LIMIT_US = 10_000_000
+#: Of sockets other than TCP's, bytes: more than any queue holds.
+_SEND_BUFFER = 64 << 20
 #: What mac80211 tells of each station.
 _FILES = ("airtime", "aql", "aqm", "agg_status", "rc_stats")
 #: And of the radio of the access point.
@@ -103,6 +105,8 @@ def add(steps: Steps, cell: dict[str, Any], namespaces: tuple[str, ...], mtu: in
         steps.nl80211(OUTSIDE, f"move the radio phy{number} to {host}", request)
         request = messages.hardware_address(hardware_address(number))
         steps.send(host, f"give wlan{number} its hardware address", request, device=f"wlan{number}")
+    # A flood from a station is held back by no socket's buffer: what its queue cannot hold is lost there.
+    steps.sysctl(OUTSIDE, "net/core/wmem_default", _SEND_BUFFER)
     _medium(steps, cell)
     _queues(steps, cell)
     configuration = access_point.configuration(cell, "wlan0")
