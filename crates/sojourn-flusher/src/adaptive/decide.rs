@@ -15,7 +15,7 @@ use std::net::IpAddr;
 const RECENT: Duration = Duration::from_secs(1);
 
 /// The link is taken to be at most so many times as fast as what we see of it.
-const LARGEST_PART: u64 = 8;
+const LARGEST_PART: u64 = 4;
 /// Flows for which a burst is made larger, at most.
 const STREAMS: u64 = 16;
 /// Packets by which a flow's window grows from the decision to the loss.
@@ -198,8 +198,13 @@ impl Flusher {
         // What others have of the link that we do not see is taken for flows like those that we see.
         let seen = rate.as_bps();
         let most = seen.saturating_mul(LARGEST_PART);
-        let rate = company.capacity.map_or(rate, |c| rate.max(Rate::from_bps(c.as_bps().min(most))));
-        let streams = (u64::from(company.flows).saturating_mul(rate.as_bps()) + seen / 2) / seen.max(1);
+        let rate = company
+            .capacity
+            .map_or(rate, |c| rate.max(Rate::from_bps(c.as_bps().min(most))));
+        let streams = u64::from(company.flows)
+            .saturating_mul(rate.as_bps())
+            .saturating_add(seen / 2)
+            / seen.max(1);
         let streams = streams.clamp(1, STREAMS) as u32;
         let full = company.paths.iter().filter_map(|to| self.paths.get(to)?.full()).max();
         let burst = path.burst(

@@ -66,3 +66,53 @@ impl Spacing {
         rates.get(rates.len() / 2).map(|bps| Rate::from_bps(*bps))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs of packets of 1500 bytes; between each and the next, others' packets as `others` says.
+    fn after(others: impl Fn(u64) -> u64, spurious: &[u64]) -> Option<u64> {
+        let mut spacing = Spacing::default();
+        let mut now = Time::ZERO;
+        for n in 0..100 {
+            let gap = if spurious.contains(&n) {
+                100
+            } else {
+                (2 + others(n)) * 2400
+            };
+            now = Time::from_nanos(now.as_nanos() + gap * 1000);
+            spacing.on_ack(2, 3000, now);
+            if n % 20 == 19 {
+                spacing.close();
+            }
+        }
+        spacing.capacity().map(Rate::as_bps)
+    }
+
+    /// 3000 bytes in 4.8 ms are 5 Mbit/s. In 9.6 ms they are half of that, as long as it is not always so.
+    #[test]
+    fn the_rate_of_the_link_shows_where_others_have_half_of_it() {
+        assert_eq!(after(|_| 0, &[]), Some(5_000_000));
+        assert_eq!(after(|n| if n % 5 == 0 { 0 } else { 2 }, &[]), Some(5_000_000));
+        assert_eq!(after(|_| 2, &[]), Some(2_500_000));
+    }
+
+    /// Two acknowledgements in each interval that caught up with the one before.
+    #[test]
+    fn two_acknowledgements_that_came_together_do_not_count() {
+        let spurious: Vec<u64> = (0..5).flat_map(|i| [20 * i + 7, 20 * i + 13]).collect();
+        assert_eq!(after(|_| 0, &spurious), Some(5_000_000));
+    }
+
+    #[test]
+    fn an_acknowledgement_after_a_loss_or_for_a_whole_window_tells_nothing() {
+        let mut spacing = Spacing::default();
+        for n in 1..100 {
+            spacing.on_ack(if n % 2 == 0 { 40 } else { 1 }, 60_000, Time::from_millis(n));
+            spacing.interrupt();
+        }
+        spacing.close();
+        assert_eq!(spacing.capacity(), None);
+    }
+}

@@ -62,9 +62,16 @@ impl Watch {
         self.segment = self.segment.max((payload, wire));
     }
 
-    /// Packets in flight at the last loss event.
+    /// What CUBIC remembers as its largest window, in packets: that of the last loss event, or 15 % less if that was below what it
+    /// remembered then. Source: RFC 9438 section 4.7, fast convergence; another algorithm remembers nothing, and loses nothing
+    /// by it.
     pub(crate) const fn peak_window(&self) -> Option<u32> {
         self.peak_window
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn remember(&mut self, peak: u32) {
+        self.peak_window = Some(peak);
     }
 
     /// The rate of the link that acknowledgements are spaced by.
