@@ -13,7 +13,7 @@ from sojourn.kernel import boot, find
 
 PROGRAMS = ("hostapd", "wpa_supplicant", "iw", "ip", "ping")
 
-#: An access point and one station that is associated; `$R` is the driver's folder.
+#: An access point and `$N` stations that are associated; `$R` is the driver's folder, `$S` mac80211's of station 1.
 CELL = """\
 mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t debugfs debugfs /sys/kernel/debug
 for x in /run /tmp; do mount -t tmpfs tmpfs $x; done
@@ -35,14 +35,13 @@ network={
  scan_freq=5180
 }
 X
-for x in 'ap 0 10.0.0.1' 's1 1 10.0.0.2'; do
-  set -- $x
-  ip netns add $1; iw phy phy$2 set netns name $1; ip -n $1 addr add $3/24 dev wlan$2
+for i in $(seq 0 $N); do
+  ip netns add s$i; iw phy phy$i set netns name s$i; ip -n s$i addr add 10.0.0.$((i + 1))/24 dev wlan$i
 done
-ip netns exec ap hostapd -B /tmp/ap >/dev/null
-ip netns exec s1 wpa_supplicant -B -D nl80211 -i wlan1 -c /tmp/sta >/dev/null
+ip netns exec s0 hostapd -B /tmp/ap >/dev/null
+for i in $(seq $N); do ip netns exec s$i wpa_supplicant -B -D nl80211 -i wlan$i -c /tmp/sta >/dev/null; done
 sleep 2
-ip netns exec ap ping -q -c 2 10.0.0.2 | grep received
+for i in $(seq $N); do ip netns exec s0 ping -q -c 2 10.0.0.$((i + 1)) | grep received; done
 """
 
 #: What is counted from now on.
@@ -68,10 +67,11 @@ def linux() -> Path:
     return found.path
 
 
-def said(linux: Path, work: Path, script: str, *arguments: str, seed: int = 1) -> list[str]:
+def said(linux: Path, work: Path, script: str, *arguments: str, seed: int = 1, stations: int = 1) -> list[str]:
     """Return what a cell's script printed."""
-    line = (*boot.arguments(seed), "sojourn_radio.radios=2", f"sojourn_radio.seed={seed}", *arguments)
-    return boot.boot(linux, CELL + script, work, line, patience_s=300.0)
+    radios = f"sojourn_radio.radios={stations + 1}"
+    line = (*boot.arguments(seed), radios, f"sojourn_radio.seed={seed}", *arguments)
+    return boot.boot(linux, f"N={stations}\n{CELL}{script}", work, line, patience_s=300.0)
 
 
 def counted(lines: list[str], pair: str) -> dict[str, int]:
@@ -82,7 +82,7 @@ def counted(lines: list[str], pair: str) -> dict[str, int]:
 
 
 def test_single_frames_take_the_time_of_the_standard_and_mac80211_is_charged_it(linux: Path, tmp_path: Path) -> None:
-    ping = "ip netns exec ap ping -q -i 0.01 -c 50 -s 1472 10.0.0.2 | grep received\n"
+    ping = "ip netns exec s0 ping -q -i 0.01 -c 50 -s 1472 10.0.0.2 | grep received\n"
     lines = said(linux, tmp_path / "work", COUNT + ping + TELL)
     assert any(line.startswith("50 packets transmitted, 50 received") for line in lines)
     # An MPDU of 1538 bytes at HT MCS 7, short guard interval: 36 us, then (16 + 12304 + 6) / 260 = 47.4, so 48 symbols
@@ -102,7 +102,7 @@ def test_a_frame_is_sent_as_often_as_may_be_and_each_transmission_is_lost_by_its
     linux: Path, tmp_path: Path
 ) -> None:
     lose_half = "echo '0 1 ht 0 1 20 lgi 2147483648' >$R/links\n"
-    ping = "ip netns exec ap ping -q -i 0.01 -c 400 10.0.0.2 >/dev/null\n"
+    ping = "ip netns exec s0 ping -q -i 0.01 -c 400 10.0.0.2 >/dev/null\n"
     lines = said(linux, tmp_path / "work", lose_half + COUNT + ping + TELL, "sojourn_radio.retries=3")
     row = counted(lines, "0 1 2")
     assert row["delivered"] + row["dropped"] == 400
@@ -116,7 +116,7 @@ def test_a_frame_is_sent_as_often_as_may_be_and_each_transmission_is_lost_by_its
 
 def test_a_run_repeats_and_another_seed_is_another_run(linux: Path, tmp_path: Path) -> None:
     lossy = "echo '* * ht 3 1 20 sgi 1000000000' >$R/links\n"
-    ping = "ip netns exec ap ping -q -A -c 100 10.0.0.2 | tail -1\n"
+    ping = "ip netns exec s0 ping -q -A -c 100 10.0.0.2 | tail -1\n"
     first, again, other = (
         said(linux, tmp_path / name, lossy + COUNT + ping + TELL, seed=seed)
         for name, seed in (("first", 1), ("again", 1), ("other", 2))

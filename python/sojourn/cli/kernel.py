@@ -23,7 +23,7 @@ or ~/.cache/sojourn. It takes 4 minutes on two cores and 2 GB of disk meanwhile;
     apt-get install linux-source build-essential flex bison bc
 
 With --wifi it is another kernel, for runs with a cell: Linux 6.12 (the package linux-source-6.12) with its Wi-Fi stack
-and a driver of Sojourn's, whose radios share a medium of their own. It needs half as long again; 7 MB stay.
+and a driver of Sojourn's, whose radios share a medium of their own. A sixth more files are compiled; 7 MB stay.
 
 Only build from a source that you trust: its makefiles run on this machine.
 """
