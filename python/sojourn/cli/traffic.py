@@ -38,7 +38,7 @@ def _wifi(cell: dict[str, Any]) -> str:
             tables.number(one["throughput_mbit"]),
             tables.number(one["aggregate_frames"] if one["aggregates"] else None, 1),
             *(
-                tables.number(one[part][name] if one["packets"] else None)
+                tables.number(one[part][name] if one["packets"] and part in one else None)
                 for part, name in (("queue_ms", "mean"), ("queue_ms", "p95"), ("hardware_ms", "mean"))
             ),
             str(one["retries"]),

@@ -57,7 +57,7 @@ def grid_figures(ran: Sequence[Both], experiment: str) -> list[Drawn]:
 
 def cells_figure(ran: Sequence[Both], name: str, *, drawn: bool) -> list[Drawn]:
     """Return the overlay of the pings of cells; drawn ones stand in order, four in a row."""
-    panels = []
+    panels: list[Panel] = []
     for place, both in enumerate(ran):
         panel = _panel(both, _rtts, both.cell.link if drawn else "")
         if drawn:
