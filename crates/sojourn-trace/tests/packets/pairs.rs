@@ -47,7 +47,7 @@ fn capture(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
 fn measure(a: &[u8], b: &[u8], settings: &PairSettings) -> (Vec<Pair>, PairReport) {
     let mut pairs = Vec::new();
     let report = packet_pairs(&|| Reader::new(a), &|| Reader::new(b), settings, |pair| {
-        pairs.push(pair)
+        pairs.push(pair);
     });
     (pairs, report.expect("both are captures"))
 }
