@@ -89,7 +89,7 @@ impl FlusherParams {
     /// Ours; the default.
     ///
     /// `interval`, `pair`, `margin` and `min_window` were chosen with CUBIC at 5 Mbit/s (10, 50 and 100 ms; 50 and 100 packets; one
-    /// flow, four, and one beside a foreign one), with the seeds 1 to 4 of the simulator. A shorter interval shortens the queue
+    /// flow, four, and one beside a foreign one), with the seeds 1 to 4 and 11 to 13 of the simulator. A shorter interval shortens the queue
     /// and costs throughput. `threshold` 1.3 is what CUBIC's reduction to 0.7 takes back (0.7 x 1.3 = 0.91 of the pipe); Reno's
     /// reduction to a half wants more, at the price of a longer queue.
     pub const ADAPTIVE: Self = Self {
