@@ -44,7 +44,7 @@ impl fmt::Debug for Ends {
 
 /// The host of a place.
 pub(super) fn host_of(place: &Place) -> Result<Host, AgentError> {
-    let hosts = [Host::Client, Host::R1, Host::R2, Host::Server];
+    let hosts = [Host::Client(0), Host::R1, Host::R2, Host::Server];
     let found = hosts.into_iter().find(|host| host.name() == place.host);
     found.ok_or_else(|| {
         let host = &place.host;
@@ -89,7 +89,7 @@ impl Ends {
     fn drain(&mut self) -> Result<(), AgentError> {
         for end in &mut self.ends {
             let Some(socket) = &end.socket else { continue };
-            let host = end.host.name();
+            let host = &*end.host.name();
             packets::read(socket.as_raw_fd(), &mut self.buffer, SNAP, host, |frame| {
                 let (seconds, nanoseconds) = frame.stamp(host)?;
                 // The kernel's clock is not set to before 1970.
@@ -107,7 +107,7 @@ impl Actor for Ends {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         for end in &mut self.ends {
             world.enter(end.host)?;
-            let host = end.host.name();
+            let host = &*end.host.name();
             let socket = packets::socket(host)?;
             let interface = packets::interface(&socket, &end.interface, host)?;
             packets::watch(&socket, &only_at(interface), host)?;

@@ -130,7 +130,7 @@ impl Tap {
 impl Way {
     fn open(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(self.watch.host)?;
-        let router = self.watch.host.name();
+        let router = &*self.watch.host.name();
         let socket = packets::socket(router)?;
         let index = |name: &String| packets::interface(&socket, name, router);
         let (incoming, outgoing) = (index(&self.watch.incoming)?, index(&self.watch.outgoing)?);
@@ -150,7 +150,7 @@ impl Way {
     ) -> Result<(), AgentError> {
         let Some(socket) = &self.socket else { return Ok(()) };
         let fd = socket.as_raw_fd();
-        let host = self.watch.host.name();
+        let host = &*self.watch.host.name();
         packets::read(fd, buffer, SNAP, host, |frame| {
             records.extend(self.note(frame, known, world)?);
             Ok(())
@@ -164,7 +164,7 @@ impl Way {
         known: &Known,
         world: &dyn World,
     ) -> Result<Option<Watched>, AgentError> {
-        let router = self.watch.host.name();
+        let router = &*self.watch.host.name();
         let Some(address) = frame.address else {
             return Ok(None);
         };
