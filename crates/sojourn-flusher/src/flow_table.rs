@@ -144,9 +144,7 @@ impl FlowTable {
         }
         let rate = flow.throughput.update(&covered, flow.rtt, now, params);
         let outstanding = &flow.outstanding;
-        flow.watch.on_ack(&covered, outstanding.in_flight(), now, |seq| {
-            outstanding.acknowledged(seq)
-        });
+        flow.watch.on_ack(|seq| outstanding.acknowledged(seq));
         self.flows.touch(slot);
         Some(Ack {
             slot,

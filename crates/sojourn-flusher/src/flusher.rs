@@ -48,8 +48,6 @@ pub struct Flusher {
     pub(crate) campaign: Option<Campaign>,
     /// When the last burst left, or was refused; only with the method `adaptive`.
     pub(crate) last_burst: Option<Time>,
-    /// The link's time that was saved until then.
-    pub(crate) saved: Duration,
     /// A plan that waits to be polled.
     pub(crate) proposal: Option<FlushPlan>,
     /// A plan that was polled and not answered.
@@ -77,7 +75,6 @@ impl Flusher {
             paths: BTreeMap::new(),
             campaign: None,
             last_burst: None,
-            saved: Duration::ZERO,
             proposal: None,
             outstanding: None,
             stats: FlusherStats::default(),
@@ -295,7 +292,7 @@ impl Flusher {
         self.stats.bytes += u64::from(sent) * plan.size.get();
         self.note(|| Event::Done { at: now, id, sent });
         if self.params.method == Method::Adaptive {
-            self.adaptive_done(&plan, sent, now);
+            self.adaptive_done(&plan, now);
             return;
         }
         let mut hold = Duration::ZERO;

@@ -14,13 +14,6 @@ use std::net::IpAddr;
 /// Flows without a sample for so long do not count as standing in a queue.
 const RECENT: Duration = Duration::from_secs(1);
 
-/// The link is taken to be at most so many times as fast as what we see of it.
-const LARGEST_PART: u64 = 4;
-/// Flows for which a burst is made larger, at most.
-const STREAMS: u64 = 16;
-/// Packets by which a flow's window grows from the decision to the loss.
-const GROWTH: u32 = 2;
-
 /// A flow's queueing delay in its last window.
 fn queue(flow: &Flow) -> Option<Duration> {
     Some(flow.watch.least()?.saturating_sub(flow.base.get()?))
@@ -34,23 +27,8 @@ struct Company {
     chosen: Slot,
     /// Packets that they have in flight.
     window: u32,
-    /// Packets that they had in flight at their last loss events; `None` if one had none yet.
-    peak: Option<u32>,
-    /// The rate of the buffer's link, if their acknowledgements tell it.
-    capacity: Option<Rate>,
-    /// How many they are.
-    flows: u32,
     /// Their receivers.
     paths: Vec<IpAddr>,
-}
-
-impl Company {
-    /// Whether their windows are still below what CUBIC remembers of them. Then its fast convergence lowers that memory by
-    /// 15 % too (RFC 9438 section 4.7), and the window comes back to a lower plateau.
-    fn below_memory(&self) -> bool {
-        let then = self.window.saturating_add(GROWTH.saturating_mul(self.flows));
-        self.peak.is_none_or(|peak| then <= peak)
-    }
 }
 
 fn rate(flow: &Flow) -> Option<Rate> {
@@ -195,17 +173,6 @@ impl Flusher {
         else {
             return Err(Withheld::Empty);
         };
-        // What others have of the link that we do not see is taken for flows like those that we see.
-        let seen = rate.as_bps();
-        let most = seen.saturating_mul(LARGEST_PART);
-        let rate = company
-            .capacity
-            .map_or(rate, |c| rate.max(Rate::from_bps(c.as_bps().min(most))));
-        let streams = u64::from(company.flows)
-            .saturating_mul(rate.as_bps())
-            .saturating_add(seen / 2)
-            / seen.max(1);
-        let streams = streams.clamp(1, STREAMS) as u32;
         let full = company.paths.iter().filter_map(|to| self.paths.get(to)?.full()).max();
         let burst = path.burst(
             full,
@@ -214,7 +181,6 @@ impl Flusher {
                 base,
                 least,
                 max_rtt,
-                streams,
             },
             params,
         );
@@ -224,15 +190,8 @@ impl Flusher {
         let time_of = |packets: u64| rate.time_to_send(Bytes::new(params.packet.get() * packets));
         let extra = u64::from(params.top_ups) * u64::from(params.top_up_packets);
         let cost = time_of(u64::from(burst.packets) + extra);
-        if above {
-            let price = if company.below_memory() {
-                cost
-            } else {
-                params.pair.of(cost)
-            };
-            if price > self.earned(flow, base, burst.full, now) {
-                return Err(Withheld::Cost);
-            }
+        if above && cost > params.duty.of(self.since_last(flow, now)) {
+            return Err(Withheld::Cost);
         }
         let fall_from = if above { least.saturating_sub(base) } else { base };
         let reach = least.saturating_sub(base) + time_of(u64::from(burst.packets));
@@ -269,22 +228,6 @@ impl Flusher {
         }
     }
 
-    /// The link's time that bursts may take now: what was left after the last one, and what was earned since.
-    fn earned(&self, flow: &Flow, base: Duration, full: Duration, now: Time) -> Duration {
-        self.saved + self.income(base, full, self.since_last(flow, now))
-    }
-
-    /// What is earned in a time: a burst that fills the whole buffer in each `interval`, and the less the larger a part the base
-    /// RTT has in that of a full buffer, by the square; never more than `duty`.
-    fn income(&self, base: Duration, full: Duration, time: Duration) -> Duration {
-        let [base, full, time] = [base, full, time].map(|d| u128::from(d.as_nanos()));
-        let share = full * 1000 / (base + full).max(1);
-        let interval = u128::from(self.params.interval.as_nanos());
-        let paced = (full * share * share / 1_000_000).saturating_mul(time) / interval.max(1);
-        let most = time * u128::from(self.params.duty.thousandths()) / 1000;
-        Duration::from_nanos(u64::try_from(paced.min(most)).unwrap_or(u64::MAX))
-    }
-
     /// How long ago the last burst was, or the flow began.
     fn since_last(&self, flow: &Flow, now: Time) -> Duration {
         now.since(self.last_burst.map_or(flow.born, |last| last.max(flow.born)))
@@ -307,9 +250,6 @@ impl Flusher {
         let mut total = own;
         let mut best = (own, slot);
         let mut window = flow.watch.packets(flow.outstanding.in_flight());
-        let mut peak = flow.watch.peak_window();
-        let mut capacity = flow.watch.capacity();
-        let mut flows = 1;
         let mut paths = vec![flow.key.dst.ip()];
         let mine = queue(flow).filter(|_| above);
         for (key, other) in self.table.flows.iter() {
@@ -326,9 +266,6 @@ impl Flusher {
             let bps = rate(other).map_or(0, Rate::as_bps);
             total = total.saturating_add(bps);
             window = window.saturating_add(other.watch.packets(other.outstanding.in_flight()));
-            peak = peak.zip(other.watch.peak_window()).map(|(a, b)| a.saturating_add(b));
-            capacity = capacity.max(other.watch.capacity());
-            flows += 1;
             paths.push(key.dst.ip());
             if bps > best.0 && !other.watch.recovering() {
                 best = (bps, self.table.flows.find(key).unwrap_or(slot));
@@ -338,30 +275,13 @@ impl Flusher {
             rate: (total > 0).then(|| Rate::from_bps(total)),
             chosen: best.1,
             window,
-            peak,
-            capacity,
-            flows,
             paths,
         }
     }
 
-    /// Pays for a burst. No more is saved than for a pair of them and a half.
-    fn spend(&mut self, plan: &FlushPlan, sent: u32, now: Time) {
-        let estimate = &plan.estimate;
-        let full = estimate.rtt.saturating_sub(estimate.base);
-        let cost = estimate
-            .throughput
-            .time_to_send(Bytes::new(plan.size.get() * u64::from(sent)));
-        let since = now.since(self.last_burst.unwrap_or(Time::ZERO));
-        let most = self.params.pair.of(full) + full / 2;
-        let saved = self.saved + self.income(estimate.base, full, since);
-        self.saved = saved.min(most).saturating_sub(cost);
-        self.last_burst = Some(now);
-    }
-
     /// The burst or a top-up of the campaign has left.
-    pub(crate) fn adaptive_done(&mut self, plan: &FlushPlan, sent: u32, now: Time) {
-        self.spend(plan, sent, now);
+    pub(crate) fn adaptive_done(&mut self, plan: &FlushPlan, now: Time) {
+        self.last_burst = Some(now);
         let Some(campaign) = &mut self.campaign else { return };
         if campaign.id == plan.id {
             campaign.begin(now, &self.params);
@@ -372,7 +292,7 @@ impl Flusher {
 
     /// The gate refused: a burst is then taken as made, so that a passive flusher proposes at the pace of an active one.
     pub(crate) fn adaptive_refused(&mut self, plan: &FlushPlan, now: Time) {
-        self.spend(plan, plan.packets, now);
+        self.last_burst = Some(now);
         match &mut self.campaign {
             Some(campaign) if campaign.id != plan.id => campaign.next_top_up = None,
             _ => self.campaign = None,
@@ -447,8 +367,6 @@ impl Flusher {
         let judged = Judged {
             verdict,
             forced: campaign.forced,
-            queue: campaign.before.saturating_sub(campaign.estimate.base),
-            full: campaign.estimate.rtt.saturating_sub(campaign.estimate.base),
             reached: campaign.reached,
             round: campaign.round,
             heavy: lost.saturating_mul(2) > u64::from(campaign.window),

@@ -6,19 +6,9 @@
 //!    the trigger. The thesis waits for thirty samples of a smoothed RTT, by which time CUBIC has refilled the buffer
 //!    (its section 6.3); the least of raw samples is immune to delayed acknowledgements and jitter, so one window is enough.
 //! 2. **Whether it pays.** Each packet of a burst that reaches the buffer takes the link's time from the flows: a burst
-//!    that fills 80 packets of a 5 Mbit/s link costs 192 ms of transfer, whatever it achieves. So a burst must be earned: a whole buffer
-//!    of `full` in `interval`, times the square of the share that `full` has of `full` and the base RTT, and never more
-//!    than `duty`. A sender recovers in real time, whatever the buffer holds (CUBIC's function has seconds on its axis): in an
-//!    interval it is back. And where the base RTT is most of the RTT, a queue less shortens it little. A flow
-//!    with fewer than `min_window` packets in flight is left alone: it could not recover without a timeout.
-//!
-//!    **CUBIC's memory.** Bursts at equal distances find CUBIC where it was before the last one: at its remembered maximum, at which
-//!    it stands still. A loss there takes the window to 0.7 of it, and it returns to the same plateau. A loss below the
-//!    memory lowers the memory as well, by 15 % (fast convergence, RFC 9438 section 4.7), so that the flow settles on a lower
-//!    plateau and stays there for some 2 K, seconds. So bursts come in pairs: with the window at its memory one is made
-//!    only when two are earned (`pair`), and the second one, right after the first has helped, finds the window below. With the same
-//!    packets the queue of one CUBIC flow at 50 ms and 100 packets is a fifth shorter than with single bursts. Another
-//!    algorithm remembers nothing; then a pair is two bursts.
+//!    that fills 80 packets of a 5 Mbit/s link costs 192 ms of transfer, whatever it achieves. So a burst waits until its
+//!    cost is within `duty` of the time since the last one. Meanwhile the queue grows, free space shrinks, and so does
+//!    the cost. A flow with fewer than `min_window` packets in flight is left alone: it could not recover without a timeout.
 //! 3. **How much.** The buffer's free space plus a few packets ([`Path`]). Sent at once, `n` packets overflow a buffer with
 //!    `f` free places by `n - f`, and on a link that is not much faster than the bottleneck it is the flow's own packets
 //!    behind the burst that are lost, so the excess must be small: one loss event needs one lost packet, and a hundred lost
@@ -31,18 +21,14 @@
 //!    nothing was lost, the burst was too small. If not and something was lost, the queue is not made by whom we watch,
 //!    or not by them alone: a cool-down doubles with each such flush, and after `max_failures` the path is left alone but for
 //!    one attempt in `max_cool_down`.
-//! 5. **Which rate.** A flow that shares the buffer with others whom we do not see gets a part of the link. The buffer is filled at the
-//!    link's rate all the same. Acknowledgements of packets that stood one behind the other are spaced by that rate (`spacing`).
-//! 6. **Whom.** One flush at a time. Flows whose queueing delays agree within a factor of two are taken to stand in the same
-//!    buffer: their throughputs add up to its rate, and the fastest of them is the one to be flushed. A
-//!    burst that one of four flows notices takes 0.3 of a quarter, and costs as much as one that all four notice: so it is larger by
-//!    `margin` for each flow, those included that must be there as the link is faster than what we see of it.
-//! 7. **A base RTT that never was seen** (every sample was taken in a full buffer) is looked for by a forced flush, at
+//! 5. **Whom.** One flush at a time. Flows whose queueing delays agree within a factor of two are taken to stand in the same
+//!    buffer: their throughputs add up to its rate, and the fastest of them is the one to be flushed.
+//! 6. **A base RTT that never was seen** (every sample was taken in a full buffer) is looked for by a forced flush, at
 //!    intervals that double as long as it finds nothing.
 //!
 //! # What it costs
 //!
-//! - A buffer's time in `interval`, up to `duty` of the link's, while a queue stands. A long interval leaves a longer queue.
+//! - Up to `duty` of the link's time while a queue stands.
 //! - A delay spike of the whole buffer at each flush, for one round trip of the flow and for everyone else in the buffer.
 //! - Losses of flows that were not meant, unresponsive ones included: a full buffer drops whoever comes.
 //! - A flow that loses its share: reductions are not coordinated, and the fastest flow is asked first.
@@ -52,7 +38,6 @@
 mod campaign;
 mod decide;
 mod path;
-mod spacing;
 mod watch;
 
 pub(crate) use campaign::Campaign;

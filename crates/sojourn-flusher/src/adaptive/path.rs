@@ -18,7 +18,7 @@ const BOOST: (u32, u32) = (4, 64);
 /// How large a burst must be is searched for in two places. The free space comes from measurement: at a loss the largest RTT
 /// is that of a full buffer, and the present RTT tells how much of it is taken. Where that is not enough, because others
 /// use the buffer whom the flusher does not see, or because it drains while the burst comes in, a factor, the boost, grows by
-/// what was missing, at most by half, with each burst that nobody noticed and shrinks by an eighth with each that helped; but for a while not to where it was
+/// half with each burst that nobody noticed and shrinks by an eighth with each that helped; but for a while not to where it was
 /// too small before.
 #[derive(Debug)]
 pub(crate) struct Path {
@@ -57,8 +57,6 @@ pub(crate) struct Now {
     /// The least RTT of the last window.
     pub(crate) least: Duration,
     pub(crate) max_rtt: Duration,
-    /// Flows that seem to stand in the buffer.
-    pub(crate) streams: u32,
 }
 
 impl Path {
@@ -122,8 +120,7 @@ impl Path {
             params.packet,
             params.max_packets,
         );
-        let packets = packets_in(now.rate, wanted, params.packet, u32::MAX)
-            .saturating_add(1 + params.margin.saturating_mul(now.streams));
+        let packets = packets_in(now.rate, wanted, params.packet, u32::MAX).saturating_add(1 + params.margin);
         Burst {
             packets: packets.min(room),
             full,
@@ -166,17 +163,7 @@ impl Path {
             Verdict::TooSmall => {
                 self.too_small = self.too_small.max(self.boost);
                 self.helped = 0;
-                // As much more as was missing.
-                let rise = flush.reached.saturating_sub(flush.queue).as_nanos();
-                let wanted = flush
-                    .full
-                    .saturating_sub(flush.queue)
-                    .as_nanos()
-                    .saturating_mul(u64::from(self.boost));
-                let enough = u32::try_from(wanted.div_ceil(rise.max(1))).unwrap_or(u32::MAX);
-                self.boost = enough
-                    .clamp(self.boost + 1, self.boost + self.boost.div_ceil(2))
-                    .min(BOOST.1);
+                self.boost = (self.boost + self.boost / 2).min(BOOST.1);
                 if self.full().is_none_or(|full| flush.reached > full) {
                     self.remember(flush.reached);
                 }
@@ -200,9 +187,7 @@ impl Path {
 pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     pub(crate) forced: bool,
-    /// The queueing delay before it, that of a full buffer as it was believed, and the largest that was seen after it.
-    pub(crate) queue: Duration,
-    pub(crate) full: Duration,
+    /// The largest queueing delay that was seen after it.
     pub(crate) reached: Duration,
     /// The RTT of a full buffer: the shortest time after which to try again.
     pub(crate) round: Duration,
@@ -224,9 +209,7 @@ mod tests {
         let judged = Judged {
             verdict,
             forced: false,
-            queue: Duration::from_millis(48),
-            full: Duration::from_millis(240),
-            reached: Duration::from_millis(176),
+            reached: Duration::ZERO,
             round,
             heavy,
         };
@@ -240,12 +223,11 @@ mod tests {
             base: Duration::from_millis(50),
             least: Duration::from_millis(98),
             max_rtt: Duration::from_millis(2000),
-            streams: 1,
         };
         path.burst(path.full(), &now, &PARAMS).packets
     }
 
-    /// 80 packets are too small: they raised the queue by 128 ms of 192, so 120 are tried, and help; 110, 100 and 90 (eleven, ten and nine eighths) help too. Eight eighths failed,
+    /// 80 packets are too small, and 120 help; 110, 100 and 90 (eleven, ten and nine eighths) help too. Eight eighths failed,
     /// so nine remain until 32 bursts have helped; then the smaller one is tried once more.
     #[test]
     fn the_search_stays_above_what_was_too_small() {

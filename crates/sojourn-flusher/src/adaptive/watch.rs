@@ -1,8 +1,6 @@
 //! What the method `adaptive` keeps of one flow.
 
-use super::spacing::Spacing;
 use crate::FlusherParams;
-use crate::outstanding::Covered;
 use sojourn_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -30,11 +28,6 @@ pub(crate) struct Watch {
     lossy: bool,
     /// Payload of the largest segment, and its length on the wire.
     segment: (u32, u32),
-    /// Packets in flight after the last new acknowledgement.
-    flying: u32,
-    /// What CUBIC remembers as its largest window.
-    peak_window: Option<u32>,
-    spacing: Spacing,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,23 +55,6 @@ impl Watch {
         self.segment = self.segment.max((payload, wire));
     }
 
-    /// What CUBIC remembers as its largest window, in packets: that of the last loss event, or 15 % less if that was below what it
-    /// remembered then. Source: RFC 9438 section 4.7, fast convergence; another algorithm remembers nothing, and loses nothing
-    /// by it.
-    pub(crate) const fn peak_window(&self) -> Option<u32> {
-        self.peak_window
-    }
-
-    #[cfg(test)]
-    pub(crate) const fn remember(&mut self, peak: u32) {
-        self.peak_window = Some(peak);
-    }
-
-    /// The rate of the link that acknowledgements are spaced by.
-    pub(crate) fn capacity(&self) -> Option<Rate> {
-        self.spacing.capacity()
-    }
-
     /// Packets that `bytes` of sequence space are.
     pub(crate) fn packets(&self, bytes: u32) -> u32 {
         bytes.checked_div(self.segment.0).unwrap_or(0)
@@ -88,28 +64,15 @@ impl Watch {
     /// largest RTT just before it is told: that of a full buffer, if the buffer was what lost it.
     pub(crate) fn on_retransmission(&mut self, sent_up_to: u32) -> Option<Duration> {
         self.lossy = true;
-        self.spacing.interrupt();
         if self.recovery.is_some() {
             return None;
         }
         self.recovery = Some(sent_up_to);
-        let flying = self.flying;
-        self.peak_window = Some(match self.peak_window {
-            Some(peak) if flying < peak => flying * 17 / 20,
-            _ => flying,
-        });
         Some(self.peaks[0].max(self.peaks[1])).filter(|peak| !peak.is_zero())
     }
 
-    /// Takes what an acknowledgement covers, and ends the loss event if `acknowledged` says that its data has arrived.
-    pub(crate) fn on_ack(&mut self, covered: &Covered, in_flight: u32, now: Time, acknowledged: impl Fn(u32) -> bool) {
-        self.flying = self.packets(in_flight);
-        if self.recovery.is_some() {
-            self.spacing.interrupt();
-        } else {
-            let packets = self.packets(u32::try_from(covered.payload).unwrap_or(u32::MAX));
-            self.spacing.on_ack(packets, covered.wire, now);
-        }
+    /// Ends the loss event if `acknowledged` says that its data has arrived.
+    pub(crate) fn on_ack(&mut self, acknowledged: impl Fn(u32) -> bool) {
         if self.recovery.is_some_and(acknowledged) {
             self.recovery = None;
         }
@@ -165,7 +128,6 @@ impl Watch {
             self.rates.push_back(rate);
         }
         self.lossy = false;
-        self.spacing.close();
     }
 
     /// What the flow gets of the buffer where it stands. In a standing queue that is its window over its RTT (Little's law); the

@@ -176,13 +176,7 @@ parameters! {
     min_window: u32,
     /// `adaptive`: the largest share of the link's time that flush packets may take, over the time since the last flush.
     duty: Factor,
-    /// `adaptive`: time in which a burst that fills the whole buffer is earned, where all of the RTT is queue. Where the base RTT
-    /// has a part in it, longer, by the square.
-    interval: Duration,
-    /// `adaptive`: how many times its price a burst must have earned while the window is not below what CUBIC remembers as
-    /// its largest. The one that follows finds it below, so that they are a pair.
-    pair: Factor,
-    /// `adaptive`: packets of a burst beyond the buffer's free space, for each flow that seems to stand in it.
+    /// `adaptive`: packets of a burst beyond the buffer's free space.
     margin: u32,
     /// `adaptive`: small bursts that hold the buffer full over one RTT after the first one.
     top_ups: u32,
@@ -247,8 +241,6 @@ impl FlusherParams {
         factor("window_rtts", self.window_rtts, 100, 100_000)?;
         count("min_window", self.min_window, 1, 1_000_000)?;
         factor("duty", self.duty, 1, 1000)?;
-        time("interval", self.interval, MILLI, DAY)?;
-        factor("pair", self.pair, 1000, 10_000)?;
         count("margin", self.margin, 0, 10_000)?;
         count("top_ups", self.top_ups, 0, 1000)?;
         count("top_up_packets", self.top_up_packets, 1, 1000)?;
