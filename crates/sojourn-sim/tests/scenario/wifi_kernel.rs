@@ -85,7 +85,7 @@ fn what_a_kernel_cannot_do_is_refused_with_field_value_and_rule() {
         ),
         (
             station(json!({"scheme": "fq_mac"})),
-            "wifi.stations[1].scheme is \"fq_mac\", but must be as that of the first station on the linux back end, whose \
+            "wifi.stations[1].scheme is \"fq_mac\" with other queues, but must be as that of the first station on the linux back end, whose \
              radios have one setting for all stations"
                 .into(),
         ),

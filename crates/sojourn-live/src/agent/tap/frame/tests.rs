@@ -120,13 +120,14 @@ fn conversations_follow_from_protocol_and_port() {
     let icmp_of = |kind, identifier| read(&frame(1, 1, &echo(kind, identifier, 1))).conversation;
     assert_eq!(udp_of(40_000, 20_001), Conversation::Probe(1));
     assert_eq!(udp_of(20_000, 40_000), Conversation::Probe(0));
+    assert_eq!(udp_of(40_000, 10_000), Conversation::Flow(0));
     assert_eq!(udp_of(28_000, 40_000), Conversation::Dns(0));
     assert_eq!(icmp_of(8, 20_001), Conversation::Probe(1));
     assert_eq!(icmp_of(0, 20_000), Conversation::Probe(0));
     // Beyond the plan, of another protocol, or none of ours.
     for other in [
         udp_of(40_000, 20_002),
-        udp_of(40_000, 10_000),
+        udp_of(40_000, 10_003),
         udp_of(40_000, 28_001),
         udp_of(40_000, 31_000),
         udp_of(40_000, 9),
