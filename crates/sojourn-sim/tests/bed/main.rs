@@ -58,6 +58,7 @@ fn nothing(s: &Scenario) -> Measured {
         up: discipline(s.up.qdisc.kind()),
         down: discipline(s.down.qdisc.kind()),
         counters: [("client".to_owned(), [("TcpRetransSegs".to_owned(), 3)].into())].into(),
+        wifi: None,
         flusher: None,
     }
 }
