@@ -17,6 +17,7 @@ DEFAULT_DURATION = "120s"
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
+    from sojourn.kernel.find import find
     from sojourn.papers.execute import Means
     from sojourn.papers.flusher import Bed
     from sojourn.papers.paper import Profile
@@ -57,7 +58,7 @@ def handle(asked: argparse.Namespace) -> int:
         "cells": str(len(cells)),
         "runs of a cell": f"kernel {repeats['linux']}, simulator {repeats['sim']}; seeds from {seed} on",
         "measured window": duration,
-        "kernel": kernel.identity.split(" agent ")[0],
+        "kernel": f"Linux {find().release}",
     }
     if folder is not None:
         for form, data in flusher_page.figure(compared).items():

@@ -11,7 +11,8 @@ from sojourn.validate.flusher import GOODPUT, JUDGED, RTT, SHOWN, Compared, Row
 _RULES = """\
 Means over the seeds of a cell. Mean RTT: of all synthetic packet pairs of the first flow between captures at client and
 server. Goodput: of all flows. The bar is 15 % of the kernel's mean RTT and 5 % of its goodput. A cell *agrees* if its
-means are within the bar; it *differs* if the 95 % interval of the difference lies outside it as a whole; else one *cannot tell*.
+means are within the bar; it *differs* if the 95 % interval of the difference lies outside it as a whole; else one
+*cannot tell*.
 *Flushes* counts those proposed, *packets* those that left, both as means of a run, simulator / kernel."""
 
 

@@ -29,7 +29,7 @@ pub(super) fn pairs(captures: [&Path; 2], flows: usize, world: &dyn World) -> Re
     };
     let mut all = Vec::new();
     let report = packet_pairs(&|| open(captures[0]), &|| open(captures[1]), &settings, |pair| {
-        all.push(pair)
+        all.push(pair);
     });
     let report = report.map_err(|(which, error)| unread(captures[which], &error))?;
     for (side, path) in report.sides.iter().zip(captures) {
