@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sojourn import _native
@@ -91,7 +92,7 @@ class LinuxBackend:
             "load": load,
             "watch_packets": True,
         }
-        files = {}
+        files: dict[str, Path] = {}
         if "flusher" in load:
             job["flusher"], files = flusher.job(load["flusher"], self.kernel)
         bound_s = self._bound_s(load, network)
