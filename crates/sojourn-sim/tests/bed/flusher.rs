@@ -18,7 +18,7 @@ fn with_flusher(mode: &str) -> Scenario {
 fn seen(s: &Scenario) -> Measured {
     let mut m = nothing(s);
     m.flows[0].srtt_us = vec![0, 41_000, 42_000, 43_000, 44_000];
-    let flush = |at_ms: i64, packets, refused| FlushMeasured {
+    let flush = |at_ms: i64, packets, refused: bool| FlushMeasured {
         at_ns: at_ms * MS,
         took_ns: (!refused).then_some(2_000_000),
         flow: Some(0),

@@ -1,6 +1,7 @@
 use super::super::fake::{Fake, index, load, measured};
 use super::*;
 use nix::sched::{CloneFlags, unshare};
+use socket2::{Domain, Protocol, Type};
 use sojourn_bed::{Conversation, ProbeKind};
 use std::cell::RefCell;
 use std::io::{self, Read};
