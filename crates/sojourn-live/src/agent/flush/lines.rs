@@ -111,7 +111,7 @@ impl Lines {
 
     /// A line of the decisions.
     pub(super) fn decision(&mut self, line: &str, world: &dyn World) -> Result<(), String> {
-        let at = |ns: u64| world.at((ns / SECOND) as i64, (ns % SECOND) as i64);
+        let at = |ns: u64| world.at((ns / SECOND).cast_signed(), (ns % SECOND).cast_signed());
         match serde_json::from_str(line).map_err(|e| e.to_string())? {
             Decision::Sample {
                 at_ns,

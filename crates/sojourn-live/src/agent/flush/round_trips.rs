@@ -44,7 +44,7 @@ pub(super) fn pairs(captures: [&Path; 2], flows: usize, world: &dyn World) -> Re
         let port = c.low.port().min(c.high.port());
         let flow = port.checked_sub(ports::FLOWS).map(usize::from);
         if let Some(of_flow) = flow.and_then(|flow| found.get_mut(flow)) {
-            let at = world.at((pair.at_ns / SECOND) as i64, (pair.at_ns % SECOND) as i64);
+            let at = world.at((pair.at_ns / SECOND).cast_signed(), (pair.at_ns % SECOND).cast_signed());
             of_flow.push((at, pair.rtt_ns));
         }
     }

@@ -122,6 +122,15 @@ fn conversations_follow_from_protocol_and_port() {
     assert_eq!(udp_of(20_000, 40_000), Conversation::Probe(0));
     assert_eq!(udp_of(40_000, 10_000), Conversation::Flow(0));
     assert_eq!(udp_of(28_000, 40_000), Conversation::Dns(0));
+    // A burst of a flusher goes to the port discard; the port it comes from is no one's. Without a flusher it is none of ours.
+    let burst = frame(17, 0, &udp([40_000, 9], b"12345678"));
+    assert_eq!(read(&burst).conversation, Conversation::Flush);
+    assert_eq!(udp_of(9, 40_000), Conversation::Other);
+    let without = Known {
+        flusher: false,
+        ..KNOWN
+    };
+    assert_eq!(parse(&burst, &without).conversation, Conversation::Other);
     assert_eq!(icmp_of(8, 20_001), Conversation::Probe(1));
     assert_eq!(icmp_of(0, 20_000), Conversation::Probe(0));
     // Beyond the plan, of another protocol, or none of ours.
@@ -130,7 +139,7 @@ fn conversations_follow_from_protocol_and_port() {
         udp_of(40_000, 10_003),
         udp_of(40_000, 28_001),
         udp_of(40_000, 31_000),
-        udp_of(40_000, 9),
+        tcp_of(9),
         tcp_of(10_003),
         tcp_of(20_000),
         tcp_of(25_001),
