@@ -8,8 +8,8 @@ use crate::scenario::{
     Transport, fail,
 };
 use sojourn_bed::{
-    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind, ProbePlan,
-    QdiscPlan, TcpPlan, WebPlan, ports,
+    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind,
+    ProbePlan, QdiscPlan, TcpPlan, WebPlan, ports,
 };
 use sojourn_qdisc::{KernelOptions, OptionValue};
 use sojourn_units::Duration;
