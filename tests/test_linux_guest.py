@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sojourn import _native, api
-from sojourn.backends.linux import LinuxBackend, guest, kinds, messages, network_of
+from sojourn.backends.linux import guest, kinds, messages, network_of
 from sojourn.backends.linux.topology import bed
 from sojourn.errors import SojournError
 from sojourn.kernel.find import Kernel
@@ -264,7 +264,7 @@ def test_nothing_outlives_the_command(end: str, workers: str, virtual_kernel: Ke
 def test_a_hanging_guest_ends_a_plan_in_one_sentence(
     virtual_kernel: Kernel, inside: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LinuxBackend, "_bound_s", lambda *_: 0.7)
+    monkeypatch.setattr("sojourn.backends.linux._bound_s", lambda *_: 0.7)
     done = inside("run", "rrul", "--duration", "600s", "--backend", "linux", status=None)
     assert done.returncode == 2
     assert done.stderr.startswith("sojourn: the guest was ended, because it had not finished after 1 s")

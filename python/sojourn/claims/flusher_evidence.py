@@ -126,8 +126,9 @@ class Seen:
     packets
         Of all bursts.
     at_flush
-        The queue when a flush by threshold began, packets; of flushes for which the flusher's RTT rose above the trigger
-        since the last one. One that comes while the queue of the last one still drains does not tell how far a queue grows.
+        The queue when a flush by threshold began, packets; of flushes for which the flusher's RTT rose above the
+        trigger since the last one. One that comes while the queue of the last one still drains does not tell how far a
+        queue grows.
     reaction_ms
         From when the flusher's RTT was above the trigger to the flush, of the same.
     near_flush
@@ -296,7 +297,7 @@ def _before(course: Course, at: float) -> float:
 def _crossed(
     course: Course, flushes: Sequence[float], threshold: Sequence[float], trigger: float
 ) -> list[tuple[float, float]]:
-    """Return the flushes by threshold before which the flusher's RTT was at or below the trigger, with when it last was.
+    """Return the flushes by threshold before which the flusher's RTT was not above the trigger, with when it last was.
 
     Since the flush before it, of whatever cause, that is.
     """

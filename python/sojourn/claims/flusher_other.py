@@ -200,11 +200,7 @@ def other_drops_part_flows(evidence: Evidence, _reading: str) -> Judgement:
     for tcp, (queue, words) in product(TCPS, ((CODEL, "front drop (CoDel)"), (PIE, "random drop (PIE)"))):
         tail = passive(tcp, 50)._replace(scene=FOUR)
         gaps = evidence.gaps(tail._replace(queue=queue), tail, lambda seen: seen.together)
-        checks.append(
-            below(
-                f"correlation of losses between four flows, {words} less tail drop, {tcp}", gaps, 0.0, ""
-            )
-        )
+        checks.append(below(f"correlation of losses between four flows, {words} less tail drop, {tcp}", gaps, 0.0, ""))
     return all_of(checks)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ class Verified:
     release: str
     uuids: dict[str, str]
     boot_s: float
-    radios: tuple[str, ...] = ()
+    radios: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """Return it for kernel.json."""
@@ -101,11 +101,11 @@ def verify(linux: Path, work: Path, *, wifi: bool = False) -> Verified:
     if first[1] == other[1]:
         message = f"{linux} does not heed its seed: boots with seeds 1 and 2 both gave {first[1]}"
         raise CheckError(message)
-    radios = _radios(linux, work) if wifi else ()
+    radios = _radios(linux, work) if wifi else []
     return Verified(release=first[0], uuids={"1": first[1], "2": other[1]}, boot_s=round(boot_s, 2), radios=radios)
 
 
-def _radios(linux: Path, work: Path) -> tuple[str, ...]:
+def _radios(linux: Path, work: Path) -> list[str]:
     """Return the addresses of the radios of a kernel with the Wi-Fi driver, after two boots that said the same."""
     line = (*boot.arguments(1), f"sojourn_radio.radios={RADIOS}", "sojourn_radio.seed=1")
     try:
@@ -116,7 +116,7 @@ def _radios(linux: Path, work: Path) -> tuple[str, ...]:
     if first != again:
         message = f"{linux} is not deterministic: two boots with {RADIOS} radios said {first} and {again}"
         raise CheckError(message)
-    radios = tuple(said.split()[2] for said in first if re.fullmatch(r"radio phy\d+ [0-9a-f:]{17}", said))
+    radios = [said.split()[2] for said in first if re.fullmatch(r"radio phy\d+ [0-9a-f:]{17}", said)]
     if len(set(radios)) != RADIOS:
         message = f"{linux} has no Wi-Fi driver: it was asked for {RADIOS} radios, and said {'; '.join(first)!r}"
         raise CheckError(message)
