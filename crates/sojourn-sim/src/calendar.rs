@@ -154,6 +154,7 @@ impl Default for Groups {
 
 /// The earliest of a group, in three rounds.
 #[inline]
+#[expect(clippy::many_single_char_names, reason = "the eight of a group, compared in pairs")]
 fn earliest(group: &[u128; GROUP]) -> u128 {
     let [a, b, c, d, e, f, g, h] = *group;
     a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))

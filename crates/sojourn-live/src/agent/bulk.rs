@@ -20,6 +20,7 @@ use rustix::net::{
 };
 use sojourn_bed::{Direction, FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
 use sojourn_units::{Bytes, Rate};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
@@ -494,10 +495,9 @@ impl Actor for Bulk {
             return Ok(());
         }
         for host in self.flows.iter().filter(|flow| !flow.plan.udp).map(Flow::sending_host) {
-            if !self.diagnosis.contains_key(&host) {
+            if let Entry::Vacant(vacant) = self.diagnosis.entry(host) {
                 world.enter(host)?;
-                let socket = Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())?;
-                self.diagnosis.insert(host, socket);
+                vacant.insert(Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())?);
             }
         }
         for (i, flow) in self.flows.iter_mut().enumerate() {

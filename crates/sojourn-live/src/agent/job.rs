@@ -457,7 +457,7 @@ impl BedPlan {
             (&self.watch.down.host, "bed.watch.down"),
         ]);
         for (host, whose) in hosts {
-            if !names.contains(host.as_str()) && !(self.radio.is_some() && host == OUTSIDE) {
+            if !(names.contains(host.as_str()) || self.radio.is_some() && host == OUTSIDE) {
                 return Err(format!("host of {whose} is {host:?}, which is not in bed.namespaces"));
             }
         }

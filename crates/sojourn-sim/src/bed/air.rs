@@ -41,10 +41,14 @@ pub(super) fn record(s: &Scenario, seen: Option<&WifiMeasured>) -> Result<Option
         return fail("number of samples of airtime_ns", seen.airtime_ns.len(), rule);
     }
     for one in &seen.airtime_ns {
-        if let Some(w) = one.windows(2).find(|w| w[1] < w[0]) {
+        if let Some((before, after)) = one
+            .iter()
+            .zip(one.iter().skip(1))
+            .find(|(before, after)| after < before)
+        {
             return fail(
                 "airtime_ns",
-                format!("{} after {}", w[1], w[0]),
+                format!("{after} after {before}"),
                 "a sum, which only rises",
             );
         }

@@ -22,6 +22,7 @@ use sojourn_units::Duration;
 ///
 /// # Panics
 /// Never: each RTT that is looked up was put in before.
+#[expect(clippy::too_many_lines, reason = "a list of what a plan has, part by part")]
 pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioError> {
     for (what, count, most) in [
         ("flows", s.flows.len(), ports::MOST_FLOWS),
