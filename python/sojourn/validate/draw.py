@@ -80,11 +80,23 @@ def draw(count: int, seed: int) -> tuple[Cell, ...]:
     ParamError
         If `count` is out of range.
     """
-    if not 1 <= count <= MOST:
-        message = f"count is {count}, but must be from 1 to {MOST}"
+    rows = uniform(count, seed, most=MOST, columns=COLUMNS)
+    return tuple(_cell(row, f"random {seed}.{number}") for number, row in enumerate(rows, 1))
+
+
+def uniform(count: int, seed: int, *, most: int, columns: int) -> list[list[float]]:
+    """Return so many rows of so many numbers from 0 to below 1, the same for one seed.
+
+    Raises
+    ------
+    ParamError
+        If `count` is not from 1 to `most`.
+    """
+    if not 1 <= count <= most:
+        message = f"count is {count}, but must be from 1 to {most}"
         raise ParamError(message)
-    rows = np.random.Generator(np.random.PCG64(seed)).random((count, COLUMNS))
-    return tuple(_cell([float(u) for u in row], f"random {seed}.{number}") for number, row in enumerate(rows, 1))
+    rows = np.random.Generator(np.random.PCG64(seed)).random((count, columns))
+    return [[float(u) for u in row] for row in rows]
 
 
 def _cell(row: list[float], name: str) -> Cell:

@@ -27,14 +27,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from sojourn.errors import ParamError
 from sojourn.experiments import wifi as cells
 from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_wifi import Station, Wifi
-from sojourn.validate.draw import MOST, between, one_of
+from sojourn.validate.draw import MOST, between, one_of, uniform
 from sojourn.validate.grid import Cell
 
 MOST_STATIONS = 30
@@ -70,11 +67,8 @@ def draw(count: int, seed: int) -> tuple[Cell, ...]:
     ParamError
         If `count` is out of range.
     """
-    if not 1 <= count <= MOST:
-        message = f"count is {count}, but must be from 1 to {MOST}"
-        raise ParamError(message)
-    rows = np.random.Generator(np.random.PCG64(seed)).random((count, COLUMNS))
-    return tuple(_cell([float(u) for u in row], f"cell {seed}.{number}") for number, row in enumerate(rows, 1))
+    rows = uniform(count, seed, most=MOST, columns=COLUMNS)
+    return tuple(_cell(row, f"cell {seed}.{number}") for number, row in enumerate(rows, 1))
 
 
 def _cell(row: list[float], name: str) -> Cell:
