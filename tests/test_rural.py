@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,9 @@ from sojourn.claims.rural_evidence import (
     increase,
     observe,
 )
+from sojourn.claims.rural_satellite import Satellite
 from sojourn.cli import reproduce
-from sojourn.cli.reproduction import parts_of
+from sojourn.cli.reproduction import parts_of, profile_of
 from sojourn.errors import ParamError
 from sojourn.papers import PAPERS, rural, rural_exhibits
 from sojourn.papers.rural import CLAIMS, PARTS, Bed, cells, claims
@@ -205,15 +207,66 @@ def test_a_part_that_the_kernel_cannot_run_is_refused_in_one_sentence(cli: Cli) 
     )
 
 
+def test_the_satellite_path_is_what_one_says_it_is() -> None:
+    path = Satellite.read("rtt=550ms,return=0.5mbit,loss=0.01,jitter=0.03s")
+    assert path == Satellite(rtt_ms=550, return_rate="500kbit", loss=0.01, jitter="30ms")
+    here = dataclasses.replace(BED, parts=("satellite",), satellite=path)
+    for one in rural.plan(here):
+        plain = json.loads(one.scenario.normalized())
+        assert [plain[name] for name in ("rtt", "up", "down", "loss_up", "jitter_down")] == [
+            "550ms",
+            "1mbit",
+            "500kbit",
+            0.01,
+            "30ms",
+        ]
+        assert "loss_down" not in plain
+        assert "jitter_up" not in plain
+
+
+def test_a_path_like_the_default_is_the_default() -> None:
+    assert Satellite.read(None) == Satellite.read("rtt=580ms,return=256kbit,loss=0,jitter=0ms") == Satellite()
+    assert "jitter_down" not in Satellite().fields()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("580ms", "satellite has '580ms', but must be KEY=VALUE of rtt, return, loss, jitter, with commas between"),
+        ("delay=1ms", "satellite has 'delay=1ms', but must be KEY=VALUE of rtt, return, loss, jitter, with commas"),
+        ("rtt=1ms,rtt=2ms", "satellite has 'rtt' twice, but each key must be there once"),
+        ("rtt=0.5ms", "satellite's rtt is '0.5ms', but must be a whole number of milliseconds, at least 1ms"),
+        ("rtt=far", "satellite's rtt: "),
+        ("loss=few", "satellite's loss is 'few', but must be a probability such as 0.001"),
+        ("loss=nan", "satellite's loss is 'nan', but must be a probability such as 0.001"),
+        ("loss=2", "satellite's loss: "),
+        ("return=fast", "satellite's return: "),
+        ("jitter=-1ms", "satellite's jitter: "),
+    ],
+)
+def test_a_path_that_cannot_be_is_refused_in_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(ParamError) as refused:
+        Satellite.read(text)
+    assert str(refused.value).startswith(sentence)
+
+
 def test_unknown_parts_and_profiles_are_refused_in_one_sentence() -> None:
     for asked, sentence in (
         ({"only": "wifi"}, "only is 'wifi', but must be one of lambda, tau, rtt, two-rtt, emulation, satellite"),
         ({"profile": "huge"}, "profile is 'huge', but must be one of quick, paper"),
     ):
-        plain = {"only": None, "profile": "quick", "document": None}
+        plain = {"only": None, "profile": "quick", "document": None, "satellite": None}
         with pytest.raises(ParamError) as refused:
             reproduce.check(PAPERS["rural"], argparse.Namespace(**(plain | asked)))
         assert str(refused.value) == sentence
+
+
+def test_repeats_that_are_asked_for_are_those_of_each_cell_also_where_the_paper_had_fewer() -> None:
+    asked = argparse.Namespace(duration=None, repeat=40)
+    profile = profile_of(PAPERS["rural"].profiles["paper"], asked)
+    planned = Counter(one.cell.experiment for one in rural.plan(Bed(profile=profile)))
+    each = Counter(cell.experiment for cell in cells())
+    assert planned == {experiment: 40 * count for experiment, count in each.items()}
 
 
 def test_parts_are_named_with_commas_each_once_and_run_in_the_order_of_the_paper() -> None:

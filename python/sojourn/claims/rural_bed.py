@@ -23,8 +23,6 @@ from sojourn.claims.rural_evidence import (
     NS2,
     RTTS_MS,
     RURAL,
-    SATELLITE,
-    SATELLITE_RTT,
     SCHEMES,
     SFQ,
     Cell,
@@ -218,12 +216,12 @@ def rural_is_no_slower_over_the_satellite(evidence: Evidence) -> Judgement:
 def rural_takes_300_ms_off(evidence: Evidence) -> Judgement:
     """rur-31."""
     checks, shares = [], []
-    droptail = satellite(DROPTAIL)
+    droptail = evidence.service(DROPTAIL)
     for scheme in SCHEMES:
-        pairs = evidence.pairs(droptail, satellite(scheme, RURAL), queueing)
+        pairs = evidence.pairs(droptail, evidence.service(scheme, RURAL), queueing)
         less = [full - here for full, here in pairs]
         checks.append(not_below(f"RTT of droptail less that of rural {scheme}", less, REDUCTION_MS, "ms"))
-        shares.append(f"{scheme} {fmean(less) / (SATELLITE_RTT + fmean(full for full, _ in pairs)):.0%}")
+        shares.append(f"{scheme} {fmean(less) / (evidence.satellite.rtt_ms + fmean(full for full, _ in pairs)):.0%}")
     note = "60 % and 300 ms together would need a loaded RTT of 500 ms, less than the path's own"
     return all_of(checks, note=f"as a share of droptail's RTT: {', '.join(shares)}; {note}")
 
@@ -288,12 +286,6 @@ def lost(evidence: Evidence, scheme: str, rtt: int) -> list[float]:
     return [100 * (full - here) / full for full, here in pairs]
 
 
-def satellite(scheme: str, setting: Setting | None = None) -> Cell:
-    """Return a cell of Fig. 8."""
-    plain = Cell(SATELLITE, scheme, rtt=SATELLITE_RTT)
-    return plain if setting is None else plain._replace(setting=setting)
-
-
 def _over_satellite(
     evidence: Evidence,
     setting: Setting,
@@ -306,14 +298,14 @@ def _over_satellite(
 ) -> Judgement:
     checks = []
     for scheme, other in product(SCHEMES, (DROPTAIL, SFQ)):
-        pairs = evidence.pairs(satellite(scheme, setting), satellite(other), quantity)
+        pairs = evidence.pairs(evidence.service(scheme, setting), evidence.service(other), quantity)
         words = f"{what} of {scheme} {setting.target}/{setting.interval} ms less that of {other}"
         checks.append(check(words, [mine - theirs for mine, theirs in pairs], 0.0, unit))
     return all_of(checks, note=note)
 
 
 def _echoes(evidence: Evidence) -> str:
-    cells = [satellite(DROPTAIL), satellite(SFQ), *(satellite(one, two) for two in (DEFAULT, RURAL) for one in SCHEMES)]
+    cells = evidence.services()
     shown = [
         f"{one.scheme} {'/'.join(map(str, one.setting)) + ' ' if one.setting.target else ''}"
         f"{fmean(evidence.each(one, _ping)):.1f}"

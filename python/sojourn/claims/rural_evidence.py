@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
 from sojourn.claims.repeats import Repeats
+from sojourn.claims.rural_satellite import Satellite
 from sojourn.results import Run
 
 #: Experiments: the parameter study, two downloads of different paths, the emulated bed, the satellite service.
@@ -43,8 +44,6 @@ STUDY_RTT = 300
 RTTS_MS = (50, 150, 250, 350, 450, 550)
 #: The paths of the two downloads of Fig. 6: ratios 0.09 to 11, each read both ways.
 RTT_PAIRS = ((50, 550), (100, 500), (150, 450), (200, 400))
-#: A geostationary path, ms. The paper does not say what its service had.
-SATELLITE_RTT = 580
 
 
 class Cell(NamedTuple):
@@ -163,7 +162,24 @@ def observe(run: Run, base_rtt_ms: float) -> Seen:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence(Repeats[Cell, Seen]):
-    """What was run: for each cell the repeats in the order of their seeds."""
+    """What was run: for each cell the repeats in the order of their seeds.
+
+    Attributes
+    ----------
+    satellite
+        What the path of `SATELLITE` is like.
+    """
+
+    satellite: Satellite = field(default_factory=Satellite)
+
+    def services(self) -> list[Cell]:
+        """Return all cells of the satellite path."""
+        tuned = [self.service(scheme, setting) for setting in (DEFAULT, RURAL) for scheme in SCHEMES]
+        return [self.service(DROPTAIL), self.service(SFQ), *tuned]
+
+    def service(self, scheme: str, setting: Setting = NONE) -> Cell:
+        """Return a cell of the satellite path, Fig. 8."""
+        return Cell(SATELLITE, scheme, setting, rtt=self.satellite.rtt_ms)
 
 
 def improvement(default: float, rural: float) -> float:

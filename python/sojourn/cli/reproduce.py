@@ -67,6 +67,12 @@ def add(commands: Any) -> None:
         "linux back end linux-6.1, which stands for the kernel's own)",
     )
     parser.add_argument(
+        "--satellite",
+        metavar="KEY=VALUE[,...]",
+        help="rural: what the satellite path is like, of which the paper says little: rtt, rate of the return channel, "
+        "loss of data packets, and jitter of on-demand allocation (default rtt=580ms,return=256kbit,loss=0,jitter=0ms)",
+    )
+    parser.add_argument(
         "--document", metavar="FILE", type=Path, help="also write FILE, a Markdown page, and its figures beside it"
     )
     parser.add_argument("--strict", action="store_true", help="exit with status 1 if a claim fails")

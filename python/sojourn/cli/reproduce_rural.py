@@ -40,6 +40,7 @@ _KERNEL = (
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.claims import judge_rural
+    from sojourn.claims.rural_satellite import Satellite
     from sojourn.papers import rural
 
     check(RURAL, asked)
@@ -51,6 +52,7 @@ def handle(asked: argparse.Namespace) -> int:
         seed=1 if asked.seed is None else asked.seed,
         tcp=asked.tcp or ("linux-3.14" if backend.name == "sim" else "linux-6.1"),
         old_kernel=backend.name == "sim",
+        satellite=Satellite.read(asked.satellite),
     )
     paper: Reproduction[Outcome] = Reproduction(
         paper=RURAL,

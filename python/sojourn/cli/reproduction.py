@@ -107,7 +107,10 @@ def _load_report() -> None:
 
 
 def check(paper: Paper, asked: argparse.Namespace) -> None:
-    """Raise `ParamError` if there is no such profile or part, or the document cannot be a file."""
+    """Raise `ParamError` if there is no such profile, part or option, or the document cannot be a file."""
+    if asked.satellite is not None and "satellite" not in paper.parts:
+        message = f"satellite is {asked.satellite!r}, but only the paper rural has such a path, not {paper.name}"
+        raise ParamError(message)
     _one_of("profile", asked.profile, paper.profiles)
     parts_of(paper, asked)
     if asked.document is not None and asked.document.is_dir():
@@ -144,9 +147,7 @@ def profile_of(profile: Profile, asked: argparse.Namespace) -> Profile:
     if asked.duration is not None:
         profile = dataclasses.replace(profile, duration=asked.duration, long_duration=asked.duration)
     if asked.repeat is not None:
-        profile = dataclasses.replace(
-            profile, repeat=asked.repeat, other_repeat=min(asked.repeat, profile.other_repeat)
-        )
+        profile = dataclasses.replace(profile, repeat=asked.repeat, other_repeat=asked.repeat)
     return profile
 
 

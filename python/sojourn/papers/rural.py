@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from sojourn import api
 from sojourn.claims import catalogue
@@ -23,7 +23,6 @@ from sojourn.claims.rural_evidence import (
     RTTS_MS,
     RURAL,
     SATELLITE,
-    SATELLITE_RTT,
     SCHEMES,
     SFQ,
     TAU_MS,
@@ -35,6 +34,7 @@ from sojourn.claims.rural_evidence import (
     Setting,
     observe,
 )
+from sojourn.claims.rural_satellite import Satellite
 from sojourn.experiments.rural import download
 from sojourn.papers import execute
 from sojourn.papers.execute import Means
@@ -54,9 +54,6 @@ CLAIMS = {
     BED: (1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 32, 35, 37, 38),
     SERVICE: (27, 28, 29, 30, 31),
 }
-
-#: The return channel of the satellite service; the paper says nothing about it.
-RETURN_RATE = "256kbit"
 
 #: What the disciplines are called that have parameters.
 _FORMS = {
@@ -83,6 +80,8 @@ class Bed:
     old_kernel
         Whether CoDel and FQ-CoDel of the bed and the satellite path are those of Linux 3.14, the paper's kernel (seed
         001 section III-A). A real kernel of today has its own.
+    satellite
+        What the satellite path is like.
     save_metrics
         Whether hosts of the bed and the satellite path remember of each other, from one file to the next, what Linux
         3.14 saves by default (`net.ipv4.tcp_no_metrics_save` 0). ns-2 saves nothing.
@@ -94,6 +93,7 @@ class Bed:
     tcp: str = "linux-3.14"
     old_kernel: bool = True
     save_metrics: bool = True
+    satellite: Satellite = field(default_factory=Satellite)
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -106,8 +106,9 @@ class Bed:
             qdisc_up=self.qdisc(cell),
             duration=self.profile.duration,
             seed=self.seed,
-            **({"down": RETURN_RATE} if cell.experiment == SATELLITE else {}),
         )
+        if cell.experiment == SATELLITE:
+            found = dataclasses.replace(found, **self.satellite.fields())
         if cell.experiment == TWO_RTT:
             files = (download("file_1", rtt=f"{cell.rtt}ms"), download("file_2", rtt=f"{cell.other_rtt}ms"))
             found = dataclasses.replace(found, flows=(), downloads=files)
@@ -146,15 +147,15 @@ class Outcome:
     runs: int
 
 
-def cells(parts: Iterable[str] = PARTS) -> list[Cell]:
+def cells(parts: Iterable[str] = PARTS, satellite: Satellite | None = None) -> list[Cell]:
     """Return the cells of parts of the paper, each once."""
-    makers = {
+    makers: dict[str, Callable[[], Iterable[Cell]]] = {
         LAMBDA: _of_lambda,
         TAU: _of_tau,
         RTT: _of_rtt,
         TWO: _of_two_rtt,
         BED: _of_bed,
-        SERVICE: _of_service,
+        SERVICE: Evidence(cells={}, satellite=satellite or Satellite()).services,
     }
     return list(dict.fromkeys(cell for part in parts for cell in makers[part]()))
 
@@ -170,7 +171,7 @@ def plan(bed: Bed) -> list[Planned]:
     few = (EMULATION, SATELLITE)
     return execute.repeats(
         (cell, bed.scenario(cell), bed.profile.other_repeat if cell.experiment in few else bed.profile.repeat)
-        for cell in cells(bed.parts)
+        for cell in cells(bed.parts, bed.satellite)
     )
 
 
@@ -182,7 +183,8 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
         seen.setdefault(cell, []).append(observe(run, cell.rtt))
 
     runs = execute.execute(plan(bed), take, means)
-    return Outcome(evidence=Evidence(cells={cell: tuple(each) for cell, each in seen.items()}), runs=len(runs))
+    found = {cell: tuple(each) for cell, each in seen.items()}
+    return Outcome(evidence=Evidence(cells=found, satellite=bed.satellite), runs=len(runs))
 
 
 def _of_lambda() -> Iterator[Cell]:
@@ -227,11 +229,3 @@ def _of_bed() -> Iterator[Cell]:
         for scheme in SCHEMES:
             yield Cell(EMULATION, scheme, DEFAULT, rtt=rtt)
             yield Cell(EMULATION, scheme, RURAL, rtt=rtt)
-
-
-def _of_service() -> Iterator[Cell]:
-    yield Cell(SATELLITE, DROPTAIL, rtt=SATELLITE_RTT)
-    yield Cell(SATELLITE, SFQ, rtt=SATELLITE_RTT)
-    for setting in (DEFAULT, RURAL):
-        for scheme in SCHEMES:
-            yield Cell(SATELLITE, scheme, setting, rtt=SATELLITE_RTT)

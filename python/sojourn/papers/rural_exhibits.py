@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
-from sojourn.claims.rural_bed import satellite
 from sojourn.claims.rural_evidence import (
     CODEL,
     DEFAULT,
@@ -17,7 +16,6 @@ from sojourn.claims.rural_evidence import (
     RTT_PAIRS,
     RTTS_MS,
     RURAL,
-    SATELLITE_RTT,
     SCHEMES,
     SFQ,
     TWO_RTT,
@@ -158,24 +156,25 @@ def _fig7(evidence: Evidence) -> Iterator[Exhibit]:
 
 def _fig8(evidence: Evidence) -> Iterator[Exhibit]:
     schemes: dict[str, tuple[Cell, bool]] = {
-        "DropTail": (satellite(DROPTAIL), False),
-        "SFQ": (satellite(SFQ), False),
-        "CoDel default": (satellite(CODEL, DEFAULT), True),
-        "FQ-CoDel default": (satellite(FQ_CODEL, DEFAULT), True),
-        "CoDel rural": (satellite(CODEL, RURAL), False),
-        "FQ-CoDel rural": (satellite(FQ_CODEL, RURAL), False),
+        "DropTail": (evidence.service(DROPTAIL), False),
+        "SFQ": (evidence.service(SFQ), False),
+        "CoDel default": (evidence.service(CODEL, DEFAULT), True),
+        "FQ-CoDel default": (evidence.service(FQ_CODEL, DEFAULT), True),
+        "CoDel rural": (evidence.service(CODEL, RURAL), False),
+        "FQ-CoDel rural": (evidence.service(FQ_CODEL, RURAL), False),
     }
     if not _there(evidence, [cell for cell, _ in schemes.values()]):
         return
 
+    base = evidence.satellite.rtt_ms
     points, rows, records = {}, [], []
     for label, (cell, hollow) in schemes.items():
-        along = mean_interval([SATELLITE_RTT + wait for wait in evidence.each(cell, queueing)])
+        along = mean_interval([base + wait for wait in evidence.each(cell, queueing)])
         up = _interval(evidence, cell, fct)
         if up is None:
             continue
         points[label] = (_look(cell.scheme), hollow, along, up)
-        echo = mean_interval([SATELLITE_RTT + wait for wait in evidence.each(cell, lambda seen: seen.ping_ms)])
+        echo = mean_interval([base + wait for wait in evidence.each(cell, lambda seen: seen.ping_ms)])
         rate = _interval(evidence, cell, bulk)
         numbers = {"fct_s": (up, 2), "rtt_ms": (along, 1), "echo_rtt_ms": (echo, 1), "bulk_mbit": (rate, 3)}
         rows.append((label, *(_shown(found, digits) for found, digits in numbers.values())))
@@ -189,8 +188,7 @@ def _fig8(evidence: Evidence) -> Iterator[Exhibit]:
         figures=(
             draw(
                 "fig8",
-                f"{_MEANS} RTT: {SATELLITE_RTT} ms and the mean waiting of the bottleneck's packets. Hollow: default "
-                "parameters.",
+                f"{_MEANS} RTT: {base} ms and the mean waiting at the bottleneck. Hollow: default parameters.",
                 scatter(points, x="RTT (ms)", y=_FCT),
             ),
         ),
@@ -199,9 +197,7 @@ def _fig8(evidence: Evidence) -> Iterator[Exhibit]:
             headers=("scheme", "FCT (s)", "RTT of all packets (ms)", "RTT of an echo (ms)", "bulk (Mbit/s)"),
             rows=tuple(rows),
             records=tuple(records),
-            note="The model: a geostationary path with a base RTT of 580 ms, 1 Mbit/s towards the receivers behind the "
-            "discipline under test, a return channel of 256 kbit/s with a FIFO of 25 packets, no loss, no jitter of "
-            "on-demand allocation. The paper states only the 1 Mbit/s.",
+            note=f"The model: {evidence.satellite.words()}.",
             left=1,
         ),
         claims=("rur-27", "rur-28", "rur-29", "rur-30", "rur-31"),

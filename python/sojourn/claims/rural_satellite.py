@@ -1,0 +1,126 @@
+"""The satellite path of the rural study: what is assumed of a service of which the paper states 1 Mbit/s only."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.errors import ParamError
+from sojourn.scenario import Scenario
+from sojourn.validate.units import seconds
+
+#: Keys of the option, and what they are in a scenario. Data goes up; what comes down is the return channel.
+_FIELDS = {"rtt": "rtt", "return": "down", "loss": "loss_up", "jitter": "jitter_down"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Satellite:
+    """A model of a geostationary link (seed 001 section V-B).
+
+    Attributes
+    ----------
+    rtt_ms
+        Base round-trip time of the path.
+    return_rate
+        Rate text: of the return channel, which has a FIFO of 25 packets.
+    loss
+        Probability that a packet of data is lost over the satellite, behind the bottleneck's queue.
+    jitter
+        Time text: what on-demand allocation adds to the time that a packet takes over the return channel: uniform in
+        0 to this, and no packet overtakes another.
+    """
+
+    rtt_ms: int = 580
+    return_rate: str = "256kbit"
+    loss: float = 0.0
+    jitter: str = "0ms"
+
+    @staticmethod
+    def read(text: str | None) -> Satellite:
+        """Return the model with what `key=value,...` says of it; of `None`, the model as it is.
+
+        Raises
+        ------
+        ParamError
+            If a key is not known, is there twice, or has a value that a path cannot have.
+        """
+        asked: dict[str, str] = {}
+        for part in [] if text is None else text.split(","):
+            key, sign, value = part.partition("=")
+            if not sign or key not in _FIELDS:
+                message = f"satellite has {part!r}, but must be KEY=VALUE of {', '.join(_FIELDS)}, with commas between"
+                raise ParamError(message)
+            if key in asked:
+                message = f"satellite has {key!r} twice, but each key must be there once"
+                raise ParamError(message)
+            asked[key] = value
+        found = Satellite()
+        for key, value in asked.items():
+            found = dataclasses.replace(found, **_value(key, value))
+        return found
+
+    def fields(self) -> dict[str, Any]:
+        """Return the scenario's fields."""
+        optional: dict[str, Any] = {"loss_up": self.loss} if self.loss else {}
+        if seconds(self.jitter):
+            optional["jitter_down"] = self.jitter
+        return {"rtt": f"{self.rtt_ms}ms", "down": self.return_rate, **optional}
+
+    def words(self) -> str:
+        """Return the model in words."""
+        loss = f"a loss of {100 * self.loss:.4g} % of the data packets" if self.loss else "no loss"
+        jitter = (
+            f"up to {self.jitter} more for each packet of the return channel, as its capacity is allocated on demand"
+            if seconds(self.jitter)
+            else "no jitter of on-demand allocation"
+        )
+        return (
+            f"a geostationary path with a base RTT of {self.rtt_ms} ms, 1 Mbit/s towards the receivers behind the "
+            f"discipline under test, a return channel of {_spaced(self.return_rate)} with a FIFO of 25 packets, "
+            f"{loss}, {jitter}. The paper states only the 1 Mbit/s"
+        )
+
+
+def _value(key: str, value: str) -> dict[str, Any]:
+    """Return the attribute of a key, as the one validator reads it."""
+    if key == "loss":
+        try:
+            probability = float(value)
+        except ValueError:
+            probability = math.nan
+        if math.isnan(probability):
+            message = f"satellite's loss is {value!r}, but must be a probability such as 0.001"
+            raise ParamError(message)
+        _checked(key, probability)
+        return {"loss": probability}
+    plain = str(_checked(key, value))
+    if key == "return":
+        return {"return_rate": plain}
+    if key == "jitter":
+        return {"jitter": plain}
+    rtt_ms = seconds(plain) * 1e3
+    if rtt_ms != round(rtt_ms) or rtt_ms < 1:
+        message = f"satellite's rtt is {value!r}, but must be a whole number of milliseconds, at least 1ms"
+        raise ParamError(message)
+    return {"rtt_ms": round(rtt_ms)}
+
+
+def _checked(key: str, value: str | float) -> Any:
+    field = _FIELDS[key]
+    # A base RTT must have room for the access links' delay, which `edge_rate` brings.
+    scenario = Scenario(experiment="rural", duration="60s", edge_rate="100mbit", **{field: value})  # type: ignore[arg-type]
+    try:
+        # What is not there is what it would be if it had not been said.
+        return json.loads(scenario.normalized()).get(field, value)
+    except ParamError as error:
+        message = f"satellite's {key}: {error}"
+        raise ParamError(message) from None
+
+
+def _spaced(rate: str) -> str:
+    """Return a rate text with its unit written out: `256kbit` as `256 kbit/s`."""
+    digits = rate.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return f"{digits} {rate[len(digits) :]}/s"
