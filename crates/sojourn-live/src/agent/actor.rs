@@ -120,11 +120,13 @@ pub trait Actor {
     /// # Errors
     /// If the run cannot go on.
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError>;
-    /// A socket is ready.
+    /// A socket is ready. What has no socket is never called here.
     ///
     /// # Errors
     /// If the run cannot go on.
-    fn ready(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError>;
+    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
+        Ok(())
+    }
     /// A timer is due.
     ///
     /// # Errors

@@ -65,10 +65,6 @@ impl Actor for Counters {
         Ok(())
     }
 
-    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
-        Ok(())
-    }
-
     fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         for &host in &self.hosts {
             self.begin.insert(host.name().into_owned(), read(world, host)?);

@@ -117,10 +117,6 @@ impl Actor for Ends {
         Ok(())
     }
 
-    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
-        Ok(())
-    }
-
     fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         self.drain()?;
         if world.now() < world.end() {

@@ -150,10 +150,6 @@ impl Actor for Flood {
         Ok(())
     }
 
-    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
-        Ok(())
-    }
-
     fn due(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         match key {
             BINS => {

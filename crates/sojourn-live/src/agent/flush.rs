@@ -162,10 +162,6 @@ impl Actor for Flush {
         Ok(())
     }
 
-    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
-        Ok(())
-    }
-
     fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         self.begin(world)
     }

@@ -121,10 +121,6 @@ impl Actor for Bottlenecks {
         Ok(())
     }
 
-    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
-        Ok(())
-    }
-
     fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         let now = world.now();
         self.up.sample(now)?;

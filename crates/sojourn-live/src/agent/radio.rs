@@ -108,10 +108,6 @@ impl Actor for Radio {
         Ok(())
     }
 
-    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
-        Ok(())
-    }
-
     fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         let totals = self.totals(world.now())?;
         if self.bin == 0 {
