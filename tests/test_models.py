@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -153,6 +154,21 @@ def test_with_overhead_in_the_shares_a_round_takes_what_its_aggregates_take() ->
     round_us = sum(anomaly.data_us(one) + anomaly.PAPER.overhead(one) for one in stations)
     for one in anomaly.predict(stations, fair=False, whole=True):
         assert one.rate_mbit == pytest.approx(24_000 / round_us)
+
+
+def test_a_station_that_is_passed_over_in_some_rounds_has_so_many_bytes_less() -> None:
+    """Three rounds, in one of which the fast station has no packet: two aggregates and three, by hand."""
+    fast, slow = (
+        anomaly.Station(name=name, rate_mbit=rate, aggregate_bytes=3000, aggregates=aggregates)
+        for name, rate, aggregates in (("a", 144.4, 2), ("b", 7.2, 3))
+    )
+    takes = [anomaly.data_us(one) + anomaly.PAPER.overhead(one) for one in (fast, slow)]
+    rounds_us = 2 * takes[0] + 3 * takes[1]
+    found = anomaly.predict((fast, slow), fair=False, whole=True)
+    assert [one.rate_mbit for one in found] == pytest.approx([2 * 24_000 / rounds_us, 3 * 24_000 / rounds_us])
+    sevenfold = [dataclasses.replace(one, aggregates=one.aggregates * 7) for one in (fast, slow)]
+    for one, other in zip(found, anomaly.predict(sevenfold, fair=False, whole=True), strict=True):
+        assert one.rate_mbit == pytest.approx(other.rate_mbit)
 
 
 def test_a_station_that_cannot_be_is_refused_in_one_sentence() -> None:

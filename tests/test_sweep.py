@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn import sweep
 from sojourn.run_store import RunStore
 from tests.conftest import Cli, assert_one_sentence
 from tests.sweeps import SMALL, TABLES, finish, sojourn, tables, wait_for_runs, wait_until_gone
@@ -386,11 +385,3 @@ def test_until_ci_gives_all_disciplines_of_a_comparison_the_same_seeds(inside: C
     for one in found["disciplines"]:
         row = one["summary"]["goodput_up_mbit"]
         assert row["high"] - row["mean"] <= 0.003 * row["mean"] or len(seeds[0]) == 14
-
-
-def test_example_is_a_sweep() -> None:
-    for path in (Path(__file__).parent.parent / "examples").glob("*.toml"):
-        found = sweep.load(path)
-        assert found.cells
-        for cell in found.cells:
-            cell.scenario.normalized()

@@ -5,6 +5,9 @@ overhead T_oh that does not depend on its length. Alone a station would have the
 If each station has the same number of aggregates, its share of the airtime is T(i) = T_data(i) / sum T_data; with
 airtime fairness it is 1/N. Its rate is R(i) = T(i) R0(i). Collisions and retransmissions are left out.
 
+A station that has no packet when its turn comes has none in that round. `Station.aggregates` is for that, which the
+paper does not have: with a(i) aggregates, T(i) = a(i) T_data(i) / sum a T_data.
+
 Source: T. Høiland-Jørgensen, M. Kazior, D. Täht, P. Hurtig, A. Brunstrom, "Ending the Anomaly: Achieving Low Latency
 and Airtime Fairness in WiFi", USENIX ATC 2017, section 2.2, equations 1 to 5 and Table 1.
 
@@ -37,6 +40,8 @@ class Station:
         n l, mean bytes of packets in an aggregate.
     packet_bytes
         l.
+    aggregates
+        a, how many it has, as a multiple of any unit that is the same for all stations.
     preamble_us, ack_us
         Of this station's data, and of its block acknowledgement with preamble; `None` is what `Timing` says.
     """
@@ -45,12 +50,13 @@ class Station:
     rate_mbit: float
     aggregate_bytes: float
     packet_bytes: int = 1500
+    aggregates: float = 1.0
     preamble_us: float | None = None
     ack_us: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no station."""
-        for name in ("rate_mbit", "aggregate_bytes", "packet_bytes"):
+        for name in ("rate_mbit", "aggregate_bytes", "packet_bytes", "aggregates"):
             if not getattr(self, name) > 0:
                 message = f"{name} of {self.name} is {getattr(self, name)}, but must be more than 0"
                 raise ParamError(message)
@@ -137,7 +143,7 @@ def predict(
     stations
         At least one.
     fair
-        Whether airtime is shared equally; else each station has the same number of aggregates.
+        Whether airtime is shared equally; else by numbers of aggregates, equal unless they say otherwise.
     timing
         The constants.
     whole
@@ -155,7 +161,7 @@ def predict(
         raise ParamError(message)
 
     def takes(station: Station) -> float:
-        return data_us(station, timing) + (timing.overhead(station) if whole else 0.0)
+        return station.aggregates * (data_us(station, timing) + (timing.overhead(station) if whole else 0.0))
 
     total = sum(takes(station) for station in stations)
     found = []
