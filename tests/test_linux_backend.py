@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import os
@@ -221,6 +222,29 @@ direction = "up"
     downs = {name: record["bottleneck"]["down"]["packets"] for name, record in records.items()}
     assert downs["no delay of acknowledgements"] > 1.5 * downs["default"]
     assert len({json.dumps(flow) for flow in flows.values()}) == len(flows)
+
+
+def test_jitter_is_uniform_and_keeps_the_order() -> None:
+    """Of n delays uniform in 0 to 40 ms the mean is 20 ms, with a standard error of 40 / sqrt(12 n)."""
+    scenario = Scenario(
+        experiment="jitter",
+        duration="40s",
+        rtt="50ms",
+        up="100mbit",
+        down="100mbit",
+        jitter_up="40ms",
+        probes=(Probe(name="ping", kind="icmp", interval="20ms", size=98),),
+    )
+    rtt = sojourn.run(scenario, backend="linux").summary["rtt_ms"]
+    assert rtt["count"] >= 1900
+    assert abs(rtt["mean"] - 70) < 4 * 40 / (12 * rtt["count"]) ** 0.5
+    assert 50 <= rtt["min"] < 50.5
+    assert 89.5 < rtt["max"] < 90.2
+    # Were packets to overtake each other, TCP would take many for lost.
+    flow = Flow(name="bulk", direction="up", congestion_control="reno", bytes=3_000_000)
+    record = sojourn.run(dataclasses.replace(scenario, duration="10s", flows=(flow,)), backend="linux").record
+    assert record["flows"][0]["goodput_mbit"] == pytest.approx(3e6 * 8 / 10 / 1e6)
+    assert record["flows"][0]["retransmissions"] == 0
 
 
 @pytest.mark.parametrize(("rate", "least_packets"), [("20mbit", 1), ("100mbit", 8)])

@@ -122,6 +122,22 @@ def test_a_request_for_netem_is_these_bytes() -> None:
     )
 
 
+def test_netem_that_varies_has_half_of_it_on_both_sides_and_a_rate_that_keeps_the_order() -> None:
+    """The numbers are linux/pkt_sched.h's: TCA_NETEM_RATE64, _LATENCY64 and _JITTER64."""
+    found = messages.qdisc(
+        index=14,
+        parent=messages.ROOT,
+        number=messages.handle(1),
+        kind="netem",
+        options=kinds.netem(delay_ns=25_000_000, limit=1000, jitter_ns=10_000_001),
+    )
+    sent = attributes(options_of(found)[24:])
+    assert sent[10] == (30_000_000).to_bytes(8, "little")
+    assert sent[11] == (5_000_000).to_bytes(8, "little")
+    # The longest frame takes no nanosecond at this rate, and 2^16 bytes times 10^9 ns do not overflow.
+    assert 65_535 * 1_000_000_000 // int.from_bytes(sent[8], "little") == 0
+
+
 def test_red_is_sent_as_tc_sends_it() -> None:
     """The bytes are those that iproute2 6.1 sends for this text."""
     sent = attributes(options_of(message_of(RED)))

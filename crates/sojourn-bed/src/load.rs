@@ -86,9 +86,8 @@ const fn is_edge_limit(limit: &u32) -> bool {
     *limit == EDGE_LIMIT
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
-const fn is_zero(n: &u32) -> bool {
-    *n == 0
+fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
+    *n == N::default()
 }
 
 /// Where the client of a piece of traffic is, and how the packets of both directions are classified.
@@ -132,6 +131,9 @@ pub struct BottleneckPlan {
     /// Probability that a packet is lost on the long link after it, in parts of 2^32, as netem has it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub loss: u32,
+    /// Each packet takes longer there by a time uniform in 0 to this; none overtakes another.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub jitter_ns: u64,
 }
 
 /// What a kernel, or a bottleneck of ours, is told of a discipline.

@@ -163,6 +163,7 @@ fn bottleneck(field: &str, side: &BottleneckScenario, backend: Backend) -> Resul
         burst_bytes: side.burst.get(),
         // Less than 1, so less than 2^32; what is near rounds down.
         loss: (side.impairment.loss * 2.0f64.powi(32)) as u32,
+        jitter_ns: side.impairment.jitter.as_nanos(),
         qdisc,
     })
 }

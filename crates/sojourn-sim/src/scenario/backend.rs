@@ -6,6 +6,9 @@ use sojourn_qdisc::Discipline;
 use sojourn_tcp::{TcpParams, Variant};
 use sojourn_units::{Duration, parse_duration};
 
+/// The largest jitter of a kernel's path: netem counts half of it in 31 bits of nanoseconds.
+const NETEM_JITTER_MAX: Duration = Duration::from_secs(4);
+
 /// What runs a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
@@ -125,11 +128,16 @@ pub(super) fn check_real(
         return refuse("delay_tick", &t.delay_tick, why);
     }
     for (field, jitter) in [("jitter_up", &t.jitter_up), ("jitter_down", &t.jitter_down)] {
-        if let Some(text) = jitter
-            && parse_duration(text).is_ok_and(|d| !d.is_zero())
-        {
-            let why = format!("the {name} back end's delay cannot vary and keep the order of packets");
-            return refuse(field, text, &why);
+        let Some((text, long)) = jitter.as_ref().and_then(|text| Some((text, parse_duration(text).ok()?))) else {
+            continue;
+        };
+        if backend == Backend::Live && !long.is_zero() {
+            let why = "the live back end's delay cannot vary and keep the order of packets";
+            return refuse(field, text, why);
+        }
+        if backend == Backend::Linux && long > NETEM_JITTER_MAX {
+            let rule = format!("must be at most {NETEM_JITTER_MAX} on the linux back end, as netem counts it");
+            return Err(ScenarioError(format!("{field} is {text}, but {rule}")));
         }
     }
     if tcp.variant != Variant::default() {

@@ -155,6 +155,7 @@ def network_of(load: dict[str, Any]) -> Network:
             burst_bytes=load[name]["burst_bytes"],
             discipline=load[name]["qdisc"],
             loss=load[name].get("loss", 0),
+            jitter_ns=load[name].get("jitter_ns", 0),
         )
         for name in ("up", "down")
     }

@@ -126,9 +126,10 @@ class _Netem(nla):  # type: ignore[misc]
         ("LOSS", "none"),
         ("RATE", "none"),
         ("ECN", "none"),
-        ("RATE64", "none"),
+        ("RATE64", "uint64"),
         ("PAD", "none"),
         ("LATENCY64", "int64"),
+        ("JITTER64", "int64"),
     )
 
 
@@ -235,10 +236,31 @@ def tbf(*, rate_bps: int, burst_bytes: int) -> dict[str, Any]:
     return {"attrs": attrs}
 
 
-def netem(*, delay_ns: int, limit: int, loss: int = 0) -> dict[str, Any]:
-    """Return netem's options: a constant delay, how many packets it may hold, and its loss in parts of 2^32."""
-    nothing = {"latency": 0, "loss": loss, "gap": 0, "duplicate": 0, "jitter": 0}
-    return nothing | {"limit": limit, "attrs": [("LATENCY64", delay_ns)]}
+#: A rate at which no packet takes a nanosecond. netem keeps the order of packets if it has a rate.
+_AT_ONCE = 2**62
+
+
+def netem(*, delay_ns: int, limit: int, loss: int = 0, jitter_ns: int = 0) -> dict[str, Any]:
+    """Return netem's options.
+
+    Parameters
+    ----------
+    delay_ns
+        What each packet waits.
+    limit
+        How many packets it may hold.
+    loss
+        Probability that it loses a packet, in parts of 2^32.
+    jitter_ns
+        Each waits up to so much longer, uniformly, and none overtakes another. netem draws from both sides of its
+        delay, in whole nanoseconds, so that an odd number is one less.
+    """
+    plain = {"latency": 0, "loss": loss, "gap": 0, "duplicate": 0, "jitter": 0, "limit": limit}
+    half = jitter_ns // 2
+    attrs: list[tuple[str, Any]] = [("LATENCY64", delay_ns + half)]
+    if half:
+        attrs += [("RATE64", _AT_ONCE), ("JITTER64", half)]
+    return plain | {"attrs": attrs}
 
 
 def prio(*, bands: int) -> dict[str, Any]:

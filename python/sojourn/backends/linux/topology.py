@@ -86,12 +86,15 @@ class Side:
         What `sojourn._native.kernel_qdisc` says: kind and options.
     loss
         Probability that a packet is lost after it, in parts of 2^32.
+    jitter_ns
+        How much longer than the path's delay a packet takes after it at most.
     """
 
     rate_bps: int
     burst_bytes: int
     discipline: dict[str, Any]
     loss: int = 0
+    jitter_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,18 +305,22 @@ def _bottlenecks(steps: Steps, network: Network) -> None:
 
 
 def _delay(steps: Steps, network: Network) -> None:
-    """Hold each packet for half of its path's RTT, and lose some; an odd nanosecond goes to the upstream half."""
+    """Hold each packet for half of its path's RTT or somewhat longer, and lose some.
+
+    An odd nanosecond goes to the upstream half.
+    """
     for device, name in ((_MR2, "dst"), (_MR1, "src")):
         halves = [rtt - rtt // 2 if device is _MR2 else rtt // 2 for rtt in network.paths_ns]
-        loss = (network.up if device is _MR2 else network.down).loss
+        side = network.up if device is _MR2 else network.down
+        air = {"loss": side.loss, "jitter_ns": side.jitter_ns}
         if len(halves) == 1:
-            options = kinds.netem(delay_ns=halves[0], limit=_NETEM_LIMIT, loss=loss)
+            options = kinds.netem(delay_ns=halves[0], limit=_NETEM_LIMIT, **air)
             _add(steps, device, messages.ROOT, _TBF, "netem", options)
             continue
         _add(steps, device, messages.ROOT, _TBF, "prio", kinds.prio(bands=max(2, len(halves))))
         for path, half in enumerate(halves):
             classid = messages.handle(_TBF, path + 1)
-            options = kinds.netem(delay_ns=half, limit=_NETEM_LIMIT, loss=loss)
+            options = kinds.netem(delay_ns=half, limit=_NETEM_LIMIT, **air)
             _add(steps, device, classid, _NETEM + path, "netem", options)
             request = messages.address_filter(
                 index=device.index,
