@@ -128,7 +128,10 @@ pub(super) fn check_real(
         return refuse("delay_tick", &t.delay_tick, why);
     }
     for (field, jitter) in [("jitter_up", &t.jitter_up), ("jitter_down", &t.jitter_down)] {
-        let Some((text, long)) = jitter.as_ref().and_then(|text| Some((text, parse_duration(text).ok()?))) else {
+        let Some((text, long)) = jitter
+            .as_ref()
+            .and_then(|text| Some((text, parse_duration(text).ok()?)))
+        else {
             continue;
         };
         if backend == Backend::Live && !long.is_zero() {

@@ -150,25 +150,21 @@ fn a_plan_says_what_befalls_packets_on_a_long_link() {
         .expect("small")
     };
     let plan = of(
-        r#", "edge_rate": "100mbit", "edge_limit": 300, "loss_up": 0.25, "loss_down": 0.999999999999,
+        r#", "edge_rate": "100mbit", "edge_limit": 300, "loss_up": 0.25, "loss_down": 0.999999999999, "jitter_down": "20ms",
         "flows": [{"name": "t", "direction": "up", "write": "150b", "write_interval": "300ms"}]"#,
     );
     assert_eq!(
         (plan.edge_limit, plan.up.loss, plan.down.loss),
         (300, 1 << 30, u32::MAX)
     );
+    assert_eq!((plan.up.jitter_ns, plan.down.jitter_ns), (0, 20_000_000));
     assert_eq!(
         (plan.flows[0].write_bytes, plan.flows[0].write_interval_ns),
         (Some(150), Some(300_000_000))
     );
     // And nothing where there is nothing: a plan that was made before there were such things is the same text.
     let text = serde_json::to_string(&of("")).expect("plain data");
-    for key in ["edge_limit", "loss", "downloads", "write"] {
+    for key in ["edge_limit", "loss", "jitter", "downloads", "write"] {
         assert!(!text.contains(key), "{key}: {text}");
     }
-    let error = Scenario::for_backend(r#"{"duration": "2s", "jitter_up": "20ms"}"#, Backend::Linux);
-    assert_eq!(
-        error.expect_err("no kernel does").to_string(),
-        "jitter_up is 20ms, but the linux back end's delay cannot vary and keep the order of packets: leave it out"
-    );
 }

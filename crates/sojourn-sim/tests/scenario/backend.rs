@@ -138,7 +138,13 @@ fn live_has_our_disciplines_with_their_variants() {
 
 #[test]
 fn a_kernel_takes_the_jitter_that_netem_can_count() {
-    assert!(Scenario::for_backend(&text(&json!({"jitter_up": "4s", "jitter_down": "30ms"})), Backend::Linux).is_ok());
+    assert!(
+        Scenario::for_backend(
+            &text(&json!({"jitter_up": "4s", "jitter_down": "30ms"})),
+            Backend::Linux
+        )
+        .is_ok()
+    );
     assert_eq!(
         error(&json!({"jitter_down": "4001ms"}), Backend::Linux),
         "jitter_down is 4001ms, but must be at most 4s on the linux back end, as netem counts it"
