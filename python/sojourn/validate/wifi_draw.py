@@ -17,7 +17,7 @@ One row of `COLUMNS` numbers, uniform in [0, 1), is drawn for each scenario from
 | 9       | congestion control     | u < 0.7: CUBIC, else Reno                                         |
 | 10 - 39 | rate of each station   | one of `sojourn.experiments.wifi.RATES`, uniform                  |
 
-Stations queue as the access point does. A UDP flood has the rate of the physical layer in the station's part of the
+The simulator's side has the variant `linux-6.12`, because the kernel is that. Stations queue as the access point does. A UDP flood has the rate of the physical layer in the station's part of the
 time, which is more than it carries, so that what is lost is lost for want of airtime. A ping goes to each
 station ten times a second.
 """
@@ -45,6 +45,8 @@ LIMITS: tuple[dict[str, Any], ...] = (
     {"aql": "5ms", "aql_high": "5ms", "aql_total": "0s"},
 )
 AGGREGATES = (16, 32, 32, 64)
+#: Whose scheduler, limits and receivers the simulator has: those of the kernel that it is compared with.
+VARIANT = "linux-6.12"
 #: Of TCP; a flood is the same from its beginning, and costs many packets.
 DURATION, FLOOD, LEAD = "12s", "4s", "1s"
 PING = "100ms"
@@ -104,6 +106,7 @@ def _cell(row: list[float], name: str) -> Cell:
         wifi=Wifi(
             stations=stations,
             scheme=scheme,
+            variant=VARIANT,
             aggregate_frames=one_of(row[6], AGGREGATES),
             driver_frames=driver_frames(scheme),
             **({} if scheme == "fifo" else one_of(row[2], LIMITS)),

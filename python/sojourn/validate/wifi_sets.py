@@ -21,7 +21,7 @@ from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_wifi import Station, Wifi
 from sojourn.validate.grid import Cell
-from sojourn.validate.wifi_draw import LIMITS, PING, draw, driver_frames
+from sojourn.validate.wifi_draw import LIMITS, PING, VARIANT, draw, driver_frames
 
 DRAWN = "wifi-airtime"
 DEFAULT_COUNT = 20
@@ -70,7 +70,7 @@ def _cell(
         qdisc_down=cells.WIRE_QUEUE,
         flows=flows,
         probes=tuple(replace(ping(), name=f"ping_{one.name}", station=one.name, interval=PING) for one in stations),
-        wifi=Wifi(stations=stations, scheme=scheme, driver_frames=frames, **wifi),
+        wifi=Wifi(stations=stations, scheme=scheme, variant=VARIANT, driver_frames=frames, **wifi),
         seed=seed,
     )
     scenario.normalized()
