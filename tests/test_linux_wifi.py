@@ -144,9 +144,7 @@ def test_stations_queue_in_the_driver_beside_an_access_point_that_does_not(linux
         station = replace(base.wifi.stations[0], scheme=scheme)
         flood = Flow(name="up", direction="up", kind=None, protocol="udp", rate="200mbit", station=station.name)
         probe = Probe(name="ping", kind="icmp", interval="20ms", station=station.name)
-        found = run(
-            linux, replace(base, flows=(flood,), probes=(probe,), wifi=replace(base.wifi, stations=(station,)))
-        )
+        found = run(linux, replace(base, flows=(flood,), probes=(probe,), wifi=replace(base.wifi, stations=(station,))))
         median[scheme] = found["probes"][0]["rtt_ms"]["median"]
     # 256 frames of the driver and 1000 of the discipline, 32 of them in 2.94 ms: 115 ms.
     assert median["fifo"] == pytest.approx(115, rel=0.15), median

@@ -17,9 +17,10 @@ One row of `COLUMNS` numbers, uniform in [0, 1), is drawn for each scenario from
 | 9       | congestion control     | u < 0.7: CUBIC, else Reno                                         |
 | 10 - 39 | rate of each station   | one of `sojourn.experiments.wifi.RATES`, uniform                  |
 
-The simulator's side has the variant `linux-6.12`, because the kernel is that. Stations queue as the access point does. A UDP flood has the rate of the physical layer in the station's part of the
-time, which is more than it carries, so that what is lost is lost for want of airtime; no two of a cell have one rate
-(`unlike`). A ping goes to each station ten times a second.
+The simulator's side has the variant `linux-6.12`, because the kernel is that. Stations queue as the access point
+does. A UDP flood has the rate of the physical layer in the station's part of the time, which is more than it carries,
+so that what is lost is lost for want of airtime; no two of a cell have one rate (`unlike`). A ping goes to each station
+ten times a second.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ AGGREGATES = (16, 32, 32, 64)
 VARIANT = "linux-6.12"
 #: Of TCP, whose flows take turns in being ahead of each other for many seconds; a flood is the same from its beginning,
 #: and costs many packets.
-DURATION, FLOOD, LEAD = "60s", "10s", "1s"
+DURATION, FLOOD, LEAD = "30s", "6s", "1s"
 PING = "100ms"
 #: What the physical layer says of `sojourn.experiments.wifi.RATES`.
 NOMINAL_MBIT = (
@@ -126,7 +127,7 @@ def driver_frames(scheme: str) -> int | None:
 
 
 def unlike(kbit: float, place: int) -> int:
-    """Return the rate of the flood at this place among those of its cell, kbit/s: a little above that of the one before.
+    """Return the rate of the flood at this place among those of its cell, kbit/s: a little above the one before.
 
     Floods of one rate and one packet size stay in step for ever, and which of them finds the room that a departure
     makes in a full queue depends on their phase to a microsecond. So the one that is ahead would say more of the phase

@@ -250,10 +250,7 @@ fn way(
         collisions: stats.collisions,
         transmissions: sent.transmissions,
         retries: sent.retries,
-        drops: reasons
-            .iter()
-            .map(|r| (r.name(), meter.drops[r.index()]))
-            .collect(),
+        drops: reasons.iter().map(|r| (r.name(), meter.drops[r.index()])).collect(),
         marks: tids.iter().map(|t| t.marks).sum(),
         queue_ms: Some(times(&meter.queue)),
         hardware_ms: Some(times(&meter.hardware)),

@@ -265,13 +265,23 @@ fn a_receiver_of_linux_gives_up_waiting_and_throws_away_what_comes_too_late() {
         while let Some(due) = cell.due() {
             cell.advance(due, &mut log);
         }
-        let late = log.dropped.iter().filter(|(_, d)| d.reason == DropReason::ReorderTimeout);
+        let late = log
+            .dropped
+            .iter()
+            .filter(|(_, d)| d.reason == DropReason::ReorderTimeout);
         let late = late.count();
         assert_eq!(late > 0, variant == crate::Variant::Linux612, "{late} came too late");
         let longest = log.delivered.iter().map(|(.., t)| t.delivered.since(t.received)).max();
         let waited = longest.expect("some arrive");
-        assert_eq!(waited <= Duration::from_millis(101), late > 0, "one waited for {waited}");
-        assert!(log.delivered.windows(2).all(|pair| pair[0].2.id < pair[1].2.id), "in order");
+        assert_eq!(
+            waited <= Duration::from_millis(101),
+            late > 0,
+            "one waited for {waited}"
+        );
+        assert!(
+            log.delivered.windows(2).all(|pair| pair[0].2.id < pair[1].2.id),
+            "in order"
+        );
         assert_eq!(cell.packets(), 0);
     }
 }

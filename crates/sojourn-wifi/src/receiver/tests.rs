@@ -99,7 +99,10 @@ fn mac80211_waits_for_a_frame_until_the_101st_tick() {
     receiver.give_up_waiting(105.9);
     assert_eq!(receiver.released, [] as [u16; 0]);
     receiver.give_up_waiting(106.0);
-    assert_eq!((receiver.released.as_slice(), receiver.due_ms()), ([1].as_slice(), None));
+    assert_eq!(
+        (receiver.released.as_slice(), receiver.due_ms()),
+        ([1].as_slice(), None)
+    );
     assert!(!receiver.receive_at(0, 107.0), "what it waited for comes too late");
     assert!(receiver.receive_at(2, 108.0));
     assert_eq!(receiver.released, [1, 2]);
