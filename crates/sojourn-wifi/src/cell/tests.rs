@@ -248,7 +248,7 @@ fn a_frame_is_given_up_after_as_many_transmissions_as_may_be() {
     assert_eq!(cell.stats().losses, cell.stats().transmissions);
 }
 
-/// Two frames of the slowest rate and many losses: a frame that is sent again and again is overtaken by later ones for more than 100 ms. Who
+/// Nine of ten frames are lost: one that is sent again and again is overtaken by later ones for more than 100 ms. Who
 /// waits as long as it takes gets all of them; mac80211 throws away what comes after it gave up, though it was acknowledged.
 #[test]
 fn a_receiver_of_linux_gives_up_waiting_and_throws_away_what_comes_too_late() {
@@ -271,13 +271,6 @@ fn a_receiver_of_linux_gives_up_waiting_and_throws_away_what_comes_too_late() {
             .filter(|(_, d)| d.reason == DropReason::ReorderTimeout);
         let late = late.count();
         assert_eq!(late > 0, variant == crate::Variant::Linux612, "{late} came too late");
-        let longest = log.delivered.iter().map(|(.., t)| t.delivered.since(t.received)).max();
-        let waited = longest.expect("some arrive");
-        assert_eq!(
-            waited <= Duration::from_millis(101),
-            late > 0,
-            "one waited for {waited}"
-        );
         assert!(
             log.delivered.windows(2).all(|pair| pair[0].2.id < pair[1].2.id),
             "in order"
