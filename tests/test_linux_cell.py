@@ -7,6 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sojourn.backends.linux import access_point, cell, messages, network_of, nl8
 from sojourn.backends.linux.topology import bed
 from sojourn.errors import ParamError, SojournError
 from sojourn.scenario import Scenario
-from sojourn.scenario_wifi import Wifi
+from sojourn.scenario_wifi import Station, Wifi
 
 
 @pytest.fixture(autouse=True)
@@ -50,9 +51,13 @@ def words_of(scenario: Scenario | None = None) -> dict[str, str]:
 def with_cell(**wifi: Any) -> Scenario:
     base = api.build("wifi_tcp", duration="5s")
     assert base.wifi is not None
-    from dataclasses import replace
-
     return replace(base, wifi=replace(base.wifi, **wifi))
+
+
+def queues_in_the_mac() -> tuple[Station, ...]:
+    wifi = api.build("wifi_tcp", duration="5s").wifi
+    assert wifi is not None
+    return tuple(replace(one, scheme="fq_mac") for one in wifi.stations)
 
 
 def test_every_station_is_a_host_of_its_own_and_the_first_wire_is_gone() -> None:
@@ -102,6 +107,11 @@ def test_switches_of_the_key_wifi_reach_the_command_line_and_debugfs() -> None:
     assert ("ieee80211/phy1/aql_txq_limit", "2 10000000 10000000") in knobs
     assert ("ieee80211/phy0/airtime_flags", "1") in knobs
     assert ("ieee80211/phy0/aqm", "fq_limit 77") in knobs
+    everybody = with_cell(aql="5ms", aql_total="20ms", variant="linux-6.12", stations=queues_in_the_mac())
+    knobs = [(step["debugfs"], step["value"]) for step in built(everybody)["steps"] if "debugfs" in step]
+    for phy in ("phy0", "phy1", "phy3"):
+        assert (f"ieee80211/{phy}/aql_txq_limit", "2 5000 12000") in knobs
+        assert (f"ieee80211/{phy}/aql_threshold", "20000") in knobs
 
 
 @pytest.mark.parametrize(("scheme", "flags", "fairness"), [("airtime", "3", "1"), ("fq_mac", "0", "0")])
@@ -125,8 +135,6 @@ def test_a_discipline_is_put_on_the_device_where_the_scheme_has_one() -> None:
 def test_weights_are_told_to_the_access_point() -> None:
     base = api.build("wifi_tcp", duration="5s")
     assert base.wifi is not None
-    from dataclasses import replace
-
     stations = tuple(replace(one, weight=100 * place) for place, one in enumerate(base.wifi.stations, 1))
     steps = built(with_cell(stations=stations))["steps"]
     said = [step["says"] for step in steps if "airtime weight" in step["says"]]

@@ -12,6 +12,7 @@ from sojourn import api, backends
 from sojourn.backends.linux import LinuxBackend, access_point, wifi
 from sojourn.errors import ParamError, SojournError
 from sojourn.scenario import Flow, Probe, Scenario
+from sojourn.scenario_wifi import Station
 from tests.conftest import Cli
 
 
@@ -109,6 +110,45 @@ def test_lost_mpdus_are_sent_again(linux: LinuxBackend) -> None:
     down = [one["down"] for one in found["wifi"]["stations"]]
     sent, retried = (sum(one[name] for one in down) for name in ("transmissions", "retries"))
     assert 0.1 < retried / sent < 0.3
+
+
+def test_slow_stations_with_losses_and_limits_never_come_to_a_stand_still(linux: LinuxBackend) -> None:
+    # Frames that wait to be sent again count as pending airtime. At 7.2 Mbit/s two of them are a station's 5 ms: once,
+    # nothing of twelve such stations was let go any more, and nobody was asked again.
+    stations = tuple(Station(name=f"s{i}", rate="ht mcs 0 20mhz sgi", error=0.3, scheme="fq_mac") for i in range(12))
+    base = cell()
+    scenario = replace(
+        base,
+        duration="8s",
+        flows=tuple(
+            Flow(name=f"tcp_{one.name}", direction="down", congestion_control="cubic", station=one.name)
+            for one in stations
+        ),
+        probes=(),
+        wifi=replace(base.wifi, stations=stations, aql="5ms", aql_high="5ms", aql_total="0s"),
+    )
+    found = run(linux, scenario)
+    airtime = found["series"]["airtime_ms"].values()
+    each_bin = [sum(ms) for ms in zip(*airtime, strict=True)]
+    settled = each_bin[len(each_bin) // 8 :]
+    assert min(settled) > 0.5 * max(settled), f"airtime of each bin, ms: {settled}"
+    assert found["wifi"]["busy"] > 0.8
+
+
+def test_stations_queue_in_the_driver_beside_an_access_point_that_does_not(linux: LinuxBackend) -> None:
+    # A ping behind a flood waits for all of the station's FIFO, and for nothing if the MAC has a queue for it.
+    median = {}
+    for scheme in ("fifo", "fq_mac"):
+        base = cell(scheme="airtime")
+        assert base.wifi is not None
+        station = replace(base.wifi.stations[0], scheme=scheme)
+        flood = Flow(name="up", direction="up", kind=None, protocol="udp", rate="200mbit", station=station.name)
+        probe = Probe(name="ping", kind="icmp", interval="20ms", station=station.name)
+        found = run(linux, replace(base, flows=(flood,), probes=(probe,), wifi=replace(base.wifi, stations=(station,))))
+        median[scheme] = found["probes"][0]["rtt_ms"]["median"]
+    # 256 frames of the driver and 1000 of the discipline, 32 of them in 2.94 ms: 115 ms.
+    assert median["fifo"] == pytest.approx(115, rel=0.15), median
+    assert median["fq_mac"] < 20, median
 
 
 def test_a_person_runs_a_cell_by_one_command(linux: LinuxBackend, cli: Cli) -> None:

@@ -43,7 +43,8 @@ MODULE_PARM_DESC(backpressure, "a full FIFO stops the device's queue, not droppi
 	module_param_cb(name, &name##_ops, &sj_##name, mode);			\
 	MODULE_PARM_DESC(name, text " (" #min " to " #max ")")
 
-SJ_NUMBER(fifo, 0, 0, 100000, 0444, "frames of a FIFO in each access category; 0: TXQs");
+SJ_NUMBER(fifo, 0, 0, 100000, 0444, "radio 0: frames of a FIFO in each access category; 0: TXQs");
+SJ_NUMBER(station_fifo, 0, 0, 100000, 0444, "the same of all other radios");
 SJ_NUMBER(hardware_queue, 2, 1, 64, 0644, "bursts of an access category that are out at most");
 SJ_NUMBER(aggregate_frames, 32, 1, 64, 0644, "frames of a burst at most");
 SJ_NUMBER(aggregate_us, 4000, 1, 5484, 0644, "PPDU of a burst of several frames at most");
@@ -140,7 +141,7 @@ static void set_bands(struct sj_radio *radio)
 	radio->hw->wiphy->bands[NL80211_BAND_5GHZ] = high;
 }
 
-static void set_features(struct ieee80211_hw *hw)
+static void set_features(struct ieee80211_hw *hw, const struct sj_radio *radio)
 {
 	ieee80211_hw_set(hw, SIGNAL_DBM);
 	ieee80211_hw_set(hw, AMPDU_AGGREGATION);
@@ -158,7 +159,7 @@ static void set_features(struct ieee80211_hw *hw)
 	hw->wiphy->regulatory_flags |= REGULATORY_CUSTOM_REG | REGULATORY_COUNTRY_IE_IGNORE;
 	wiphy_apply_custom_regulatory(hw->wiphy, &domain);
 	/* With a FIFO everything is pulled at once: a limit would hold it back. */
-	if (sj_aql && !sj_fifo)
+	if (sj_aql && !radio->fifo)
 		wiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_AQL);
 	if (sj_fairness)
 		wiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_AIRTIME_FAIRNESS);
@@ -175,12 +176,13 @@ static int add_radio(int number)
 		goto fail;
 	radio->hw = hw;
 	radio->number = number;
+	radio->fifo = number ? sj_station_fifo : sj_fifo;
 	*(struct sj_radio **)hw->priv = radio;
 	__skb_queue_head_init(&radio->status);
 	__skb_queue_head_init(&radio->arrived);
 	SET_IEEE80211_PERM_ADDR(hw, address);
 	set_bands(radio);
-	set_features(hw);
+	set_features(hw, radio);
 	sj_edca_init(radio);
 	spin_lock_bh(&sj.lock);
 	sj.radios[number] = radio;

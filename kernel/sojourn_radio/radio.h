@@ -177,6 +177,7 @@ struct sj_edcaf {
  * struct sj_radio - one radio, which is one wiphy
  * @hw: mac80211's
  * @number: phy0 is 0
+ * @fifo: frames of its FIFO in each access category; 0: it pulls from TXQs
  * @started: mac80211 uses it
  * @vif: its interface, one at most
  * @channel: that it is on
@@ -192,6 +193,7 @@ struct sj_edcaf {
 struct sj_radio {
 	struct ieee80211_hw *hw;
 	int number;
+	unsigned int fifo;
 	bool started;
 	struct ieee80211_vif *vif;
 	struct ieee80211_channel *channel;
@@ -250,7 +252,7 @@ extern struct sj_medium sj;
 /* Parameters: main.c */
 extern bool sj_aql, sj_fairness, sj_minstrel, sj_backpressure;
 extern unsigned long long sj_seed;
-extern unsigned int sj_fifo, sj_hardware_queue, sj_aggregate_frames;
+extern unsigned int sj_fifo, sj_station_fifo, sj_hardware_queue, sj_aggregate_frames;
 extern unsigned int sj_aggregate_us, sj_aggregate_bytes, sj_retries;
 
 static inline struct sj_frame *sj_frame(struct sk_buff *skb)

@@ -27,7 +27,7 @@ static void join_round(struct sj_radio *radio, struct ieee80211_txq *txq)
 /* A new frame, or %NULL. */
 struct sk_buff *sj_pull(struct sj_radio *radio, struct ieee80211_txq *txq)
 {
-	return sj_fifo ? __skb_dequeue(&sj_txq(txq)->fifo) :
+	return radio->fifo ? __skb_dequeue(&sj_txq(txq)->fifo) :
 			 ieee80211_tx_dequeue(radio->hw, txq);
 }
 
@@ -38,7 +38,7 @@ struct sk_buff *sj_pull(struct sj_radio *radio, struct ieee80211_txq *txq)
 void sj_txq_again(struct sj_radio *radio, struct ieee80211_txq *txq)
 {
 	join_round(radio, txq);
-	if (!sj_fifo && has_more(sj_txq(txq)))
+	if (!radio->fifo && has_more(sj_txq(txq)))
 		ieee80211_schedule_txq(radio->hw, txq);
 }
 
@@ -109,7 +109,7 @@ void sj_fill(struct sj_edcaf *edcaf)
 	if (!edcaf->radio->started)
 		return;
 	while (edcaf->pulled < sj_hardware_queue)
-		if (!(sj_fifo ? fill_fifo(edcaf) : fill_round(edcaf)))
+		if (!(edcaf->radio->fifo ? fill_fifo(edcaf) : fill_round(edcaf)))
 			break;
 }
 
@@ -122,10 +122,10 @@ static void set_pressure(struct sj_radio *radio)
 	bool full = false;
 	int ac;
 
-	if (!sj_backpressure || !radio->vif)
+	if (!sj_backpressure || !radio->fifo || !radio->vif)
 		return;
 	for (ac = 0; ac < IEEE80211_NUM_ACS; ac++)
-		full |= radio->edcafs[ac].frames >= sj_fifo;
+		full |= radio->edcafs[ac].frames >= radio->fifo;
 	if (full == radio->stopped)
 		return;
 	radio->stopped = full;
@@ -138,7 +138,7 @@ static void set_pressure(struct sj_radio *radio)
 /* FIFO mode: a frame has left the driver. */
 void sj_frame_left(struct sj_edcaf *edcaf)
 {
-	if (!sj_fifo)
+	if (!edcaf->radio->fifo)
 		return;
 	edcaf->frames--;
 	set_pressure(edcaf->radio);
@@ -152,7 +152,7 @@ static void drain(struct sj_edcaf *edcaf, struct ieee80211_txq *txq)
 	struct sk_buff *skb;
 
 	while ((skb = ieee80211_tx_dequeue(radio->hw, txq))) {
-		if (edcaf->frames >= sj_fifo && !sj_backpressure) {
+		if (edcaf->frames >= radio->fifo && !sj_backpressure) {
 			int to = queue->to == SJ_NOBODY ? radio->number : queue->to;
 
 			sj_link(radio->number, to)->stats[edcaf->ac].dropped++;
@@ -173,7 +173,7 @@ void sj_wake_tx_queue(struct ieee80211_hw *hw, struct ieee80211_txq *txq)
 	struct sj_edcaf *edcaf = &radio->edcafs[txq->ac];
 
 	spin_lock_bh(&sj.lock);
-	if (sj_fifo)
+	if (radio->fifo)
 		drain(edcaf, txq);
 	if (edcaf->pulled < sj_hardware_queue) {
 		sj_fill(edcaf);

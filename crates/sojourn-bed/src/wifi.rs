@@ -21,8 +21,11 @@ pub struct WifiPlan {
     pub aggregate_us: u64,
     /// How often a frame is sent at most.
     pub retries: u8,
-    /// Limits of the airtime that is pending; `None` for none.
+    /// Limits of the airtime that is pending at the access point; `None` for none.
     pub aql: Option<AqlPlan>,
+    /// And at the stations.
+    #[serde(default)]
+    pub station_aql: Option<AqlPlan>,
     /// mac80211's `airtime_flags`: 1 charges what is sent, 2 what is received.
     pub airtime_flags: u8,
     /// Packets in all queues of the access point's MAC, at most.

@@ -86,11 +86,19 @@ pub enum DropReason {
     Congestion,
     /// A frame was sent as often as a Wi-Fi sender may, and no acknowledgement came.
     RetryLimit,
+    /// A frame came when its Wi-Fi receiver had given up waiting for it.
+    ReorderTimeout,
 }
 
 impl DropReason {
     /// Every reason, in the order of [`DropReason::index`].
-    pub const ALL: [Self; 4] = [Self::QueueLimit, Self::MemoryLimit, Self::Congestion, Self::RetryLimit];
+    pub const ALL: [Self; 5] = [
+        Self::QueueLimit,
+        Self::MemoryLimit,
+        Self::Congestion,
+        Self::RetryLimit,
+        Self::ReorderTimeout,
+    ];
 
     /// Those that a queue discipline can have: what the records of wired links list. The first of [`DropReason::ALL`].
     pub const OF_A_QDISC: [Self; 3] = [Self::QueueLimit, Self::MemoryLimit, Self::Congestion];
@@ -103,10 +111,11 @@ impl DropReason {
             Self::MemoryLimit => 1,
             Self::Congestion => 2,
             Self::RetryLimit => 3,
+            Self::ReorderTimeout => 4,
         }
     }
 
-    /// The name in records: `queue_limit`, `memory_limit`, `congestion`, `retry_limit`.
+    /// The name in records: `queue_limit`, `memory_limit`, `congestion`, `retry_limit`, `reorder_timeout`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -114,6 +123,7 @@ impl DropReason {
             Self::MemoryLimit => "memory_limit",
             Self::Congestion => "congestion",
             Self::RetryLimit => "retry_limit",
+            Self::ReorderTimeout => "reorder_timeout",
         }
     }
 }

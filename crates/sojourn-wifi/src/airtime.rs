@@ -24,6 +24,13 @@ pub trait Driver {
         true
     }
 
+    /// The next station that must not wait for its turn: the limits let nothing more of it leave its queues, and all that is pending of it are
+    /// frames that left them before, and wait to be sent (again). Only in Linux 6.12.
+    fn held_back(&mut self, category: AccessCategory) -> Option<u16> {
+        let _ = category;
+        None
+    }
+
     /// Whether the limits of airtime below the queues let anybody have a turn while so many stations are listed. Only in Linux 6.12.
     fn may_schedule(&self, category: AccessCategory, listed: usize) -> bool {
         let _ = (category, listed);

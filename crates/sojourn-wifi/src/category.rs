@@ -1,5 +1,7 @@
 //! Traffic identifiers, access categories, and who is who in a cell.
 
+use crate::Variant;
+
 /// A node of a cell: 0 is the access point, station i (from 0) is i + 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u16);
@@ -35,12 +37,24 @@ impl Tid {
         if value < 8 { Some(Self(value)) } else { None }
     }
 
-    /// The TID that Linux gives a packet with this DSCP: its three most significant bits.
+    /// The TID that Linux gives a packet with this DSCP: its three most significant bits; with [`Variant::Linux612`] other values for
+    /// the service classes that RFC 8325 has exceptions for, among them voice for EF and VA.
     ///
-    /// Source: `cfg80211_classify8021d`. Above 63 only the six lower bits count.
+    /// Source: `cfg80211_classify8021d`; RFC 8325 sections 2.3 and 4, which that of Linux 6.12 follows. Above 63 only the six lower bits count.
     #[must_use]
-    pub const fn of_dscp(dscp: u8) -> Self {
-        Self((dscp >> 3) & 7)
+    pub const fn of_dscp(dscp: u8, variant: Variant) -> Self {
+        let dscp = dscp & 63;
+        if let Variant::Linux612 = variant {
+            match dscp {
+                10 | 12 | 14 | 16 => return Self(0),
+                18 | 20 | 22 => return Self(3),
+                24 | 26 | 28 | 30 => return Self(4),
+                44 | 46 => return Self(6),
+                48 => return Self(7),
+                _ => {}
+            }
+        }
+        Self(dscp >> 3)
     }
 
     /// 0 to 7.
@@ -102,12 +116,45 @@ mod tests {
 
     #[test]
     fn dscps_map_as_in_linux() {
-        let category = |dscp| Tid::of_dscp(dscp).access_category();
+        let category = |dscp| Tid::of_dscp(dscp, Variant::Paper).access_category();
         assert_eq!(category(0), AccessCategory::BestEffort);
         assert_eq!(category(8), AccessCategory::Background, "CS1");
         assert_eq!(category(40), AccessCategory::Video, "CS5");
         assert_eq!(category(46), AccessCategory::Video, "EF");
         assert_eq!(category(48), AccessCategory::Voice, "CS6");
+    }
+
+    /// RFC 8325 figure 1, row by row: service class, DSCP, access category.
+    #[test]
+    fn service_classes_have_the_categories_of_rfc_8325() {
+        use AccessCategory::{Background, BestEffort, Video, Voice};
+        for (class, dscp, expected) in [
+            ("network control CS7", 56, Voice),
+            ("network control CS6", 48, Voice),
+            ("telephony EF", 46, Voice),
+            ("voice admit", 44, Voice),
+            ("signalling CS5", 40, Video),
+            ("multimedia conferencing AF41", 34, Video),
+            ("AF42", 36, Video),
+            ("AF43", 38, Video),
+            ("real-time interactive CS4", 32, Video),
+            ("multimedia streaming AF31", 26, Video),
+            ("AF32", 28, Video),
+            ("AF33", 30, Video),
+            ("broadcast video CS3", 24, Video),
+            ("low-latency data AF21", 18, BestEffort),
+            ("AF22", 20, BestEffort),
+            ("AF23", 22, BestEffort),
+            ("OAM CS2", 16, BestEffort),
+            ("high-throughput data AF11", 10, BestEffort),
+            ("AF12", 12, BestEffort),
+            ("AF13", 14, BestEffort),
+            ("standard DF", 0, BestEffort),
+            ("low-priority data CS1", 8, Background),
+        ] {
+            let found = Tid::of_dscp(dscp, Variant::Linux612).access_category();
+            assert_eq!(found, expected, "{class}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub trait CellSink<P> {
     /// A packet reached `to`. Packets of one sender, receiver and traffic identifier come in the order in which the sender's queues
     /// released them.
     fn delivered(&mut self, from: NodeId, to: NodeId, packet: P, times: FrameTimes);
-    /// A packet was dropped by its sender.
+    /// A packet was dropped by its sender; or, for the reason [`sojourn_qdisc::DropReason::ReorderTimeout`], by its receiver.
     fn dropped(&mut self, from: NodeId, to: NodeId, drop: Dropped<P>);
 }
 
@@ -121,6 +121,8 @@ pub struct Cell<P> {
     contention: Contention,
     /// Station i's: down at 2i, up at 2i + 1.
     links: Vec<Link<P>>,
+    /// When the first of their receivers gives up waiting for a frame.
+    reorder_due: Option<Time>,
     /// Who transmits.
     on_air: Vec<OnAir>,
     /// When what is on the air began and ends.
@@ -145,14 +147,15 @@ impl<P: WifiPacket> Cell<P> {
         let mut links = Vec::with_capacity(2 * spec.stations.len());
         for station in &spec.stations {
             let name = &station.name;
-            for (way, rate, error) in [
-                ("down", station.rate, station.error),
-                ("up", station.rate_up, station.error_up),
+            for (way, rate, error, receiver) in [
+                ("down", station.rate, station.error, &station.node),
+                ("up", station.rate_up, station.error_up, &spec.access_point),
             ] {
                 links.push(Link::new(
                     rate,
                     error,
                     spec.rate_control,
+                    receiver.variant,
                     seed,
                     &format!("wifi error {way} {name}"),
                 ));
@@ -185,6 +188,7 @@ impl<P: WifiPacket> Cell<P> {
                 .collect(),
             contention: Contention::new(band, &contenders, seed),
             links,
+            reorder_due: None,
             on_air: Vec::with_capacity(contenders.len()),
             began: Time::ZERO,
             ends: Time::ZERO,
@@ -221,10 +225,11 @@ impl<P: WifiPacket> Cell<P> {
         } else {
             self.contention.due()
         };
-        match self.nodes[0].due() {
-            None => medium,
-            Some(wake) => Some(medium.map_or(wake, |medium| medium.min(wake))),
-        }
+        let first = |a: Option<Time>, b: Option<Time>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        first(first(medium, self.nodes[0].due()), self.reorder_due)
     }
 
     /// Does everything that is due at `now` or before.
@@ -232,12 +237,34 @@ impl<P: WifiPacket> Cell<P> {
         while let Some(due) = self.due().filter(|&due| due <= now) {
             if self.nodes[0].due() == Some(due) {
                 self.wake(due, sink);
+            } else if self.reorder_due == Some(due) {
+                self.give_up_waiting(due, sink);
             } else if self.contention.busy() {
                 self.end(due, sink);
             } else {
                 self.transmit(due);
             }
         }
+    }
+
+    /// Receivers release what has waited for too long.
+    #[cold]
+    fn give_up_waiting(&mut self, now: Time, sink: &mut dyn CellSink<P>) {
+        for (number, link) in self.links.iter_mut().enumerate() {
+            if link.due().is_some_and(|due| due <= now) {
+                let station = NodeId::of_station((number / 2) as u16);
+                let way = match number % 2 {
+                    0 => (NodeId::ACCESS_POINT, station),
+                    _ => (station, NodeId::ACCESS_POINT),
+                };
+                link.give_up_waiting(way, now, sink);
+            }
+        }
+        self.set_reorder_due();
+    }
+
+    fn set_reorder_due(&mut self) {
+        self.reorder_due = self.links.iter().filter_map(Link::due).min();
     }
 
     /// The access point builds what it put off.
@@ -372,6 +399,7 @@ impl<P: WifiPacket> Cell<P> {
         let mut drops = Drops { from: node, sink };
         let completion = sender.completed(category, received, airtime, now, &mut self.arrived, &mut drops);
         let to = completion.peer;
+        let due = link.due();
         link.receive(
             (node, to),
             completion.tid,
@@ -380,6 +408,9 @@ impl<P: WifiPacket> Cell<P> {
             now,
             sink,
         );
+        if link.due() != due {
+            self.set_reorder_due();
+        }
         if received != 0 {
             self.nodes[usize::from(to.0)].on_receive(node, category, airtime, now);
         }

@@ -34,6 +34,10 @@ struct Station {
 /// - a station that owes airtime stays on the list for 100 ms after its last packet came, and is given quanta; after these
 ///   it is not charged for what is received from it.
 ///
+/// Frames that are to be sent again are pending too, and could hold back themselves. Once nothing else of their station is pending they go
+/// before the round ([`Driver::held_back`]), whatever the station's deficit: hardware that sends a frame again asks nobody, and mac80211 does not
+/// know of it. One station at a time, so does `kernel/sojourn_radio`.
+///
 /// Source: Linux 6.12, `net/mac80211/tx.c`: `ieee80211_next_txq`, `__ieee80211_schedule_txq`, `ieee80211_txq_schedule_start`,
 /// `ieee80211_txq_keep_active`; `sta_info.c`: `ieee80211_sta_register_airtime`.
 ///
@@ -92,11 +96,15 @@ impl Mac80211Scheduler {
 
     /// One round; whether anybody's turn came to something.
     fn round(&mut self, category: AccessCategory, now: Time, driver: &mut impl Driver) -> bool {
+        let mut built = false;
+        if let Some(station) = driver.held_back(category) {
+            driver.build_aggregate(station, category);
+            built = true;
+        }
         if !driver.may_schedule(category, self.listed[category.index()]) {
-            return false;
+            return built;
         }
         self.round += 1;
-        let mut built = false;
         while !driver.hardware_queue_is_full(category)
             && let Some(station) = self.next(category, driver)
         {

@@ -2,10 +2,17 @@
 
 use crate::retry::ahead;
 use crate::{BLOCK_ACK_WINDOW, Frame};
-use sojourn_units::Time;
+use sojourn_units::{Duration, Time};
 
 /// Half of the sequence numbers: what lies further ahead counts as behind.
 const HALF: u16 = 1 << 11;
+
+/// How often Linux's clock of timers ticks at HZ 1000.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Ticks for which mac80211 lets a frame wait for one before it. Source: Linux 6.12, `net/mac80211/rx.c`, `HT_RX_REORDER_BUF_TIMEOUT`: a
+/// tenth of a second.
+const PATIENCE: u64 = 100;
 
 /// A frame that waits, with the time when it came.
 type Slot<P> = Option<(Frame<P>, Time)>;
@@ -13,9 +20,11 @@ type Slot<P> = Option<(Frame<P>, Time)>;
 /// One TID of one sender: the receive reorder buffer.
 ///
 /// A frame is released when all before it have come, or when the window moves over the gap: because a frame came that lies beyond
-/// the window, or because the sender said so (BlockAckReq) after it gave a frame up. There is no timer, as the standard has none.
+/// the window, or because the sender said so (BlockAckReq) after it gave a frame up. The standard has no timer; mac80211 has one
+/// ([`Reorder::due`]): what waited for 100 ms is released, gap or not, and what was to fill the gap is thrown away when it comes, though
+/// it is acknowledged.
 ///
-/// Source: IEEE 802.11-2020 section 10.25.6.6.
+/// Source: IEEE 802.11-2020 section 10.25.6.6; Linux 6.12, `ieee80211_sta_reorder_release`.
 #[derive(Clone, Debug)]
 pub(crate) struct Reorder<P> {
     /// The first sequence number that has not come.
@@ -77,6 +86,35 @@ impl<P> Reorder<P> {
         }
     }
 
+    /// When mac80211 gives up waiting for what the first frame that it holds waits for: the tick that is 101 after the one in which
+    /// that frame came. `None` while nothing waits.
+    pub(crate) fn due(&self) -> Option<Time> {
+        let (_, came) = self.first_held()?;
+        Some(Time::ZERO + TICK * (tick(came) + PATIENCE + 1))
+    }
+
+    /// Releases the first frame that it holds and those that follow it without a gap; and over each gap after them goes on as long as
+    /// what is behind it has waited for more than [`PATIENCE`]. To be called at the time of [`Reorder::due`].
+    pub(crate) fn give_up_waiting(&mut self, now: Time, mut release: impl FnMut(Frame<P>, Time)) {
+        while let Some((distance, came)) = self.first_held()
+            && tick(now) > tick(came) + PATIENCE
+        {
+            self.start = ahead(self.start + distance, 0);
+            self.release_run(&mut release);
+        }
+    }
+
+    /// How far ahead of the start the first frame is that it holds, and when that came.
+    fn first_held(&self) -> Option<(u16, Time)> {
+        if self.holds == 0 {
+            return None;
+        }
+        (0..BLOCK_ACK_WINDOW).find_map(|distance| {
+            let slot = &self.held[usize::from((self.start + distance) % BLOCK_ACK_WINDOW)];
+            slot.as_ref().map(|&(_, came)| (distance, came))
+        })
+    }
+
     /// Frames that wait for others.
     pub(crate) fn holds(&self) -> u16 {
         self.holds
@@ -107,6 +145,11 @@ impl<P> Reorder<P> {
         release(frame, came);
         true
     }
+}
+
+/// Ticks of the clock until then.
+const fn tick(at: Time) -> u64 {
+    at.as_nanos() / TICK.as_nanos()
 }
 
 #[cfg(test)]

@@ -17,9 +17,10 @@ One row of `COLUMNS` numbers, uniform in [0, 1), is drawn for each scenario from
 | 9       | congestion control     | u < 0.7: CUBIC, else Reno                                         |
 | 10 - 39 | rate of each station   | one of `sojourn.experiments.wifi.RATES`, uniform                  |
 
-Stations queue as the access point does. A UDP flood has the rate of the physical layer in the station's part of the
-time, which is more than it carries, so that what is lost is lost for want of airtime. A ping goes to each
-station ten times a second.
+The simulator's side has the variant `linux-6.12`, because the kernel is that. Stations queue as the access point
+does. A UDP flood has the rate of the physical layer in the station's part of the time, which is more than it carries,
+so that what is lost is lost for want of airtime; no two of a cell have one rate (`unlike`). A ping goes to each station
+ten times a second.
 """
 
 from __future__ import annotations
@@ -45,8 +46,11 @@ LIMITS: tuple[dict[str, Any], ...] = (
     {"aql": "5ms", "aql_high": "5ms", "aql_total": "0s"},
 )
 AGGREGATES = (16, 32, 32, 64)
-#: Of TCP; a flood is the same from its beginning, and costs many packets.
-DURATION, FLOOD, LEAD = "12s", "4s", "1s"
+#: Whose scheduler, limits and receivers the simulator has: those of the kernel that it is compared with.
+VARIANT = "linux-6.12"
+#: Of TCP, whose flows take turns in being ahead of each other for many seconds; a flood is the same from its beginning,
+#: and costs many packets.
+DURATION, FLOOD, LEAD = "30s", "6s", "1s"
 PING = "100ms"
 #: What the physical layer says of `sojourn.experiments.wifi.RATES`.
 NOMINAL_MBIT = (
@@ -55,8 +59,8 @@ NOMINAL_MBIT = (
     *(130.0, 260.0, 520.0, 650.0, 866.7),
     24.0,
 )
-#: A flood has so many times its part of the physical layer's rate.
-_MORE = 1.0
+#: Each flood of a cell has so much more than the one before it, in parts of its rate.
+_STEP = 0.003
 
 
 def draw(count: int, seed: int) -> tuple[Cell, ...]:
@@ -98,12 +102,15 @@ def _cell(row: list[float], name: str) -> Cell:
         qdisc_up=cells.WIRE_QUEUE,
         qdisc_down=cells.WIRE_QUEUE,
         flows=tuple(
-            flow for one in loaded for flow in _flows(one, load, "cubic" if row[9] < 0.7 else "reno", len(loaded))
+            flow
+            for place, one in enumerate(loaded)
+            for flow in _flows(one, load, "cubic" if row[9] < 0.7 else "reno", place, len(loaded))
         ),
         probes=tuple(replace(ping(), name=f"ping_{one.name}", station=one.name, interval=PING) for one in stations),
         wifi=Wifi(
             stations=stations,
             scheme=scheme,
+            variant=VARIANT,
             aggregate_frames=one_of(row[6], AGGREGATES),
             driver_frames=driver_frames(scheme),
             **({} if scheme == "fifo" else one_of(row[2], LIMITS)),
@@ -119,10 +126,20 @@ def driver_frames(scheme: str) -> int | None:
     return 123 if scheme in {"fifo", "fq_codel"} else None
 
 
-def _flows(station: Station, load: str, cc: str, of: int) -> tuple[Flow, ...]:
+def unlike(kbit: float, place: int) -> int:
+    """Return the rate of the flood at this place among those of its cell, kbit/s: a little above the one before.
+
+    Floods of one rate and one packet size stay in step for ever, and which of them finds the room that a departure
+    makes in a full queue depends on their phase to a microsecond. So the one that is ahead would say more of the phase
+    than of the queue.
+    """
+    return round(kbit * (1 + _STEP * place))
+
+
+def _flows(station: Station, load: str, cc: str, place: int, of: int) -> tuple[Flow, ...]:
     protocol, way = load.split()
     if protocol == "udp":
-        rate = max(round(_MORE * 1000 * NOMINAL_MBIT[cells.RATES.index(station.rate)] / of), 100)
+        rate = unlike(max(1000 * NOMINAL_MBIT[cells.RATES.index(station.rate)] / of, 100), place)
         direction = "up" if way == "up" else "down"
         return (
             Flow(

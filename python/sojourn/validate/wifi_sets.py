@@ -21,12 +21,12 @@ from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_wifi import Station, Wifi
 from sojourn.validate.grid import Cell
-from sojourn.validate.wifi_draw import LIMITS, PING, draw, driver_frames
+from sojourn.validate.wifi_draw import LIMITS, PING, VARIANT, draw, driver_frames, unlike
 
 DRAWN = "wifi-airtime"
 DEFAULT_COUNT = 20
 DURATION, LEAD = "15s", "1s"
-_UDP = "50mbit"
+_UDP_KBIT = 50_000
 _FAST = cells.STATIONS[:1]
 _SPARSE = Station(name="sparse", rate=cells.FAST)
 _NUMBERS = (1, 3, 10, 30)
@@ -70,7 +70,7 @@ def _cell(
         qdisc_down=cells.WIRE_QUEUE,
         flows=flows,
         probes=tuple(replace(ping(), name=f"ping_{one.name}", station=one.name, interval=PING) for one in stations),
-        wifi=Wifi(stations=stations, scheme=scheme, driver_frames=frames, **wifi),
+        wifi=Wifi(stations=stations, scheme=scheme, variant=VARIANT, driver_frames=frames, **wifi),
         seed=seed,
     )
     scenario.normalized()
@@ -90,13 +90,18 @@ def _tcp(stations: tuple[Station, ...], *ways: str) -> tuple[Flow, ...]:
     )
 
 
+def _udp(stations: tuple[Station, ...]) -> tuple[Flow, ...]:
+    floods = cells.udp(stations)
+    return tuple(replace(flood, rate=f"{unlike(_UDP_KBIT, place)}kbit") for place, flood in enumerate(floods))
+
+
 def _latency(seed: int, duration: str) -> tuple[Cell, ...]:
     three = cells.STATIONS
     loads: tuple[tuple[str, tuple[Station, ...], tuple[Flow, ...]], ...] = (
         ("one fast, TCP", _FAST, _tcp(_FAST, "down")),
         ("three, TCP", three, _tcp(three, "down")),
         ("three, TCP both ways", three, _tcp(three, "down", "up")),
-        ("three, UDP", three, cells.udp(three, _UDP)),
+        ("three, UDP", three, _udp(three)),
     )
     return tuple(
         _cell("wifi-latency", row, scheme, stations, flows, scheme=scheme, seed=seed, duration=duration)
@@ -120,7 +125,7 @@ def _aql(seed: int, duration: str) -> tuple[Cell, ...]:
     three = cells.STATIONS
     limits = (*LIMITS, {"aql": "2ms", "aql_high": "2ms", "aql_total": "0s"})
     found = []
-    for row, flows in (("TCP", _tcp(three, "down")), ("UDP", cells.udp(three, _UDP))):
+    for row, flows in (("TCP", _tcp(three, "down")), ("UDP", _udp(three))):
         for scheme in ("fq_mac", "airtime"):
             for limit in limits:
                 words = "no aql" if not limit else "-".join((limit["aql"], limit["aql_high"]))
@@ -133,7 +138,7 @@ def _aql(seed: int, duration: str) -> tuple[Cell, ...]:
 
 def _sparse(seed: int, duration: str) -> tuple[Cell, ...]:
     four = (*cells.STATIONS, _SPARSE)
-    loads = (("TCP", _tcp(cells.STATIONS, "down")), ("UDP", cells.udp(cells.STATIONS, _UDP)))
+    loads = (("TCP", _tcp(cells.STATIONS, "down")), ("UDP", _udp(cells.STATIONS)))
     return tuple(
         _cell("wifi-sparse", row, scheme, four, flows, scheme=scheme, seed=seed, duration=duration)
         for row, flows in loads
@@ -144,7 +149,7 @@ def _sparse(seed: int, duration: str) -> tuple[Cell, ...]:
 def _anomaly(seed: int, duration: str) -> tuple[Cell, ...]:
     three = cells.STATIONS
     return tuple(
-        _cell("wifi-anomaly", "UDP", scheme, three, cells.udp(three, _UDP), scheme=scheme, seed=seed, duration=duration)
+        _cell("wifi-anomaly", "UDP", scheme, three, _udp(three), scheme=scheme, seed=seed, duration=duration)
         for scheme in ("fifo", "airtime")
     )
 

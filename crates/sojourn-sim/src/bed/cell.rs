@@ -4,7 +4,7 @@ use super::plan::told;
 use crate::scenario::wifi_discipline;
 use sojourn_bed::{AqlPlan, CategoryPlan, WifiLinkPlan, WifiPlan, WifiQueuePlan, WifiStationPlan};
 use sojourn_units::Duration;
-use sojourn_wifi::{CellSpec, EdcaTable, Format, Guard, NodeSpec, PhyRate, Scheme, Width};
+use sojourn_wifi::{AqlSpec, CellSpec, EdcaTable, Format, Guard, NodeSpec, PhyRate, Scheme, Width};
 
 /// The plan of a cell that a kernel can run.
 pub(super) fn plan(cell: &CellSpec) -> WifiPlan {
@@ -18,11 +18,8 @@ pub(super) fn plan(cell: &CellSpec) -> WifiPlan {
         aggregate_frames: ap.aggregate_frames,
         aggregate_us: us(ap.aggregate_time),
         retries: ap.retries,
-        aql: ap.latency.aql.map(|aql| AqlPlan {
-            low_us: us(aql.low),
-            high_us: us(aql.high),
-            total_us: us(aql.total),
-        }),
+        aql: ap.latency.aql.map(limits),
+        station_aql: cell.stations[0].node.latency.aql.map(limits),
         airtime_flags: match ap.scheme {
             Scheme::Airtime => u8::from(ap.airtime_tx) | u8::from(ap.airtime_rx) << 1,
             _ => 0,
@@ -44,6 +41,14 @@ pub(super) fn plan(cell: &CellSpec) -> WifiPlan {
                 up: link(s.rate_up, s.error_up),
             })
             .collect(),
+    }
+}
+
+fn limits(aql: AqlSpec) -> AqlPlan {
+    AqlPlan {
+        low_us: us(aql.low),
+        high_us: us(aql.high),
+        total_us: us(aql.total),
     }
 }
 

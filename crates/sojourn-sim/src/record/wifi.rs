@@ -7,7 +7,7 @@ use crate::scenario::{Direction, Scenario};
 use crate::simulator::{AirMeter, Radio, Simulator};
 use serde::Serialize;
 use sojourn_qdisc::DropReason;
-use sojourn_wifi::{AccessCategory, LatencySpec, LinkStats, NodeId, Tid, TidStats};
+use sojourn_wifi::{AccessCategory, LatencySpec, LinkStats, NodeId, Tid, TidStats, Variant};
 use std::collections::BTreeMap;
 
 /// A cell, over the measured window.
@@ -191,6 +191,11 @@ fn station(scenario: &Scenario, radio: &Radio, i: u16) -> WifiStationRecord {
     let deficits = AccessCategory::ALL
         .iter()
         .map(|&category| Some((category.name(), sender.credit(node, category)? / 1000)));
+    // A receiver of the paper's waits as long as it takes.
+    let reasons = match spec.node.variant {
+        Variant::Linux612 => &DropReason::ALL[..],
+        _ => DropReason::ALL.split_last().map_or(&[][..], |(_, others)| others),
+    };
     let to_node = tids(radio, Direction::Down, access_point, node);
     let from_node = tids(radio, Direction::Up, node, access_point);
     WifiStationRecord {
@@ -205,8 +210,8 @@ fn station(scenario: &Scenario, radio: &Radio, i: u16) -> WifiStationRecord {
         airtime_share: 0.0,
         airtime_tx_ms: stats.down.sent.airtime_tx.as_millis_f64(),
         airtime_rx_ms: stats.down.sent.airtime_rx.as_millis_f64(),
-        down: way(scenario, &stats.down, down, &to_node),
-        up: way(scenario, &stats.up, up, &from_node),
+        down: way(scenario, &stats.down, down, &to_node, reasons),
+        up: way(scenario, &stats.up, up, &from_node, reasons),
         latency: latency(radio, node),
         tids: to_node.into_iter().chain(from_node).collect(),
     }
@@ -226,7 +231,13 @@ fn latency(radio: &Radio, station: NodeId) -> Option<WifiLatencyRecord> {
     })
 }
 
-fn way(scenario: &Scenario, stats: &LinkStats, meter: &AirMeter, tids: &[WifiTidRecord]) -> WifiWayRecord {
+fn way(
+    scenario: &Scenario,
+    stats: &LinkStats,
+    meter: &AirMeter,
+    tids: &[WifiTidRecord],
+    reasons: &[DropReason],
+) -> WifiWayRecord {
     let sent = &stats.sent;
     let by_aggregate = |n: u64| n as f64 / sent.aggregates.max(1) as f64;
     WifiWayRecord {
@@ -239,10 +250,7 @@ fn way(scenario: &Scenario, stats: &LinkStats, meter: &AirMeter, tids: &[WifiTid
         collisions: stats.collisions,
         transmissions: sent.transmissions,
         retries: sent.retries,
-        drops: DropReason::ALL
-            .iter()
-            .map(|r| (r.name(), meter.drops[r.index()]))
-            .collect(),
+        drops: reasons.iter().map(|r| (r.name(), meter.drops[r.index()])).collect(),
         marks: tids.iter().map(|t| t.marks).sum(),
         queue_ms: Some(times(&meter.queue)),
         hardware_ms: Some(times(&meter.hardware)),

@@ -180,9 +180,10 @@ impl CellSink<Framed> for Out<'_> {
 
 impl Simulator {
     /// What is added from now on sends its packets with this differentiated services code point, in both directions. Only cells
-    /// look at it.
+    /// look at it: the first one says how it is mapped.
     pub fn set_dscp(&mut self, dscp: u8) {
-        self.tid = Tid::of_dscp(dscp);
+        let variant = self.radios.first().map(|radio| radio.spec.access_point.variant);
+        self.tid = Tid::of_dscp(dscp, variant.unwrap_or_default());
     }
 
     /// Hands a packet to the cell that `link` leads through.

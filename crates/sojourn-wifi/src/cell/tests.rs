@@ -2,7 +2,7 @@ use super::*;
 use crate::bianchi::frames_per_second;
 use crate::{AmpduLength, EdcaTable, Format, RateControl, Scheme, StationSpec, Tid, mpdu};
 use proptest::prelude::*;
-use sojourn_qdisc::Packet;
+use sojourn_qdisc::{DropReason, Packet};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Datagram {
@@ -246,6 +246,37 @@ fn a_frame_is_given_up_after_as_many_transmissions_as_may_be() {
     assert_eq!((log.delivered.len(), log.dropped.len(), cell.packets()), (0, 3, 0));
     assert_eq!(cell.station_stats(0).down.sent.transmissions, 12);
     assert_eq!(cell.stats().losses, cell.stats().transmissions);
+}
+
+/// Nine of ten frames are lost: one that is sent again and again is overtaken by later ones for more than 100 ms. Who
+/// waits as long as it takes gets all of them; mac80211 throws away what comes after it gave up, though it was acknowledged.
+#[test]
+fn a_receiver_of_linux_gives_up_waiting_and_throws_away_what_comes_too_late() {
+    for variant in crate::Variant::ALL {
+        let mut spec = one_station(rate("ht mcs 0"), Scheme::Airtime);
+        spec.stations[0].error = 0.9;
+        (spec.access_point.retries, spec.access_point.variant) = (100, variant);
+        spec.stations[0].node.variant = variant;
+        let mut cell = Cell::new(&spec, 3).unwrap();
+        let mut log = Log::default();
+        for id in 0..2000 {
+            cell.enqueue(AP, NodeId(1), full(id), Time::ZERO, &mut log);
+        }
+        while let Some(due) = cell.due() {
+            cell.advance(due, &mut log);
+        }
+        let late = log
+            .dropped
+            .iter()
+            .filter(|(_, d)| d.reason == DropReason::ReorderTimeout);
+        let late = late.count();
+        assert_eq!(late > 0, variant == crate::Variant::Linux612, "{late} came too late");
+        assert!(
+            log.delivered.windows(2).all(|pair| pair[0].2.id < pair[1].2.id),
+            "in order"
+        );
+        assert_eq!(cell.packets(), 0);
+    }
 }
 
 #[test]

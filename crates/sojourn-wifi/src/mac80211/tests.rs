@@ -13,6 +13,8 @@ struct Fake {
     pending: Vec<Duration>,
     room: Vec<bool>,
     may_schedule: bool,
+    /// Stations that wait with what they took.
+    held_back: VecDeque<u16>,
     /// What an aggregate adds to what is pending.
     cost: Duration,
 }
@@ -25,6 +27,7 @@ impl Fake {
             pending: vec![Duration::ZERO; waiting.len()],
             room: vec![true; waiting.len()],
             may_schedule: true,
+            held_back: VecDeque::new(),
             cost: Duration::ZERO,
         }
     }
@@ -52,6 +55,9 @@ impl Driver for Fake {
     }
     fn may_schedule(&self, _: AccessCategory, _: usize) -> bool {
         self.may_schedule
+    }
+    fn held_back(&mut self, _: AccessCategory) -> Option<u16> {
+        self.held_back.pop_front()
     }
     fn build_aggregate(&mut self, station: u16, _: AccessCategory) {
         self.waiting[usize::from(station)] -= 1;
@@ -120,6 +126,23 @@ fn stations_without_room_get_quanta_as_long_as_anybody_has_room() {
     // 1 owes 2000 - 512, needs 3 quanta of 512; 0 owes as long, and gets one each time that it is passed over.
     assert_eq!(fake.queue(), [1, 1]);
     assert_eq!(deficits_us(&s), [256 + 3 * 256, 512 + 3 * 512]);
+}
+
+/// Station 0 has frames to be sent again that limits hold back, and owes much; 1 has room. 0 goes first all the same, without a turn: its
+/// deficit stays, and the next place is that of 1. Where nobody may be scheduled it goes, too.
+#[test]
+fn what_limits_hold_back_goes_before_the_round_and_takes_no_turn() {
+    for may_schedule in [true, false] {
+        let mut s = Mac80211Scheduler::new(true, &[256, 256]);
+        let mut fake = Fake::new(&[9, 9]);
+        (fake.may_schedule, fake.held_back) = (may_schedule, VecDeque::from([0]));
+        (fake.room[0], fake.pending[0]) = (false, us(6000));
+        s.wake(0, AC, at(0));
+        s.wake(1, AC, at(0));
+        s.schedule(AC, at(0), &mut fake);
+        assert_eq!(fake.queue(), if may_schedule { vec![0, 1] } else { vec![0] });
+        assert_eq!(deficits_us(&s)[1], 256, "1 owes nothing");
+    }
 }
 
 #[test]

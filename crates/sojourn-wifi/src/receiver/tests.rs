@@ -33,6 +33,25 @@ impl Receiver {
         back.is_none()
     }
 
+    fn receive_at(&mut self, sequence: u16, ms: f64) -> bool {
+        let released = &mut self.released;
+        let came = Time::from_nanos((ms * 1e6) as u64);
+        let back = self
+            .reorder
+            .receive(frame(sequence), came, |f, _| released.push(f.sequence));
+        back.is_none()
+    }
+
+    fn due_ms(&self) -> Option<f64> {
+        self.reorder.due().map(|due| due.as_nanos() as f64 / 1e6)
+    }
+
+    fn give_up_waiting(&mut self, ms: f64) {
+        let released = &mut self.released;
+        let now = Time::from_nanos((ms * 1e6) as u64);
+        self.reorder.give_up_waiting(now, |f, _| released.push(f.sequence));
+    }
+
     fn announced(&mut self, start: u16) {
         let released = &mut self.released;
         self.reorder.announced(start, |f, _| released.push(f.sequence));
@@ -68,6 +87,52 @@ fn the_senders_window_start_releases_what_waited_for_a_frame_that_was_given_up()
     assert_eq!(receiver.released, [1, 2, 4, 5]);
     receiver.announced(2);
     assert!(receiver.receive(6), "a window does not move back");
+}
+
+/// By hand from `ieee80211_sta_reorder_release` of Linux 6.12 at HZ 1000: a frame that is stored in tick 5 has a timer at tick 5 + 1 + 100,
+/// and is released in that tick, not in the one before, because its time is over when the tick is later than 5 + 100.
+#[test]
+fn mac80211_waits_for_a_frame_until_the_101st_tick() {
+    let mut receiver = Receiver::default();
+    receiver.receive_at(1, 5.7);
+    assert_eq!(receiver.due_ms(), Some(106.0));
+    receiver.give_up_waiting(105.9);
+    assert_eq!(receiver.released, [] as [u16; 0]);
+    receiver.give_up_waiting(106.0);
+    assert_eq!(
+        (receiver.released.as_slice(), receiver.due_ms()),
+        ([1].as_slice(), None)
+    );
+    assert!(!receiver.receive_at(0, 107.0), "what it waited for comes too late");
+    assert!(receiver.receive_at(2, 108.0));
+    assert_eq!(receiver.released, [1, 2]);
+}
+
+/// By hand from the same loop: 1 and 2 are released together, and over the gap at 3 it goes on to 4, which came with them. Over the gap at 5
+/// it does not, because 6 came 50 ms later; the timer is that of 6.
+#[test]
+fn over_the_next_gap_mac80211_goes_on_only_if_what_is_behind_it_has_waited_as_long() {
+    let mut receiver = Receiver::default();
+    for (sequence, ms) in [(1, 0.2), (2, 0.2), (4, 0.9), (6, 50.0)] {
+        receiver.receive_at(sequence, ms);
+    }
+    assert_eq!(receiver.due_ms(), Some(101.0));
+    receiver.give_up_waiting(101.0);
+    assert_eq!(receiver.released, [1, 2, 4]);
+    assert_eq!(receiver.due_ms(), Some(151.0));
+    receiver.receive_at(5, 60.0);
+    assert_eq!(receiver.released, [1, 2, 4, 5, 6]);
+}
+
+/// The timer is that of the first frame held by number, whenever others came.
+#[test]
+fn the_timer_is_that_of_the_first_frame_that_waits() {
+    let mut receiver = Receiver::default();
+    receiver.receive_at(5, 10.0);
+    receiver.receive_at(2, 30.0);
+    assert_eq!(receiver.due_ms(), Some(131.0));
+    receiver.give_up_waiting(131.0);
+    assert_eq!(receiver.released, [2, 5]);
 }
 
 #[test]

@@ -56,6 +56,10 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
         self.sender.has_room(station, category)
     }
 
+    fn held_back(&mut self, category: AccessCategory) -> Option<u16> {
+        self.sender.held_back(category)
+    }
+
     fn may_schedule(&self, category: AccessCategory, listed: usize) -> bool {
         let pending = &self.sender.pending;
         pending.may_schedule(category, listed) || self.sender.hardware[category.index()].is_empty()
@@ -152,6 +156,7 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
             }
             Err(frames) => spare.push(frames),
         }
+        self.sender.note_taken(station, category);
         self.room = self.sender.any_has_room(category);
     }
 }

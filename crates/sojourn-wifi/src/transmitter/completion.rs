@@ -119,6 +119,7 @@ impl<P: WifiPacket> Transmitter<P> {
         } else {
             sender.spare.push(aggregate.frames);
         }
+        sender.note_taken(place, category);
         let scheduler = &mut self.scheduler;
         if let Source::Driver(driver) = &mut sender.source {
             let gone = completion.arrived + completion.given_up;

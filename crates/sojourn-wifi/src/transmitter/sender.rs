@@ -38,6 +38,8 @@ pub(super) struct Sender<P> {
     /// Vectors of completed aggregates, for the next ones.
     pub(super) spare: Vec<Vec<Frame<P>>>,
     pub(super) pending: Pending,
+    /// By access category: peers of which frames wait to be sent (again), in the order in which they began to.
+    waiting: [VecDeque<u16>; 4],
     pub(super) deferral: Deferral,
     pub(super) retry_age: RetryAge,
     pub(super) dense: Option<Dense>,
@@ -69,6 +71,7 @@ impl<P: WifiPacket> Sender<P> {
             hardware: std::array::from_fn(|_| VecDeque::new()),
             spare: Vec::new(),
             pending: Pending::new(spec.latency.aql, spec.variant, peers.len()),
+            waiting: std::array::from_fn(|_| VecDeque::new()),
             deferral: Deferral::new(spec.latency.defer, spec.latency.build_time),
             retry_age: RetryAge::new(&spec.latency, peers.len()),
             dense,
@@ -155,8 +158,7 @@ impl<P: WifiPacket> Sender<P> {
         !tids(peer, category).any(|of| self.can_send(of))
     }
 
-    /// Whether a peer may have more below the queues. Where frames are counted, what was taken from the queues may always go: a driver that
-    /// waited with it for room would wait for itself. Where aggregates are, one whose window is closed, or that would build a short aggregate
+    /// Whether a peer may have more below the queues. Where aggregates are counted, one whose window is closed, or that would build a short aggregate
     /// behind another, lets the others go first.
     #[inline]
     pub(super) fn has_room(&self, peer: u16, category: AccessCategory) -> bool {
@@ -164,15 +166,46 @@ impl<P: WifiPacket> Sender<P> {
             return true;
         }
         if !self.pending.counts_aggregates() {
-            let taken = |of: PeerTid| {
-                let originator = &self.originators[of.index()];
-                originator.retries() > 0 || originator.held.is_some()
-            };
-            return self.pending.has_room(peer, category) || tids(peer, category).any(taken);
+            return self.pending.has_room(peer, category);
         }
         let pending = category != AccessCategory::Voice && !self.pending.of(peer, category).is_zero();
         self.pending.has_room(peer, category)
             && tids(peer, category).any(|of| self.can_send(of) && !(pending && self.would_be_short(of)))
+    }
+
+    /// Notes a peer of which frames were taken from the queues and wait to be sent (again): limits that count frames count them.
+    #[inline]
+    pub(super) fn note_taken(&mut self, peer: u16, category: AccessCategory) {
+        if self.pending.limits() && !self.pending.counts_aggregates() && self.has_taken(peer, category) {
+            let waiting = &mut self.waiting[category.index()];
+            if !waiting.contains(&peer) {
+                waiting.push_back(peer);
+            }
+        }
+    }
+
+    fn has_taken(&self, peer: u16, category: AccessCategory) -> bool {
+        tids(peer, category).any(|of| {
+            let originator = &self.originators[of.index()];
+            originator.retries() > 0 || originator.held.is_some()
+        })
+    }
+
+    /// The first peer of those that were noted that limits hold back though no aggregate of it is in the hardware queue. It becomes the last.
+    pub(super) fn held_back(&mut self, category: AccessCategory) -> Option<u16> {
+        let mut waiting = std::mem::take(&mut self.waiting[category.index()]);
+        waiting.retain(|&peer| self.has_taken(peer, category));
+        let hardware = &self.hardware[category.index()];
+        let found = waiting.iter().position(|&peer| {
+            let node = self.peers[usize::from(peer)].node;
+            !self.pending.has_room(peer, category)
+                && !hardware.iter().any(|aggregate| aggregate.peer == node)
+                && !self.window_is_closed(peer, category)
+        });
+        let peer = found.and_then(|place| waiting.remove(place));
+        waiting.extend(peer);
+        self.waiting[category.index()] = waiting;
+        peer
     }
 
     /// Whether an aggregate of the TID would not be full now.

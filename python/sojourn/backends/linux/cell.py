@@ -28,8 +28,8 @@ _FIRST_STATION = 11
 _CATEGORIES = 4
 _ONE_AT_A_TIME = 1
 _DISCIPLINE = 0x10
-#: A limit of pending airtime that never matters, microseconds: stations have none in a scenario.
-_NO_LIMIT_US = 10_000_000
+#: Limits of pending airtime that never matter, for nodes that have none in a scenario.
+_NO_LIMITS = {"low_us": 10_000_000, "high_us": 10_000_000, "total_us": 10_000_000}
 #: Of sockets other than TCP's, bytes: more than any queue holds.
 _SEND_BUFFER = 64 << 20
 #: What mac80211 tells of each station.
@@ -159,15 +159,14 @@ def _queues(steps: Steps, cell: dict[str, Any]) -> None:
         knob = {"fq_memory": "fq_memory_limit"}.get(name, name)
         steps.debugfs(OUTSIDE, f"{own}/aqm", f"{knob} {cell[name]}")
     steps.debugfs(OUTSIDE, f"{own}/airtime_flags", str(cell["airtime_flags"]))
-    aql = cell["aql"]
-    if aql is None:
+    if cell["aql"] is None:
         return
     for number in range(len(cell["stations"]) + 1):
-        low, high, total = (aql["low_us"], aql["high_us"], aql["total_us"]) if number == 0 else (_NO_LIMIT_US,) * 3
+        limits = (cell["aql"] if number == 0 else cell["station_aql"]) or _NO_LIMITS
         phy = f"ieee80211/phy{number}"
         for category in range(_CATEGORIES):
-            steps.debugfs(OUTSIDE, f"{phy}/aql_txq_limit", f"{category} {low} {high}")
-        steps.debugfs(OUTSIDE, f"{phy}/aql_threshold", str(total))
+            steps.debugfs(OUTSIDE, f"{phy}/aql_txq_limit", f"{category} {limits['low_us']} {limits['high_us']}")
+        steps.debugfs(OUTSIDE, f"{phy}/aql_threshold", str(limits["total_us"]))
 
 
 def _discipline(steps: Steps, cell: dict[str, Any], hosts: list[str]) -> None:
