@@ -26,6 +26,9 @@ READINGS = (DESCRIBED, KARN, WRITTEN)
 #: Scenes: one flow; four; one that the flusher sees and one that it does not.
 ONE, FOUR, FOREIGN, PAIR = "one flow", "four flows", "a foreign flow", "two RTTs"
 
+#: The variant with windows of time, of the length that section 6.3 names.
+TIMED = "windows of 100 ms"
+
 #: A packet of 1514 bytes at 5 Mbit/s, ms, and the link's rate as TCP payload, Mbit/s.
 SLOT_MS = 1514 * 8 / 5000
 CAPACITY_MBIT = 5 * 1448 / 1514

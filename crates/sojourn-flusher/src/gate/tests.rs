@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use sojourn_flusher::{Estimate, FlowKey};
+use crate::{Estimate, FlowKey};
 use sojourn_units::{Bytes, Rate};
 use std::net::{Ipv4Addr, SocketAddr};
 
