@@ -30,8 +30,8 @@ def handle(asked: argparse.Namespace) -> int:
     repeats = {"linux": 3 if asked.repeat is None else asked.repeat, "sim": asked.sim_repeat or 10}
     seed = 1 if asked.seed is None else asked.seed
     profile = Profile(duration=duration, long_duration=duration, repeat=1, other_repeat=1)
-    # As a program does it; the reproduction of the paper supposes otherwise.
-    bed = Bed(profile=profile, seed=seed, tcp=flusher.TCP, bursts="at_once")
+    # As a program does it, and behind the daemon's gate: the reproduction of the paper has none.
+    bed = Bed(profile=profile, seed=seed, tcp=flusher.TCP, bursts="at_once", gate="widest")
     cells = flusher.cells()
     for cell in cells:
         bed.scenario(cell).normalized("linux")
