@@ -144,7 +144,7 @@ def test_the_gate_leaves_a_destination_alone_for_a_tenth_of_a_second() -> None:
 
 
 def test_a_burst_beyond_the_gate_s_bounds_is_not_sent() -> None:
-    """The listings ask for up to 1.2 x 2 x the largest RTT; the gate lets no more pass than 4 x the measured product."""
+    """The gate lets no more pass than four times throughput x largest RTT, as measured."""
     cell = active(RENO, 10, reading=WRITTEN)
     gated = dataclasses.replace(BED, bursts="at_once", gate="widest")
     events = Run(text=_native.run(gated.scenario(cell).to_json())).record["flusher"]["events"]

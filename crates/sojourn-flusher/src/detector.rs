@@ -237,11 +237,16 @@ mod tests {
         for n in 0..=50_u64 {
             let rtt = Duration::from_millis(100 + n * 7 % 50);
             let now = Time::ZERO + Duration::from_millis(2 * n);
-            found = detector.on_sample(rtt, Some(Rate::from_bps(1_000_000 + n % 7)), BASE, now, &timed).due;
+            found = detector
+                .on_sample(rtt, Some(Rate::from_bps(1_000_000 + n % 7)), BASE, now, &timed)
+                .due;
             assert!(detector.window.len() <= 2);
         }
         let due = found.unwrap();
-        assert_eq!((due.above, due.max_rtt), (Some(Duration::from_millis(100)), Duration::from_millis(149)));
+        assert_eq!(
+            (due.above, due.max_rtt),
+            (Some(Duration::from_millis(100)), Duration::from_millis(149))
+        );
         assert_eq!(due.max_throughput, Some(Rate::from_bps(1_000_006)));
     }
 

@@ -109,8 +109,8 @@ class Bed:
     gate
         Whether the daemon's gate judges its flushes: see there.
     netem
-        Whether a FIFO's packets are those of a netem with the slow link's delay below the shaper, as in the emulation of
-        section 5.2.1; else they are those of a FIFO alone, and all of the delay is behind it.
+        Whether a FIFO's packets are those of a netem with the slow link's delay below the shaper, as in the emulation
+        of section 5.2.1; else they are those of a FIFO alone, and all of the delay is behind it.
     """
 
     profile: Profile

@@ -82,7 +82,13 @@ macro_rules! parameters {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let fields = [$( stringify!($name), )+].len();
                 let mut out = serializer.serialize_struct("FlusherParams", fields)?;
-                $( out.serialize_field(stringify!($name), &self.$name.form())?; )+
+                $(
+                    if self.tells(stringify!($name)) {
+                        out.serialize_field(stringify!($name), &self.$name.form())?;
+                    } else {
+                        out.skip_field(stringify!($name))?;
+                    }
+                )+
                 out.end()
             }
         }
@@ -195,6 +201,11 @@ parameters! {
 }
 
 impl FlusherParams {
+    /// Whether a parameter stands in the text: all do but one that is newer than texts which are kept, while it is off.
+    fn tells(&self, name: &str) -> bool {
+        name != "window_time" || self.window_time.is_some()
+    }
+
     /// The names of the presets.
     pub const PRESETS: [&str; 3] = ["as_written", "as_described", "adaptive"];
 

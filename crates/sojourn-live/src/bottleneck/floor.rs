@@ -54,7 +54,7 @@ impl Floor {
 
 fn watch(interval: Duration, over: &AtomicBool) -> Lateness {
     // As the bottleneck's own thread.
-    drop(rustix::process::setpriority_process(None, -20));
+    let _ = rustix::process::setpriority_process(None, -20);
     let interval = interval.as_nanos().cast_signed();
     let mut lateness = Lateness::default();
     let mut due = monotonic_ns();

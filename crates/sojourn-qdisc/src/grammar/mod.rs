@@ -22,8 +22,8 @@ pub use kernel_words::{KernelOnly, OptionValue};
 pub use words::SpecError;
 
 use crate::{
-    AnyQdisc, FifoLimit, FqCodelParams, NetemParams, Packet, PfifoFastParams, PieParams, RedParams, SfqParams, TbfParams,
-    presets,
+    AnyQdisc, FifoLimit, FqCodelParams, NetemParams, Packet, PfifoFastParams, PieParams, RedParams, SfqParams,
+    TbfParams, presets,
 };
 use codel_words::CodelSpec;
 use sojourn_units::Rate;

@@ -231,17 +231,14 @@ fn bad_values_name_field_value_and_rule() {
             "tbf rate 1mbit burst 1540 limit 1 latency 1s",
             "tbf.latency is 1s, but must be absent where limit is given",
         ),
-        (
-            "netem limit 0 delay 1ms",
-            "netem.limit is 0, but must be > 0",
-        ),
+        ("netem limit 0 delay 1ms", "netem.limit is 0, but must be > 0"),
         (
             "netem delay 2h",
             "netem.delay is 7200s, but must be at most 4294.967295s",
         ),
         (
             "netem delay 1ms 2ms",
-            "?",
+            "\"2ms\" is no parameter of netem; its parameters are limit, delay",
         ),
         (
             "tbf rate 1bit burst 20000 limit 1",

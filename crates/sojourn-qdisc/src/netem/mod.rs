@@ -111,7 +111,9 @@ impl<P: Packet> Qdisc<P> for Netem<P> {
         if self.ahead.size().is_some() {
             return Some(now);
         }
-        self.ring.front().map(|queued| now.max(queued.since + self.params.delay))
+        self.ring
+            .front()
+            .map(|queued| now.max(queued.since + self.params.delay))
     }
 
     fn peek_size(&self) -> Option<Bytes> {

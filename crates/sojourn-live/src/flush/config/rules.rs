@@ -185,12 +185,7 @@ pub(super) fn gate(gate: &GateSettings) -> Result<(), ConfigError> {
         }
         Ok(())
     };
-    within(
-        "gate.max_rtt",
-        gate.max_rtt,
-        Duration::from_millis(1),
-        LONGEST_RTT,
-    )?;
+    within("gate.max_rtt", gate.max_rtt, Duration::from_millis(1), LONGEST_RTT)?;
     within("gate.cool_down", gate.cool_down, LEAST_COOL_DOWN, LONGEST)?;
     within("gate.max_cool_down", gate.max_cool_down, gate.cool_down, LONGEST)
 }
