@@ -57,18 +57,19 @@ fn watch(interval: Duration, over: &AtomicBool) -> Lateness {
     let _ = rustix::process::setpriority_process(None, -20);
     let interval = interval.as_nanos().cast_signed();
     let mut lateness = Lateness::default();
-    let mut due = monotonic_ns();
+    let mut due = monotonic_ns() + interval;
     while !over.load(Ordering::Relaxed) {
-        // Each time from the wake-up: a gap of the machine counts once, not for every time that fell into it.
-        due += interval;
         let until = Timespec {
             tv_sec: due / SECOND,
             tv_nsec: due % SECOND,
         };
         while clock_nanosleep_absolute(ClockId::Monotonic, &until) == Err(Errno::INTR) {}
+        // Like departures: what fell due while the machine did other things is late each by its own time.
         let now = monotonic_ns();
-        lateness.add(Duration::from_nanos(u64::try_from(now - due).unwrap_or(0)));
-        due = now;
+        while due <= now {
+            lateness.add(Duration::from_nanos((now - due).cast_unsigned()));
+            due += interval;
+        }
     }
     lateness
 }

@@ -233,7 +233,7 @@ fn bad_values_name_field_value_and_rule() {
         ),
         ("netem limit 0 delay 1ms", "netem.limit is 0, but must be > 0"),
         (
-            "netem delay 2h",
+            "netem delay 7200s",
             "netem.delay is 7200s, but must be at most 4294.967295s",
         ),
         (
