@@ -231,6 +231,22 @@ fn bad_values_name_field_value_and_rule() {
             "tbf rate 1mbit burst 1540 limit 1 latency 1s",
             "tbf.latency is 1s, but must be absent where limit is given",
         ),
+        (
+            "tbf rate 1bit burst 20000 limit 1",
+            "tbf.burst is 20000b, but must be at most what 1bit sends in a day",
+        ),
+        (
+            "",
+            "a queue discipline is empty text, but must be a kind such as \"fq_codel\" or \"codel target 5ms\"",
+        ),
+    ] {
+        assert_eq!(error(text), message, "{text}");
+    }
+}
+
+#[test]
+fn netem_has_a_limit_and_a_constant_delay_only() {
+    for (text, message) in [
         ("netem limit 0 delay 1ms", "netem.limit is 0, but must be > 0"),
         (
             "netem delay 7200s",
@@ -239,14 +255,6 @@ fn bad_values_name_field_value_and_rule() {
         (
             "netem delay 1ms 2ms",
             "\"2ms\" is no parameter of netem; its parameters are limit, delay",
-        ),
-        (
-            "tbf rate 1bit burst 20000 limit 1",
-            "tbf.burst is 20000b, but must be at most what 1bit sends in a day",
-        ),
-        (
-            "",
-            "a queue discipline is empty text, but must be a kind such as \"fq_codel\" or \"codel target 5ms\"",
         ),
     ] {
         assert_eq!(error(text), message, "{text}");
