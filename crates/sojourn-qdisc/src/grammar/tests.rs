@@ -254,7 +254,7 @@ fn netem_has_a_limit_and_a_constant_delay_only() {
         ),
         (
             "netem delay 1ms 2ms",
-            "\"2ms\" is no parameter of netem; its parameters are limit, delay",
+            "\"2ms\" is no parameter of netem; its parameters are limit, delay, latency",
         ),
     ] {
         assert_eq!(error(text), message, "{text}");
