@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -305,8 +306,10 @@ def _crossed(
     Since the flush before it, of whatever cause, that is.
     """
     found = []
+    ordered = sorted(flushes)
     for at in threshold:
-        last = max((other for other in flushes if other < at), default=0.0)
+        before = bisect_left(ordered, at)
+        last = ordered[before - 1] if before else 0.0
         below = np.flatnonzero((course.t > last) & (course.t < at) & ~(course.flusher_rtt > trigger))
         if below.size:
             found.append((at, float(course.t[below[-1]])))
