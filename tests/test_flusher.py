@@ -19,6 +19,8 @@ from sojourn.claims.flusher_evidence import (
     FOREIGN,
     KARN,
     ONE,
+    PAIR,
+    PIE,
     RANKS,
     READINGS,
     RENO,
@@ -77,6 +79,17 @@ def test_a_flusher_is_refused_with_one_sentence() -> None:
         dataclasses.replace(scenario, flusher=Flusher(bursts="slowly")).normalized()
 
 
+def test_a_gate_is_none_or_the_daemon_s() -> None:
+    scenario = Scenario(experiment="x", duration="5s", flusher=Flusher(gate="ajar"))
+    with pytest.raises(ParamError, match='^flusher.gate is "ajar", but must be "none" or "widest"$'):
+        scenario.normalized()
+    text = dataclasses.replace(scenario, flusher=Flusher(gate="widest")).normalized()
+    assert json.loads(text)["flusher"]["gate"] == "widest"
+    assert Scenario.from_json(text).normalized() == text
+    # Texts of scenarios without one are what they were.
+    assert "gate" not in json.loads(dataclasses.replace(scenario, flusher=Flusher()).normalized())["flusher"]
+
+
 def test_readings_differ_as_they_are_named() -> None:
     text, karn, listings = (params(reading) for reading in (DESCRIBED, KARN, WRITTEN))
     assert {key for key in text if text[key] != karn[key]} == {"retransmissions"}
@@ -89,11 +102,55 @@ def test_the_bed_is_the_thesis_s() -> None:
     assert (found["up"], found["edge_rate"], found["rtt"], found["qdisc_up"]) == (
         "5mbit",
         "10mbit",
-        "100ms",
-        "pfifo limit 50",
+        "70ms",
+        "netem limit 50 delay 30ms",
     )
+    # An AQM has its packets to itself, and the delay behind it.
+    aqm = json.loads(BED.scenario(passive(CUBIC, 100, queue=PIE)).normalized())
+    assert (aqm["rtt"], aqm["qdisc_up"].split()[0]) == ("100ms", "pie")
+    plain = json.loads(dataclasses.replace(BED, netem=False).scenario(active(CUBIC, 100, 50)).normalized())
+    assert (plain["rtt"], plain["qdisc_up"]) == ("100ms", "pfifo limit 50")
     assert (found["flusher"]["at"], found["flusher"]["mode"]) == ("client", "active")
     assert PAPERS["flusher"].profiles["quick"].duration == "300s"
+
+
+def test_the_longer_of_two_rtts_is_as_long_as_it_is_called() -> None:
+    found = json.loads(BED.scenario(passive(RENO, 10)._replace(scene=PAIR)).normalized())
+    # 3 ms of the slow link are in its netem.
+    assert [flow["rtt"] for flow in found["flows"]] == ["7ms", "97ms"]
+
+
+def test_a_netem_s_buffer_is_smaller_by_what_its_delay_holds() -> None:
+    """At 5 Mbit/s 15 ms are 6.2 packets of 1514 bytes: so much shorter is the longest queue, at the same base RTT."""
+    cell = passive(RENO, 50)
+    plain, netem = (
+        observe(Run(text=_native.run(dataclasses.replace(BED, netem=which).scenario(cell).to_json())), cell)
+        for which in (False, True)
+    )
+    assert netem.least == plain.least
+    assert plain.most - netem.most == pytest.approx(15.0, abs=1.5)
+    assert plain.cwnd - netem.cwnd == pytest.approx(15.0 / SLOT_MS, abs=2)
+
+
+def test_the_gate_leaves_a_destination_alone_for_a_tenth_of_a_second() -> None:
+    cell = active(CUBIC, 50, reading=WRITTEN)
+    gated = dataclasses.replace(BED, bursts="at_once", gate="widest")
+    heads = [Run(text=_native.run(bed.scenario(cell).to_json())).record["flusher"] for bed in (BED, gated)]
+    sent = [[event["t_s"] for event in head["events"] if not event["refused"]] for head in heads]
+    assert heads[0]["refused"] == 0
+    assert min(np.diff(sent[0])) < 0.1
+    assert heads[1]["refused"] > heads[1]["flushes"] > 10
+    assert min(np.diff(sent[1])) >= 0.1
+
+
+def test_a_burst_beyond_the_gate_s_bounds_is_not_sent() -> None:
+    """The gate lets no more pass than four times throughput x largest RTT, as measured."""
+    cell = active(RENO, 10, reading=WRITTEN)
+    gated = dataclasses.replace(BED, bursts="at_once", gate="widest")
+    events = Run(text=_native.run(gated.scenario(cell).to_json())).record["flusher"]["events"]
+    for event in events:
+        product = event["throughput_mbit"] * event["max_rtt_ms"] * 1e3 / 8
+        assert event["refused"] or event["packets"] * 1500 <= 4 * product * 1.001
 
 
 def test_table_6_1_by_hand() -> None:

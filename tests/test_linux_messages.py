@@ -176,6 +176,7 @@ def test_the_neighbours_and_routes_of_a_bed_are_these_bytes() -> None:
 READ_BACK: dict[str, dict[str, Any]] = {
     "pfifo limit 77": {"limit": 77},
     "bfifo limit 30000": {"limit": 30000},
+    "netem limit 110 delay 15ms": {"limit": 110, "delay": {"delay": 0.015, "jitter": 0, "correlation": 0}},
     RED: {"limit": 400_000, "min": 12_500, "max": 37_500, "ecn": False, "adaptive": True},
     "sfq perturb 10 quantum 3000 flows 64 depth 20 divisor 512 limit 500": {
         "limit": 500,

@@ -39,6 +39,9 @@ class Flusher:
     bursts
         `"paced"` (default): packets are handed over at the rate of the link; `"at_once"`: all together, as a program
         does, so that what its host sends next waits behind them. The daemon on a kernel always does the latter.
+    gate
+        `"none"` (default): every flush is sent; `"widest"`: the daemon's gate judges each, set as wide as it goes. The
+        daemon on a kernel always has it.
     """
 
     params: str | Parameters | None = None
@@ -47,6 +50,7 @@ class Flusher:
     mode: str | None = None
     start: str | None = None
     bursts: str | None = None
+    gate: str | None = None
 
 
 def from_plain(plain: dict[str, Any]) -> Flusher:

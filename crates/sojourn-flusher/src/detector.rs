@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Detector {
     window: VecDeque<(Duration, Option<Rate>)>,
+    /// When its first sample came; kept for windows of time, which hold their extremes alone.
+    begun: Time,
     /// Windows above the trigger.
     count: u32,
     above: bool,
@@ -48,6 +50,7 @@ impl Detector {
     pub(crate) const fn new(now: Time) -> Self {
         Self {
             window: VecDeque::new(),
+            begun: now,
             count: 0,
             above: false,
             last_flush: now,
@@ -75,12 +78,7 @@ impl Detector {
         now: Time,
         params: &FlusherParams,
     ) -> Finding {
-        let size = params.window_samples as usize;
-        if self.window.len() == size {
-            self.window.pop_front();
-        }
-        self.window.push_back((rtt, throughput));
-        let full = self.window.len() == size;
+        let full = self.take((rtt, throughput), now, params);
         let overdue = params
             .forced_after
             .is_some_and(|after| now.since(self.last_flush) > after);
@@ -116,6 +114,29 @@ impl Detector {
             self.window.clear();
         }
         finding
+    }
+
+    /// Puts a sample into the window; tells whether that is full then.
+    fn take(&mut self, sample: (Duration, Option<Rate>), now: Time, params: &FlusherParams) -> bool {
+        if let Some(time) = params.window_time {
+            if self.window.is_empty() {
+                self.begun = now;
+            }
+            self.window.push_back(sample);
+            // Bounded, however fast samples come.
+            let rtts = self.window.iter().map(|(rtt, _)| *rtt);
+            let (least, most) = (rtts.clone().min().unwrap_or(sample.0), rtts.max().unwrap_or(sample.0));
+            let rate = self.window.iter().filter_map(|(_, rate)| *rate).max();
+            self.window.clear();
+            self.window.extend([(least, rate), (most, rate)]);
+            return now.since(self.begun) >= time;
+        }
+        let size = params.window_samples as usize;
+        if self.window.len() == size {
+            self.window.pop_front();
+        }
+        self.window.push_back(sample);
+        self.window.len() == size
     }
 
     /// A flush was proposed for this flow, or has left.
@@ -186,6 +207,47 @@ mod tests {
             ),
             [(5, true)]
         );
+    }
+
+    /// Section 6.3: windows of 100 ms with a sample each 2 ms. A window begins with a sample and ends with the first that is 100 ms
+    /// later, the 51st; three in a row are 153 samples. With a sample each 40 ms it ends with the fourth (120 ms): 12 samples.
+    #[test]
+    fn a_window_of_time_closes_by_the_clock() {
+        let timed = FlusherParams {
+            window_time: Some(Duration::from_millis(100)),
+            ..TEXT
+        };
+        assert_eq!(due(&[100; 160], STEP, &timed), [(153, true)]);
+        assert_eq!(due(&[100; 13], Duration::from_millis(40), &timed), [(12, true)]);
+        // One below the threshold among the first 51 spoils that window.
+        let mut rtts = [100; 210];
+        rtts[20] = 85;
+        assert_eq!(due(&rtts, STEP, &timed), [(204, true)]);
+    }
+
+    #[test]
+    fn a_window_of_time_keeps_its_extremes_and_little_else() {
+        let timed = FlusherParams {
+            window_time: Some(Duration::from_millis(100)),
+            windows: 1,
+            ..TEXT
+        };
+        let mut detector = Detector::new(Time::ZERO);
+        let mut found = None;
+        for n in 0..=50_u64 {
+            let rtt = Duration::from_millis(100 + n * 7 % 50);
+            let now = Time::ZERO + Duration::from_millis(2 * n);
+            found = detector
+                .on_sample(rtt, Some(Rate::from_bps(1_000_000 + n % 7)), BASE, now, &timed)
+                .due;
+            assert!(detector.window.len() <= 2);
+        }
+        let due = found.unwrap();
+        assert_eq!(
+            (due.above, due.max_rtt),
+            (Some(Duration::from_millis(100)), Duration::from_millis(149))
+        );
+        assert_eq!(due.max_throughput, Some(Rate::from_bps(1_000_006)));
     }
 
     /// One sample below the threshold spoils its window of ten, and with it the two before.

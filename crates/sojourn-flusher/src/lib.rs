@@ -13,7 +13,7 @@
 //! | `flood()` | `plan::next_flush` (Listing 4.7, section 4.5.2), [`Flusher::poll_flush`] |
 //!
 //! The core only proposes. It has no socket, no clock and no random numbers; segments and the time go in, plans come out, and
-//! whoever runs it checks each plan, sends it or refuses it, and says so:
+//! whoever runs it checks each plan (by [`gate::Gate`], if it has one), sends it or refuses it, and says so:
 //!
 //! ```
 //! use sojourn_flusher::{FlowKey, Flags, Flusher, FlusherParams, Segment};
@@ -71,6 +71,7 @@ mod event;
 mod flow;
 mod flow_table;
 mod flusher;
+pub mod gate;
 mod lru;
 mod outstanding;
 mod params;

@@ -2,8 +2,8 @@
 
 use crate::grammar::Kind;
 use crate::{
-    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, FqCodelVariant, Packet, PfifoFast, Pie, Qdisc,
-    QdiscStats, Red, Sfq, SfqCodel, Tbf,
+    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, FqCodelVariant, Netem, Packet, PfifoFast, Pie,
+    Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
 
@@ -29,6 +29,8 @@ pub enum AnyQdisc<P> {
     SfqCodel(SfqCodel<P>),
     /// `tbf` over its own FIFO.
     Tbf(Tbf<P, Fifo<P>>),
+    /// `netem`.
+    Netem(Netem<P>),
 }
 
 impl<P: Packet> AnyQdisc<P> {
@@ -48,6 +50,7 @@ impl<P: Packet> AnyQdisc<P> {
             }
             Kind::FqCodel(params) => Self::FqCodel(FqCodel::new(*params).expect(CHECKED)),
             Kind::Tbf(params) => Self::Tbf(Tbf::with_fifo(*params).expect(CHECKED)),
+            Kind::Netem(params) => Self::Netem(Netem::new(*params).expect(CHECKED)),
         }
     }
 }
@@ -65,6 +68,7 @@ macro_rules! each {
             AnyQdisc::FqCodel($q) => $call,
             AnyQdisc::SfqCodel($q) => $call,
             AnyQdisc::Tbf($q) => $call,
+            AnyQdisc::Netem($q) => $call,
         }
     };
 }

@@ -73,7 +73,7 @@ impl Discipline {
         match self {
             Self::Modelled(QdiscSpec(mut kind)) => {
                 match &mut kind {
-                    Kind::Fifo(_) | Kind::Sfq(_) | Kind::Tbf(_) => {}
+                    Kind::Fifo(_) | Kind::Sfq(_) | Kind::Tbf(_) | Kind::Netem(_) => {}
                     Kind::PfifoFast(p) => p.variant = PfifoFastVariant::Linux,
                     Kind::Red(p) => p.variant = RedVariant::Linux,
                     Kind::Pie(p) => {
@@ -193,6 +193,10 @@ fn modelled(kind: &Kind) -> Result<Vec<Named>, ParamError> {
             ("rate_bps", OptionValue::Number(signed(rate.as_bps()))),
             ("burst_bytes", bytes(*burst)),
             ("limit_bytes", bytes(*limit)),
+        ],
+        Kind::Netem(p) => vec![
+            ("limit", number(p.limit)),
+            ("delay_ns", OptionValue::Number(signed(p.delay.as_nanos()))),
         ],
     })
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,6 +26,9 @@ WRITTEN, DESCRIBED, KARN, ADAPTIVE = "as_written", "as_described", "as_described
 READINGS = (DESCRIBED, KARN, WRITTEN)
 #: Scenes: one flow; four; one that the flusher sees and one that it does not.
 ONE, FOUR, FOREIGN, PAIR = "one flow", "four flows", "a foreign flow", "two RTTs"
+
+#: The variant with windows of time, of the length that section 6.3 names.
+TIMED = "windows of 100 ms"
 
 #: A packet of 1514 bytes at 5 Mbit/s, ms, and the link's rate as TCP payload, Mbit/s.
 SLOT_MS = 1514 * 8 / 5000
@@ -302,8 +306,10 @@ def _crossed(
     Since the flush before it, of whatever cause, that is.
     """
     found = []
+    ordered = sorted(flushes)
     for at in threshold:
-        last = max((other for other in flushes if other < at), default=0.0)
+        before = bisect_left(ordered, at)
+        last = ordered[before - 1] if before else 0.0
         below = np.flatnonzero((course.t > last) & (course.t < at) & ~(course.flusher_rtt > trigger))
         if below.size:
             found.append((at, float(course.t[below[-1]])))

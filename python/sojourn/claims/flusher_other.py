@@ -20,6 +20,8 @@ from sojourn.claims.flusher_evidence import (
     RECOMMENDED,
     RENO,
     TCPS,
+    TIMED,
+    WRITTEN,
     Cell,
     Evidence,
     Seen,
@@ -34,6 +36,8 @@ from sojourn.errors import SojournError
 
 #: The slow link, bit/s, a packet as the thesis counts it, bits.
 LINK_BPS, PACKET_BITS = 5_000_000, 12_000
+#: How far apart "little to no serious impact" may be, per cent.
+LITTLE = 15.0
 
 
 def more_than_four_bdp(_evidence: Evidence, _reading: str) -> Judgement:
@@ -255,10 +259,19 @@ def extremes_do_not_work(evidence: Evidence, reading: str) -> Judgement:
     return all_of(checks)
 
 
-def windows_of_time_differ_little(_evidence: Evidence, _reading: str) -> Judgement:
+def windows_of_time_differ_little(evidence: Evidence, reading: str) -> Judgement:
     """flu-89."""
-    message = "the thesis's method has windows of packets only; windows of time are part of the method adaptive"
-    raise SojournError(message)
+    if reading == WRITTEN:
+        message = "the listings test at each acknowledgement and have no window that the clock could close"
+        raise SojournError(message)
+    checks = []
+    for tcp in TCPS:
+        usual = active(tcp, 50, reading=reading)
+        timed = usual._replace(variant=TIMED)
+        for what, quantity in (("mean RTT", mean), ("throughput", mbit)):
+            apart = percent_apart(evidence, timed, usual, quantity)
+            checks += near(f"{what} with {TIMED} above that with packets, {tcp}, 50 ms", apart, 0.0, LITTLE, "percent")
+    return all_of(checks)
 
 
 def one_sample_starves(evidence: Evidence, reading: str) -> Judgement:

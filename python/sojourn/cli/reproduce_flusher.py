@@ -17,11 +17,17 @@ if TYPE_CHECKING:
     from sojourn.report import PaperReport
 
 _SETUP = (
-    "Client, a link of 10 Mbit/s, a router, a link of 5 Mbit/s with half of the base RTT, a link of 10 Mbit/s, server, "
-    "and the same way back. One TCP flow up that starts within the first second of the window; before the slow link a "
-    "FIFO of 10 to 100 packets, or CoDel, PIE or FQ-CoDel of 1000. The flusher is on the client's link, sees both "
-    "directions, and sends its bursts into the client's link, through the same queues as the flow's data. Round-trip "
-    "times are those of synthetic packet pairs between captures at client and server, all of them, the start included. "
+    "Client, a link of 10 Mbit/s, a router, a link of 5 Mbit/s with three tenths of the base RTT each way (Table "
+    "6.1), a link of 10 Mbit/s, server, and the same way back. One TCP flow up that starts within the first second of "
+    "the window. Before the slow link stands a shaper (HTB in the thesis, a token bucket of one packet here) and "
+    "below it a netem with the link's delay and a limit of 10 to 100 packets: it holds the packets that it delays and "
+    "those that wait for the link, and its limit counts both, so that the queue is at most the limit less what the "
+    "link sends during the delay (sections 5.2.1 and 5.4: bandwidth by HTB, delay by netem; the thesis does not say "
+    "which of its "
+    "figures were made by ipfw instead). Or CoDel, PIE or FQ-CoDel of 1000, with the delay behind it. The flusher is "
+    "on the client's link, sees both directions, and sends its bursts into the client's link at its rate, through the "
+    "same queues as the flow's data. Round-trip times are those of synthetic packet pairs between captures at client "
+    "and server, all of them, the start included. "
     "As described: the thesis's text; with Karn: the same without samples of segments that were sent again, which "
     "section 4.8 misses; as written: its listings. A claim holds if it does in one of the three. Not stated in the "
     "thesis, and assumed: where the flusher is, the TCP of Linux 3.14 with an initial window of 10, and an unlimited "

@@ -76,6 +76,11 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--count", metavar="N", type=options.whole_number, help="scenarios to draw, for random and all (default 30)"
     )
+    parser.add_argument(
+        "--only",
+        metavar="PART[,PART...]",
+        help="which cells of flusher: grid, queues, adaptive (default: all)",
+    )
     runs = parser.add_argument_group("runs")
     runs.add_argument(
         "--backend",
@@ -187,6 +192,9 @@ def _check(asked: argparse.Namespace) -> None:
 
     if asked.workers is not None and asked.workers < 1:
         message = f"workers is {asked.workers}, but must be at least 1"
+        raise ParamError(message)
+    if asked.only is not None:
+        message = f"only is {asked.only!r}, but {asked.experiment} has no parts: leave it out"
         raise ParamError(message)
     if asked.document is not None and asked.document.is_dir():
         message = f"document is {str(asked.document)!r}, but must be a file"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 
 from sojourn import backends
 from sojourn.cli import options
@@ -30,15 +31,17 @@ def handle(asked: argparse.Namespace) -> int:
     repeats = {"linux": 3 if asked.repeat is None else asked.repeat, "sim": asked.sim_repeat or 10}
     seed = 1 if asked.seed is None else asked.seed
     profile = Profile(duration=duration, long_duration=duration, repeat=1, other_repeat=1)
-    # As a program does it; the reproduction of the paper supposes otherwise.
-    bed = Bed(profile=profile, seed=seed, tcp=flusher.TCP, bursts="at_once")
-    cells = flusher.cells()
+    # As a program does it, and behind the daemon's gate: the reproduction of the paper has none.
+    bed = Bed(profile=profile, seed=seed, tcp=flusher.TCP, bursts="at_once", gate="widest")
+    parts = _parts(asked.only, flusher.PARTS)
+    cells = flusher.cells(parts)
+    only = None if asked.only is None else ",".join(parts)
     for cell in cells:
         bed.scenario(cell).normalized("linux")
     kernel = backends.named("linux")
     folder = None
     if asked.out is not None:
-        name = plan_name("validate", flusher.NAME, duration, seed, repeats)
+        name = plan_name("validate", flusher.NAME, only, duration, seed, repeats)
         folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
     path = options.store_of(asked)
     store = None if path is None else RunStore(path)
@@ -54,6 +57,7 @@ def handle(asked: argparse.Namespace) -> int:
     command = (
         f"sojourn validate flusher --duration {duration} --repeat {repeats['linux']} --sim-repeat {repeats['sim']}"
     )
+    command += "" if only is None else f" --only {only}"
     facts = {
         "cells": str(len(cells)),
         "runs of a cell": f"kernel {repeats['linux']}, simulator {repeats['sim']}; seeds from {seed} on",
@@ -78,6 +82,18 @@ def handle(asked: argparse.Namespace) -> int:
         write_file(asked.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", text))
         print(f"document: {asked.document}", file=sys.stderr)
     return 1 if compared.differs else 0
+
+
+def _parts(asked: str | None, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the parts that were asked for, in their own order."""
+    if asked is None:
+        return tuple(known)
+    named = asked.split(",")
+    for i, name in enumerate(named):
+        if name not in known or name in named[:i]:
+            message = f"only is {asked!r}, but must be parts of flusher, each once: {', '.join(known)}"
+            raise ParamError(message)
+    return tuple(part for part in known if part in named)
 
 
 def _check(asked: argparse.Namespace) -> None:

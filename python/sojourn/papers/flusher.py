@@ -28,6 +28,8 @@ from sojourn.claims.flusher_evidence import (
     RENO,
     TCPS,
     THRESHOLDS,
+    TIMED,
+    WRITTEN,
     Cell,
     Evidence,
     Seen,
@@ -72,6 +74,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "": {},
     THE_OTHER: {},
     "10 packets": {"windows": 1},
+    TIMED: {"window_time": "100ms"},
     "one sample": {"windows": 1, "window_samples": 1},
     "no threshold": {"threshold": 100.0},
     "threshold 1.05": {"threshold": 1.05, "floor": "0s"},
@@ -80,6 +83,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 #: Flows that share the path in the scenes of several.
 FLOWS = 4
+#: Base RTT of the longer of two, ms.
+LONG_MS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +106,11 @@ class Bed:
         foreign flow are left out where it cannot.
     bursts
         How a flusher hands its bursts over: see `sojourn.scenario_flusher.Flusher`.
+    gate
+        Whether the daemon's gate judges its flushes: see there.
+    netem
+        Whether a FIFO's packets are those of a netem with the slow link's delay below the shaper, as in the emulation
+        of section 5.2.1; else they are those of a FIFO alone, and all of the delay is behind it.
     """
 
     profile: Profile
@@ -109,6 +119,8 @@ class Bed:
     tcp: str = "linux-3.14"
     selects: bool = True
     bursts: str | None = None
+    gate: str | None = None
+    netem: bool = True
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -120,24 +132,39 @@ class Bed:
             down="5mbit",
             burst_up="1514b",
             edge_rate="10mbit",
-            rtt=f"{cell.base}ms",
+            rtt=f"{self.beyond(cell, cell.base)}ms",
             qdisc_up=self.qdisc(cell),
             qdisc_down="pfifo limit 1000",
             start_jitter="1s",
             sample_interval="100ms",
             tcp=Tcp(variant=self.tcp),
-            flows=flows(cell),
-            flusher=flusher(cell, self.bursts),
+            flows=self.flows(cell),
+            flusher=flusher(cell, self.bursts, self.gate),
             seed=self.seed,
         )
 
     def qdisc(self, cell: Cell) -> str:
         """Return the discipline of a cell as `tc` spells it."""
-        return f"pfifo limit {cell.buffer}" if cell.queue == FIFO else QUEUES[cell.queue]
+        if cell.queue != FIFO:
+            return QUEUES[cell.queue]
+        return f"netem limit {cell.buffer} delay {slow_ms(cell)}ms" if self.netem else f"pfifo limit {cell.buffer}"
+
+    def beyond(self, cell: Cell, rtt: int) -> float:
+        """Return what of a base RTT (ms) is not in the bottleneck's netem."""
+        return round(rtt - slow_ms(cell), 3) if self.netem and cell.queue == FIFO else rtt
+
+    def flows(self, cell: Cell) -> tuple[Flow, ...]:
+        """Return the flows of a cell."""
+        return flows(cell, f"{self.beyond(cell, LONG_MS)}ms")
 
 
-def flows(cell: Cell) -> tuple[Flow, ...]:
-    """Return the flows of a cell; the first is the one that is measured."""
+def slow_ms(cell: Cell) -> float:
+    """Return the delay of the slow link, one way, ms: three tenths of the base RTT (Table 6.1)."""
+    return round(0.3 * cell.base, 3)
+
+
+def flows(cell: Cell, long: str) -> tuple[Flow, ...]:
+    """Return the flows of a cell; the first is the one that is measured. `long` is the longer RTT of two."""
     cc = cell.tcp
     if cell.scene == FOUR:
         return tuple(Flow(name=f"flow_{i + 1}", direction="up", congestion_control=cc) for i in range(FLOWS))
@@ -145,11 +172,11 @@ def flows(cell: Cell) -> tuple[Flow, ...]:
     if cell.scene == FOREIGN:
         return (first, Flow(name="foreign", direction="up", congestion_control=cc))
     if cell.scene == PAIR:
-        return (first, Flow(name="long", direction="up", congestion_control=cc, rtt="100ms"))
+        return (first, Flow(name="long", direction="up", congestion_control=cc, rtt=long))
     return (first,)
 
 
-def flusher(cell: Cell, bursts: str | None = None) -> Flusher:
+def flusher(cell: Cell, bursts: str | None = None, gate: str | None = None) -> Flusher:
     """Return the flusher of a cell."""
     params: dict[str, Any] = {"preset": cell.reading}
     if cell.reading == KARN:
@@ -160,7 +187,7 @@ def flusher(cell: Cell, bursts: str | None = None) -> Flusher:
     seen = "foreign" if cell.variant == THE_OTHER else "flow"
     watch = (seen,) if cell.scene == FOREIGN else None
     mode = "active" if cell.active else "passive"
-    return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts)
+    return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts, gate=gate)
 
 
 Planned = execute.Planned[Cell]
@@ -247,6 +274,9 @@ def of_conjectures() -> Iterator[Cell]:
             for variant in ("one sample", "threshold 1.05", "threshold 5"):
                 yield active(tcp, 50, reading=reading)._replace(variant=variant, threshold=0.0)
             yield active(tcp, 50, 1000, reading=reading)._replace(variant="no threshold", threshold=0.0)
+            if reading != WRITTEN:
+                # The listings test at each acknowledgement, and have no windows that could close.
+                yield active(tcp, 50, reading=reading)._replace(variant=TIMED)
             for variant in ("", THE_OTHER):
                 yield active(tcp, 50, reading=reading)._replace(scene=FOREIGN, variant=variant)
     for tcp in TCPS:

@@ -53,12 +53,17 @@ SHOWN: tuple[tuple[str, Callable[[Seen], float]], ...] = (
 )
 
 
-def cells() -> list[Cell]:
+#: The thesis's grid; other buffers and disciplines; `adaptive`, with one flow and with four.
+PARTS = ("grid", "queues", "adaptive")
+
+
+def cells(parts: Sequence[str] = PARTS) -> list[Cell]:
     """Return the cells: a third of those of `sojourn reproduce flusher`, from each of its parts.
 
     But for the logs, which are runs of the grid, and the foreign flow, which the daemon cannot but see.
     """
-    return list(dict.fromkeys(cell for part in (_grid(), _queues(), _adaptive()) for cell in part))
+    makers = {"grid": _grid, "queues": _queues, "adaptive": _adaptive}
+    return list(dict.fromkeys(cell for part in PARTS if part in parts for cell in makers[part]()))
 
 
 def _grid() -> Iterator[Cell]:
@@ -219,4 +224,17 @@ def _mean(seen: Sequence[Seen], value: Callable[[Seen], float]) -> float:
     return sum(map(value, seen)) / len(seen)
 
 
-__all__ = ["AGREES", "CANNOT_TELL", "JUDGED", "NAME", "SHOWN", "TCP", "Compared", "Row", "cells", "compare", "run"]
+__all__ = [
+    "AGREES",
+    "CANNOT_TELL",
+    "JUDGED",
+    "NAME",
+    "PARTS",
+    "SHOWN",
+    "TCP",
+    "Compared",
+    "Row",
+    "cells",
+    "compare",
+    "run",
+]

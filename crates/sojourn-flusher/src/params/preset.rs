@@ -35,6 +35,7 @@ impl FlusherParams {
         threshold: Factor::from_thousandths(1700),
         floor: Duration::from_millis(50),
         window_samples: 10,
+        window_time: None,
         windows: 3,
         samples: Samples::Smoothed,
         test: Test::FilledWindow,

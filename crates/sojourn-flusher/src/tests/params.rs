@@ -75,6 +75,10 @@ fn each_parameter_out_of_its_range_is_named_with_value_and_rule() {
         "flusher.rtt_weight is 9, but must be from 1 to 8"
     );
     assert_eq!(
+        refused(r#"{"preset": "as_written", "window_time": "100ms"}"#),
+        "flusher.window_time is 100ms, but must be off unless test is filled_window"
+    );
+    assert_eq!(
         refused(r#"{"window_samples": 0}"#),
         "flusher.window_samples is 0, but must be from 1 to 1000"
     );

@@ -3,6 +3,7 @@
 use super::control::{self, Control};
 use super::ends::{End, EndPlan};
 use super::engine::{self, Handle, Options, monotonic_ns};
+use super::floor::Floor;
 use super::programs::{Program, end_orphans, exit_code};
 use super::settings::{Settings, Share, default_burst};
 use super::stats::Report;
@@ -76,6 +77,9 @@ pub struct Arguments {
     /// Wait awake for so long before a packet is due: more punctual, and costs processor time. At most 10ms.
     #[arg(long, value_name = "TIME", default_value = "0us")]
     busy_poll: String,
+    /// Beside it have a thread wake up every TIME, 100us to 1s, and tell how late it does: what of the lateness is the machine's.
+    #[arg(long, value_name = "TIME")]
+    floor: Option<String>,
     /// Seed of the loss and of disciplines that draw.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -180,6 +184,7 @@ fn carry_out(arguments: &Arguments) -> Result<u8, Failure> {
 struct Asked {
     settings: [Settings; 2],
     options: Options,
+    floor: Option<Duration>,
 }
 
 impl Asked {
@@ -193,6 +198,11 @@ impl Asked {
         let busy_poll = parse_duration(&a.busy_poll).map_err(|e| format!("busy-poll: {e}"))?;
         if busy_poll > Duration::from_millis(10) {
             return Err(format!("busy-poll is {busy_poll}, but must be at most 10ms"));
+        }
+        let floor = a.floor.as_deref().map(parse_duration).transpose();
+        let floor = floor.map_err(|e| format!("floor: {e}"))?;
+        if let Some(floor) = floor.filter(|f| !(Duration::from_micros(100)..=Duration::from_secs(1)).contains(f)) {
+            return Err(format!("floor is {floor}, but must be 100us to 1s"));
         }
         let burst = a.burst.as_deref().map(parse_bytes).transpose();
         let burst = burst.map_err(|e| format!("burst: {e}"))?.unwrap_or(largest);
@@ -224,6 +234,7 @@ impl Asked {
                 busy_poll,
                 key: sojourn_units::Stream::derive_seed(a.seed, "flow hash"),
             },
+            floor,
         })
     }
 }
@@ -260,17 +271,21 @@ fn bottleneck(a: &Arguments) -> Result<u8, Failure> {
     set_child_subreaper(Some(rustix::process::getpid())).map_err(Failure::run)?;
     let client = End::make(&plan_of("client", "c0", [CLIENT, CLIENT_6], a.mtu)).map_err(Failure::run)?;
     let server = End::make(&plan_of("server", "s0", [SERVER, SERVER_6], a.mtu)).map_err(Failure::run)?;
+    let floor = asked.floor;
     let handle = start(asked, a.seed, &client, &server).map_err(Failure::run)?;
     control
         .serve(handle.remote(), Arc::clone(&stop))
         .map_err(Failure::run)?;
+    let floor = floor.map(Floor::start).transpose().map_err(Failure::run)?;
     let stopped = || stop.load(Ordering::Relaxed) || handle.has_ended();
     let ended = programs(a, &client, &server, &stopped);
     end_orphans();
-    let report = handle
+    let floor = floor.map(Floor::stop).transpose().map_err(Failure::run)?;
+    let mut report = handle
         .stop()
         .map_err(|e| Failure::run(format!("the bottleneck failed: {e}")))?
         .report;
+    report.floor = floor;
     let status = ended.map_err(Failure::run)?;
     tell(a, &report)?;
     Ok(status)

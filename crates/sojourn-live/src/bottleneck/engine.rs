@@ -390,6 +390,7 @@ impl<W: Watch> Engine<W> {
             seconds: now.as_secs_f64(),
             busy_poll_us: self.options.busy_poll.as_micros(),
             prior: self.prior,
+            floor: None,
             up: direction(UP),
             down: direction(DOWN),
         }

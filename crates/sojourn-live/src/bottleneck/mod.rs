@@ -7,6 +7,7 @@
 //! | `settings` | how a direction is set, and changes of it as text                                         |
 //! | `way`      | one direction, told the time                                                              |
 //! | `lateness` | how late packets leave                                                                    |
+//! | `floor`    | how late the machine wakes a thread that only sleeps                                      |
 //! | `stats`    | what `tc -s qdisc` would print                                                            |
 //! | `links`    | what a device is told                                                                     |
 //! | `ends`     | the hosts                                                                                 |
@@ -19,6 +20,7 @@ pub mod command;
 pub mod control;
 pub mod ends;
 pub mod engine;
+pub mod floor;
 pub mod frame;
 pub mod lateness;
 pub mod links;

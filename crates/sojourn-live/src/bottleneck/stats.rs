@@ -17,6 +17,9 @@ pub struct Report {
     pub busy_poll_us: u64,
     /// Whether its thread had the highest priority that a user can give.
     pub prior: bool,
+    /// How late a thread woke up that did nothing else, if that was measured (`packets` are wake-ups).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Punctuality>,
     /// Client to server.
     pub up: Direction,
     /// Server to client.
@@ -199,6 +202,13 @@ impl Report {
         let mut text = String::new();
         self.up.write_lateness("up", &mut text);
         self.down.write_lateness("down", &mut text);
+        if let Some(floor) = &self.floor {
+            let _ = writeln!(
+                text,
+                "floor: a thread that only sleeps woke up late by {:.1} us (p50), {:.1} us (p99), {:.1} us (p99.9), {:.1} us (max)",
+                floor.p50_us, floor.p99_us, floor.p999_us, floor.max_us
+            );
+        }
         text
     }
 

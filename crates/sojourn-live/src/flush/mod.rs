@@ -1,14 +1,12 @@
 //! The queue flusher as a daemon: `sojournd flush`.
 //!
-//! [`pipeline::Pipeline`] turns captured frames into decisions; [`gate::Gate`] stands between these and the wire. Both are
+//! [`pipeline::Pipeline`] turns captured frames into decisions; [`gate::Gate`], shared with the simulator, stands between these and the wire. Both are
 //! pure. Around them: `read` feeds a file, `live` (with the feature `capture`) a network interface, and `send`, by an ordinary
 //! UDP socket, what the gate let through.
 
 pub mod cli;
 pub mod clock;
 pub mod config;
-mod effect;
-pub mod gate;
 pub mod line;
 #[cfg(feature = "capture")]
 mod live;
@@ -27,4 +25,5 @@ mod summary;
 #[cfg(feature = "capture")]
 mod watch;
 
+pub use sojourn_flusher::gate;
 pub use summary::Summary;

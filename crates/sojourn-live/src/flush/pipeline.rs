@@ -1,11 +1,10 @@
 //! From captured frames to decisions: the one way for a file and for a network interface.
 
 use super::clock::Clock;
-use super::effect::Effects;
-use super::gate::{Answer, Gate, GateSettings};
+use super::gate::{Answer, Gate, GateSettings, Watchman};
 use super::line::{Detail, FlushLine, Line, What, of_event};
 use super::summary::Summary;
-use sojourn_flusher::{Event, FlowView, Flusher, FlusherParams, FlusherStats, Method, ParamError, Reason, Verdict};
+use sojourn_flusher::{Event, FlowView, Flusher, FlusherParams, FlusherStats, ParamError, Reason};
 use sojourn_trace::{LinkType, Skipped, segment};
 use sojourn_units::Time;
 use std::collections::BTreeMap;
@@ -55,9 +54,8 @@ pub trait World {
 pub struct Pipeline {
     core: Flusher,
     settings: PipelineSettings,
-    gate: Gate,
+    watchman: Watchman,
     clock: Clock,
-    effects: Effects,
     frames: u64,
     first_ns: Option<u64>,
     last_ns: u64,
@@ -76,8 +74,7 @@ impl Pipeline {
     pub fn new(settings: PipelineSettings) -> Result<Self, ParamError> {
         Ok(Self {
             core: core(settings.flusher)?,
-            gate: Gate::new(settings.gate.clone()),
-            effects: Effects::new(settings.flusher.method == Method::Thesis),
+            watchman: Watchman::new(settings.gate.clone(), settings.flusher.method),
             settings,
             clock: Clock::default(),
             frames: 0,
@@ -100,23 +97,22 @@ impl Pipeline {
         let anew = settings.flusher != self.settings.flusher;
         if anew {
             self.core = core(settings.flusher)?;
-            self.effects = Effects::new(settings.flusher.method == Method::Thesis);
-            self.gate.forget_flushes();
+            self.watchman.begin_anew(settings.flusher.method);
         }
-        self.gate.set(settings.gate.clone());
+        self.watchman.gate.set(settings.gate.clone());
         self.settings = settings;
         Ok(anew)
     }
 
     /// Switches flushing off, or on again.
     pub fn set_killed(&mut self, killed: bool) {
-        self.gate.set_killed(killed);
+        self.watchman.gate.set_killed(killed);
     }
 
     /// The gate, for those who show it.
     #[must_use]
     pub const fn gate(&self) -> &Gate {
-        &self.gate
+        &self.watchman.gate
     }
 
     /// The flows, in order of their addresses.
@@ -181,15 +177,11 @@ impl Pipeline {
                 self.event(&event, world);
             }
             let Some(plan) = self.core.poll_flush() else { return };
-            if let Some(helped) = self.effects.verdict(&plan) {
-                self.gate.effect(plan.toward, helped);
-            }
-            let answer = self.gate.judge(&plan, at, now);
+            let answer = self.watchman.judge(&plan, at, now);
             match answer {
                 Answer::Allowed => {
                     self.allowed += 1;
                     self.bytes += u64::from(plan.packets) * plan.size.get();
-                    self.effects.sent(&plan, now);
                     self.core.flush_done(plan.id, plan.packets, at);
                     world.burst(Burst {
                         id: plan.id.0,
@@ -215,19 +207,7 @@ impl Pipeline {
     }
 
     fn event(&mut self, event: &Event, world: &mut impl World) {
-        match *event {
-            Event::Sample { at, flow, raw, .. } => self.effects.sample(flow.dst.ip(), at, raw),
-            Event::Effect { id, verdict, .. } => {
-                if let Some(toward) = self.effects.toward(id) {
-                    match verdict {
-                        Verdict::Helped => self.gate.effect(toward, true),
-                        Verdict::TooSmall | Verdict::Useless => self.gate.effect(toward, false),
-                        Verdict::Unknown => {}
-                    }
-                }
-            }
-            _ => {}
-        }
+        self.watchman.event(event);
         let Some((detail, at, what)) = of_event(event) else {
             return;
         };

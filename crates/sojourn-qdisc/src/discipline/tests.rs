@@ -235,6 +235,10 @@ fn modelled_kinds_are_told_every_parameter() {
             ("limit_bytes", n(100_000)),
         ],
     );
+    is(
+        "netem delay 15ms limit 110",
+        &[("limit", n(110)), ("delay_ns", n(15_000_000))],
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::fifo_words::{Bfifo, Pfifo};
 use super::red_words::RedWords;
 use super::tbf_words::TbfWords;
 use super::words::{Form, Grammar};
-use crate::{FqCodelParams, PfifoFastParams, PieParams, SfqParams};
+use crate::{FqCodelParams, NetemParams, PfifoFastParams, PieParams, SfqParams};
 
 /// A kind of discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,7 @@ pub fn kinds() -> Vec<KindInfo> {
         describe::<SfqParams>(),
         describe::<FqCodelParams>(),
         describe::<TbfWords>(),
+        describe::<NetemParams>(),
     ]
 }
 

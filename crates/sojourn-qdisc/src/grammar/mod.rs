@@ -7,6 +7,7 @@ mod codel_words;
 mod fifo_words;
 mod kernel_tables;
 mod kernel_words;
+mod netem_words;
 mod pie_words;
 mod red_words;
 mod sfq_words;
@@ -21,7 +22,8 @@ pub use kernel_words::{KernelOnly, OptionValue};
 pub use words::SpecError;
 
 use crate::{
-    AnyQdisc, FifoLimit, FqCodelParams, Packet, PfifoFastParams, PieParams, RedParams, SfqParams, TbfParams, presets,
+    AnyQdisc, FifoLimit, FqCodelParams, NetemParams, Packet, PfifoFastParams, PieParams, RedParams, SfqParams,
+    TbfParams, presets,
 };
 use codel_words::CodelSpec;
 use sojourn_units::Rate;
@@ -53,6 +55,7 @@ pub(crate) const KINDS: &[&str] = &[
     "sfq",
     "fq_codel",
     "tbf",
+    "netem",
 ];
 
 /// The kinds.
@@ -66,6 +69,7 @@ pub(crate) enum Kind {
     Sfq(SfqParams),
     FqCodel(FqCodelParams),
     Tbf(TbfParams),
+    Netem(NetemParams),
 }
 
 impl QdiscSpec {
@@ -100,6 +104,7 @@ impl QdiscSpec {
             "codel" => Kind::Codel(parse_words(words)?),
             "fq_codel" => Kind::FqCodel(parse_words(words)?),
             "tbf" => Kind::Tbf(parse_words::<tbf_words::TbfWords>(words)?.params()?),
+            "netem" => Kind::Netem(parse_words(words)?),
             _ if KernelOnly::has(kind) => return Err(SpecError::KernelOnly { kind: kind.to_owned() }),
             _ => return Err(SpecError::UnknownKind { kind: kind.to_owned() }),
         }))
@@ -117,6 +122,7 @@ impl QdiscSpec {
             Kind::Codel(_) => "codel",
             Kind::FqCodel(_) => "fq_codel",
             Kind::Tbf(_) => "tbf",
+            Kind::Netem(_) => "netem",
         }
     }
 
@@ -139,6 +145,7 @@ impl fmt::Display for QdiscSpec {
             Kind::Codel(spec) => show_words(spec),
             Kind::FqCodel(params) => show_words(params),
             Kind::Tbf(params) => show_words(&tbf_words::TbfWords::from(*params)),
+            Kind::Netem(params) => show_words(params),
         })
     }
 }

@@ -113,6 +113,7 @@ fn canonical_text_says_the_same_again() {
         "red limit 400000 avpkt 1000 probability 0.1 ecn harddrop nodrop adaptive",
         "sfq headdrop perturb 10 depth 5 flows 100 limit 500",
         "tbf rate 1.5mbit buffer 2kb latency 10ms",
+        "netem latency 1.5ms limit 110",
     ] {
         let spec = QdiscSpec::parse(text, None).unwrap();
         assert_eq!(QdiscSpec::parse(&spec.to_string(), None).as_ref(), Ok(&spec), "{text}");
@@ -124,7 +125,7 @@ fn what_is_unknown_is_named_with_what_is_known() {
     let text = error("fifo limit 3");
     for part in [
         "\"fifo\"",
-        "pfifo, bfifo, pfifo_fast, red, pie, codel, sfq, fq_codel, tbf",
+        "pfifo, bfifo, pfifo_fast, red, pie, codel, sfq, fq_codel, tbf, netem",
         "gbw:codel",
         "rural:fq_codel",
     ] {
@@ -237,6 +238,23 @@ fn bad_values_name_field_value_and_rule() {
         (
             "",
             "a queue discipline is empty text, but must be a kind such as \"fq_codel\" or \"codel target 5ms\"",
+        ),
+    ] {
+        assert_eq!(error(text), message, "{text}");
+    }
+}
+
+#[test]
+fn netem_has_a_limit_and_a_constant_delay_only() {
+    for (text, message) in [
+        ("netem limit 0 delay 1ms", "netem.limit is 0, but must be > 0"),
+        (
+            "netem delay 7200s",
+            "netem.delay is 7200s, but must be at most 4294.967295s",
+        ),
+        (
+            "netem delay 1ms 2ms",
+            "\"2ms\" is no parameter of netem; its parameters are limit, delay, latency",
         ),
     ] {
         assert_eq!(error(text), message, "{text}");

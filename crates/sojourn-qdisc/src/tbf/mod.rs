@@ -197,7 +197,8 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
     #[inline]
     pub fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Next<P> {
         let Some(size) = self.child.peek(now, drops) else {
-            return Next::Idle;
+            // A child that delays has a packet and does not show it yet.
+            return self.child.ready_at(now, drops).map_or(Next::Idle, Next::At);
         };
         match self.tokens_after(size, now) {
             Ok(tokens) => {
@@ -265,7 +266,9 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
 
     #[inline]
     fn ready_at(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Time> {
-        let size = self.child.peek(now, drops)?;
+        let Some(size) = self.child.peek(now, drops) else {
+            return self.child.ready_at(now, drops);
+        };
         match self.tokens_after(size, now) {
             // A child that is a shaper itself may have a packet and not let it go yet.
             Ok(_) => self.child.ready_at(now, drops),

@@ -20,6 +20,7 @@ use crate::tap::hosts::{End, address};
 use pairs::{Pairing, Pairs};
 pub(crate) use sight::Sight;
 use sight::{ARRIVES, AT_FLUSHER, LEAVES};
+use sojourn_flusher::gate::{Answer, Watchman};
 use sojourn_flusher::{FlowKey, FlushId, FlushPlan, Flusher, Reason};
 use sojourn_tcp::Flags;
 use sojourn_units::{Bytes, Duration, Rate, Time};
@@ -119,6 +120,8 @@ pub(crate) struct FlusherHost {
     pub(crate) subjects: Vec<Subject>,
     pub(crate) events: Vec<FlushEvent>,
     pub(crate) counts: Counts,
+    /// If a gate judges what the core proposes.
+    watchman: Option<Watchman>,
     sight: Sight,
     /// By route.
     ways: Vec<Option<Way>>,
@@ -137,6 +140,7 @@ pub(crate) struct FlusherHost {
 #[derive(Debug)]
 pub(crate) struct HostSpec {
     pub(crate) core: Flusher,
+    pub(crate) watchman: Option<Watchman>,
     pub(crate) slot: Slot,
     pub(crate) subjects: Vec<Subject>,
     pub(crate) ways: Vec<Option<Way>>,
@@ -151,6 +155,7 @@ impl FlusherHost {
     pub(crate) fn new(spec: HostSpec) -> Self {
         Self {
             core: spec.core,
+            watchman: spec.watchman,
             slot: spec.slot,
             subjects: spec.subjects,
             events: Vec::new(),
@@ -236,8 +241,10 @@ impl FlusherHost {
 
     /// Takes what the core has decided, and sets the timer.
     fn decide(&mut self, calendar: &mut Calendar, now: Time) {
+        self.tell_gate();
         while let Some(plan) = self.core.poll_flush() {
             self.consider(plan, now);
+            self.tell_gate();
         }
         let burst = self.burst.as_ref().map(|burst| burst.next);
         let due = [burst, self.core.poll_timeout()].into_iter().flatten().min();
@@ -247,12 +254,26 @@ impl FlusherHost {
         }
     }
 
-    /// Begins a burst, or refuses it: in passive mode, if none is possible from here, and for no packets.
+    /// What the core has told meanwhile is the gate's.
+    fn tell_gate(&mut self) {
+        if let Some(watchman) = &mut self.watchman {
+            while let Some(event) = self.core.poll_event() {
+                watchman.event(&event);
+            }
+        }
+    }
+
+    /// Begins a burst, or refuses it: if the gate does, in passive mode, if none is possible from here, and for no packets.
     fn consider(&mut self, plan: FlushPlan, now: Time) {
         let subject = self.subject_of(&plan.flow);
         let route = subject.and_then(|(i, up)| {
             let (route, leads_up) = self.subjects[i].burst?;
             (self.active && leads_up == up && plan.packets > 0).then_some((i, route))
+        });
+        // What could not leave anyhow costs nothing of the gate's budget.
+        let route = route.filter(|_| match &mut self.watchman {
+            Some(watchman) => watchman.judge(&plan, now, now) == Answer::Allowed,
+            None => true,
         });
         let (id, packets, size) = (plan.id, plan.packets, plan.size);
         self.events.push(FlushEvent {

@@ -7,8 +7,12 @@ use crate::simulator::{SimError, Simulator};
 use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
 use crate::topology::Path;
-use sojourn_flusher::Flusher;
+use sojourn_flusher::gate::{GateSettings, Watchman};
+use sojourn_flusher::{Flusher, FlusherParams};
 use sojourn_units::{Duration, Time};
+
+/// Where all hosts are: see [`crate::tap::hosts::address`].
+const HOSTS: &str = "10.0.0.0/8";
 
 /// TCP traffic of a scenario: its number in the run, and what a flusher needs to know of it.
 struct Traffic<'a> {
@@ -114,7 +118,12 @@ pub(super) fn host(
         });
     }
     Ok(FlusherHost::new(HostSpec {
-        core: Flusher::new(flusher.params)?,
+        // A gate learns from events whether flushes help.
+        core: Flusher::new(FlusherParams {
+            events: flusher.params.events || flusher.gated,
+            ..flusher.params
+        })?,
+        watchman: flusher.gated.then(|| Watchman::new(widest(), flusher.params.method)),
         slot: simulator.add_flusher_slot(),
         sight: Sight::new(&paths.each, scenario.edge_rate, flusher.place),
         subjects,
@@ -123,6 +132,11 @@ pub(super) fn host(
         from: begin + flusher.start,
         rate: scenario.edge_rate.filter(|_| !flusher.at_once),
     }))
+}
+
+/// The daemon's gate towards any host of the simulation.
+fn widest() -> GateSettings {
+    GateSettings::widest(vec![HOSTS.parse().expect("a prefix")])
 }
 
 /// Tells a capture of the bursts: their packets go between the hosts of the flow that they are for.

@@ -27,6 +27,10 @@ pub struct FlusherScenario {
     ///
     /// Deviation: on the linux back end the daemon hands it over at once in any case.
     pub at_once: bool,
+    /// Whether the daemon's gate judges each flush, as wide as a configuration of the daemon can be; else all are sent.
+    ///
+    /// Deviation: on the linux back end the daemon has it in any case.
+    pub gated: bool,
 }
 
 /// Its text form.
@@ -40,6 +44,8 @@ pub(super) struct FlusherText {
     start: String,
     #[serde(skip_serializing_if = "is_paced")]
     bursts: String,
+    #[serde(skip_serializing_if = "is_open")]
+    gate: String,
 }
 
 /// Not written, so that the text of scenarios is what it was before there was a choice.
@@ -47,8 +53,15 @@ fn is_paced(bursts: &str) -> bool {
     bursts == PACED
 }
 
+/// As above.
+fn is_open(gate: &str) -> bool {
+    gate == OPEN
+}
+
 const PACED: &str = "paced";
 const AT_ONCE: &str = "at_once";
+const OPEN: &str = "none";
+const WIDEST: &str = "widest";
 
 impl Default for FlusherText {
     fn default() -> Self {
@@ -59,6 +72,7 @@ impl Default for FlusherText {
             mode: "active".into(),
             start: "0s".into(),
             bursts: PACED.into(),
+            gate: OPEN.into(),
         }
     }
 }
@@ -126,6 +140,11 @@ impl FlusherScenario {
             AT_ONCE => true,
             other => return fail("flusher.bursts", format!("{other:?}"), "\"paced\" or \"at_once\""),
         };
+        let gated = match t.gate.as_str() {
+            OPEN => false,
+            WIDEST => true,
+            other => return fail("flusher.gate", format!("{other:?}"), "\"none\" or \"widest\""),
+        };
         let watch = watch(&t.watch, traffic)?;
         if backend == Backend::Linux && watch.as_ref().is_some_and(|names| names.len() < traffic.count()) {
             let rule = "\"all\" on the linux back end: the daemon sees all that passes its interface";
@@ -138,6 +157,7 @@ impl FlusherScenario {
             active,
             start: time("flusher.start", &t.start, Duration::ZERO, duration)?,
             at_once,
+            gated,
         })
     }
 
@@ -152,6 +172,7 @@ impl FlusherScenario {
             mode: if self.active { "active" } else { "passive" }.into(),
             start: format_duration(self.start),
             bursts: if self.at_once { AT_ONCE } else { PACED }.into(),
+            gate: if self.gated { WIDEST } else { OPEN }.into(),
         }
     }
 

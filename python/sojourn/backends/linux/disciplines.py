@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sojourn.backends.linux import kinds
 from sojourn.backends.linux.kinds import SFQ_FIELDS
 
 Options = dict[str, Any]
@@ -99,6 +100,10 @@ def _red(options: Options) -> Any:
     return {"attrs": attrs}
 
 
+def _netem(options: Options) -> Any:
+    return kinds.netem(delay_ns=options["delay_ns"], limit=options["limit"])
+
+
 def _fq(options: Options) -> Any:
     names = {
         "limit": "PLIMIT",
@@ -162,6 +167,7 @@ _ENCODERS: dict[str, Callable[[Options], Any]] = {
     "red": _red,
     "sfq": _sfq,
     "fq": _fq,
+    "netem": _netem,
     "cake": _cake,
     "codel": _attributes(
         limit="LIMIT", target_us="TARGET", interval_us="INTERVAL", ecn="ECN", ce_threshold_us="CE_THRESHOLD"

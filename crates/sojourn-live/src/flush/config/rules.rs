@@ -2,7 +2,7 @@
 
 use super::{ConfigError, DISCARD};
 use crate::flush::gate::{
-    GateSettings, LEAST_COOL_DOWN, MOST_BDP_THOUSANDTHS, MOST_BYTES_PER_FLUSH, MOST_BYTES_PER_MINUTE,
+    GateSettings, LEAST_COOL_DOWN, LONGEST_RTT, MOST_BDP_THOUSANDTHS, MOST_BYTES_PER_FLUSH, MOST_BYTES_PER_MINUTE,
 };
 use ipnet::IpNet;
 use sojourn_units::{Duration, format_duration, parse_duration};
@@ -185,12 +185,7 @@ pub(super) fn gate(gate: &GateSettings) -> Result<(), ConfigError> {
         }
         Ok(())
     };
-    within(
-        "gate.max_rtt",
-        gate.max_rtt,
-        Duration::from_millis(1),
-        Duration::from_secs(60),
-    )?;
+    within("gate.max_rtt", gate.max_rtt, Duration::from_millis(1), LONGEST_RTT)?;
     within("gate.cool_down", gate.cool_down, LEAST_COOL_DOWN, LONGEST)?;
     within("gate.max_cool_down", gate.max_cool_down, gate.cool_down, LONGEST)
 }

@@ -1,6 +1,6 @@
 use super::*;
+use crate::{Estimate, FlowKey};
 use proptest::prelude::*;
-use sojourn_flusher::{Estimate, FlowKey};
 use sojourn_units::{Bytes, Rate};
 use std::net::{Ipv4Addr, SocketAddr};
 

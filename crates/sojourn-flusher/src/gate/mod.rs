@@ -11,15 +11,20 @@
 //! - after a flush its destination is left alone for a while, and for longer each time that flushing did not help.
 //!
 //! A plan that breaks a rule is refused, never made smaller. Source: seed 003 has no such safety; section 6.5 asks for it.
+//!
+//! The daemon has one always, a simulation if it is asked to: both judge by this code.
 
 mod budget;
+mod effect;
 #[cfg(test)]
 mod tests;
 
 pub use budget::Budget;
 
+use effect::Effects;
+
+use crate::{Event, FlushId, FlushPlan, Method, Reason, Verdict};
 use ipnet::IpNet;
-use sojourn_flusher::{FlushId, FlushPlan, Reason};
 use sojourn_units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -30,6 +35,8 @@ pub const MOST_BDP_THOUSANDTHS: u32 = 4_000;
 pub const MOST_BYTES_PER_MINUTE: u64 = 1_000_000_000;
 /// Largest flush, bytes.
 pub const MOST_BYTES_PER_FLUSH: u64 = 16_000_000;
+/// Longest RTT that a plan may be computed from.
+pub const LONGEST_RTT: Duration = Duration::from_secs(60);
 /// Shortest cool-down.
 pub const LEAST_COOL_DOWN: Duration = Duration::from_millis(100);
 /// A plan that is acted on later than this after it was made is too old.
@@ -56,6 +63,23 @@ pub struct GateSettings {
     pub cool_down: Duration,
     /// How long that may become.
     pub max_cool_down: Duration,
+}
+
+impl GateSettings {
+    /// As wide as a configuration of the daemon can be, towards `allow`: what it refuses, no configuration lets through.
+    #[must_use]
+    pub fn widest(allow: Vec<IpNet>) -> Self {
+        Self {
+            active: true,
+            allow,
+            bytes_per_minute: MOST_BYTES_PER_MINUTE,
+            bytes_per_flush: MOST_BYTES_PER_FLUSH,
+            bdp_thousandths: MOST_BDP_THOUSANDTHS,
+            max_rtt: LONGEST_RTT,
+            cool_down: LEAST_COOL_DOWN,
+            max_cool_down: LEAST_COOL_DOWN,
+        }
+    }
 }
 
 impl Default for GateSettings {
@@ -339,6 +363,61 @@ impl Gate {
             top_ups_until: self.now + self.settings.max_rtt,
         };
         self.destinations.insert(plan.toward, destination);
+    }
+}
+
+/// A gate that finds out by itself whether flushes help: from the core's events, and where the core does not judge
+/// ([`Method::Thesis`]) from the samples among them.
+#[derive(Debug)]
+pub struct Watchman {
+    /// What it judges by.
+    pub gate: Gate,
+    effects: Effects,
+}
+
+impl Watchman {
+    /// Before a core of this method, whose events are on.
+    #[must_use]
+    pub fn new(settings: GateSettings, method: Method) -> Self {
+        Self {
+            gate: Gate::new(settings),
+            effects: Effects::new(method == Method::Thesis),
+        }
+    }
+
+    /// The core was begun anew, of this method.
+    pub fn begin_anew(&mut self, method: Method) {
+        self.effects = Effects::new(method == Method::Thesis);
+        self.gate.forget_flushes();
+    }
+
+    /// What the core has told.
+    pub fn event(&mut self, event: &Event) {
+        match *event {
+            Event::Sample { at, flow, raw, .. } => self.effects.sample(flow.dst.ip(), at, raw),
+            Event::Effect { id, verdict, .. } => {
+                if let Some(toward) = self.effects.toward(id) {
+                    match verdict {
+                        Verdict::Helped => self.gate.effect(toward, true),
+                        Verdict::TooSmall | Verdict::Useless => self.gate.effect(toward, false),
+                        Verdict::Unknown => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Judges a plan that was made at `planned`. If it is allowed, it counts as sent at `now`.
+    pub fn judge(&mut self, plan: &FlushPlan, planned: Time, now: Time) -> Answer {
+        if let Some(helped) = self.effects.verdict(plan) {
+            self.gate.effect(plan.toward, helped);
+        }
+        let answer = self.gate.judge(plan, planned, now);
+        if answer == Answer::Allowed {
+            self.effects.sent(plan, now);
+        }
+        answer
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether flushes help, where the core does not judge that itself.
 
-use sojourn_flusher::{FlowKey, FlushId, FlushPlan, Reason};
+use crate::{FlowKey, FlushId, FlushPlan, Reason};
 use sojourn_units::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -21,7 +21,7 @@ struct Sent {
 /// came down by an eighth of what it stood at, later than the largest RTT after the burst and before the next flush
 /// towards the same destination. Forced flushes are not judged: there need be no queue.
 #[derive(Debug)]
-pub(crate) struct Effects {
+pub(super) struct Effects {
     /// Whether to judge here.
     judging: bool,
     flushes: VecDeque<(FlushId, IpAddr)>,
@@ -29,7 +29,8 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    pub(crate) const fn new(judging: bool) -> Self {
+    /// Knows of no flush; `judging` if the method does not judge itself ([`crate::Method::Thesis`]).
+    pub(super) const fn new(judging: bool) -> Self {
         Self {
             judging,
             flushes: VecDeque::new(),
@@ -38,7 +39,7 @@ impl Effects {
     }
 
     /// A burst left.
-    pub(crate) fn sent(&mut self, plan: &FlushPlan, now: Time) {
+    pub(super) fn sent(&mut self, plan: &FlushPlan, now: Time) {
         if self.flushes.len() == FLUSHES {
             self.flushes.pop_front();
         }
@@ -61,7 +62,7 @@ impl Effects {
     }
 
     /// Where a flush went that the core has judged.
-    pub(crate) fn toward(&self, id: FlushId) -> Option<IpAddr> {
+    pub(super) fn toward(&self, id: FlushId) -> Option<IpAddr> {
         self.flushes
             .iter()
             .rev()
@@ -70,7 +71,7 @@ impl Effects {
     }
 
     /// An RTT of a flow towards `toward`.
-    pub(crate) fn sample(&mut self, toward: IpAddr, at: Time, rtt: Duration) {
+    pub(super) fn sample(&mut self, toward: IpAddr, at: Time, rtt: Duration) {
         if self.sent.is_empty() {
             return;
         }
@@ -80,7 +81,7 @@ impl Effects {
     }
 
     /// Whether the last flush towards this plan's destination helped, once.
-    pub(crate) fn verdict(&mut self, plan: &FlushPlan) -> Option<bool> {
+    pub(super) fn verdict(&mut self, plan: &FlushPlan) -> Option<bool> {
         if self.sent.get(&plan.toward)?.flow != plan.flow {
             return None;
         }
