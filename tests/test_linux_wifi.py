@@ -117,6 +117,7 @@ def test_slow_stations_with_losses_and_limits_never_come_to_a_stand_still(linux:
     # nothing of twelve such stations was let go any more, and nobody was asked again.
     stations = tuple(Station(name=f"s{i}", rate="ht mcs 0 20mhz sgi", error=0.3, scheme="fq_mac") for i in range(12))
     base = cell()
+    assert base.wifi is not None
     scenario = replace(
         base,
         duration="8s",
