@@ -23,15 +23,16 @@ _SETUP = (
     "below it a netem with the link's delay and a limit of 10 to 100 packets: it holds the packets that it delays and "
     "those that wait for the link, and its limit counts both, so that the queue is at most the limit less what the "
     "link sends during the delay (sections 5.2.1 and 5.4: bandwidth by HTB, delay by netem; the thesis does not say "
-    "which of its "
-    "figures were made by ipfw instead). Or CoDel, PIE or FQ-CoDel of 1000, with the delay behind it. The flusher is "
+    "which of its figures were made by ipfw instead). Or CoDel, PIE or FQ-CoDel of 1000, with the delay behind it. The flusher is "
     "on the client's link, sees both directions, and sends its bursts into the client's link at its rate, through the "
     "same queues as the flow's data. Round-trip times are those of synthetic packet pairs between captures at client "
     "and server, all of them, the start included. "
     "As described: the thesis's text; with Karn: the same without samples of segments that were sent again, which "
     "section 4.8 misses; as written: its listings. A claim holds if it does in one of the three. Not stated in the "
     "thesis, and assumed: where the flusher is, the TCP of Linux 3.14 with an initial window of 10, and an unlimited "
-    "receive window. A packet is 1514 bytes with the Ethernet header, which counts. The thesis has one run of a cell."
+    "receive window. A packet is 1514 bytes with the Ethernet header, which counts. The thesis has one run of a cell. "
+    "What follows `why` in the reasons was found, numbers included, on a bed with the whole delay behind a FIFO; more "
+    "claims hold there (64)."
 )
 
 _KERNEL = (
