@@ -94,17 +94,15 @@ fn in_own_network(test: impl FnOnce() + Send) {
     }
 }
 
-/// Sends datagrams of these sizes on the wire from a port to itself, on loopback, and receives them: on a busy machine they may come in much later.
+/// Sends datagrams of these sizes on the wire from a port to itself, on loopback, and receives each: on a busy machine it may come in much later.
 fn send(port: u16, sizes: &[usize]) {
     let socket = UdpSocket::bind(("127.0.0.1", port)).expect("a port of this test");
+    let mut datagram = [0; 2000];
     for size in sizes {
         socket
             .send_to(&vec![7; size - 42], ("127.0.0.1", port))
             .expect("loopback");
-    }
-    for size in sizes {
-        let mut datagram = [0; 2000];
-        assert_eq!(socket.recv(&mut datagram).expect("loopback loses nothing"), size - 42);
+        assert_eq!(socket.recv(&mut datagram).expect("loopback"), size - 42);
     }
 }
 
