@@ -120,7 +120,23 @@ fn frames_are_noted_with_their_true_length_in_the_order_of_time() {
     in_own_network(both_directions);
 }
 
+/// The kernel begins to stamp frames some time after the first socket has asked for it (`netstamp_work`); until then a frame has the time at which
+/// it is read. A run begins long before its traffic, this test does not.
+fn stamping() -> Tap {
+    let nowhere = Box::new(Memory::default());
+    let mut tap = Tap::new(
+        watch(Host::R1, "lo", "other"),
+        watch(Host::R2, "other", "lo"),
+        &plan(1),
+        nowhere,
+    );
+    tap.start(&mut Fake::real(-10 * MS, 60 * MS)).expect("packet sockets");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    tap
+}
+
 fn both_directions() {
+    let _stamping = stamping();
     let i = index(16);
     let file = Memory::default();
     let mut tap = Tap::new(
