@@ -107,6 +107,24 @@ pub(crate) struct Egress {
     pub(crate) own: Option<OwnDevice>,
 }
 
+/// A data segment that its host's own device is done with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Released {
+    pub(crate) route: u16,
+    /// Where it begins, if the device is a radio.
+    ///
+    /// Deviation: on wires TCP is not told which of its segments the device holds. Small queues let it hold a millisecond of them, or two;
+    /// no timer goes off so soon.
+    pub(crate) seq: Option<u64>,
+}
+
+impl Released {
+    /// One that left a wired device.
+    pub(crate) fn from_wire(route: u16) -> Self {
+        Self { route, seq: None }
+    }
+}
+
 /// What a host's own device must know to tell TCP what it is done with (small queues).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OwnDevice {
@@ -228,8 +246,8 @@ pub(crate) struct Sink<'a> {
     pub(crate) segments: &'a mut Segments,
     /// With the ablation `spare_acks`.
     pub(crate) spared: Option<&'a mut Spared>,
-    /// At a host's own device, routes of data segments that it is done with.
-    pub(crate) released: Option<&'a mut Vec<u16>>,
+    /// At a host's own device, data segments that it is done with.
+    pub(crate) released: Option<&'a mut Vec<Released>>,
 }
 
 impl DropSink<Packet> for Sink<'_> {
@@ -254,7 +272,7 @@ impl DropSink<Packet> for Sink<'_> {
         if let Some(released) = &mut self.released
             && packet.is_data()
         {
-            released.push(packet.route);
+            released.push(Released::from_wire(packet.route));
         }
         self.segments.discard(&packet);
     }

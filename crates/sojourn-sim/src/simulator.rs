@@ -19,7 +19,7 @@ pub(crate) use web::Web;
 
 use crate::calendar::{Calendar, Slot};
 use crate::ends;
-use crate::link::{Air, Egress, Link, Pacing, Weather};
+use crate::link::{Air, Egress, Link, Pacing, Released, Weather};
 use crate::meter::Meter;
 use crate::network::{EgressSpec, LinkId, Network, NetworkError, Shaping};
 use crate::packet::{Packet, Segments};
@@ -172,7 +172,7 @@ pub struct Simulator {
     /// By route: the TCP host that sends on it by a device that queues.
     senders: Vec<Option<u32>>,
     /// Routes of data segments that such a device is done with, and whose senders are yet to be told.
-    released: Vec<u16>,
+    released: Vec<Released>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probe>,
     pub(crate) voips: Vec<Voip>,

@@ -302,14 +302,15 @@ impl Endpoint {
         self.sender.set_device(device);
     }
 
-    /// That device took a segment with data that this end had sent.
-    pub fn on_device_took(&mut self) {
-        self.sender.on_device_took();
+    /// That device took a segment with data that this end had sent. One that tells its segments apart says at which sequence number
+    /// it begins: as long as it holds it, it is not sent again.
+    pub fn on_device_took(&mut self, seq: Option<u64>) {
+        self.sender.on_device_took(seq);
     }
 
     /// The device is done with such a segment: it is sent, or dropped. Answers whether something waited for that.
-    pub fn on_device_released(&mut self) -> bool {
-        self.sender.on_device_released()
+    pub fn on_device_released(&mut self, seq: Option<u64>) -> bool {
+        self.sender.on_device_released(seq)
     }
 
     /// Whether [`Endpoint::poll_transmit`] held something back until the device is done with a segment.

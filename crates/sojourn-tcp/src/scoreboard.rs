@@ -14,6 +14,8 @@ const LOST: u8 = 2;
 const RETRANS: u8 = 4;
 /// It was retransmitted at some time: its RTT is ambiguous (Karn).
 const EVER_RETRANS: u8 = 8;
+/// The host's own device holds it.
+const HELD: u8 = 16;
 
 /// One segment sent.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,9 @@ impl Sent {
     }
     pub(crate) fn retransmitted(&self) -> bool {
         self.flags & EVER_RETRANS != 0
+    }
+    pub(crate) fn held(&self) -> bool {
+        self.flags & HELD != 0
     }
 }
 
@@ -127,6 +132,14 @@ impl Scoreboard {
             len,
             flags: 0,
         });
+    }
+
+    /// Notes whether the host's own device holds the segment that begins at `seq`, if that is still outstanding.
+    pub(crate) fn hold(&mut self, seq: u64, held: bool) {
+        let at = self.position(seq);
+        if let Some(s) = self.ring.get_mut(at).filter(|s| s.seq == seq) {
+            s.flags = if held { s.flags | HELD } else { s.flags & !HELD };
+        }
     }
 
     /// Notes that segment `index` goes out again. With `counted` it is a retransmission of a lost segment and occupies

@@ -305,6 +305,7 @@ impl Sender {
             if self.resend == Resend::Lost
                 && let Some(index) = self.board.next_lost()
                 && !self.waits_for_device(true)
+                && !self.still_held(index)
             {
                 return Some(self.retransmit(index, now));
             }
@@ -317,6 +318,7 @@ impl Sender {
                 self.resend = Resend::Lost;
                 if let Some(index) = self.board.next_lost()
                     && !self.waits_for_device(true)
+                    && !self.still_held(index)
                 {
                     return Some(self.retransmit(index, now));
                 }

@@ -80,6 +80,11 @@ impl SmallQueue {
         self.shift = device.shift(self.variant);
     }
 
+    /// Something waits for the device to be done with a segment.
+    pub(crate) fn wait(&mut self) {
+        self.throttled = true;
+    }
+
     /// The device took a segment.
     pub(crate) fn took(&mut self) {
         self.held += 1;
@@ -125,14 +130,32 @@ impl Sender {
         self.small_queue.set_device(device);
     }
 
-    /// That device took a segment with payload that this sender had sent.
-    pub(crate) fn on_device_took(&mut self) {
+    /// That device took a segment with payload that this sender had sent, which begins at `seq` if it tells its segments apart.
+    pub(crate) fn on_device_took(&mut self, seq: Option<u64>) {
         self.small_queue.took();
+        if let Some(seq) = seq {
+            self.board.hold(seq, true);
+        }
     }
 
     /// It is done with one. Answers whether something waited for that.
-    pub(crate) fn on_device_released(&mut self) -> bool {
+    pub(crate) fn on_device_released(&mut self, seq: Option<u64>) -> bool {
+        if let Some(seq) = seq {
+            self.board.hold(seq, false);
+        }
         self.small_queue.released()
+    }
+
+    /// Whether segment `index` may not be sent again because the host's own device still holds it; if so, that is waited for.
+    ///
+    /// Source: Linux 6.1 `skb_still_in_host_queue`, which `__tcp_retransmit_skb` and `tcp_send_loss_probe` ask. Linux 3.14 counts
+    /// such a retransmission and sends it.
+    pub(crate) fn still_held(&mut self, index: u64) -> bool {
+        let held = self.fack.is_none() && self.board.get(index).held();
+        if held {
+            self.small_queue.wait();
+        }
+        held
     }
 
     /// Whether the next segment must wait until the host's own device is done with others.

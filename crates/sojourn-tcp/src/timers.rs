@@ -135,23 +135,29 @@ impl Sender {
     /// Sends new data if there is any and the receiver admits it, else the last segment again (RFC 8985 section 7.3).
     ///
     /// After new data the time-out counts from now, after a repeated segment from when the oldest was sent, as in Linux.
-    /// (Counting from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.)
+    /// (Counting from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.) What the host's own device
+    /// has no room for, or still holds, is not sent: the time-out remains. Source: Linux 6.1 `tcp_send_loss_probe`.
     fn send_probe(&mut self, now: Time) -> Option<Outgoing> {
         if self.probe.is_some() {
             self.arm_rto(now);
             return None;
         }
-        self.stats.loss_probes += 1;
         let len = self.next_len();
-        let out = if len > 0 && self.nxt + u64::from(len) <= self.window_end {
+        let new = len > 0 && self.nxt + u64::from(len) <= self.window_end;
+        let last = self.board.last_index()?;
+        if if new { self.waits_for_device(false) } else { self.still_held(last) } {
+            self.arm_rto(now);
+            return None;
+        }
+        self.stats.loss_probes += 1;
+        let out = if new {
             let out = self.send_new(len, now);
             self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
             // Linux 3.14 watches only for the answer to a probe that repeats data.
             self.probe = self.fack.is_none().then_some((self.nxt, false));
             out
         } else {
-            let index = self.board.last_index()?;
-            self.board.resend(index, now, false);
+            self.board.resend(last, now, false);
             self.stats.segments_sent += 1;
             self.stats.retransmissions += 1;
             self.arm_rto(now);
@@ -159,7 +165,7 @@ impl Sender {
                 self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
             }
             self.probe = Some((self.nxt, true));
-            let s = *self.board.get(index);
+            let s = *self.board.get(last);
             self.outgoing(s.seq, s.len, crate::Flags::NONE)
         };
         Some(out)

@@ -18,6 +18,8 @@ struct Path {
     device: VecDeque<Segment>,
     /// When the device has sent the first of them.
     done_at: Time,
+    /// Until then it sends nothing.
+    stalled_until: Time,
     forth: VecDeque<(Time, Segment)>,
     back: VecDeque<(Time, Segment)>,
 }
@@ -38,6 +40,7 @@ impl Path {
             receiver: Endpoint::server(&params).unwrap(),
             device: VecDeque::new(),
             done_at: Time::ZERO,
+            stalled_until: Time::ZERO,
             forth: VecDeque::new(),
             back: VecDeque::new(),
         }
@@ -51,11 +54,11 @@ impl Path {
     fn step(&mut self) {
         self.now += STEP;
         let now = self.now;
-        if !self.device.is_empty() && self.done_at <= now {
+        if !self.device.is_empty() && self.done_at <= now && self.stalled_until <= now {
             let segment = self.device.pop_front().unwrap();
             self.done_at = now + SENDING;
             if segment.len > 0 {
-                self.sender.on_device_released();
+                self.sender.on_device_released(Some(segment.seq));
             }
             self.forth.push_back((now + HALF, segment));
         }
@@ -77,7 +80,7 @@ impl Path {
                 self.done_at = now + SENDING;
             }
             if segment.len > 0 {
-                self.sender.on_device_took();
+                self.sender.on_device_took(Some(segment.seq));
             }
             self.device.push_back(segment);
         }
@@ -146,4 +149,41 @@ fn the_link_stays_busy() {
         path.step();
     }
     assert_eq!(path.receiver.receiver().bytes_in_order() - before, 5_000 * 1448);
+}
+
+/// What the sender counted while its device held everything for a second: time-outs, retransmissions, probes.
+fn counted_in_a_stall(variant: Variant) -> (u64, u64, u64) {
+    let mut path = settled(variant, Device::Wireless);
+    let before = *path.sender.sender().stats();
+    path.stalled_until = path.now + Duration::from_secs(1);
+    while path.now < path.stalled_until {
+        path.step();
+    }
+    let after = path.sender.sender().stats();
+    let counted = (
+        after.timeouts - before.timeouts,
+        after.retransmissions - before.retransmissions,
+        after.loss_probes - before.loss_probes,
+    );
+    // Whatever it did, it goes on.
+    let received = path.receiver.receiver().bytes_in_order();
+    while path.now < path.stalled_until + Duration::from_secs(2) {
+        path.step();
+    }
+    assert!(path.receiver.receiver().bytes_in_order() > received + 2_000 * 1448);
+    counted
+}
+
+#[test]
+fn what_its_own_device_holds_linux_6_1_does_not_send_again() {
+    // Source: `skb_still_in_host_queue`. The time-outs go off, and double: 0.25 and 0.5 s.
+    let (timeouts, retransmissions, probes) = counted_in_a_stall(Variant::Linux61);
+    assert!((1..=3).contains(&timeouts), "{timeouts}");
+    assert_eq!((retransmissions, probes), (0, 0));
+}
+
+#[test]
+fn linux_3_14_sends_it_again() {
+    let (timeouts, retransmissions, _) = counted_in_a_stall(Variant::Linux314);
+    assert!(timeouts >= 1 && retransmissions >= 1, "{timeouts}, {retransmissions}");
 }

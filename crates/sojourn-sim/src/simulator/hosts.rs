@@ -3,7 +3,7 @@
 use super::{Destination, Simulator};
 use crate::calendar::Slot;
 use crate::ends;
-use crate::link::{Air, END, OwnDevice};
+use crate::link::{Air, END, OwnDevice, Released};
 use crate::network::LinkId;
 use crate::packet::Packet;
 use sojourn_tcp::{Device, Endpoint};
@@ -19,6 +19,8 @@ pub(crate) struct Host {
     pub(super) hash: u32,
     /// Its own device queues.
     pub(super) queues: bool,
+    /// It is a radio.
+    pub(super) radio: bool,
     /// The link of that device, if it is a computed wire; else [`END`].
     pub(super) device: u16,
     /// It waits for that to be done with a segment of its own.
@@ -35,14 +37,15 @@ impl Simulator {
     #[inline]
     pub(super) fn pump(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
-        let (route, hash, queues, device) = (h.route, h.hash, h.queues, h.device);
+        let (route, hash, queues, radio, device) = (h.route, h.hash, h.queues, h.radio, h.device);
         if device != END {
             self.hear_from_device(device);
         }
         while let Some(segment) = ends::poll(&mut self.hosts[host as usize].endpoint, self.now) {
             let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
             if queues && packet.is_data() {
-                self.hosts[host as usize].endpoint.on_device_took();
+                let seq = radio.then_some(segment.seq);
+                self.hosts[host as usize].endpoint.on_device_took(seq);
             }
             self.send(packet);
         }
@@ -89,7 +92,7 @@ impl Simulator {
         }
         while let Some(route) = device.done(self.now) {
             if let Some(&Some(host)) = self.senders.get(usize::from(route)) {
-                self.hosts[host as usize].endpoint.on_device_released();
+                self.hosts[host as usize].endpoint.on_device_released(None);
             }
         }
     }
@@ -126,13 +129,13 @@ impl Simulator {
     #[inline(never)]
     fn tell_all_senders(&mut self) {
         let mut next = 0;
-        while let Some(&route) = self.released.get(next) {
+        while let Some(&Released { route, seq }) = self.released.get(next) {
             next += 1;
             let Some(&Some(host)) = self.senders.get(usize::from(route)) else {
                 continue;
             };
             let h = &mut self.hosts[host as usize];
-            if !h.endpoint.on_device_released() {
+            if !h.endpoint.on_device_released(seq) {
                 continue;
             }
             if std::mem::take(&mut h.waits)

@@ -1,7 +1,7 @@
 //! The way of a packet through the links.
 
 use super::Simulator;
-use crate::link::{Air, END, Pacing, Sink};
+use crate::link::{Air, END, Pacing, Released, Sink};
 use crate::packet::Packet;
 use crate::spared::Spared;
 use crate::tap::Passing;
@@ -114,7 +114,7 @@ impl Simulator {
             egress.meter.on_drop(&packet, DropReason::QueueLimit, self.now);
         }
         if packet.is_data() && l.wire.as_ref().is_some_and(|wire| wire.device.is_some()) {
-            self.released.push(packet.route);
+            self.released.push(Released::from_wire(packet.route));
         }
         self.segments.discard(&packet);
     }
@@ -128,7 +128,7 @@ impl Simulator {
             return;
         };
         while let Some(route) = device.done(self.now) {
-            self.released.push(route);
+            self.released.push(Released::from_wire(route));
         }
         match device.until().filter(|_| device.waiting > 0) {
             Some(at) => self.calendar.set(egress.slot, at),
@@ -147,7 +147,7 @@ impl Simulator {
             }
             let Some(egress) = &mut l.egress else { return };
             if let Some(own) = &mut egress.own {
-                self.released.extend(own.done(now));
+                self.released.extend(own.done(now).map(Released::from_wire));
             }
             let spared = &mut self.spared[usize::from(link)];
             let mut sink = Sink {

@@ -3,7 +3,7 @@
 use super::Simulator;
 use crate::calendar::Slot;
 use crate::histogram::Histogram;
-use crate::link::END;
+use crate::link::{END, Released};
 use crate::network::Hop;
 use crate::packet::{Packet, Segments};
 use crate::tap::Passing;
@@ -104,7 +104,7 @@ impl Radio {
     fn with_sink<'a>(
         &'a mut self,
         segments: &'a mut Segments,
-        released: &'a mut Vec<u16>,
+        released: &'a mut Vec<Released>,
     ) -> (&'a mut Cell<Framed>, Out<'a>) {
         let out = Out {
             links: &self.links,
@@ -140,7 +140,7 @@ struct Out<'a> {
     held: &'a mut u64,
     meters: &'a mut [[AirMeter; 2]],
     arrived: &'a mut Vec<(u16, Packet)>,
-    released: &'a mut Vec<u16>,
+    released: &'a mut Vec<Released>,
     segments: &'a mut Segments,
 }
 
@@ -149,7 +149,11 @@ impl Out<'_> {
     #[inline]
     fn release(&mut self, packet: &Packet, down: bool) {
         if !down && packet.is_data() {
-            self.released.push(packet.route);
+            let seq = self.segments.peek(packet).seq;
+            self.released.push(Released {
+                route: packet.route,
+                seq: Some(seq),
+            });
         }
     }
 }

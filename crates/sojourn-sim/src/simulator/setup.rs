@@ -5,7 +5,7 @@ use crate::calendar::Slot;
 use crate::link::END;
 use crate::network::{LinkId, NetworkError};
 use crate::probe::{Probe, ProbeSpec};
-use sojourn_tcp::{Endpoint, Metrics};
+use sojourn_tcp::{Device, Endpoint, Metrics};
 use sojourn_units::Stream;
 
 impl Simulator {
@@ -88,6 +88,7 @@ impl Simulator {
                 route,
                 hash: self.hashes[usize::from(route)],
                 queues: device.is_some(),
+                radio: device == Some(Device::Wireless),
                 device: END,
                 waits: false,
             });
