@@ -68,7 +68,7 @@ impl Sender {
 
     pub(crate) fn take_cumulative(&mut self, ack: u64, highest: u64, now: Time, news: &mut News, times: &mut Times) {
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
-        let (rack, high_seq, state) = (&mut self.rack, self.high_seq, self.state);
+        let (rack, high_seq, state, echo) = (&mut self.rack, self.high_seq, self.state, self.undo.echo_ms);
         self.board.acknowledge(ack, |s| {
             if s.retransmitted() {
                 news.retransmitted_acked = true;
@@ -81,7 +81,12 @@ impl Sender {
             }
             if !s.sacked() {
                 news.delivered += 1;
-                rack.delivered(s, now, min_rtt);
+                // The receiver echoes the time of what filled its gap: if that is older than the retransmission, it was not that.
+                // Source: Linux 6.1 `tcp_skb_spurious_retrans`, which only a cumulative acknowledgement asks.
+                let spurious = s.retransmitted() && echo != 0 && echo < now_ms(s.sent_at);
+                if !spurious {
+                    rack.delivered(s, now, min_rtt);
+                }
             }
         });
         if let Some(low) = low {

@@ -105,16 +105,8 @@ impl<P: Packet> DriverFifo<P> {
         }
     }
 
-    /// Takes a packet into the discipline, and on into the driver if that has room. `woken` is told each peer that got a frame.
-    pub(crate) fn enqueue(
-        &mut self,
-        packet: P,
-        to: PeerTid,
-        now: Time,
-        drops: &mut dyn FrameSink<P>,
-        woken: impl FnMut(u16),
-    ) {
-        let category = to.tid.access_category();
+    /// Takes a packet into the discipline, from where [`DriverFifo::hand_down`] takes it.
+    pub(crate) fn enqueue(&mut self, packet: P, to: PeerTid, now: Time, drops: &mut dyn FrameSink<P>) {
         let addressed = Addressed {
             packet,
             to,
@@ -128,25 +120,21 @@ impl<P: Packet> DriverFifo<P> {
             fifos,
             sink: drops,
         };
-        qdiscs[category.index()].enqueue(addressed, now, &mut books);
-        self.fill(category, now, drops, woken);
+        qdiscs[to.tid.access_category().index()].enqueue(addressed, now, &mut books);
     }
 
-    /// So many frames of the category have left the driver; the discipline may hand down others.
-    pub(crate) fn completed(
+    /// So many frames of the category have left the driver: it has room for others.
+    pub(crate) fn completed(&mut self, category: AccessCategory, frames: u32) {
+        self.pending[category.index()] -= frames;
+    }
+
+    /// The discipline of `category` hands the driver one packet, if that has room. Answers for which peer.
+    pub(crate) fn hand_down(
         &mut self,
         category: AccessCategory,
-        frames: u32,
         now: Time,
         drops: &mut dyn FrameSink<P>,
-        woken: impl FnMut(u16),
-    ) {
-        self.pending[category.index()] -= frames;
-        self.fill(category, now, drops, woken);
-    }
-
-    /// Hands packets down while the driver has room.
-    fn fill(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>, mut woken: impl FnMut(u16)) {
+    ) -> Option<u16> {
         let Self {
             qdiscs,
             peers,
@@ -156,25 +144,24 @@ impl<P: Packet> DriverFifo<P> {
             limit,
         } = self;
         let pending = &mut pending[category.index()];
-        while *pending < *limit {
-            let mut books = Books {
-                peers,
-                fifos,
-                sink: drops,
-            };
-            let Some(departure) = qdiscs[category.index()].dequeue(now, &mut books) else {
-                return;
-            };
-            let Addressed { packet, to, arrived } = departure.packet;
-            let queued = Queued::new(packet, arrived);
-            let fifo = &mut fifos[to.index()];
-            fifo.backlog.packets += 1;
-            fifo.backlog.bytes += queued.size;
-            fifo.stats.marks += u64::from(departure.marked);
-            slab.push_back(&mut fifo.packets, queued);
-            *pending += 1;
-            woken(to.peer);
+        if *pending >= *limit {
+            return None;
         }
+        let mut books = Books {
+            peers,
+            fifos,
+            sink: drops,
+        };
+        let departure = qdiscs[category.index()].dequeue(now, &mut books)?;
+        let Addressed { packet, to, arrived } = departure.packet;
+        let queued = Queued::new(packet, arrived);
+        let fifo = &mut fifos[to.index()];
+        fifo.backlog.packets += 1;
+        fifo.backlog.bytes += queued.size;
+        fifo.stats.marks += u64::from(departure.marked);
+        slab.push_back(&mut fifo.packets, queued);
+        *pending += 1;
+        Some(to.peer)
     }
 
     /// The oldest packet of a TID in the driver. It still counts there.

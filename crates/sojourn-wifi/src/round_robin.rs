@@ -6,7 +6,8 @@ use crate::{AccessCategory, Driver};
 /// Round robin over the stations that have something to send, one full aggregate a turn: what drivers did before Algorithm 3, and
 /// what makes all stations as slow as the slowest.
 ///
-/// A station whose Block Ack window is closed misses its turn.
+/// A station that has sent all it had leaves the round, and joins it as the last when it has something again. One whose Block Ack
+/// window is closed misses its turn.
 ///
 /// Source: ath9k before Linux 4.11, `ath_txq_schedule`.
 #[derive(Clone, Debug)]
@@ -52,8 +53,13 @@ impl RoundRobin {
                 continue;
             }
             missed = None;
-            round.rotate(&mut self.links);
             driver.build_aggregate(station, category);
+            if driver.queue_is_empty(station, category) {
+                round.del_first(&self.links);
+                self.listed[first] = false;
+            } else {
+                round.rotate(&mut self.links);
+            }
         }
     }
 

@@ -77,17 +77,28 @@ impl<P: WifiPacket> Transmitter<P> {
         }
         let category = to.tid.access_category();
         self.sender.hold_voice(to.peer, category);
-        let scheduler = &mut self.scheduler;
         match &mut self.sender.source {
             Source::Driver(driver) => {
-                driver.enqueue(packet, to, now, drops, |peer| scheduler.wake(peer, category, now));
+                driver.enqueue(packet, to, now, drops);
+                self.refill(category, now, drops);
             }
             Source::Queues(queues) => {
                 queues.enqueue(packet, to, now, drops);
-                scheduler.wake(to.peer, category, now);
+                self.scheduler.wake(to.peer, category, now);
+                self.schedule(category, now, drops);
             }
         }
-        self.schedule(category, now, drops);
+    }
+
+    /// The discipline hands down what the driver has room for, packet by packet, as Linux does: if the hardware has nothing else to
+    /// do, the first goes alone.
+    fn refill(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>) {
+        while let Source::Driver(driver) = &mut self.sender.source
+            && let Some(peer) = driver.hand_down(category, now, drops)
+        {
+            self.scheduler.wake(peer, category, now);
+            self.schedule(category, now, drops);
+        }
     }
 
     /// The front of the hardware queue of `category`: what contends for the medium.
