@@ -73,3 +73,56 @@ impl RoundRobin {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AC: AccessCategory = AccessCategory::BestEffort;
+
+    /// A hardware queue of two over stations of which each turn takes all frames.
+    #[derive(Default)]
+    struct Fake {
+        built: Vec<u16>,
+        hardware: usize,
+        frames: [u32; 2],
+    }
+
+    impl Driver for Fake {
+        fn hardware_queue_is_full(&self, _: AccessCategory) -> bool {
+            self.hardware == 2
+        }
+        fn queue_is_empty(&self, station: u16, _: AccessCategory) -> bool {
+            self.frames[usize::from(station)] == 0
+        }
+        fn window_is_closed(&self, _: u16, _: AccessCategory) -> bool {
+            false
+        }
+        fn build_aggregate(&mut self, station: u16, _: AccessCategory) {
+            // Station 1 is slow: a turn takes one frame of it.
+            let own = &mut self.frames[usize::from(station)];
+            *own = if station == 1 { *own - 1 } else { 0 };
+            self.hardware += 1;
+            self.built.push(station);
+        }
+    }
+
+    /// Source: ath9k, `ath_tid_has_buffered` decides whether `ath_tx_queue_tid` puts a TID back.
+    #[test]
+    fn who_has_sent_all_joins_as_the_last_again() {
+        let (mut round, mut fake) = (RoundRobin::new(2), Fake::default());
+        fake.frames = [3, 9];
+        round.wake(0, AC);
+        round.wake(1, AC);
+        round.schedule(AC, &mut fake);
+        assert_eq!(fake.built, [0, 1]);
+        // 0 has left; 1 is next, although 0 has something again before anything is built.
+        fake.frames[0] = 1;
+        round.wake(0, AC);
+        for _ in 0..2 {
+            fake.hardware -= 1;
+            round.schedule(AC, &mut fake);
+        }
+        assert_eq!(fake.built, [0, 1, 1, 0]);
+    }
+}

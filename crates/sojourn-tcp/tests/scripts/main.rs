@@ -6,5 +6,6 @@ mod ecn;
 mod linux_3_14;
 mod loss;
 mod net;
+mod spurious;
 mod timeout;
 mod window;

@@ -272,6 +272,22 @@ fn the_driver_holds_123_frames_and_the_discipline_the_rest() {
 }
 
 #[test]
+fn what_takes_the_places_of_those_that_left_misses_the_turn() {
+    let spec = NodeSpec {
+        scheme: Scheme::Fifo,
+        driver_frames: 4,
+        ..NodeSpec::ACCESS_POINT
+    };
+    let mut b = Bench::new(&spec, &[PeerSpec::new(node(0), rate("ht mcs 7"))]);
+    // Two go to the hardware as they come, two wait in the driver, the fifth above it.
+    b.put(0, 0, 5);
+    b.send(BE, &[]);
+    let built: Vec<usize> = b.t.sender.hardware[BE.index()].iter().map(|a| a.frames.len()).collect();
+    assert_eq!((built, b.t.tid_backlog(node(0), tid(0)).packets), (vec![1, 2], 1));
+    assert_eq!(b.t.qdisc_backlog(BE).unwrap().packets, 0);
+}
+
+#[test]
 fn the_discipline_drops_for_the_peer_that_the_packet_was_for() {
     let spec = NodeSpec {
         scheme: Scheme::Fifo,
