@@ -74,7 +74,7 @@ fn a_station_may_send_no_aggregates_beside_an_access_point_that_does() {
     let stations = json!([{"name": "fast1", "rate": FAST, "aggregate_frames": 1}]);
     let flood = |direction: &str| json!({"name": "udp", "direction": direction, "protocol": "udp", "rate": "300mbit"});
     let run = |direction: &str| {
-        let load = json!({"flows": [flood(direction)], "wifi": {"stations": stations}});
+        let load = json!({"flows": [flood(direction)], "wifi": {"scheme": "fifo", "stations": stations}});
         record(&testbed("fifo", load))
     };
     let r = run("up");
@@ -88,7 +88,10 @@ fn a_station_may_send_no_aggregates_beside_an_access_point_that_does() {
         (station.down.aggregate_frames, station.up.aggregate_frames)
     };
     assert!((frames(&r).1 - 1.0).abs() < 1e-12, "{:?}", frames(&r));
-    assert!((frames(&run("down")).0 - 32.0).abs() < 0.1, "the other side's are as long");
+    assert!(
+        (frames(&run("down")).0 - 32.0).abs() < 0.1,
+        "the other side's are as long"
+    );
 }
 
 #[test]

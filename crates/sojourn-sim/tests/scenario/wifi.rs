@@ -333,13 +333,16 @@ fn every_key_of_a_cell_survives_the_round_trip() {
 #[test]
 fn a_station_without_aggregates_of_its_own_has_those_of_all() {
     let own = |more: Value, frames: u32| {
-        let of_all = with(&station(more), json!({}));
-        let mut cell = of_all;
-        cell["wifi"]["aggregate_frames"] = json!(frames);
-        canonical(&cell)["wifi"]["stations"][1]["aggregate_frames"].clone()
+        let mut scenario = station(more);
+        scenario["wifi"]["aggregate_frames"] = json!(frames);
+        canonical(&scenario)["wifi"]["stations"][1]["aggregate_frames"].clone()
     };
     assert_eq!(own(json!({}), 12), Value::Null);
-    assert_eq!(own(json!({"aggregate_frames": 12}), 12), Value::Null, "the same said twice");
+    assert_eq!(
+        own(json!({"aggregate_frames": 12}), 12),
+        Value::Null,
+        "the same said twice"
+    );
     assert_eq!(own(json!({"aggregate_frames": 7}), 12), json!(7));
 }
 
