@@ -23,7 +23,7 @@ def test_what_was_cut_off_counts_where_it_took_longer_than_the_others() -> None:
 
 
 @pytest.mark.parametrize(("unfinished", "mean"), [(False, 10.0), (True, 30.0)])
-def test_only_section_7_counts_what_was_cut_off(unfinished: bool, mean: float) -> None:
+def test_only_section_7_counts_what_was_cut_off(*, unfinished: bool, mean: float) -> None:
     client = {"name": "w", "page": "google", "fetches": [{"start_s": 0.0, "time_s": 10.0}]}
     scenario = {"web": [{"name": "v", "interval": "9s"}, {"name": "w", "interval": "1500ms"}]}
     measuring = Measuring(unfinished=unfinished)
