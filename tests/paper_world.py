@@ -196,7 +196,7 @@ def over_wifi(experiment: str, link: str, qdisc: str) -> dict[str, Any]:
 def picture(cell: Cell) -> dict[str, Any]:
     """Return the values of a cell."""
     experiment, link, qdisc, _ = cell
-    if experiment.startswith("wifi_"):
+    if "wifi_" in experiment:
         return over_wifi(experiment, link, qdisc)
     if experiment == SPARED:
         return {"down": 9.4}

@@ -36,6 +36,7 @@ DEFAULTS: dict[str, Any] = {
 }
 BINS = 100
 SECONDS = 60.0
+WEB = {"name": "web", "interval": "0s"}
 PROBE = {"name": "ping", "kind": "icmp", "size": 98, "sent": 300}
 
 
@@ -85,7 +86,7 @@ def record(seed: int, values: dict[str, Any]) -> Run:
         series["voip"] = {"voip": _delays(values["voice"], wobble)}
     body = {
         "seed": seed,
-        "scenario": {"up": up, "down": down, "tcp": {"mss": values["mss"]}, "probes": [PROBE]},
+        "scenario": {"up": up, "down": down, "tcp": {"mss": values["mss"]}, "probes": [PROBE], "web": [WEB]},
         "summary": {
             "induced_latency_ms": values["latency"] * wobble,
             "goodput_up_mbit": totals["up"] + values["uncounted"],
@@ -189,4 +190,9 @@ def _web(web: dict[str, Any], seed: int) -> dict[str, Any]:
         lost = int(k % 10 < 10 * web["syn_share"])
         time = (web["time"] + web["syn_cost"] * lost) * noise * wobble_of(seed) * (1 + 0.01 * (k % 4))
         fetches.append({"time_s": time, "syn_retransmitted": lost, "dns_retried": 0})
-    return {"page": "google", "fetches": fetches}
+    # One after the other, the last until the end.
+    began = SECONDS
+    for fetch in reversed(fetches):
+        began -= fetch["time_s"]
+        fetch["start_s"] = began
+    return {"name": "web", "page": "google", "fetches": fetches}

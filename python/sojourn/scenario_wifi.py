@@ -68,6 +68,8 @@ class Station:
     scheme, qdisc, driver_frames
         Of what it sends: the scheme (default `"fifo"`), the discipline above its driver, and how many frames the
         driver holds of each access category (default 256).
+    aggregate_frames
+        Frames in an aggregate that it sends at most (default: as all nodes); 1 for a driver that sends none.
     group
         Of `Wifi.groups` (default: none, it is one of its own).
     min_rate
@@ -83,6 +85,7 @@ class Station:
     scheme: str | None = None
     qdisc: str | None = None
     driver_frames: int | None = None
+    aggregate_frames: int | None = None
     group: str | None = None
     min_rate: str | None = None
 
@@ -128,7 +131,8 @@ class Wifi:
         Of the access point: frames that the driver holds of each access category below a discipline (default 123), and
         aggregates that wait in the hardware (default 2).
     aggregate_frames, aggregate_time, retries
-        Of all nodes: frames and time of an aggregate at most (default 32, 4 ms), transmissions of a frame at most (10).
+        Of all nodes: frames (unless a station has its own) and time of an aggregate at most (default 32, 4 ms),
+        transmissions of a frame at most (10).
     queues, limit, memory, quantum
         Of the flow queues inside the MAC: how many (4096), packets (8192) and memory (16 MB) of all, bytes of a turn.
     airtime_quantum, airtime_tx, airtime_rx

@@ -66,6 +66,34 @@ fn one_station_alone_gets_what_the_standard_leaves() {
     assert_eq!((station.down.retries, wifi.collisions), (0, 0), "nobody else sends");
 }
 
+/// By hand, IEEE 802.11-2020 clauses 10 and 19: a single frame is an MPDU of 1538 bytes without delimiter. It takes ceil((16 + 8 x
+/// 1538 + 6) / 520) = 24 symbols of 3.6 us, 88 us in whole 4 us, after a preamble of 40 us. SIFS 16 us and an Ack at 24 Mbit/s of
+/// 28 us follow; AIFS 43 us and a mean backoff of 7.5 slots of 9 us precede. That is 1472 x 8 bits each 282.5 us.
+#[test]
+fn a_station_may_send_no_aggregates_beside_an_access_point_that_does() {
+    let stations = json!([{"name": "fast1", "rate": FAST, "aggregate_frames": 1}]);
+    let flood = |direction: &str| json!({"name": "udp", "direction": direction, "protocol": "udp", "rate": "300mbit"});
+    let run = |direction: &str| {
+        let load = json!({"flows": [flood(direction)], "wifi": {"scheme": "fifo", "stations": stations}});
+        record(&testbed("fifo", load))
+    };
+    let r = run("up");
+    let (expected, found) = (1472.0 * 8.0 / 282.5, r.flows[0].goodput_mbit);
+    assert!(
+        (found / expected - 1.0).abs() < 0.01,
+        "{found}, but expected {expected}"
+    );
+    let frames = |r: &Record| {
+        let station = &r.wifi.as_ref().expect("a cell").stations[0];
+        (station.down.aggregate_frames, station.up.aggregate_frames)
+    };
+    assert!((frames(&r).1 - 1.0).abs() < 1e-12, "{:?}", frames(&r));
+    assert!(
+        (frames(&run("down")).0 - 32.0).abs() < 0.1,
+        "the other side's are as long"
+    );
+}
+
 #[test]
 fn airtime_fairness_gives_each_station_a_third() {
     for load in [downloads(), floods("100mbit")] {

@@ -7,6 +7,7 @@ state) is `None` here; `known` turns that into the reason why a claim cannot be 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, pstdev
@@ -16,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
+from sojourn.interop.canonical import seconds
 from sojourn.results import Run
+from sojourn.stats.fetches import unfinished_s
 
 Array = NDArray[np.float32]
 T = TypeVar("T")
@@ -160,12 +163,15 @@ class PagesSeen:
         Its label.
     time_s
         Of each completed fetch.
+    unfinished_s
+        How long the fetch that was under way at the end had taken (`sojourn.stats.fetches`).
     syns, look_ups
         How many SYN packets each fetch had to send again, and how many questions to the resolver.
     """
 
     page: str
     time_s: Array
+    unfinished_s: float
     syns: Array
     look_ups: Array
 
@@ -397,6 +403,14 @@ def _voice(record: dict[str, Any]) -> VoiceSeen | None:
     )
 
 
+def page_unfinished_s(record: Mapping[str, Any], client: Mapping[str, Any]) -> float:
+    """Return how long the fetch of a web client that was under way at the end of the run had taken (s)."""
+    (told,) = (one for one in record["scenario"]["web"] if one["name"] == client["name"])
+    starts, times = ([float(fetch[key]) for fetch in client["fetches"]] for key in ("start_s", "time_s"))
+    interval, end = float(seconds(told["interval"])), float(record["cost"]["sim_s"])
+    return unfinished_s(starts, times, interval=interval, end=end)
+
+
 def _pages(record: dict[str, Any]) -> PagesSeen | None:
     clients = record.get("web") or []
     if not clients:
@@ -404,6 +418,7 @@ def _pages(record: dict[str, Any]) -> PagesSeen | None:
     fetches = clients[0]["fetches"]
     return PagesSeen(
         page=clients[0]["page"],
+        unfinished_s=page_unfinished_s(record, clients[0]),
         time_s=np.asarray([fetch["time_s"] for fetch in fetches], dtype=np.float32),
         syns=np.asarray([int(fetch["syn_retransmitted"]) for fetch in fetches], dtype=np.float32),
         look_ups=np.asarray([int(fetch["dns_retried"]) for fetch in fetches], dtype=np.float32),

@@ -1,12 +1,14 @@
 """The claims of seed 000 section 7: the same qdiscs where a Wi-Fi link is part of the path.
 
 Source: seed 000 section 7 and Table 3. A laptop and an access point, a driver with queues of its own below the
-discipline at both ends, and the bottleneck of the wired experiments behind it.
+discipline at both ends, and the bottleneck of the wired experiments behind it. The claims are judged with the pair of
+devices that `sojourn.papers.wifi_link.UNEVEN` is; `of_pair` puts another pair's runs in its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from statistics import fmean
@@ -28,14 +30,23 @@ from sojourn.claims.observation import START_S, Observation, known
 from sojourn.claims.orders import agreement, same_order
 from sojourn.claims.verdict import Check, Judgement, above, all_of, below, within
 from sojourn.claims.voip import median_delay
-from sojourn.claims.web import fetch_time
 from sojourn.errors import SojournError
+from sojourn.stats.fetches import mean_fetch_s
 
 #: The experiments over the Wi-Fi link; those with pages with the page, such as `"wifi_web:google"`.
 WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL = "wifi_rrul", "wifi_voip", "wifi_voip_rrul"
 WIFI_WEB, WIFI_WEB_RRUL, WIFI_WEB_IDLE = "wifi_web", "wifi_web_rrul", "wifi_web_idle"
-#: Ablations: hardly any room in the drivers, and two other sets of devices.
-SHALLOW, STRONG_POINT, STRONG_LAPTOP = "wifi_rrul shallow", "wifi_rrul strong point", "wifi_rrul strong laptop"
+#: An ablation: hardly any room in the drivers.
+SHALLOW = "wifi_rrul shallow"
+
+
+def in_pair(pair: str, experiment: str) -> str:
+    """Return the name of an experiment with another pair of devices."""
+    return f"{pair} {experiment}"
+
+
+#: RRUL with two other pairs of devices.
+STRONG_POINT, STRONG_LAPTOP = in_pair("strong point", WIFI_RRUL), in_pair("strong laptop", WIFI_RRUL)
 FAST_LINK, SLOW_LINKS = "100/100", ("10/10", "10/1")
 
 #: Claim 01: no meaningful difference: a share of the goodput, and of the latency or so many ms.
@@ -64,6 +75,18 @@ TABLE_3: dict[str, tuple[float, float]] = {
 }
 #: Its smallest and largest loss beside one stream.
 ONE_STREAM = (0.13, 0.47)
+
+
+def of_pair(evidence: Evidence, pair: str) -> Evidence:
+    """Return the evidence with the runs of another pair of devices in the place of those with the paper's."""
+    own = {cell: runs for cell, runs in evidence.cells.items() if not cell.experiment.startswith("wifi_")}
+    prefix = in_pair(pair, "")
+    other = {
+        cell._replace(experiment=cell.experiment.removeprefix(prefix)): runs
+        for cell, runs in own.items()
+        if cell.experiment.startswith(prefix)
+    }
+    return replace(evidence, cells=own | other)
 
 
 def slow_links_do_not_notice(evidence: Evidence) -> Judgement:
@@ -254,7 +277,13 @@ def _delays(evidence: Evidence, qdisc: str, experiment: str) -> list[float]:
 
 
 def _fetches(evidence: Evidence, qdisc: str, experiment: str) -> list[float]:
-    return evidence.each(FAST_LINK, qdisc, fetch_time, experiment)
+    return evidence.each(FAST_LINK, qdisc, _fetch_time, experiment)
+
+
+def _fetch_time(run: Observation) -> float:
+    """Return the mean fetch time (s), with the fetch that the end of the run cut off (`sojourn.stats.fetches`)."""
+    found = known(run.pages, run, "web client")
+    return mean_fetch_s([float(time) for time in found.time_s], found.unfinished_s)
 
 
 def _loss(run: Observation) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -33,21 +34,30 @@ from sojourn.claims.web import LARGE_OBJECTS
 from sojourn.claims.wifi_link import (
     SHALLOW,
     SLOW_LINKS,
-    STRONG_LAPTOP,
-    STRONG_POINT,
     WIFI_RRUL,
     WIFI_VOIP,
     WIFI_VOIP_RRUL,
     WIFI_WEB,
     WIFI_WEB_IDLE,
     WIFI_WEB_RRUL,
+    in_pair,
 )
 from sojourn.papers import execute
 from sojourn.papers.collide import find_collision
 from sojourn.papers.execute import Means
 from sojourn.papers.measured import Measured, Measuring
 from sojourn.papers.paper import Profile
-from sojourn.papers.wifi_link import over_wifi
+from sojourn.papers.wifi_link import (
+    COMPARED,
+    JUDGED,
+    MECHANISMS,
+    STRONG_LAPTOP,
+    STRONG_POINT,
+    UNEVEN,
+    UNSTATED,
+    Pair,
+    over_wifi,
+)
 from sojourn.results import Cell as Repeats
 from sojourn.results import Comparison, Run, gather
 from sojourn.scenario import Scenario, Tcp
@@ -187,7 +197,7 @@ def plan(bed: Bed) -> list[Planned]:
 def reproduce(bed: Bed, means: Means) -> Outcome:
     """Run the plan; see `sojourn.papers.execute.execute`."""
     planned = plan(bed)
-    gathering, measuring, wireless = Gathering(), Measuring(), Measuring()
+    gathering, measuring, wireless = Gathering(), Measuring(), Measuring(unfinished=True)
 
     def take(cell: Cell, run: Run) -> None:
         gathering.add(cell, run)
@@ -281,24 +291,39 @@ def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int
 
 
 def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
-    """Yield the cells of section 7; those that only orders or equalities are read from have fewer repeats."""
-    repeat, fewer = bed.profile.repeat, max(bed.profile.other_repeat, 2)
-    for qdisc in DISCIPLINES:
-        for name in (WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL):
-            yield Cell(name, "100/100", qdisc), over_wifi(bed.scenario(OVER_WIFI[name], "100/100", qdisc)), repeat
-        for name in (WIFI_WEB, WIFI_WEB_RRUL):
-            for page in PAGES:
-                scenario = bed.scenario(OVER_WIFI[name], "100/100", qdisc, page=page)
-                yield Cell(f"{name}:{page}", "100/100", qdisc), over_wifi(scenario), repeat
-        for link in SLOW_LINKS:
-            yield Cell(WIFI_RRUL, link, qdisc), over_wifi(bed.scenario(RRUL, link, qdisc)), fewer
+    """Yield the cells of section 7; those of other pairs of devices only if the part is named: they are the most."""
+    repeat = bed.profile.repeat
+    for cell, scenario in _with_pair(bed, UNEVEN):
+        yield cell, scenario, repeat
     for page in PAGES:
         idle = over_wifi(bed.scenario(WEB_IDLE, "100/100", FIFO, page=page))
         yield Cell(f"{WIFI_WEB_IDLE}:{page}", "100/100", FIFO), idle, repeat
+    for pair in (STRONG_POINT, STRONG_LAPTOP):
+        scenario = over_wifi(bed.scenario(RRUL, "100/100", FIFO), pair)
+        yield Cell(in_pair(pair.name, WIFI_RRUL), "100/100", FIFO), scenario, repeat
+    if bed.parts is None:
+        return
+    for pair in JUDGED[1:]:
+        for cell, scenario in _with_pair(bed, pair):
+            yield cell._replace(experiment=in_pair(pair.name, cell.experiment)), scenario, repeat
+    for pairs, disciplines in ((MECHANISMS, COMPARED), (UNSTATED, DISCIPLINES)):
+        for pair, qdisc in itertools.product([one for one in pairs if one not in JUDGED], disciplines):
+            scenario = over_wifi(bed.scenario(VOIP_RRUL, "100/100", qdisc), pair)
+            yield Cell(in_pair(pair.name, WIFI_VOIP_RRUL), "100/100", qdisc), scenario, repeat
+
+
+def _with_pair(bed: Bed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
+    """Yield what the claims need of one pair of devices."""
+    for qdisc in DISCIPLINES:
+        for name in (WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL):
+            yield Cell(name, "100/100", qdisc), over_wifi(bed.scenario(OVER_WIFI[name], "100/100", qdisc), pair)
+        for name, page in itertools.product((WIFI_WEB, WIFI_WEB_RRUL), PAGES):
+            scenario = bed.scenario(OVER_WIFI[name], "100/100", qdisc, page=page)
+            yield Cell(f"{name}:{page}", "100/100", qdisc), over_wifi(scenario, pair)
+        for link in SLOW_LINKS:
+            yield Cell(WIFI_RRUL, link, qdisc), over_wifi(bed.scenario(RRUL, link, qdisc), pair)
     for qdisc in FAIR:
-        yield Cell(SHALLOW, "100/100", qdisc), over_wifi(bed.scenario(RRUL, "100/100", qdisc), shallow=True), fewer
-    for name, strong in ((STRONG_POINT, "point"), (STRONG_LAPTOP, "laptop")):
-        yield Cell(name, "100/100", FIFO), over_wifi(bed.scenario(RRUL, "100/100", FIFO), strong=strong), fewer
+        yield Cell(SHALLOW, "100/100", qdisc), over_wifi(bed.scenario(RRUL, "100/100", qdisc), pair.shallow())
 
 
 def _order(one: Planned) -> tuple[Any, ...]:

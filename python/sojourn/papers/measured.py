@@ -15,8 +15,9 @@ import numpy.typing as npt
 import polars as pl
 
 from sojourn import frames
+from sojourn.claims.observation import page_unfinished_s
 from sojourn.errors import ParamError
-from sojourn.stats import Course, course, jain, mos
+from sojourn.stats import Course, course, fetches, jain, mos
 from sojourn.stats.transient import STEADY_S, Samples
 
 Array = npt.NDArray[np.float64]
@@ -72,10 +73,16 @@ class Measuring:
 
     The records of a cell come in the order of their seeds. Without `"transient"`, Fig. 7 is the beginning of the
     `"rrul"` runs, as in the paper.
+
+    Parameters
+    ----------
+    unfinished
+        Whether a fetch that the end of the run cut off counts (`sojourn.stats.fetches`).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, unfinished: bool = False) -> None:
         self._found = Measured()
+        self._unfinished = unfinished
         self._rows: list[dict[str, Any]] = []
         self._rtts: dict[str, dict[tuple[str, str], list[Samples]]] = {"rrul": {}, "transient": {}}
 
@@ -92,7 +99,7 @@ class Measuring:
             self._rows.append(run_row(record, link, qdisc))
         if experiment in self._rtts:
             self._rtts[experiment].setdefault((link, qdisc), []).append(early_samples(record))
-        _add(self._found, experiment, link, qdisc, record)
+        _add(self._found, experiment, link, qdisc, record, unfinished=self._unfinished)
 
     def measured(self, *, end_s: float = STEADY_S[1]) -> Measured:
         """Return the numbers of all that has come in.
@@ -178,6 +185,11 @@ def mean_fetch_s(client: Mapping[str, Any]) -> float | None:
     return float(np.mean(times)) if times else None
 
 
+def _with_unfinished(record: Mapping[str, Any], client: Mapping[str, Any]) -> float:
+    times = [float(fetch["time_s"]) for fetch in client["fetches"]]
+    return fetches.mean_fetch_s(times, page_unfinished_s(record, client))
+
+
 def echo_samples(record: Mapping[str, Any]) -> Samples:
     """Return when the probes of a run were sent and what round-trip time each had."""
     return {name: (probe["t_s"], probe["rtt_ms"]) for name, probe in record["series"]["rtt"].items()}
@@ -192,7 +204,7 @@ def early_samples(record: Mapping[str, Any]) -> Samples:
     return found
 
 
-def _add(found: Measured, name: str, link: str, qdisc: str, record: Mapping[str, Any]) -> None:
+def _add(found: Measured, name: str, link: str, qdisc: str, record: Mapping[str, Any], *, unfinished: bool) -> None:
     if name in VOIP:
         cell = (link, VOIP[name])
         delays = found.voip_delay_ms.setdefault(cell, {})
@@ -205,7 +217,7 @@ def _add(found: Measured, name: str, link: str, qdisc: str, record: Mapping[str,
     elif name in WEB:
         for client in record["web"]:
             cells = found.page_s.setdefault(client["page"], {}).setdefault((link, WEB[name]), {})
-            cells.setdefault(qdisc, []).append(mean_fetch_s(client))
+            cells.setdefault(qdisc, []).append(_with_unfinished(record, client) if unfinished else mean_fetch_s(client))
     elif name == "web_idle":
         for client in record["web"]:
             idle = found.page_unloaded_s.setdefault(client["page"], {})

@@ -245,8 +245,8 @@ def _model(evidence: Evidence) -> Iterator[Exhibit]:
             "and 40 us, block acknowledgements at 24 and 6 Mbit/s) and count the overhead in T(i), so that a "
             "round of aggregates takes what it takes; the paper leaves it out there and has other constants. The "
             "model has no contention: pings are not in it. Aggregates: of a station for each one of the slow station. "
-            "Under FIFO and FQ-CoDel a fast station that has no frame in the driver leaves the round, so that it has fewer; with "
-            "the numbers that were counted the model is the one in the last column before the paper's.",
+            "Under FIFO and FQ-CoDel a fast station that has no frame in the driver leaves the round, so that it has "
+            "fewer; with the numbers that were counted the model is the one in the last column before the paper's.",
         ),
     )
 

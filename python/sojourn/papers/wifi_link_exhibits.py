@@ -68,7 +68,8 @@ def exhibits(found: Measured) -> Iterator[Exhibit]:
             figures=tuple(
                 draw(
                     f"fig11-{page}",
-                    f"{page}: mean and standard deviation of the runs' means. Hatched: without other traffic.",
+                    f"{page}: mean and standard deviation of the runs' means, with the fetch that the end of a run cut "
+                    "off if that had taken longer. Hatched: without other traffic.",
                     plots.page_fetch_bars(found.page_s[page], found.page_unloaded_s.get(page, {})),
                 )
                 for page in _PAGES

@@ -127,6 +127,8 @@ struct StationText {
     qdisc: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     driver_frames: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aggregate_frames: Option<u32>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -184,7 +186,7 @@ impl WifiScenario {
             &NodeSpec::ACCESS_POINT,
             t.scheme.as_deref(),
             t.qdisc.as_deref(),
-            t.driver_frames,
+            (t.driver_frames, None),
         )?;
         if let (Some(quantum), Variant::Linux612) = (&t.airtime_quantum, access_point.variant) {
             let rule = "left out with the variant \"linux-6.12\", where a turn is the weight in microseconds";
@@ -214,7 +216,7 @@ impl WifiScenario {
             variant: Some(ap.variant.name().into()).filter(|_| ap.variant != Variant::Paper),
             qdisc: qdisc_text(ap),
             band: Some(c.band.name().into()),
-            stations: c.stations.iter().map(station_text).collect(),
+            stations: c.stations.iter().map(|s| station_text(s, ap)).collect(),
             driver_frames: Some(ap.driver_frames),
             hardware_queue: Some(ap.hardware_queue),
             aggregate_frames: Some(ap.aggregate_frames),
@@ -244,14 +246,15 @@ impl WifiScenario {
     }
 }
 
-/// The sending side of one node: `base`, with what the scenario says of all nodes and of this one.
+/// The sending side of one node: `base`, with what the scenario says of all nodes and of this one, whose frames in the driver
+/// and in an aggregate come last.
 fn node(
     who: &str,
     t: &WifiText,
     base: &NodeSpec,
     scheme: Option<&str>,
     qdisc: Option<&str>,
-    driver_frames: Option<u32>,
+    (driver_frames, aggregate_frames): (Option<u32>, Option<u32>),
 ) -> Result<NodeSpec, ScenarioError> {
     let field = |key: &str| format!("{who}.{key}");
     let scheme = match scheme {
@@ -290,7 +293,7 @@ fn node(
         qdisc: qdisc.transpose()?,
         driver_frames: driver_frames.unwrap_or(base.driver_frames),
         hardware_queue: t.hardware_queue.unwrap_or(base.hardware_queue),
-        aggregate_frames: t.aggregate_frames.unwrap_or(base.aggregate_frames),
+        aggregate_frames: aggregate_frames.or(t.aggregate_frames).unwrap_or(base.aggregate_frames),
         aggregate_time: span("aggregate_time", &t.aggregate_time, base.aggregate_time)?,
         retries: t.retries.unwrap_or(base.retries),
         queues: t.queues.unwrap_or(base.queues),
@@ -330,7 +333,7 @@ fn station(i: usize, s: &StationText, t: &WifiText) -> Result<StationSpec, Scena
         &NodeSpec::STATION,
         s.scheme.as_deref(),
         s.qdisc.as_deref(),
-        s.driver_frames,
+        (s.driver_frames, s.aggregate_frames),
     )?;
     // In Linux 6.12 every node has the limits.
     if node.variant == Variant::Linux612 && !node.scheme.has_qdisc() {
@@ -389,7 +392,8 @@ fn qdisc_text(node: &NodeSpec) -> Option<String> {
     })
 }
 
-fn station_text(s: &StationSpec) -> StationText {
+/// What a station shares with the access point is left out.
+fn station_text(s: &StationSpec, access_point: &NodeSpec) -> StationText {
     StationText {
         name: s.name.clone(),
         rate: Some(s.rate.to_string()),
@@ -402,6 +406,7 @@ fn station_text(s: &StationSpec) -> StationText {
         scheme: Some(s.node.scheme.name().into()),
         qdisc: qdisc_text(&s.node),
         driver_frames: Some(s.node.driver_frames),
+        aggregate_frames: Some(s.node.aggregate_frames).filter(|own| *own != access_point.aggregate_frames),
     }
 }
 

@@ -63,6 +63,11 @@ pub(super) fn check(cell: &CellSpec) -> Result<(), ScenarioError> {
                 "left out on the linux back end: mac80211 has no minimum rates",
             );
         }
+        let frames = station.node.aggregate_frames;
+        if frames != cell.access_point.aggregate_frames {
+            let rule = "that of the access point on the linux back end, whose radios have one limit";
+            return fail(&format!("{who}.aggregate_frames"), frames.to_string(), rule);
+        }
         let queues = |node: &NodeSpec| Ok::<_, ScenarioError>((discipline(&who, node)?, node.driver_frames));
         if queues(&station.node)? != queues(first)? {
             let rule =

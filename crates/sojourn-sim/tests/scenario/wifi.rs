@@ -85,7 +85,11 @@ fn stations_are_checked() {
         (
             station(json!({"speed": 1})),
             "key \"wifi.stations[1].speed\" is unknown, but must be one of name, rate, rate_up, error, error_up, weight, group, min_rate, \
-             scheme, qdisc, driver_frames",
+             scheme, qdisc, driver_frames, aggregate_frames",
+        ),
+        (
+            station(json!({"aggregate_frames": 0})),
+            "wifi.stations[1].aggregate_frames is 0, but must be 1 to 64 (the Block Ack window)",
         ),
         (
             wifi(json!({"stations": [["a"]]})),
@@ -284,7 +288,7 @@ fn every_key_of_a_cell_survives_the_round_trip() {
         "scheme": "fifo", "qdisc": "pfifo limit 77", "band": "2.4ghz",
         "stations": [
             {"name": "a", "rate": "ht mcs 7 40mhz lgi", "rate_up": "ofdm 54mbit", "error": 0.25, "error_up": 0.125,
-             "weight": 512, "scheme": "fq_codel", "qdisc": "sfq", "driver_frames": 99},
+             "weight": 512, "scheme": "fq_codel", "qdisc": "sfq", "driver_frames": 99, "aggregate_frames": 1},
             {"name": "b", "rate": "ofdm 6mbit", "rate_up": "ht mcs 0 20mhz sgi", "error": 0.0, "error_up": 0.5,
              "weight": 1, "scheme": "fq_mac", "driver_frames": 7},
         ],
@@ -324,6 +328,22 @@ fn every_key_of_a_cell_survives_the_round_trip() {
         (&json!("b"), &json!(34))
     );
     assert_eq!(canonical(&once), once);
+}
+
+#[test]
+fn a_station_without_aggregates_of_its_own_has_those_of_all() {
+    let own = |more: Value, frames: u32| {
+        let mut scenario = station(more);
+        scenario["wifi"]["aggregate_frames"] = json!(frames);
+        canonical(&scenario)["wifi"]["stations"][1]["aggregate_frames"].clone()
+    };
+    assert_eq!(own(json!({}), 12), Value::Null);
+    assert_eq!(
+        own(json!({"aggregate_frames": 12}), 12),
+        Value::Null,
+        "the same said twice"
+    );
+    assert_eq!(own(json!({"aggregate_frames": 7}), 12), json!(7));
 }
 
 #[test]

@@ -84,6 +84,11 @@ fn what_a_kernel_cannot_do_is_refused_with_field_value_and_rule() {
                 .into(),
         ),
         (
+            station(json!({"aggregate_frames": 1})),
+            "wifi.stations[1].aggregate_frames is 1, but must be that of the access point on the linux back end, whose radios have one limit"
+                .into(),
+        ),
+        (
             station(json!({"scheme": "fq_mac"})),
             "wifi.stations[1].scheme is \"fq_mac\" with other queues, but must be as that of the first station on the linux back end, whose \
              radios have one setting for all stations"
