@@ -2,6 +2,7 @@
 
 use crate::{Estimate, FlowKey, FlushId, Verdict};
 use sojourn_units::{Bytes, Duration, Time};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// A flush under way: the burst, its top-ups, and what is seen of its effect.
@@ -23,7 +24,7 @@ pub(crate) struct Campaign {
     /// The RTT of a full buffer.
     pub(crate) round: Duration,
     /// The receivers of the flows that seem to stand in the same buffer.
-    pub(crate) company: Vec<IpAddr>,
+    pub(crate) company: BTreeSet<IpAddr>,
     /// What these flows had sent again before it.
     pub(crate) retransmissions: u64,
     /// And their loss events.

@@ -1,6 +1,6 @@
 //! The core's decisions with the method `adaptive`.
 
-use super::path::{Judged, Now};
+use super::path::{Judged, Kind, Now};
 use super::{Campaign, Path};
 use crate::detector::trigger;
 use crate::flow::Flow;
@@ -9,12 +9,13 @@ use crate::flusher::Flusher;
 use crate::lru::Slot;
 use crate::{Estimate, Event, Factor, FlowKey, FlushId, FlushPlan, Reason, Verdict, Withheld};
 use sojourn_units::{Bytes, Duration, Rate, Time};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// Flows without a sample for so long do not count as standing in a queue.
 const RECENT: Duration = Duration::from_secs(1);
 /// Flows for which there are more top-ups of small packets.
-const MANY: usize = 16;
+const MANY: u32 = 16;
 /// Time between top-ups of small packets, in times that a full packet takes: the golden ratio, so that however few there are
 /// they come at all phases between a departure from the buffer and the arrival that takes the free place.
 const SWEEP: Factor = Factor::from_thousandths(1618);
@@ -32,8 +33,10 @@ struct Company {
     chosen: Slot,
     /// Packets that they have in flight.
     window: u32,
-    /// Their receivers.
-    paths: Vec<IpAddr>,
+    /// How many they are.
+    flows: u32,
+    /// Their receivers, each once: several flows may have the same, and one flush teaches its path once.
+    paths: BTreeSet<IpAddr>,
 }
 
 fn rate(flow: &Flow) -> Option<Rate> {
@@ -186,7 +189,7 @@ impl Flusher {
         }
         let burst = path.burst(
             full,
-            small,
+            if small { Kind::Small } else { Kind::Full },
             &Now {
                 rate,
                 base,
@@ -201,7 +204,7 @@ impl Flusher {
         let time_of = |packets: u64| rate.time_to_send(Bytes::new(size.get() * packets));
         // Each flow is to lose something.
         let top_ups = if small {
-            params.top_ups.saturating_mul(company.paths.len().min(MANY) as u32)
+            params.top_ups.saturating_mul(company.flows.min(MANY))
         } else {
             params.top_ups
         };
@@ -262,7 +265,7 @@ impl Flusher {
     }
 
     /// What flows to these receivers have sent again so far.
-    fn sent_again(&self, receivers: &[IpAddr]) -> u64 {
+    fn sent_again(&self, receivers: &BTreeSet<IpAddr>) -> u64 {
         receivers
             .iter()
             .filter_map(|to| self.paths.get(to))
@@ -271,7 +274,7 @@ impl Flusher {
     }
 
     /// Loss events of flows to these receivers so far.
-    fn losses(&self, receivers: &[IpAddr]) -> u64 {
+    fn losses(&self, receivers: &BTreeSet<IpAddr>) -> u64 {
         receivers
             .iter()
             .filter_map(|to| self.paths.get(to))
@@ -287,7 +290,8 @@ impl Flusher {
         let mut total = own;
         let mut best = (own, slot);
         let mut window = flow.watch.packets(flow.outstanding.in_flight());
-        let mut paths = vec![flow.key.dst.ip()];
+        let mut paths = BTreeSet::from([flow.key.dst.ip()]);
+        let mut flows = 1;
         let mine = queue(flow).filter(|_| above);
         for (key, other) in self.table.flows.iter() {
             let agrees = |mine: Duration| {
@@ -303,7 +307,8 @@ impl Flusher {
             let bps = rate(other).map_or(0, Rate::as_bps);
             total = total.saturating_add(bps);
             window = window.saturating_add(other.watch.packets(other.outstanding.in_flight()));
-            paths.push(key.dst.ip());
+            paths.insert(key.dst.ip());
+            flows += 1;
             if bps > best.0 && !other.watch.recovering() {
                 best = (bps, self.table.flows.find(key).unwrap_or(slot));
             }
@@ -312,6 +317,7 @@ impl Flusher {
             rate: (total > 0).then(|| Rate::from_bps(total)),
             chosen: best.1,
             window,
+            flows,
             paths,
         }
     }
@@ -411,7 +417,11 @@ impl Flusher {
         let judged = Judged {
             verdict,
             forced: campaign.forced,
-            small: campaign.size != self.params.packet,
+            kind: if campaign.size == self.params.packet {
+                Kind::Full
+            } else {
+                Kind::Small
+            },
             lost: self.losses(&campaign.company) > campaign.losses,
             reached: campaign.reached,
             round: campaign.round,

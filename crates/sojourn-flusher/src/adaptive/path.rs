@@ -50,13 +50,20 @@ pub(crate) struct Path {
     /// Full bursts that helped since the buffer was taken to count bytes, and how many must before a small one is tried.
     full_bursts: u32,
     retry: u32,
-    /// The searches for the size of bursts of small packets and of full ones.
+    /// The searches for the size of bursts, by [`Kind`].
     searches: [Search; 2],
     failures: u32,
     forced_failures: u32,
     /// Until when losses may be those that a burst of small packets caused.
     small_until: Time,
     cool_until: Time,
+}
+
+/// What the packets of a burst are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Full,
+    Small,
 }
 
 /// What a buffer's limit is of.
@@ -190,22 +197,22 @@ impl Path {
     }
 
     /// The search that bursts of packets of this kind belong to.
-    const fn search(&self, small: bool) -> &Search {
-        &self.searches[small as usize]
+    const fn search(&self, kind: Kind) -> &Search {
+        &self.searches[kind as usize]
     }
 
     /// The burst that overflows a buffer, whose queueing delay is `full` when it is full, by `margin` packets. Before anything
     /// is known of the buffer its free space is taken for one base RTT: the thesis's first flush, which takes twice the
     /// base RTT, less what the pipe itself holds.
-    pub(crate) fn burst(&self, full: Option<Duration>, small: bool, now: &Now, params: &FlusherParams) -> Burst {
+    pub(crate) fn burst(&self, full: Option<Duration>, kind: Kind, now: &Now, params: &FlusherParams) -> Burst {
         let queue = now.least.saturating_sub(now.base);
         let full = full.unwrap_or_else(|| queue + now.base);
         let free = full.saturating_sub(queue);
         let boosted = |time: Duration| {
-            Duration::from_nanos(time.as_nanos() / u64::from(ONE)).saturating_mul(u64::from(self.search(small).boost))
+            Duration::from_nanos(time.as_nanos() / u64::from(ONE)).saturating_mul(u64::from(self.search(kind).boost))
         };
         // A buffer does not drain while small packets come in: if they do not fill it, it is larger than it was believed to be.
-        let wanted = if small {
+        let wanted = if kind == Kind::Small {
             boosted(full).saturating_sub(queue)
         } else {
             boosted(free)
@@ -242,7 +249,7 @@ impl Path {
     /// buffer, a burst of small packets did it. If the queue stands, and nobody lost anything or somebody did in a buffer full of
     /// data, it took no places. Otherwise it tells nothing: a flow that is not seen may have lost something.
     fn tells(&mut self, flush: &Judged) {
-        if !flush.small {
+        if flush.kind == Kind::Full {
             self.full_bursts += u32::from(flush.verdict == Verdict::Helped);
             if self.counts == Counts::Bytes && self.full_bursts >= self.retry {
                 // One small burst, unless it is noticed.
@@ -276,23 +283,23 @@ impl Path {
             };
             return;
         }
-        let unnoticed = flush.small && !(flush.lost && self.far_from_full(flush));
+        let unnoticed = flush.kind == Kind::Small && !(flush.lost && self.far_from_full(flush));
         self.tells(flush);
         let pause = match flush.verdict {
             Verdict::Unknown => return,
             Verdict::Helped => {
                 self.failures = 0;
-                self.searches[usize::from(flush.small)].helped(flush.heavy);
+                self.searches[flush.kind as usize].helped(flush.heavy);
                 return;
             }
             Verdict::TooSmall | Verdict::Useless if unnoticed => {
                 // Nobody lost anything by it, and it took next to no time.
-                self.searches[1].was_too_small();
+                self.searches[Kind::Small as usize].was_too_small();
                 self.cool_until = now + flush.round;
                 return;
             }
             Verdict::TooSmall => {
-                self.searches[0].was_too_small();
+                self.searches[Kind::Full as usize].was_too_small();
                 if self.full().is_none_or(|full| flush.reached > full) {
                     self.remember(flush.reached);
                 }
@@ -316,8 +323,8 @@ impl Path {
 pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     pub(crate) forced: bool,
-    /// Whether its packets were small.
-    pub(crate) small: bool,
+    /// What its packets were.
+    pub(crate) kind: Kind,
     /// Whether a loss event began after it.
     pub(crate) lost: bool,
     /// The largest queueing delay that was seen after it.
@@ -342,7 +349,7 @@ mod tests {
         let judged = Judged {
             verdict,
             forced: false,
-            small: false,
+            kind: Kind::Full,
             lost: false,
             reached: Duration::ZERO,
             round,
@@ -356,7 +363,7 @@ mod tests {
         let judged = Judged {
             verdict,
             forced: false,
-            small: true,
+            kind: Kind::Small,
             lost,
             reached: Duration::from_millis(60),
             round: Duration::from_millis(110),
@@ -444,7 +451,7 @@ mod tests {
             least: Duration::from_millis(98),
             max_rtt: Duration::from_millis(2000),
         };
-        assert_eq!(path.burst(path.full(), true, &now, &PARAMS).packets, 131);
+        assert_eq!(path.burst(path.full(), Kind::Small, &now, &PARAMS).packets, 131);
     }
 
     #[test]
@@ -468,7 +475,7 @@ mod tests {
             least: Duration::from_millis(98),
             max_rtt: Duration::from_millis(2000),
         };
-        path.burst(path.full(), false, &now, &PARAMS).packets
+        path.burst(path.full(), Kind::Full, &now, &PARAMS).packets
     }
 
     /// 80 packets are too small, and 120 help; 110, 100 and 90 (eleven, ten and nine eighths) help too. Eight eighths failed,

@@ -153,3 +153,20 @@ fn a_loss_by_small_packets_ends_their_burst_and_shows_no_full_buffer() {
     let path = &rig.core.paths[&key(1).dst.ip()];
     assert_eq!(path.full(), Some(ms(240)));
 }
+
+/// Four flows to one receiver: one burst that nobody noticed is one, and not four, after which the buffer would be taken to count
+/// bytes.
+#[test]
+fn a_burst_teaches_the_path_of_several_flows_once() {
+    let mut rig = acquainted(SMALL);
+    let keys: Vec<FlowKey> = (1..=4).map(key).collect();
+    rig.stream(&keys, 400, GAP, ms(50));
+    for _ in 0..4 {
+        rig.stream(&keys, 3000, GAP, ms(98));
+        let plan = flush(&mut rig);
+        assert_eq!(plan.size, Bytes::new(64));
+        rig.core.flush_done(plan.id, plan.packets, rig.now);
+    }
+    rig.stream(&keys, 3000, GAP, ms(98));
+    assert_eq!(flush(&mut rig).size, Bytes::new(1500));
+}
