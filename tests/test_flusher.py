@@ -35,7 +35,7 @@ from sojourn.claims.flusher_evidence import (
 )
 from sojourn.claims.flusher_other import bdp
 from sojourn.errors import ParamError
-from sojourn.papers import PAPERS, flusher, flusher_adaptive
+from sojourn.papers import PAPERS, flusher, flusher_adaptive, flusher_exhibits
 from sojourn.papers.flusher import CLAIMS, PARTS, Bed, cells, claims
 from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario
@@ -278,6 +278,8 @@ def test_adaptive_stands_beside_every_reading(plain: Seen) -> None:
             for cell, rate in zip(cells_of, rates, strict=True)
         }
     )
+    shown = flusher_exhibits.exhibits(evidence, adaptive_only=True)
+    assert [exhibit.name for exhibit in shown] == ["adaptive", "adaptive-verdicts", "cells"]
     means, verdicts = (exhibit.table for exhibit in flusher_adaptive.exhibits(evidence))
     assert means is not None
     assert verdicts is not None

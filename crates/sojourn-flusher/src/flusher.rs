@@ -131,7 +131,7 @@ impl Flusher {
         if data.sent == Sent::Again {
             self.note(|| Event::Retransmission { at: now, flow: key });
             if adaptive {
-                self.adaptive_retransmission(data.slot);
+                self.adaptive_retransmission(data.slot, now);
             }
         }
     }

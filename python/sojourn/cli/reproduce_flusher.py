@@ -18,21 +18,20 @@ if TYPE_CHECKING:
 
 _SETUP = (
     "Client, a link of 10 Mbit/s, a router, a link of 5 Mbit/s with three tenths of the base RTT each way (Table "
-    "6.1), a link of 10 Mbit/s, server, and the same way back. One TCP flow up that starts within the first second of "
-    "the window. Before the slow link stands a shaper (HTB in the thesis, a token bucket of one packet here) and "
-    "below it a netem with the link's delay and a limit of 10 to 100 packets: it holds the packets that it delays and "
-    "those that wait for the link, and its limit counts both, so that the queue is at most the limit less what the "
+    "6.1), a link of 10 Mbit/s, server, and the same way back. One TCP flow up that starts within the first second of"
+    " the window. Before the slow link stands a shaper (HTB in the thesis, a token bucket of one packet here) and "
+    "below it a netem with the link's delay and a limit of 10 to 100 packets: it holds the packets that it delays and"
+    " those that wait for the link, and its limit counts both, so that the queue is at most the limit less what the "
     "link sends during the delay (sections 5.2.1 and 5.4: bandwidth by HTB, delay by netem; the thesis does not say "
     "which of its figures were made by ipfw instead). Or CoDel, PIE or FQ-CoDel of 1000, with the delay behind it. "
     "The flusher is on the client's link, sees both directions, and sends its bursts into the client's link at its "
-    "rate, through the same queues as the flow's data. Round-trip times are those of synthetic packet pairs between captures at client "
-    "and server, all of them, the start included. "
-    "As described: the thesis's text; with Karn: the same without samples of segments that were sent again, which "
-    "section 4.8 misses; as written: its listings. A claim holds if it does in one of the three. Not stated in the "
-    "thesis, and assumed: where the flusher is, the TCP of Linux 3.14 with an initial window of 10, and an unlimited "
-    "receive window. A packet is 1514 bytes with the Ethernet header, which counts. The thesis has one run of a cell. "
-    "What follows `why` in the reasons was found, numbers included, on a bed with the whole delay behind a FIFO; more "
-    "claims hold there (64)."
+    "rate, through the same queues as the flow's data. Round-trip times are those of synthetic packet pairs between "
+    "captures at client and server, all of them, the start included. As described: the thesis's text; with Karn: the "
+    "same without samples of segments that were sent again, which section 4.8 misses; as written: its listings. A "
+    "claim holds if it does in one of the three. Not stated in the thesis, and assumed: where the flusher is, the TCP"
+    " of Linux 3.14 with an initial window of 10, and an unlimited receive window. A packet is 1514 bytes with the "
+    "Ethernet header, which counts. The thesis has one run of a cell. What follows `why` in the reasons was found, "
+    "numbers included, on a bed with the whole delay behind a FIFO; more claims hold there (64)."
 )
 
 _KERNEL = (
@@ -77,6 +76,7 @@ def handle(asked: argparse.Namespace) -> int:
 def _told(
     bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None, backend: str
 ) -> PaperReport:
+    from sojourn.papers.flusher import BETTER
     from sojourn.papers.flusher_exhibits import exhibits
     from sojourn.report import PaperReport
 
@@ -95,7 +95,7 @@ def _told(
         command=options.command_line(),
         facts=facts,
         setup=_SETUP if bed.selects else f"{_SETUP} {_KERNEL}",
-        exhibits=exhibits(outcome.evidence),
+        exhibits=exhibits(outcome.evidence, adaptive_only=bed.parts == (BETTER,)),
         claims=tuple(claims),
         claimed="the thesis says",
     )

@@ -48,8 +48,13 @@ _READ = {DESCRIBED: "as described", KARN: "as described, Karn", WRITTEN: "as wri
 _RTT, _RATE, _RANK = "RTT (ms)", "Throughput (Mbit/s)", "Cumulative share"
 
 
-def exhibits(evidence: Evidence) -> tuple[Exhibit, ...]:
-    """Return every figure and table that there are runs for, in the order of the thesis."""
+def exhibits(evidence: Evidence, *, adaptive_only: bool = False) -> tuple[Exhibit, ...]:
+    """Return every figure and table that there are runs for, in the order of the thesis.
+
+    With `adaptive_only` those of section 6.5 and the table of all cells: that part has a few runs of each figure.
+    """
+    if adaptive_only:
+        return (*flusher_adaptive.exhibits(evidence), *_cells_table(evidence))
     makers: tuple[Callable[[Evidence], Iterator[Exhibit]], ...] = (
         _logs,
         _validation,

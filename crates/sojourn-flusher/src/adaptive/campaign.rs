@@ -1,7 +1,8 @@
 //! One flush from its proposal to its verdict.
 
-use crate::{Estimate, FlowKey, FlushId, FlusherParams, Verdict};
-use sojourn_units::{Duration, Time};
+use crate::{Estimate, FlowKey, FlushId, Verdict};
+use sojourn_units::{Bytes, Duration, Time};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// A flush under way: the burst, its top-ups, and what is seen of its effect.
@@ -11,6 +12,11 @@ pub(crate) struct Campaign {
     pub(crate) flow: FlowKey,
     pub(crate) forced: bool,
     pub(crate) estimate: Estimate,
+    /// Length of its packets.
+    pub(crate) size: Bytes,
+    /// Its top-ups, and the time between them.
+    pub(crate) top_ups: u32,
+    pub(crate) gap: Duration,
     /// The least RTT of the window before it.
     pub(crate) before: Duration,
     /// Below this, the flush has helped.
@@ -18,9 +24,11 @@ pub(crate) struct Campaign {
     /// The RTT of a full buffer.
     pub(crate) round: Duration,
     /// The receivers of the flows that seem to stand in the same buffer.
-    pub(crate) company: Vec<IpAddr>,
+    pub(crate) company: BTreeSet<IpAddr>,
     /// What these flows had sent again before it.
     pub(crate) retransmissions: u64,
+    /// And their loss events.
+    pub(crate) losses: u64,
     /// Packets that they had in flight.
     pub(crate) window: u32,
     /// When the burst had left.
@@ -38,24 +46,19 @@ pub(crate) struct Campaign {
 impl Campaign {
     /// The burst has left. The flow's packets wait behind it for one RTT of a full buffer; their losses are seen by the
     /// sender then; what it sends less shows in samples after another: three rounds.
-    pub(crate) fn begin(&mut self, now: Time, params: &FlusherParams) {
+    pub(crate) fn begin(&mut self, now: Time) {
         self.started = Some(now);
         self.deadline = Some(now + self.round.saturating_mul(3));
-        if !self.forced && params.top_ups > 0 {
-            self.top_ups_left = params.top_ups;
-            self.next_top_up = Some(now + self.top_up_gap(params));
+        if !self.forced && self.top_ups > 0 {
+            self.top_ups_left = self.top_ups;
+            self.next_top_up = Some(now + self.gap);
         }
     }
 
-    /// Top-ups are spread evenly over one RTT: the flow's whole window passes the buffer while it is full.
-    fn top_up_gap(&self, params: &FlusherParams) -> Duration {
-        self.before / u64::from(params.top_ups + 1)
-    }
-
     /// A top-up has left.
-    pub(crate) fn topped_up(&mut self, now: Time, params: &FlusherParams) {
+    pub(crate) fn topped_up(&mut self, now: Time) {
         self.top_ups_left = self.top_ups_left.saturating_sub(1);
-        self.next_top_up = (self.top_ups_left > 0).then(|| now + self.top_up_gap(params));
+        self.next_top_up = (self.top_ups_left > 0).then(|| now + self.gap);
     }
 
     /// Takes a sample of the flow; whether the flush has helped.

@@ -1,18 +1,24 @@
 //! The core's decisions with the method `adaptive`.
 
-use super::path::{Judged, Now};
+use super::path::{Judged, Kind, Now};
 use super::{Campaign, Path};
 use crate::detector::trigger;
 use crate::flow::Flow;
 use crate::flow_table::Ack;
 use crate::flusher::Flusher;
 use crate::lru::Slot;
-use crate::{Estimate, Event, FlowKey, FlushId, FlushPlan, Reason, Verdict, Withheld};
+use crate::{Estimate, Event, Factor, FlowKey, FlushId, FlushPlan, Reason, Verdict, Withheld};
 use sojourn_units::{Bytes, Duration, Rate, Time};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// Flows without a sample for so long do not count as standing in a queue.
 const RECENT: Duration = Duration::from_secs(1);
+/// Flows for which there are more top-ups of small packets.
+const MANY: u32 = 16;
+/// Time between top-ups of small packets, in times that a full packet takes: the golden ratio, so that however few there are
+/// they come at all phases between a departure from the buffer and the arrival that takes the free place.
+const SWEEP: Factor = Factor::from_thousandths(1618);
 
 /// A flow's queueing delay in its last window.
 fn queue(flow: &Flow) -> Option<Duration> {
@@ -27,8 +33,10 @@ struct Company {
     chosen: Slot,
     /// Packets that they have in flight.
     window: u32,
-    /// Their receivers.
-    paths: Vec<IpAddr>,
+    /// How many they are.
+    flows: u32,
+    /// Their receivers, each once: several flows may have the same, and one flush teaches its path once.
+    paths: BTreeSet<IpAddr>,
 }
 
 fn rate(flow: &Flow) -> Option<Rate> {
@@ -53,18 +61,20 @@ impl Flusher {
     }
 
     /// A flow sent something again.
-    pub(crate) fn adaptive_retransmission(&mut self, slot: Slot) {
+    pub(crate) fn adaptive_retransmission(&mut self, slot: Slot, now: Time) {
         let flow = self.table.flows.get_mut(slot);
         let Some(sent_up_to) = flow.outstanding.sent_up_to() else {
             return;
         };
+        let begins = !flow.watch.recovering();
         let peak = flow.watch.on_retransmission(sent_up_to);
         let Some(path) = self.paths.get_mut(&flow.key.dst.ip()) else {
             return;
         };
         path.retransmissions += 1;
+        path.losses += u64::from(begins);
         if let (Some(peak), Some(base)) = (peak, flow.base.get()) {
-            path.on_loss(peak.saturating_sub(base));
+            path.on_loss(peak.saturating_sub(base), now);
         }
     }
 
@@ -136,7 +146,7 @@ impl Flusher {
                     flow: campaign.flow,
                     toward: campaign.flow.dst.ip(),
                     packets,
-                    size: self.params.packet,
+                    size: campaign.size,
                     reason,
                     estimate: campaign.estimate,
                 };
@@ -164,9 +174,6 @@ impl Flusher {
         if flow.watch.recovering() {
             return Err(Withheld::Recovering);
         }
-        if flow.watch.packets(flow.outstanding.in_flight()) < params.min_window {
-            return Err(Withheld::SmallWindow);
-        }
         let path = self.paths.get(&flow.key.dst.ip()).ok_or(Withheld::Empty)?;
         let (Some(rate), Some(base), Some(least), Some(max_rtt)) =
             (company.rate, flow.base.get(), flow.watch.least(), flow.max_rtt)
@@ -174,8 +181,15 @@ impl Flusher {
             return Err(Withheld::Empty);
         };
         let full = company.paths.iter().filter_map(|to| self.paths.get(to)?.full()).max();
+        let size = path.packet(full, least.saturating_sub(base), params);
+        let small = size != params.packet;
+        let least_window = if small { params.small_window } else { params.min_window };
+        if flow.watch.packets(flow.outstanding.in_flight()) < least_window {
+            return Err(Withheld::SmallWindow);
+        }
         let burst = path.burst(
             full,
+            if small { Kind::Small } else { Kind::Full },
             &Now {
                 rate,
                 base,
@@ -187,25 +201,42 @@ impl Flusher {
         if burst.packets == 0 {
             return Err(Withheld::Empty);
         }
-        let time_of = |packets: u64| rate.time_to_send(Bytes::new(params.packet.get() * packets));
-        let extra = u64::from(params.top_ups) * u64::from(params.top_up_packets);
+        let time_of = |packets: u64| rate.time_to_send(Bytes::new(size.get() * packets));
+        // Each flow is to lose something.
+        let top_ups = if small {
+            params.top_ups.saturating_mul(company.flows.min(MANY))
+        } else {
+            params.top_ups
+        };
+        let extra = u64::from(top_ups) * u64::from(params.top_up_packets);
         let cost = time_of(u64::from(burst.packets) + extra);
-        if above && cost > params.duty.of(self.since_last(flow, now)) {
+        let duty = if small { params.small_duty } else { params.duty };
+        if above && cost > duty.of(self.since_last(flow, now)) {
             return Err(Withheld::Cost);
         }
         let fall_from = if above { least.saturating_sub(base) } else { base };
         let reach = least.saturating_sub(base) + time_of(u64::from(burst.packets));
-        let round = base + burst.full.max(reach);
+        // Small packets take next to no time: the flow's packets behind them come as soon as they would have.
+        let round = base + if small { reach } else { burst.full.max(reach) };
         let estimate = Estimate::new(rate, base, base + burst.full, max_rtt);
         let campaign = Campaign {
             id: FlushId(0),
             flow: flow.key,
             forced: !above,
+            size,
+            top_ups,
+            gap: if small {
+                SWEEP.of(rate.time_to_send(params.packet))
+            } else {
+                // Spread evenly over one RTT: the flow's whole window passes the buffer while it is full.
+                least / u64::from(params.top_ups + 1)
+            },
             estimate,
             before: least,
             goal: (if above { least } else { base }).saturating_sub(params.helped.of(fall_from)),
             round,
             retransmissions: self.sent_again(&company.paths),
+            losses: self.losses(&company.paths),
             window: company.window,
             company: company.paths,
             started: None,
@@ -234,11 +265,20 @@ impl Flusher {
     }
 
     /// What flows to these receivers have sent again so far.
-    fn sent_again(&self, receivers: &[IpAddr]) -> u64 {
+    fn sent_again(&self, receivers: &BTreeSet<IpAddr>) -> u64 {
         receivers
             .iter()
             .filter_map(|to| self.paths.get(to))
             .map(|path| path.retransmissions)
+            .sum()
+    }
+
+    /// Loss events of flows to these receivers so far.
+    fn losses(&self, receivers: &BTreeSet<IpAddr>) -> u64 {
+        receivers
+            .iter()
+            .filter_map(|to| self.paths.get(to))
+            .map(|path| path.losses)
             .sum()
     }
 
@@ -250,7 +290,8 @@ impl Flusher {
         let mut total = own;
         let mut best = (own, slot);
         let mut window = flow.watch.packets(flow.outstanding.in_flight());
-        let mut paths = vec![flow.key.dst.ip()];
+        let mut paths = BTreeSet::from([flow.key.dst.ip()]);
+        let mut flows = 1;
         let mine = queue(flow).filter(|_| above);
         for (key, other) in self.table.flows.iter() {
             let agrees = |mine: Duration| {
@@ -266,7 +307,8 @@ impl Flusher {
             let bps = rate(other).map_or(0, Rate::as_bps);
             total = total.saturating_add(bps);
             window = window.saturating_add(other.watch.packets(other.outstanding.in_flight()));
-            paths.push(key.dst.ip());
+            paths.insert(key.dst.ip());
+            flows += 1;
             if bps > best.0 && !other.watch.recovering() {
                 best = (bps, self.table.flows.find(key).unwrap_or(slot));
             }
@@ -275,6 +317,7 @@ impl Flusher {
             rate: (total > 0).then(|| Rate::from_bps(total)),
             chosen: best.1,
             window,
+            flows,
             paths,
         }
     }
@@ -284,9 +327,16 @@ impl Flusher {
         self.last_burst = Some(now);
         let Some(campaign) = &mut self.campaign else { return };
         if campaign.id == plan.id {
-            campaign.begin(now, &self.params);
+            campaign.begin(now);
+            if let (true, Some(until)) = (campaign.size != self.params.packet, campaign.deadline) {
+                for receiver in &campaign.company {
+                    if let Some(path) = self.paths.get_mut(receiver) {
+                        path.small_burst(until);
+                    }
+                }
+            }
         } else {
-            campaign.topped_up(now, &self.params);
+            campaign.topped_up(now);
         }
     }
 
@@ -335,13 +385,13 @@ impl Flusher {
             // The losses have begun: what the buffer holds already is enough.
             return;
         }
-        let (flow, of, estimate) = (campaign.flow, campaign.id, campaign.estimate);
+        let (flow, of, estimate, size) = (campaign.flow, campaign.id, campaign.estimate, campaign.size);
         let plan = FlushPlan {
             id: self.next_id(),
             flow,
             toward: flow.dst.ip(),
             packets: self.params.top_up_packets.min(self.params.max_packets),
-            size: self.params.packet,
+            size,
             reason: Reason::TopUp { of },
             estimate,
         };
@@ -367,6 +417,12 @@ impl Flusher {
         let judged = Judged {
             verdict,
             forced: campaign.forced,
+            kind: if campaign.size == self.params.packet {
+                Kind::Full
+            } else {
+                Kind::Small
+            },
+            lost: self.losses(&campaign.company) > campaign.losses,
             reached: campaign.reached,
             round: campaign.round,
             heavy: lost.saturating_mul(2) > u64::from(campaign.window),

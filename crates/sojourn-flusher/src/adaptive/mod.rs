@@ -17,19 +17,31 @@
 //!    then the flow loses something only if a packet of its comes when no place is free. Since it sends as fast as
 //!    the buffer drains, that is uncertain; so small top-ups over the following round trip keep the buffer full, and
 //!    each takes at most a place or two. All losses fall within one round trip: one loss event, one reduction.
-//! 4. **Did it help?** Samples of segments that were sent after the burst tell: the queue fell by `helped`, or not. If not and
+//! 4. **What of.** What a burst costs is its bytes: in a passive run of one flow the link carries 4.76 Mbit/s of payload, and all
+//!    that bursts of full packets took from it were the bytes of those that entered the buffer; the link was never idle. But the
+//!    buffers of routers and of the thesis's bed (netem, ipfw) count packets, and there a packet of 64 bytes takes the
+//!    place of one of 1500. So where a loss has shown how large the buffer is, and a quarter of it is free, bursts are of
+//!    `small_packet`. They fill it within milliseconds, and while the flow's own packets drain before them it stays full at the
+//!    price of the places that become free; then it is empty of them at once, so that there is no spike of delay. Since they
+//!    cost so little they may take `small_duty` only, and a flow may be asked with `small_window` packets. Top-ups are a golden
+//!    ratio of a packet's time apart, so that some of them come just before a packet of the flow does, and as many as there
+//!    are flows. A buffer that counts bytes is not filled by them: after four that nobody noticed bursts are of full packets,
+//!    and after 64, 128, ... of these that helped a small one is tried.
+//! 5. **Did it help?** Samples of segments that were sent after the burst tell: the queue fell by `helped`, or not. If not and
 //!    nothing was lost, the burst was too small. If not and something was lost, the queue is not made by whom we watch,
 //!    or not by them alone: a cool-down doubles with each such flush, and after `max_failures` the path is left alone but for
 //!    one attempt in `max_cool_down`.
-//! 5. **Whom.** One flush at a time. Flows whose queueing delays agree within a factor of two are taken to stand in the same
+//! 6. **Whom.** One flush at a time. Flows whose queueing delays agree within a factor of two are taken to stand in the same
 //!    buffer: their throughputs add up to its rate, and the fastest of them is the one to be flushed.
-//! 6. **A base RTT that never was seen** (every sample was taken in a full buffer) is looked for by a forced flush, at
+//! 7. **A base RTT that never was seen** (every sample was taken in a full buffer) is looked for by a forced flush, at
 //!    intervals that double as long as it finds nothing.
 //!
 //! # What it costs
 //!
-//! - Up to `duty` of the link's time while a queue stands.
-//! - A delay spike of the whole buffer at each flush, for one round trip of the flow and for everyone else in the buffer.
+//! - Up to `duty` of the link's time while a queue stands; of small packets up to `small_duty`.
+//! - A delay spike of the whole buffer at each flush of full packets, for one round trip of the flow and for everyone else in the
+//!   buffer.
+//! - In a buffer that counts bytes, a few small bursts that do nothing while the queue stands.
 //! - Losses of flows that were not meant, unresponsive ones included: a full buffer drops whoever comes.
 //! - A flow that loses its share: reductions are not coordinated, and the fastest flow is asked first.
 //! - While the free space is not known yet, bursts that fill a part of the buffer for nothing.

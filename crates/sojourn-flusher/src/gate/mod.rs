@@ -7,7 +7,7 @@
 //! - nothing passes unless it was set active, and nothing after it was killed;
 //! - nothing passes but to unicast addresses inside the allow-list, which is empty unless filled;
 //! - no 60 seconds of its time see more bytes pass than the budget, no flush is larger than its own, and none is more
-//!   than a multiple of what the path was measured to hold;
+//!   than a multiple of what the path was measured to hold; a packet counts with no fewer bytes than a full one has;
 //! - after a flush its destination is left alone for a while, and for longer each time that flushing did not help.
 //!
 //! A plan that breaks a rule is refused, never made smaller. Source: seed 003 has no such safety; section 6.5 asks for it.
@@ -41,6 +41,8 @@ pub const LONGEST_RTT: Duration = Duration::from_secs(60);
 pub const LEAST_COOL_DOWN: Duration = Duration::from_millis(100);
 /// A plan that is acted on later than this after it was made is too old.
 pub const STALE: Duration = Duration::from_millis(500);
+/// A packet counts with no fewer bytes than this: one that is small takes a place in a buffer that counts packets, as a large one.
+pub const LEAST_CHARGE: u64 = 1500;
 /// Destinations remembered; more are refused.
 pub const DESTINATIONS: usize = 4096;
 
@@ -421,11 +423,11 @@ impl Watchman {
     }
 }
 
-/// Bytes of a plan; `None` for what is no burst of IP packets.
+/// Bytes that a plan is charged with; `None` for what is no burst of IP packets.
 fn asked(plan: &FlushPlan) -> Option<u64> {
     // 48 bytes are an IPv6 and a UDP header.
     let sound = plan.packets > 0 && (48..=65_535).contains(&plan.size.get());
-    sound.then(|| u64::from(plan.packets) * plan.size.get())
+    sound.then(|| u64::from(plan.packets) * plan.size.get().max(LEAST_CHARGE))
 }
 
 fn multiple(bdp: u64, thousandths: u32) -> u64 {

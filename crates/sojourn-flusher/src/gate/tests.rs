@@ -56,6 +56,27 @@ fn no(because: Refusal) -> Answer {
     }
 }
 
+/// 100 packets of 64 bytes count as 150 kB, the path's product; 101 of them are too many where one product is the most, and a
+/// top-up counts likewise.
+#[test]
+fn a_small_packet_is_charged_as_a_full_one() {
+    let mut gate = Gate::new(GateSettings {
+        bdp_thousandths: 1000,
+        ..settings()
+    });
+    let small = |packets, reason, id| FlushPlan {
+        size: Bytes::new(64),
+        ..plan(id, address("192.0.2.7"), packets, reason)
+    };
+    let of = |reason, id, packets| small(packets, reason, id);
+    let refused = no(Refusal::BdpMultiple(151_500, 150_000));
+    assert_eq!(judge(&mut gate, &of(Reason::Forced, 0, 101), 0), refused);
+    assert_eq!(judge(&mut gate, &of(Reason::Forced, 1, 100), 0), Answer::Allowed);
+    assert_eq!(gate.budget_left(), 3_000_000 - 150_000);
+    let top_up = Reason::TopUp { of: FlushId(1) };
+    assert_eq!(judge(&mut gate, &of(top_up, 2, 1), 5), refused);
+}
+
 #[test]
 fn it_is_passive_unless_told_otherwise_and_says_what_it_would_have_said() {
     let mut gate = Gate::new(GateSettings {

@@ -43,7 +43,8 @@ macro_rules! parameters {
         ///
         /// In a file it is the name of a preset (`"as_described"`), or a table: `preset` names where the fields that are
         /// not given come from (`adaptive` if it is not given either), times are in `tc`'s spelling, factors are numbers
-        /// of at most three decimals. A key that does not exist is refused.
+        /// of at most three decimals. A key that does not exist is refused. A text that names a `method` and no `small_packet`
+        /// has none.
         ///
         /// ```
         /// use sojourn_flusher::FlusherParams;
@@ -67,14 +68,19 @@ macro_rules! parameters {
             type Error = ParamError;
             fn try_from(file: File) -> Result<Self, ParamError> {
                 let base = file.preset.as_deref().map_or(Ok(Self::ADAPTIVE), Self::named)?;
-                Ok(Self { $( $name: match &file.$name {
+                let mut params = Self { $( $name: match &file.$name {
                     None => base.$name,
                     Some(form) => <$kind as Setting>::read(form).map_err(|rule| ParamError {
                         field: concat!("flusher.", stringify!($name)).to_owned(),
                         value: format!("{form:?}"),
                         rule: rule.to_owned(),
                     })?,
-                }, )+ })
+                }, )+ };
+                // A text with every parameter, from before there were small packets, means what it did.
+                if file.method.is_some() && file.small_packet.is_none() {
+                    params.small_packet = None;
+                }
+                Ok(params)
             }
         }
 
@@ -180,12 +186,19 @@ parameters! {
     /// Which flood RTT gives the number of packets. Contradiction flu-x-11.
     size_rtt: SizeRtt,
 
+    /// `adaptive`: length on the wire, IP header included, of the packets of bursts into a buffer that counts packets; `None`:
+    /// all bursts are of packets of length `packet`, as where that is no longer.
+    small_packet: Option<Bytes>,
+    /// `adaptive`: as `min_window`, of a burst of small packets: that takes a few packets of a flow, and not what came behind it.
+    small_window: u32,
     /// `adaptive`: length of a window in base RTTs.
     window_rtts: Factor,
     /// `adaptive`: packets that a flow must have in flight to be made to lose some. Fewer, and a loss ends in a timeout.
     min_window: u32,
     /// `adaptive`: the largest share of the link's time that flush packets may take, over the time since the last flush.
     duty: Factor,
+    /// `adaptive`: as `duty`, of bursts of small packets.
+    small_duty: Factor,
     /// `adaptive`: packets of a burst beyond the buffer's free space.
     margin: u32,
     /// `adaptive`: small bursts that hold the buffer full over one RTT after the first one.
@@ -201,9 +214,13 @@ parameters! {
 }
 
 impl FlusherParams {
-    /// Whether a parameter stands in the text: all do but one that is newer than texts which are kept, while it is off.
+    /// Whether a parameter stands in the text: all do but those that are newer than texts which are kept, while they are off.
     fn tells(&self, name: &str) -> bool {
-        name != "window_time" || self.window_time.is_some()
+        match name {
+            "window_time" => self.window_time.is_some(),
+            "small_packet" | "small_window" | "small_duty" => self.small_packet.is_some(),
+            _ => true,
+        }
     }
 
     /// The names of the presets.
@@ -263,9 +280,14 @@ impl FlusherParams {
         }
         factor("settle", self.settle, 0, 100_000)?;
         factor("growth", self.growth, 1000, 10_000)?;
+        if let Some(packet) = self.small_packet {
+            range("small_packet", packet, Bytes::new(48), Bytes::new(65_535))?;
+        }
         factor("window_rtts", self.window_rtts, 100, 100_000)?;
+        count("small_window", self.small_window, 1, 1_000_000)?;
         count("min_window", self.min_window, 1, 1_000_000)?;
         factor("duty", self.duty, 1, 1000)?;
+        factor("small_duty", self.small_duty, 1, 1000)?;
         count("margin", self.margin, 0, 10_000)?;
         count("top_ups", self.top_ups, 0, 1000)?;
         count("top_up_packets", self.top_up_packets, 1, 1000)?;

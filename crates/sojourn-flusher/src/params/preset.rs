@@ -50,9 +50,12 @@ impl FlusherParams {
         first_flush: FirstFlush::TwiceBase,
         clamp: Clamp::Both,
         size_rtt: SizeRtt::Clamped,
+        small_packet: None,
+        small_window: 8,
         window_rtts: Factor::from_thousandths(1000),
         min_window: 12,
         duty: Factor::from_thousandths(300),
+        small_duty: Factor::from_thousandths(30),
         margin: 6,
         top_ups: 4,
         top_up_packets: 2,
@@ -91,6 +94,8 @@ impl FlusherParams {
     /// packets). There a duty of 0.1 costs a tenth of the throughput and leaves longer queues than `as_described` in the large
     /// buffers; 0.3 costs up to a quarter and leaves shorter ones in all six cells. `threshold` 1.3 is what CUBIC's reduction to
     /// 0.7 takes back (0.7 x 1.3 = 0.91 of the pipe); Reno's reduction to a half wants more, at the price of a longer queue.
+    /// All of this was found with full packets. Small ones cost a twentieth, so `small_duty` is a tenth; 0.02 or 0.05 in its place
+    /// moves the mean RTT by up to 10 ms and the goodput by up to 0.05 Mbit/s, one against the other.
     pub const ADAPTIVE: Self = Self {
         method: Method::Adaptive,
         retransmissions: Retransmissions::Karn,
@@ -100,6 +105,7 @@ impl FlusherParams {
         window_samples: 4,
         windows: 1,
         samples: Samples::Raw,
+        small_packet: Some(Bytes::new(64)),
         ..Self::AS_DESCRIBED
     };
 }

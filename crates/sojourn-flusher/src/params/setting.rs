@@ -95,6 +95,31 @@ impl Setting for Bytes {
     }
 }
 
+/// A number of bytes, or `"off"`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum BytesOrOff {
+    Bytes(u64),
+    Word(String),
+}
+
+impl Setting for Option<Bytes> {
+    type Form = BytesOrOff;
+    fn read(form: &BytesOrOff) -> Result<Self, &'static str> {
+        match form {
+            BytesOrOff::Bytes(bytes) => Ok(Some(Bytes::new(*bytes))),
+            BytesOrOff::Word(word) if word == "off" => Ok(None),
+            BytesOrOff::Word(_) => Err("\"off\" or a number of bytes"),
+        }
+    }
+    fn form(&self) -> BytesOrOff {
+        self.map_or_else(
+            || BytesOrOff::Word("off".to_owned()),
+            |bytes| BytesOrOff::Bytes(bytes.get()),
+        )
+    }
+}
+
 /// Implements [`Setting`] for types that stand in a file as they are.
 macro_rules! plain {
     ($($kind:ty),+) => {$(

@@ -3,9 +3,9 @@ use crate::{Event, FlowKey, FlushPlan, FlusherParams, Reason, Verdict, Withheld}
 use sojourn_units::Duration;
 
 /// A packet of 1500 bytes each 2.4 ms: 5 Mbit/s.
-const GAP: Duration = Duration::from_nanos(2_400_000);
-/// Without the wait for the cost of a burst, and without forced flushes, which have tests of their own.
-const EAGER: FlusherParams = FlusherParams {
+pub(super) const GAP: Duration = Duration::from_nanos(2_400_000);
+/// Without the wait for the cost of a burst, forced flushes and small packets, which have tests of their own.
+pub(super) const EAGER: FlusherParams = FlusherParams {
     duty: crate::Factor::from_thousandths(1000),
     forced_after: None,
     threshold: crate::Factor::from_thousandths(1500),
@@ -13,10 +13,11 @@ const EAGER: FlusherParams = FlusherParams {
     margin: 2,
     top_ups: 0,
     min_window: 12,
+    small_packet: None,
     ..FlusherParams::ADAPTIVE
 };
 
-fn flush(rig: &mut Rig) -> FlushPlan {
+pub(super) fn flush(rig: &mut Rig) -> FlushPlan {
     rig.core.poll_flush().expect("a plan")
 }
 
@@ -28,7 +29,7 @@ fn verdicts(rig: &mut Rig) -> Vec<Verdict> {
     rig.events().into_iter().filter_map(verdict).collect()
 }
 
-fn causes(rig: &mut Rig) -> Vec<Withheld> {
+pub(super) fn causes(rig: &mut Rig) -> Vec<Withheld> {
     let cause = |e| match e {
         Event::Withheld { cause, .. } => Some(cause),
         _ => None,
@@ -37,7 +38,7 @@ fn causes(rig: &mut Rig) -> Vec<Withheld> {
 }
 
 /// Two seconds at 50 ms; a loss with a full buffer at 290 ms; then 50 ms again: base and full buffer are known.
-fn acquainted(params: FlusherParams) -> Rig {
+pub(super) fn acquainted(params: FlusherParams) -> Rig {
     let mut rig = Rig::new(params);
     rig.stream(&[key(1)], 800, GAP, ms(50));
     rig.stream(&[key(1)], 5, GAP, ms(290));

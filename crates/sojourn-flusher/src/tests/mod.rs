@@ -4,6 +4,7 @@ mod adaptive;
 mod bounds;
 mod params;
 mod properties;
+mod small;
 mod thesis;
 
 use crate::{Event, Flags, FlowKey, Flusher, FlusherParams, Segment};

@@ -31,6 +31,27 @@ fn a_table_changes_single_fields_of_a_preset() {
     assert_eq!(read("{}"), Ok(FlusherParams::ADAPTIVE));
 }
 
+/// A text with every parameter names the method; before there were small packets it had none.
+#[test]
+fn a_text_from_before_small_packets_means_what_it_did() {
+    assert_eq!(
+        read(r#"{"preset": "adaptive", "threshold": 1.5}"#)
+            .unwrap()
+            .small_packet
+            .map(sojourn_units::Bytes::get),
+        Some(64)
+    );
+    for text in [
+        r#"{"method": "adaptive"}"#,
+        r#"{"preset": "adaptive", "small_packet": "off"}"#,
+        "\"as_described\"",
+    ] {
+        let params = read(text).unwrap();
+        assert_eq!(params.small_packet, None, "{text}");
+        assert!(!serde_json::to_string(&params).unwrap().contains("small"), "{text}");
+    }
+}
+
 #[test]
 fn what_is_written_is_what_is_read() {
     for name in FlusherParams::PRESETS {
@@ -89,6 +110,10 @@ fn each_parameter_out_of_its_range_is_named_with_value_and_rule() {
     assert_eq!(
         refused(r#"{"forced_after": "1ms"}"#),
         "flusher.forced_after is 1ms, but must be from 1s to 86400s"
+    );
+    assert_eq!(
+        refused(r#"{"small_packet": 20}"#),
+        "flusher.small_packet is 20b, but must be from 48b to 65535b"
     );
     assert_eq!(
         refused(r#"{"packet": 20}"#),
