@@ -97,6 +97,13 @@ fn open(device: &str) -> Result<Tun, AgentError> {
             "{node} is not there, but a bottleneck needs it: load the kernel module tun, or have it in this container"
         )));
     }
+    if let Err(error) = std::fs::File::options().read(true).write(true).open(node)
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        return Err(AgentError::Plan(format!(
+            "{node} may not be opened by this user, but a bottleneck needs it: have root make it open to all, as distributions do (chmod 666 {node})"
+        )));
+    }
     let what = || format!("cannot make the TUN device {device}");
     let name = Interface::new(device).doing(what)?;
     let tun = Tun::create_named(name).doing(what)?;
