@@ -145,7 +145,12 @@ impl Sender {
         let len = self.next_len();
         let new = len > 0 && self.nxt + u64::from(len) <= self.window_end;
         let last = self.board.last_index()?;
-        if if new { self.waits_for_device(false) } else { self.still_held(last) } {
+        let held = if new {
+            self.waits_for_device(false)
+        } else {
+            self.still_held(last)
+        };
+        if held {
             self.arm_rto(now);
             return None;
         }
