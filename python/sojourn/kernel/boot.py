@@ -29,7 +29,8 @@ def arguments(seed: int, *, virtual: bool = True) -> tuple[str, ...]:
     return (
         *("mem=256M", "root=none", "rootfstype=hostfs", "rootflags=/", "ro", "init=/proc/self/cwd/init"),
         *("con=null", "con0=null,fd:1", "quiet", "loglevel=1"),
-        *(("time-travel=inf-cpu", "time-travel-start=0") if virtual else ()),
+        # A distribution's kernel covers /dev before the first program, which may lie in /dev/shm.
+        *(("time-travel=inf-cpu", "time-travel-start=0") if virtual else ("devtmpfs.mount=0",)),
         f"sojourn.seed={seed}",
     )
 

@@ -172,6 +172,9 @@ def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int, more
     ]
     if kernel.virtual_time:
         words += ["time-travel=inf-cpu", "time-travel-start=0"]
+    else:
+        # A distribution's kernel covers /dev before the first program, which may lie in /dev/shm.
+        words.append("devtmpfs.mount=0")
     return words
 
 
