@@ -30,8 +30,8 @@ pub use wifi::WifiScenario;
 pub(crate) use wifi_kernel::discipline as wifi_discipline;
 
 use sojourn_qdisc::Discipline;
-use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::{Heads, TcpParams};
 use sojourn_units::{Bytes, Duration, Rate, format_duration, format_rate, parse_bytes, parse_duration, parse_rate};
 use std::collections::BTreeSet;
 use text::{TcpText, Text, flow_text, probe_text, web_text};
@@ -346,7 +346,7 @@ impl Scenario {
                 format!("at least a {BINS_MAX}th of the duration"),
             );
         }
-        let tcp = TcpParams {
+        let mut tcp = TcpParams {
             variant: t
                 .tcp
                 .variant
@@ -361,7 +361,7 @@ impl Scenario {
             ecn: t.tcp.ecn,
             delayed_ack: t.tcp.delayed_ack,
             min_rto: time("tcp.min_rto", &t.tcp.min_rto, Duration::ZERO, DURATION_MAX)?,
-            large_heads: false,
+            heads: Heads::default(),
         };
         tcp.validate().map_err(|e| ScenarioError(e.to_string()))?;
         let delay_tick = time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?;
@@ -372,6 +372,7 @@ impl Scenario {
         }
         let wifi = t.wifi.as_ref().map(WifiScenario::read).transpose()?;
         let cell = wifi.as_ref();
+        tcp.heads = cell.map_or_else(|| tcp.variant.heads(), WifiScenario::heads);
         if let (Some(wifi), Backend::Linux) = (cell, backend) {
             wifi_kernel::check(&wifi.cell)?;
         }

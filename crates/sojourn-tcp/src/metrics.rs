@@ -55,7 +55,7 @@ impl Metrics {
         let avoiding = match sender.variant() {
             // At the threshold Linux 3.14 still is in slow start.
             Variant::Linux314 => window.cwnd > window.ssthresh,
-            Variant::Linux61 => window.cwnd >= window.ssthresh,
+            Variant::Linux61 | Variant::Linux612 => window.cwnd >= window.ssthresh,
         };
         if avoiding && sender.state == CaState::Open {
             self.ssthresh = Some(window.ssthresh.max(window.cwnd / 2));

@@ -22,6 +22,8 @@ pub enum Variant {
     /// RACK-TLP, SACK compression: `linux-6.1`.
     #[default]
     Linux61,
+    /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
+    Linux612,
     /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
     /// `linux-3.14`, the kernel of seed 000.
     Linux314,
@@ -29,13 +31,14 @@ pub enum Variant {
 
 impl Variant {
     /// All, in the order of listing.
-    pub const ALL: [Self; 2] = [Self::Linux61, Self::Linux314];
+    pub const ALL: [Self; 3] = [Self::Linux61, Self::Linux612, Self::Linux314];
 
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linux61 => "linux-6.1",
+            Self::Linux612 => "linux-6.12",
             Self::Linux314 => "linux-3.14",
         }
     }
@@ -46,7 +49,7 @@ impl std::str::FromStr for Variant {
         Self::ALL.into_iter().find(|v| v.name() == s).ok_or_else(|| ParamError {
             field: "tcp.variant",
             value: format!("{s:?}"),
-            rule: "linux-6.1 or linux-3.14",
+            rule: "linux-6.1, linux-6.12 or linux-3.14",
         })
     }
 }
@@ -74,9 +77,61 @@ pub struct TcpParams {
     pub delayed_ack: bool,
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.
     pub min_rto: Duration,
-    /// The sending kernel reserves more room for headers than a lean one does, as one with wireless or tunnels: each segment then
-    /// takes 2728 bytes of its send buffer instead of 2216, and the buffer is 3.19 windows instead of 2.08. Linux 6.1 only.
-    pub large_heads: bool,
+    /// What the sending kernel reserves for the headers of a segment. Linux 6.1 and later only.
+    pub heads: Heads,
+}
+
+/// What a kernel reserves for the headers of each segment that it sends, by its version and by what it was built with.
+///
+/// It counts against the send buffer and against TCP small queues. Measured with `INET_DIAG_SKMEMINFO` (`ss -tm`): memory of
+/// a socket over segments in its device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Heads {
+    /// Linux 6.1 without wireless and tunnels: 512 bytes.
+    #[default]
+    Lean61,
+    /// Linux 6.1 with them: 1024 bytes.
+    Large61,
+    /// Linux 6.12 without wireless and tunnels: 576 bytes.
+    Lean612,
+    /// Linux 6.12 with wireless: 640 bytes.
+    Wireless612,
+}
+
+impl Variant {
+    /// What a kernel without wireless and tunnels reserves.
+    #[must_use]
+    pub const fn heads(self) -> Heads {
+        match self {
+            Self::Linux612 => Heads::Lean612,
+            Self::Linux61 | Self::Linux314 => Heads::Lean61,
+        }
+    }
+}
+
+impl Heads {
+    /// What a full segment of 1448 bytes occupies, bytes: its head, an `sk_buff` of 256, and the payload in a page.
+    #[must_use]
+    pub const fn segment(self) -> u32 {
+        let head = match self {
+            Self::Lean61 => 512,
+            Self::Large61 => 1024,
+            Self::Lean612 => 576,
+            Self::Wireless612 => 640,
+        };
+        head + 256 + 1448
+    }
+
+    /// What is reckoned for a segment when the send buffer is enlarged, bytes: a power of two and an `sk_buff`.
+    ///
+    /// Source: `tcp_sndbuf_expand`.
+    #[must_use]
+    pub const fn reckoned(self) -> u32 {
+        match self {
+            Self::Lean61 | Self::Lean612 | Self::Wireless612 => 2048 + 256,
+            Self::Large61 => 4096 + 256,
+        }
+    }
 }
 
 impl Default for TcpParams {
@@ -91,7 +146,7 @@ impl Default for TcpParams {
             ecn: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
-            large_heads: false,
+            heads: Heads::Lean61,
         }
     }
 }

@@ -1,17 +1,12 @@
 //! The send buffer: what the application has handed to the kernel, in how large pieces, and when it may hand over more.
 
-use crate::params::Variant;
+use crate::params::{Heads, Variant};
 use std::collections::VecDeque;
 
 /// `tcp_wmem`'s largest size.
 const BYTES: u32 = 4 << 20;
 /// What a full segment occupies there when nothing is offloaded. Linux 3.14: a 4 KiB slab with its bookkeeping.
 const SEGMENT_3_14: u32 = 4352;
-/// Linux 6.1: a head of 512 bytes, its `sk_buff` of 256, and the payload in a page. With large heads they are of 1 KiB.
-const SEGMENT_6_1: [u32; 2] = [512 + 256 + 1448, 1024 + 256 + 1448];
-/// What Linux 6.1 reckons for a segment when it enlarges the buffer, a power of two and an `sk_buff`; with large heads the next.
-/// Source: `tcp_sndbuf_expand`.
-const EXPANDED_BY: [u32; 2] = [2048 + 256, 4096 + 256];
 /// The buffer is enlarged to this many windows. Source: `tcp_sndbuf_expand`.
 const WINDOWS: u32 = 2;
 /// The smallest window that it reckons with. Source: `TCP_INIT_CWND`.
@@ -67,15 +62,14 @@ pub(crate) struct SendBuffer {
 }
 
 impl SendBuffer {
-    pub(crate) fn new(variant: Variant, large_heads: bool) -> Self {
-        let heads = usize::from(large_heads);
+    pub(crate) fn new(variant: Variant, heads: Heads) -> Self {
         let (segment, expanded_by) = match variant {
             Variant::Linux314 => (SEGMENT_3_14, 0),
-            Variant::Linux61 => (SEGMENT_6_1[heads], EXPANDED_BY[heads]),
+            Variant::Linux61 | Variant::Linux612 => (heads.segment(), heads.reckoned()),
         };
         let size = match variant {
             Variant::Linux314 => BYTES,
-            Variant::Linux61 => WINDOWS * LEAST_WINDOW * expanded_by,
+            Variant::Linux61 | Variant::Linux612 => WINDOWS * LEAST_WINDOW * expanded_by,
         };
         Self {
             variant,
@@ -139,7 +133,7 @@ impl SendBuffer {
         // Linux 6.1 takes a segment as long as it is below the limit.
         let most = match self.variant {
             Variant::Linux314 => self.size / self.segment,
-            Variant::Linux61 => self.size.div_ceil(self.segment),
+            Variant::Linux61 | Variant::Linux612 => self.size.div_ceil(self.segment),
         };
         for _ in held..u64::from(most) {
             if self.end >= view.written {
@@ -164,21 +158,21 @@ impl SendBuffer {
     fn set_wake(&mut self, mss: u64) {
         let most = match self.variant {
             Variant::Linux314 => self.size / self.segment - 1,
-            Variant::Linux61 => self.size / 3 * 2 / self.segment,
+            Variant::Linux61 | Variant::Linux612 => self.size / 3 * 2 / self.segment,
         };
         self.wakes_at = self.end.saturating_sub(u64::from(most) * mss);
     }
 
     fn push(&mut self) {
         self.pushed = self.end;
-        if self.variant == Variant::Linux61 {
+        if self.variant != Variant::Linux314 {
             self.pushes.push_back(self.end);
         }
     }
 
     /// Source: `tcp_should_expand_sndbuf`, `tcp_sndbuf_expand`.
     fn expand(&mut self, view: View) {
-        if self.variant == Variant::Linux61 {
+        if self.variant != Variant::Linux314 {
             self.fits = LEAST_WINDOW.max(view.cwnd).max(view.reordering + 1);
             let size = (WINDOWS * self.expanded_by).saturating_mul(self.fits).min(BYTES);
             self.size = self.size.max(size);
@@ -211,7 +205,7 @@ mod tests {
     #[test]
     fn the_first_write_is_of_two_initial_windows() {
         // 2 * 10 * 2304 = 46080 bytes hold 20.8 segments of 2216; the last may exceed it.
-        let mut buffer = SendBuffer::new(Variant::Linux61, false);
+        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
         assert!(buffer.fill(view(0, 10)));
         assert_eq!(taken(&buffer), 21);
         // Its end carries PSH: 21 segments are less than half of the peer's 64,088 bytes.
@@ -222,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_next_is_when_a_third_is_free() {
-        let mut buffer = SendBuffer::new(Variant::Linux61, false);
+        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
         buffer.fill(view(0, 10));
         // Two thirds of 46080 are 30720: 13 segments, and not 14.
         assert!(!buffer.fill(view(7, 10)));
@@ -232,7 +226,7 @@ mod tests {
 
     #[test]
     fn it_follows_the_window() {
-        let mut buffer = SendBuffer::new(Variant::Linux61, false);
+        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
         buffer.fill(view(0, 10));
         // 2 * 40 * 2304 / 2216 = 83.2.
         assert!(buffer.fill(view(1, 40)));
@@ -251,7 +245,7 @@ mod tests {
     #[test]
     fn with_large_heads_it_is_more_than_three_windows() {
         // 2 * 100 * 4352 / 2728 = 319.06.
-        let mut buffer = SendBuffer::new(Variant::Linux61, true);
+        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Large61);
         buffer.fill(view(0, 10));
         buffer.fill(view(0, 100));
         // Two thirds of it are 212 segments.
@@ -263,7 +257,7 @@ mod tests {
     #[test]
     fn it_holds_1893_segments_at_most() {
         // 4194304 / 2216 = 1892.7; the segment that begins below the limit is taken whole.
-        let mut buffer = SendBuffer::new(Variant::Linux61, false);
+        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
         buffer.fill(view(0, 10));
         buffer.fill(view(0, 100_000));
         assert_eq!(taken(&buffer), 1893);
@@ -271,7 +265,7 @@ mod tests {
 
     #[test]
     fn that_of_the_old_kernel_takes_963_and_more_as_soon_as_there_is_room() {
-        let mut buffer = SendBuffer::new(Variant::Linux314, false);
+        let mut buffer = SendBuffer::new(Variant::Linux314, Heads::Lean61);
         buffer.fill(view(0, 10));
         assert_eq!(taken(&buffer), 963);
         assert!(!buffer.fill(view(0, 10)));

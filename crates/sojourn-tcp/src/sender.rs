@@ -157,7 +157,7 @@ pub struct Sender {
 
 impl Sender {
     pub(crate) fn new(p: &TcpParams) -> Self {
-        let buffer = SendBuffer::new(p.variant, p.large_heads);
+        let buffer = SendBuffer::new(p.variant, p.heads);
         Self {
             mss: p.mss,
             cc: p.congestion_control.build(p.hystart, p.variant),
@@ -263,7 +263,7 @@ impl Sender {
         }
     }
 
-    /// Whose loss recovery it has.
+    /// Whose loss recovery it has: Linux 6.12 has that of 6.1.
     pub(crate) fn variant(&self) -> Variant {
         if self.fack.is_some() {
             Variant::Linux314

@@ -5,7 +5,7 @@
 //! [`Endpoint`] at the time it reached the kernel. Since the acknowledgements answer what the *kernel* sent, the
 //! comparison ends where the two first part: from there on they tell ours of segments that it never sent.
 
-use sojourn_tcp::{Endpoint, Flags, SackBlock, Segment, SenderStats, TcpParams};
+use sojourn_tcp::{Endpoint, Flags, Heads, SackBlock, Segment, SenderStats, TcpParams};
 use sojourn_units::{Duration, Time};
 use std::fs;
 use std::path::Path;
@@ -101,7 +101,7 @@ fn take(endpoint: &mut Endpoint, now: Time, sent: &mut Vec<Sent>) {
 /// Tells our sender what the kernel was told; answers what it sends.
 fn replay(events: &[(Time, Event)]) -> (Vec<Sent>, SenderStats) {
     let params = TcpParams {
-        large_heads: true,
+        heads: Heads::Large61,
         ..TcpParams::default()
     };
     let mut endpoint = Endpoint::client(&params).expect("the defaults are valid");

@@ -5,6 +5,7 @@ use super::policies::{self, GroupText};
 use super::{ScenarioError, fail, wifi_latency};
 use serde::{Deserialize, Serialize};
 use sojourn_qdisc::{QdiscSpec, SpecError};
+use sojourn_tcp::Heads;
 use sojourn_units::{Bytes, Duration, format_duration, parse_bytes, parse_duration};
 use sojourn_wifi::{
     AccessCategory, Band, CellSpec, EdcaParams, EdcaSpec, EdcaTable, NodeSpec, PhyRate, RateControl, Scheme,
@@ -161,6 +162,14 @@ struct CategoryText {
 }
 
 impl WifiScenario {
+    /// What the hosts' kernels reserve for the headers of a segment: those of a cell of Linux 6.12 are built with wireless.
+    pub(super) fn heads(&self) -> Heads {
+        match self.cell.access_point.variant {
+            Variant::Linux612 => Heads::Wireless612,
+            _ => Heads::default(),
+        }
+    }
+
     /// Reads and checks it.
     ///
     /// # Errors
