@@ -220,8 +220,8 @@ direction = "up"
     assert flows["bbr"]["congestion_control"] == "bbr"
     # HyStart leaves slow start before the queue is full; without it the window grows to a loss or much further.
     assert flows["no hystart"]["segments_sent"] > flows["default"]["segments_sent"]
-    # A window of 64 KiB a round trip of 100 ms. Since Linux 6.5 it is not half of the buffer, but the part of its memory
-    # that is payload (`tcp_measure_rcv_mss`): of a full segment 1448 of at least 2048 bytes and a buffer's own 256.
+    # A window of 64 KiB a round trip of 100 ms. Since Linux 6.5 it is not half of the buffer, but the part of its
+    # memory that is payload (`tcp_measure_rcv_mss`): of a full segment 1448 of 2048 and 256 bytes at least.
     payload = 1 / 2 if version(virtual_kernel) < (6, 5) else 1448 / (2048 + 256)
     assert flows["window"]["goodput_mbit"] <= 2 * 65536 * payload * 8 / 0.1 / 1e6
     assert flows["first window"]["segments_sent"] < flows["default"]["segments_sent"]

@@ -50,8 +50,8 @@ class Tcp:
     Attributes
     ----------
     variant
-        `"linux-6.1"` (default), `"linux-6.12"` (the same, but segments take more memory, so that small queues hold fewer)
-        or `"linux-3.14"`: whose loss recovery and acknowledgement policy.
+        `"linux-6.1"` (default), `"linux-6.12"` (the same, but segments take more memory, so that small queues hold
+        fewer) or `"linux-3.14"`: whose loss recovery and acknowledgement policy.
     initial_window
         Segments (default 10).
     receive_window

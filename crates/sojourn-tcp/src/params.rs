@@ -56,7 +56,6 @@ impl std::str::FromStr for Variant {
 
 /// Parameters of both ends of a connection. The default is Linux 6.1's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct TcpParams {
     /// Loss recovery and acknowledgement policy.
     pub variant: Variant,
