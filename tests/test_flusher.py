@@ -17,7 +17,9 @@ from sojourn.claims.flusher_evidence import (
     CUBIC,
     DESCRIBED,
     FOREIGN,
+    IPFW,
     KARN,
+    NETEM,
     ONE,
     PAIR,
     PIE,
@@ -108,7 +110,7 @@ def test_the_bed_is_the_thesis_s() -> None:
     # An AQM has its packets to itself, and the delay behind it.
     aqm = json.loads(BED.scenario(passive(CUBIC, 100, queue=PIE)).normalized())
     assert (aqm["rtt"], aqm["qdisc_up"].split()[0]) == ("100ms", "pie")
-    plain = json.loads(dataclasses.replace(BED, netem=False).scenario(active(CUBIC, 100, 50)).normalized())
+    plain = json.loads(BED.scenario(active(CUBIC, 100, 50), IPFW).normalized())
     assert (plain["rtt"], plain["qdisc_up"]) == ("100ms", "pfifo limit 50")
     assert (found["flusher"]["at"], found["flusher"]["mode"]) == ("client", "active")
     assert PAPERS["flusher"].profiles["quick"].duration == "300s"
@@ -124,8 +126,7 @@ def test_a_netem_s_buffer_is_smaller_by_what_its_delay_holds() -> None:
     """At 5 Mbit/s 15 ms are 6.2 packets of 1514 bytes: so much shorter is the longest queue, at the same base RTT."""
     cell = passive(RENO, 50)
     plain, netem = (
-        observe(Run(text=_native.run(dataclasses.replace(BED, netem=which).scenario(cell).to_json())), cell)
-        for which in (False, True)
+        observe(Run(text=_native.run(BED.scenario(cell, which).to_json())), cell) for which in (IPFW, NETEM)
     )
     assert netem.least == plain.least
     assert plain.most - netem.most == pytest.approx(15.0, abs=1.5)
@@ -213,7 +214,7 @@ def synthetic(seen: Seen, **changes: Any) -> Seen:
 
 def judged(evidence: Evidence, number: int) -> dict[str, Any]:
     wanted = [claim for claim in load("flusher", "flu-") if claim.id == f"flu-{number:02}"]
-    (found,) = judge_flusher(wanted, evidence)
+    (found,) = judge_flusher(wanted, {NETEM: evidence})
     return found
 
 
@@ -238,6 +239,17 @@ def test_a_claim_is_judged_by_its_numbers(plain: Seen) -> None:
     assert judged(at_100(plain, {RENO: 110.0, CUBIC: 112.0}), 10)["verdict"] == "holds"
     assert judged(at_100(plain, {RENO: 110.0, CUBIC: 130.0}), 10)["verdict"] == "fails"
     assert judged(at_100(plain, {RENO: 110.0}), 6)["verdict"] == "cannot tell"
+
+
+def test_a_claim_holds_if_it_does_on_one_of_the_thesis_s_emulators(plain: Seen) -> None:
+    near, far = at_100(plain, {RENO: 110.0, CUBIC: 112.0}), at_100(plain, {RENO: 150.0, CUBIC: 112.0})
+    wanted = [claim for claim in load("flusher", "flu-") if claim.id == "flu-06"]
+    (found,) = judge_flusher(wanted, {NETEM: far, IPFW: near})
+    assert found["verdict"] == "holds"
+    assert found["readings"] == {r: "fails" for r in READINGS} | {f"{r} (ipfw)": "holds" for r in READINGS}
+    assert "as_described (ipfw): " in found["reason"]
+    (found,) = judge_flusher(wanted, {NETEM: far, IPFW: far})
+    assert found["verdict"] == "fails"
 
 
 def test_a_claim_says_for_which_reading_it_holds(plain: Seen) -> None:

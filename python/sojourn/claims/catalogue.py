@@ -106,31 +106,37 @@ def judge_wifi(claims: list[Claim], evidence: wifi_evidence.Evidence) -> list[di
     return judge_with(WIFI_JUDGES, claims, evidence)
 
 
-def judge_flusher(claims: list[Claim], evidence: flusher_evidence.Evidence) -> list[dict[str, Any]]:
+def judge_flusher(claims: list[Claim], evidence: Mapping[str, flusher_evidence.Evidence]) -> list[dict[str, Any]]:
     """Return what became of each claim about the queue flusher, in the form of `claims.json`, in each reading.
 
-    The key `readings` has the verdict of each: of the thesis's text, of the same with Karn's rule, and of its listings.
-    The claim holds if it does in one of them; what is told then is from the first in which it does, else from that of
-    the text.
+    `evidence` is that on each emulator of the thesis. The key `readings` has the verdict of each reading on each: of
+    the thesis's text, of the same with Karn's rule, and of its listings; with `(ipfw)` on the second emulator. The
+    claim holds if it does in one of them; what is told is from the first in which it does, else from the first of all.
     """
+    places = [(emulator, reading) for emulator in evidence for reading in flusher_evidence.READINGS]
+    names = {
+        (emulator, reading): reading if emulator == flusher_evidence.NETEM else f"{reading} ({emulator})"
+        for emulator, reading in places
+    }
     found = []
     for claim in claims:
         judge = FLUSHER_JUDGES[claim.id]
         bare = dataclasses.replace(claim, why="")
-        each = {reading: _judge(_in_reading(judge, reading), bare, evidence) for reading in flusher_evidence.READINGS}
-        first = next(
-            (reading for reading, one in each.items() if one["verdict"] == "holds"), flusher_evidence.DESCRIBED
-        )
+        each = {
+            names[emulator, reading]: _judge(_in_reading(judge, reading), bare, evidence[emulator])
+            for emulator, reading in places
+        }
+        first = next((name for name, one in each.items() if one["verdict"] == "holds"), next(iter(each)))
         told = each[first]
         same = all(one == told for one in each.values())
-        verdicts = "" if same else "; ".join(f"{reading}: {one['verdict']}" for reading, one in each.items())
+        verdicts = "" if same else "; ".join(f"{name}: {one['verdict']}" for name, one in each.items())
         why = claim.why if told["verdict"] != "holds" else ""
         parts = [verdicts, told["reason"] if same else f"{first}: {told['reason']}", f"why: {why}" if why else ""]
         found.append(
             {"id": claim.id, "section": claim.section, "says": claim.says}
             | told
             | {"reason": "; ".join(part for part in parts if part)}
-            | {"readings": {reading: one["verdict"] for reading, one in each.items()}}
+            | {"readings": {name: one["verdict"] for name, one in each.items()}}
         )
     return found
 

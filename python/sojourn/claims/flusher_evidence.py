@@ -24,6 +24,9 @@ FIFO, CODEL, PIE, FQ_CODEL = "fifo", "codel", "pie", "fq_codel"
 #: again (Karn's rule, which section 4.8 misses); ours.
 WRITTEN, DESCRIBED, KARN, ADAPTIVE = "as_written", "as_described", "as_described, Karn", "adaptive"
 READINGS = (DESCRIBED, KARN, WRITTEN)
+#: What emulates the slow link. The thesis ran all scenarios on both (section 6.2), and does not say which its figures
+#: show: netem below HTB, whose limit counts the packets that it delays; or ipfw, whose queue is before the delay.
+NETEM, IPFW = EMULATORS = ("netem", "ipfw")
 #: Scenes: one flow; four; one that the flusher sees and one that it does not.
 ONE, FOUR, FOREIGN, PAIR = "one flow", "four flows", "a foreign flow", "two RTTs"
 

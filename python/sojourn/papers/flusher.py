@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -15,11 +15,14 @@ from sojourn.claims.flusher_evidence import (
     CODEL,
     CUBIC,
     DESCRIBED,
+    EMULATORS,
     FIFO,
     FOREIGN,
     FOUR,
     FQ_CODEL,
+    IPFW,
     KARN,
+    NETEM,
     ONE,
     PAIR,
     PIE,
@@ -108,9 +111,10 @@ class Bed:
         How a flusher hands its bursts over: see `sojourn.scenario_flusher.Flusher`.
     gate
         Whether the daemon's gate judges its flushes: see there.
-    netem
-        Whether a FIFO's packets are those of a netem with the slow link's delay below the shaper, as in the emulation
-        of section 5.2.1; else they are those of a FIFO alone, and all of the delay is behind it.
+    emulators
+        What emulates the slow link, each of `sojourn.claims.flusher_evidence.EMULATORS` at most once; the figures show
+        the first. With `netem` a FIFO's packets are those of a netem with the link's delay below the shaper; with
+        `ipfw` they are those of a FIFO alone, and all of the delay is behind it (sections 5.2.1, 5.2.2 and 6.2).
     """
 
     profile: Profile
@@ -120,9 +124,9 @@ class Bed:
     selects: bool = True
     bursts: str | None = None
     gate: str | None = None
-    netem: bool = True
+    emulators: tuple[str, ...] = EMULATORS
 
-    def scenario(self, cell: Cell) -> Scenario:
+    def scenario(self, cell: Cell, emulator: str = NETEM) -> Scenario:
         """Return the scenario of a cell with the first seed."""
         return Scenario(
             experiment="flusher",
@@ -132,30 +136,30 @@ class Bed:
             down="5mbit",
             burst_up="1514b",
             edge_rate="10mbit",
-            rtt=f"{self.beyond(cell, cell.base)}ms",
-            qdisc_up=self.qdisc(cell),
+            rtt=f"{beyond(cell, cell.base, emulator)}ms",
+            qdisc_up=qdisc(cell, emulator),
             qdisc_down="pfifo limit 1000",
             start_jitter="1s",
             sample_interval="100ms",
             tcp=Tcp(variant=self.tcp),
-            flows=self.flows(cell),
+            flows=flows(cell, f"{beyond(cell, LONG_MS, emulator)}ms"),
             flusher=flusher(cell, self.bursts, self.gate),
             seed=self.seed,
         )
 
-    def qdisc(self, cell: Cell) -> str:
-        """Return the discipline of a cell as `tc` spells it."""
-        if cell.queue != FIFO:
-            return QUEUES[cell.queue]
-        return f"netem limit {cell.buffer} delay {slow_ms(cell)}ms" if self.netem else f"pfifo limit {cell.buffer}"
 
-    def beyond(self, cell: Cell, rtt: int) -> float:
-        """Return what of a base RTT (ms) is not in the bottleneck's netem."""
-        return round(rtt - slow_ms(cell), 3) if self.netem and cell.queue == FIFO else rtt
+def qdisc(cell: Cell, emulator: str) -> str:
+    """Return the discipline of a cell as `tc` spells it."""
+    if cell.queue != FIFO:
+        return QUEUES[cell.queue]
+    if emulator == IPFW:
+        return f"pfifo limit {cell.buffer}"
+    return f"netem limit {cell.buffer} delay {slow_ms(cell)}ms"
 
-    def flows(self, cell: Cell) -> tuple[Flow, ...]:
-        """Return the flows of a cell."""
-        return flows(cell, f"{self.beyond(cell, LONG_MS)}ms")
+
+def beyond(cell: Cell, rtt: int, emulator: str) -> float:
+    """Return what of a base RTT (ms) is not in the bottleneck's netem."""
+    return round(rtt - slow_ms(cell), 3) if emulator == NETEM and cell.queue == FIFO else rtt
 
 
 def slow_ms(cell: Cell) -> float:
@@ -190,14 +194,14 @@ def flusher(cell: Cell, bursts: str | None = None, gate: str | None = None) -> F
     return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts, gate=gate)
 
 
-Planned = execute.Planned[Cell]
+Planned = execute.Planned[tuple[str, Cell]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of the plan."""
+    """What came of the plan: the evidence on each emulator, the one that the figures show first."""
 
-    evidence: Evidence
+    evidence: Mapping[str, Evidence]
     runs: int
 
 
@@ -214,24 +218,35 @@ def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
 
 
 def plan(bed: Bed) -> list[Planned]:
-    """Return all runs."""
+    """Return all runs: those of the figures and claims on each emulator, and those of `adaptive` on the first."""
     figures = {*of_grid(), *of_aqm(), *of_logs(), *of_adaptive()}
     return execute.repeats(
-        (cell, bed.scenario(cell), bed.profile.repeat if cell in figures else bed.profile.other_repeat)
-        for cell in cells(bed.parts)
+        (
+            (emulator, cell),
+            bed.scenario(cell, emulator),
+            bed.profile.repeat if cell in figures else bed.profile.other_repeat,
+        )
+        for emulator in bed.emulators
+        for cell in cells(bed.parts if emulator == bed.emulators[0] else (part for part in bed.parts if part != BETTER))
         if bed.selects or cell.scene != FOREIGN
     )
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
     """Run the plan; see `sojourn.papers.execute.execute`."""
-    seen: dict[Cell, list[Seen]] = {}
+    seen: dict[str, dict[Cell, list[Seen]]] = {emulator: {} for emulator in bed.emulators}
 
-    def take(cell: Cell, run: Run) -> None:
-        seen.setdefault(cell, []).append(observe(run, cell))
+    def take(place: tuple[str, Cell], run: Run) -> None:
+        emulator, cell = place
+        seen[emulator].setdefault(cell, []).append(observe(run, cell))
 
     runs = execute.execute(plan(bed), take, means)
-    return Outcome(evidence=Evidence(cells={cell: tuple(each) for cell, each in seen.items()}), runs=len(runs))
+    evidence = {
+        emulator: Evidence(cells={cell: tuple(each) for cell, each in found.items()})
+        for emulator, found in seen.items()
+        if found
+    }
+    return Outcome(evidence=evidence, runs=len(runs))
 
 
 def of_grid() -> Iterator[Cell]:
@@ -312,4 +327,16 @@ def ours(tcp: str, base: int, buffer: int, scene: str = ONE) -> Cell:
     return Cell(tcp, base, buffer, FIFO, ADAPTIVE, True, 0.0, "", scene)
 
 
-__all__ = ["CLAIMS", "DESCRIBED", "PARTS", "Bed", "Outcome", "cells", "claims", "flows", "plan", "reproduce"]
+__all__ = [
+    "CLAIMS",
+    "DESCRIBED",
+    "EMULATORS",
+    "PARTS",
+    "Bed",
+    "Outcome",
+    "cells",
+    "claims",
+    "flows",
+    "plan",
+    "reproduce",
+]
