@@ -336,7 +336,7 @@ fn a_udp_flow_fills_a_wire_and_loses_the_rest() {
 }
 
 /// Datagrams dropped after the last one that arrived: what is dropped while the last hundred of the queue are still on their way.
-/// A flood of 13 Mbit/s at 10 Mbit/s. Linux 6.1's `pfifo_fast` of 40 packets holds a mean of 26.60 of them, one of 100 holds 82.96, and `pfifo` 38.68
+/// A flood of 13 Mbit/s at 10 Mbit/s. Linux 6.12's `pfifo_fast` of 40 packets holds a mean of 26.60 of them, one of 100 holds 82.96, and `pfifo` 38.68
 /// (one run each of 5 s, which begin 2 s after the flood): the places of a ring that packets have left come free 16 at a time.
 #[test]
 fn a_full_ring_holds_less_than_a_list() {

@@ -231,10 +231,8 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
     }
 
     fn dequeue(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
-        let of_bands = self.bands.iter_mut().zip(&mut self.places);
-        let (queued, places) = of_bands
-            .filter_map(|(band, places)| Some((band.pop_front()?, places)))
-            .next()?;
+        let mut bands = self.bands.iter_mut().zip(&mut self.places);
+        let (queued, places) = bands.find_map(|(band, places)| Some((band.pop_front()?, places)))?;
         places.leave();
         self.ledger.leave(queued.size);
         self.ledger.send(queued.size);
