@@ -335,7 +335,6 @@ fn a_udp_flow_fills_a_wire_and_loses_the_rest() {
     assert!((r.summary.goodput_down_mbit - f.goodput_mbit).abs() < 1e-12);
 }
 
-/// Datagrams dropped after the last one that arrived: what is dropped while the last hundred of the queue are still on their way.
 /// A flood of 13 Mbit/s at 10 Mbit/s. Linux 6.12's `pfifo_fast` of 40 packets holds a mean of 26.60 of them, one of 100 holds 82.96, and `pfifo` 38.68
 /// (one run each of 5 s, which begin 2 s after the flood): the places of a ring that packets have left come free 16 at a time.
 #[test]
@@ -348,7 +347,7 @@ fn a_full_ring_holds_less_than_a_list() {
     ] {
         let scenario = json!({
             "duration": "5s", "lead": "2s", "up": "10mbit", "down": "10mbit", "rtt": "20ms", "qdisc_up": qdisc,
-            "flows": [{"name": "flood", "direction": "up", "protocol": "udp", "rate": "13mbit"}],
+            "flows": [{"name": "u", "direction": "up", "protocol": "udp", "rate": "13mbit"}],
         });
         let mean = record(&scenario).bottleneck.up.backlog_packets.mean;
         assert!(
@@ -358,6 +357,7 @@ fn a_full_ring_holds_less_than_a_list() {
     }
 }
 
+/// Datagrams dropped after the last one that arrived: what is dropped while the last hundred of the queue are still on their way.
 fn last_drops(r: &Record) -> u64 {
     let (dropped, lost) = (r.flows[0].data_dropped, r.flows[0].udp.map_or(0, |u| u.lost));
     let late = dropped - lost;
