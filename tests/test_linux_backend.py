@@ -147,6 +147,20 @@ def test_a_fifo_holds_no_more_than_its_limit(virtual_kernel: Kernel) -> None:
     assert up["drops"]["queue_limit"] > 0
 
 
+@pytest.mark.parametrize(("qdisc", "least", "most"), [("pfifo_fast limit 40", 25, 28), ("pfifo limit 40", 37.5, 40)])
+def test_a_full_ring_is_as_long_as_the_simulators(
+    virtual_kernel: Kernel, qdisc: str, least: float, most: float
+) -> None:
+    """A ring that is full takes packets 16 at a time; a list has room as soon as one has left."""
+    flood = Flow(name="flood", direction="up", kind=None, protocol="udp", rate="13mbit")
+    scenario = Scenario(experiment="ring", duration="5s", lead="2s", rtt="20ms", qdisc_up=qdisc, flows=(flood,), seed=1)
+    kernel = json.loads(LinuxBackend(virtual_kernel).run(scenario.normalized("linux")))
+    simulated = sojourn.run(scenario).record
+    mean, simulated_mean = (one["bottleneck"]["up"]["backlog_packets"]["mean"] for one in (kernel, simulated))
+    assert least < mean < most
+    assert simulated_mean == pytest.approx(mean, rel=0.005)
+
+
 def probes() -> tuple[Probe, ...]:
     return (
         Probe(name="ping", kind="icmp", interval="100ms", size=98),

@@ -323,7 +323,7 @@ def test_cells_are_of_the_kind_that_their_claims_need() -> None:
     assert of(SHAPED)["down"] == "80mbit"
     assert [one["rate"] for one in of(EQUAL)["wifi"]["stations"]] == ["ht mcs 15 20mhz sgi"] * 3
     assert of(OVERLOAD)["wifi"]["limit"] == 100
-    assert of(OVERLOAD, FIFO)["wifi"]["qdisc"] == "pfifo_fast limit 100"
+    assert of(OVERLOAD, FIFO)["wifi"]["qdisc"] == "pfifo_fast limit 100 variant linux-3.14"
     assert [one["dscp"] for one in of(LEVELS)["flows"]] == ["CS6", "CS5", "CS0", "CS1"]
     assert of(LEVEL_VO)["flows"][0]["dscp"] == "CS6"
     assert {of(name)["wifi"]["hardware_queue"] for name in DEPTHS.values()} == {1, 2, 4}

@@ -123,8 +123,8 @@ class Wifi:
         Of all nodes that queue in the MAC: whose scheduler and airtime queue limits, `"paper"` (default) or
         `"linux-6.12"`.
     qdisc
-        Of the access point, above the driver; only with the schemes `"fifo"` (default `pfifo_fast limit 1000`) and
-        `"fq_codel"`.
+        Of the access point, above the driver; only with the schemes `"fifo"` (default `pfifo_fast limit 1000`, with
+        the variant `paper` that of `linux-3.14`) and `"fq_codel"`.
     band
         `"5ghz"` (default) or `"2.4ghz"`.
     driver_frames, hardware_queue

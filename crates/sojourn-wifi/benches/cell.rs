@@ -37,6 +37,7 @@ struct Gone {
 }
 
 impl CellSink<Datagram> for Gone {
+    fn sent(&mut self, _from: NodeId, _to: NodeId, _packet: &Datagram) {}
     fn delivered(&mut self, from: NodeId, to: NodeId, _packet: Datagram, _times: FrameTimes) {
         self.pairs.push((from, to));
     }

@@ -13,10 +13,14 @@ use sojourn_units::{Bytes, Duration, Time};
 
 /// Where a cell's packets go.
 pub trait CellSink<P> {
+    /// `from` is done with a packet for `to`: it was received and answered. It is delivered at once, or when those before it have come;
+    /// or it came too late, and is dropped.
+    fn sent(&mut self, from: NodeId, to: NodeId, packet: &P);
     /// A packet reached `to`. Packets of one sender, receiver and traffic identifier come in the order in which the sender's queues
     /// released them.
     fn delivered(&mut self, from: NodeId, to: NodeId, packet: P, times: FrameTimes);
-    /// A packet was dropped by its sender; or, for the reason [`sojourn_qdisc::DropReason::ReorderTimeout`], by its receiver.
+    /// A packet was dropped by its sender, who is done with it; or, for the reason [`sojourn_qdisc::DropReason::ReorderTimeout`], by
+    /// its receiver.
     fn dropped(&mut self, from: NodeId, to: NodeId, drop: Dropped<P>);
 }
 
@@ -399,6 +403,9 @@ impl<P: WifiPacket> Cell<P> {
         let mut drops = Drops { from: node, sink };
         let completion = sender.completed(category, received, airtime, now, &mut self.arrived, &mut drops);
         let to = completion.peer;
+        for frame in &self.arrived {
+            sink.sent(node, to, &frame.packet);
+        }
         let due = link.due();
         link.receive(
             (node, to),

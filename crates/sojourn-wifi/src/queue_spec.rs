@@ -46,13 +46,15 @@ impl Scheme {
         matches!(self, Self::Fifo | Self::FqCodel)
     }
 
-    /// The discipline above the driver where none is named, in `tc`'s words; `None` for a scheme without one.
+    /// The discipline above the driver where none is named, in `tc`'s words; `None` for a scheme without one. The FIFO of the paper's
+    /// kernel is a list, that of Linux 6.12 a ring, which lets packets in 16 at a time when it is full.
     #[must_use]
-    pub const fn default_qdisc(self) -> Option<&'static str> {
-        match self {
-            Self::Fifo => Some("pfifo_fast limit 1000"),
-            Self::FqCodel => Some("fq_codel"),
-            Self::FqMac | Self::Airtime => None,
+    pub const fn default_qdisc(self, variant: Variant) -> Option<&'static str> {
+        match (self, variant) {
+            (Self::Fifo, Variant::Paper) => Some("pfifo_fast limit 1000 variant linux-3.14"),
+            (Self::Fifo, Variant::Linux612) => Some("pfifo_fast limit 1000"),
+            (Self::FqCodel, _) => Some("fq_codel"),
+            (Self::FqMac | Self::Airtime, _) => None,
         }
     }
 }
@@ -222,7 +224,7 @@ impl NodeSpec {
     /// The discipline of each access category above the driver's queues; `None` for a scheme without one.
     #[must_use]
     pub fn above_driver(&self) -> Option<QdiscSpec> {
-        let default = || QdiscSpec::parse(self.scheme.default_qdisc()?, None).ok();
+        let default = || QdiscSpec::parse(self.scheme.default_qdisc(self.variant)?, None).ok();
         self.qdisc.clone().or_else(default)
     }
 

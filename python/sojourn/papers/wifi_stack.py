@@ -225,7 +225,8 @@ def _small(experiment: str, options: Options) -> Scenario:
 
     if experiment == OVERLOAD:
         flows = (*udp(TWO[:1], FLOOD), *udp(TWO[1:], "2mbit"))
-        above: dict[str, Any] = {"qdisc": "pfifo_fast limit 100"} if options.scheme == FIFO else {"limit": 100}
+        fifo = "pfifo_fast limit 100 variant linux-3.14"
+        above: dict[str, Any] = {"qdisc": fifo} if options.scheme == FIFO else {"limit": 100}
         return build(TWO, flows, **above)
     if experiment == LEVELS:
         names = LEVEL_DSCPS.items()

@@ -2,12 +2,14 @@
 //!
 //! Source: seed 000 section 4.1; Linux `sch_fifo.c` and `pfifo_fast` of `sch_generic.c`.
 
+mod ring;
 #[cfg(test)]
 mod tests;
 
 use crate::ledger::Ledger;
 use crate::param::in_range;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
+use ring::Places;
 use sojourn_units::{Bytes, Time};
 use std::collections::VecDeque;
 
@@ -147,7 +149,8 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
 /// What the limit of [`PfifoFast`] applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PfifoFastVariant {
-    /// Current Linux (since 4.16): each band has a ring of `limit` packets.
+    /// Current Linux (since 4.16): each band has a ring of `limit` places. Of a ring of 32 places or more those that packets have left
+    /// can be taken again when 16 of them have, or the last of the ring, and not before: a band that overflows takes arrivals 16 at a time.
     #[default]
     Linux,
     /// Linux 3.14: the three bands together hold `limit` packets.
@@ -189,6 +192,8 @@ impl PfifoFastParams {
 pub struct PfifoFast<P> {
     params: PfifoFastParams,
     bands: [VecDeque<Queued<P>>; 3],
+    /// Of the bands, in current Linux.
+    places: [Places; 3],
     ledger: Ledger,
 }
 
@@ -202,6 +207,7 @@ impl<P: Packet> PfifoFast<P> {
         Ok(Self {
             params,
             bands: [VecDeque::new(), VecDeque::new(), VecDeque::new()],
+            places: [Places::new(params.limit); 3],
             ledger: Ledger::default(),
         })
     }
@@ -212,7 +218,7 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
         self.ledger.arrive();
         let band = usize::from(packet.band().min(2));
         let held = match self.params.variant {
-            PfifoFastVariant::Linux => self.bands[band].len() as u64,
+            PfifoFastVariant::Linux => self.bands[band].len() as u64 + u64::from(self.places[band].left()),
             PfifoFastVariant::Linux314 => self.ledger.backlog.packets,
         };
         if held >= u64::from(self.params.limit) {
@@ -225,7 +231,9 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
     }
 
     fn dequeue(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
-        let queued = self.bands.iter_mut().find_map(VecDeque::pop_front)?;
+        let mut bands = self.bands.iter_mut().zip(&mut self.places);
+        let (queued, places) = bands.find_map(|(band, places)| Some((band.pop_front()?, places)))?;
+        places.leave();
         self.ledger.leave(queued.size);
         self.ledger.send(queued.size);
         Some(queued.depart(now, false))

@@ -73,6 +73,49 @@ fn bands_share_the_limit_only_in_old_kernels() {
     }
 }
 
+/// Offers and takes: how many of `offered` a band takes in after each of `departures` packets have left one by one.
+fn taken_in(text: &str, departures: usize) -> Vec<usize> {
+    let mut b = bench(text);
+    b.put_many(ms(0), 100, 100, 0);
+    (0..departures)
+        .map(|_| {
+            assert!(b.get(ms(1)).is_some());
+            let before = b.packets();
+            b.put_many(ms(1), 100, 100, 0);
+            (b.packets() - before) as usize
+        })
+        .collect()
+}
+
+#[test]
+fn a_full_ring_takes_packets_16_at_a_time() {
+    // Of 40 places 16 are cleared when 16 packets have left, again 16, and the last 8 at the end of the ring.
+    let mut expected = vec![0; 56];
+    for (after, places) in [(16, 16), (32, 16), (40, 8), (56, 16)] {
+        expected[after - 1] = places;
+    }
+    assert_eq!(taken_in("pfifo_fast limit 40", 56), expected);
+    // Two batches do not fit into 31 places, and lists and `pfifo` have none.
+    for text in [
+        "pfifo_fast limit 31",
+        "pfifo_fast limit 40 variant linux-3.14",
+        "pfifo limit 40",
+    ] {
+        assert_eq!(taken_in(text, 56), [1; 56], "{text}");
+    }
+}
+
+#[test]
+fn places_that_were_left_do_not_come_back_when_a_ring_is_empty() {
+    let mut b = bench("pfifo_fast limit 40");
+    b.put_many(ms(0), 15, 100, 0);
+    for _ in 0..15 {
+        b.get(ms(1));
+    }
+    b.put_many(ms(2), 40, 100, 0);
+    assert_eq!(b.packets(), 25);
+}
+
 #[test]
 fn passing_an_empty_queue_is_arriving_and_departing() {
     let mut through = Fifo::<TestPacket>::new(FifoLimit::Bytes(Bytes::new(1000))).unwrap();

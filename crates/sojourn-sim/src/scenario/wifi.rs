@@ -394,11 +394,7 @@ fn table(who: &str, t: &TableText, mut table: EdcaTable) -> Result<EdcaTable, Sc
 }
 
 fn qdisc_text(node: &NodeSpec) -> Option<String> {
-    let own = node.qdisc.as_ref().map(QdiscSpec::to_string);
-    own.or_else(|| {
-        let default = QdiscSpec::parse(node.scheme.default_qdisc()?, None).ok()?;
-        Some(default.to_string())
-    })
+    node.above_driver().map(|qdisc| qdisc.to_string())
 }
 
 /// What a station shares with the access point is left out.

@@ -159,6 +159,15 @@ impl Out<'_> {
 }
 
 impl CellSink<Framed> for Out<'_> {
+    /// What was answered is the sender's no more, though its receiver may hold it until others have come: Linux frees a frame with its
+    /// status (`ieee80211_tx_status_skb`), and small queues count it until then.
+    #[inline]
+    fn sent(&mut self, from: NodeId, to: NodeId, framed: &Framed) {
+        if let Some((_, down)) = way(from, to) {
+            self.release(&framed.packet, down);
+        }
+    }
+
     #[inline]
     fn delivered(&mut self, from: NodeId, to: NodeId, framed: Framed, times: FrameTimes) {
         *self.held -= 1;
@@ -168,7 +177,6 @@ impl CellSink<Framed> for Out<'_> {
             meter.queue.record(times.dequeued.since(times.enqueued));
             meter.hardware.record(times.delivered.since(times.dequeued));
             self.arrived.push((link, framed.packet));
-            self.release(&framed.packet, down);
         }
     }
 
@@ -176,7 +184,9 @@ impl CellSink<Framed> for Out<'_> {
         *self.held -= 1;
         if let Some((station, down)) = way(from, to) {
             self.meters[usize::from(station)][usize::from(down)].drops[drop.reason.index()] += 1;
-            self.release(&drop.packet.packet, down);
+            if drop.reason != DropReason::ReorderTimeout {
+                self.release(&drop.packet.packet, down);
+            }
         }
         self.segments.discard(&drop.packet.packet);
     }

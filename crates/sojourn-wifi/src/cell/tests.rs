@@ -48,11 +48,15 @@ fn full(id: u64) -> Datagram {
 
 #[derive(Debug, Default)]
 struct Log {
+    sent: Vec<(NodeId, u64)>,
     delivered: Vec<(NodeId, NodeId, Datagram, FrameTimes)>,
     dropped: Vec<(NodeId, Dropped<Datagram>)>,
 }
 
 impl CellSink<Datagram> for Log {
+    fn sent(&mut self, from: NodeId, _to: NodeId, packet: &Datagram) {
+        self.sent.push((from, packet.id));
+    }
     fn delivered(&mut self, from: NodeId, to: NodeId, packet: Datagram, times: FrameTimes) {
         self.delivered.push((from, to, packet, times));
     }
@@ -71,6 +75,7 @@ struct Saturated {
 }
 
 impl CellSink<Datagram> for Saturated {
+    fn sent(&mut self, _from: NodeId, _to: NodeId, _packet: &Datagram) {}
     fn delivered(&mut self, from: NodeId, to: NodeId, _packet: Datagram, _times: FrameTimes) {
         self.gone.push((from, to));
         let (station, way) = from.station().map_or((to, 0), |_| (from, 1));
@@ -278,6 +283,33 @@ fn a_receiver_of_linux_gives_up_waiting_and_throws_away_what_comes_too_late() {
         );
         assert_eq!(cell.packets(), 0);
     }
+}
+
+#[test]
+fn a_sender_is_done_with_what_was_answered_though_the_receiver_holds_it() {
+    let mut spec = one_station(rate("ht mcs 7 sgi"), Scheme::Fifo);
+    (spec.stations[0].error_up, spec.stations[0].node.variant) = (0.3, crate::Variant::Linux612);
+    spec.access_point.variant = crate::Variant::Linux612;
+    let mut cell = Cell::new(&spec, 3).unwrap();
+    let mut log = Log::default();
+    let station = NodeId(1);
+    for id in 0..500 {
+        cell.enqueue(station, AP, full(id), Time::ZERO, &mut log);
+    }
+    let mut most = 0;
+    while let Some(due) = cell.due() {
+        cell.advance(due, &mut log);
+        let late = |d: &&(NodeId, Dropped<Datagram>)| d.1.reason == DropReason::ReorderTimeout;
+        let late = log.dropped.iter().filter(late).count();
+        let given_up = log.dropped.len() - late;
+        let left = 500 - log.sent.len() - given_up;
+        assert_eq!(cell.transmitter(station).packets(), left as u64);
+        let held = log.sent.len() - log.delivered.len() - late;
+        assert_eq!(cell.packets(), (left + held) as u64);
+        most = most.max(held);
+    }
+    assert!(most > 0, "something waits for a frame before it");
+    assert!(log.sent.iter().all(|&(from, _)| from == station));
 }
 
 #[test]

@@ -394,6 +394,7 @@ struct Count {
 }
 
 impl CellSink<TestPacket> for Count {
+    fn sent(&mut self, _from: NodeId, _to: NodeId, _packet: &TestPacket) {}
     fn delivered(&mut self, _from: NodeId, _to: NodeId, packet: TestPacket, _times: FrameTimes) {
         self.delivered += 1;
         let flow = packet.flow as usize;
