@@ -108,6 +108,8 @@ class Bed:
         How a flusher hands its bursts over: see `sojourn.scenario_flusher.Flusher`.
     gate
         Whether the daemon's gate judges its flushes: see there.
+    edge_burst
+        Depth of the token buckets at the edges, as a kernel's bed has them; `None` for wires.
     netem
         Whether a FIFO's packets are those of a netem with the slow link's delay below the shaper, as in the emulation
         of section 5.2.1; else they are those of a FIFO alone, and all of the delay is behind it.
@@ -120,6 +122,7 @@ class Bed:
     selects: bool = True
     bursts: str | None = None
     gate: str | None = None
+    edge_burst: str | None = None
     netem: bool = True
 
     def scenario(self, cell: Cell) -> Scenario:
@@ -132,6 +135,7 @@ class Bed:
             down="5mbit",
             burst_up="1514b",
             edge_rate="10mbit",
+            edge_burst=self.edge_burst,
             rtt=f"{self.beyond(cell, cell.base)}ms",
             qdisc_up=self.qdisc(cell),
             qdisc_down="pfifo limit 1000",
