@@ -24,7 +24,7 @@ pub(crate) use backend::not_modelled;
 pub use control::CongestionControl;
 pub(crate) use control::not_modelled as control_not_modelled;
 pub use download::DownloadScenario;
-pub use flusher::FlusherScenario;
+pub use flusher::{Bursts, FlusherScenario};
 pub use path::Impairment;
 pub use wifi::WifiScenario;
 pub(crate) use wifi_kernel::discipline as wifi_discipline;

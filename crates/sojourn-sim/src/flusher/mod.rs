@@ -3,13 +3,14 @@
 //!
 //! Source: seed 003 chapter 4. The flusher sees the TCP segments of its flows in both directions at its place. A flush is a
 //! burst of UDP packets towards the receiver of the data: each takes the way of the flow's own packets, through the same
-//! queues, one after the other at the rate of the edge links (all at once if these are infinitely fast), and is thrown away
-//! where the flow's data arrives.
+//! queues, one after the other at the rate of the edge links (all at once if these are infinitely fast, or as a socket takes them), and is
+//! thrown away where the flow's data arrives.
 //!
 //! Beside it stands what measures it: round-trip times of all TCP flows of the scenario, seen or not, by `pairs`.
 
 pub(crate) mod pairs;
 mod sight;
+mod socket;
 
 pub use sight::Place;
 
@@ -19,6 +20,7 @@ use crate::tap::Passing;
 use crate::tap::hosts::{End, address};
 use pairs::{Pairing, Pairs};
 pub(crate) use sight::Sight;
+pub(crate) use socket::Socket;
 use sight::{ARRIVES, AT_FLUSHER, LEAVES};
 use sojourn_flusher::gate::{Answer, Watchman};
 use sojourn_flusher::{FlowKey, FlushId, FlushPlan, Flusher, Reason};
@@ -99,6 +101,7 @@ struct Burst {
     size: u16,
     left: u32,
     sent: u32,
+    began: Time,
     next: Time,
 }
 
@@ -130,6 +133,8 @@ pub(crate) struct FlusherHost {
     from: Time,
     /// Of the place's link.
     rate: Option<Rate>,
+    /// If bursts are handed over to one.
+    socket: Option<Socket>,
     burst: Option<Burst>,
     over: bool,
     /// Numbers the packets of bursts.
@@ -149,6 +154,7 @@ pub(crate) struct HostSpec {
     /// When it begins to look.
     pub(crate) from: Time,
     pub(crate) rate: Option<Rate>,
+    pub(crate) socket: Option<Socket>,
 }
 
 impl FlusherHost {
@@ -166,6 +172,7 @@ impl FlusherHost {
             active: spec.active,
             from: spec.from,
             rate: spec.rate,
+            socket: spec.socket,
             burst: None,
             over: false,
             number: 0,
@@ -182,6 +189,9 @@ impl FlusherHost {
         calendar: &mut Calendar,
         at: Time,
     ) {
+        if passing == Passing::Departed && !packet.is_tcp() {
+            self.left_host(packet, link);
+        }
         let seen = self.sight.of(passing, link);
         if seen == 0 || self.over || !packet.is_tcp() {
             return;
@@ -202,9 +212,19 @@ impl FlusherHost {
             }
         }
         if seen & AT_FLUSHER > 0 && subject.seen && at >= self.from {
+            if let (Some(_), Some(burst)) = (&self.socket, &mut self.burst) {
+                burst.next = at;
+            }
             let segment = observed(&way, subject.number, packet, segments);
             self.core.handle_segment(&segment, at);
             self.decide(calendar, at);
+        }
+    }
+
+    /// A packet has left a device, or was lost before it.
+    pub(crate) fn left_host(&mut self, packet: &Packet, link: u16) {
+        if let Some(socket) = &mut self.socket {
+            socket.left(packet.route, link, u64::from(packet.size - ETHERNET));
         }
     }
 
@@ -220,6 +240,15 @@ impl FlusherHost {
 
     fn next_of_burst(&mut self, now: Time) -> Option<(u16, u16, u32)> {
         let burst = self.burst.as_mut().filter(|burst| burst.next <= now)?;
+        if let Some(socket) = &mut self.socket
+            && !socket.takes(burst.route, u64::from(burst.size - ETHERNET))
+        {
+            match Socket::again(burst.began, now) {
+                Some(again) => burst.next = again,
+                None => self.burst = None,
+            }
+            return None;
+        }
         burst.left -= 1;
         burst.sent += 1;
         let packet = (burst.route, burst.size, self.number);
@@ -234,7 +263,9 @@ impl FlusherHost {
             self.events[burst.event].done = Some(now);
             let (id, sent) = (burst.id, burst.sent);
             self.burst = None;
-            self.core.flush_done(id, sent, now);
+            if self.socket.is_none() {
+                self.core.flush_done(id, sent, now);
+            }
         }
         Some(packet)
     }
@@ -291,6 +322,13 @@ impl FlusherHost {
         };
         self.counts.flushes += 1;
         self.subjects[subject].flushes += 1;
+        if self.socket.is_some() {
+            // As in the daemon, what the gate let through counts as sent, and one that comes while another leaves is lost.
+            self.core.flush_done(id, packets, now);
+            if self.burst.is_some() {
+                return;
+            }
+        }
         self.burst = Some(Burst {
             id,
             event: self.events.len() - 1,
@@ -299,6 +337,7 @@ impl FlusherHost {
             size: (size.get() as u16).saturating_add(ETHERNET),
             left: packets,
             sent: 0,
+            began: now,
             next: now,
         });
     }
