@@ -4,8 +4,6 @@ use sojourn_units::{Duration, Time};
 
 /// What `SO_SNDBUF` gives at most without a privilege: twice `net.core.wmem_max`, by default 212,992 bytes.
 const SEND_BUFFER: u64 = 2 * 212_992;
-/// A program that could not send tries again with each segment that it sees, and after this at the latest. Source: `sojournd flush`.
-const WAIT: Duration = Duration::from_millis(10);
 /// What has not left by then is given up. Source: `sojournd flush`.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What stands before the IP header of a packet, and what the kernel's memory is cut into.
@@ -57,9 +55,9 @@ impl Socket {
         }
     }
 
-    /// When it is tried again, if the first packet was handed over at `began`; `None` if the rest is given up.
-    pub(crate) fn again(began: Time, now: Time) -> Option<Time> {
-        (now.since(began) <= PATIENCE).then(|| now + WAIT)
+    /// Whether the rest of a burst is given up that began to leave at `began`.
+    pub(crate) fn gives_up(began: Time, now: Time) -> bool {
+        now.since(began) > PATIENCE
     }
 }
 
@@ -89,7 +87,7 @@ mod tests {
     #[test]
     fn what_does_not_leave_within_two_seconds_is_given_up() {
         let began = Time::from_millis(500);
-        assert_eq!(Socket::again(began, Time::from_millis(2500)), Some(Time::from_millis(2510)));
-        assert_eq!(Socket::again(began, Time::from_millis(2501)), None);
+        assert!(!Socket::gives_up(began, Time::from_millis(2500)));
+        assert!(Socket::gives_up(began, Time::from_millis(2501)));
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn host(
             packets: 0,
         });
     }
-    let socket = (flusher.bursts == Bursts::Socket).then(|| {
+    let socket = (flusher.bursts == Bursts::Daemon).then(|| {
         let mut socket = Socket::default();
         let taken = subjects.iter().filter_map(|subject: &Subject| subject.burst);
         // Without a rate no packet stays at the host.

@@ -25,7 +25,7 @@ pub struct FlusherScenario {
     pub start: Duration,
     /// How a burst is handed over.
     ///
-    /// Deviation: on the linux back end the daemon hands it over to a socket in any case.
+    /// Deviation: on the linux back end the daemon hands it over as it does in any case.
     pub bursts: Bursts,
     /// Whether the daemon's gate judges each flush, as wide as a configuration of the daemon can be; else all are sent.
     ///
@@ -40,20 +40,20 @@ pub enum Bursts {
     Paced,
     /// All at once.
     AtOnce,
-    /// As the daemon does it: as much at once as its socket has memory for, the rest as that leaves the host. Deviation: at a router, whose
-    /// own queue is the bottleneck's, all at once.
-    Socket,
+    /// As the daemon does it: when it looks at its frames, as much at once as its socket has memory for, the rest as that leaves the host.
+    /// Deviation: at a router, whose own queue is the bottleneck's, the socket takes all.
+    Daemon,
 }
 
 impl Bursts {
-    const ALL: [Self; 3] = [Self::Paced, Self::AtOnce, Self::Socket];
+    const ALL: [Self; 3] = [Self::Paced, Self::AtOnce, Self::Daemon];
 
     /// As in a scenario.
     const fn name(self) -> &'static str {
         match self {
             Self::Paced => PACED,
             Self::AtOnce => "at_once",
-            Self::Socket => "socket",
+            Self::Daemon => "daemon",
         }
     }
 }
@@ -161,7 +161,7 @@ impl FlusherScenario {
         }
         let bursts = Bursts::ALL.into_iter().find(|bursts| bursts.name() == t.bursts);
         let Some(bursts) = bursts else {
-            let rule = "\"paced\", \"at_once\" or \"socket\"";
+            let rule = "\"paced\", \"at_once\" or \"daemon\"";
             return fail("flusher.bursts", format!("{:?}", t.bursts), rule);
         };
         let gated = match t.gate.as_str() {

@@ -80,7 +80,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             json!({"bursts": "slow"}),
-            "flusher.bursts is \"slow\", but must be \"paced\", \"at_once\" or \"socket\"",
+            "flusher.bursts is \"slow\", but must be \"paced\", \"at_once\" or \"daemon\"",
         ),
         (json!({"start": "3600s"}), "flusher.start is 3600s, but must be 0s to "),
     ] {
