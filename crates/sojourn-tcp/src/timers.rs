@@ -22,8 +22,15 @@ pub(crate) enum TimerKind {
 }
 
 impl Sender {
+    /// Source: Linux `tcp_set_rto`, which keeps it in ticks.
     pub(crate) fn backed_off_rto(&self) -> Duration {
-        self.rtt.rto().saturating_mul(1 << self.backoff.min(16)).min(RTO_MAX)
+        let rto = self.rtt.rto();
+        let rto = if self.fack.is_some() {
+            rto
+        } else {
+            ticks::up(rto).as_duration()
+        };
+        rto.saturating_mul(1 << self.backoff.min(16)).min(RTO_MAX)
     }
 
     /// When a timer goes off that is set at `now` to `wait` later: Linux rounds the wait up to ticks, counts them from the last one, and its
