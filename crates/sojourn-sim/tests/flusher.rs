@@ -314,7 +314,8 @@ impl Capture for Together {
 #[test]
 fn the_daemon_s_socket_takes_185_packets_before_the_flow_s_next() {
     let longest = |bursts: &str| {
-        let more = json!({"edge_burst": "1514b", "flusher": {"params": "as_described", "bursts": bursts, "gate": "widest"}});
+        let more =
+            json!({"edge_burst": "1514b", "flusher": {"params": "as_described", "bursts": bursts, "gate": "widest"}});
         let scenario = Scenario::from_json(&bed(more).to_string()).expect("valid");
         let seen = Together::default();
         let mut run = Run::with_capture(scenario, &[Point::Client], Box::new(seen.clone())).expect("valid");
@@ -327,5 +328,8 @@ fn the_daemon_s_socket_takes_185_packets_before_the_flow_s_next() {
     let (largest, together) = longest("at_once");
     assert!(largest > 300 && together == largest, "{together} of {largest}");
     let (largest, together) = longest("daemon");
-    assert!(largest > 300 && (185..=190).contains(&together), "{together} of {largest}");
+    assert!(
+        largest > 300 && (185..=190).contains(&together),
+        "{together} of {largest}"
+    );
 }

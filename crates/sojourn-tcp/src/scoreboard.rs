@@ -456,7 +456,13 @@ mod tests {
         assert_eq!(b.next_lost(), Some(0));
         b.resend(0, at(10), true);
         b.unmark_lost();
-        b.judge_losses(|s| if s.sent_at == at(10) { Verdict::Lost } else { Verdict::Wait });
+        b.judge_losses(|s| {
+            if s.sent_at == at(10) {
+                Verdict::Lost
+            } else {
+                Verdict::Wait
+            }
+        });
         assert_eq!((b.lost_out(), b.retrans_out(), b.next_lost()), (1, 1, None));
         b.mark_all_lost(|_| true);
         assert_eq!((b.lost_out(), b.retrans_out(), b.next_lost()), (1, 0, Some(0)));

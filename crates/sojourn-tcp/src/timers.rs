@@ -108,7 +108,11 @@ impl Sender {
             Some(head) if !fresh => head.sent_at + self.backed_off_rto(),
             _ => now + self.backed_off_rto(),
         };
-        let wait = if rto_due > now { wait.min(rto_due.since(now)) } else { wait };
+        let wait = if rto_due > now {
+            wait.min(rto_due.since(now))
+        } else {
+            wait
+        };
         let due = self.goes_off(wait, now);
         self.timer = Some((TimerKind::LossProbe, due));
         true

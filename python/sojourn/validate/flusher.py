@@ -65,9 +65,7 @@ def bed(profile: Profile, seed: int = 1) -> Bed:
 
     Bursts are handed over as a program does it, and behind the daemon's gate: the reproduction of the paper has none.
     """
-    return Bed(
-        profile=profile, seed=seed, tcp=TCP, bursts="daemon", gate="widest", edge_burst=EDGE_BURST
-    )
+    return Bed(profile=profile, seed=seed, tcp=TCP, bursts="daemon", gate="widest", edge_burst=EDGE_BURST)
 
 
 def cells(parts: Sequence[str] = PARTS) -> list[Cell]:

@@ -67,7 +67,9 @@ impl Daemon {
         if let Phase::Pump(_) = self.phase {
             return Step::Pump;
         }
-        let Phase::Look(read) = self.phase else { return Step::Sleep };
+        let Phase::Look(read) = self.phase else {
+            return Step::Sleep;
+        };
         if let Some((segment, at)) = self.frames.pop_front() {
             self.phase = Phase::Look(true);
             return Step::Frame(segment, at);
@@ -151,7 +153,10 @@ mod tests {
         daemon.sees(frame(), Time::from_millis(1));
         daemon.sees(frame(), Time::from_millis(2));
         assert_eq!(steps(&mut daemon, 2000, false), (vec![], Some(2550)));
-        assert_eq!(steps(&mut daemon, 2550, false), (vec!["pump", "frame", "frame"], Some(4600)));
+        assert_eq!(
+            steps(&mut daemon, 2550, false),
+            (vec!["pump", "frame", "frame"], Some(4600))
+        );
         // Nothing has come: it waits, and nobody cares unless a burst is leaving.
         assert_eq!(steps(&mut daemon, 4600, true), (vec!["pump"], Some(14_650)));
         assert_eq!(daemon.wakes(false, Time::from_millis(5)), None);
