@@ -138,7 +138,7 @@ impl Sender {
 
     /// Whether anything that is out was sent again. Source: Linux `tcp_any_retrans_done`, which of what is not under way looks at the oldest.
     fn any_retransmitted(&self) -> bool {
-        self.board.retrans_out() > 0 || self.board.head().is_some_and(|head| head.retransmitted())
+        self.board.retrans_out() > 0 || self.board.head().is_some_and(crate::scoreboard::Sent::retransmitted)
     }
 
     /// The clock of the next retransmission begins with it, if none before is out. Source: Linux 6.1 `tcp_retrans_stamp_cleanup`,
