@@ -77,7 +77,7 @@ def test_a_flusher_is_refused_with_one_sentence() -> None:
         scenario.normalized()
     with pytest.raises(ParamError, match="^flusher is given, but the live back end has none"):
         dataclasses.replace(scenario, flusher=Flusher()).normalized("live")
-    with pytest.raises(ParamError, match='^flusher.bursts is "slowly", but must be "paced" or "at_once"$'):
+    with pytest.raises(ParamError, match='^flusher.bursts is "slowly", but must be "paced", "at_once" or "daemon"$'):
         dataclasses.replace(scenario, flusher=Flusher(bursts="slowly")).normalized()
 
 

@@ -14,10 +14,11 @@ from sojourn.backends.linux import LinuxBackend, flusher
 from sojourn.claims.flusher_evidence import CUBIC, RENO, Cell, active, passive
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
-from sojourn.papers.flusher import Bed, ours
+from sojourn.papers.flusher import ours
 from sojourn.papers.paper import Profile
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_flusher import Flusher
+from sojourn.validate.flusher import bed as validated
 
 SHORT = Profile(duration="20s", long_duration="20s", repeat=1, other_repeat=1)
 
@@ -36,7 +37,7 @@ def linux(virtual_kernel: Kernel) -> LinuxBackend:
 
 
 def scenario(cell: Cell) -> Scenario:
-    return Bed(profile=SHORT, tcp="linux-6.1", bursts="at_once").scenario(cell)
+    return validated(SHORT).scenario(cell)
 
 
 def record(backend: Any, one: Scenario) -> dict[str, Any]:
@@ -72,6 +73,25 @@ def test_a_passive_daemon_sends_nothing_and_sees_what_the_simulator_s_does(linux
     assert {len(values) for values in series.values()} == {200}
     last = series["rtt_ms"][-1], series["sender_rtt_ms"][-1], series["path_rtt_ms"][-1]
     assert max(last) < 1.5 * min(last)
+
+
+def test_what_the_flow_sends_parts_from_the_simulator_s_only_by_reading_clocks(linux: LinuxBackend) -> None:
+    """One CUBIC flow for 20 s: nothing acts but TCP, its timers and the path."""
+    one = scenario(passive(CUBIC, 10, 100))
+    real, simulated = record(linux, one), record(SIMULATOR, one)
+    mean = [run["flusher"]["flows"][0]["rtt"]["mean_ms"] for run in (real, simulated)]
+    assert mean[1] == pytest.approx(mean[0], rel=0.05)
+    assert simulated["flows"][0]["goodput_mbit"] == pytest.approx(real["flows"][0]["goodput_mbit"], rel=0.005)
+
+
+def test_bursts_longer_than_the_socket_s_memory_leave_in_the_same_way(linux: LinuxBackend) -> None:
+    one = scenario(active(RENO, 50, 100))
+    real, simulated = record(linux, one), record(SIMULATOR, one)
+    for run in (real, simulated):
+        assert max(event["packets"] for event in run["flusher"]["events"]) > 185
+    assert simulated["flusher"]["flushes"] == pytest.approx(real["flusher"]["flushes"], rel=0.25)
+    goodput = [run["flows"][0]["goodput_mbit"] for run in (real, simulated)]
+    assert goodput[1] == pytest.approx(goodput[0], rel=0.15)
 
 
 def test_adaptive_in_the_kernel_is_within_the_bars_of_the_simulator(linux: LinuxBackend) -> None:

@@ -279,6 +279,9 @@ class Scenario:
         Rate text of the bottleneck in each direction.
     edge_rate
         Rate text of the links at the edges; `None` is infinitely fast.
+    edge_burst
+        Size text: depth of the token buckets that shape those links, as on a kernel's bed (`None`: wires, over which a
+        frame has arrived when its last bit has); only with `edge_rate`.
     edge_limit
         Packets that the queue before each of those links holds (default 1000); only with `edge_rate`.
     loss_up, loss_down
@@ -315,6 +318,7 @@ class Scenario:
     up: str | None = None
     down: str | None = None
     edge_rate: str | None = None
+    edge_burst: str | None = None
     edge_limit: int | None = None
     loss_up: float | None = None
     loss_down: float | None = None

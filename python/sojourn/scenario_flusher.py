@@ -37,8 +37,9 @@ class Flusher:
     start
         Time text: when it begins to look, from the beginning of the measured window.
     bursts
-        `"paced"` (default): packets are handed over at the rate of the link; `"at_once"`: all together, as a program
-        does, so that what its host sends next waits behind them. The daemon on a kernel always does the latter.
+        `"paced"` (default): packets are handed over at the rate of the link; `"at_once"`: all together, so that what
+        its host sends next waits behind them; `"daemon"`: as the daemon on a kernel always does it, when it looks at
+        its frames, as many at once as its socket has memory for (185 full ones), the rest as those leave the host.
     gate
         `"none"` (default): every flush is sent; `"widest"`: the daemon's gate judges each, set as wide as it goes. The
         daemon on a kernel always has it.

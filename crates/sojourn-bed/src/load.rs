@@ -38,6 +38,9 @@ pub struct LoadPlan {
     /// Rate of the links at the edges, bit/s; `None` for as fast as they go.
     #[serde(default)]
     pub edge_rate_bps: Option<u64>,
+    /// Depth of their token buckets, bytes; `None` for wires, in whose place a bed has buckets of one frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_burst_bytes: Option<u64>,
     /// Packets that the queue before each of them holds.
     #[serde(default = "edge_limit", skip_serializing_if = "is_edge_limit")]
     pub edge_limit: u32,

@@ -83,6 +83,7 @@ impl Run {
             up: side("qdisc_up", &s.up)?,
             down: side("qdisc_down", &s.down)?,
             edge_rate: s.edge_rate,
+            edge_burst: s.edge_burst,
             edge_limit: s.edge_limit,
             rtts: rtts.clone(),
             delay_tick: s.delay_tick,

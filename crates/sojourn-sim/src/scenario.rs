@@ -24,7 +24,7 @@ pub(crate) use backend::not_modelled;
 pub use control::CongestionControl;
 pub(crate) use control::not_modelled as control_not_modelled;
 pub use download::DownloadScenario;
-pub use flusher::FlusherScenario;
+pub use flusher::{Bursts, FlusherScenario};
 pub use path::Impairment;
 pub use wifi::WifiScenario;
 pub(crate) use wifi_kernel::discipline as wifi_discipline;
@@ -278,6 +278,8 @@ pub struct Scenario {
     pub rtt: Duration,
     /// Rate of the links at the edges; `None` for infinitely fast.
     pub edge_rate: Option<Rate>,
+    /// Depth of their token buckets; `None` for wires, over which a frame has arrived when its last bit has.
+    pub edge_burst: Option<Bytes>,
     /// Packets that the queue before each of them holds.
     pub edge_limit: u32,
     /// The delay box lets packets out at multiples of this only; zero for at once.
@@ -389,6 +391,7 @@ impl Scenario {
         let mut scenario = Self {
             up: bottleneck::bottleneck(Direction::Up, &t, frame, backend)?,
             down: bottleneck::bottleneck(Direction::Down, &t, frame, backend)?,
+            edge_burst: path::edge_burst(&t, frame)?,
             edge_limit: path::edge_limit(&t)?,
             delay_tick,
             edge_rate: t.edge_rate.as_deref().map(|x| rate("edge_rate", x)).transpose()?,
@@ -528,6 +531,7 @@ impl Scenario {
             burst_down: Some(self.down.burst.to_string()),
             delay_tick: format_duration(self.delay_tick),
             edge_rate: self.edge_rate.map(format_rate),
+            edge_burst: self.edge_burst.map(|burst| burst.to_string()),
             edge_limit: (self.edge_limit != sojourn_bed::EDGE_LIMIT).then_some(self.edge_limit),
             loss_up: lossy(&self.up),
             loss_down: lossy(&self.down),

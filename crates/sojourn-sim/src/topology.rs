@@ -28,6 +28,8 @@ pub struct DumbbellSpec {
     pub down: Bottleneck,
     /// Rate of the links between hosts and routers; `None` for infinitely fast ones.
     pub edge_rate: Option<Rate>,
+    /// Depth of their token buckets; `None` for wires.
+    pub edge_burst: Option<Bytes>,
     /// Packets that the FIFO before each of them holds.
     pub edge_limit: u32,
     /// The base round-trip times of the flows, each once.
@@ -81,7 +83,9 @@ fn build(spec: &DumbbellSpec, cell: Option<&CellSpec>) -> (Network, Vec<Path>) {
     let edge = |net: &mut Network, from, to| {
         let egress = spec.edge_rate.map(|rate| EgressSpec {
             rate,
-            shaping: Shaping::Wire,
+            shaping: spec
+                .edge_burst
+                .map_or(Shaping::Wire, |burst| Shaping::TokenBucket { burst }),
             qdisc: QdiscSpec::parse(&format!("pfifo limit {}", spec.edge_limit), None).expect("a plain FIFO is valid"),
             name: None,
             spare_acks: false,

@@ -274,3 +274,62 @@ fn the_connections_of_downloads_and_web_clients_are_watched() {
     assert!(f.flows[1].flushes > 0 && f.flows[1].rtt.is_none(), "{f:?}");
     assert!(f.samples > 100);
 }
+
+/// A frame has arrived over a wire when its last bit has: SYN and SYN-ACK are 74 bytes, and each takes 59.2 us on both of its wires. It
+/// is through a full bucket at once, as on a kernel.
+#[test]
+fn edges_are_wires_or_buckets() {
+    let least = |more: Value| {
+        let r = record(&with(&bed(json!({"flusher": {"mode": "passive"}})), more));
+        flusher(&r).flows[0].rtt.as_ref().expect("a flow").min_ms
+    };
+    assert!((least(json!({})) - 50.236_8).abs() < 1e-9);
+    assert!((least(json!({"edge_burst": "1514b"})) - 50.0).abs() < 1e-9);
+}
+
+/// How many packets of bursts leave the client with no other between them, run by run.
+#[derive(Clone, Debug, Default)]
+struct Together(Arc<Mutex<Vec<usize>>>);
+
+impl Capture for Together {
+    fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        let mut runs = self.0.lock().expect("one thread");
+        if !frame.outgoing {
+            return Ok(());
+        }
+        match (frame.body, runs.last_mut()) {
+            (Body::Probe(_), Some(run)) => *run += 1,
+            _ => runs.push(0),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bursts of `as_described` grow to several hundred packets. All at once they stand before what the flow sends next. The daemon's socket
+/// has memory for 185, so that the flow's segments get in between (Linux 6.1.192: 187, as two left before the flow's, and then 185).
+#[test]
+fn the_daemon_s_socket_takes_185_packets_before_the_flow_s_next() {
+    let longest = |bursts: &str| {
+        let more =
+            json!({"edge_burst": "1514b", "flusher": {"params": "as_described", "bursts": bursts, "gate": "widest"}});
+        let scenario = Scenario::from_json(&bed(more).to_string()).expect("valid");
+        let seen = Together::default();
+        let mut run = Run::with_capture(scenario, &[Point::Client], Box::new(seen.clone())).expect("valid");
+        while matches!(run.advance(), Progress::Running(_)) {}
+        let f = run.finish().flusher.expect("a flusher");
+        let largest = f.events.iter().map(|event| event.packets).max().expect("a flush");
+        let runs = seen.0.lock().expect("one thread");
+        (largest as usize, runs.iter().copied().max().expect("a run"))
+    };
+    let (largest, together) = longest("at_once");
+    assert!(largest > 300 && together == largest, "{together} of {largest}");
+    let (largest, together) = longest("daemon");
+    assert!(
+        largest > 300 && (185..=190).contains(&together),
+        "{together} of {largest}"
+    );
+}

@@ -265,7 +265,7 @@ fn every_packet_that_was_offered_was_sent_dropped_or_is_queued() {
     let all = with(
         &rrul(
             2,
-            json!({"up": "2mbit", "down": "5mbit", "qdisc_up": "pfifo limit 20", "qdisc_down": "codel", "lead": "0s"}),
+            json!({"up": "2mbit", "down": "5mbit", "qdisc_up": "pfifo limit 20", "qdisc_down": "codel", "lead": "0s", "seed": 2}),
         ),
         json!({"web": [page(&[30_000, 2000, 4000], json!({"interval": "200ms"}))],
                "probes": [voip(json!({})), voip(json!({"name": "back", "direction": "down"}))]}),

@@ -28,7 +28,7 @@ impl Sender {
         let mut armed = false;
         match self.state {
             CaState::Recovery => {
-                if self.una > prior_una && self.try_undo_partial(news, now, &mut armed) {
+                if self.una > prior_una && self.try_undo_partial() {
                     return armed;
                 }
                 if self.undo.marker.is_some() && self.undo.outstanding == Some(0) {
@@ -97,6 +97,7 @@ impl Sender {
 
     /// Outside recovery and without a loss: an ECN echo reduces the window (RFC 3168 section 6.1.2).
     pub(crate) fn nothing_lost(&mut self, ece: bool) {
+        self.forget_first_retransmit();
         if ece && self.state < CaState::Cwr {
             self.undo.prior_ssthresh = None;
             self.undo.marker = None;
@@ -135,9 +136,27 @@ impl Sender {
         false
     }
 
+    /// Whether anything that is out was sent again. Source: Linux `tcp_any_retrans_done`, which of what is not under way looks at the oldest.
+    fn any_retransmitted(&self) -> bool {
+        self.board.retrans_out() > 0 || self.board.head().is_some_and(crate::scoreboard::Sent::retransmitted)
+    }
+
+    /// The clock of the next retransmission begins with it, if none before is out. Source: Linux 6.1 `tcp_retrans_stamp_cleanup`,
+    /// `tcp_try_to_open`.
+    fn forget_first_retransmit(&mut self) {
+        if self.fack.is_none() && !self.any_retransmitted() {
+            self.undo.first_retransmit = None;
+        }
+    }
+
     /// Open, or Disorder while anything is SACKed or was retransmitted.
     pub(crate) fn keep_open(&mut self) {
-        let left = self.board.sacked_out() + self.board.lost_out() + self.board.retrans_out() > 0;
+        let again = if self.fack.is_some() {
+            self.board.retrans_out() > 0
+        } else {
+            self.any_retransmitted()
+        };
+        let left = self.board.sacked_out() + self.board.lost_out() > 0 || again;
         let state = if left { CaState::Disorder } else { CaState::Open };
         if state != self.state {
             self.state = state;
@@ -147,6 +166,7 @@ impl Sender {
 
     pub(crate) fn enter_recovery(&mut self, ece: bool) {
         self.stats.recoveries += 1;
+        self.forget_first_retransmit();
         self.undo.prior_ssthresh = None;
         self.init_undo();
         if !self.in_reduction() {
@@ -221,12 +241,16 @@ impl Sender {
     /// Whether the reduction was for nothing: every retransmission was reported as a duplicate (RFC 3708), or the echoed
     /// timestamp is older than the first retransmission (RFC 3522).
     pub(crate) fn may_undo(&self) -> bool {
-        self.undo.marker.is_some()
-            && (self.undo.outstanding == Some(0)
-                || self
-                    .undo
-                    .first_retransmit
-                    .is_some_and(|t| self.undo.echo_ms > 0 && self.undo.echo_ms < crate::sender::now_ms(t)))
+        self.undo.marker.is_some() && (self.undo.outstanding == Some(0) || self.was_delayed())
+    }
+
+    /// Whether what was acknowledged now was only late: nothing was sent again yet, or the echoed timestamp is older than the first
+    /// retransmission. Source: Linux 6.1 `tcp_packet_delayed`.
+    fn was_delayed(&self) -> bool {
+        match self.undo.first_retransmit {
+            Some(first) => self.undo.echo_ms > 0 && self.undo.echo_ms < crate::sender::now_ms(first),
+            None => self.fack.is_none(),
+        }
     }
 
     pub(crate) fn undo_reduction(&mut self, unmark: bool) {
@@ -253,23 +277,18 @@ impl Sender {
 
     /// A partial acknowledgement in recovery that proves the first retransmission unnecessary: nothing is lost, the path
     /// reorders. Answers true if nothing else is to be done.
-    fn try_undo_partial(&mut self, news: &mut News, now: Time, armed: &mut bool) -> bool {
-        let delayed = self
-            .undo
-            .first_retransmit
-            .is_some_and(|t| self.undo.echo_ms > 0 && self.undo.echo_ms < crate::sender::now_ms(t));
-        if self.undo.marker.is_none() || !delayed {
+    fn try_undo_partial(&mut self) -> bool {
+        if self.undo.marker.is_none() || !self.was_delayed() {
             return false;
         }
         self.rack.saw_reordering();
         if self.board.retrans_out() > 0 {
             return true;
         }
+        self.forget_first_retransmit();
         self.undo_reduction(true);
-        self.state = CaState::Open;
         self.keep_open();
-        *armed |= self.identify_losses(news, now);
-        true
+        false
     }
 
     pub(crate) fn try_undo_loss(&mut self, false_timeout: bool) -> bool {
@@ -370,6 +389,7 @@ impl Sender {
     }
 
     pub(crate) fn arm_reordering(&mut self, wait: sojourn_units::Duration, now: Time) {
-        self.timer = Some((TimerKind::Reordering, now + wait + crate::timers::TIMER_MIN));
+        let due = self.goes_off(wait + crate::timers::TIMER_MIN, now);
+        self.timer = Some((TimerKind::Reordering, due));
     }
 }

@@ -281,6 +281,19 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(index);
     }
 
+    /// The same, but a retransmission is only lost if its original was: one of a segment whose mark was taken back stays outstanding, so that
+    /// nothing but a time-out sends that segment again. Source: Linux 6.1 `tcp_mark_skb_lost` after `tcp_undo_cwnd_reduction`.
+    fn mark_judged_lost(&mut self, index: u64) {
+        let s = &mut self.ring[(index - self.base) as usize];
+        if s.flags & (LOST | RETRANS) == RETRANS {
+            s.flags |= LOST;
+            self.lost_out += 1;
+            self.lost_total += 1;
+        } else {
+            self.mark_lost(index);
+        }
+    }
+
     /// Visits, oldest first, every segment that is neither SACKed nor waiting to be retransmitted, originals first and
     /// then retransmissions, until `judge` says [`Verdict::Later`] for one; marks those judged lost.
     ///
@@ -296,7 +309,7 @@ impl Scoreboard {
                 match judge(s) {
                     Verdict::Later => break,
                     Verdict::Wait => settled = false,
-                    Verdict::Lost => self.mark_lost(i),
+                    Verdict::Lost => self.mark_judged_lost(i),
                 }
             }
             i += 1;
@@ -318,7 +331,7 @@ impl Scoreboard {
                         k += 1;
                         continue;
                     }
-                    Verdict::Lost => self.mark_lost(index),
+                    Verdict::Lost => self.mark_judged_lost(index),
                 }
             }
             self.retransmissions.remove(k);
@@ -432,6 +445,27 @@ mod tests {
         let mut v = Vec::new();
         b.sack(start, end, |s| v.push(s.seq));
         v
+    }
+
+    #[test]
+    fn a_retransmission_that_is_lost_after_its_mark_was_taken_back_waits_for_the_time_out() {
+        let mut b = board(4);
+        let at = Time::from_millis;
+        // But for the oldest all are spared.
+        b.mark_all_lost(|_| true);
+        assert_eq!(b.next_lost(), Some(0));
+        b.resend(0, at(10), true);
+        b.unmark_lost();
+        b.judge_losses(|s| {
+            if s.sent_at == at(10) {
+                Verdict::Lost
+            } else {
+                Verdict::Wait
+            }
+        });
+        assert_eq!((b.lost_out(), b.retrans_out(), b.next_lost()), (1, 1, None));
+        b.mark_all_lost(|_| true);
+        assert_eq!((b.lost_out(), b.retrans_out(), b.next_lost()), (1, 0, Some(0)));
     }
 
     #[test]

@@ -428,7 +428,7 @@ impl Sender {
         }
         let s = *self.board.get(index);
         if s.seq == self.una && !matches!(self.timer, Some((TimerKind::Reordering, _))) {
-            self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
+            self.arm_whole_rto(now);
         }
         // Retransmissions are never marked ECN-capable (RFC 3168 section 6.1.5).
         self.outgoing(s.seq, s.len, Flags::NONE)

@@ -13,6 +13,10 @@ impl Ticks {
     pub(crate) const fn from_millis(ms: u64) -> Self {
         Self(ms)
     }
+
+    pub(crate) const fn as_duration(self) -> Duration {
+        Duration::from_nanos(self.0 * TICK_NS)
+    }
 }
 
 impl std::ops::Add for Ticks {

@@ -2,9 +2,10 @@
 
 use crate::rtt::RTO_MAX;
 use crate::sender::{CaState, Outgoing, Sender};
+use crate::ticks;
 use sojourn_units::{Duration, Time};
 
-/// Slack of the reordering and probe timers. Source: Linux `TCP_TIMEOUT_MIN`, two ticks of 1 ms.
+/// Slack of the reordering and probe timers. Source: Linux 6.1 `TCP_TIMEOUT_MIN_US`.
 pub(crate) const TIMER_MIN: Duration = Duration::from_millis(2);
 
 /// What the timer is armed for. There is one at a time, as in Linux.
@@ -21,21 +22,56 @@ pub(crate) enum TimerKind {
 }
 
 impl Sender {
+    /// Source: Linux `tcp_set_rto`, which keeps it in ticks.
     pub(crate) fn backed_off_rto(&self) -> Duration {
-        self.rtt.rto().saturating_mul(1 << self.backoff.min(16)).min(RTO_MAX)
+        let rto = self.rtt.rto();
+        let rto = if self.fack.is_some() {
+            rto
+        } else {
+            ticks::up(rto).as_duration()
+        };
+        rto.saturating_mul(1 << self.backoff.min(16)).min(RTO_MAX)
+    }
+
+    /// When a timer goes off that is set at `now` to `wait` later: Linux rounds the wait up to ticks, counts them from the last one, and its
+    /// timers are never early. So it is late by up to 2 ms, and by up to an eighth of a wait of more than 62.
+    ///
+    /// Source: Linux 6.1 `usecs_to_jiffies`, `sk_reset_timer`. Deviation: exact in the variant of Linux 3.14, whose timers had other wheels.
+    pub(crate) fn goes_off(&self, wait: Duration, now: Time) -> Time {
+        if self.fack.is_some() {
+            return now + wait;
+        }
+        let tick = ticks::of(now);
+        ticks::fires(tick, tick + ticks::up(wait))
+    }
+
+    /// Arms the time-out for a whole one from now.
+    pub(crate) fn arm_whole_rto(&mut self, now: Time) {
+        let due = self.goes_off(self.backed_off_rto(), now);
+        self.timer = Some((TimerKind::Retransmission, due));
     }
 
     /// Arms the time-out (RFC 6298 section 5); in place of another timer, for what is left of it since the oldest
     /// segment was sent.
     pub(crate) fn arm_rto(&mut self, now: Time) {
         let rto = self.backed_off_rto();
-        let due = match (self.timer, self.board.head()) {
+        let wait = match (self.timer, self.board.head()) {
             (Some((TimerKind::LossProbe | TimerKind::Reordering | TimerKind::EarlyRetransmit, _)), Some(head)) => {
-                (head.sent_at + rto).max(now + Duration::from_millis(1))
+                (head.sent_at + rto).since(now).max(self.shortest_wait())
             }
-            _ => now + rto,
+            _ => rto,
         };
+        let due = self.goes_off(wait, now);
         self.timer = Some((TimerKind::Retransmission, due));
+    }
+
+    /// What a time-out that is due already waits: a microsecond, and in the variant of Linux 3.14 a tick.
+    fn shortest_wait(&self) -> Duration {
+        if self.fack.is_some() {
+            Duration::from_millis(1)
+        } else {
+            Duration::from_micros(1)
+        }
     }
 
     /// After an acknowledgement: the probe timer if a probe may be sent, else the time-out.
@@ -72,11 +108,12 @@ impl Sender {
             Some(head) if !fresh => head.sent_at + self.backed_off_rto(),
             _ => now + self.backed_off_rto(),
         };
-        let due = if rto_due > now {
-            (now + wait).min(rto_due)
+        let wait = if rto_due > now {
+            wait.min(rto_due.since(now))
         } else {
-            now + wait
+            wait
         };
+        let due = self.goes_off(wait, now);
         self.timer = Some((TimerKind::LossProbe, due));
         true
     }
@@ -106,7 +143,7 @@ impl Sender {
                 self.stats.timeouts += 1;
                 self.enter_loss(now);
                 self.backoff += 1;
-                self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
+                self.arm_whole_rto(now);
                 None
             }
         }
@@ -116,8 +153,8 @@ impl Sender {
         let (before, lost_before) = (self.board.in_flight(), self.board.lost_total());
         let in_recovery = self.state >= CaState::Recovery;
         let (min_rtt, srtt) = (self.min_rtt.get(), self.rtt.srtt());
-        let wait = self
-            .rack
+        // What is still within the window waits for another acknowledgement: Linux does not set this timer again here.
+        self.rack
             .detect_losses(&mut self.board, now, in_recovery, min_rtt, srtt);
         if self.board.in_flight() != before {
             if self.state != CaState::Recovery {
@@ -126,10 +163,7 @@ impl Sender {
             }
             self.resend = crate::sender::Resend::Lost;
         }
-        match wait {
-            Some(wait) => self.arm_reordering(wait, now),
-            None => self.arm_rto(now),
-        }
+        self.arm_rto(now);
     }
 
     /// Sends new data if there is any and the receiver admits it, else the last segment again (RFC 8985 section 7.3).
@@ -157,7 +191,7 @@ impl Sender {
         self.stats.loss_probes += 1;
         let out = if new {
             let out = self.send_new(len, now);
-            self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
+            self.arm_whole_rto(now);
             // Linux 3.14 watches only for the answer to a probe that repeats data.
             self.probe = self.fack.is_none().then_some((self.nxt, false));
             out
@@ -167,7 +201,7 @@ impl Sender {
             self.stats.retransmissions += 1;
             self.arm_rto(now);
             if self.fack.is_some() {
-                self.timer = Some((TimerKind::Retransmission, now + self.backed_off_rto()));
+                self.arm_whole_rto(now);
             }
             self.probe = Some((self.nxt, true));
             let s = *self.board.get(last);

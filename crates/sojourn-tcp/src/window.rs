@@ -30,15 +30,17 @@ pub(crate) struct ReceiveWindow {
     space: u64,
     /// Where and when the current round trip began.
     round_start: (u64, Time),
-    /// Round trip seen from this side, smoothed by 1/8; by timestamps, so from samples in whole milliseconds.
+    /// Round trip seen from this side, by timestamps, so from samples in whole milliseconds. Larger ones are smoothed by 1/8.
     rtt: Option<Duration>,
+    /// Whether a smaller sample counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones smooth all.
+    falls: bool,
     last_echo: u32,
     /// A round trip has passed at this time, when everything up to this byte had been read.
     round_over: Option<(u64, Time)>,
 }
 
 impl ReceiveWindow {
-    pub(crate) fn new(mss: u16, limit: u64) -> Self {
+    pub(crate) fn new(mss: u16, limit: u64, falls: bool) -> Self {
         let mss = u64::from(mss);
         let clamp = (INITIAL_BUFFER_WINDOW - mss).min(limit);
         Self {
@@ -49,6 +51,7 @@ impl ReceiveWindow {
             space: clamp.min(10 * mss),
             round_start: (1, Time::ZERO),
             rtt: None,
+            falls,
             last_echo: 0,
             round_over: None,
         }
@@ -84,7 +87,10 @@ impl ReceiveWindow {
             self.last_echo = echo;
             if echo > 0 {
                 let sample = Duration::from_millis(u64::from(now_ms.wrapping_sub(echo)).max(1));
-                self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.saturating_sub(rtt / 8) + sample / 8));
+                self.rtt = Some(match self.rtt {
+                    Some(rtt) if sample >= rtt || !self.falls => rtt.saturating_sub(rtt / 8) + sample / 8,
+                    _ => sample,
+                });
             }
         }
         let most = self.clamp - AT_HAND.min(self.clamp);
@@ -130,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_window_starts_at_44_segments_and_grows_while_more_is_read() {
-        let mut w = ReceiveWindow::new(1448, 3 << 20);
+        let mut w = ReceiveWindow::new(1448, 3 << 20, true);
         assert_eq!(w.offered(), 64_088);
         assert!(!w.on_segment(1448, true, 1, Time::from_millis(50)));
         assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
@@ -145,16 +151,23 @@ mod tests {
     }
 
     #[test]
-    fn the_round_trip_is_smoothed_by_an_eighth() {
-        let mut w = ReceiveWindow::new(1448, 3 << 20);
+    fn the_round_trip_rises_by_an_eighth_and_falls_at_once() {
+        let mut w = ReceiveWindow::new(1448, 3 << 20, true);
         w.on_segment(1448, true, 1, Time::from_millis(50));
         w.on_segment(1448, true, 2, Time::from_millis(131));
         assert_eq!(w.rtt(), Some(Duration::from_micros(60_000)));
+        // And a smaller one counts at once (seen on Linux 6.1.192: without a queue, after samples up to 122 ms, a round of 100 ms).
+        w.on_segment(1448, true, 3, Time::from_millis(54));
+        assert_eq!(w.rtt(), Some(Duration::from_millis(52)));
+        let mut old = ReceiveWindow::new(1448, 3 << 20, false);
+        old.on_segment(1448, true, 1, Time::from_millis(80));
+        old.on_segment(1448, true, 2, Time::from_millis(73));
+        assert_eq!(old.rtt(), Some(Duration::from_millis(79)));
     }
 
     #[test]
     fn it_never_exceeds_its_limit() {
-        let mut w = ReceiveWindow::new(1448, 100_000);
+        let mut w = ReceiveWindow::new(1448, 100_000, true);
         w.on_segment(1448, true, 1, Time::from_millis(50));
         let mut next = 1;
         for round in 1..20u64 {

@@ -20,7 +20,6 @@ def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.kernel.find import find
     from sojourn.papers.execute import Means
-    from sojourn.papers.flusher import Bed
     from sojourn.papers.paper import Profile
     from sojourn.run_store import RunStore
     from sojourn.store import ResultFolder, plan_name, write_file
@@ -31,8 +30,7 @@ def handle(asked: argparse.Namespace) -> int:
     repeats = {"linux": 3 if asked.repeat is None else asked.repeat, "sim": asked.sim_repeat or 10}
     seed = 1 if asked.seed is None else asked.seed
     profile = Profile(duration=duration, long_duration=duration, repeat=1, other_repeat=1)
-    # As a program does it, and behind the daemon's gate: the reproduction of the paper has none.
-    bed = Bed(profile=profile, seed=seed, tcp=flusher.TCP, bursts="at_once", gate="widest")
+    bed = flusher.bed(profile, seed)
     parts = _parts(asked.only, flusher.PARTS)
     cells = flusher.cells(parts)
     only = None if asked.only is None else ",".join(parts)

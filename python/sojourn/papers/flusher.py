@@ -111,6 +111,8 @@ class Bed:
         How a flusher hands its bursts over: see `sojourn.scenario_flusher.Flusher`.
     gate
         Whether the daemon's gate judges its flushes: see there.
+    edge_burst
+        Depth of the token buckets at the edges, as a kernel's bed has them; `None` for wires.
     emulators
         What emulates the slow link, each of `sojourn.claims.flusher_evidence.EMULATORS` at most once; the figures show
         the first. With `netem` a FIFO's packets are those of a netem with the link's delay below the shaper; with
@@ -124,6 +126,7 @@ class Bed:
     selects: bool = True
     bursts: str | None = None
     gate: str | None = None
+    edge_burst: str | None = None
     emulators: tuple[str, ...] = EMULATORS
 
     def scenario(self, cell: Cell, emulator: str = NETEM) -> Scenario:
@@ -136,6 +139,7 @@ class Bed:
             down="5mbit",
             burst_up="1514b",
             edge_rate="10mbit",
+            edge_burst=self.edge_burst,
             rtt=f"{beyond(cell, cell.base, emulator)}ms",
             qdisc_up=qdisc(cell, emulator),
             qdisc_down="pfifo limit 1000",

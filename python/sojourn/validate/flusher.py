@@ -33,6 +33,7 @@ from sojourn.claims.flusher_evidence import (
 )
 from sojourn.papers import execute
 from sojourn.papers.flusher import Bed, ours
+from sojourn.papers.paper import Profile
 from sojourn.results import Run
 from sojourn.stats import Interval, mean_interval
 from sojourn.stats.difference import difference_interval
@@ -40,6 +41,8 @@ from sojourn.validate.bars import AGREES, CANNOT_TELL, DIFFERS, VERDICTS, Judged
 
 #: The kernel's loss recovery; that of the thesis's kernel is only in the simulator.
 TCP = "linux-6.1"
+#: What shapes the edges of the kernel's bed: buckets of one frame. A wire takes 1.2 ms more for a full one.
+EDGE_BURST = "1514b"
 NAME = "flusher"
 
 #: What is compared: a title, a unit, the quantity of a run, and how far the means may be apart.
@@ -55,6 +58,14 @@ SHOWN: tuple[tuple[str, Callable[[Seen], float]], ...] = (
 
 #: The thesis's grid; other buffers and disciplines; `adaptive`, with one flow and with four.
 PARTS = ("grid", "queues", "adaptive")
+
+
+def bed(profile: Profile, seed: int = 1) -> Bed:
+    """Return what both sides share.
+
+    Bursts are handed over as a program does it, and behind the daemon's gate: the reproduction of the paper has none.
+    """
+    return Bed(profile=profile, seed=seed, tcp=TCP, bursts="daemon", gate="widest", edge_burst=EDGE_BURST)
 
 
 def cells(parts: Sequence[str] = PARTS) -> list[Cell]:
@@ -231,9 +242,11 @@ __all__ = [
     "NAME",
     "PARTS",
     "SHOWN",
+    "EDGE_BURST",
     "TCP",
     "Compared",
     "Row",
+    "bed",
     "cells",
     "compare",
     "run",

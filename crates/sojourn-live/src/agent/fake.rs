@@ -22,6 +22,7 @@ pub(super) fn load() -> LoadPlan {
         up: sojourn_bed::BottleneckPlan::default(),
         down: sojourn_bed::BottleneckPlan::default(),
         edge_rate_bps: None,
+        edge_burst_bytes: None,
         edge_limit: sojourn_bed::EDGE_LIMIT,
         tcp: sojourn_bed::TcpPlan::default(),
         flows: Vec::new(),

@@ -12,7 +12,7 @@ use sojourn_bed::{
     ProbePlan, QdiscPlan, TcpPlan, WebPlan, ports,
 };
 use sojourn_qdisc::{KernelOptions, OptionValue};
-use sojourn_units::Duration;
+use sojourn_units::{Bytes, Duration};
 
 /// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.
 ///
@@ -48,6 +48,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
         up: bottleneck("qdisc_up", &s.up, backend)?,
         down: bottleneck("qdisc_down", &s.down, backend)?,
         edge_rate_bps: s.edge_rate.map(sojourn_units::Rate::as_bps),
+        edge_burst_bytes: s.edge_burst.map(Bytes::get),
         edge_limit: s.edge_limit,
         tcp: TcpPlan {
             mss: s.tcp.mss,

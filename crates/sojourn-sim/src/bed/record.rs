@@ -309,9 +309,13 @@ fn base_delay(s: &Scenario, probe: &ProbeScenario, direction: Direction) -> Dura
         Direction::Up => probe.rtt.saturating_sub(half),
         Direction::Down => half,
     };
-    let edge = s.edge_rate.map_or(Duration::ZERO, |rate| {
-        rate.time_to_send(Bytes::new(u64::from(probe.size)))
-    });
+    // A frame is through a full bucket at once.
+    let edge = s
+        .edge_rate
+        .filter(|_| s.edge_burst.is_none())
+        .map_or(Duration::ZERO, |rate| {
+            rate.time_to_send(Bytes::new(u64::from(probe.size)))
+        });
     way + edge * 2
 }
 

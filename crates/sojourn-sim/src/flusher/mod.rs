@@ -3,13 +3,15 @@
 //!
 //! Source: seed 003 chapter 4. The flusher sees the TCP segments of its flows in both directions at its place. A flush is a
 //! burst of UDP packets towards the receiver of the data: each takes the way of the flow's own packets, through the same
-//! queues, one after the other at the rate of the edge links (all at once if these are infinitely fast), and is thrown away
-//! where the flow's data arrives.
+//! queues, one after the other at the rate of the edge links (all at once if these are infinitely fast, or as a socket takes them), and is
+//! thrown away where the flow's data arrives.
 //!
 //! Beside it stands what measures it: round-trip times of all TCP flows of the scenario, seen or not, by `pairs`.
 
+mod daemon;
 pub(crate) mod pairs;
 mod sight;
+mod socket;
 
 pub use sight::Place;
 
@@ -17,9 +19,11 @@ use crate::calendar::{Calendar, Slot};
 use crate::packet::{Packet, Segments};
 use crate::tap::Passing;
 use crate::tap::hosts::{End, address};
+use daemon::{Daemon, Step};
 use pairs::{Pairing, Pairs};
 pub(crate) use sight::Sight;
 use sight::{ARRIVES, AT_FLUSHER, LEAVES};
+pub(crate) use socket::Socket;
 use sojourn_flusher::gate::{Answer, Watchman};
 use sojourn_flusher::{FlowKey, FlushId, FlushPlan, Flusher, Reason};
 use sojourn_tcp::Flags;
@@ -99,6 +103,7 @@ struct Burst {
     size: u16,
     left: u32,
     sent: u32,
+    began: Time,
     next: Time,
 }
 
@@ -130,6 +135,8 @@ pub(crate) struct FlusherHost {
     from: Time,
     /// Of the place's link.
     rate: Option<Rate>,
+    /// If it is the daemon: its loop, and the socket that it hands bursts over to.
+    daemon: Option<(Daemon, Socket)>,
     burst: Option<Burst>,
     over: bool,
     /// Numbers the packets of bursts.
@@ -149,6 +156,8 @@ pub(crate) struct HostSpec {
     /// When it begins to look.
     pub(crate) from: Time,
     pub(crate) rate: Option<Rate>,
+    /// If it is the daemon, which sends by it.
+    pub(crate) socket: Option<Socket>,
 }
 
 impl FlusherHost {
@@ -166,6 +175,7 @@ impl FlusherHost {
             active: spec.active,
             from: spec.from,
             rate: spec.rate,
+            daemon: spec.socket.map(|socket| (Daemon::default(), socket)),
             burst: None,
             over: false,
             number: 0,
@@ -182,6 +192,9 @@ impl FlusherHost {
         calendar: &mut Calendar,
         at: Time,
     ) {
+        if passing == Passing::Departed && !packet.is_tcp() {
+            self.left_host(packet, link);
+        }
         let seen = self.sight.of(passing, link);
         if seen == 0 || self.over || !packet.is_tcp() {
             return;
@@ -203,13 +216,28 @@ impl FlusherHost {
         }
         if seen & AT_FLUSHER > 0 && subject.seen && at >= self.from {
             let segment = observed(&way, subject.number, packet, segments);
-            self.core.handle_segment(&segment, at);
+            match &mut self.daemon {
+                Some((daemon, _)) => daemon.sees(segment, at),
+                None => self.core.handle_segment(&segment, at),
+            }
             self.decide(calendar, at);
+        }
+    }
+
+    /// A packet has left a device, or was lost before it.
+    pub(crate) fn left_host(&mut self, packet: &Packet, link: u16) {
+        if let Some((_, socket)) = &mut self.daemon {
+            socket.left(packet.route, link, u64::from(packet.size - ETHERNET));
         }
     }
 
     /// Its time has come. Answers a packet of a burst that is to be sent.
     pub(crate) fn due(&mut self, calendar: &mut Calendar, now: Time) -> Option<(u16, u16, u32)> {
+        if self.daemon.is_some() {
+            let sent = self.go_on(now);
+            self.decide(calendar, now);
+            return sent;
+        }
         let sent = self.next_of_burst(now);
         if self.core.poll_timeout().is_some_and(|at| at <= now) {
             self.core.handle_timeout(now);
@@ -218,8 +246,44 @@ impl FlusherHost {
         sent
     }
 
+    /// The daemon's loop, up to a packet of a burst or to its next sleep.
+    fn go_on(&mut self, now: Time) -> Option<(u16, u16, u32)> {
+        loop {
+            let (daemon, _) = self.daemon.as_mut()?;
+            match daemon.step(now) {
+                Step::Sleep => return None,
+                Step::Pump => {
+                    if let Some(packet) = self.next_of_burst(now) {
+                        return Some(packet);
+                    }
+                    if let Some((daemon, _)) = &mut self.daemon {
+                        daemon.pumped();
+                    }
+                }
+                Step::Frame(segment, at) => {
+                    // Time passes with frames only: what fell due since the last one is handled before this one, each at its own time.
+                    while let Some(due) = self.core.poll_timeout().filter(|due| *due <= at) {
+                        self.core.handle_timeout(due);
+                        self.take_plans(due, at, now);
+                    }
+                    self.core.handle_segment(&segment, at);
+                    self.take_plans(at, at, now);
+                }
+            }
+        }
+    }
+
     fn next_of_burst(&mut self, now: Time) -> Option<(u16, u16, u32)> {
         let burst = self.burst.as_mut().filter(|burst| burst.next <= now)?;
+        if let Some((_, socket)) = &mut self.daemon {
+            if Socket::gives_up(burst.began, now) {
+                self.burst = None;
+                return None;
+            }
+            if !socket.takes(burst.route, u64::from(burst.size - ETHERNET)) {
+                return None;
+            }
+        }
         burst.left -= 1;
         burst.sent += 1;
         let packet = (burst.route, burst.size, self.number);
@@ -234,23 +298,34 @@ impl FlusherHost {
             self.events[burst.event].done = Some(now);
             let (id, sent) = (burst.id, burst.sent);
             self.burst = None;
-            self.core.flush_done(id, sent, now);
+            if self.daemon.is_none() {
+                self.core.flush_done(id, sent, now);
+            }
         }
         Some(packet)
     }
 
     /// Takes what the core has decided, and sets the timer.
     fn decide(&mut self, calendar: &mut Calendar, now: Time) {
-        self.tell_gate();
-        while let Some(plan) = self.core.poll_flush() {
-            self.consider(plan, now);
-            self.tell_gate();
-        }
-        let burst = self.burst.as_ref().map(|burst| burst.next);
-        let due = [burst, self.core.poll_timeout()].into_iter().flatten().min();
+        let due = if let Some((daemon, _)) = &self.daemon {
+            daemon.wakes(self.burst.is_some(), now)
+        } else {
+            self.take_plans(now, now, now);
+            let burst = self.burst.as_ref().map(|burst| burst.next);
+            [burst, self.core.poll_timeout()].into_iter().flatten().min()
+        };
         match due {
             Some(at) if at < Time::MAX => calendar.set(self.slot, at.max(now)),
             _ => calendar.clear(self.slot),
+        }
+    }
+
+    /// Takes the flushes that the core proposes at `at`; the gate is asked at `asked`, and bursts begin `now`.
+    fn take_plans(&mut self, at: Time, asked: Time, now: Time) {
+        self.tell_gate();
+        while let Some(plan) = self.core.poll_flush() {
+            self.consider(plan, at, asked, now);
+            self.tell_gate();
         }
     }
 
@@ -264,7 +339,7 @@ impl FlusherHost {
     }
 
     /// Begins a burst, or refuses it: if the gate does, in passive mode, if none is possible from here, and for no packets.
-    fn consider(&mut self, plan: FlushPlan, now: Time) {
+    fn consider(&mut self, plan: FlushPlan, at: Time, asked: Time, now: Time) {
         let subject = self.subject_of(&plan.flow);
         let route = subject.and_then(|(i, up)| {
             let (route, leads_up) = self.subjects[i].burst?;
@@ -272,12 +347,12 @@ impl FlusherHost {
         });
         // What could not leave anyhow costs nothing of the gate's budget.
         let route = route.filter(|_| match &mut self.watchman {
-            Some(watchman) => watchman.judge(&plan, now, now) == Answer::Allowed,
+            Some(watchman) => watchman.judge(&plan, at, asked) == Answer::Allowed,
             None => true,
         });
         let (id, packets, size) = (plan.id, plan.packets, plan.size);
         self.events.push(FlushEvent {
-            at: now,
+            at,
             done: None,
             subject: subject.map(|(i, _)| i as u32),
             packets: if route.is_some() { 0 } else { packets },
@@ -286,11 +361,19 @@ impl FlusherHost {
         });
         let Some((subject, route)) = route else {
             self.counts.refused += 1;
-            self.core.flush_refused(id, now);
+            self.core.flush_refused(id, at);
             return;
         };
         self.counts.flushes += 1;
         self.subjects[subject].flushes += 1;
+        if let Some((daemon, _)) = &mut self.daemon {
+            // What the gate let through counts as sent, and one that comes while another leaves is lost.
+            self.core.flush_done(id, packets, at);
+            if self.burst.is_some() {
+                return;
+            }
+            daemon.begins_burst();
+        }
         self.burst = Some(Burst {
             id,
             event: self.events.len() - 1,
@@ -299,6 +382,7 @@ impl FlusherHost {
             size: (size.get() as u16).saturating_add(ETHERNET),
             left: packets,
             sent: 0,
+            began: now,
             next: now,
         });
     }

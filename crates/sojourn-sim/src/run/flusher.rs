@@ -1,8 +1,8 @@
 //! A flusher is set up: what it sees, by route, and where its bursts go.
 
 use super::Paths;
-use crate::flusher::{FlusherHost, HostSpec, Sight, Subject, SubjectSeries, Way};
-use crate::scenario::{Access, Direction, FlusherScenario, Scenario, Transport};
+use crate::flusher::{FlusherHost, HostSpec, Place, Sight, Socket, Subject, SubjectSeries, Way};
+use crate::scenario::{Access, Bursts, Direction, FlusherScenario, Scenario, Transport};
 use crate::simulator::{SimError, Simulator};
 use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
@@ -117,6 +117,15 @@ pub(super) fn host(
             packets: 0,
         });
     }
+    let socket = (flusher.bursts == Bursts::Daemon).then(|| {
+        let mut socket = Socket::default();
+        let taken = subjects.iter().filter_map(|subject: &Subject| subject.burst);
+        // Without a rate no packet stays at the host.
+        for (route, _) in taken.filter(|_| scenario.edge_rate.is_some() && flusher.place != Place::Router) {
+            socket.open(route, simulator.entry_of(route));
+        }
+        socket
+    });
     Ok(FlusherHost::new(HostSpec {
         // A gate learns from events whether flushes help.
         core: Flusher::new(FlusherParams {
@@ -130,7 +139,8 @@ pub(super) fn host(
         ways,
         active: flusher.active,
         from: begin + flusher.start,
-        rate: scenario.edge_rate.filter(|_| !flusher.at_once),
+        rate: scenario.edge_rate.filter(|_| flusher.bursts == Bursts::Paced),
+        socket,
     }))
 }
 

@@ -1,7 +1,7 @@
 //! One direction of the bottleneck, read and checked: its rate, its token bucket and its discipline.
 
 use super::text::Text;
-use super::{Backend, BottleneckScenario, DURATION_MAX, Direction, ScenarioError, backend, fail, path, rate};
+use super::{Backend, BottleneckScenario, Direction, ScenarioError, backend, path, rate};
 use sojourn_qdisc::Discipline;
 use sojourn_units::{Bytes, Duration, parse_bytes};
 
@@ -26,20 +26,7 @@ pub(super) fn bottleneck(
         // Two frames, or what the link sends in half a millisecond: a late timer must not lose tokens on a real bed.
         None => rate.bytes_in(Duration::from_micros(500)).max(Bytes::new(2 * frame)),
     };
-    if burst.get() < frame || burst.get() > 1 << 30 {
-        return fail(
-            &format!("burst_{name}"),
-            burst,
-            format!("at least the largest frame ({frame} bytes) and at most 1gb"),
-        );
-    }
-    if rate.time_to_send(burst) > DURATION_MAX {
-        return fail(
-            &format!("burst_{name}"),
-            burst,
-            format!("at most what {rate} sends in a day"),
-        );
-    }
+    path::bucket(&format!("burst_{name}"), burst, rate, frame)?;
     Ok(BottleneckScenario {
         rate,
         qdisc,

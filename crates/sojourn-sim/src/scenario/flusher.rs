@@ -23,14 +23,39 @@ pub struct FlusherScenario {
     pub active: bool,
     /// When it begins to look, from the beginning of the measured window.
     pub start: Duration,
-    /// Whether a burst is handed over all at once, as a program does; else packet by packet at the rate of the link.
+    /// How a burst is handed over.
     ///
-    /// Deviation: on the linux back end the daemon hands it over at once in any case.
-    pub at_once: bool,
+    /// Deviation: on the linux back end the daemon hands it over as it does in any case.
+    pub bursts: Bursts,
     /// Whether the daemon's gate judges each flush, as wide as a configuration of the daemon can be; else all are sent.
     ///
     /// Deviation: on the linux back end the daemon has it in any case.
     pub gated: bool,
+}
+
+/// How a burst is handed over to its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bursts {
+    /// Packet by packet at the rate of the link.
+    Paced,
+    /// All at once.
+    AtOnce,
+    /// As the daemon does it: when it looks at its frames, as much at once as its socket has memory for, the rest as that leaves the host.
+    /// Deviation: at a router, whose own queue is the bottleneck's, the socket takes all.
+    Daemon,
+}
+
+impl Bursts {
+    const ALL: [Self; 3] = [Self::Paced, Self::AtOnce, Self::Daemon];
+
+    /// As in a scenario.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Paced => PACED,
+            Self::AtOnce => "at_once",
+            Self::Daemon => "daemon",
+        }
+    }
 }
 
 /// Its text form.
@@ -59,7 +84,6 @@ fn is_open(gate: &str) -> bool {
 }
 
 const PACED: &str = "paced";
-const AT_ONCE: &str = "at_once";
 const OPEN: &str = "none";
 const WIDEST: &str = "widest";
 
@@ -135,10 +159,10 @@ impl FlusherScenario {
             let rule = "\"client\" or \"server\" on the linux back end, where what a router itself sends is not seen to come to its queue";
             return fail("flusher.at", format!("{:?}", t.at), rule);
         }
-        let at_once = match t.bursts.as_str() {
-            PACED => false,
-            AT_ONCE => true,
-            other => return fail("flusher.bursts", format!("{other:?}"), "\"paced\" or \"at_once\""),
+        let bursts = Bursts::ALL.into_iter().find(|bursts| bursts.name() == t.bursts);
+        let Some(bursts) = bursts else {
+            let rule = "\"paced\", \"at_once\" or \"daemon\"";
+            return fail("flusher.bursts", format!("{:?}", t.bursts), rule);
         };
         let gated = match t.gate.as_str() {
             OPEN => false,
@@ -156,7 +180,7 @@ impl FlusherScenario {
             watch,
             active,
             start: time("flusher.start", &t.start, Duration::ZERO, duration)?,
-            at_once,
+            bursts,
             gated,
         })
     }
@@ -171,7 +195,7 @@ impl FlusherScenario {
                 .map_or_else(|| "all".into(), |names| names.clone().into()),
             mode: if self.active { "active" } else { "passive" }.into(),
             start: format_duration(self.start),
-            bursts: if self.at_once { AT_ONCE } else { PACED }.into(),
+            bursts: self.bursts.name().into(),
             gate: if self.gated { WIDEST } else { OPEN }.into(),
         }
     }

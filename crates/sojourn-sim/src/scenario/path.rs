@@ -1,9 +1,9 @@
-//! What the path does beside queueing: the length of the queues at its edges, loss, and a delay that varies.
+//! What the path does beside queueing: the buckets and queues at its edges, loss, and a delay that varies.
 
 use super::text::Text;
-use super::{Direction, ScenarioError, fail, time};
+use super::{DURATION_MAX, Direction, ScenarioError, fail, rate, time};
 use sojourn_bed::EDGE_LIMIT;
-use sojourn_units::Duration;
+use sojourn_units::{Bytes, Duration, Rate, parse_bytes};
 
 /// Most of them.
 const EDGE_LIMIT_MAX: u32 = 1_000_000;
@@ -25,6 +25,35 @@ impl Impairment {
     pub fn is_none(&self) -> bool {
         self.loss == 0.0 && self.jitter.is_zero()
     }
+}
+
+/// The depth of the token buckets at the edges, if they are no wires; `frame` is the largest frame of the scenario, bytes.
+pub(super) fn edge_burst(t: &Text, frame: u64) -> Result<Option<Bytes>, ScenarioError> {
+    let Some(text) = &t.edge_burst else {
+        return Ok(None);
+    };
+    let Some(rate_text) = &t.edge_rate else {
+        return fail(
+            "edge_burst",
+            text,
+            "absent without edge_rate: infinitely fast links have no bucket",
+        );
+    };
+    let burst = parse_bytes(text).map_err(|e| ScenarioError(format!("edge_burst: {e}")))?;
+    bucket("edge_burst", burst, rate("edge_rate", rate_text)?, frame)?;
+    Ok(Some(burst))
+}
+
+/// Refuses the depth of a token bucket that does not take the largest frame, or takes too long to fill.
+pub(super) fn bucket(name: &str, burst: Bytes, rate: Rate, frame: u64) -> Result<(), ScenarioError> {
+    if burst.get() < frame || burst.get() > 1 << 30 {
+        let rule = format!("at least the largest frame ({frame} bytes) and at most 1gb");
+        return fail(name, burst, rule);
+    }
+    if rate.time_to_send(burst) > DURATION_MAX {
+        return fail(name, burst, format!("at most what {rate} sends in a day"));
+    }
+    Ok(())
 }
 
 /// The length of the queues at the edges.

@@ -28,6 +28,8 @@ pub(super) struct Text {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edge_rate: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) edge_burst: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edge_limit: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) loss_up: Option<f64>,
@@ -68,6 +70,7 @@ impl Default for Text {
             burst_up: None,
             burst_down: None,
             edge_rate: None,
+            edge_burst: None,
             edge_limit: None,
             loss_up: None,
             loss_down: None,

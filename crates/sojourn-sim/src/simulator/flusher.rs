@@ -20,6 +20,17 @@ impl Simulator {
         self.add_slot(Component::Flusher)
     }
 
+    /// The first link of a route.
+    pub(crate) fn entry_of(&self, route: u16) -> u16 {
+        self.entry[usize::from(route)]
+    }
+
+    /// Packets that found no room before a link.
+    fn losses_at(&self, link: u16) -> u64 {
+        let egress = self.links.get(usize::from(link)).and_then(|link| link.egress.as_ref());
+        egress.map_or(0, |egress| egress.meter.drops.iter().sum())
+    }
+
     fn flusher(&mut self) -> Option<&mut FlusherHost> {
         self.watch.as_mut()?.flusher.as_mut()
     }
@@ -30,7 +41,14 @@ impl Simulator {
         let Some(flusher) = &mut watch.flusher else { return };
         if let Some((route, size, number)) = flusher.due(&mut self.calendar, self.now) {
             let hash = self.hashes[usize::from(route)];
-            self.send(Packet::probe(number, hash, size, route));
+            let (packet, link) = (Packet::probe(number, hash, size, route), self.entry_of(route));
+            let lost = self.losses_at(link);
+            self.send(packet);
+            if self.losses_at(link) > lost
+                && let Some(flusher) = self.flusher()
+            {
+                flusher.left_host(&packet, link);
+            }
         }
         self.deliver_arrived();
     }

@@ -228,6 +228,10 @@ impl Simulator {
         }
         if delay.is_zero() {
             let next = l.next[usize::from(packet.route)];
+            if let Some(watch) = &mut self.watch {
+                let place = (Passing::Arrived, link);
+                watch.pass(place, packet, &self.segments, &mut self.calendar, self.now);
+            }
             self.forward(next, packet);
             return;
         }

@@ -80,7 +80,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             json!({"bursts": "slow"}),
-            "flusher.bursts is \"slow\", but must be \"paced\" or \"at_once\"",
+            "flusher.bursts is \"slow\", but must be \"paced\", \"at_once\" or \"daemon\"",
         ),
         (json!({"start": "3600s"}), "flusher.start is 3600s, but must be 0s to "),
     ] {
@@ -142,7 +142,9 @@ fn how_bursts_are_handed_over_is_written_only_where_it_is_not_paced() {
         canonical(&flusher(&json!({"bursts": "paced"})))["flusher"].get("bursts"),
         None
     );
-    let text = canonical(&flusher(&json!({"bursts": "at_once"})));
-    assert_eq!(text["flusher"]["bursts"], "at_once");
-    assert_eq!(canonical(&text), text);
+    for bursts in ["at_once", "daemon"] {
+        let text = canonical(&flusher(&json!({"bursts": bursts})));
+        assert_eq!(text["flusher"]["bursts"], bursts);
+        assert_eq!(canonical(&text), text);
+    }
 }

@@ -21,7 +21,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, rtt, qdisc_up, qdisc_down, \
-             burst_up, burst_down, edge_rate, edge_limit, loss_up, loss_down, jitter_up, jitter_down, delay_tick, \
+             burst_up, burst_down, edge_rate, edge_burst, edge_limit, loss_up, loss_down, jitter_up, jitter_down, delay_tick, \
              start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, wifi, flusher, \
              seed",
         ),
@@ -150,6 +150,14 @@ fn values_out_of_range_are_told_with_the_range() {
         (
             of("edge_rate", "1bit"),
             "edge_rate is 1bit, but must be 1kbit to 100gbit",
+        ),
+        (
+            with(&of("edge_burst", "1513b"), json!({"edge_rate": "10mbit"})),
+            "edge_burst is 1513b, but must be at least the largest frame (1514 bytes) and at most 1gb",
+        ),
+        (
+            of("edge_burst", "1514b"),
+            "edge_burst is 1514b, but must be absent without edge_rate: infinitely fast links have no bucket",
         ),
         (
             of("burst_up", "1513b"),
@@ -471,7 +479,7 @@ fn everything() -> Value {
     json!({
         "experiment": "all", "duration": "3s", "lead": "1.5s", "up": "1.5mbit", "down": "7mbit", "rtt": "31ms",
         "qdisc_up": "codel limit 900 target 7ms interval 90ms noecn", "qdisc_down": "pfifo limit 77",
-        "burst_up": "4000b", "burst_down": "5000b", "edge_rate": "1gbit", "delay_tick": "1ms", "start_jitter": "1ms", "spare_acks": true,
+        "burst_up": "4000b", "burst_down": "5000b", "edge_rate": "1gbit", "edge_burst": "3000b", "delay_tick": "1ms", "start_jitter": "1ms", "spare_acks": true,
         "sample_interval": "100ms", "seed": 18_446_744_073_709_551_615u64,
         "tcp": {"mss": 1000, "initial_window": 3, "receive_window": "65536b", "hystart": false, "ecn": true,
                 "delayed_ack": false, "min_rto": "1s", "variant": "linux-3.14"},

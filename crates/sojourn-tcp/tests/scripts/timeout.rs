@@ -59,8 +59,21 @@ fn the_probe_is_new_data_if_there_is_any() {
     assert_eq!(net.client.sender().stats().timeouts, 0);
 }
 
-/// RFC 6298 section 5: the time-out is SRTT + max(200 ms, 4 RTTVAR) after the oldest segment was sent, doubles each time,
-/// and RFC 5681 section 3.1: the window is then one segment and slow start begins.
+/// When a timer of Linux's wheel goes off that is set to `wait` later: its levels are of 63, 441 and 3528 ticks of 1, 8 and 64 ms.
+fn goes_off(set: Time, wait: Duration) -> Time {
+    let ticks = wait.as_nanos().div_ceil(1_000_000);
+    let coarse = match ticks {
+        ..=62 => 1,
+        63..=503 => 8,
+        504..=4031 => 64,
+        _ => 512,
+    };
+    let expires = set.as_nanos() / 1_000_000 + ticks;
+    Time::from_millis((expires / coarse + 1) * coarse)
+}
+
+/// RFC 6298 section 5: the time-out is SRTT + max(200 ms, 4 RTTVAR) after the oldest segment was sent, doubles each time
+/// (and goes off when the kernel's wheel turns to it), and RFC 5681 section 3.1: the window is then one segment and slow start begins.
 #[test]
 fn silence_times_out_after_srtt_and_200_ms_then_doubles_and_starts_slowly() {
     for (algorithm, beta) in [(Cubic, 0.7), (Reno, 0.5)] {
@@ -81,7 +94,7 @@ fn silence_times_out_after_srtt_and_200_ms_then_doubles_and_starts_slowly() {
             net.client.sender().srtt().expect("measured"),
             net.client.sender().cwnd(),
         );
-        let begin = net.now;
+        let (begin, rto) = (net.now, net.client.sender().rto());
         net.write(20);
         net.finish();
         let sendings = net.sendings(500);
@@ -91,8 +104,12 @@ fn silence_times_out_after_srtt_and_200_ms_then_doubles_and_starts_slowly() {
         // A decaying variance leaves a little above the minimum.
         let over = gaps[0].as_nanos() as f64 - (srtt + MS * 200).as_nanos() as f64;
         assert!((0.0..8e6).contains(&over), "{gaps:?} {srtt}");
-        for w in gaps.windows(2) {
-            assert_eq!(w[1].as_nanos(), w[0].as_nanos() * 2, "{gaps:?}");
+        // In whole milliseconds, at first what is left of it when the probe has gone out.
+        let whole = MS * rto.as_nanos().div_ceil(1_000_000);
+        let probe = net.sendings(519)[1];
+        assert_eq!(sendings[1], goes_off(probe, (begin + whole).since(probe)), "{gaps:?}");
+        for (k, w) in sendings.windows(2).enumerate().skip(1) {
+            assert_eq!(w[1], goes_off(w[0], whole * (1 << k)), "{gaps:?}");
         }
         assert_eq!(net.client.sender().stats().timeouts, 4);
         let (_, loss) = net.entry(CaState::Loss);

@@ -165,6 +165,7 @@ def network_of(load: dict[str, Any]) -> Network:
         edge_rate_bps=load["edge_rate_bps"],
         paths_ns=tuple(load["paths"]),
         tcp=load["tcp"],
+        edge_burst_bytes=load.get("edge_burst_bytes"),
         edge_limit=load.get("edge_limit", 1000),
         cell=load.get("wifi"),
     )

@@ -107,6 +107,8 @@ class Network:
         The bottleneck.
     edge_rate_bps
         Rate of the links at the edges, bit/s; `None` for no limit.
+    edge_burst_bytes
+        Depth of their token buckets, bytes; `None` for one frame.
     edge_limit
         Packets that the queue before each of them holds.
     cell
@@ -122,6 +124,7 @@ class Network:
     edge_rate_bps: int | None
     paths_ns: tuple[int, ...]
     tcp: dict[str, Any]
+    edge_burst_bytes: int | None = None
     edge_limit: int = 1000
     cell: dict[str, Any] | None = None
 
@@ -298,8 +301,8 @@ def _bottlenecks(steps: Steps, network: Network) -> None:
     if network.edge_rate_bps is None:
         return
     for device in (_C0, _R1C, _R2S, _S0) if network.cell is None else (_R2S, _S0):
-        frame = network.tcp["mss"] + _IP_AND_TCP + 14
-        shaper = kinds.tbf(rate_bps=network.edge_rate_bps, burst_bytes=frame)
+        burst = network.edge_burst_bytes or network.tcp["mss"] + _IP_AND_TCP + 14
+        shaper = kinds.tbf(rate_bps=network.edge_rate_bps, burst_bytes=burst)
         _add(steps, device, messages.ROOT, _TBF, "tbf", shaper)
         _add(steps, device, messages.handle(_TBF, 1), _CHILD, "pfifo", {"limit": network.edge_limit})
 
