@@ -30,8 +30,7 @@ pub use wifi::WifiScenario;
 pub(crate) use wifi_kernel::discipline as wifi_discipline;
 
 use sojourn_qdisc::Discipline;
-use sojourn_tcp::cc::Algorithm;
-use sojourn_tcp::{Heads, TcpParams};
+use sojourn_tcp::{Heads, TcpParams, cc::Algorithm};
 use sojourn_units::{Bytes, Duration, Rate, format_duration, format_rate, parse_bytes, parse_duration, parse_rate};
 use std::collections::BTreeSet;
 use text::{TcpText, Text, flow_text, probe_text, web_text};
