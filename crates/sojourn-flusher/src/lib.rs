@@ -76,6 +76,7 @@ mod lru;
 mod outstanding;
 mod params;
 mod plan;
+pub mod rhythm;
 mod rtt;
 mod segment;
 mod throughput;

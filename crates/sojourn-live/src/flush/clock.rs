@@ -29,10 +29,25 @@ impl Clock {
         self.now
     }
 
-    /// The stamp of a time that is not after the last frame's, by the clock as it goes now.
+    /// The time that a stamp stands for if it is not before the last frame's, by the clock as it goes now. It passes no time.
+    #[must_use]
+    pub fn ahead(&self, at_ns: u64) -> Time {
+        let last = self.stamp.unwrap_or(at_ns);
+        self.now + Duration::from_nanos(at_ns.saturating_sub(last))
+    }
+
+    /// The time of the last frame.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The stamp of a time, by the clock as it goes now.
     #[must_use]
     pub fn stamp(&self, time: Time) -> u64 {
-        self.stamp.unwrap_or(0).saturating_sub(self.now.since(time).as_nanos())
+        let last = self.stamp.unwrap_or(0);
+        let before = last.saturating_sub(self.now.since(time).as_nanos());
+        before.saturating_add(time.since(self.now).as_nanos())
     }
 
     /// How often the capture's clock was set back.
@@ -63,6 +78,10 @@ mod tests {
         assert_eq!(at(&mut clock, 23 * SECOND), 3 * SECOND + 5);
         assert_eq!(clock.steps(), 1);
         assert_eq!(clock.stamp(Time::from_nanos(2 * SECOND + 5)), 22 * SECOND);
+        // What is to come.
+        assert_eq!(clock.stamp(Time::from_nanos(3 * SECOND + 7)), 23 * SECOND + 2);
+        assert_eq!(clock.ahead(23 * SECOND + 2).as_nanos(), 3 * SECOND + 7);
+        assert_eq!(clock.ahead(20 * SECOND), clock.now());
         // To the end of what 64 bits hold, and back.
         at(&mut clock, u64::MAX);
         at(&mut clock, 0);

@@ -10,12 +10,13 @@ use super::metrics::{Board, Outside, render};
 use super::pipeline::{Burst, Pipeline, World};
 use super::read::Lines;
 use super::send::{DeviceWire, Sender, Sent, Unsent};
-use super::source::{SNAPLEN, Source};
+use super::source::{SNAPLEN, Source, now_ns};
 use super::watch::{Screen, Status, Wish};
 use super::{privileges, sandbox};
 use interface::Interface;
 use killing::Killing;
 use serde_json::{Value, json};
+use sojourn_flusher::rhythm::{GATHER, MARGIN, WAIT};
 use sojourn_trace::Writer;
 use sojourn_units::Time;
 use std::collections::VecDeque;
@@ -30,9 +31,6 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(250);
 /// Frames handled between looks at the clock.
 const BATCH: usize = 64;
-/// Frames gather for so long before the next look: waking up for each costs more than handling it. Decisions do not change by it, the
-/// stamps are the kernel's; a burst leaves so much later at most.
-const GATHER: Duration = Duration::from_millis(2);
 /// Decisions shown on the terminal.
 const SHOWN: usize = 100;
 
@@ -257,8 +255,10 @@ impl Daemon {
         }
     }
 
-    /// Some frames, or a short wait for one.
+    /// Some frames; or what has fallen due, and a short wait for a frame or for what falls due next.
     fn capture(&mut self) {
+        // Read before the frames are: what falls due by then has none before it that could still come.
+        let looked_ns = now_ns().saturating_sub(MARGIN.as_nanos());
         for n in 0..BATCH {
             let Some(source) = self.interface.source() else { return };
             let link = source.link();
@@ -278,11 +278,7 @@ impl Daemon {
                     }
                 }
                 Ok(None) => {
-                    if n == 0 {
-                        source.wait();
-                    } else {
-                        std::thread::sleep(GATHER);
-                    }
+                    self.pause(looked_ns, n > 0);
                     return;
                 }
                 Err(why) => {
@@ -295,6 +291,29 @@ impl Daemon {
         }
     }
 
+    /// There is no frame now: does what has fallen due by `looked_ns`, or waits. If there `were` some, others are let gather.
+    fn pause(&mut self, looked_ns: u64, were: bool) {
+        let Some(source) = self.interface.source() else { return };
+        let most = if were { GATHER } else { WAIT };
+        let pause = match self.pipeline.due_ns() {
+            Some(due) if due <= looked_ns => {
+                self.pipeline.wake(looked_ns, &mut self.collected);
+                if !self.collected.bursts.is_empty() {
+                    self.start();
+                }
+                return;
+            }
+            Some(due) => most.min(MARGIN + sojourn_units::Duration::from_nanos(due.saturating_sub(now_ns()))),
+            None => most,
+        };
+        let pause = Duration::from_nanos(pause.as_nanos());
+        if were {
+            std::thread::sleep(pause);
+        } else {
+            source.wait(pause);
+        }
+    }
+
     fn start(&mut self) {
         self.look_for_kills();
         for burst in std::mem::take(&mut self.collected.bursts) {
@@ -302,7 +321,8 @@ impl Daemon {
                 continue;
             }
             let now = self.steady();
-            if let Err(because) = self.sender.start(burst, now) {
+            let age = sojourn_units::Duration::from_nanos(now_ns().saturating_sub(burst.at_ns));
+            if let Err(because) = self.sender.start(burst, age, now) {
                 self.ended(Sent::Part {
                     id: burst.id,
                     packets: 0,
@@ -479,6 +499,7 @@ impl Daemon {
     }
 
     fn end(mut self) -> Result<(), String> {
+        self.pipeline.finish(&mut self.collected);
         let summary = self.pipeline.summary();
         self.collected.lines.write(&summary);
         let written = self.collected.lines.finish();
@@ -489,6 +510,7 @@ impl Daemon {
             "sent_packets": packets,
             "sent_bytes": bytes,
             "dropped": self.interface.dropped(),
+            "overtaken": self.pipeline.overtaken(),
         });
         self.log.line(Level::Info, "stopped", &fields);
         written.map_err(|e| format!("the decisions cannot be written: {e}"))?;

@@ -4,14 +4,15 @@ use super::clock::Clock;
 use super::gate::{Answer, Gate, GateSettings, Watchman};
 use super::line::{Detail, FlushLine, Line, What, of_event};
 use super::summary::Summary;
+use sojourn_flusher::rhythm::HORIZON;
 use sojourn_flusher::{Event, FlowView, Flusher, FlusherParams, FlusherStats, ParamError, Reason};
 use sojourn_trace::{LinkType, Skipped, segment};
 use sojourn_units::Time;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Timeouts handled one by one before a frame; after a longer pause the rest is handled at once.
-const TIMEOUTS: usize = 4096;
+/// Timeouts handled one by one before a frame: more than there can be, a flow's expiry and a campaign's top-ups each being one.
+const TIMEOUTS: usize = 1 << 24;
 
 /// What the pipeline is set to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct PipelineSettings {
 pub struct Burst {
     /// The number of the plan, as in its line.
     pub id: u64,
+    /// When it was decided, as in its line.
+    pub at_ns: u64,
     /// The data receiver.
     pub toward: IpAddr,
     /// How many packets.
@@ -47,9 +50,10 @@ pub trait World {
 
 /// Frames and their time stamps in, decisions out.
 ///
-/// A function of what it is fed and set to, and of nothing else: it has no clock and no socket, time passes only with
-/// frames, and a burst that it let through counts as sent whatever became of it. So a capture file gives the same lines, byte
-/// for byte, as the network interface gave that it was written from.
+/// A function of what it is fed and set to, and of nothing else: it has no clock and no socket, and a burst that it let through
+/// counts as sent whatever became of it. What falls due between two frames happens at its own time, before the second: it makes no
+/// difference whether [`Self::wake`] was called in between. So a capture file gives the same lines, byte for byte, as the
+/// network interface gave that it was written from.
 #[derive(Debug)]
 pub struct Pipeline {
     core: Flusher,
@@ -59,6 +63,9 @@ pub struct Pipeline {
     frames: u64,
     first_ns: Option<u64>,
     last_ns: u64,
+    /// What happened last without a frame.
+    woken: Time,
+    overtaken: u64,
     skipped: Skipped,
     allowed: u64,
     bytes: u64,
@@ -80,6 +87,8 @@ impl Pipeline {
             frames: 0,
             first_ns: None,
             last_ns: 0,
+            woken: Time::ZERO,
+            overtaken: 0,
             skipped: Skipped::default(),
             allowed: 0,
             bytes: 0,
@@ -132,14 +141,51 @@ impl Pipeline {
         self.first_ns.get_or_insert(at_ns);
         self.last_ns = at_ns;
         let now = self.clock.at(at_ns);
+        self.overtaken += u64::from(now < self.woken);
+        self.woken = Time::ZERO;
         self.pass_time(now, world);
+        self.core.handle_timeout(now);
+        self.answer(now, world);
         match segment(link, bytes, wire) {
             Ok(segment) => {
                 self.core.handle_segment(&segment, now);
-                self.answer(now, now, world);
+                self.answer(now, world);
             }
             Err(reason) => self.skipped.count(reason),
         }
+    }
+
+    /// The stamp at which something falls due, if it is to happen without a frame.
+    #[must_use]
+    pub fn due_ns(&self) -> Option<u64> {
+        let due = self.core.poll_timeout()?;
+        (self.frames > 0 && due <= self.horizon()).then(|| self.clock.stamp(due))
+    }
+
+    /// Does what falls due by `at_ns`, as the clock of the stamps has it. A frame that was stamped before then and comes later is
+    /// handled as of now, and counted by [`Self::overtaken`].
+    pub fn wake(&mut self, at_ns: u64, world: &mut impl World) {
+        let until = self.clock.ahead(at_ns).min(self.horizon());
+        if self.frames > 0
+            && let Some(last) = self.pass_time(until, world)
+        {
+            self.woken = last;
+        }
+    }
+
+    /// No more frames will come: does what was to happen without one.
+    pub fn finish(&mut self, world: &mut impl World) {
+        self.wake(u64::MAX, world);
+    }
+
+    /// Frames that came after what was due later than they had happened.
+    #[must_use]
+    pub const fn overtaken(&self) -> u64 {
+        self.overtaken
+    }
+
+    fn horizon(&self) -> Time {
+        self.clock.now() + HORIZON
     }
 
     /// What happened so far.
@@ -155,29 +201,28 @@ impl Pipeline {
         )
     }
 
-    /// Timeouts that fell due since the last frame, each at its own time.
-    fn pass_time(&mut self, now: Time, world: &mut impl World) {
+    /// Timeouts that fall due by then, each at its own time; answers when the last one did.
+    fn pass_time(&mut self, until: Time, world: &mut impl World) -> Option<Time> {
+        let mut last = None;
         for _ in 0..TIMEOUTS {
-            match self.core.poll_timeout() {
-                Some(due) if due <= now => {
-                    self.core.handle_timeout(due);
-                    self.answer(due, now, world);
-                }
-                _ => return,
-            }
+            let Some(due) = self.core.poll_timeout().filter(|due| *due <= until) else {
+                break;
+            };
+            self.core.handle_timeout(due);
+            self.answer(due, world);
+            last = Some(due);
         }
-        self.core.handle_timeout(now);
-        self.answer(now, now, world);
+        last
     }
 
-    /// Takes what the core has to tell and to propose at `at`; the gate is asked at `now`.
-    fn answer(&mut self, at: Time, now: Time, world: &mut impl World) {
+    /// Takes what the core has to tell and to propose at `at`.
+    fn answer(&mut self, at: Time, world: &mut impl World) {
         loop {
             while let Some(event) = self.core.poll_event() {
                 self.event(&event, world);
             }
             let Some(plan) = self.core.poll_flush() else { return };
-            let answer = self.watchman.judge(&plan, at, now);
+            let answer = self.watchman.judge(&plan, at, at);
             match answer {
                 Answer::Allowed => {
                     self.allowed += 1;
@@ -185,6 +230,7 @@ impl Pipeline {
                     self.core.flush_done(plan.id, plan.packets, at);
                     world.burst(Burst {
                         id: plan.id.0,
+                        at_ns: self.clock.stamp(at),
                         toward: plan.toward,
                         packets: plan.packets,
                         // The gate lets no longer packets through than IP has.

@@ -91,6 +91,7 @@ pub fn read(source: impl Read + Send, pipeline: &mut Pipeline, out: impl Write) 
             Err(error) => break Err(error),
         }
     };
+    pipeline.finish(&mut lines);
     lines.write(&pipeline.summary());
     lines.finish()?;
     Ok(end?)

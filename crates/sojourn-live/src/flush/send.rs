@@ -4,7 +4,7 @@
 //! allow-list and against a budget by the machine's steady clock: the gate's time is that of the capture, which somebody
 //! may have set.
 
-use super::gate::{Budget, GateSettings, Refusal, permitted};
+use super::gate::{Budget, GateSettings, Refusal, STALE, permitted};
 use super::pipeline::Burst;
 use sojourn_units::{Duration, Time};
 use std::io;
@@ -118,11 +118,14 @@ impl<W: Wire> Sender<W> {
         self.current.is_some()
     }
 
-    /// Begins a burst. `now` is a steady clock's.
+    /// Begins a burst that was decided `age` ago. `now` is a steady clock's.
     ///
     /// # Errors
-    /// [`Unsent::Busy`] if another is under way.
-    pub fn start(&mut self, burst: Burst, now: Time) -> Result<(), Unsent> {
+    /// [`Unsent::Busy`] if another is under way; [`Refusal::Stale`] if it is too old, after the daemon was stopped for a while, say.
+    pub fn start(&mut self, burst: Burst, age: Duration, now: Time) -> Result<(), Unsent> {
+        if age > STALE {
+            return Err(Unsent::Guard(Refusal::Stale));
+        }
         if self.current.is_some() {
             return Err(Unsent::Busy);
         }
@@ -297,6 +300,7 @@ mod tests {
     fn burst(toward: &str, packets: u32) -> Burst {
         Burst {
             id: 7,
+            at_ns: 0,
             toward: toward.parse().expect("an address"),
             packets,
             size: 1500,
@@ -307,8 +311,13 @@ mod tests {
     fn a_burst_leaves_as_datagrams_of_the_planned_length() {
         let mut fake = Fake::failing(&[None, None, Some(io::ErrorKind::WouldBlock)]);
         let mut sender = Sender::new(&mut fake, 9, settings());
-        sender.start(burst("192.0.2.7", 4), Time::ZERO).expect("it is idle");
-        assert_eq!(sender.start(burst("192.0.2.8", 1), Time::ZERO), Err(Unsent::Busy));
+        sender
+            .start(burst("192.0.2.7", 4), Duration::ZERO, Time::ZERO)
+            .expect("it is idle");
+        assert_eq!(
+            sender.start(burst("192.0.2.8", 1), Duration::ZERO, Time::ZERO),
+            Err(Unsent::Busy)
+        );
         assert_eq!(sender.pump(Time::ZERO), None);
         assert!(sender.is_busy());
         assert_eq!(sender.pump(Time::from_millis(1)), Some(Sent::All { id: 7, packets: 4 }));
@@ -321,7 +330,7 @@ mod tests {
         let unsent = |settings: GateSettings, burst: Burst| {
             let mut fake = Fake::default();
             let mut sender = Sender::new(&mut fake, 9, settings);
-            sender.start(burst, Time::ZERO).expect("it is idle");
+            sender.start(burst, Duration::ZERO, Time::ZERO).expect("it is idle");
             let sent = sender.pump(Time::ZERO);
             (sent, fake.sent.len())
         };
@@ -345,6 +354,10 @@ mod tests {
             unsent(passive, burst("192.0.2.7", 1)),
             part(0, Unsent::Guard(Refusal::Passive))
         );
+        let mut fake = Fake::default();
+        let mut sender = Sender::new(&mut fake, 9, settings());
+        let stale = sender.start(burst("192.0.2.7", 1), STALE + Duration::from_nanos(1), Time::ZERO);
+        assert_eq!((stale, sender.is_busy()), (Err(Unsent::Guard(Refusal::Stale)), false));
         let short = Burst {
             size: 27,
             ..burst("192.0.2.7", 1)
@@ -363,7 +376,9 @@ mod tests {
         ] {
             let mut fake = Fake::failing(&[None, Some(kind)]);
             let mut sender = Sender::new(&mut fake, 9, settings());
-            sender.start(burst("192.0.2.7", 3), Time::ZERO).expect("it is idle");
+            sender
+                .start(burst("192.0.2.7", 3), Duration::ZERO, Time::ZERO)
+                .expect("it is idle");
             assert_eq!(
                 sender.pump(Time::ZERO),
                 Some(Sent::Part {
@@ -375,7 +390,9 @@ mod tests {
         }
         let mut fake = Fake::failing(&[Some(io::ErrorKind::WouldBlock); 2]);
         let mut sender = Sender::new(&mut fake, 9, settings());
-        sender.start(burst("192.0.2.7", 3), Time::ZERO).expect("it is idle");
+        sender
+            .start(burst("192.0.2.7", 3), Duration::ZERO, Time::ZERO)
+            .expect("it is idle");
         assert_eq!(sender.pump(Time::from_secs(2)), None);
         let because = Unsent::TooSlow;
         assert_eq!(

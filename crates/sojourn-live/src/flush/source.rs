@@ -2,15 +2,12 @@
 
 use pcap::{Active, Capture, Error, Precision};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
 use sojourn_trace::LinkType;
+use std::time::Duration;
 
 /// TCP, bare or behind one or two VLAN tags: each `vlan` moves what stands behind it by a tag.
 const TCP: &str = "tcp or (vlan and (tcp or (vlan and tcp)))";
-/// How long a wait for a frame may take.
-const WAIT: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 10_000_000,
-};
 /// The kernel's buffer: half a second of full frames at 100 Mbit/s, cut to [`SNAPLEN`], many times over.
 const BUFFER: i32 = 8 << 20;
 /// Bytes kept of a frame: link header, two tags, IPv6 with extension headers, TCP with options.
@@ -64,10 +61,14 @@ impl Source {
         self.link
     }
 
-    /// Waits a moment for a frame, or for news of the interface, which [`Self::next`] tells.
-    pub(super) fn wait(&self) {
+    /// Waits for so long at most, less than a second, for a frame or for news of the interface, which [`Self::next`] tells.
+    pub(super) fn wait(&self, pause: Duration) {
+        let pause = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::from(pause.subsec_nanos()),
+        };
         // An interruption is a signal, and that is to be seen to.
-        let _ = poll(&mut [PollFd::new(&self.capture, PollFlags::IN)], Some(&WAIT));
+        let _ = poll(&mut [PollFd::new(&self.capture, PollFlags::IN)], Some(&pause));
     }
 
     /// The next frame; `None` if there is none now. An error says that the interface is gone.
@@ -91,6 +92,13 @@ impl Source {
     pub(super) fn dropped(&mut self) -> u64 {
         self.capture.stats().map_or(0, |s| u64::from(s.dropped))
     }
+}
+
+/// The clock of the stamps: nanoseconds since 1970.
+pub(super) fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Realtime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
 /// libpcap's own words.

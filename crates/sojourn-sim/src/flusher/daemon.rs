@@ -1,12 +1,10 @@
 //! When the daemon looks: it reads frames in a loop, and between two looks it sleeps or waits.
 
 use sojourn_flusher::Segment;
+use sojourn_flusher::rhythm::{GATHER, MARGIN, WAIT};
 use sojourn_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// How long frames gather before the next look, and how long a wait for one may take. Source: `sojournd flush`.
-const GATHER: Duration = Duration::from_millis(2);
-const WAIT: Duration = Duration::from_millis(10);
 /// How much later the kernel wakes a program that sleeps. Source: Linux `timer_slack_ns`.
 const SLACK: Duration = Duration::from_micros(50);
 
@@ -30,11 +28,14 @@ pub(crate) enum Step {
     Pump,
     /// Handles this frame, which was stamped then.
     Frame(Segment, Time),
+    /// Does what has fallen due by then.
+    Due(Time),
     /// Nothing, before it wakes up.
     Sleep,
 }
 
-/// The loop of `sojournd flush`. Decisions go by the stamps of the frames and do not change by it; bursts leave later by up to [`GATHER`].
+/// The loop of `sojournd flush`. Decisions go by the stamps of the frames and do not change by it; bursts that a frame begins leave later
+/// by up to [`GATHER`], and what falls due without one by [`MARGIN`].
 #[derive(Clone, Debug)]
 pub(crate) struct Daemon {
     phase: Phase,
@@ -56,8 +57,8 @@ impl Daemon {
         self.frames.push_back((segment, at));
     }
 
-    /// The next step at `now`.
-    pub(crate) fn step(&mut self, now: Time) -> Step {
+    /// The next step at `now`, if the next thing to happen without a frame falls due at `due`.
+    pub(crate) fn step(&mut self, now: Time, due: Option<Time>) -> Step {
         match self.phase {
             Phase::Wait(until) if until <= now || !self.frames.is_empty() => self.phase = Phase::Pump(false),
             Phase::Gather(until) if until <= now => self.phase = Phase::Pump(false),
@@ -74,10 +75,15 @@ impl Daemon {
             self.phase = Phase::Look(true);
             return Step::Frame(segment, at);
         }
+        if due.is_some_and(|due| due + MARGIN <= now) {
+            self.phase = Phase::Pump(false);
+            return Step::Due(now - MARGIN);
+        }
+        let until = |pause: Duration| due.map_or(now + pause, |due| (due + MARGIN).min(now + pause)) + SLACK;
         self.phase = if read {
-            Phase::Gather(now + GATHER + SLACK)
+            Phase::Gather(until(GATHER))
         } else {
-            Phase::Wait(now + WAIT + SLACK)
+            Phase::Wait(until(WAIT))
         };
         Step::Sleep
     }
@@ -96,11 +102,11 @@ impl Daemon {
         }
     }
 
-    /// When it wakes up, if something depends on it: `leaving` says that a burst waits.
-    pub(crate) fn wakes(&self, leaving: bool, now: Time) -> Option<Time> {
+    /// When it wakes up, if something depends on it: `awaited` says that a burst waits, or something falls due.
+    pub(crate) fn wakes(&self, awaited: bool, now: Time) -> Option<Time> {
         match self.phase {
             Phase::Wait(_) if !self.frames.is_empty() => Some(now),
-            Phase::Wait(until) => leaving.then_some(until),
+            Phase::Wait(until) => awaited.then_some(until),
             Phase::Gather(until) => Some(until),
             Phase::Pump(_) | Phase::Look(_) => Some(now),
         }
@@ -130,19 +136,28 @@ mod tests {
 
     /// What it does at these times, in microseconds, and when it wakes up then.
     fn steps(daemon: &mut Daemon, us: u64, leaving: bool) -> (Vec<&'static str>, Option<u64>) {
+        steps_due(daemon, us, leaving, None)
+    }
+
+    fn steps_due(daemon: &mut Daemon, us: u64, awaited: bool, due: Option<u64>) -> (Vec<&'static str>, Option<u64>) {
+        let mut due = due.map(|us| Time::from_nanos(us * 1000));
         let now = Time::from_nanos(us * 1000);
         let mut done = Vec::new();
         loop {
-            match daemon.step(now) {
+            match daemon.step(now, due) {
                 Step::Pump => {
                     done.push("pump");
                     daemon.pumped();
                 }
                 Step::Frame(..) => done.push("frame"),
+                Step::Due(until) => {
+                    assert!(due.take().is_some_and(|due| due <= until));
+                    done.push("due");
+                }
                 Step::Sleep => break,
             }
         }
-        (done, daemon.wakes(leaving, now).map(|at| at.as_nanos() / 1000))
+        (done, daemon.wakes(awaited, now).map(|at| at.as_nanos() / 1000))
     }
 
     #[test]
@@ -164,13 +179,29 @@ mod tests {
     }
 
     #[test]
+    fn it_wakes_up_for_what_falls_due_and_reads_what_has_come_before() {
+        let mut daemon = Daemon::default();
+        daemon.sees(frame(), Time::ZERO);
+        // 200 us after it fell due, and 50 us of the kernel's.
+        assert_eq!(
+            steps_due(&mut daemon, 0, true, Some(1000)),
+            (vec!["pump", "frame"], Some(1250))
+        );
+        daemon.sees(frame(), Time::from_nanos(900_000));
+        let (done, next) = steps_due(&mut daemon, 1250, true, Some(1000));
+        assert_eq!((done, next), (vec!["pump", "frame", "due", "pump"], Some(11_300)));
+        // What is due later than the next look waits for that.
+        assert_eq!(steps_due(&mut daemon, 11_300, true, Some(90_000)).1, Some(21_350));
+    }
+
+    #[test]
     fn a_burst_leaves_before_the_next_frame_is_read() {
         let mut daemon = Daemon::default();
         daemon.sees(frame(), Time::ZERO);
         daemon.sees(frame(), Time::ZERO);
-        assert_eq!(daemon.step(Time::ZERO), Step::Pump);
+        assert_eq!(daemon.step(Time::ZERO, None), Step::Pump);
         daemon.pumped();
-        assert!(matches!(daemon.step(Time::ZERO), Step::Frame(..)));
+        assert!(matches!(daemon.step(Time::ZERO, None), Step::Frame(..)));
         daemon.begins_burst();
         assert_eq!(steps(&mut daemon, 0, true).0, ["pump", "frame"]);
     }

@@ -25,6 +25,7 @@ pub(crate) use sight::Sight;
 use sight::{ARRIVES, AT_FLUSHER, LEAVES};
 pub(crate) use socket::Socket;
 use sojourn_flusher::gate::{Answer, Watchman};
+use sojourn_flusher::rhythm::HORIZON;
 use sojourn_flusher::{FlowKey, FlushId, FlushPlan, Flusher, Reason};
 use sojourn_tcp::Flags;
 use sojourn_units::{Bytes, Duration, Rate, Time};
@@ -137,6 +138,8 @@ pub(crate) struct FlusherHost {
     rate: Option<Rate>,
     /// If it is the daemon: its loop, and the socket that it hands bursts over to.
     daemon: Option<(Daemon, Socket)>,
+    /// The stamp of the last frame that it read.
+    last_frame: Option<Time>,
     burst: Option<Burst>,
     over: bool,
     /// Numbers the packets of bursts.
@@ -176,6 +179,7 @@ impl FlusherHost {
             from: spec.from,
             rate: spec.rate,
             daemon: spec.socket.map(|socket| (Daemon::default(), socket)),
+            last_frame: None,
             burst: None,
             over: false,
             number: 0,
@@ -249,8 +253,9 @@ impl FlusherHost {
     /// The daemon's loop, up to a packet of a burst or to its next sleep.
     fn go_on(&mut self, now: Time) -> Option<(u16, u16, u32)> {
         loop {
+            let due = self.falls_due();
             let (daemon, _) = self.daemon.as_mut()?;
-            match daemon.step(now) {
+            match daemon.step(now, due) {
                 Step::Sleep => return None,
                 Step::Pump => {
                     if let Some(packet) = self.next_of_burst(now) {
@@ -261,15 +266,28 @@ impl FlusherHost {
                     }
                 }
                 Step::Frame(segment, at) => {
-                    // Time passes with frames only: what fell due since the last one is handled before this one, each at its own time.
-                    while let Some(due) = self.core.poll_timeout().filter(|due| *due <= at) {
-                        self.core.handle_timeout(due);
-                        self.take_plans(due, at, now);
-                    }
+                    // What fell due since the last one comes before this one.
+                    self.pass_time(at, now);
+                    self.last_frame = Some(at);
                     self.core.handle_segment(&segment, at);
-                    self.take_plans(at, at, now);
+                    self.take_plans(at, now);
                 }
+                Step::Due(until) => self.pass_time(until, now),
             }
+        }
+    }
+
+    /// When something falls due for the daemon's core that is to happen without a frame.
+    fn falls_due(&self) -> Option<Time> {
+        let horizon = self.last_frame? + HORIZON;
+        self.core.poll_timeout().filter(|due| *due <= horizon)
+    }
+
+    /// What falls due for the daemon's core by then, each at its own time.
+    fn pass_time(&mut self, until: Time, now: Time) {
+        while let Some(due) = self.core.poll_timeout().filter(|due| *due <= until) {
+            self.core.handle_timeout(due);
+            self.take_plans(due, now);
         }
     }
 
@@ -308,9 +326,9 @@ impl FlusherHost {
     /// Takes what the core has decided, and sets the timer.
     fn decide(&mut self, calendar: &mut Calendar, now: Time) {
         let due = if let Some((daemon, _)) = &self.daemon {
-            daemon.wakes(self.burst.is_some(), now)
+            daemon.wakes(self.burst.is_some() || self.falls_due().is_some(), now)
         } else {
-            self.take_plans(now, now, now);
+            self.take_plans(now, now);
             let burst = self.burst.as_ref().map(|burst| burst.next);
             [burst, self.core.poll_timeout()].into_iter().flatten().min()
         };
@@ -320,11 +338,11 @@ impl FlusherHost {
         }
     }
 
-    /// Takes the flushes that the core proposes at `at`; the gate is asked at `asked`, and bursts begin `now`.
-    fn take_plans(&mut self, at: Time, asked: Time, now: Time) {
+    /// Takes the flushes that the core proposes at `at`; bursts begin `now`.
+    fn take_plans(&mut self, at: Time, now: Time) {
         self.tell_gate();
         while let Some(plan) = self.core.poll_flush() {
-            self.consider(plan, at, asked, now);
+            self.consider(plan, at, now);
             self.tell_gate();
         }
     }
@@ -339,7 +357,7 @@ impl FlusherHost {
     }
 
     /// Begins a burst, or refuses it: if the gate does, in passive mode, if none is possible from here, and for no packets.
-    fn consider(&mut self, plan: FlushPlan, at: Time, asked: Time, now: Time) {
+    fn consider(&mut self, plan: FlushPlan, at: Time, now: Time) {
         let subject = self.subject_of(&plan.flow);
         let route = subject.and_then(|(i, up)| {
             let (route, leads_up) = self.subjects[i].burst?;
@@ -347,7 +365,7 @@ impl FlusherHost {
         });
         // What could not leave anyhow costs nothing of the gate's budget.
         let route = route.filter(|_| match &mut self.watchman {
-            Some(watchman) => watchman.judge(&plan, at, asked) == Answer::Allowed,
+            Some(watchman) => watchman.judge(&plan, at, at) == Answer::Allowed,
             None => true,
         });
         let (id, packets, size) = (plan.id, plan.packets, plan.size);
