@@ -1,4 +1,4 @@
-"""What a guest is given, and the name of all of it: a measurement in virtual time is a function of this and nothing else.
+"""What a guest is given, and the name of all of it: a measurement in virtual time is a function of nothing else.
 
 That is the kernel, its command line, the job, the programs put into the guest's folder, and what the guest reads of
 this machine, whose root is its own: the libraries of those programs and of the kernel, and a few files more. Which
