@@ -7,7 +7,8 @@ they are was looked up with `strace` (tests/test_measured_kernel.py does it agai
 - the environment: the kernel's process gets three variables, and hands none of them on;
 - names and places: the guest's folder, and that of the kernel, are on no command line;
 - how long a guest may take, and how fast this machine is: time is virtual;
-- the processor: it decides how fast code is, and which of several equal functions of a library does the work.
+- the processor and the machine's own kernel: they decide how fast code is, and which of several equal functions of a
+  library does the work.
 
 A later version of Sojourn that gives a guest something else, without a word of it here, must change `FORMAT`.
 """
