@@ -202,10 +202,15 @@ def test_all_that_a_guest_reads_of_the_machine_is_in_the_name(
     assert opened - known == set()
     # What is not there could be, and would be read.
     above = {folder for path in known for folder in (path, *path.parents)}
-    assert missed - above == set()
+    assert {path for path in missed - above if not of_the_loader(path)} == set()
     if scenario.wifi is not None:
         assert access_point.hostapd() in opened
         assert missed
+
+
+def of_the_loader(path: Path) -> bool:
+    """Tell whether a place is one where a library was looked for: what was found in the end, the name has."""
+    return ".so" in path.name or "glibc-hwcaps" in path.parts
 
 
 def seen(log: str, place: str) -> tuple[set[Path], set[Path]]:
