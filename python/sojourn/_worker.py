@@ -2,8 +2,9 @@
 
     python -m sojourn._worker PARENT BACKEND [STORE]
 
-A question is one line: the run's id, a space, and its scenario as JSON. An answer is a line `ok N`, `refused N` or
-`failed N` and then N bytes of UTF-8: the record (with a store, its summary only), or the sentence of the error. The
+A question is one line: the run's id, a space, and its scenario as JSON. An answer is a line `ok N`, `taken N`,
+`refused N` or `failed N` and then N bytes of UTF-8: the record (with a store, its summary only; `taken` if it was made
+of what had been measured before), or the sentence of the error. The
 end of the input, or of the parent, ends the worker. Little else is imported here, so that a worker is there in a
 few hundredths of a second.
 """
@@ -18,7 +19,7 @@ import time
 
 from sojourn import backends
 from sojourn.errors import ParamError, SojournError
-from sojourn.run_files import cannot_write, write_run
+from sojourn.run_files import Measured, cannot_write, write_run
 
 #: How often a worker looks for its parent in a run that takes long.
 _LOOK_S = 0.2
@@ -57,7 +58,7 @@ def _answer(backend: backends.Backend, run_id: str, scenario: str, store: str | 
     try:
         if store is None:
             return b"ok", backend.run(scenario).encode()
-        head, series, summary = backend.run_stored(scenario, run_id)
+        (head, series, summary), taken = backends.run_or_take(backend, scenario, run_id, Measured(store))
     except ParamError as error:
         return b"refused", str(error).encode()
     except SojournError as error:
@@ -66,7 +67,7 @@ def _answer(backend: backends.Backend, run_id: str, scenario: str, store: str | 
         write_run(store, run_id, head, series)
     except OSError as error:
         return b"failed", cannot_write(store, run_id, error).encode()
-    return b"ok", summary
+    return b"taken" if taken else b"ok", summary
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any
 from sojourn import _native, backends
 from sojourn.backends import Backend
 from sojourn.errors import ParamError, SojournError
-from sojourn.plan import Job
+from sojourn.plan import Done, Job
 from sojourn.run_store import RunStore
 
 #: How long the scheduler, and then the first worker, may take to answer.
@@ -27,8 +27,22 @@ ALONE_S = 60.0
 TASK_S = 0.5
 MOST_RUNS_OF_A_TASK = 64
 
-#: What a task answers for each run: the record; or head, series and summary; or the sentence of the refusal.
-Answer = tuple[str, tuple[bytes, ...]]
+#: What a task answers for each run: the record; or head, series and summary; or the sentence of the refusal. And what
+#: was measured, by its name, which the client keeps.
+Answer = tuple[str, tuple[bytes, ...], dict[str, bytes]]
+
+
+class _Carried:
+    """What a worker measured, on its way to the client; what the client has, it has looked for itself."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def get(self, name: str) -> bytes | None:
+        return self.files.get(name)
+
+    def put(self, name: str, data: bytes) -> None:
+        self.files[name] = data
 
 
 def run_task(
@@ -56,10 +70,11 @@ def run_task(
     answers: list[Answer] = []
     for run_id, scenario in jobs:
         try:
-            parts = backend.run_stored(scenario, run_id) if stored else (backend.run(scenario).encode(),)
-            answers.append(("ok", parts))
+            carried = _Carried()
+            parts = backend.run_kept(scenario, run_id, carried) if stored else (backend.run(scenario).encode(),)
+            answers.append(("ok", parts, carried.files))
         except ParamError as error:
-            answers.append(("refused", (str(error).encode(),)))
+            answers.append(("refused", (str(error).encode(),), {}))
     return time.perf_counter() - began, answers
 
 
@@ -78,8 +93,10 @@ def cluster(address: str) -> Iterator[Any]:
 
 def on_cluster(
     client: Any, address: str, jobs: Sequence[Job], store: RunStore | None, backend: Backend
-) -> Iterator[tuple[Job, bytes]]:
+) -> Iterator[Done]:
     """Run the jobs on a cluster; yield as `sojourn.pool.in_process` does.
+
+    What was measured before is with the client, which makes records of it itself.
 
     Raises
     ------
@@ -88,7 +105,15 @@ def on_cluster(
     SojournError
         If the cluster is lost, or a run cannot be written.
     """
-    return _Tasks(client, address, jobs, store, backend).finished()
+    missing = []
+    for job in jobs:
+        parts = None if store is None else backend.from_kept(job.text, job.id, store.measured)
+        if store is None or parts is None:
+            missing.append(job)
+            continue
+        store.add(job.id, parts[0], parts[1])
+        yield Done(job, parts[2], taken=True)
+    yield from _Tasks(client, address, missing, store, backend).finished()
 
 
 class _Tasks:
@@ -104,7 +129,7 @@ class _Tasks:
         self.under_way: dict[Any, list[Job]] = {}
         self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
-    def finished(self) -> Iterator[tuple[Job, bytes]]:
+    def finished(self) -> Iterator[Done]:
         self._fill()
         while self.under_way:
             future = self._next()
@@ -113,12 +138,14 @@ class _Tasks:
             future.release()
             self.size = max(1, min(MOST_RUNS_OF_A_TASK, int(TASK_S / max(took / len(jobs), 1e-6))))
             self._fill()
-            for job, (word, parts) in zip(jobs, answers, strict=True):
+            for job, (word, parts, measured) in zip(jobs, answers, strict=True):
                 if word == "refused":
                     raise ParamError(parts[0].decode())
                 if self.store is not None:
+                    for name, data in measured.items():
+                        self.store.measured.put(name, data)
                     self.store.add(job.id, parts[0], parts[1])
-                yield job, parts[-1]
+                yield Done(job, parts[-1], taken=False)
 
     def _fill(self) -> None:
         wanted = 2 * max(1, sum(self.client.nthreads().values()))

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sojourn import _native
 from sojourn.backends import SIMULATOR, Backend
@@ -40,6 +41,24 @@ class Job:
     id: str
     text: str
     seed: int
+
+
+class Done(NamedTuple):
+    """A run that was made.
+
+    Attributes
+    ----------
+    job
+        Of which.
+    answer
+        Its record, or its summary if a store has the rest.
+    taken
+        Whether it was made of what had been measured before.
+    """
+
+    job: Job
+    answer: bytes
+    taken: bool
 
 
 def jobs(scenarios: Sequence[Scenario], *, backend: Backend = SIMULATOR) -> list[Job]:

@@ -19,9 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sojourn.backends import Backend
+from sojourn.backends import Backend, run_or_take
 from sojourn.errors import ParamError, SojournError
-from sojourn.plan import Job
+from sojourn.plan import Done, Job
 from sojourn.run_store import RunStore
 
 #: A worker is asked for so much work ahead, so that none waits for the parent, but for no more runs than this.
@@ -33,8 +33,8 @@ FIRST_AHEAD = 4
 MOST_BYTES_AHEAD = 32_000
 
 
-def in_process(jobs: Sequence[Job], store: RunStore | None, backend: Backend) -> Iterator[tuple[Job, bytes]]:
-    """Run each job here; yield it with its record, or with its summary if a store has the rest.
+def in_process(jobs: Sequence[Job], store: RunStore | None, backend: Backend) -> Iterator[Done]:
+    """Run each job here; yield it as it is done.
 
     Raises
     ------
@@ -45,14 +45,14 @@ def in_process(jobs: Sequence[Job], store: RunStore | None, backend: Backend) ->
     """
     for job in jobs:
         if store is None:
-            yield job, backend.run(job.text).encode()
+            yield Done(job, backend.run(job.text).encode(), taken=False)
         else:
-            head, series, summary = backend.run_stored(job.text, job.id)
+            (head, series, summary), taken = run_or_take(backend, job.text, job.id, store.measured)
             store.add(job.id, head, series)
-            yield job, summary
+            yield Done(job, summary, taken)
 
 
-def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None, backend: Backend) -> Iterator[tuple[Job, bytes]]:
+def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None, backend: Backend) -> Iterator[Done]:
     """Run the jobs in so many processes; yield as `in_process` does, as each is done.
 
     Raises
@@ -65,7 +65,7 @@ def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None, backend: B
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
         waiting.put(job)
-    answers: queue.SimpleQueue[tuple[Job, bytes] | BaseException] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Done | BaseException] = queue.SimpleQueue()
 
     def serve(worker: _Worker) -> None:
         asked: deque[Job] = deque()
@@ -83,8 +83,8 @@ def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None, backend: B
                 if not asked:
                     return
                 began = time.monotonic()
-                answer = worker.answer()
-                answers.put((asked.popleft(), answer))
+                answer, taken = worker.answer()
+                answers.put(Done(asked.popleft(), answer, taken))
                 # The last runs are not handed out ahead: another worker may be free before this one.
                 took = max(time.monotonic() - began, SHORT_S / MOST_AHEAD)
                 ahead = max(1, min(int(SHORT_S / took) + 1, MOST_AHEAD, waiting.qsize() // (2 * number)))
@@ -166,13 +166,13 @@ class _Worker:
         except BrokenPipeError:
             raise self._died() from None
 
-    def answer(self) -> bytes:
-        """Wait for the answer to the job that was handed over first."""
+    def answer(self) -> tuple[bytes, bool]:
+        """Wait for the answer to the job that was handed over first, and whether it was taken from a measurement."""
         assert self.process.stdout is not None
         word, _, size = self.process.stdout.readline().partition(b" ")
         payload = self.process.stdout.read(int(size)) if size else b""
-        if word == b"ok":
-            return payload
+        if word in {b"ok", b"taken"}:
+            return payload, word == b"taken"
         if word == b"refused":
             raise ParamError(payload.decode())
         if word == b"failed":

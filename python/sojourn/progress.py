@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 #: A bar appears only for what takes longer than this.
 QUIET_S = 2.0
 
-Progress = Callable[[], None]
+
+class Progress(Protocol):
+    """Moves a bar on by one; what is said of all so far stands behind it."""
+
+    def __call__(self, note: str = "") -> None:
+        """Count one more."""
+
+
+def say(sentence: str) -> None:
+    """Say something on standard error, when no bar is there."""
+    print(sentence, file=sys.stderr)
 
 
 @contextmanager
@@ -34,7 +44,7 @@ def progress_bar(total: int, describe: str | None, *, begin_at: int = 0, unit: s
         What is counted.
     """
     if describe is None:
-        yield lambda: None
+        yield lambda note="": None
         return
     # On a terminal the bar moves twice a second; in a log it says a word each half minute.
     period = 0.5 if sys.stderr.isatty() else 30.0
@@ -66,13 +76,16 @@ class _Bar:
         self.began = time.time()
         self.lock = threading.Lock()
         self.count = begin_at
+        self.note = ""
         self.bar: tqdm[NoReturn] | None = None
 
-    def tick(self) -> None:
+    def tick(self, note: str = "") -> None:
         """Count one more."""
         with self.lock:
             self.count += 1
+            self.note = note
             if self.bar is not None:
+                self.bar.set_postfix_str(note, refresh=False)
                 self.bar.update()
 
     def show(self) -> None:
@@ -93,6 +106,7 @@ class _Bar:
                 )
                 self.bar.start_t = self.began
                 self.bar.n = self.count
+                self.bar.set_postfix_str(self.note, refresh=False)
             self.bar.refresh()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The two files of a run in a store, written so that both are there or neither.
+"""The two files of a run in a store, written so that both are there or neither, and what was measured beside it.
 
 A worker process loads this module, and little beside it, at its start: so no pathlib, and the plain calls of `os`.
 """
@@ -9,7 +9,11 @@ import errno
 import os
 from contextlib import suppress
 
+from sojourn.errors import SojournError
+
 FILES = ("run.json", "series.parquet")
+#: The folder of what was measured, in a store.
+MEASURED = "measured"
 
 
 def write_run(store: str | os.PathLike[str], run_id: str, head: bytes, series: bytes) -> None:
@@ -40,6 +44,52 @@ def write_run(store: str | os.PathLike[str], run_id: str, head: bytes, series: b
         remove_run(unfinished)
         if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
             raise
+
+
+class Measured:
+    """What was measured on the way to the runs of a store (`sojourn.backends.Kept`): one file each, whole or not there.
+
+    Parameters
+    ----------
+    store
+        The folder of the store.
+    """
+
+    def __init__(self, store: str | os.PathLike[str]) -> None:
+        self.folder = f"{os.fspath(store)}/{MEASURED}"
+
+    def get(self, name: str) -> bytes | None:
+        """Return the file of that name, or `None` if there is none that can be read."""
+        try:
+            with open(f"{self.folder}/{name}", "rb") as file:  # noqa: PTH123
+                return file.read()
+        except OSError:
+            return None
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep a file, in place of one that may be there.
+
+        Raises
+        ------
+        SojournError
+            If it cannot be written; nothing of it is left then.
+        """
+        path = f"{self.folder}/{name}"
+        unfinished = f"{self.folder}/.{name}.{os.getpid()}.part"
+        try:
+            os.makedirs(self.folder, exist_ok=True)  # noqa: PTH103
+            try:
+                # Of an earlier process with this number, which the store has not known for dead.
+                with suppress(FileNotFoundError):
+                    os.unlink(unfinished)  # noqa: PTH108
+                _write(unfinished, data)
+                os.replace(unfinished, path)  # noqa: PTH105
+            finally:
+                with suppress(OSError):
+                    os.unlink(unfinished)  # noqa: PTH108
+        except OSError as error:
+            message = f"measurement {path} cannot be written: {reason(error)}; the runs before it are kept"
+            raise SojournError(message) from error
 
 
 def _write(path: str, data: bytes) -> None:

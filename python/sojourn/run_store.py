@@ -2,8 +2,13 @@
 
 `ID/run.json` is the record without its series; `ID/series.parquet` holds the series in long form (schema
 `sojourn.frames.SERIES_SCHEMA`). A run is written into a folder beside its place and then moved there, so it is
-whole or not there, whenever the writer dies. `store.json` says which version of Sojourn made the store; runs of
-different versions are not mixed.
+whole or not there, whenever the writer dies. `store.json` says which version of Sojourn made the store, and another
+is refused, for it would find nothing in it.
+
+`measured/NAME` is what was measured on the way to a run on a kernel in virtual time, named by what the guest was given
+(`sojourn.backends.linux.given`), not by the version of Sojourn. A store that has such files is gone on with by any
+version, which then writes itself into `store.json`: records are made anew from what was measured. The runs of other
+versions stay in it, under names of their own.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import _native
 from sojourn.errors import SojournError
 from sojourn.results import StoredRun, load_head, voices_in
-from sojourn.run_files import cannot_write, reason, remove_run, write_run
+from sojourn.run_files import MEASURED, Measured, cannot_write, reason, remove_run, write_run
 from sojourn.store import read, write_file
 
 if TYPE_CHECKING:
@@ -43,6 +48,7 @@ class RunStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.measured = Measured(path)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -133,7 +139,7 @@ class RunStore:
 
     def clean(self) -> None:
         """Remove what writers that are gone have left unfinished, and nothing else."""
-        for path in list(self.path.iterdir()):
+        for path in [*self.path.iterdir(), *self._measured()]:
             match = _UNFINISHED.fullmatch(path.name)
             if match is not None and not _alive(int(match["pid"])):
                 if path.is_dir() and not path.is_symlink():
@@ -142,18 +148,28 @@ class RunStore:
                     path.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove every run; what is not ours stays."""
+        """Remove every run, and what was measured; what is not ours stays."""
         if not (self.path / _MARK).is_file():
             return
         self.clean()
         for path in list(self.path.iterdir()):
             if _ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
                 remove_run(path)
+        for path in self._measured():
+            if _ID.fullmatch(path.name) and not path.is_dir():
+                path.unlink()
+        with suppress(OSError):  # what else is there stays
+            (self.path / MEASURED).rmdir()
         (self.path / _MARK).unlink()
         try:
             self.path.rmdir()
         except OSError:  # what else is there stays, in a store that is ours still
             write_file(self.path / _MARK, _mark())
+
+    def _measured(self) -> list[Path]:
+        """Return what is in the folder of measurements; nothing if it is none of ours."""
+        folder = self.path / MEASURED
+        return list(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
 
     def _check_mark(self) -> None:
         """Check the mark of the store, or set it."""
@@ -175,7 +191,9 @@ class RunStore:
         if not isinstance(found, dict) or found.get("format") != STORE_FORMAT:
             message = f"{path} has not the format {STORE_FORMAT!r}: another version of Sojourn made it"
             raise SojournError(message)
-        if found != ours:
+        if found != ours and any(_ID.fullmatch(path.name) for path in self._measured()):
+            write_file(path, _mark())
+        elif found != ours:
             message = (
                 f"store {self.path} was made by another version of Sojourn ({found.get('code_version')}, build "
                 f"{found.get('build')}; this is {ours['code_version']}, build {ours['build']}): name another folder"

@@ -1,4 +1,7 @@
-"""From a plan to its runs: what is stored already is taken from there, the rest is run here or on a cluster."""
+"""From a plan to its runs: what is stored already is taken from there, the rest is run here or on a cluster.
+
+Of a run that is not stored what was measured may be, with another build: then its record is made of that.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from contextlib import contextmanager, nullcontext
 from sojourn import plan
 from sojourn.backends import SIMULATOR, Backend
 from sojourn.errors import ParamError
-from sojourn.plan import Job
+from sojourn.plan import Done, Job
 from sojourn.pool import in_pool, in_process
-from sojourn.progress import progress_bar
+from sojourn.progress import progress_bar, say
 from sojourn.results import Run
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
@@ -48,8 +51,8 @@ def run_all(
         Called in the calling thread with the place in the plan and the run, as soon as one is there.
     store
         Where runs are kept. Those that are there are not made again; those that are made are there as soon as they
-        are done, whatever becomes of the others. Of each run only the summary stays in memory. Without a store
-        every record does.
+        are done, whatever becomes of the others. So is what was measured of a kernel in virtual time. Of each run only
+        the summary stays in memory. Without a store every record does.
     dask
         Address of a Dask scheduler, whose workers make the runs instead of processes here.
     backend
@@ -81,6 +84,7 @@ def run_all(
             if done is not None:
                 done(place, run)
 
+    taken = 0
     with store.writing() if store is not None else nullcontext():
         there = store.ids() if store is not None else set()
         missing = [job for job in distinct if job.id not in there]
@@ -92,19 +96,25 @@ def run_all(
             _executor(missing, workers, store, dask, backend) as execute,
             progress_bar(len(distinct), describe, begin_at=ready) as tick,
         ):
-            for job, answer in execute():
+            for job, answer, was_taken in execute():
                 if store is None:
                     hand_over(job.id, Run(text=answer.decode()))
                 else:
                     hand_over(job.id, store.made(job, json.loads(answer)))
-                tick()
+                taken += was_taken
+                tick(f"{taken} from measurements" if taken else "")
+    if taken and store is not None and describe is not None:
+        say(
+            f"{describe}: {taken} of the {len(missing)} runs that were not stored were made from the measurements in "
+            f"{store.measured.folder}, without the kernel"
+        )
     return [run for run in runs if run is not None]
 
 
 @contextmanager
 def _executor(
     jobs: Sequence[Job], workers: int | None, store: RunStore | None, dask: str | None, backend: Backend
-) -> Iterator[Callable[[], Iterator[tuple[Job, bytes]]]]:
+) -> Iterator[Callable[[], Iterator[Done]]]:
     """Make ready what runs the jobs, and yield what starts it."""
     number = min(workers or (1 if backend.shares_a_clock else cores()), len(jobs))
     if dask is not None and jobs:

@@ -15,6 +15,19 @@ from sojourn.errors import ParamError
 #: The names of the back ends.
 NAMES = ("sim", "linux", "live")
 
+#: What a store keeps of a run: head, series and summary.
+Parts = tuple[bytes, bytes, bytes]
+
+
+class Kept(Protocol):
+    """Where what was measured is kept, by the name of what it is a function of."""
+
+    def get(self, name: str) -> bytes | None:
+        """Return the file of that name, or `None` if there is none that can be read."""
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep a file, in place of one that may be there."""
+
 
 class Backend(Protocol):
     """What makes runs."""
@@ -37,8 +50,14 @@ class Backend(Protocol):
     def run(self, scenario: str) -> str:
         """Run a canonical scenario; return its record."""
 
-    def run_stored(self, scenario: str, run_id: str) -> tuple[bytes, bytes, bytes]:
-        """Run as `run` does; return what a store keeps: head, series and summary."""
+    def run_stored(self, scenario: str, run_id: str) -> Parts:
+        """Run as `run` does; return what a store keeps."""
+
+    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:
+        """Run as `run_stored` does, and keep what was measured, if that is the same each time."""
+
+    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:
+        """Return what `run_stored` would, made of what was measured before; `None` if nothing of it is kept."""
 
 
 class Simulator:
@@ -56,9 +75,23 @@ class Simulator:
         """As `Backend.run`."""
         return _native.run(scenario)
 
-    def run_stored(self, scenario: str, run_id: str) -> tuple[bytes, bytes, bytes]:
+    def run_stored(self, scenario: str, run_id: str) -> Parts:
         """As `Backend.run_stored`."""
         return _native.run_stored(scenario, run_id)
+
+    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:  # noqa: ARG002
+        """As `Backend.run_kept`: nothing is measured."""
+        return self.run_stored(scenario, run_id)
+
+    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:  # noqa: ARG002
+        """As `Backend.from_kept`: nothing is kept."""
+        return None
+
+
+def run_or_take(backend: Backend, scenario: str, run_id: str, kept: Kept) -> tuple[Parts, bool]:
+    """Return what a store keeps of a run, and whether it was made of what had been measured before."""
+    parts = backend.from_kept(scenario, run_id, kept)
+    return (backend.run_kept(scenario, run_id, kept), False) if parts is None else (parts, True)
 
 
 SIMULATOR = Simulator()

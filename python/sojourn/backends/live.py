@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _native
+from sojourn.backends import Kept, Parts
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.errors import ParamError, SojournError
 
@@ -89,12 +90,20 @@ class LiveBackend:
             scenario, answer.measured, answer.packets, answer.wall_s, answer.peak_rss_mb, self.name
         )
 
-    def run_stored(self, scenario: str, run_id: str) -> tuple[bytes, bytes, bytes]:
+    def run_stored(self, scenario: str, run_id: str) -> Parts:
         """Run as `run` does; return what a store keeps: head, series and summary."""
         answer = self._answer(scenario)
         return _native.store_measured(
             scenario, answer.measured, answer.packets, answer.wall_s, answer.peak_rss_mb, run_id, self.name
         )
+
+    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:  # noqa: ARG002
+        """As `Backend.run_kept`: what is measured in real time differs each time, and is not kept."""
+        return self.run_stored(scenario, run_id)
+
+    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:  # noqa: ARG002
+        """As `Backend.from_kept`: nothing is kept."""
+        return None
 
     def _answer(self, scenario: str) -> Answer:
         load = json.loads(_native.load_plan(scenario, self.name))

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _native
-from sojourn.backends.linux import cell, flusher, wifi
+from sojourn.backends import Kept, Parts
+from sojourn.backends.linux import cell, flusher, given, measurements, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed
-from sojourn.errors import SojournError
+from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
 
 JOB_FORMAT = "sojourn-job/1"
@@ -92,17 +93,40 @@ class LinuxBackend:
         SojournError
             If the run fails.
         """
-        answer = self._answer(scenario)
+        answer = self._task(scenario).answer()
         return _native.record_measured(scenario, answer.measured, answer.packets, answer.wall_s, answer.peak_rss_mb)
 
-    def run_stored(self, scenario: str, run_id: str) -> tuple[bytes, bytes, bytes]:
-        """Run as `run` does; return what a store keeps: head, series and summary."""
-        answer = self._answer(scenario)
-        return _native.store_measured(
-            scenario, answer.measured, answer.packets, answer.wall_s, answer.peak_rss_mb, run_id
-        )
+    def run_stored(self, scenario: str, run_id: str) -> Parts:
+        """Run as `run` does; return what a store keeps."""
+        return _stored(scenario, run_id, self._task(scenario).answer())
 
-    def _answer(self, scenario: str) -> Answer:
+    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:
+        """Run as `run_stored` does, and keep what was measured, if it is a function of what can be named.
+
+        It is kept before the run is, and only if a record can be made of it.
+        """
+        task = self._task(scenario)
+        name = task.name()
+        answer = task.answer()
+        parts = _stored(scenario, run_id, answer)
+        # Whatever was replaced meanwhile: the guest may have been given the one or the other.
+        if name is not None and name == task.name():
+            kept.put(name, measurements.encode(name, answer))
+        return parts
+
+    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:
+        """Return what `run_stored` would, made of what a guest that was given the same has left; `None` if none was."""
+        name = self._task(scenario).name()
+        data = None if name is None else kept.get(name)
+        answer = None if name is None or data is None else measurements.decode(name, data)
+        if answer is None:
+            return None
+        try:
+            return _stored(scenario, run_id, answer)
+        except ParamError:  # another version's, which this one cannot read: measured again
+            return None
+
+    def _task(self, scenario: str) -> _Task:
         load = json.loads(_native.load_plan(scenario))
         network = network_of(load)
         kernel = self._kernel_for(network)
@@ -118,12 +142,36 @@ class LinuxBackend:
             job["flusher"], files = flusher.job(load["flusher"], kernel)
         words = () if network.cell is None else cell.command_line(network.cell, load["seed"])
         bound_s = _bound_s(load, network, kernel)
-        return carry_out(job, kernel, seed=load["seed"], bound_s=bound_s, words=words, files=files)
+        return _Task(job=job, kernel=kernel, seed=load["seed"], bound_s=bound_s, words=words, files=files)
 
     def _kernel_for(self, network: Network) -> Kernel:
         if network.cell is None:
             return find() if self.kernel is None else self.kernel
         return wifi.needed() if self.wifi_kernel is None else self.wifi_kernel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """What a guest is to do, as `carry_out` takes it."""
+
+    job: dict[str, Any]
+    kernel: Kernel
+    seed: int
+    bound_s: float
+    words: tuple[str, ...]
+    files: dict[str, Path]
+
+    def name(self) -> str | None:
+        return given.name_of(self.job, self.kernel, seed=self.seed, words=self.words, files=self.files)
+
+    def answer(self) -> Answer:
+        return carry_out(
+            self.job, self.kernel, seed=self.seed, bound_s=self.bound_s, words=self.words, files=self.files
+        )
+
+
+def _stored(scenario: str, run_id: str, answer: Answer) -> Parts:
+    return _native.store_measured(scenario, answer.measured, answer.packets, answer.wall_s, answer.peak_rss_mb, run_id)
 
 
 def has_cell(scenario: str) -> bool:

@@ -128,7 +128,7 @@ def carry_out(
     program = agent()
     what = "guest" if backend == "linux" else "run"
     with _folder() as folder:
-        (folder / "job.json").write_text(json.dumps(job))
+        (folder / "job.json").write_text(job_text(job))
         for name, path in (files or {}).items():
             shutil.copy(path, folder / name)
         command = _command(kernel, program, folder, seed, words)
@@ -151,12 +151,14 @@ def carry_out(
         return Answer(measured=measured, packets=seen, wall_s=wall_s, peak_rss_mb=peak)
 
 
-def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int, more: tuple[str, ...] = ()) -> list[str]:
-    if kernel is None or kernel.kind == "host":
-        return [str(program), "run", str(folder)]
-    shutil.copy(program, folder / "init")
+def job_text(job: Mapping[str, Any]) -> str:
+    """Return a job as a guest gets it."""
+    return json.dumps(job)
+
+
+def command_line(kernel: Kernel, seed: int, more: tuple[str, ...] = ()) -> list[str]:
+    """Return what the command line of a guest's kernel has: all of it, since the kernel adds its own words only."""
     words = [
-        str(kernel.path),
         f"mem={MEMORY_MB}M",
         "root=none",
         "rootfstype=hostfs",
@@ -176,6 +178,13 @@ def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int, more
         # A distribution's kernel covers /dev before the first program, which may lie in /dev/shm.
         words.append("devtmpfs.mount=0")
     return words
+
+
+def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int, more: tuple[str, ...] = ()) -> list[str]:
+    if kernel is None or kernel.kind == "host":
+        return [str(program), "run", str(folder)]
+    shutil.copy(program, folder / "init")
+    return [str(kernel.path), *command_line(kernel, seed, more)]
 
 
 def _kept(program: Path, command: list[str], folder: Path, bound_s: float) -> tuple[int, str, float, float]:
