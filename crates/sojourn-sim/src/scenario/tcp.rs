@@ -3,7 +3,7 @@
 use super::{DURATION_MAX, ScenarioError, time};
 use serde::{Deserialize, Serialize};
 use sojourn_tcp::cc::Algorithm;
-use sojourn_tcp::{Heads, ParamError, TcpParams};
+use sojourn_tcp::{Heads, ParamError, ReceiveBuffer, TcpParams};
 use sojourn_units::{Duration, format_duration, parse_bytes};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ pub(super) struct TcpText {
     pub(super) mss: u16,
     pub(super) initial_window: u32,
     pub(super) receive_window: String,
+    #[serde(skip_serializing_if = "is_auto")]
+    pub(super) receive_buffer: String,
     pub(super) hystart: bool,
     pub(super) ecn: bool,
     pub(super) delayed_ack: bool,
@@ -30,6 +32,7 @@ impl Default for TcpText {
             mss: p.mss,
             initial_window: p.initial_window,
             receive_window: p.receive_window.to_string(),
+            receive_buffer: p.receive_buffer.name().into(),
             hystart: p.hystart,
             ecn: p.ecn,
             delayed_ack: p.delayed_ack,
@@ -37,6 +40,11 @@ impl Default for TcpText {
             save_metrics: false,
         }
     }
+}
+
+/// Whether a text of a buffer is the default, which canonical scenarios leave out.
+fn is_auto(receive_buffer: &str) -> bool {
+    receive_buffer == ReceiveBuffer::Auto.name()
 }
 
 impl TcpText {
@@ -52,6 +60,7 @@ impl TcpText {
             initial_window: self.initial_window,
             receive_window: parse_bytes(&self.receive_window)
                 .map_err(|e| ScenarioError(format!("tcp.receive_window: {e}")))?,
+            receive_buffer: self.receive_buffer.parse().map_err(told)?,
             congestion_control: Algorithm::Cubic,
             hystart: self.hystart,
             ecn: self.ecn,
@@ -70,6 +79,7 @@ impl TcpText {
             mss: tcp.mss,
             initial_window: tcp.initial_window,
             receive_window: tcp.receive_window.to_string(),
+            receive_buffer: tcp.receive_buffer.name().into(),
             hystart: tcp.hystart,
             ecn: tcp.ecn,
             delayed_ack: tcp.delayed_ack,
