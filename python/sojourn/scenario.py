@@ -57,9 +57,9 @@ class Tcp:
     receive_window
         Size text: the largest window (default `"3145728b"`, half of Linux's `tcp_rmem` maximum).
     receive_buffer
-        `"auto"` (default): the window grows with what is read, as where nobody sets a buffer. `"locked"`: it is whole from
-        the beginning, or after some hundred segments, as with a buffer of twice `receive_window` that its application has
-        set and with room beside it; on the kernel for cells alone, whose hosts have theirs always locked.
+        `"auto"` (default): the window grows with what is read, as where nobody sets a buffer. `"locked"`: it is whole
+        after some hundred segments at most, as with a buffer of twice `receive_window` that its application has set and
+        with room beside it; on the kernel in cells alone, whose hosts have theirs always locked.
     ecn
         Whether flows negotiate ECN (default no, as in the papers).
     hystart

@@ -82,7 +82,8 @@ def _airtime(station: Record) -> float:
     A simulated access point counts of what stations send only what it receives, as a real one does; the kernel's driver
     counts all of it (`airtime_sent_ms`).
     """
-    return float(station["airtime_tx_ms"]) + float(station.get("airtime_sent_ms", station["airtime_rx_ms"]))
+    sent = station["airtime_sent_ms"] if "airtime_sent_ms" in station else station["airtime_rx_ms"]
+    return float(station["airtime_tx_ms"]) + float(sent)
 
 
 def _frames(name: str) -> Value:
