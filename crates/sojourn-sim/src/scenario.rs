@@ -329,7 +329,6 @@ impl Scenario {
         Self::from_text(text, backend)
     }
 
-    #[expect(clippy::too_many_lines, reason = "the keys of a scenario, one by one")]
     fn from_text(t: Text, backend: Backend) -> Result<Self, ScenarioError> {
         let Some(duration) = &t.duration else {
             return fail("duration", "missing", "given, such as 60s");
