@@ -89,7 +89,11 @@ def test_a_value_outside_its_bar_is_told_with_its_station() -> None:
     cell = wifi_sets.cells_of("wifi-latency", count=None, seed=1, duration=None)[7]
     sim = record_of(cell)
     kernel = json.loads(json.dumps(sim))
-    kernel["wifi"]["stations"][2]["airtime_share"] += 0.011
+    stations = kernel["wifi"]["stations"]
+    # Of the whole airtime and what is added the station has 0.011 more, as the two others have half of that less each.
+    whole = sum(one["airtime_tx_ms"] + one["airtime_sent_ms"] for one in stations)
+    for one, more in zip(stations, (-0.0055, -0.0055, 0.011), strict=True):
+        one["airtime_tx_ms"] += more * whole
     kernel["probes"][0]["rtt_ms"]["median"] = 1.12 * sim["probes"][0]["rtt_ms"]["median"] + 2.3
     part = part_of(cell, sim, kernel)
     told = wifi_words.table(part)
@@ -97,6 +101,29 @@ def test_a_value_outside_its_bar_is_told_with_its_station() -> None:
     assert "2 of 3 | fast1: " in told
     assert "3 of 3" in told
     assert wifi_words.is_cells(part)
+
+
+def test_what_stations_sent_counts_with_its_collisions_on_both_sides() -> None:
+    cell = wifi_draw.draw(14, 1)[13]
+    sim = record_of(cell)
+    stations = sim["wifi"]["stations"]
+    assert all(one["airtime_sent_ms"] > one["airtime_rx_ms"] > 0 for one in stations), "a cell by TCP up has collisions"
+    # A kernel's driver tells of all that a station sent as received.
+    kernel = json.loads(json.dumps(sim))
+    for one in kernel["wifi"]["stations"]:
+        one["airtime_rx_ms"] = one.pop("airtime_sent_ms")
+    shares = [row for row in part_of(cell, sim, kernel).entries if row["metric"].startswith("airtime_")]
+    assert len(shares) == len(stations)
+    assert all(row["difference"] == 0 and row["verdict"] == "agrees" for row in shares)
+    assert sum(row["sim"] for row in shares) == pytest.approx(1.0)
+
+
+def test_both_sides_have_locked_receive_buffers() -> None:
+    for name in wifi_sets.SETS:
+        for cell in suite.cells_of(suite.Asked(experiment=name)):
+            for backend in ("sim", "linux"):
+                plain = json.loads(cell.scenario.normalized(backend))
+                assert plain["tcp"]["receive_buffer"] == "locked", cell.name
 
 
 def test_the_table_of_the_paper_stands_beside_both() -> None:

@@ -55,7 +55,11 @@ class Tcp:
     initial_window
         Segments (default 10).
     receive_window
-        Size text (default `"6291456b"`, Linux's `tcp_rmem` maximum).
+        Size text: the largest window (default `"3145728b"`, half of Linux's `tcp_rmem` maximum).
+    receive_buffer
+        `"auto"` (default): the window grows with what is read, as where nobody sets a buffer. `"locked"`: it is whole
+        after some hundred segments at most, as with a buffer of twice `receive_window` that its application has set and
+        with room beside it; on the kernel in cells alone, whose hosts have theirs always locked.
     ecn
         Whether flows negotiate ECN (default no, as in the papers).
     hystart
@@ -74,6 +78,7 @@ class Tcp:
     variant: str | None = None
     initial_window: int | None = None
     receive_window: str | None = None
+    receive_buffer: str | None = None
     ecn: bool | None = None
     hystart: bool | None = None
     mss: int | None = None

@@ -13,6 +13,7 @@ mod load;
 mod path;
 mod policies;
 mod reading;
+mod tcp;
 mod text;
 mod wifi;
 mod wifi_kernel;
@@ -30,10 +31,11 @@ pub use wifi::WifiScenario;
 pub(crate) use wifi_kernel::discipline as wifi_discipline;
 
 use sojourn_qdisc::Discipline;
-use sojourn_tcp::{Heads, TcpParams, cc::Algorithm};
-use sojourn_units::{Bytes, Duration, Rate, format_duration, format_rate, parse_bytes, parse_duration, parse_rate};
+use sojourn_tcp::TcpParams;
+use sojourn_units::{Bytes, Duration, Rate, format_duration, format_rate, parse_duration, parse_rate};
 use std::collections::BTreeSet;
-use text::{TcpText, Text, flow_text, probe_text, web_text};
+use tcp::TcpText;
+use text::{Text, flow_text, probe_text, web_text};
 use thiserror::Error;
 
 /// A scenario that cannot be run: one sentence that names the field, its value and the rule.
@@ -327,7 +329,6 @@ impl Scenario {
         Self::from_text(text, backend)
     }
 
-    #[expect(clippy::too_many_lines, reason = "the keys of a scenario, one by one")]
     fn from_text(t: Text, backend: Backend) -> Result<Self, ScenarioError> {
         let Some(duration) = &t.duration else {
             return fail("duration", "missing", "given, such as 60s");
@@ -347,24 +348,7 @@ impl Scenario {
                 format!("at least a {BINS_MAX}th of the duration"),
             );
         }
-        let mut tcp = TcpParams {
-            variant: t
-                .tcp
-                .variant
-                .parse()
-                .map_err(|e: sojourn_tcp::ParamError| ScenarioError(e.to_string()))?,
-            mss: t.tcp.mss,
-            initial_window: t.tcp.initial_window,
-            receive_window: parse_bytes(&t.tcp.receive_window)
-                .map_err(|e| ScenarioError(format!("tcp.receive_window: {e}")))?,
-            congestion_control: Algorithm::Cubic,
-            hystart: t.tcp.hystart,
-            ecn: t.tcp.ecn,
-            delayed_ack: t.tcp.delayed_ack,
-            min_rto: time("tcp.min_rto", &t.tcp.min_rto, Duration::ZERO, DURATION_MAX)?,
-            heads: Heads::default(),
-        };
-        tcp.validate().map_err(|e| ScenarioError(e.to_string()))?;
+        let mut tcp = t.tcp.read()?;
         let delay_tick = time("delay_tick", &t.delay_tick, Duration::ZERO, Duration::from_millis(100))?;
         if backend.has_real_hosts() {
             backend::check_real(&t, &tcp, delay_tick, backend)?;
@@ -539,17 +523,7 @@ impl Scenario {
             start_jitter: format_duration(self.start_jitter),
             spare_acks: self.spare_acks,
             sample_interval: format_duration(self.sample_interval),
-            tcp: TcpText {
-                variant: self.tcp.variant.name().into(),
-                mss: self.tcp.mss,
-                initial_window: self.tcp.initial_window,
-                receive_window: self.tcp.receive_window.to_string(),
-                hystart: self.tcp.hystart,
-                ecn: self.tcp.ecn,
-                delayed_ack: self.tcp.delayed_ack,
-                min_rto: format_duration(self.tcp.min_rto),
-                save_metrics: self.save_metrics,
-            },
+            tcp: TcpText::of(&self.tcp, self.save_metrics),
             flows: self.flows.iter().map(flow_text).collect(),
             probes: self.probes.iter().map(probe_text).collect(),
             web: self.web.iter().map(web_text).collect(),

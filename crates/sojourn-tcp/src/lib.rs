@@ -50,7 +50,7 @@ mod window;
 
 pub use endpoint::{ConnectionState, Endpoint};
 pub use metrics::Metrics;
-pub use params::{Heads, ParamError, TcpParams, Variant};
+pub use params::{Heads, ParamError, ReceiveBuffer, TcpParams, Variant};
 pub use receiver::{Receiver, ReceiverStats};
 pub use segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
 pub use sender::{CaState, Sender, SenderStats};

@@ -99,7 +99,7 @@ pub struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(p: &TcpParams) -> Self {
-        let window = ReceiveWindow::new(p.mss, p.receive_window.get(), p.variant != Variant::Linux314);
+        let window = ReceiveWindow::new(p);
         Self {
             next: 1,
             last: u64::MAX,

@@ -64,8 +64,8 @@ pub(crate) struct Scoreboard {
     originals_from: u64,
     /// No lost and unretransmitted segment lies before this index.
     retransmit_from: u64,
-    /// Outstanding retransmissions in the order sent: (index, when). Stale entries are skipped.
-    retransmissions: VecDeque<(u64, Time)>,
+    /// Outstanding retransmissions in the order sent: index, when, and one past the last original sent before. Stale entries are skipped.
+    retransmissions: VecDeque<(u64, Time, u64)>,
     /// Segments ever marked lost, counting repeats.
     lost_total: u64,
 }
@@ -152,7 +152,8 @@ impl Scoreboard {
             s.flags |= RETRANS;
             self.retrans_out += 1;
         }
-        self.retransmissions.push_back((index, now));
+        let originals = self.base + self.ring.len() as u64;
+        self.retransmissions.push_back((index, now, originals));
     }
 
     /// The first lost segment of which no retransmission is outstanding.
@@ -298,16 +299,21 @@ impl Scoreboard {
     /// then retransmissions, until `judge` says [`Verdict::Later`] for one; marks those judged lost.
     ///
     /// Both sequences are in the order of sending, so the first that was sent too late ends its sequence (RFC 8985
-    /// section 6.2, step 5 and the remark on its cost).
+    /// section 6.2, step 5 and the remark on its cost). Linux has one list of both, so an original that was sent too late also hides
+    /// the retransmissions sent after it at the same instant, whose numbers are lower (`tcp_rack_detect_loss`, `tsorted_sent_queue`).
     pub(crate) fn judge_losses(&mut self, mut judge: impl FnMut(&Sent) -> Verdict) {
         let end = self.base + self.ring.len() as u64;
         let mut i = self.originals_from.max(self.base);
         let mut settled = true;
+        let mut hidden_after = end;
         while i < end {
             let s = self.get(i);
             if s.flags & (SACKED | LOST | EVER_RETRANS) == 0 {
                 match judge(s) {
-                    Verdict::Later => break,
+                    Verdict::Later => {
+                        hidden_after = i;
+                        break;
+                    }
                     Verdict::Wait => settled = false,
                     Verdict::Lost => self.mark_judged_lost(i),
                 }
@@ -318,7 +324,10 @@ impl Scoreboard {
             }
         }
         let mut k = 0;
-        while let Some(&(index, at)) = self.retransmissions.get(k) {
+        while let Some(&(index, at, originals)) = self.retransmissions.get(k) {
+            if originals > hidden_after {
+                break;
+            }
             let live = index >= self.base && {
                 let s = self.get(index);
                 // A probe (uncounted) is live while it is neither SACKed nor lost.
@@ -514,5 +523,36 @@ mod tests {
         assert_eq!(b.in_flight(), 1);
         b.judge_losses(before(21));
         assert_eq!((b.in_flight(), b.next_lost(), b.lost_total()), (0, Some(0), 2));
+    }
+
+    #[test]
+    fn an_original_that_was_sent_too_late_hides_the_retransmissions_sent_after_it() {
+        let at = Time::from_millis;
+        let mut b = Scoreboard::new(100);
+        for seq in [1, 101, 201] {
+            b.push(seq, 100, at(1));
+        }
+        sacked(&mut b, 101, 301);
+        b.judge_losses(|_| Verdict::Lost);
+        // At one instant two acknowledgements send an original each, and the first also the lost segment, between them.
+        b.push(301, 100, at(5));
+        b.resend(0, at(5), true);
+        b.push(401, 100, at(5));
+        let newest = |end: u64| {
+            move |s: &Sent| {
+                if (at(5), end) <= (s.sent_at, s.end()) {
+                    Verdict::Later
+                } else {
+                    Verdict::Lost
+                }
+            }
+        };
+        // Nothing sent at that instant was delivered but what is older: the original at 301 is not older, and ends the list.
+        b.judge_losses(newest(301));
+        assert_eq!((b.lost_out(), b.retrans_out()), (1, 1));
+        // Once that was delivered, the retransmission is what was sent next.
+        sacked(&mut b, 301, 401);
+        b.judge_losses(newest(401));
+        assert_eq!((b.lost_out(), b.retrans_out(), b.next_lost()), (1, 0, Some(0)));
     }
 }

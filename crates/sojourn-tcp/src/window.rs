@@ -1,12 +1,17 @@
 //! The receive window: how much the receiver offers, and how it learns to offer more.
 
 use crate::sender::now_ms;
+use crate::{ReceiveBuffer, TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
 /// Window that a fresh Linux socket offers: half of its default buffer of 128 KiB, less one segment.
 const INITIAL_BUFFER_WINDOW: u64 = 65_536;
 /// Window that a segment's share of the buffer is worth: half of the 2984 bytes that Linux reckons for a full-sized one.
 const WINDOW_PER_SEGMENT: u64 = 1_492;
+/// The window of a fresh socket whose buffer is larger: what fits in the field of a SYN. Source: Linux 6.1 `tcp_select_initial_window`.
+const UNSCALED_MAX: u64 = 65_535;
+/// The least that a locked buffer offers at last. Source: Linux `SOCK_MIN_RCVBUF`, half of it (`tcp_set_window_clamp`).
+const LOCKED_MIN: u64 = 2_304;
 /// The window stops growing this far below its clamp: the segment at hand still occupies the buffer.
 const AT_HAND: u64 = 1_108;
 
@@ -17,6 +22,13 @@ const AT_HAND: u64 = 1_108;
 /// acknowledged at once, so there are no delayed acknowledgements while a connection starts. HyStart sees those.
 ///
 /// Deviation: memory is counted as if every segment were full-sized; the application reads everything at once.
+///
+/// A buffer that its application has set ([`ReceiveBuffer::Locked`]) is not enlarged, and what may be offered is known: half of it less a segment
+/// before Linux 6.5, its part that is payload since. The first window is as much as a SYN says before Linux 6.10, half of the buffer less a segment
+/// since. What is left then comes by two segments with each segment, each of which is acknowledged at once. Source: `tcp_select_initial_window`,
+/// `tcp_init_buffer_space`, `tcp_measure_rcv_mss`, `tcp_grow_window`; measured on Linux 6.12 in a cell by `tcpi_snd_wnd`: 3,144,280 bytes at first,
+/// 2,896 more with each segment, 4,177,920 after 357 segments.
+/// Deviation: 3.14 has the rule of 6.1.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveWindow {
     mss: u64,
@@ -26,6 +38,10 @@ pub(crate) struct ReceiveWindow {
     offered: u64,
     /// The most that `clamp` may become.
     limit: u64,
+    /// The window stops growing this far below `clamp`.
+    at_hand: u64,
+    /// `clamp` follows what is read.
+    follows: bool,
     /// Bytes read in the best round trip so far.
     space: u64,
     /// Where and when the current round trip began.
@@ -40,7 +56,16 @@ pub(crate) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    pub(crate) fn new(mss: u16, limit: u64, falls: bool) -> Self {
+    pub(crate) fn new(p: &TcpParams) -> Self {
+        let limit = p.receive_window.get();
+        let falls = p.variant != Variant::Linux314;
+        match p.receive_buffer {
+            ReceiveBuffer::Auto => Self::automatic(p.mss, limit, falls),
+            ReceiveBuffer::Locked => Self::locked(p, limit, falls),
+        }
+    }
+
+    fn automatic(mss: u16, limit: u64, falls: bool) -> Self {
         let mss = u64::from(mss);
         let clamp = (INITIAL_BUFFER_WINDOW - mss).min(limit);
         Self {
@@ -48,12 +73,36 @@ impl ReceiveWindow {
             clamp,
             offered: clamp,
             limit,
+            at_hand: AT_HAND,
+            follows: true,
             space: clamp.min(10 * mss),
             round_start: (1, Time::ZERO),
             rtt: None,
             falls,
             last_echo: 0,
             round_over: None,
+        }
+    }
+
+    /// Of a buffer of twice `half` bytes that stays as it is.
+    fn locked(p: &TcpParams, half: u64, falls: bool) -> Self {
+        let mss = u64::from(p.mss);
+        // Linux keeps room for one segment.
+        let reserved = (half - mss).max((2 * mss).min(half));
+        let (offered, clamp) = match p.heads.received(mss) {
+            None => (reserved.min(UNSCALED_MAX), reserved),
+            Some(memory) => {
+                let clamp = 2 * half * (256 * mss / memory).max(1) / 256;
+                let clamp = clamp.clamp(LOCKED_MIN, 65_535 * WINDOW_UNIT);
+                (reserved.min(clamp), clamp)
+            }
+        };
+        Self {
+            clamp,
+            offered,
+            at_hand: 0,
+            follows: false,
+            ..Self::automatic(p.mss, half, falls)
         }
     }
 
@@ -93,7 +142,7 @@ impl ReceiveWindow {
                 });
             }
         }
-        let most = self.clamp - AT_HAND.min(self.clamp);
+        let most = self.clamp - self.at_hand.min(self.clamp);
         if self.offered >= most || len < 128 {
             return false;
         }
@@ -118,7 +167,7 @@ impl ReceiveWindow {
         };
         let copied = next - self.round_start.0;
         self.round_start = (next, at);
-        if copied <= self.space {
+        if copied <= self.space || !self.follows {
             return;
         }
         // Twice what was read, room for a burst, and more if the rate is growing: slow start doubles each round trip.
@@ -133,10 +182,12 @@ impl ReceiveWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Heads;
+    use sojourn_units::Bytes;
 
     #[test]
     fn the_window_starts_at_44_segments_and_grows_while_more_is_read() {
-        let mut w = ReceiveWindow::new(1448, 3 << 20, true);
+        let mut w = ReceiveWindow::automatic(1448, 3 << 20, true);
         assert_eq!(w.offered(), 64_088);
         assert!(!w.on_segment(1448, true, 1, Time::from_millis(50)));
         assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
@@ -152,14 +203,14 @@ mod tests {
 
     #[test]
     fn the_round_trip_rises_by_an_eighth_and_falls_at_once() {
-        let mut w = ReceiveWindow::new(1448, 3 << 20, true);
+        let mut w = ReceiveWindow::automatic(1448, 3 << 20, true);
         w.on_segment(1448, true, 1, Time::from_millis(50));
         w.on_segment(1448, true, 2, Time::from_millis(131));
         assert_eq!(w.rtt(), Some(Duration::from_micros(60_000)));
         // And a smaller one counts at once (seen on Linux 6.1.192: without a queue, after samples up to 122 ms, a round of 100 ms).
         w.on_segment(1448, true, 3, Time::from_millis(54));
         assert_eq!(w.rtt(), Some(Duration::from_millis(52)));
-        let mut old = ReceiveWindow::new(1448, 3 << 20, false);
+        let mut old = ReceiveWindow::automatic(1448, 3 << 20, false);
         old.on_segment(1448, true, 1, Time::from_millis(80));
         old.on_segment(1448, true, 2, Time::from_millis(73));
         assert_eq!(old.rtt(), Some(Duration::from_millis(79)));
@@ -167,7 +218,7 @@ mod tests {
 
     #[test]
     fn it_never_exceeds_its_limit() {
-        let mut w = ReceiveWindow::new(1448, 100_000, true);
+        let mut w = ReceiveWindow::automatic(1448, 100_000, true);
         w.on_segment(1448, true, 1, Time::from_millis(50));
         let mut next = 1;
         for round in 1..20u64 {
@@ -178,5 +229,50 @@ mod tests {
             }
         }
         assert_eq!(w.offered(), 100_000);
+    }
+
+    fn locked(heads: Heads, window: u64) -> ReceiveWindow {
+        ReceiveWindow::new(&TcpParams {
+            receive_buffer: ReceiveBuffer::Locked,
+            receive_window: Bytes::new(window),
+            heads,
+            ..TcpParams::default()
+        })
+    }
+
+    /// Segments that enlarge the window, of so many that come and are read at once.
+    fn enlarging(w: &mut ReceiveWindow, segments: u64) -> u64 {
+        let mut grown = 0;
+        for i in 0..segments {
+            let now = Time::from_millis(50 + i);
+            grown += u64::from(w.on_segment(1448, true, 1, now));
+            w.on_read(1 + 1448 * (i + 1), now);
+        }
+        grown
+    }
+
+    #[test]
+    fn a_locked_buffer_of_linux_6_12_has_its_whole_window_after_357_segments() {
+        // Seen on Linux 6.12 in a cell, by `tcpi_snd_wnd` of the sender: 3,213,824 after 24 segments, 4,114,560 after 335 to 345, then 4,177,920.
+        let mut w = locked(Heads::Wireless612, 3 << 20);
+        assert_eq!(w.offered(), 3_144_280);
+        assert_eq!(enlarging(&mut w, 24), 24);
+        assert_eq!(w.offered().next_multiple_of(128), 3_213_824);
+        assert_eq!(enlarging(&mut w, 5_000), 333);
+        assert_eq!(w.offered(), 4_177_920);
+    }
+
+    #[test]
+    fn a_locked_buffer_of_linux_6_1_offers_half_of_it_less_a_segment() {
+        let mut w = locked(Heads::Lean61, 1 << 20);
+        assert_eq!(w.offered(), 65_535);
+        assert_eq!(enlarging(&mut w, 5_000), (1_047_128_u64 - 65_535).div_ceil(2_896));
+        assert_eq!(w.offered(), 1_047_128);
+        // The smallest that may be given: two segments.
+        assert_eq!(locked(Heads::Lean61, 2_896).offered(), 2_896);
+        // And no more is offered than the field of a segment can say.
+        let mut w = locked(Heads::Lean612, 65_535 * WINDOW_UNIT);
+        enlarging(&mut w, 20_000);
+        assert_eq!(w.offered(), 65_535 * WINDOW_UNIT);
     }
 }

@@ -7,7 +7,7 @@ mod net;
 use net::{Dir, Fate, Net, Sent, params};
 use proptest::prelude::*;
 use sojourn_tcp::cc::Algorithm;
-use sojourn_tcp::{ConnectionState, Endpoint, Flags, SackBlock, Segment, TcpParams, Variant};
+use sojourn_tcp::{ConnectionState, Endpoint, Flags, ReceiveBuffer, SackBlock, Segment, TcpParams, Variant};
 use sojourn_units::{Bytes, Duration, Time};
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -47,14 +47,16 @@ impl Script {
 fn tcp_params() -> impl Strategy<Value = TcpParams> {
     (
         prop::sample::select(&Algorithm::ALL[..]),
-        any::<[bool; 3]>(),
+        any::<[bool; 4]>(),
         1..30u32,
         5_000..200_000u64,
         prop::sample::select(&Variant::ALL[..]),
     )
         .prop_map(
-            |(algorithm, [hystart, ecn, delayed_ack], initial_window, window, variant)| TcpParams {
+            |(algorithm, [hystart, ecn, delayed_ack, locked], initial_window, window, variant)| TcpParams {
                 variant,
+                receive_buffer: ReceiveBuffer::ALL[usize::from(locked)],
+                heads: variant.heads(),
                 hystart,
                 ecn,
                 delayed_ack,

@@ -22,7 +22,8 @@ type Slot<P> = Option<(Frame<P>, Time)>;
 /// A frame is released when all before it have come, or when the window moves over the gap: because a frame came that lies beyond
 /// the window, or because the sender said so (BlockAckReq) after it gave a frame up. The standard has no timer; mac80211 has one
 /// ([`Reorder::due`]): what waited for 100 ms is released, gap or not, and what was to fill the gap is thrown away when it comes, though
-/// it is acknowledged.
+/// it is acknowledged. It goes off at a boundary of the kernel's timer wheel, 2 to 9 ms later; a frame that is stored in between lets
+/// out what has waited long enough, too.
 ///
 /// Source: IEEE 802.11-2020 section 10.25.6.6; Linux 6.12, `ieee80211_sta_reorder_release`.
 #[derive(Clone, Debug)]
@@ -33,19 +34,43 @@ pub(crate) struct Reorder<P> {
     held: Box<[Slot<P>]>,
     /// How many.
     holds: u16,
+    /// It is mac80211's, and waits only so long.
+    impatient: bool,
+    timer: Option<Timer>,
 }
 
-impl<P> Default for Reorder<P> {
-    fn default() -> Self {
-        Self {
-            start: 0,
-            held: (0..BLOCK_ACK_WINDOW).map(|_| None).collect(),
-            holds: 0,
-        }
+/// A timer of Linux, in ticks.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    /// What it is set to.
+    expires: u64,
+    /// When it goes off.
+    fires: u64,
+}
+
+impl Timer {
+    /// It is set at `now`: it goes off at the next boundary after `expires`, and boundaries of what is 63 ticks off or more are eight apart.
+    ///
+    /// Source: Linux 6.12 `kernel/time/timer.c`, `calc_wheel_index`, `calc_index`.
+    fn set(now: u64, expires: u64) -> Self {
+        let shift = if expires.saturating_sub(now) < 63 { 0 } else { 3 };
+        let fires = (((expires >> shift) + 1) << shift).max(now + 1);
+        Self { expires, fires }
     }
 }
 
 impl<P> Reorder<P> {
+    /// One in which nothing waits. `impatient` is whether it is mac80211's.
+    pub(crate) fn new(impatient: bool) -> Self {
+        Self {
+            start: 0,
+            held: (0..BLOCK_ACK_WINDOW).map(|_| None).collect(),
+            holds: 0,
+            impatient,
+            timer: None,
+        }
+    }
+
     /// A frame came. It and those it releases go to `release` in order, each with the time when it came. A frame from behind the
     /// window comes back: a duplicate, or one that was given up.
     #[inline]
@@ -74,34 +99,56 @@ impl<P> Reorder<P> {
         }
         *slot = Some((frame, now));
         self.holds += 1;
-        self.release_run(&mut release);
+        self.release(now, &mut release);
         None
     }
 
-    /// The sender's window starts at `start` now: nothing before it will come any more.
+    /// The sender's window starts at `start` now: nothing before it will come any more. What follows without a gap is released with it; by
+    /// mac80211 with the next frame that is stored, or by the timer (`ieee80211_rx_h_ctrl`).
     pub(crate) fn announced(&mut self, start: u16, mut release: impl FnMut(Frame<P>, Time)) {
         if ahead(start, self.start) < HALF {
             self.move_to(start, &mut release);
-            self.release_run(&mut release);
+            if !self.impatient {
+                self.release_run(&mut release);
+            }
         }
     }
 
-    /// When mac80211 gives up waiting for what the first frame that it holds waits for: the tick that is 101 after the one in which
-    /// that frame came. `None` while nothing waits.
+    /// When the timer goes off that mac80211 sets for the first frame that it holds: to 101 ticks after the one in which that frame came.
+    /// `None` while nothing waits.
     pub(crate) fn due(&self) -> Option<Time> {
-        let (_, came) = self.first_held()?;
-        Some(Time::ZERO + TICK * (tick(came) + PATIENCE + 1))
+        self.timer.map(|timer| Time::ZERO + TICK * timer.fires)
     }
 
-    /// Releases the first frame that it holds and those that follow it without a gap; and over each gap after them goes on as long as
-    /// what is behind it has waited for more than [`PATIENCE`]. To be called at the time of [`Reorder::due`].
+    /// To be called at the time of [`Reorder::due`], and not without one.
     pub(crate) fn give_up_waiting(&mut self, now: Time, mut release: impl FnMut(Frame<P>, Time)) {
-        while let Some((distance, came)) = self.first_held()
-            && tick(now) > tick(came) + PATIENCE
-        {
-            self.start = ahead(self.start + distance, 0);
-            self.release_run(&mut release);
+        if self.due().is_some_and(|due| due <= now) {
+            self.timer = None;
+            self.release(now, &mut release);
         }
+    }
+
+    /// Releases what begins at the start without a gap. If that is not there, mac80211 goes on over each gap behind which a frame has waited for
+    /// more than [`PATIENCE`]. And it sets its timer anew. Source: Linux 6.12 `ieee80211_sta_reorder_release`.
+    fn release(&mut self, now: Time, release: &mut impl FnMut(Frame<P>, Time)) {
+        let start = self.start;
+        self.release_run(release);
+        if !self.impatient {
+            return;
+        }
+        if self.start == start {
+            while let Some((distance, came)) = self.first_held()
+                && tick(now) > tick(came) + PATIENCE
+            {
+                self.start = ahead(self.start + distance, 0);
+                self.release_run(release);
+            }
+        }
+        let expires = self.first_held().map(|(_, came)| tick(came) + PATIENCE + 1);
+        self.timer = expires.map(|expires| match self.timer {
+            Some(timer) if timer.expires == expires => timer,
+            _ => Timer::set(tick(now), expires),
+        });
     }
 
     /// How far ahead of the start the first frame is that it holds, and when that came.

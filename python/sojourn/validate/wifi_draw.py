@@ -20,7 +20,7 @@ One row of `COLUMNS` numbers, uniform in [0, 1), is drawn for each scenario from
 The simulator's side has the variant `linux-6.12`, because the kernel is that. Stations queue as the access point
 does. A UDP flood has the rate of the physical layer in the station's part of the time, which is more than it carries,
 so that what is lost is lost for want of airtime; no two of a cell have one rate (`unlike`). A ping goes to each station
-ten times a second.
+ten times a second. Receive buffers are locked, as the kernel's are in a cell.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 
 from sojourn.experiments import wifi as cells
 from sojourn.experiments.options import ping
-from sojourn.scenario import Flow, Scenario
+from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_wifi import Station, Wifi
 from sojourn.validate.draw import MOST, between, one_of, uniform
 from sojourn.validate.grid import Cell
@@ -52,6 +52,8 @@ VARIANT = "linux-6.12"
 #: and costs many packets.
 DURATION, FLOOD, LEAD = "30s", "6s", "1s"
 PING = "100ms"
+#: The kernel's hosts in a cell have locked receive buffers, so that windows are whole; so have the simulator's.
+TCP = Tcp(receive_buffer="locked")
 #: What the physical layer says of `sojourn.experiments.wifi.RATES`.
 NOMINAL_MBIT = (
     *(7.2, 21.7, 43.3, 72.2, 28.9, 57.8, 115.6, 144.4),
@@ -101,6 +103,7 @@ def _cell(row: list[float], name: str) -> Cell:
         rtt=f"{between(row[7], 1, 40):.1f}ms",
         qdisc_up=cells.WIRE_QUEUE,
         qdisc_down=cells.WIRE_QUEUE,
+        tcp=TCP,
         flows=tuple(
             flow
             for place, one in enumerate(loaded)

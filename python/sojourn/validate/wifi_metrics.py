@@ -69,10 +69,21 @@ def _station(record: Record, name: str) -> Record | None:
 
 def _share(name: str) -> Value:
     def value(record: Record) -> float | None:
-        one = _station(record, name)
-        return None if one is None else float(one["airtime_share"])
+        used = {one["name"]: _airtime(one) for one in record["wifi"]["stations"]}
+        every = sum(used.values())
+        return used[name] / every if name in used and every > 0 else None
 
     return value
+
+
+def _airtime(station: Record) -> float:
+    """Return what was sent to a station and by it, collisions included, ms.
+
+    A simulated access point counts of what stations send only what it receives, as a real one does; the kernel's driver
+    counts all of it (`airtime_sent_ms`).
+    """
+    sent = station["airtime_sent_ms"] if "airtime_sent_ms" in station else station["airtime_rx_ms"]
+    return float(station["airtime_tx_ms"]) + float(sent)
 
 
 def _frames(name: str) -> Value:

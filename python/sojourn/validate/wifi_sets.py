@@ -21,7 +21,7 @@ from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_wifi import Station, Wifi
 from sojourn.validate.grid import Cell
-from sojourn.validate.wifi_draw import LIMITS, PING, VARIANT, draw, driver_frames, unlike
+from sojourn.validate.wifi_draw import LIMITS, PING, TCP, VARIANT, draw, driver_frames, unlike
 
 DRAWN = "wifi-airtime"
 DEFAULT_COUNT = 20
@@ -68,6 +68,7 @@ def _cell(
         rtt="20ms",
         qdisc_up=cells.WIRE_QUEUE,
         qdisc_down=cells.WIRE_QUEUE,
+        tcp=TCP,
         flows=flows,
         probes=tuple(replace(ping(), name=f"ping_{one.name}", station=one.name, interval=PING) for one in stations),
         wifi=Wifi(stations=stations, scheme=scheme, variant=VARIANT, driver_frames=frames, **wifi),

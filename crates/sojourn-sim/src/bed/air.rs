@@ -199,6 +199,7 @@ fn station(s: &Scenario, air: &Air<'_>, i: usize) -> Result<WifiStationRecord, M
         airtime_share: 0.0,
         airtime_tx_ms: air.airtime_ms(ACCESS_POINT, radio)?,
         airtime_rx_ms: air.airtime_ms(radio, ACCESS_POINT)?,
+        airtime_sent_ms: None,
         down: way(s, air, ACCESS_POINT, radio, &down)?,
         up: way(s, air, radio, ACCESS_POINT, &up)?,
         latency: None,

@@ -58,6 +58,10 @@ pub struct WifiStationRecord {
     pub airtime_tx_ms: f64,
     /// Airtime of what the access point received from it, ms.
     pub airtime_rx_ms: f64,
+    /// Airtime of what the station sent to it, collisions included, ms: what a kernel's record has in `airtime_rx_ms`. Only with
+    /// `variant: linux-6.12`, and only simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub airtime_sent_ms: Option<f64>,
     /// To the station.
     pub down: WifiWayRecord,
     /// From it.
@@ -210,6 +214,7 @@ fn station(scenario: &Scenario, radio: &Radio, i: u16) -> WifiStationRecord {
         airtime_share: 0.0,
         airtime_tx_ms: stats.down.sent.airtime_tx.as_millis_f64(),
         airtime_rx_ms: stats.down.sent.airtime_rx.as_millis_f64(),
+        airtime_sent_ms: (spec.node.variant == Variant::Linux612).then(|| stats.up.sent.airtime_tx.as_millis_f64()),
         down: way(scenario, &stats.down, down, &to_node, reasons),
         up: way(scenario, &stats.up, up, &from_node, reasons),
         latency: latency(radio, node),

@@ -3,7 +3,7 @@
 use super::ScenarioError;
 use super::text::Text;
 use sojourn_qdisc::Discipline;
-use sojourn_tcp::{TcpParams, Variant};
+use sojourn_tcp::{ReceiveBuffer, TcpParams, Variant};
 use sojourn_units::{Duration, parse_duration};
 
 /// The largest jitter of a kernel's path: netem counts half of it in 31 bits of nanoseconds.
@@ -146,6 +146,13 @@ pub(super) fn check_real(
     if tcp.variant != Variant::default() {
         let why = format!("the {name} back end runs the kernel's own TCP");
         return refuse("tcp.variant", &tcp.variant.name(), &why);
+    }
+    if tcp.receive_buffer != ReceiveBuffer::Auto && t.wifi.is_none() {
+        let why = match backend {
+            Backend::Live => "the live back end leaves the size of receive buffers to the kernel",
+            Backend::Sim | Backend::Linux => "the linux back end locks the receive buffers of a cell's hosts alone",
+        };
+        return refuse("tcp.receive_buffer", &tcp.receive_buffer.name(), why);
     }
     if !tcp.min_rto.as_nanos().is_multiple_of(1_000_000) {
         return Err(ScenarioError(format!(

@@ -2,11 +2,11 @@
 
 use super::download::DownloadText;
 use super::flusher::FlusherText;
+use super::tcp::TcpText;
 use super::wifi::WifiText;
 use super::{FlowScenario, ProbeKindScenario, ProbeScenario, Transport, WebScenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sojourn_tcp::TcpParams;
 use sojourn_units::{format_duration, format_rate};
 
 /// The text form. Fields are in the order in which they are explained in the documentation.
@@ -88,39 +88,6 @@ impl Default for Text {
             wifi: None,
             flusher: None,
             seed: 1,
-        }
-    }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
-pub(super) struct TcpText {
-    pub(super) variant: String,
-    pub(super) mss: u16,
-    pub(super) initial_window: u32,
-    pub(super) receive_window: String,
-    pub(super) hystart: bool,
-    pub(super) ecn: bool,
-    pub(super) delayed_ack: bool,
-    pub(super) min_rto: String,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) save_metrics: bool,
-}
-
-impl Default for TcpText {
-    fn default() -> Self {
-        let p = TcpParams::default();
-        Self {
-            variant: p.variant.name().into(),
-            mss: p.mss,
-            initial_window: p.initial_window,
-            receive_window: p.receive_window.to_string(),
-            hystart: p.hystart,
-            ecn: p.ecn,
-            delayed_ack: p.delayed_ack,
-            min_rto: format_duration(p.min_rto),
-            save_metrics: false,
         }
     }
 }

@@ -90,6 +90,10 @@ fn linux_refuses_what_a_kernel_cannot_do() {
             "tcp.variant is linux-3.14, but the linux back end runs the kernel's own TCP: leave it out",
         ),
         (
+            json!({"tcp": {"receive_buffer": "locked"}}),
+            "tcp.receive_buffer is locked, but the linux back end locks the receive buffers of a cell's hosts alone: leave it out",
+        ),
+        (
             json!({"tcp": {"min_rto": "1500us"}}),
             "tcp.min_rto is 1500us, but must be a whole number of milliseconds on the linux back end, as a route carries it",
         ),
@@ -101,6 +105,20 @@ fn linux_refuses_what_a_kernel_cannot_do() {
         assert_eq!(error(&more, Backend::Linux), sentence);
         assert!(Scenario::from_json(&text(&more)).is_ok(), "{more}");
     }
+}
+
+#[test]
+fn a_locked_receive_buffer_is_a_cells_on_the_kernel_and_absent_unless_asked_for() {
+    let cell = |tcp: Value| json!({"tcp": tcp, "wifi": {"variant": "linux-6.12", "stations": [{"name": "sta1", "rate": "ht mcs 0 20mhz"}]}});
+    let locked = canonical(&cell(json!({"receive_buffer": "locked"})), Backend::Linux);
+    assert_eq!(locked["tcp"]["receive_buffer"], "locked");
+    assert_eq!(canonical(&locked, Backend::Linux), locked);
+    let auto = canonical(&cell(json!({"receive_buffer": "auto"})), Backend::Linux);
+    assert_eq!(auto, canonical(&cell(json!({})), Backend::Linux));
+    assert!(auto["tcp"].get("receive_buffer").is_none());
+    let refused = error(&json!({"tcp": {"receive_buffer": "locked"}}), Backend::Live);
+    let why = "but the live back end leaves the size of receive buffers to the kernel: leave it out";
+    assert_eq!(refused, format!("tcp.receive_buffer is locked, {why}"));
 }
 
 #[test]

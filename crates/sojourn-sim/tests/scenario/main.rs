@@ -27,8 +27,8 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         ),
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),
-            "key \"tcp.cwnd\" is unknown, but must be one of variant, mss, initial_window, receive_window, hystart, ecn, \
-             delayed_ack, min_rto, save_metrics",
+            "key \"tcp.cwnd\" is unknown, but must be one of variant, mss, initial_window, receive_window, receive_buffer, \
+             hystart, ecn, delayed_ack, min_rto, save_metrics",
         ),
         (
             flow(json!({"cc": "reno"})),
@@ -229,6 +229,14 @@ fn values_of_flows_probes_and_tcp_out_of_range_are_told_with_the_range() {
         (
             with(&base(), json!({"tcp": {"receive_window": "1kb"}})),
             "tcp.receive_window is 1024b, but must be at least two segments and at most 16776960 bytes",
+        ),
+        (
+            with(&base(), json!({"tcp": {"receive_buffer": "large"}})),
+            "tcp.receive_buffer is \"large\", but must be auto or locked",
+        ),
+        (
+            with(&base(), json!({"tcp": {"receive_buffer": null}})),
+            "tcp.receive_buffer is null, but must be text in quotes",
         ),
         (
             with(&base(), json!({"tcp": {"min_rto": "0s"}})),

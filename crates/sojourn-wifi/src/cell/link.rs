@@ -87,7 +87,7 @@ impl<P> Link<P> {
         now: Time,
         sink: &mut dyn CellSink<P>,
     ) {
-        let reorder = self.reorder[usize::from(tid.value())].get_or_insert_default();
+        let reorder = self.reorder[usize::from(tid.value())].get_or_insert_with(|| Reorder::new(self.impatient));
         let mut books = Books {
             way: (from, to),
             packets: &mut self.packets,
