@@ -16,12 +16,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sojourn.backends.linux import processor
 from sojourn.errors import SojournError
 from sojourn.kernel.find import Kernel
 
@@ -132,7 +133,9 @@ def carry_out(
         for name, path in (files or {}).items():
             shutil.copy(path, folder / name)
         command = _command(kernel, program, folder, seed, words)
-        status, last, wall_s, peak = _kept(program, command, folder, bound_s)
+        alone = kernel is not None and kernel.virtual_time
+        with processor.claimed() if alone else nullcontext() as of_its_own:
+            status, last, wall_s, peak = _kept(program, command, folder, bound_s, of_its_own)
         with suppress(OSError):
             why = (folder / "error.txt").read_text(errors="replace").strip()
             if why:
@@ -187,8 +190,10 @@ def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int, more
     return [str(kernel.path), *command_line(kernel, seed, more)]
 
 
-def _kept(program: Path, command: list[str], folder: Path, bound_s: float) -> tuple[int, str, float, float]:
-    """Run a command under the agent's eyes: status, last words, wall time and peak memory."""
+def _kept(
+    program: Path, command: list[str], folder: Path, bound_s: float, on: int | None
+) -> tuple[int, str, float, float]:
+    """Run a command under the agent's eyes, on one processor if asked: status, last words, wall time, peak memory."""
     keeper = [
         str(program),
         "supervise",
@@ -209,15 +214,16 @@ def _kept(program: Path, command: list[str], folder: Path, bound_s: float) -> tu
     began = time.monotonic()
     with (folder / "console.log").open("wb") as console:
         try:
-            process = subprocess.Popen(
-                keeper,
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=console,
-                start_new_session=True,
-            )
+            with processor.bound(on):
+                process = subprocess.Popen(
+                    keeper,
+                    cwd=folder,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=console,
+                    stderr=console,
+                    start_new_session=True,
+                )
         except OSError as error:
             message = f"the agent {program} cannot be started: {error.strerror or error}"
             raise SojournError(message) from error
