@@ -121,13 +121,13 @@ def test_the_busy_poll_time_is_checked(monkeypatch: pytest.MonkeyPatch, value: s
     monkeypatch.setattr(live, "TUN", Path("/dev/null"))
     monkeypatch.setenv(live.BUSY_POLL, value)
     with pytest.raises(ParamError, match="must be a whole number from 0 to 10000"):
-        backends.named("live")
+        backends.reach(backends.named("live"))
 
 
 def test_without_tun_it_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "TUN", Path("/nowhere/tun"))
     with pytest.raises(SojournError, match="/nowhere/tun is not there: load the kernel module tun"):
-        backends.named("live")
+        backends.reach(backends.named("live"))
 
 
 def test_its_runs_are_made_one_at_a_time() -> None:
