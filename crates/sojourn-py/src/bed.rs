@@ -3,8 +3,8 @@
 use crate::error::{param, whole};
 use crate::run::{Parts, parts};
 use pyo3::prelude::*;
-use sojourn_bed::Measured;
-use sojourn_qdisc::{OptionValue, kernel_options};
+use sojourn_bed::{Measured, OptionPlan, QdiscPlan};
+use sojourn_qdisc::{KernelOptions, OptionValue, kernel_options};
 use sojourn_sim::{Backend, Record, Scenario, bed};
 use sojourn_units::Rate;
 
@@ -33,10 +33,31 @@ pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<
                 OptionValue::Flag(on) => on.into(),
                 OptionValue::Text(text) => text.into(),
             };
-            (name.to_owned(), value)
+            (name, value)
         })
         .collect();
     Ok(serde_json::json!({"kind": told.kind, "options": options}).to_string())
+}
+
+/// The options of a discipline, told as ``kernel_qdisc`` or a plan tells them, for a netlink request: what ``TCA_OPTIONS``
+/// holds (None for a kind without), whether that is attributes, and the device's transmit queue length if it matters.
+#[pyfunction]
+pub(crate) fn netlink_options(qdisc_json: &str) -> PyResult<(Option<Vec<u8>>, bool, Option<i64>)> {
+    let plan: QdiscPlan = serde_json::from_str(qdisc_json).map_err(param)?;
+    let options = plan.options.into_iter().map(|(name, value)| {
+        let value = match value {
+            OptionPlan::Number(n) => OptionValue::Number(n),
+            OptionPlan::Flag(on) => OptionValue::Flag(on),
+            OptionPlan::Text(text) => OptionValue::Text(text),
+        };
+        (name, value)
+    });
+    let kind = KernelOptions {
+        kind: plan.kind,
+        options: options.collect(),
+    };
+    let encoded = kind.encode().map_err(param)?;
+    Ok((encoded.payload, encoded.nested, encoded.queue_length))
 }
 
 /// The record of a scenario that a bed of the linux or the live back end ran, as JSON.

@@ -14,13 +14,13 @@ use pyo3::prelude::*;
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]
-    use crate::bed::{kernel_qdisc, load_plan, record_measured, store_measured};
+    use crate::bed::{kernel_qdisc, load_plan, netlink_options, record_measured, store_measured};
     #[pymodule_export]
     use crate::error::ParamError;
     #[pymodule_export]
     use crate::pairs::packet_pairs;
     #[pymodule_export]
-    use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_presets, list_qdiscs};
+    use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_kernel_qdiscs, list_presets, list_qdiscs};
     #[pymodule_export]
     use crate::run::{capture_points, congestion_controls, normalize, run, run_captured, run_stored};
 

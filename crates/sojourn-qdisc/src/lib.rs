@@ -7,14 +7,19 @@
 //! [`QdiscSpec::parse`] reads what one would type after `tc qdisc add dev X root`, [`QdiscSpec::build`] makes the
 //! discipline, and [`Tbf`] shapes it to a rate.
 
-mod any;
+mod cake;
 mod codel;
+mod descriptor;
 mod discipline;
 mod fifo;
+mod fq;
 mod fq_codel;
+mod fq_pie;
 mod grammar;
+mod kinds;
 mod ledger;
 mod netem;
+mod netlink;
 mod packet;
 mod param;
 mod pie;
@@ -27,13 +32,15 @@ mod tbf;
 #[cfg(test)]
 mod testing;
 
-pub use any::AnyQdisc;
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
+pub use descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, KernelOptions, kernel_options};
 pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
 pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
-pub use grammar::{KernelOnly, KindInfo, OptionValue, ParameterInfo, QdiscSpec, SpecError, kinds};
+pub use grammar::{KernelOnly, KindInfo, OptionValue, ParameterInfo, QdiscSpec, SpecError};
+pub use kinds::{AnyQdisc, descriptor, descriptors, kinds};
 pub use netem::{Netem, NetemParams};
+pub use netlink::NetlinkOptions;
 pub use packet::{Departure, DropReason, DropSink, Dropped, Packet, Queued};
 pub use param::ParamError;
 pub use pie::{Pie, PieParams, PieVariant};

@@ -23,34 +23,39 @@ use crate::fifo::MTU;
 use crate::{QdiscSpec, RedParams, SpecError};
 use sojourn_units::{Duration, Rate};
 
-/// Every preset's name.
-pub(crate) const NAMES: &[&str] = &[
-    "gbw:pfifo_fast",
-    "gbw:ared",
-    "gbw:pie",
-    "gbw:codel",
-    "gbw:sfq",
-    "gbw:fq_codel",
-    "gbw:fq_nocodel",
-    "rural:droptail",
-    "rural:codel",
-    "rural:fq_codel",
-    "rural:codel_default",
-    "rural:fq_codel_default",
-    "rural:sfq",
-    "rural:codel_ns2",
-    "rural:fq_codel_ns2",
-    "rural:codel_default_ns2",
-    "rural:fq_codel_default_ns2",
+/// Name, summary, and text for the grammar, in which words in braces stand for the module's rules.
+///
+/// Source: seed 000 Table 1; seed 001 section III.A (25 packets), IV.A and IV.D (the two parameter sets).
+///
+/// Deviation: Table 1 prints the 100 s of `fq_nocodel` in the row of the interval, section 4.7 says target; both are set.
+#[rustfmt::skip]
+const TABLE: &[(&str, &str, &str)] = &[
+    ("gbw:pfifo_fast", "{gbw}: the FIFO", "pfifo_fast limit {fifo} variant linux-3.14"),
+    ("gbw:ared", "{gbw}: adaptive RED", "{ared}"),
+    ("gbw:pie", "{gbw}: PIE of Linux 3.14", "pie limit 1000 target 20ms tupdate 30ms noecn variant linux-3.14"),
+    ("gbw:codel", "{gbw}: CoDel of Linux 3.14", "codel limit 1000 {codel} noecn variant linux-3.14"),
+    ("gbw:sfq", "{gbw}: SFQ", "sfq limit {fifo}"),
+    ("gbw:fq_codel", "{gbw}: FQ-CoDel of Linux 3.14", "fq_codel limit 10240 {codel} noecn variant linux-3.14"),
+    ("gbw:fq_nocodel", "{gbw}: FQ-CoDel without CoDel", "fq_codel limit {fifo} target 100s interval 100s noecn variant linux-3.14"),
+    ("rural:droptail", "{rural}: the FIFO of 25 packets", "pfifo limit 25"),
+    ("rural:codel", "{rural}: CoDel, {65}", "codel limit 25 {tuned} noecn"),
+    ("rural:fq_codel", "{rural}: FQ-CoDel, {65}", "fq_codel limit 25 {tuned} noecn"),
+    ("rural:codel_default", "{rural}: CoDel, {5}", "codel limit 25 {rfc} noecn"),
+    ("rural:fq_codel_default", "{rural}: FQ-CoDel, {5}", "fq_codel limit 25 {rfc} noecn"),
+    ("rural:sfq", "{rural}: SFQ of 25 packets", "sfq limit 25"),
+    ("rural:codel_ns2", "{rural}: CoDel of ns-2, {65}", "codel limit 25 {tuned} noecn variant ns2"),
+    ("rural:fq_codel_ns2", "{rural}: sfqCoDel of ns-2, {65}", "fq_codel limit 25 {tuned} noecn variant ns2"),
+    ("rural:codel_default_ns2", "{rural}: CoDel of ns-2, {5}", "codel limit 25 {rfc} noecn variant ns2"),
+    ("rural:fq_codel_default_ns2", "{rural}: sfqCoDel of ns-2, {5}", "fq_codel limit 25 {rfc} noecn variant ns2"),
 ];
-
 /// A published parameter set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresetInfo {
     /// Set and name, such as `gbw:codel`.
     pub name: &'static str,
     /// One line: what it is and where it was published.
-    pub summary: &'static str,
+    pub summary: String,
+    text: &'static str,
 }
 
 impl PresetInfo {
@@ -60,20 +65,32 @@ impl PresetInfo {
     /// [`SpecError`] where the rules of the table lead to a value that the kind cannot take, at rates far beyond its
     /// columns.
     pub fn at(&self, rate: Rate) -> Result<QdiscSpec, SpecError> {
-        QdiscSpec::parse(&text(self.name, rate), None)
+        QdiscSpec::parse(&text(self.text, rate), None)
     }
 }
 
 /// Every preset.
 #[must_use]
 pub fn presets() -> Vec<PresetInfo> {
-    NAMES
-        .iter()
-        .map(|&name| PresetInfo {
-            name,
-            summary: summary(name),
-        })
-        .collect()
+    let known = TABLE.iter().map(|&(name, summary, text)| PresetInfo {
+        name,
+        summary: filled(
+            summary,
+            &[
+                ("gbw", "The Good, the Bad and the WiFi, Table 1"),
+                ("rural", "Tackling Bufferbloat in Capacity-limited Networks"),
+                ("65", "target 65 ms, interval 300 ms"),
+                ("5", "target 5 ms, interval 100 ms"),
+            ],
+        ),
+        text,
+    });
+    known.collect()
+}
+
+/// Every preset's name.
+pub(crate) fn names() -> Vec<&'static str> {
+    TABLE.iter().map(|row| row.0).collect()
 }
 
 /// Table 1 of seed 000 at a link rate: the seven disciplines by the paper's names, with the variants of its kernel.
@@ -92,73 +109,25 @@ pub(crate) fn find(name: &str) -> Option<PresetInfo> {
     presets().into_iter().find(|preset| preset.name == name)
 }
 
-fn summary(name: &str) -> &'static str {
-    match name {
-        "gbw:pfifo_fast" => "The Good, the Bad and the WiFi, Table 1: the FIFO",
-        "gbw:ared" => "The Good, the Bad and the WiFi, Table 1: adaptive RED",
-        "gbw:pie" => "The Good, the Bad and the WiFi, Table 1: PIE of Linux 3.14",
-        "gbw:codel" => "The Good, the Bad and the WiFi, Table 1: CoDel of Linux 3.14",
-        "gbw:sfq" => "The Good, the Bad and the WiFi, Table 1: SFQ",
-        "gbw:fq_codel" => "The Good, the Bad and the WiFi, Table 1: FQ-CoDel of Linux 3.14",
-        "gbw:fq_nocodel" => "The Good, the Bad and the WiFi, Table 1: FQ-CoDel without CoDel",
-        "rural:droptail" => "Tackling Bufferbloat in Capacity-limited Networks: the FIFO of 25 packets",
-        "rural:codel" => "Tackling Bufferbloat in Capacity-limited Networks: CoDel, target 65 ms, interval 300 ms",
-        "rural:fq_codel" => {
-            "Tackling Bufferbloat in Capacity-limited Networks: FQ-CoDel, target 65 ms, interval 300 ms"
-        }
-        "rural:codel_default" => {
-            "Tackling Bufferbloat in Capacity-limited Networks: CoDel, target 5 ms, interval 100 ms"
-        }
-        "rural:fq_codel_default" => {
-            "Tackling Bufferbloat in Capacity-limited Networks: FQ-CoDel, target 5 ms, interval 100 ms"
-        }
-        "rural:sfq" => "Tackling Bufferbloat in Capacity-limited Networks: SFQ of 25 packets",
-        "rural:codel_ns2" => {
-            "Tackling Bufferbloat in Capacity-limited Networks: CoDel of ns-2, target 65 ms, interval 300 ms"
-        }
-        "rural:fq_codel_ns2" => {
-            "Tackling Bufferbloat in Capacity-limited Networks: sfqCoDel of ns-2, target 65 ms, interval 300 ms"
-        }
-        "rural:codel_default_ns2" => {
-            "Tackling Bufferbloat in Capacity-limited Networks: CoDel of ns-2, target 5 ms, interval 100 ms"
-        }
-        _ => "Tackling Bufferbloat in Capacity-limited Networks: sfqCoDel of ns-2, target 5 ms, interval 100 ms",
-    }
+/// `text` with what words in braces stand for.
+fn filled(text: &str, words: &[(&str, &str)]) -> String {
+    let replaced = |text: String, &(word, with): &(&str, &str)| text.replace(&format!("{{{word}}}"), with);
+    words.iter().fold(text.to_owned(), replaced)
 }
 
 /// The rules of the module's documentation, as a text for the grammar.
-fn text(name: &str, rate: Rate) -> String {
-    let fifo = if rate.as_bps() >= 100_000_000 { 1000 } else { 127 };
-    let target = codel_target(rate);
-    match name {
-        "gbw:pfifo_fast" => format!("pfifo_fast limit {fifo} variant linux-3.14"),
-        "gbw:ared" => ared(rate),
-        "gbw:pie" => "pie limit 1000 target 20ms tupdate 30ms noecn variant linux-3.14".to_owned(),
-        "gbw:codel" => format!("codel limit 1000 target {target} interval 100ms noecn variant linux-3.14"),
-        "gbw:sfq" => format!("sfq limit {fifo}"),
-        "gbw:fq_codel" => format!("fq_codel limit 10240 target {target} interval 100ms noecn variant linux-3.14"),
-        "gbw:fq_nocodel" => {
-            format!("fq_codel limit {fifo} target 100s interval 100s noecn variant linux-3.14")
-        }
-        "rural:droptail" => "pfifo limit 25".to_owned(),
-        "rural:sfq" => "sfq limit 25".to_owned(),
-        _ => rural(name),
-    }
-}
-
-/// Source: seed 001 section III.A (25 packets), IV.A and IV.D (the two parameter sets). Names are
-/// `rural:KIND[_default][_ns2]`.
-fn rural(name: &str) -> String {
-    let name = name.trim_start_matches("rural:");
-    let (name, variant) = name
-        .strip_suffix("_ns2")
-        .map_or((name, ""), |name| (name, " variant ns2"));
-    let (kind, times) = name
-        .strip_suffix("_default")
-        .map_or((name, "target 65ms interval 300ms"), |kind| {
-            (kind, "target 5ms interval 100ms")
-        });
-    format!("{kind} limit 25 {times} noecn{variant}")
+fn text(row: &str, rate: Rate) -> String {
+    let fifo = if rate.as_bps() >= 100_000_000 { "1000" } else { "127" };
+    filled(
+        row,
+        &[
+            ("fifo", fifo),
+            ("ared", &ared(rate)),
+            ("codel", &format!("target {} interval 100ms", codel_target(rate))),
+            ("tuned", "target 65ms interval 300ms"),
+            ("rfc", "target 5ms interval 100ms"),
+        ],
+    )
 }
 
 /// Source: seed 000 section 4.4 and Table 1: 5 ms, at least one frame's time.

@@ -164,7 +164,7 @@ impl NodeSpec {
                 let rule = format!("left out with the scheme {}, which has none", self.scheme.name());
                 return Err(WifiError::new(who, "qdisc", quoted(qdisc), rule));
             }
-            if qdisc.kind() == "tbf" {
+            if qdisc.about().shapes {
                 let rule = "a discipline that never makes a packet wait for tokens";
                 return Err(WifiError::new(who, "qdisc", quoted(qdisc), rule));
             }

@@ -11,6 +11,7 @@ import numpy as np
 
 from sojourn.claims.repeats import Repeats
 from sojourn.claims.rural_satellite import Satellite
+from sojourn.disciplines import times_of_preset
 from sojourn.results import Run
 
 #: Experiments: the parameter study, two downloads of different paths, the emulated bed, the satellite service.
@@ -30,7 +31,12 @@ class Setting(NamedTuple):
     interval: int
 
 
-DEFAULT, RURAL = Setting(5, 100), Setting(65, 300)
+def _of_preset(name: str) -> Setting:
+    times = times_of_preset(name)
+    return Setting(round(times["target"]), round(times["interval"]))
+
+
+DEFAULT, RURAL = _of_preset("rural:codel_default"), _of_preset("rural:codel")
 #: What a discipline without them has.
 NONE = Setting(0, 0)
 

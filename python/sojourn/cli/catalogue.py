@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from sojourn import _native, tables
+from sojourn import _native, disciplines, tables
 from sojourn.experiments import BUILT_IN
 from sojourn.experiments.pages import pages
 
@@ -20,11 +20,7 @@ PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")
 
 #: What the kernel has and the simulator has not.
 ONLY_LINUX: dict[str, list[dict[str, str]]] = {
-    "qdiscs": [
-        {"kind": "cake", "summary": "shaper, flow queues with Cobalt, host fairness (tc-cake(8))"},
-        {"kind": "fq", "summary": "flow queues with pacing, for hosts (tc-fq(8))"},
-        {"kind": "fq_pie", "summary": "flow queues with PIE (tc-fq_pie(8))"},
-    ],
+    "qdiscs": list(disciplines.ONLY_LINUX.values()),
     "cc": [
         {"name": "bbr", "summary": "bottleneck bandwidth and round-trip propagation time, version 1"},
         {"name": "dctcp", "summary": "data center TCP (RFC 8257); needs tcp.ecn and a discipline that marks"},
@@ -57,7 +53,7 @@ def catalogue() -> dict[str, Any]:
             }
             for page in pages().values()
         ],
-        "qdiscs": json.loads(_native.list_qdiscs()),
+        "qdiscs": list(disciplines.MODELLED.values()),
         "presets": json.loads(_native.list_presets()),
         "cc": _native.congestion_controls(),
         "linux": ONLY_LINUX,

@@ -14,35 +14,24 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-#: Okabe and Ito's palette, which colour-blind readers can tell apart: FIFO dark, AQMs warm, fair queueing cool.
-_COLOURS = {
-    "pfifo_fast": "#333333",
-    "pfifo": "#333333",
-    "ared": "#E69F00",
-    "red": "#E69F00",
-    "pie": "#D55E00",
-    "codel": "#CC79A7",
-    "sfq": "#56B4E9",
-    "fq_codel": "#0072B2",
-    "fq_nocodel": "#009E73",
-    "fifo": "#333333",
-    "fq_mac": "#009E73",
-    "airtime": "#D55E00",
+#: By what a discipline is called in figures: colour and marker. The colours are Okabe and Ito's palette, which colour-blind
+#: readers can tell apart: FIFO dark, AQMs warm, fair queueing cool.
+_STYLES = {
+    "pfifo_fast": ("#333333", "s"),
+    "pfifo": ("#333333", "s"),
+    "ared": ("#E69F00", "^"),
+    "red": ("#E69F00", "^"),
+    "pie": ("#D55E00", "v"),
+    "codel": ("#CC79A7", "D"),
+    "sfq": ("#56B4E9", "P"),
+    "fq_codel": ("#0072B2", "o"),
+    "fq_nocodel": ("#009E73", "X"),
+    "fifo": ("#333333", "s"),
+    "fq_mac": ("#009E73", "X"),
+    "airtime": ("#D55E00", "v"),
 }
-_MARKERS = {
-    "pfifo_fast": "s",
-    "pfifo": "s",
-    "ared": "^",
-    "red": "^",
-    "pie": "v",
-    "codel": "D",
-    "sfq": "P",
-    "fq_codel": "o",
-    "fq_nocodel": "X",
-    "fifo": "s",
-    "fq_mac": "X",
-    "airtime": "v",
-}
+_COLOURS = {name: colour for name, (colour, _) in _STYLES.items()}
+_MARKERS = {name: marker for name, (_, marker) in _STYLES.items()}
 _OTHER_COLOURS = ("#8C564B", "#7A6FAC", "#6B8E23", "#B5485D", "#17868F", "#A8822E")
 _OTHER_MARKERS = ("<", ">", "p", "h", "d", "*")
 

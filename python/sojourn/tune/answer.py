@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from sojourn.scenario import Direction
 from sojourn.tune.link import FRAME_BYTES, Link
+from sojourn.tune.space import TUNED
 from sojourn.validate.units import bits_per_s
-
-#: Disciplines that sqm-scripts sets up below its HTB; `cake` has a script of its own.
-_BELOW_HTB = ("codel", "fq_codel", "pie", "sfq")
 
 
 def leaf(text: str) -> str:
@@ -23,7 +21,7 @@ def shaped(text: str, rate: str) -> list[str]:
     `cake` has a shaper of its own.
     """
     kind, *words = text.split()
-    if kind == "cake":
+    if kind in TUNED and TUNED[kind].shapes:
         return [leaf(" ".join([kind, "bandwidth", rate, *words]))]
     return [
         "tc qdisc replace dev DEV root handle 1: htb default 1",
@@ -46,10 +44,11 @@ def sqm(text: str, link: Link, direction: Direction) -> str | None:
     Source: sqm-scripts 1.6, `src/functions.sh` (get_target, get_limit) and `src/run-openwrt.sh` (names of the options).
     """
     kind, *words = text.split()
-    if kind not in {*_BELOW_HTB, "cake"}:
+    tuned = TUNED.get(kind)
+    if tuned is None or tuned.sqm_script is None:
         return None
     limit = None
-    if "limit" in words and kind != "cake":
+    if "limit" in words and tuned.has_limit:
         place = words.index("limit")
         limit = words[place + 1]
         del words[place : place + 2]
@@ -61,12 +60,12 @@ def sqm(text: str, link: Link, direction: Direction) -> str | None:
         f"\toption download '{bits_per_s(link.down) // 1000}'",
         f"\toption upload '{bits_per_s(link.up) // 1000}'",
         f"\toption qdisc '{kind}'",
-        f"\toption script '{'piece_of_cake.qos' if kind == 'cake' else 'simplest.qos'}'",
+        f"\toption script '{tuned.sqm_script}'",
         "\toption qdisc_advanced '1'",
         "\toption qdisc_really_really_advanced '1'",
     ]
     mark = "e" if direction == "up" else "i"
-    if kind != "cake":
+    if not tuned.shapes:
         lines.append(f"\toption {mark}target 'default'")
     if limit is not None:
         lines.append(f"\toption {mark}limit '{limit}'")

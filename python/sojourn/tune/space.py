@@ -28,21 +28,17 @@ and pie, and RED's in bytes, is the link's and is not searched.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
+from sojourn.disciplines import MODELLED, defaults, number, times_of_preset
 from sojourn.errors import ParamError
 from sojourn.scenario import Direction
 from sojourn.tune.link import FRAME_BYTES, Link, time_text
 
-#: The disciplines that can be tuned.
-QDISCS = ("codel", "fq_codel", "pie", "red", "sfq", "cake")
-#: And those that only a kernel has.
-KERNEL_ONLY = ("cake",)
 #: The rural study's setting (seed 001 section IV), in ms.
-RURAL = {"target": 65.0, "interval": 300.0}
+RURAL = times_of_preset("rural:codel")
 
 Unit = Literal["ms", "bytes", "packets", ""]
 
@@ -124,16 +120,19 @@ class Space:
     def setting(self, values: Mapping[str, float]) -> Setting:
         """Return the setting of these values of the knobs."""
         chosen = {knob.name: knob.rounded(values[knob.name]) for knob in self.knobs} | dict(self.fixed)
-        return Setting(values=chosen, text=_text(self.qdisc, chosen, self.limit))
+        return Setting(values=chosen, text=TUNED[self.qdisc].text(self.qdisc, chosen, self.limit))
 
     def fixed_setting(self, values: Mapping[str, float]) -> Setting:
         """Return the setting of all these values, in the space or not."""
-        return Setting(values=dict(values), text=_text(self.qdisc, values, self.limit))
+        return Setting(values=dict(values), text=TUNED[self.qdisc].text(self.qdisc, values, self.limit))
 
     def references(self) -> dict[str, Setting]:
         """Return the settings that are always among the candidates: the default one, and the rural study's."""
-        found = {"default": dict(_DEFAULTS[self.qdisc])}
-        if self.qdisc in {"codel", "fq_codel"}:
+        known = defaults(self.qdisc)
+        tuned = TUNED[self.qdisc]
+        names = [name for name in tuned.known if name in known]
+        found = {"default": {name: known[name] for name in names} | dict(tuned.other_defaults)}
+        if RURAL.keys() <= found["default"].keys():
             found["rural"] = found["default"] | RURAL
         return {name: self.fixed_setting(values) for name, values in found.items()}
 
@@ -169,10 +168,10 @@ def space(qdisc: str, link: Link, direction: Direction, asked: Sequence[str] = (
     if qdisc not in QDISCS:
         message = f"qdisc is {qdisc!r}, but must be one of {', '.join(QDISCS)} to be tuned"
         raise ParamError(message)
-    if qdisc in KERNEL_ONLY and backend == "sim":
+    if qdisc not in MODELLED and backend == "sim":
         message = f"qdisc is {qdisc!r}, which the simulator does not have: give --backend linux"
         raise ParamError(message)
-    knobs = {knob.name: knob for knob in _knobs(qdisc, link, direction)}
+    knobs = {knob.name: knob for knob in TUNED[qdisc].knobs(link, direction)}
     fixed: dict[str, float] = {}
     seen: set[str] = set()
     for text in asked:
@@ -202,69 +201,63 @@ def space(qdisc: str, link: Link, direction: Direction, asked: Sequence[str] = (
     return Space(qdisc=qdisc, knobs=left, fixed=fixed, limit=link.limit)
 
 
-#: What tc and the current kernel take where nothing is said; of RED, tc's for the buffer.
-_DEFAULTS: dict[str, dict[str, float]] = {
-    "codel": {"target": 5.0, "interval": 100.0},
-    "fq_codel": {"target": 5.0, "interval": 100.0, "quantum": 1514.0},
-    "pie": {"target": 15.0, "tupdate": 15.0, "alpha": 2.0, "beta": 20.0},
-    "red": {"spread": 3.0, "probability": 0.02, "weight": 1.0},
-    "sfq": {"limit": 127.0, "depth": 127.0},
-    "cake": {"rtt": 100.0},
-}
-_VALUE = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+)(?P<unit>us|ms|s)?")
-_TO_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-
-
-def _knobs(qdisc: str, link: Link, direction: Direction) -> tuple[Knob, ...]:
+def _codel(link: Link, direction: Direction) -> tuple[Knob, ...]:
     shortest, longest = link.rtts_ms[0], link.rtts_ms[-1]
-    target = Knob(
-        name="target", low=min(max(link.packet_ms(direction) / 4, 0.5), 5.0), high=max(longest, 100.0), unit="ms"
+    return (
+        Knob(name="target", low=min(max(link.packet_ms(direction) / 4, 0.5), 5.0), high=max(longest, 100.0), unit="ms"),
+        Knob(name="interval", low=min(shortest, 100.0) / 2, high=max(3 * longest, 400.0), unit="ms"),
     )
-    interval = Knob(name="interval", low=min(shortest, 100.0) / 2, high=max(3 * longest, 400.0), unit="ms")
-    if qdisc == "codel":
-        return target, interval
-    if qdisc == "fq_codel":
-        return target, interval, Knob(name="quantum", low=256, high=2 * FRAME_BYTES, unit="bytes", whole=True)
-    if qdisc == "pie":
-        return (
-            target,
-            Knob(name="tupdate", low=1.0, high=max(longest, 100.0), unit="ms"),
-            Knob(name="alpha", low=1, high=32, unit="", whole=True),
-            Knob(name="beta", low=1, high=32, unit="", whole=True),
-        )
-    if qdisc == "red":
-        most = max(link.limit, 12) * FRAME_BYTES / 4
-        return (
-            Knob(name="min", low=2 * FRAME_BYTES, high=most, unit="bytes", whole=True),
-            Knob(name="spread", low=1.5, high=4.0, unit=""),
-            Knob(name="probability", low=0.01, high=0.5, unit=""),
-            Knob(name="weight", low=1.0, high=4.0, unit=""),
-        )
-    if qdisc == "sfq":
-        most = min(max(4 * link.limit, _SFQ_DEPTH), _SFQ_DEPTH // 2 * _SFQ_FLOWS)
-        return (
-            Knob(name="limit", low=8, high=most, unit="packets", whole=True),
-            Knob(name="depth", low=max(4, math.ceil(most / _SFQ_FLOWS)), high=_SFQ_DEPTH, unit="packets", whole=True),
-        )
+
+
+def _fq_codel(link: Link, direction: Direction) -> tuple[Knob, ...]:
+    quantum = Knob(name="quantum", low=256, high=2 * FRAME_BYTES, unit="bytes", whole=True)
+    return (*_codel(link, direction), quantum)
+
+
+def _pie(link: Link, direction: Direction) -> tuple[Knob, ...]:
+    return (
+        _codel(link, direction)[0],
+        Knob(name="tupdate", low=1.0, high=max(link.rtts_ms[-1], 100.0), unit="ms"),
+        Knob(name="alpha", low=1, high=32, unit="", whole=True),
+        Knob(name="beta", low=1, high=32, unit="", whole=True),
+    )
+
+
+def _red(link: Link, _: Direction) -> tuple[Knob, ...]:
+    most = max(link.limit, 12) * FRAME_BYTES / 4
+    return (
+        Knob(name="min", low=2 * FRAME_BYTES, high=most, unit="bytes", whole=True),
+        Knob(name="spread", low=1.5, high=4.0, unit=""),
+        Knob(name="probability", low=0.01, high=0.5, unit=""),
+        Knob(name="weight", low=1.0, high=4.0, unit=""),
+    )
+
+
+def _sfq(link: Link, _: Direction) -> tuple[Knob, ...]:
+    most = min(max(4 * link.limit, _SFQ_DEPTH), _SFQ_DEPTH // 2 * _SFQ_FLOWS)
+    return (
+        Knob(name="limit", low=8, high=most, unit="packets", whole=True),
+        Knob(name="depth", low=max(4, math.ceil(most / _SFQ_FLOWS)), high=_SFQ_DEPTH, unit="packets", whole=True),
+    )
+
+
+def _cake(link: Link, _: Direction) -> tuple[Knob, ...]:
+    shortest, longest = link.rtts_ms[0], link.rtts_ms[-1]
     return (Knob(name="rtt", low=min(shortest, 50.0) / 2, high=max(3 * longest, 300.0), unit="ms"),)
 
 
 def _number(text: str, knob: Knob, whole: str) -> float:
-    match = _VALUE.fullmatch(text.strip())
-    unit = None if match is None else match["unit"]
-    if match is None or (unit is not None and knob.unit != "ms") or float(match["number"]) <= 0:
+    value = number(text.strip())
+    if value is None or (text.strip().endswith("s") and knob.unit != "ms") or value <= 0:
         kind = "a time above 0, such as 20ms" if knob.unit == "ms" else "a number above 0"
         message = f"param is {whole!r}, but a value of {knob.name} must be {kind}"
         raise ParamError(message)
-    value = float(match["number"]) * _TO_MS[unit or "ms"]
     return float(round(value)) if knob.whole else value
 
 
-def _text(qdisc: str, values: Mapping[str, float], limit: int) -> str:
-    if qdisc == "red":
-        return _red(values, limit)
+def _plain_text(qdisc: str, values: Mapping[str, float], limit: int) -> str:
     words = [qdisc]
-    if "limit" not in values and qdisc != "cake":
+    if "limit" not in values and TUNED[qdisc].has_limit:
         words.append(f"limit {limit}")
     for name, value in values.items():
         is_time = name in {"target", "interval", "tupdate", "rtt"}
@@ -272,7 +265,7 @@ def _text(qdisc: str, values: Mapping[str, float], limit: int) -> str:
     return " ".join(words)
 
 
-def _red(values: Mapping[str, float], limit: int) -> str:
+def _red_text(_: str, values: Mapping[str, float], limit: int) -> str:
     buffer = max(limit, 12) * FRAME_BYTES
     most = values["min"] * values["spread"] if "min" in values else buffer / 4
     least = values.get("min", most / values["spread"])
@@ -281,3 +274,53 @@ def _red(values: Mapping[str, float], limit: int) -> str:
         f"red limit {buffer} min {least:.0f} max {most:.0f} avpkt {FRAME_BYTES} burst {burst} "
         f"probability {values['probability']:g}"
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuned:
+    """How a discipline is tuned, and set up where the answer is used.
+
+    Attributes
+    ----------
+    knobs
+        From a link and the direction under test to what is searched.
+    known
+        Its parameters among those, whose defaults are tc's and the current kernel's.
+    other_defaults
+        What the kernel takes for the others.
+    text
+        From its name, the values and the packets that the queue may hold to its tc text.
+    has_limit
+        Whether it has a limit of packets that is the link's.
+    shapes
+        Whether it has a shaper of its own; others stand below an HTB.
+    sqm_script
+        That of sqm-scripts with one queue; `None` if it has not the discipline.
+    """
+
+    knobs: Callable[[Link, Direction], tuple[Knob, ...]]
+    known: tuple[str, ...] = ()
+    other_defaults: Mapping[str, float] = field(default_factory=dict)
+    text: Callable[[str, Mapping[str, float], int], str] = _plain_text
+    has_limit: bool = True
+    shapes: bool = False
+    sqm_script: str | None = "simplest.qos"
+
+
+#: By the names of the disciplines that can be tuned. Of RED the defaults are tc's for the buffer.
+TUNED: Mapping[str, Tuned] = {
+    "codel": Tuned(knobs=_codel, known=("target", "interval")),
+    "fq_codel": Tuned(knobs=_fq_codel, known=("target", "interval", "quantum")),
+    "pie": Tuned(knobs=_pie, known=("target", "tupdate", "alpha", "beta")),
+    "red": Tuned(
+        knobs=_red,
+        other_defaults={"spread": 3.0, "probability": 0.02, "weight": 1.0},
+        text=_red_text,
+        sqm_script=None,
+    ),
+    "sfq": Tuned(knobs=_sfq, known=("limit", "depth")),
+    "cake": Tuned(
+        knobs=_cake, other_defaults={"rtt": 100.0}, has_limit=False, shapes=True, sqm_script="piece_of_cake.qos"
+    ),
+}
+QDISCS = tuple(TUNED)

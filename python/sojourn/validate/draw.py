@@ -44,7 +44,6 @@ from sojourn.validate.grid import Cell
 Value = TypeVar("Value")
 
 COLUMNS = 15
-KINDS = ("pfifo", "bfifo", "pfifo_fast", "red", "pie", "codel", "sfq", "fq_codel")
 QUANTA = (300, 1514, 3028)
 QUEUES = tuple(2**power for power in range(4, 11))
 MOST_PACKETS = 300_000
@@ -218,3 +217,5 @@ _TEXTS: dict[str, Callable[[_Drawn, int], str]] = {
     "sfq": _sfq,
     "fq_codel": _fq_codel,
 }
+#: What is drawn from. A kind more makes other scenarios of the same seed.
+KINDS = tuple(_TEXTS)

@@ -8,7 +8,8 @@ use super::run::{kernel, load_modules, write};
 use flate2::read::GzDecoder;
 use nix::sched::{CloneFlags, unshare};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use sojourn_qdisc::descriptors;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -20,24 +21,8 @@ const ROOT: u32 = u32::MAX;
 const TCA_KIND: u16 = 1;
 /// `lo`, which each network namespace has.
 const LOOPBACK: i32 = 1;
-/// Kinds that Sojourn may ask for.
-const KINDS: [&str; 15] = [
-    "bfifo",
-    "cake",
-    "codel",
-    "fq",
-    "fq_codel",
-    "fq_pie",
-    "htb",
-    "netem",
-    "pfifo",
-    "pfifo_fast",
-    "pie",
-    "prio",
-    "red",
-    "sfq",
-    "tbf",
-];
+/// Kinds that a bed is built with besides those that can be under test.
+const OF_A_BED: [&str; 2] = ["htb", "prio"];
 
 #[derive(Debug, Serialize)]
 struct Check {
@@ -67,7 +52,8 @@ pub(super) fn check(job: &CheckJob, directory: &Path) -> Result<(), AgentError> 
         failed: BTreeMap::new(),
     };
     let mut netlink = Netlink::route().doing(|| "cannot open a netlink socket".into())?;
-    for kind in KINDS {
+    let kinds: BTreeSet<&str> = descriptors().map(|about| about.kind).chain(OF_A_BED).collect();
+    for kind in kinds {
         match try_kind(&mut netlink, kind) {
             Ok(()) => check.disciplines.push(kind),
             Err(e) => drop(check.failed.insert(kind, e.to_string())),

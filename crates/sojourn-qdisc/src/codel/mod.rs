@@ -7,10 +7,12 @@
 //! Deviation: seed 001 section II.A as printed shortens the interval itself at each drop; the RFC and every
 //! implementation divide the fixed interval by the square root of the count.
 
+mod descriptor;
 mod qdisc;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use descriptor::CodelSpec;
 pub use qdisc::Codel;
 
 use crate::fifo::MTU;
@@ -81,12 +83,6 @@ impl CodelParams {
         ce_threshold: None,
         mtu: MTU,
         variant: CodelVariant::Linux,
-    };
-    /// Seed 001 section IV.D, for capacity-limited networks: target 65 ms, interval 300 ms.
-    pub const RURAL: Self = Self {
-        target: Duration::from_millis(65),
-        interval: Duration::from_millis(300),
-        ..Self::DEFAULT
     };
 
     /// Checks the parameters; `kind` is named in the error. Target may exceed interval (seed 000 section 4.7).

@@ -1,9 +1,10 @@
 //! Numbers are those in the messages that `tc` of iproute2 6.1 sends (`strace -e trace=sendmsg tc qdisc add ...`).
 
 use super::*;
+use crate::OptionValue;
 use sojourn_units::Rate;
 
-fn options(text: &str) -> BTreeMap<&'static str, OptionValue> {
+fn options(text: &str) -> Options {
     kernel_options(text, Some(Rate::from_mbit(10)))
         .unwrap_or_else(|e| panic!("{text}: {e}"))
         .options
@@ -14,7 +15,11 @@ fn error(text: &str) -> String {
 }
 
 fn is(text: &str, expected: &[(&str, OptionValue)]) {
-    let found: Vec<_> = options(text).into_iter().collect();
+    let options = options(text);
+    let found: Vec<_> = options
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.clone()))
+        .collect();
     let mut expected = expected.to_vec();
     expected.sort_by_key(|(name, _)| *name);
     assert_eq!(found, expected, "{text}");

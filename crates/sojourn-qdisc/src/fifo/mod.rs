@@ -2,9 +2,12 @@
 //!
 //! Source: seed 000 section 4.1; Linux `sch_fifo.c` and `pfifo_fast` of `sch_generic.c`.
 
+mod descriptor;
 mod ring;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use descriptor::{Bfifo, Pfifo};
 
 use crate::ledger::Ledger;
 use crate::param::in_range;
@@ -28,20 +31,6 @@ pub enum FifoLimit {
 }
 
 impl FifoLimit {
-    /// `pfifo` as `tc` creates it on an Ethernet device: 1000 packets.
-    pub const PFIFO: Self = Self::Packets(TX_QUEUE_LEN);
-    /// `bfifo` as `tc` creates it on an Ethernet device: 1000 frames of 1514 bytes.
-    pub const BFIFO: Self = Self::Bytes(Bytes::new(TX_QUEUE_LEN as u64 * MTU.get()));
-
-    /// The kind's name: `pfifo` or `bfifo`.
-    #[must_use]
-    pub const fn kind(self) -> &'static str {
-        match self {
-            Self::Packets(_) => "pfifo",
-            Self::Bytes(_) => "bfifo",
-        }
-    }
-
     /// Checks the limit.
     ///
     /// # Errors

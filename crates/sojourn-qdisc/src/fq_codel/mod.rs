@@ -3,6 +3,7 @@
 //! Source: RFC 8290; Linux `sch_fq_codel.c`; seed 000 sections 4.6 and 4.7, seed 001 section II.B. ns-2's form is
 //! [`SfqCodel`].
 
+mod descriptor;
 mod ns2;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
 use crate::param::in_range;
 use crate::slab::{List, NIL, Slab, memory_of};
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
-use sojourn_units::{Bytes, Duration, Time};
+use sojourn_units::{Bytes, Time};
 
 /// Whose reading of the discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,17 +105,6 @@ impl FqCodelParams {
         memory_limit: None,
         drop_batch: 1,
         variant: FqCodelVariant::Ns2,
-        ..Self::LINUX
-    };
-    /// Seed 000 section 4.7: `CoDel` switched off by a target of 100 s.
-    ///
-    /// Deviation: Table 1 of the seed prints the 100 s in the row of the interval, the text says target; both are set.
-    pub const NO_CODEL: Self = Self {
-        codel: CodelParams {
-            target: Duration::from_secs(100),
-            interval: Duration::from_secs(100),
-            ..Self::LINUX.codel
-        },
         ..Self::LINUX
     };
 

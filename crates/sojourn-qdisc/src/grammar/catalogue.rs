@@ -1,11 +1,6 @@
 //! What there is: every kind and its parameters, for lists and help.
 
-use super::codel_words::CodelSpec;
-use super::fifo_words::{Bfifo, Pfifo};
-use super::red_words::RedWords;
-use super::tbf_words::TbfWords;
-use super::words::{Form, Grammar};
-use crate::{FqCodelParams, NetemParams, PfifoFastParams, PieParams, SfqParams};
+use super::words::{FLAG, Model};
 
 /// A kind of discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,38 +28,20 @@ pub struct ParameterInfo {
     pub help: String,
 }
 
-/// Every kind, with `tc`'s and the current kernel's defaults.
-#[must_use]
-pub fn kinds() -> Vec<KindInfo> {
-    vec![
-        describe::<Pfifo>(),
-        describe::<Bfifo>(),
-        describe::<PfifoFastParams>(),
-        describe::<RedWords>(),
-        describe::<PieParams>(),
-        describe::<CodelSpec>(),
-        describe::<SfqParams>(),
-        describe::<FqCodelParams>(),
-        describe::<TbfWords>(),
-        describe::<NetemParams>(),
-    ]
-}
-
-fn describe<T: Grammar>() -> KindInfo {
+pub(crate) fn describe<T: Model>() -> KindInfo {
     let defaults = T::defaults();
+    // A value has one canonical name; of a flag every name says something.
     let mut parameters: Vec<ParameterInfo> = T::WORDS
         .iter()
-        .map(|word| {
-            let (name, unit) = match word.form {
-                Form::Value(unit) => (word.names[0].to_owned(), unit),
-                Form::Flag => (word.names.join(" | "), "flag"),
-            };
-            ParameterInfo {
-                name,
-                default: (word.show)(&defaults),
-                unit,
-                help: word.help.to_owned(),
-            }
+        .map(|word| ParameterInfo {
+            name: if word.unit == FLAG {
+                word.names.join(" | ")
+            } else {
+                word.names[0].to_owned()
+            },
+            default: word.show(&defaults),
+            unit: word.unit,
+            help: word.help.to_owned(),
         })
         .collect();
     if !T::VARIANTS.is_empty() {
@@ -77,9 +54,9 @@ fn describe<T: Grammar>() -> KindInfo {
         });
     }
     KindInfo {
-        kind: T::KIND,
-        summary: T::SUMMARY,
+        kind: T::ABOUT.kind,
+        summary: T::ABOUT.summary,
         parameters,
-        source: T::SOURCE,
+        source: T::ABOUT.source,
     }
 }

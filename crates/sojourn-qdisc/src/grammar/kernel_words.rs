@@ -1,10 +1,12 @@
 //! Disciplines that only a kernel has, by `tc`'s words: read and written, not modelled.
 //!
-//! Each kind has one table. A word fills an option, or stands for other words; what is not given is left to the kernel.
+//! Each kind has one table in its module. A word fills an option, or stands for other words; what is not given is left to the kernel.
 
-use super::kernel_tables::TABLES;
 use super::words::{Given, SpecError};
 use crate::ParamError;
+use crate::descriptor::Descriptor;
+use crate::kinds::ONLY_IN_KERNELS;
+use crate::netlink::Options;
 use std::fmt;
 
 /// What an option of a kernel's discipline is set to.
@@ -20,7 +22,7 @@ pub enum OptionValue {
 
 /// What follows a word, or what it says by itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Takes {
+pub(crate) enum Takes {
     /// A whole number in this range.
     Count(i64, i64),
     /// A whole number in this range; `0x` for hexadecimal.
@@ -49,19 +51,41 @@ pub(super) enum Takes {
 
 /// A word of a kernel's discipline.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KernelWord {
-    pub(super) name: &'static str,
+pub(crate) struct KernelWord {
+    pub(crate) name: &'static str,
     /// The option that it fills. Words of one option exclude each other.
-    pub(super) option: &'static str,
-    pub(super) takes: Takes,
+    pub(crate) option: &'static str,
+    pub(crate) takes: Takes,
+}
+
+/// The largest word of 32 bits.
+pub(crate) const U32: i64 = u32::MAX as i64;
+
+/// A row of a table.
+pub(crate) const fn word(name: &'static str, option: &'static str, takes: Takes) -> KernelWord {
+    KernelWord { name, option, takes }
+}
+
+/// A word that says what others say; it has no option of its own.
+pub(crate) const fn means(name: &'static str, words: &'static [&'static str]) -> KernelWord {
+    word(name, name, Takes::Means(words))
 }
 
 /// A kind that only a kernel has.
 #[derive(Debug)]
-pub(super) struct KernelTable {
-    pub(super) kind: &'static str,
+pub(crate) struct KernelTable {
+    pub(crate) about: Descriptor,
     /// Its words; the options are written in the order in which they first occur.
-    pub(super) words: &'static [KernelWord],
+    pub(crate) words: &'static [KernelWord],
+    /// What a kernel is told besides the options that were given.
+    pub(crate) besides: fn(&Options) -> Option<(&'static str, i64)>,
+}
+
+impl PartialEq for KernelTable {
+    /// There is one table a kind.
+    fn eq(&self, other: &Self) -> bool {
+        self.about.kind == other.about.kind
+    }
 }
 
 impl KernelTable {
@@ -90,7 +114,7 @@ struct Item {
 /// [`fmt::Display`] gives the canonical text: the given words in a fixed order, words that stand for others resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelOnly {
-    kind: &'static str,
+    table: &'static KernelTable,
     /// By place.
     items: Vec<Item>,
 }
@@ -99,12 +123,12 @@ impl KernelOnly {
     /// The names of all such kinds.
     #[must_use]
     pub fn kinds() -> Vec<&'static str> {
-        TABLES.iter().map(|table| table.kind).collect()
+        ONLY_IN_KERNELS.iter().map(|table| table.about.kind).collect()
     }
 
     /// Whether there is such a kind.
     pub(crate) fn has(kind: &str) -> bool {
-        TABLES.iter().any(|table| table.kind == kind)
+        ONLY_IN_KERNELS.iter().any(|table| table.about.kind == kind)
     }
 
     /// Reads the words after the kind.
@@ -112,11 +136,11 @@ impl KernelOnly {
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub(crate) fn parse(kind: &str, words: &[&str]) -> Result<Self, SpecError> {
-        let Some(table) = TABLES.iter().find(|table| table.kind == kind) else {
+        let Some(table) = ONLY_IN_KERNELS.iter().find(|table| table.about.kind == kind) else {
             return Err(SpecError::UnknownKind { kind: kind.to_owned() });
         };
         let mut spec = Self {
-            kind: table.kind,
+            table,
             items: Vec::new(),
         };
         let mut rest = words.iter();
@@ -124,7 +148,7 @@ impl KernelOnly {
             let Some(word) = table.word(name) else {
                 return Err(SpecError::UnknownWord {
                     word: name.to_owned(),
-                    kind: table.kind,
+                    kind: table.about.kind,
                     allowed: table.words.iter().map(|w| w.name).collect::<Vec<_>>().join(", "),
                 });
             };
@@ -155,7 +179,7 @@ impl KernelOnly {
             && let OptionValue::Number(n) = item.value
         {
             let (name, sum) = (word.option, n + more);
-            let sum = within(table.kind, name, sum, &sum.to_string(), -64, 256)?;
+            let sum = within(table.about.kind, name, sum, &sum.to_string(), -64, 256)?;
             if let Some(item) = there {
                 (item.text, item.value) = (format!("{name} {sum}"), OptionValue::Number(sum));
             }
@@ -163,7 +187,7 @@ impl KernelOnly {
         }
         if there.is_some() {
             return Err(SpecError::Twice {
-                field: format!("{}.{}", table.kind, word.name),
+                field: format!("{}.{}", table.about.kind, word.name),
             });
         }
         let unit = match word.takes {
@@ -175,12 +199,12 @@ impl KernelOnly {
         };
         let given = match unit {
             Some(unit) => rest.next().ok_or_else(|| SpecError::NoValue {
-                field: format!("{}.{}", table.kind, word.name),
+                field: format!("{}.{}", table.about.kind, word.name),
                 unit,
             })?,
             None => "",
         };
-        let (text, value) = read(&Given::new(table.kind, word.name, given), word)?;
+        let (text, value) = read(&Given::new(table.about.kind, word.name, given), word)?;
         self.items.push(Item {
             place: table.place(word.option),
             option: word.option,
@@ -190,23 +214,21 @@ impl KernelOnly {
         Ok(())
     }
 
-    /// The kind's name.
+    /// What is to be known of its kind besides its parameters.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        self.kind
+    pub const fn about(&self) -> &'static Descriptor {
+        &self.table.about
     }
 
-    /// The options that were given, by name.
-    pub(crate) fn options(&self) -> Vec<(&'static str, OptionValue)> {
-        let mut all: Vec<_> = self
+    /// The options that were given, by name, and what follows from them.
+    pub(crate) fn options(&self) -> Options {
+        let given = self
             .items
             .iter()
-            .map(|item| (item.option, item.value.clone()))
-            .collect();
-        // Source: iproute2 `q_cake.c`: with an RTT goes a target of a twentieth of it.
-        if let Some((_, OptionValue::Number(rtt))) = all.iter().find(|o| self.kind == "cake" && o.0 == "rtt_us") {
-            let target = OptionValue::Number((rtt / 20).max(1));
-            all.push(("target_us", target));
+            .map(|item| (item.option.to_owned(), item.value.clone()));
+        let mut all: Options = given.collect();
+        if let Some((name, value)) = (self.table.besides)(&all) {
+            all.insert(name.to_owned(), OptionValue::Number(value));
         }
         all
     }
@@ -214,7 +236,7 @@ impl KernelOnly {
 
 impl fmt::Display for KernelOnly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind)?;
+        f.write_str(self.table.about.kind)?;
         self.items.iter().try_for_each(|item| write!(f, " {}", item.text))
     }
 }

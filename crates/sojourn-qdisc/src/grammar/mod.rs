@@ -1,34 +1,23 @@
 //! The text of a discipline: what one would type after `tc qdisc add dev X root`, and presets.
 //!
-//! Each kind has one table of words ([`words::Word`]); reading, writing and listing all come from it.
+//! Each kind has one table of words ([`words::Word`]) in its module; reading, writing and listing all come from it.
 
-mod catalogue;
-mod codel_words;
-mod fifo_words;
-mod kernel_tables;
-mod kernel_words;
-mod netem_words;
-mod pie_words;
-mod red_words;
-mod sfq_words;
-mod tbf_words;
+pub(crate) mod catalogue;
+pub(crate) mod kernel_words;
+pub(crate) mod measures;
 #[cfg(test)]
 mod tests;
-mod words;
+pub(crate) mod words;
 
-pub use catalogue::{KindInfo, ParameterInfo, kinds};
-pub(crate) use kernel_words::signed;
+pub use catalogue::{KindInfo, ParameterInfo};
 pub use kernel_words::{KernelOnly, OptionValue};
 pub use words::SpecError;
 
-use crate::{
-    AnyQdisc, FifoLimit, FqCodelParams, NetemParams, Packet, PfifoFastParams, PieParams, RedParams, SfqParams,
-    TbfParams, presets,
-};
-use codel_words::CodelSpec;
+use crate::descriptor::Descriptor;
+use crate::kinds::{AnyQdisc, Kind};
+use crate::{Packet, presets};
 use sojourn_units::Rate;
 use std::fmt;
-use words::{parse_words, show_words};
 
 /// A discipline and all its parameters, valid by construction.
 ///
@@ -43,34 +32,6 @@ use words::{parse_words, show_words};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct QdiscSpec(pub(crate) Kind);
-
-/// Every kind's name.
-pub(crate) const KINDS: &[&str] = &[
-    "pfifo",
-    "bfifo",
-    "pfifo_fast",
-    "red",
-    "pie",
-    "codel",
-    "sfq",
-    "fq_codel",
-    "tbf",
-    "netem",
-];
-
-/// The kinds.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
-    Fifo(FifoLimit),
-    PfifoFast(PfifoFastParams),
-    Red(RedParams),
-    Pie(PieParams),
-    Codel(CodelSpec),
-    Sfq(SfqParams),
-    FqCodel(FqCodelParams),
-    Tbf(TbfParams),
-    Netem(NetemParams),
-}
 
 impl QdiscSpec {
     /// Reads `text`: a kind and its words as for `tc`, or a preset, which needs the link's `rate`.
@@ -94,58 +55,34 @@ impl QdiscSpec {
             })?;
             return preset.at(rate);
         }
-        Ok(Self(match kind {
-            "pfifo" => Kind::Fifo(parse_words::<fifo_words::Pfifo>(words)?.0),
-            "bfifo" => Kind::Fifo(parse_words::<fifo_words::Bfifo>(words)?.0),
-            "pfifo_fast" => Kind::PfifoFast(parse_words(words)?),
-            "red" => Kind::Red(parse_words::<red_words::RedWords>(words)?.params()?),
-            "pie" => Kind::Pie(parse_words(words)?),
-            "sfq" => Kind::Sfq(parse_words(words)?),
-            "codel" => Kind::Codel(parse_words(words)?),
-            "fq_codel" => Kind::FqCodel(parse_words(words)?),
-            "tbf" => Kind::Tbf(parse_words::<tbf_words::TbfWords>(words)?.params()?),
-            "netem" => Kind::Netem(parse_words(words)?),
-            _ if KernelOnly::has(kind) => return Err(SpecError::KernelOnly { kind: kind.to_owned() }),
-            _ => return Err(SpecError::UnknownKind { kind: kind.to_owned() }),
-        }))
+        match Kind::parse(kind, words) {
+            Some(parsed) => parsed.map(Self),
+            None if KernelOnly::has(kind) => Err(SpecError::KernelOnly { kind: kind.to_owned() }),
+            None => Err(SpecError::UnknownKind { kind: kind.to_owned() }),
+        }
+    }
+
+    /// What is to be known of its kind besides its parameters.
+    #[must_use]
+    pub const fn about(&self) -> &'static Descriptor {
+        self.0.about()
     }
 
     /// The kind's name, as `tc` calls it.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
-        match &self.0 {
-            Kind::Fifo(limit) => limit.kind(),
-            Kind::PfifoFast(_) => "pfifo_fast",
-            Kind::Red(_) => "red",
-            Kind::Pie(_) => "pie",
-            Kind::Sfq(_) => "sfq",
-            Kind::Codel(_) => "codel",
-            Kind::FqCodel(_) => "fq_codel",
-            Kind::Tbf(_) => "tbf",
-            Kind::Netem(_) => "netem",
-        }
+        self.about().kind
     }
 
     /// Makes the discipline, empty. A discipline that draws random numbers draws them from the stream of `seed`.
     #[must_use]
     pub fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
-        AnyQdisc::build(&self.0, seed)
+        self.0.build(seed)
     }
 }
 
 impl fmt::Display for QdiscSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&match &self.0 {
-            Kind::Fifo(limit @ FifoLimit::Packets(_)) => show_words(&fifo_words::Pfifo(*limit)),
-            Kind::Fifo(limit @ FifoLimit::Bytes(_)) => show_words(&fifo_words::Bfifo(*limit)),
-            Kind::PfifoFast(params) => show_words(params),
-            Kind::Red(params) => show_words(&red_words::RedWords::from(*params)),
-            Kind::Pie(params) => show_words(params),
-            Kind::Sfq(params) => show_words(params),
-            Kind::Codel(spec) => show_words(spec),
-            Kind::FqCodel(params) => show_words(params),
-            Kind::Tbf(params) => show_words(&tbf_words::TbfWords::from(*params)),
-            Kind::Netem(params) => show_words(params),
-        })
+        f.write_str(&self.0.show())
     }
 }

@@ -1,6 +1,9 @@
 //! Tables of words, and what is done with them: read a text, write one, list what there is.
 
-use crate::ParamError;
+use super::kernel_words::OptionValue;
+use super::measures::Value;
+use crate::descriptor::Descriptor;
+use crate::{AnyQdisc, Packet, ParamError};
 use sojourn_units::{Bytes, Duration, Rate, UnitError, parse_bytes, parse_duration, parse_rate};
 use thiserror::Error;
 
@@ -12,8 +15,8 @@ pub enum SpecError {
     #[error("a queue discipline is empty text, but must be a kind such as \"fq_codel\" or \"codel target 5ms\"")]
     Empty,
     /// The first word is neither a kind nor a preset.
-    #[error("{kind:?} is no queue discipline; kinds are {kinds}; presets are {presets}", kinds = super::KINDS.join(", "),
-        presets = crate::presets::NAMES.join(", "))]
+    #[error("{kind:?} is no queue discipline; kinds are {kinds}; presets are {presets}", kinds = crate::kinds::names().join(", "),
+        presets = crate::presets::names().join(", "))]
     UnknownKind {
         /// The word.
         kind: String,
@@ -67,24 +70,52 @@ pub enum SpecError {
     Param(#[from] ParamError),
 }
 
-/// How a word is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// The word, then its value in this unit.
-    Value(&'static str),
-    /// One of the names alone.
-    Flag,
-}
+/// The unit of a word that is a flag.
+pub(crate) const FLAG: &str = "flag";
 
-/// One word of a kind whose parameters are a `T`.
+/// One word of a kind whose parameters are a `T`. Tables are written with [`words!`].
 pub(crate) struct Word<T: 'static> {
     /// For a value: the canonical name, then other names `tc` knows. For a flag: what it may say.
     pub(crate) names: &'static [&'static str],
-    pub(crate) form: Form,
+    /// Of its value, or [`FLAG`].
+    pub(crate) unit: &'static str,
     pub(crate) help: &'static str,
     pub(crate) set: fn(&mut T, &Given<'_>) -> Result<(), ParamError>,
+    /// What it is set to; `None` if to nothing.
+    pub(crate) get: fn(&T) -> Option<Value>,
+    /// Whether the canonical text has it, if it is set.
+    pub(crate) written: fn(&T) -> bool,
+}
+
+/// A table of words: each is `[NAMES]: MEASURE = FIELD, "HELP";`, with `if CONDITION` where the canonical text has it
+/// only then.
+macro_rules! words {
+    ($([$($name:literal),+]: $measure:ty = $($field:tt).+ $(, if $when:expr)?, $help:literal;)+) => {
+        &[$($crate::grammar::words::Word {
+            names: &[$($name),+],
+            unit: <$measure as $crate::grammar::measures::Unit>::UNIT,
+            help: $help,
+            set: |t, given| {
+                t.$($field).+ = <$measure as $crate::grammar::measures::Measure<_>>::read(given)?;
+                Ok(())
+            },
+            get: |t| <$measure as $crate::grammar::measures::Measure<_>>::value(&t.$($field).+),
+            written: $crate::grammar::words::words!(@when $($when)?),
+        }),+]
+    };
+    (@when) => { |_| true };
+    (@when $when:expr) => { $when };
+}
+pub(crate) use words;
+
+impl<T> Word<T> {
     /// The value, or the flag, to be written; `None` if it need not be.
-    pub(crate) show: fn(&T) -> Option<String>,
+    pub(crate) fn show(&self, of: &T) -> Option<String> {
+        match (self.get)(of).filter(|_| (self.written)(of))? {
+            Value::Flag(on) => self.names.get(usize::from(!on)).map(|&name| name.to_owned()),
+            value => Some(value.to_string()),
+        }
+    }
 }
 
 /// A word as given, with its value.
@@ -92,7 +123,7 @@ pub(crate) struct Given<'a> {
     kind: &'static str,
     field: &'static str,
     /// The name used.
-    pub(crate) name: &'a str,
+    name: &'a str,
     value: &'a str,
 }
 
@@ -109,6 +140,11 @@ impl<'a> Given<'a> {
 
     pub(crate) const fn kind(&self) -> &'static str {
         self.kind
+    }
+
+    /// Whether the name used is the canonical one: of a flag, whether it says that it is on.
+    pub(crate) fn is_canonical(&self) -> bool {
+        self.name == self.field
     }
 
     pub(crate) const fn value(&self) -> &'a str {
@@ -175,14 +211,10 @@ impl<'a> Given<'a> {
 /// The name of a variant, and the defaults it has.
 pub(crate) type Variant<T> = (&'static str, fn() -> T);
 
-/// A kind of discipline as the grammar knows it: the parameters are `Self`.
-pub(crate) trait Grammar: Sized + 'static {
-    /// As `tc` calls it.
-    const KIND: &'static str;
-    /// One line for a list.
-    const SUMMARY: &'static str;
-    /// Where its behaviour is written down.
-    const SOURCE: &'static str;
+/// A kind of discipline that is modelled here: its parameters are `Self`, as `tc` takes them.
+pub(crate) trait Model: Sized + 'static {
+    /// What is to be known of it besides its algorithm.
+    const ABOUT: Descriptor;
     /// Its words, in canonical order.
     const WORDS: &'static [Word<Self>];
     /// Names of behaviours other than the current kernel's, and the defaults that each has.
@@ -196,10 +228,31 @@ pub(crate) trait Grammar: Sized + 'static {
     }
     /// Fills in what follows from other words, and checks all.
     fn finish(&mut self) -> Result<(), ParamError>;
+    /// Takes the variant away: a kernel has its own behaviour. What the variant does not have gets the kernel's defaults.
+    fn for_kernel(&mut self) {}
+    /// What a kernel is told: every word, unless it is told otherwise.
+    fn kernel(&self) -> Result<Vec<Named>, ParamError> {
+        let named = Self::WORDS.iter().filter_map(|word| {
+            let value = (word.get)(self)?;
+            value.for_kernel(Self::ABOUT.kind, word.names[0]).transpose()
+        });
+        named.collect()
+    }
+    /// Makes the discipline, empty.
+    ///
+    /// # Panics
+    /// Never for parameters that were checked by [`Model::finish`].
+    fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P>;
 }
 
+/// Why [`Model::build`] does not panic.
+pub(crate) const CHECKED: &str = "a spec holds checked parameters";
+
+/// An option by the name that [`crate::KernelOptions`] has for it.
+pub(crate) type Named = (String, OptionValue);
+
 /// Reads the words after the kind.
-pub(crate) fn parse_words<T: Grammar>(words: &[&str]) -> Result<T, SpecError> {
+pub(crate) fn parse_words<T: Model>(words: &[&str]) -> Result<T, SpecError> {
     let mut value = starting_point::<T>(words)?;
     let mut seen = vec![false; T::WORDS.len()];
     let mut rest = words.iter();
@@ -208,7 +261,7 @@ pub(crate) fn parse_words<T: Grammar>(words: &[&str]) -> Result<T, SpecError> {
         if name == "variant" && !T::VARIANTS.is_empty() {
             if std::mem::replace(&mut variant_seen, true) {
                 return Err(SpecError::Twice {
-                    field: format!("{}.variant", T::KIND),
+                    field: format!("{}.variant", T::ABOUT.kind),
                 });
             }
             rest.next();
@@ -217,28 +270,28 @@ pub(crate) fn parse_words<T: Grammar>(words: &[&str]) -> Result<T, SpecError> {
         let Some(at) = T::WORDS.iter().position(|word| word.names.contains(&name)) else {
             return Err(SpecError::UnknownWord {
                 word: name.to_owned(),
-                kind: T::KIND,
+                kind: T::ABOUT.kind,
                 allowed: allowed::<T>(),
             });
         };
         let word = &T::WORDS[at];
-        let field = if word.form == Form::Flag { name } else { word.names[0] };
+        let field = if word.unit == FLAG { name } else { word.names[0] };
         if std::mem::replace(&mut seen[at], true) {
             return Err(SpecError::Twice {
-                field: format!("{}.{field}", T::KIND),
+                field: format!("{}.{field}", T::ABOUT.kind),
             });
         }
-        let given = match word.form {
-            Form::Flag => "",
-            Form::Value(unit) => rest.next().ok_or_else(|| SpecError::NoValue {
-                field: format!("{}.{field}", T::KIND),
+        let given = match word.unit {
+            FLAG => "",
+            unit => rest.next().ok_or_else(|| SpecError::NoValue {
+                field: format!("{}.{field}", T::ABOUT.kind),
                 unit,
             })?,
         };
         (word.set)(
             &mut value,
             &Given {
-                kind: T::KIND,
+                kind: T::ABOUT.kind,
                 field: word.names[0],
                 name,
                 value: given,
@@ -250,7 +303,7 @@ pub(crate) fn parse_words<T: Grammar>(words: &[&str]) -> Result<T, SpecError> {
 }
 
 /// The defaults: of the variant that the words name, or the current kernel's.
-fn starting_point<T: Grammar>(words: &[&str]) -> Result<T, SpecError> {
+fn starting_point<T: Model>(words: &[&str]) -> Result<T, SpecError> {
     let Some(at) = words
         .iter()
         .position(|&word| word == "variant")
@@ -260,7 +313,7 @@ fn starting_point<T: Grammar>(words: &[&str]) -> Result<T, SpecError> {
     };
     let Some(&name) = words.get(at + 1) else {
         return Err(SpecError::NoValue {
-            field: format!("{}.variant", T::KIND),
+            field: format!("{}.variant", T::ABOUT.kind),
             unit: "name",
         });
     };
@@ -274,10 +327,10 @@ fn starting_point<T: Grammar>(words: &[&str]) -> Result<T, SpecError> {
         .chain(T::VARIANTS.iter().map(|v| v.0))
         .collect();
     let rule = format!("one of {}", known.join(", "));
-    Err(ParamError::new(T::KIND, "variant", format!("{name:?}"), rule).into())
+    Err(ParamError::new(T::ABOUT.kind, "variant", format!("{name:?}"), rule).into())
 }
 
-fn allowed<T: Grammar>() -> String {
+fn allowed<T: Model>() -> String {
     let mut names: Vec<&str> = T::WORDS.iter().flat_map(|word| word.names).copied().collect();
     if !T::VARIANTS.is_empty() {
         names.push("variant");
@@ -286,12 +339,12 @@ fn allowed<T: Grammar>() -> String {
 }
 
 /// The canonical text.
-pub(crate) fn show_words<T: Grammar>(value: &T) -> String {
-    let mut text = T::KIND.to_owned();
+pub(crate) fn show_words<T: Model>(value: &T) -> String {
+    let mut text = T::ABOUT.kind.to_owned();
     for word in T::WORDS {
-        if let Some(shown) = (word.show)(value) {
+        if let Some(shown) = word.show(value) {
             text.push(' ');
-            if word.form != Form::Flag {
+            if word.unit != FLAG {
                 text.push_str(word.names[0]);
                 text.push(' ');
             }
@@ -303,19 +356,4 @@ pub(crate) fn show_words<T: Grammar>(value: &T) -> String {
         text.push_str(variant);
     }
     text
-}
-
-/// "ecn" or "noecn".
-pub(crate) fn ecn_flag(on: bool) -> String {
-    if on { "ecn" } else { "noecn" }.to_owned()
-}
-
-/// A size in whole MiB as `tc` writes it (`32Mb`), any other in bytes.
-pub(crate) fn show_memory(size: Bytes) -> String {
-    let mib = 1 << 20;
-    if size.get().is_multiple_of(mib) {
-        format!("{}Mb", size.get() / mib)
-    } else {
-        size.get().to_string()
-    }
 }

@@ -7,6 +7,7 @@
 //!
 //! Deviation: neither jitter, loss, duplication, corruption, reordering nor a rate of its own, which the scenario has elsewhere or not at all.
 
+mod descriptor;
 #[cfg(test)]
 mod tests;
 

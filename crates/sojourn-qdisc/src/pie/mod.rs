@@ -6,6 +6,7 @@
 //! The discipline has no timer: each call first runs the updates that are due. Between calls neither the backlog nor
 //! the delay of the last departure changes, so this is exact.
 
+mod descriptor;
 mod estimator;
 mod linux;
 mod linux_3_14;

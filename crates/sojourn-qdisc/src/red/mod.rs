@@ -4,10 +4,12 @@
 //! section 4.2. As in Linux: thresholds in bytes, the average is taken at each arrival, drops are spread evenly by a count,
 //! every arrival is dropped while the average is at or above `max` (no gentle mode).
 
+mod descriptor;
 mod params;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use descriptor::RedWords;
 pub use params::{RedParams, RedVariant};
 
 use crate::ledger::Ledger;

@@ -7,6 +7,7 @@
 //! Deviation: RED inside a queue (`redflowlimit` and its words) is not built.
 
 mod depths;
+mod descriptor;
 #[cfg(test)]
 mod tests;
 

@@ -4,8 +4,11 @@
 //! The bucket looks at its child's next packet with [`Qdisc::peek`], as Linux does: an AQM child judges a packet when
 //! it becomes the next to send, not when it is sent, and RED under a shaper never learns that it was idle.
 
+mod descriptor;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use descriptor::TbfWords;
 
 use crate::fifo::{Fifo, FifoLimit};
 use crate::param::in_range;

@@ -21,7 +21,7 @@ use crate::record::BottleneckRecord;
 use crate::record::assemble::{DropsByReason, bottleneck, direction_of, signed_ns};
 use crate::scenario::{BottleneckScenario, Direction, Scenario};
 use sojourn_bed::{Conversation, QdiscMeasured, Watched};
-use sojourn_qdisc::{DropReason, OptionValue};
+use sojourn_qdisc::{Descriptor, DropReason, OptionValue};
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -31,22 +31,6 @@ pub(super) struct Side<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) direction: Direction,
     pub(super) seen: &'a QdiscMeasured,
-}
-
-/// How a kind drops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Habit {
-    /// Only arrivals; else out of the queue, too.
-    arrivals: bool,
-    /// It has one queue; else one for each conversation, about.
-    one_queue: bool,
-}
-
-fn habit(kind: &str) -> Habit {
-    Habit {
-        arrivals: !matches!(kind, "codel" | "fq_codel" | "cake" | "sfq"),
-        one_queue: matches!(kind, "pfifo" | "bfifo" | "red" | "pie" | "codel" | "tbf"),
-    }
 }
 
 /// How much a queue holds.
@@ -135,8 +119,7 @@ impl Side<'_> {
         }
     }
 
-    /// Source: the statistics of Linux 6.1's `sch_*.c`. `fq_codel` counts drops for want of memory among those beyond its
-    /// limit; `cake` and `fq` do not tell why they drop: `cake` is an AQM, and `fq` drops beyond its limits only.
+    /// The drops in the measured window, by what the kernel counted: how each kind tells is in its descriptor.
     fn counted(&self) -> Result<Counted, MeasuredError> {
         let (first, last) = match (self.seen.samples.first(), self.seen.samples.last()) {
             (Some(first), Some(last)) => (first.drops, last.drops),
@@ -160,20 +143,18 @@ impl Side<'_> {
             }
             return Ok(counted);
         }
-        let kind = self.bottleneck().qdisc.kind();
-        let memory = match kind {
-            "fq_codel" => self.rose("drop_overmemory")?,
-            "fq_pie" => self.rose("overmemory")?,
-            _ => 0,
-        };
-        let limit = match kind {
-            "codel" => self.rose("drop_overlimit")?,
-            "fq_codel" => self.rose("drop_overlimit")?.saturating_sub(memory),
-            "red" => self.rose("pdrop")?.saturating_add(self.rose("other")?),
-            "pie" | "fq_pie" => self.rose("overlimit")?,
-            "cake" => 0,
-            _ => total,
-        };
+        let told = &self.bottleneck().qdisc.about().drops;
+        let memory = told.memory.map_or(Ok(0), |name| self.rose(name))?;
+        let mut limit = total;
+        if let Some(names) = told.room {
+            limit = 0;
+            for name in names {
+                limit = self.rose(name)?.saturating_add(limit);
+            }
+            if told.room_has_memory {
+                limit = limit.saturating_sub(memory);
+            }
+        }
         let Some(congestion) = total.checked_sub(limit.saturating_add(memory)) else {
             let rule = format!("at least {}, those for want of room", limit.saturating_add(memory));
             return fail(self.field("drops"), total, rule);
@@ -258,7 +239,7 @@ struct Replay<'a> {
     side: &'a Side<'a>,
     frames: &'a Frames<'a>,
     passage: &'a Passage,
-    habit: Habit,
+    about: &'static Descriptor,
     limit: Option<Limit>,
     counted: Counted,
     meter: Meter,
@@ -281,7 +262,7 @@ impl<'a> Replay<'a> {
             side,
             frames,
             passage,
-            habit: habit(side.bottleneck().qdisc.kind()),
+            about: side.bottleneck().qdisc.about(),
             limit: Limit::of(side.bottleneck()),
             counted,
             meter,
@@ -303,7 +284,7 @@ impl<'a> Replay<'a> {
 
     /// The queue of a frame, as well as it can be told.
     fn queue(&self, frame: &Watched) -> u32 {
-        if self.habit.one_queue {
+        if self.about.one_queue {
             return 0;
         }
         match frame.conversation {
@@ -454,7 +435,7 @@ impl<'a> Replay<'a> {
             .is_some_and(|limit| limit.is_full(&self.meter, u64::from(frame.length)));
         self.meter.on_offer(&packet, now);
         if !leaves {
-            let refused = self.habit.arrivals || self.habit.one_queue && full;
+            let refused = self.about.drops_arrivals_only || self.about.one_queue && full;
             if refused && !self.stays(place) {
                 self.drop(&packet, now);
             } else {

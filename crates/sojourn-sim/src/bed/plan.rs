@@ -184,10 +184,10 @@ pub(super) fn told(told: KernelOptions) -> QdiscPlan {
             OptionValue::Flag(on) => OptionPlan::Flag(on),
             OptionValue::Text(text) => OptionPlan::Text(text),
         };
-        (name.to_owned(), value)
+        (name, value)
     });
     QdiscPlan {
-        kind: told.kind.to_owned(),
+        kind: told.kind,
         options: options.collect(),
         text: String::new(),
     }

@@ -7,9 +7,11 @@ long as both are little-endian. Interfaces are known by numbers that the bed cho
 from __future__ import annotations
 
 import socket
+import struct
+from dataclasses import dataclass
 from typing import Any
 
-from pyroute2.netlink import NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, genlmsg, nla
+from pyroute2.netlink import NLA_F_NESTED, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, genlmsg, nla
 from pyroute2.netlink.generic.ethtool import (
     ETHTOOL_GENL_VERSION,
     ETHTOOL_MSG_FEATURES_SET,
@@ -41,6 +43,7 @@ OFFLOADS = (
     "rx-gro",
 )
 
+_TCA_OPTIONS = 2
 _PERMANENT = 0x80
 _PROTO_STATIC = 4
 _SCOPE_UNIVERSE = 0
@@ -48,6 +51,20 @@ _SCOPE_LINK = 253
 _UNICAST = 1
 _TABLE_MAIN = 254
 _ETH_P_IP = 0x0800
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """What an attribute holds, encoded already; `nested` if that is attributes itself."""
+
+    payload: bytes
+    nested: bool
+
+    def attribute(self, number: int) -> bytes:
+        """Return the attribute, padded to whole words."""
+        kind = number | (NLA_F_NESTED if self.nested else 0)
+        padding = bytes(-len(self.payload) % 4)
+        return struct.pack("=HH", 4 + len(self.payload), kind) + self.payload + padding
 
 
 class _Qdisc(tcmsg):  # type: ignore[misc]
@@ -160,12 +177,18 @@ def route(
 
 
 def qdisc(*, index: int, parent: int, number: int, kind: str, options: Any) -> bytes:
-    """Return the request for a discipline; `options` as the layout of its kind wants them, `None` for the defaults."""
+    """Return the request for a discipline.
+
+    `options` are encoded, or as the layout of its kind wants them, or `None` for the defaults.
+    """
     message = _Qdisc()
     message["index"] = index
     message["parent"] = parent
     message["handle"] = number
     message["attrs"] = [("TCA_KIND", kind)]
+    if isinstance(options, Encoded):
+        request = _encoded(message, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL) + options.attribute(_TCA_OPTIONS)
+        return struct.pack("=I", len(request)) + request[4:]
     if options is not None:
         message["attrs"].append(("TCA_OPTIONS", options))
     return _encoded(message, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL)

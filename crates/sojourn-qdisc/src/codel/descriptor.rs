@@ -1,0 +1,97 @@
+//! `codel` as `tc` knows it. Source: tc-codel(8).
+
+use super::{Codel, CodelParams, CodelVariant, DEFAULT_LIMIT, packet_limit};
+use crate::descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
+use crate::grammar::measures::{Flag, Packets, Time};
+use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::netlink::{Attribute, Form, Layout};
+use crate::{AnyQdisc, Packet, ParamError};
+
+/// `codel`: the algorithm's parameters and the queue's limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodelSpec {
+    params: CodelParams,
+    limit: u32,
+}
+
+impl CodelSpec {
+    const fn of(variant: CodelVariant) -> Self {
+        Self {
+            params: CodelParams {
+                variant,
+                ..CodelParams::DEFAULT
+            },
+            limit: DEFAULT_LIMIT,
+        }
+    }
+}
+
+impl Model for CodelSpec {
+    const ABOUT: Descriptor = Descriptor {
+        drops_arrivals_only: false,
+        drops: DropCounters::room(&["drop_overlimit"]),
+        counters: Counters::Members(COUNTERS),
+        layout: Layout::Attributes(ATTRIBUTES),
+        ..Descriptor::of(
+            "codel",
+            "one queue, drops from its head while the delay stays above target",
+            "RFC 8289; tc-codel(8); Linux sch_codel.c; ns-2 codel.cc",
+        )
+    };
+    const WORDS: &'static [Word<Self>] = words! {
+        ["limit"]: Packets = limit, "packets it holds; arrivals beyond are refused";
+        ["target"]: Time = params.target,
+            "acceptable standing delay; at least the time of one frame at the link's rate";
+        ["interval"]: Time = params.interval,
+            "how long the delay must stay above target before the first drop; about the largest common RTT";
+        ["ce_threshold"]: Time = params.ce_threshold, "mark every ECN-capable packet that was queued longer";
+        ["ecn", "noecn"]: Flag = params.ecn, "mark ECN-capable packets instead of dropping them";
+    };
+    const VARIANTS: &'static [Variant<Self>] = &[
+        ("linux-3.14", || Self::of(CodelVariant::Linux314)),
+        ("rfc8289", || Self::of(CodelVariant::Rfc8289)),
+        ("ns2", || Self::of(CodelVariant::Ns2)),
+    ];
+
+    fn defaults() -> Self {
+        Self::of(CodelVariant::Linux)
+    }
+    fn variant(&self) -> Option<&'static str> {
+        match self.params.variant {
+            CodelVariant::Linux => None,
+            CodelVariant::Linux314 => Some("linux-3.14"),
+            CodelVariant::Rfc8289 => Some("rfc8289"),
+            CodelVariant::Ns2 => Some("ns2"),
+        }
+    }
+    fn finish(&mut self) -> Result<(), ParamError> {
+        packet_limit(Self::ABOUT.kind, self.limit)?;
+        self.params.validate(Self::ABOUT.kind)
+    }
+    fn for_kernel(&mut self) {
+        self.params.variant = CodelVariant::Linux;
+    }
+    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
+        AnyQdisc::Codel(Codel::new(self.params, self.limit).expect(CHECKED))
+    }
+}
+
+const COUNTERS: &[Counter] = &[
+    ("maxpacket", 0, CounterForm::U32),
+    ("count", 4, CounterForm::U32),
+    ("lastcount", 8, CounterForm::U32),
+    ("ldelay", 12, CounterForm::U32),
+    ("drop_next", 16, CounterForm::S32),
+    ("drop_overlimit", 20, CounterForm::U32),
+    ("ecn_mark", 24, CounterForm::U32),
+    ("dropping", 28, CounterForm::U32),
+    ("ce_mark", 32, CounterForm::U32),
+];
+
+const ATTRIBUTES: &[Attribute] = &[
+    ("target_us", 1, Form::U32),
+    ("limit", 2, Form::U32),
+    ("interval_us", 3, Form::U32),
+    ("ecn", 4, Form::U32),
+    ("ce_threshold_us", 5, Form::U32),
+];

@@ -1,0 +1,95 @@
+//! `fq_codel` as `tc` knows it. Source: tc-fq_codel(8).
+
+use super::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
+use crate::descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
+use crate::grammar::measures::{Flag, Memory, Number, Packets, SizeTo, Time};
+use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::netlink::{Attribute, Form, Layout};
+use crate::{AnyQdisc, CodelVariant, Packet, ParamError};
+
+impl Model for FqCodelParams {
+    const ABOUT: Descriptor = Descriptor {
+        drops_arrivals_only: false,
+        one_queue: false,
+        drops: DropCounters {
+            room: Some(&["drop_overlimit"]),
+            memory: Some("drop_overmemory"),
+            room_has_memory: true,
+        },
+        counters: Counters::Members(COUNTERS),
+        layout: Layout::Attributes(ATTRIBUTES),
+        ..Descriptor::of(
+            "fq_codel",
+            "a queue per flow served round robin, new flows first, each under CoDel",
+            "RFC 8290; tc-fq_codel(8); Linux sch_fq_codel.c; ns-2 sfqcodel.cc",
+        )
+    };
+    const WORDS: &'static [Word<Self>] = words! {
+        ["limit"]: Packets = limit,
+            "packets in all queues together; beyond it the fattest queue is dropped from (ns2: the one with the most packets)";
+        ["flows"]: Number = flows, "number of queues";
+        ["quantum"]: SizeTo<1_048_576> = quantum,
+            "bytes a queue may send per round (ns2: 0, its default, for one packet of any size)";
+        ["target"]: Time = codel.target, "acceptable standing delay of a queue";
+        ["interval"]: Time = codel.interval,
+            "how long the delay must stay above target before the first drop; about the largest common RTT";
+        ["ce_threshold"]: Time = codel.ce_threshold, "mark every ECN-capable packet that was queued longer";
+        ["memory_limit"]: Memory = memory_limit, "memory of all queued packets, counted as the kernel allocates it";
+        ["ecn", "noecn"]: Flag = codel.ecn, "mark ECN-capable packets instead of dropping them";
+        ["drop_batch"]: Packets = drop_batch, if |p| p.variant == FqCodelVariant::Linux, "most packets dropped at one overflow";
+    };
+    const VARIANTS: &'static [Variant<Self>] = &[("linux-3.14", || Self::LINUX_3_14), ("ns2", || Self::NS2)];
+
+    fn defaults() -> Self {
+        Self::LINUX
+    }
+    fn variant(&self) -> Option<&'static str> {
+        (self.variant != FqCodelVariant::Linux).then(|| self.variant.name())
+    }
+    fn finish(&mut self) -> Result<(), ParamError> {
+        self.validate()
+    }
+    fn for_kernel(&mut self) {
+        if self.variant != FqCodelVariant::Linux {
+            self.memory_limit = Self::LINUX.memory_limit;
+            self.drop_batch = Self::LINUX.drop_batch;
+        }
+        if self.quantum == 0 {
+            self.quantum = Self::LINUX.quantum;
+        }
+        self.variant = FqCodelVariant::Linux;
+        self.codel.variant = CodelVariant::Linux;
+    }
+    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
+        if self.variant == FqCodelVariant::Ns2 {
+            AnyQdisc::SfqCodel(SfqCodel::new(*self).expect(CHECKED))
+        } else {
+            AnyQdisc::FqCodel(FqCodel::new(*self).expect(CHECKED))
+        }
+    }
+}
+
+/// Behind the word that tells it from the statistics of a class.
+const COUNTERS: &[Counter] = &[
+    ("maxpacket", 4, CounterForm::U32),
+    ("drop_overlimit", 8, CounterForm::U32),
+    ("ecn_mark", 12, CounterForm::U32),
+    ("new_flow_count", 16, CounterForm::U32),
+    ("new_flows_len", 20, CounterForm::U32),
+    ("old_flows_len", 24, CounterForm::U32),
+    ("ce_mark", 28, CounterForm::U32),
+    ("memory_used", 32, CounterForm::U32),
+    ("drop_overmemory", 36, CounterForm::U32),
+];
+
+const ATTRIBUTES: &[Attribute] = &[
+    ("target_us", 1, Form::U32),
+    ("limit", 2, Form::U32),
+    ("interval_us", 3, Form::U32),
+    ("ecn", 4, Form::U32),
+    ("flows", 5, Form::U32),
+    ("quantum_bytes", 6, Form::U32),
+    ("ce_threshold_us", 7, Form::U32),
+    ("drop_batch", 8, Form::U32),
+    ("memory_limit_bytes", 9, Form::U32),
+];

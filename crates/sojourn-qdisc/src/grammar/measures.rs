@@ -1,0 +1,145 @@
+//! What a word's value measures: how it is read into a field, written, and told to a kernel.
+
+use super::kernel_words::{OptionValue, signed};
+use super::words::{FLAG, Given, Named};
+use crate::ParamError;
+use crate::param::LONGEST;
+use sojourn_units::{Bytes, Duration, Rate};
+use std::fmt;
+
+/// The value of a word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    Count(u32),
+    Seconds(u32),
+    Bytes(Bytes),
+    Memory(Bytes),
+    Time(Duration),
+    Nanos(Duration),
+    Rate(Rate),
+    Real(f64),
+    Flag(bool),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MIB: u64 = 1 << 20;
+        match self {
+            Self::Count(n) | Self::Seconds(n) => n.fmt(f),
+            Self::Memory(size) if size.get().is_multiple_of(MIB) => write!(f, "{}Mb", size.get() / MIB),
+            Self::Bytes(size) | Self::Memory(size) => size.get().fmt(f),
+            Self::Time(time) | Self::Nanos(time) => time.fmt(f),
+            Self::Rate(rate) => rate.fmt(f),
+            Self::Real(x) => x.fmt(f),
+            Self::Flag(on) => on.fmt(f),
+        }
+    }
+}
+
+impl Value {
+    /// What a kernel is told of `field`; nothing of a number that is not whole.
+    pub(crate) fn for_kernel(self, kind: &str, field: &str) -> Result<Option<Named>, ParamError> {
+        let (unit, value) = match self {
+            Self::Count(n) => ("", i64::from(n)),
+            Self::Seconds(n) => ("_s", i64::from(n)),
+            Self::Bytes(size) | Self::Memory(size) => ("_bytes", signed(size.get())),
+            Self::Time(time) => ("_us", micros(kind, field, time)?),
+            Self::Nanos(time) => ("_ns", signed(time.as_nanos())),
+            Self::Rate(rate) => ("_bps", signed(rate.as_bps())),
+            Self::Real(_) => return Ok(None),
+            Self::Flag(on) => return Ok(Some((field.to_owned(), OptionValue::Flag(on)))),
+        };
+        Ok(Some((format!("{field}{unit}"), OptionValue::Number(value))))
+    }
+}
+
+/// A time in the kernel's whole microseconds.
+fn micros(kind: &str, field: &str, time: Duration) -> Result<i64, ParamError> {
+    let ns = time.as_nanos();
+    if !ns.is_multiple_of(1000) || time > LONGEST {
+        let rule = "a whole number of microseconds, 32 bits of them, as the kernel takes it";
+        return Err(ParamError::new(kind, field, time.to_string(), rule));
+    }
+    Ok(signed(ns / 1000))
+}
+
+/// The unit of a measure, as lists and errors name it.
+pub(crate) trait Unit {
+    const UNIT: &'static str;
+}
+
+/// How a measure lies in a field of type `F`.
+pub(crate) trait Measure<F>: Unit {
+    fn read(given: &Given<'_>) -> Result<F, ParamError>;
+    fn value(field: &F) -> Option<Value>;
+}
+
+/// A field that need not be set.
+impl<F, M: Measure<F>> Measure<Option<F>> for M {
+    fn read(given: &Given<'_>) -> Result<Option<F>, ParamError> {
+        M::read(given).map(Some)
+    }
+    fn value(field: &Option<F>) -> Option<Value> {
+        field.as_ref().and_then(M::value)
+    }
+}
+
+macro_rules! measures {
+    ($($(#[$doc:meta])* $name:ident, $unit:expr, $field:ty, $read:expr, $value:expr;)+) => {$(
+        $(#[$doc])*
+        pub(crate) enum $name {}
+        impl Unit for $name {
+            const UNIT: &'static str = $unit;
+        }
+        impl Measure<$field> for $name {
+            fn read(given: &Given<'_>) -> Result<$field, ParamError> {
+                let read: fn(&Given<'_>) -> Result<$field, ParamError> = $read;
+                read(given)
+            }
+            fn value(field: &$field) -> Option<Value> {
+                Some($value(*field))
+            }
+        }
+    )+};
+}
+
+measures! {
+    /// A count of packets.
+    Packets, "packets", u32, |g| g.count(), Value::Count;
+    /// Any other count.
+    Number, "number", u32, |g| g.count(), Value::Count;
+    /// A count of seconds.
+    Seconds, "seconds", u32, |g| g.count(), Value::Seconds;
+    /// A number that need not be whole.
+    Real, "number", f64, |g| g.number(), Value::Real;
+    /// A time that a kernel takes in microseconds.
+    Time, "time", Duration, |g| g.duration(), Value::Time;
+    /// A time that a kernel takes in nanoseconds.
+    Nanos, "time", Duration, |g| g.duration(), Value::Nanos;
+    /// A size.
+    Size, "bytes", Bytes, |g| g.bytes(), Value::Bytes;
+    /// A size of memory, written in MiB if it is a whole number of them.
+    Memory, "bytes", Bytes, |g| g.bytes(), Value::Memory;
+    /// A rate.
+    Speed, "rate", Rate, |g| g.rate(), Value::Rate;
+    /// A flag: on, or with its second name off.
+    Flag, FLAG, bool, |given| Ok(given.is_canonical()), Value::Flag;
+    /// A flag that each of its names sets.
+    Set, FLAG, bool, |_| Ok(true), Value::Flag;
+}
+
+/// A size of at most `MOST` bytes.
+pub(crate) enum SizeTo<const MOST: u32> {}
+
+impl<const MOST: u32> Unit for SizeTo<MOST> {
+    const UNIT: &'static str = "bytes";
+}
+
+impl<const MOST: u32> Measure<u32> for SizeTo<MOST> {
+    fn read(given: &Given<'_>) -> Result<u32, ParamError> {
+        u32::try_from(given.bytes()?.get()).map_err(|_| given.error(format!("<= {MOST}")))
+    }
+    fn value(field: &u32) -> Option<Value> {
+        Some(Value::Bytes(Bytes::new(u64::from(*field))))
+    }
+}

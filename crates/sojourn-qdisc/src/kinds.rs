@@ -1,0 +1,184 @@
+//! The kinds of disciplines: the one list of them.
+
+use crate::descriptor::Descriptor;
+use crate::grammar::catalogue::{KindInfo, describe};
+use crate::grammar::kernel_words::KernelTable;
+use crate::grammar::words::{Model, Named, SpecError, parse_words, show_words};
+use crate::{
+    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, Netem, Packet, ParamError, PfifoFast, Pie, Qdisc,
+    QdiscStats, Red, Sfq, SfqCodel, Tbf,
+};
+use sojourn_units::{Bytes, Time};
+
+macro_rules! disciplines {
+    (
+        kinds { $($Kind:ident($Params:ty)),+ $(,)? }
+        built { $($(#[$doc:meta])* $Built:ident($Engine:ty)),+ $(,)? }
+        only_in_kernels { $($table:path),+ $(,)? }
+    ) => {
+        /// The parameters of a discipline of any kind that is modelled.
+        #[derive(Clone, Debug, PartialEq)]
+        pub(crate) enum Kind {
+            $($Kind($Params),)+
+        }
+
+        impl Kind {
+            /// Reads the words after the kind's name; `None` for the name of none.
+            pub(crate) fn parse(kind: &str, words: &[&str]) -> Option<Result<Self, SpecError>> {
+                $(if kind == <$Params as Model>::ABOUT.kind {
+                    return Some(parse_words::<$Params>(words).map(Self::$Kind));
+                })+
+                None
+            }
+
+            pub(crate) const fn about(&self) -> &'static Descriptor {
+                match self {
+                    $(Self::$Kind(_) => &<$Params as Model>::ABOUT,)+
+                }
+            }
+
+            /// The canonical text.
+            pub(crate) fn show(&self) -> String {
+                match self {
+                    $(Self::$Kind(params) => show_words(params),)+
+                }
+            }
+
+            pub(crate) fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
+                match self {
+                    $(Self::$Kind(params) => params.build(seed),)+
+                }
+            }
+
+            pub(crate) fn for_kernel(&mut self) {
+                match self {
+                    $(Self::$Kind(params) => params.for_kernel(),)+
+                }
+            }
+
+            pub(crate) fn kernel(&self) -> Result<Vec<Named>, ParamError> {
+                match self {
+                    $(Self::$Kind(params) => params.kernel(),)+
+                }
+            }
+        }
+
+        /// Every kind that is modelled, with `tc`'s and the current kernel's defaults.
+        #[must_use]
+        pub fn kinds() -> Vec<KindInfo> {
+            vec![$(describe::<$Params>()),+]
+        }
+
+        const MODELLED: &[Descriptor] = &[$(<$Params as Model>::ABOUT),+];
+
+        /// The kinds that only a kernel has.
+        pub(crate) const ONLY_IN_KERNELS: &[KernelTable] = &[$($table),+];
+
+        /// A discipline of any kind, without a box. Made by [`QdiscSpec::build`](crate::QdiscSpec::build).
+        #[derive(Clone, Debug)]
+        #[non_exhaustive]
+        pub enum AnyQdisc<P> {
+            $($(#[$doc])* $Built($Engine),)+
+        }
+
+        impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
+            #[inline]
+            fn enqueue(&mut self, packet: P, now: Time, drops: &mut dyn DropSink<P>) -> Admission {
+                match self { $(Self::$Built(q) => q.enqueue(packet, now, drops),)+ }
+            }
+            #[inline]
+            fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
+                match self { $(Self::$Built(q) => q.dequeue(now, drops),)+ }
+            }
+            #[inline]
+            fn ready_at(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Time> {
+                match self { $(Self::$Built(q) => q.ready_at(now, drops),)+ }
+            }
+            #[inline]
+            fn peek_size(&self) -> Option<Bytes> {
+                match self { $(Self::$Built(q) => q.peek_size(),)+ }
+            }
+            #[inline]
+            fn peek(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Bytes> {
+                match self { $(Self::$Built(q) => q.peek(now, drops),)+ }
+            }
+            #[inline]
+            fn backlog(&self) -> Backlog {
+                match self { $(Self::$Built(q) => q.backlog(),)+ }
+            }
+            #[inline]
+            fn stats(&self) -> QdiscStats {
+                match self { $(Self::$Built(q) => q.stats(),)+ }
+            }
+            fn extra_stats(&self) -> Vec<(&'static str, f64)> {
+                match self { $(Self::$Built(q) => q.extra_stats(),)+ }
+            }
+        }
+    };
+}
+
+disciplines! {
+    kinds {
+        Pfifo(crate::fifo::Pfifo),
+        Bfifo(crate::fifo::Bfifo),
+        PfifoFast(crate::PfifoFastParams),
+        Red(crate::red::RedWords),
+        Pie(crate::PieParams),
+        Codel(crate::codel::CodelSpec),
+        Sfq(crate::SfqParams),
+        FqCodel(crate::FqCodelParams),
+        Tbf(crate::tbf::TbfWords),
+        Netem(crate::NetemParams),
+    }
+    built {
+        /// `pfifo`, `bfifo`.
+        Fifo(Fifo<P>),
+        /// `pfifo_fast`.
+        PfifoFast(PfifoFast<P>),
+        /// `red`.
+        Red(Box<Red<P>>),
+        /// `pie`.
+        Pie(Pie<P>),
+        /// `codel`.
+        Codel(Codel<P>),
+        /// `sfq`.
+        Sfq(Sfq<P>),
+        /// `fq_codel`, but for `variant ns2`.
+        FqCodel(FqCodel<P>),
+        /// `fq_codel variant ns2`.
+        SfqCodel(SfqCodel<P>),
+        /// `tbf` over its own FIFO.
+        Tbf(Tbf<P, Fifo<P>>),
+        /// `netem`.
+        Netem(Netem<P>),
+    }
+    only_in_kernels {
+        crate::cake::TABLE,
+        crate::fq::TABLE,
+        crate::fq_pie::TABLE,
+    }
+}
+
+/// Every kind, those that only a kernel has last.
+pub fn descriptors() -> impl Iterator<Item = &'static Descriptor> {
+    MODELLED.iter().chain(ONLY_IN_KERNELS.iter().map(|table| &table.about))
+}
+
+/// The kind of this name.
+#[must_use]
+pub fn descriptor(kind: &str) -> Option<&'static Descriptor> {
+    descriptors().find(|about| about.kind == kind)
+}
+
+impl Descriptor {
+    /// Whether it can be built; else only a kernel has it.
+    #[must_use]
+    pub fn modelled(&self) -> bool {
+        MODELLED.iter().any(|about| about.kind == self.kind)
+    }
+}
+
+/// The names of the kinds that are modelled.
+pub(crate) fn names() -> Vec<&'static str> {
+    MODELLED.iter().map(|about| about.kind).collect()
+}

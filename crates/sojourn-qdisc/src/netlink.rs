@@ -1,0 +1,141 @@
+//! How the options of a discipline lie in a netlink message.
+//!
+//! Source: `linux/pkt_sched.h` of the kernel's user interface (numbers and types); numbers are in the machine's order of bytes.
+
+use crate::{KernelOptions, OptionValue, ParamError};
+use std::collections::BTreeMap;
+
+/// Options by name.
+pub(crate) type Options = BTreeMap<String, OptionValue>;
+
+/// The layout of the options of one kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Layout {
+    /// There are none. A `limit` is the transmit queue length of the device.
+    None,
+    /// A structure of words of 32 bits, of these options and then zeros, so many bytes in all.
+    Words(&'static [&'static str], usize),
+    /// An attribute for each option that is there.
+    Attributes(&'static [Attribute]),
+    /// Neither.
+    Own(fn(&Options) -> Vec<u8>),
+}
+
+/// An option as an attribute: its name, the attribute's type, and how the value is stored.
+pub(crate) type Attribute = (&'static str, u16, Form);
+
+/// How the value of an attribute is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    U8,
+    U32,
+    /// A rate of bit/s as bytes a second, in 32 bits.
+    Rate32,
+    /// The same in 64.
+    Rate64,
+    /// A power of two as its logarithm.
+    Log,
+    /// A word as its place in this list.
+    Choice(&'static [&'static str]),
+}
+
+/// The options of a discipline, ready for a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetlinkOptions {
+    /// What `TCA_OPTIONS` holds; `None` where the kind takes no options.
+    pub payload: Option<Vec<u8>>,
+    /// Whether that is attributes, and is to be flagged so.
+    pub nested: bool,
+    /// The transmit queue length that the device needs, if that matters.
+    pub queue_length: Option<i64>,
+}
+
+impl KernelOptions {
+    /// The options as a kernel takes them.
+    ///
+    /// # Errors
+    /// [`ParamError`] for a kind or an option that is not known here.
+    pub fn encode(&self) -> Result<NetlinkOptions, ParamError> {
+        let known = crate::kinds::descriptor(&self.kind);
+        let layout = known
+            .ok_or_else(|| ParamError {
+                field: "kind".to_owned(),
+                value: format!("{:?}", self.kind),
+                rule: "a queue discipline".to_owned(),
+            })?
+            .layout;
+        let payload = match layout {
+            Layout::None => None,
+            Layout::Words(names, size) => {
+                let mut bytes: Vec<u8> = names.iter().flat_map(|name| word(&self.options, name)).collect();
+                bytes.resize(size, 0);
+                Some(bytes)
+            }
+            Layout::Attributes(table) => {
+                let mut bytes = Vec::new();
+                for (name, value) in &self.options {
+                    let place = table
+                        .iter()
+                        .find(|row| row.0 == name)
+                        .and_then(|row| Some((row.1, row.2.bytes(value)?)));
+                    let (kind, value) = place.ok_or_else(|| {
+                        ParamError::new(&self.kind, name, format!("{value:?}"), "an option that a kernel takes")
+                    })?;
+                    push(&mut bytes, kind, &value);
+                }
+                Some(bytes)
+            }
+            Layout::Own(encode) => Some(encode(&self.options)),
+        };
+        Ok(NetlinkOptions {
+            nested: matches!(layout, Layout::Attributes(_)),
+            queue_length: payload.is_none().then(|| number(&self.options, "limit")),
+            payload,
+        })
+    }
+}
+
+impl Form {
+    fn bytes(self, value: &OptionValue) -> Option<Vec<u8>> {
+        let n = match (self, value) {
+            (Self::Choice(words), OptionValue::Text(text)) => {
+                words.iter().position(|word| word == text)?.try_into().ok()?
+            }
+            (_, OptionValue::Text(_)) => return None,
+            (_, OptionValue::Flag(on)) => i64::from(*on),
+            (_, OptionValue::Number(n)) => *n,
+        };
+        Some(match self {
+            Self::U8 => vec![n as u8],
+            Self::U32 | Self::Choice(_) => (n as u32).to_ne_bytes().to_vec(),
+            Self::Rate32 => ((n / 8) as u32).to_ne_bytes().to_vec(),
+            Self::Rate64 => (n / 8).to_ne_bytes().to_vec(),
+            Self::Log => n.checked_ilog2()?.to_ne_bytes().to_vec(),
+        })
+    }
+}
+
+/// An option as a number; 0 if it is not there.
+pub(crate) fn number(options: &Options, name: &str) -> i64 {
+    match options.get(name) {
+        Some(OptionValue::Number(n)) => *n,
+        Some(OptionValue::Flag(on)) => i64::from(*on),
+        _ => 0,
+    }
+}
+
+/// An option as a word of 32 bits, which holds each that is not larger than it.
+pub(crate) fn word(options: &Options, name: &str) -> [u8; 4] {
+    (number(options, name).min(i64::from(u32::MAX)) as u32).to_ne_bytes()
+}
+
+/// Adds an attribute, padded to whole words.
+pub(crate) fn push(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    bytes.extend((value.len() as u16 + 4).to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}
+
+#[cfg(test)]
+mod tests;

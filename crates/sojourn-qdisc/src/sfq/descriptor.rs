@@ -1,0 +1,52 @@
+//! `sfq` as `tc` knows it. Source: tc-sfq(8).
+
+use super::{Sfq, SfqParams};
+use crate::descriptor::Descriptor;
+use crate::grammar::measures::{Flag, Number, Packets, Seconds, SizeTo};
+use crate::grammar::words::{CHECKED, Model, Word, words};
+use crate::netlink::Layout;
+use crate::{AnyQdisc, Packet, ParamError};
+
+/// The order of `struct tc_sfq_qopt_v1`, of which RED's part is not used, and its size.
+const OPTIONS: &[&str] = &[
+    "quantum_bytes",
+    "perturb_s",
+    "limit",
+    "divisor",
+    "flows",
+    "depth",
+    "headdrop",
+];
+const OPTIONS_SIZE: usize = 72;
+
+impl Model for SfqParams {
+    const ABOUT: Descriptor = Descriptor {
+        drops_arrivals_only: false,
+        one_queue: false,
+        layout: Layout::Words(OPTIONS, OPTIONS_SIZE),
+        ..Descriptor::of(
+            "sfq",
+            "a queue per flow served round robin; drops from the longest",
+            "McKenney 1990; tc-sfq(8); Linux sch_sfq.c",
+        )
+    };
+    const WORDS: &'static [Word<Self>] = words! {
+        ["limit"]: Packets = limit, "packets in all queues together";
+        ["depth"]: Packets = depth, "packets in one queue, at most 127";
+        ["flows"]: Number = flows, "queues that can be active at once";
+        ["divisor"]: Number = divisor, "buckets that a hash can fall into, a power of two";
+        ["quantum"]: SizeTo<262_136> = quantum, "bytes a queue may send per round";
+        ["perturb"]: Seconds = perturb, if |s| s.perturb > 0, "seconds after which flows are spread anew; 0 for never";
+        ["headdrop"]: Flag = headdrop, "drop from the head of a queue instead of its tail";
+    };
+
+    fn defaults() -> Self {
+        Self::default()
+    }
+    fn finish(&mut self) -> Result<(), ParamError> {
+        self.validate()
+    }
+    fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
+        AnyQdisc::Sfq(Sfq::new(*self, seed).expect(CHECKED))
+    }
+}
