@@ -1,9 +1,10 @@
 //! `cake`, which only a kernel has. Source: tc-cake(8), and the messages that iproute2 6.1 sends; ranges are those of the
 //! kernel's own checks.
 
-use crate::descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
-use crate::grammar::kernel_words::{KernelTable, KernelWord, OptionValue, Takes, U32, means, word};
-use crate::netlink::{Attribute, Form, Layout};
+use crate::descriptor::{Counters, Descriptor, DropCounters};
+use crate::grammar::kernel_words::{KernelTable, KernelWord, MOST, OptionValue, kernel_words};
+use crate::netlink::Form::{Choice, Rate64, U32, U64};
+use crate::netlink::{Layout, Row, rows};
 
 pub(crate) const TABLE: KernelTable = KernelTable {
     about: Descriptor {
@@ -29,39 +30,21 @@ pub(crate) const TABLE: KernelTable = KernelTable {
     },
 };
 
-const COUNTERS: &[Counter] = &[
-    ("capacity_estimate", 2, CounterForm::U64),
-    ("memory_limit", 3, CounterForm::U32),
-    ("memory_used", 4, CounterForm::U32),
-    ("avg_hdr_offset", 5, CounterForm::U32),
-    ("min_network_size", 6, CounterForm::U32),
-    ("max_network_size", 7, CounterForm::U32),
-    ("min_adj_size", 8, CounterForm::U32),
-    ("max_adj_size", 9, CounterForm::U32),
-];
+const COUNTERS: &[Row] = rows! {
+    U64 => "" "" "capacity_estimate";
+    U32 => "memory_limit" "memory_used" "avg_hdr_offset" "min_network_size" "max_network_size" "min_adj_size"
+         "max_adj_size";
+};
 
-const OF_A_TIN: &[Counter] = &[
-    ("sent_packets", 2, CounterForm::U32),
-    ("sent_bytes", 3, CounterForm::U64),
-    ("drops", 4, CounterForm::U32),
-    ("ack_drops", 6, CounterForm::U32),
-    ("ecn_mark", 8, CounterForm::U32),
-    ("backlog_bytes", 11, CounterForm::U32),
-    ("threshold_rate", 12, CounterForm::U64),
-    ("target_us", 13, CounterForm::U32),
-    ("interval_us", 14, CounterForm::U32),
-    ("way_indirect_hits", 15, CounterForm::U32),
-    ("way_misses", 16, CounterForm::U32),
-    ("way_collisions", 17, CounterForm::U32),
-    ("peak_delay_us", 18, CounterForm::U32),
-    ("avg_delay_us", 19, CounterForm::U32),
-    ("base_delay_us", 20, CounterForm::U32),
-    ("sparse_flows", 21, CounterForm::U32),
-    ("bulk_flows", 22, CounterForm::U32),
-    ("unresponsive_flows", 23, CounterForm::U32),
-    ("max_pkt_len", 24, CounterForm::U32),
-    ("flow_quantum", 25, CounterForm::U32),
-];
+const OF_A_TIN: &[Row] = rows! {
+    U32 => "" "" "sent_packets";
+    U64 => "sent_bytes";
+    U32 => "drops" "" "ack_drops" "" "ecn_mark" "" "" "backlog_bytes";
+    U64 => "threshold_rate";
+    U32 => "target_us" "interval_us" "way_indirect_hits" "way_misses" "way_collisions" "peak_delay_us"
+         "avg_delay_us" "base_delay_us" "sparse_flows" "bulk_flows" "unresponsive_flows" "max_pkt_len"
+         "flow_quantum";
+};
 
 const DIFFSERV: &[&str] = &["diffserv3", "diffserv4", "diffserv8", "besteffort", "precedence"];
 const FLOW_MODES: &[&str] = &[
@@ -77,83 +60,44 @@ const FLOW_MODES: &[&str] = &[
 const ACK_FILTERS: &[&str] = &["no-ack-filter", "ack-filter", "ack-filter-aggressive"];
 const ATM: &[&str] = &["noatm", "atm", "ptm"];
 
-const ATTRIBUTES: &[Attribute] = &[
-    ("bandwidth_bps", 2, Form::Rate64),
-    ("diffserv", 3, Form::Choice(DIFFSERV)),
-    ("atm", 4, Form::Choice(ATM)),
-    ("flow_mode", 5, Form::Choice(FLOW_MODES)),
-    ("overhead", 6, Form::U32),
-    ("rtt_us", 7, Form::U32),
-    ("target_us", 8, Form::U32),
-    ("autorate", 9, Form::U32),
-    ("memlimit_bytes", 10, Form::U32),
-    ("nat", 11, Form::U32),
-    ("raw", 12, Form::U32),
-    ("wash", 13, Form::U32),
-    ("mpu", 14, Form::U32),
-    ("ingress", 15, Form::U32),
-    ("ack_filter", 16, Form::Choice(ACK_FILTERS)),
-    ("split_gso", 17, Form::U32),
-    ("fwmark", 18, Form::U32),
-];
+const ATTRIBUTES: &[Row] = rows! {
+    U32 => "";
+    Rate64 => "bandwidth_bps";
+    Choice(DIFFSERV) => "diffserv";
+    Choice(ATM) => "atm";
+    Choice(FLOW_MODES) => "flow_mode";
+    U32 => "overhead" "rtt_us" "target_us" "autorate" "memlimit_bytes" "nat" "raw" "wash" "mpu" "ingress";
+    Choice(ACK_FILTERS) => "ack_filter";
+    U32 => "split_gso" "fwmark";
+};
 
-const WORDS: &[KernelWord] = &[
-    word("bandwidth", "bandwidth_bps", Takes::Rate(8, 1_000_000_000_000)),
-    word("unlimited", "bandwidth_bps", Takes::Is(0)),
-    word("autorate-ingress", "autorate", Takes::Switch(true)),
-    word("rtt", "rtt_us", Takes::Micros(1, U32)),
-    means("datacentre", &["rtt", "100us"]),
-    means("lan", &["rtt", "1ms"]),
-    means("metro", &["rtt", "10ms"]),
-    means("regional", &["rtt", "30ms"]),
-    means("internet", &["rtt", "100ms"]),
-    means("oceanic", &["rtt", "300ms"]),
-    means("satellite", &["rtt", "1s"]),
-    means("interplanetary", &["rtt", "3600s"]),
-    word("besteffort", "diffserv", Takes::Choice),
-    word("precedence", "diffserv", Takes::Choice),
-    word("diffserv3", "diffserv", Takes::Choice),
-    word("diffserv4", "diffserv", Takes::Choice),
-    word("diffserv8", "diffserv", Takes::Choice),
-    word("flowblind", "flow_mode", Takes::Choice),
-    word("srchost", "flow_mode", Takes::Choice),
-    word("dsthost", "flow_mode", Takes::Choice),
-    word("hosts", "flow_mode", Takes::Choice),
-    word("flows", "flow_mode", Takes::Choice),
-    word("dual-srchost", "flow_mode", Takes::Choice),
-    word("dual-dsthost", "flow_mode", Takes::Choice),
-    word("triple-isolate", "flow_mode", Takes::Choice),
-    word("nat", "nat", Takes::Switch(true)),
-    word("nonat", "nat", Takes::Switch(false)),
-    word("wash", "wash", Takes::Switch(true)),
-    word("nowash", "wash", Takes::Switch(false)),
-    word("split-gso", "split_gso", Takes::Switch(true)),
-    word("no-split-gso", "split_gso", Takes::Switch(false)),
-    word("ack-filter", "ack_filter", Takes::Choice),
-    word("ack-filter-aggressive", "ack_filter", Takes::Choice),
-    word("no-ack-filter", "ack_filter", Takes::Choice),
-    word("memlimit", "memlimit_bytes", Takes::Bytes(0, U32)),
-    word("fwmark", "fwmark", Takes::Mask(0, U32)),
-    word("raw", "raw", Takes::Switch(true)),
-    word("overhead", "overhead", Takes::Count(-64, 256)),
-    word("ether-vlan", "overhead", Takes::More(4)),
-    word("mpu", "mpu", Takes::Count(0, 256)),
-    word("atm", "atm", Takes::Choice),
-    word("ptm", "atm", Takes::Choice),
-    word("noatm", "atm", Takes::Choice),
-    means("conservative", &["overhead", "48", "atm"]),
-    means("pppoa-vcmux", &["overhead", "10", "atm"]),
-    means("pppoa-llc", &["overhead", "14", "atm"]),
-    means("pppoe-vcmux", &["overhead", "32", "atm"]),
-    means("pppoe-llcsnap", &["overhead", "40", "atm"]),
-    means("bridged-vcmux", &["overhead", "24", "atm"]),
-    means("bridged-llcsnap", &["overhead", "32", "atm"]),
-    means("ipoa-vcmux", &["overhead", "8", "atm"]),
-    means("ipoa-llcsnap", &["overhead", "16", "atm"]),
-    means("pppoe-ptm", &["overhead", "30", "ptm"]),
-    means("bridged-ptm", &["overhead", "22", "ptm"]),
-    means("docsis", &["overhead", "18", "mpu", "64", "noatm"]),
-    means("ethernet", &["overhead", "38", "mpu", "84", "noatm"]),
-    word("ingress", "ingress", Takes::Switch(true)),
-    word("egress", "ingress", Takes::Switch(false)),
-];
+const WORDS: &[KernelWord] = kernel_words! {
+    "bandwidth_bps": "bandwidth" Rate(8, 1_000_000_000_000), "unlimited" Is(0);
+    "autorate": "autorate-ingress" Switch(true);
+    "rtt_us": "rtt" Micros(1, MOST);
+    "": "datacentre" Means(&["rtt", "100us"]), "lan" Means(&["rtt", "1ms"]), "metro" Means(&["rtt", "10ms"]),
+        "regional" Means(&["rtt", "30ms"]), "internet" Means(&["rtt", "100ms"]), "oceanic" Means(&["rtt", "300ms"]),
+        "satellite" Means(&["rtt", "1s"]), "interplanetary" Means(&["rtt", "3600s"]);
+    "diffserv": "besteffort" Choice, "precedence" Choice, "diffserv3" Choice, "diffserv4" Choice,
+        "diffserv8" Choice;
+    "flow_mode": "flowblind" Choice, "srchost" Choice, "dsthost" Choice, "hosts" Choice, "flows" Choice,
+        "dual-srchost" Choice, "dual-dsthost" Choice, "triple-isolate" Choice;
+    "nat": "nat" Switch(true), "nonat" Switch(false);
+    "wash": "wash" Switch(true), "nowash" Switch(false);
+    "split_gso": "split-gso" Switch(true), "no-split-gso" Switch(false);
+    "ack_filter": "ack-filter" Choice, "ack-filter-aggressive" Choice, "no-ack-filter" Choice;
+    "memlimit_bytes": "memlimit" Bytes(0, MOST);
+    "fwmark": "fwmark" Mask(0, MOST);
+    "raw": "raw" Switch(true);
+    "overhead": "overhead" Count(-64, 256), "ether-vlan" More(4);
+    "mpu": "mpu" Count(0, 256);
+    "atm": "atm" Choice, "ptm" Choice, "noatm" Choice;
+    "": "conservative" Means(&["overhead", "48", "atm"]), "pppoa-vcmux" Means(&["overhead", "10", "atm"]),
+        "pppoa-llc" Means(&["overhead", "14", "atm"]), "pppoe-vcmux" Means(&["overhead", "32", "atm"]),
+        "pppoe-llcsnap" Means(&["overhead", "40", "atm"]), "bridged-vcmux" Means(&["overhead", "24", "atm"]),
+        "bridged-llcsnap" Means(&["overhead", "32", "atm"]), "ipoa-vcmux" Means(&["overhead", "8", "atm"]),
+        "ipoa-llcsnap" Means(&["overhead", "16", "atm"]), "pppoe-ptm" Means(&["overhead", "30", "ptm"]),
+        "bridged-ptm" Means(&["overhead", "22", "ptm"]), "docsis" Means(&["overhead", "18", "mpu", "64", "noatm"]),
+        "ethernet" Means(&["overhead", "38", "mpu", "84", "noatm"]);
+    "ingress": "ingress" Switch(true), "egress" Switch(false);
+};

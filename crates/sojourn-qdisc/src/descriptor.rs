@@ -1,6 +1,6 @@
 //! What is to be known of a kind of discipline besides its algorithm: one [`Descriptor`] a kind, in the module of the kind.
 
-use crate::netlink::Layout;
+use crate::netlink::{Layout, Row};
 
 /// A kind of discipline, modelled here or not.
 #[derive(Clone, Copy, Debug)]
@@ -73,35 +73,19 @@ impl DropCounters {
 /// Source: the structures `tc_*_xstats` of `linux/pkt_sched.h` (Linux 6.1), and what iproute2 6.1 calls their members.
 #[derive(Clone, Copy, Debug)]
 pub enum Counters {
-    /// Members of a structure, by their offsets.
-    Members(&'static [Counter]),
-    /// Attributes by their types, and nested in one of them a list of classes.
+    /// Members of a structure, one behind the other.
+    Members(&'static [Row]),
+    /// Attributes, whose types are their places from 0 on, and nested in one of them a list of classes.
     Attributes {
         /// Those of the discipline.
-        own: &'static [Counter],
+        own: &'static [Row],
         /// The attribute that holds the classes.
         list: u16,
         /// What each class is called, with its place behind it.
         class: &'static str,
         /// Those of a class.
-        each: &'static [Counter],
+        each: &'static [Row],
         /// Of these the sum over all classes is a counter of the discipline.
         summed: &'static [&'static str],
     },
-}
-
-/// A counter: its name, its place, and how it is stored.
-pub type Counter = (&'static str, u16, CounterForm);
-
-/// How a counter is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CounterForm {
-    /// A word of 32 bits.
-    U32,
-    /// A signed word of 32 bits.
-    S32,
-    /// A word of 64 bits.
-    U64,
-    /// A probability as a word of 64 bits, of which all set is 1.
-    Probability,
 }

@@ -1,9 +1,10 @@
 //! `fq_pie`, which only a kernel has. Source: tc-fq_pie(8), and the messages that iproute2 6.1 sends; ranges are those of
 //! the kernel's own checks.
 
-use crate::descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
-use crate::grammar::kernel_words::{KernelTable, KernelWord, Takes, U32, word};
-use crate::netlink::{Attribute, Form, Layout};
+use crate::descriptor::{Counters, Descriptor, DropCounters};
+use crate::grammar::kernel_words::{KernelTable, KernelWord, MOST, kernel_words};
+use crate::netlink::Form::U32;
+use crate::netlink::{Layout, Row, rows};
 
 pub(crate) const TABLE: KernelTable = KernelTable {
     about: Descriptor {
@@ -20,47 +21,27 @@ pub(crate) const TABLE: KernelTable = KernelTable {
     besides: |_| None,
 };
 
-const COUNTERS: &[Counter] = &[
-    ("pkts_in", 0, CounterForm::U32),
-    ("dropped", 4, CounterForm::U32),
-    ("overlimit", 8, CounterForm::U32),
-    ("overmemory", 12, CounterForm::U32),
-    ("ecn_mark", 16, CounterForm::U32),
-    ("new_flow_count", 20, CounterForm::U32),
-    ("new_flows_len", 24, CounterForm::U32),
-    ("old_flows_len", 28, CounterForm::U32),
-    ("memory_used", 32, CounterForm::U32),
-];
+const COUNTERS: &[Row] = rows! {
+    U32 => "pkts_in" "dropped" "overlimit" "overmemory" "ecn_mark" "new_flow_count" "new_flows_len"
+         "old_flows_len" "memory_used";
+};
 
-const ATTRIBUTES: &[Attribute] = &[
-    ("limit", 1, Form::U32),
-    ("flows", 2, Form::U32),
-    ("target_us", 3, Form::U32),
-    ("tupdate_us", 4, Form::U32),
-    ("alpha", 5, Form::U32),
-    ("beta", 6, Form::U32),
-    ("quantum_bytes", 7, Form::U32),
-    ("memory_limit_bytes", 8, Form::U32),
-    ("ecn_prob", 9, Form::U32),
-    ("ecn", 10, Form::U32),
-    ("bytemode", 11, Form::U32),
-    ("dq_rate_estimator", 12, Form::U32),
-];
+const ATTRIBUTES: &[Row] = rows! {
+    U32 => "limit" "flows" "target_us" "tupdate_us" "alpha" "beta" "quantum_bytes" "memory_limit_bytes"
+         "ecn_prob" "ecn" "bytemode" "dq_rate_estimator";
+};
 
-const WORDS: &[KernelWord] = &[
-    word("limit", "limit", Takes::Count(1, U32)),
-    word("flows", "flows", Takes::Count(1, 65_536)),
-    word("target", "target_us", Takes::Micros(1, U32)),
-    word("tupdate", "tupdate_us", Takes::Micros(1, U32)),
-    word("alpha", "alpha", Takes::Count(0, 32)),
-    word("beta", "beta", Takes::Count(0, 32)),
-    word("quantum", "quantum_bytes", Takes::Bytes(1, 1 << 20)),
-    word("memory_limit", "memory_limit_bytes", Takes::Bytes(1, U32)),
-    word("ecn_prob", "ecn_prob", Takes::Count(0, 100)),
-    word("ecn", "ecn", Takes::Switch(true)),
-    word("noecn", "ecn", Takes::Switch(false)),
-    word("bytemode", "bytemode", Takes::Switch(true)),
-    word("nobytemode", "bytemode", Takes::Switch(false)),
-    word("dq_rate_estimator", "dq_rate_estimator", Takes::Switch(true)),
-    word("no_dq_rate_estimator", "dq_rate_estimator", Takes::Switch(false)),
-];
+const WORDS: &[KernelWord] = kernel_words! {
+    "limit": "limit" Count(1, MOST);
+    "flows": "flows" Count(1, 65_536);
+    "target_us": "target" Micros(1, MOST);
+    "tupdate_us": "tupdate" Micros(1, MOST);
+    "alpha": "alpha" Count(0, 32);
+    "beta": "beta" Count(0, 32);
+    "quantum_bytes": "quantum" Bytes(1, 1 << 20);
+    "memory_limit_bytes": "memory_limit" Bytes(1, MOST);
+    "ecn_prob": "ecn_prob" Count(0, 100);
+    "ecn": "ecn" Switch(true), "noecn" Switch(false);
+    "bytemode": "bytemode" Switch(true), "nobytemode" Switch(false);
+    "dq_rate_estimator": "dq_rate_estimator" Switch(true), "no_dq_rate_estimator" Switch(false);
+};

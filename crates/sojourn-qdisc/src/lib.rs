@@ -33,14 +33,14 @@ mod tbf;
 mod testing;
 
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
-pub use descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
+pub use descriptor::{Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, KernelOptions, kernel_options};
 pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
 pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
 pub use grammar::{KernelOnly, KindInfo, OptionValue, ParameterInfo, QdiscSpec, SpecError};
 pub use kinds::{AnyQdisc, descriptor, descriptors, kinds};
 pub use netem::{Netem, NetemParams};
-pub use netlink::NetlinkOptions;
+pub use netlink::{Form, NetlinkOptions, Row};
 pub use packet::{Departure, DropReason, DropSink, Dropped, Packet, Queued};
 pub use param::ParamError;
 pub use pie::{Pie, PieParams, PieVariant};

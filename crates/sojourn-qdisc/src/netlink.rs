@@ -15,27 +15,43 @@ pub(crate) enum Layout {
     None,
     /// A structure of words of 32 bits, of these options and then zeros, so many bytes in all.
     Words(&'static [&'static str], usize),
-    /// An attribute for each option that is there.
-    Attributes(&'static [Attribute]),
+    /// An attribute for each option that is there. Their types are their places, from 1 on.
+    Attributes(&'static [Row]),
     /// Neither.
     Own(fn(&Options) -> Vec<u8>),
 }
 
-/// An option as an attribute: its name, the attribute's type, and how the value is stored.
-pub(crate) type Attribute = (&'static str, u16, Form);
+/// A value in a message: its name, and how it is stored. One without a name is not used.
+pub type Row = (&'static str, Form);
 
-/// How the value of an attribute is stored.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
+/// Rows of a layout: each line is `FORM => NAMES;`.
+macro_rules! rows {
+    ($($form:expr => $($name:literal)+;)+) => {
+        &[$($(($name, $form)),+),+]
+    };
+}
+pub(crate) use rows;
+
+/// How a value is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A byte.
     U8,
+    /// A word of 32 bits.
     U32,
+    /// A signed word of 32 bits.
+    S32,
+    /// A word of 64 bits.
+    U64,
+    /// A probability as a word of 64 bits, of which all set is 1.
+    Probability,
     /// A rate of bit/s as bytes a second, in 32 bits.
     Rate32,
     /// The same in 64.
     Rate64,
-    /// A power of two as its logarithm.
+    /// A power of two as its logarithm, in 32 bits.
     Log,
-    /// A word as its place in this list.
+    /// A word as its place in this list, in 32 bits.
     Choice(&'static [&'static str]),
 }
 
@@ -74,11 +90,9 @@ impl KernelOptions {
             Layout::Attributes(table) => {
                 let mut bytes = Vec::new();
                 for (name, value) in &self.options {
-                    let place = table
-                        .iter()
-                        .find(|row| row.0 == name)
-                        .and_then(|row| Some((row.1, row.2.bytes(value)?)));
-                    let (kind, value) = place.ok_or_else(|| {
+                    let place = table.iter().position(|row| row.0 == name);
+                    let placed = place.and_then(|place| Some((place as u16 + 1, table[place].1.bytes(value)?)));
+                    let (kind, value) = placed.ok_or_else(|| {
                         ParamError::new(&self.kind, name, format!("{value:?}"), "an option that a kernel takes")
                     })?;
                     push(&mut bytes, kind, &value);
@@ -96,6 +110,16 @@ impl KernelOptions {
 }
 
 impl Form {
+    /// How many bytes it takes.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U32 | Self::S32 | Self::Rate32 | Self::Log | Self::Choice(_) => 4,
+            Self::U64 | Self::Probability | Self::Rate64 => 8,
+        }
+    }
+
     fn bytes(self, value: &OptionValue) -> Option<Vec<u8>> {
         let n = match (self, value) {
             (Self::Choice(words), OptionValue::Text(text)) => {
@@ -105,12 +129,16 @@ impl Form {
             (_, OptionValue::Flag(on)) => i64::from(*on),
             (_, OptionValue::Number(n)) => *n,
         };
-        Some(match self {
-            Self::U8 => vec![n as u8],
-            Self::U32 | Self::Choice(_) => (n as u32).to_ne_bytes().to_vec(),
-            Self::Rate32 => ((n / 8) as u32).to_ne_bytes().to_vec(),
-            Self::Rate64 => (n / 8).to_ne_bytes().to_vec(),
-            Self::Log => n.checked_ilog2()?.to_ne_bytes().to_vec(),
+        let stored = match self {
+            Self::Rate32 | Self::Rate64 => n / 8,
+            Self::Log => n.checked_ilog2()?.into(),
+            _ => n,
+        };
+        let bytes = stored.to_le_bytes()[..self.size()].to_vec();
+        Some(if cfg!(target_endian = "big") {
+            bytes.into_iter().rev().collect()
+        } else {
+            bytes
         })
     }
 }

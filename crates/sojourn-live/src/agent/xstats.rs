@@ -1,31 +1,37 @@
 //! The counters that only one kind of discipline has, by the names of `tc -s -j qdisc`, as its descriptor says they lie.
 
 use super::netlink::{attribute, attributes, i32_at, u32_at, u64_at};
-use sojourn_qdisc::{Counter, CounterForm, Counters, descriptor};
+use sojourn_qdisc::{Counters, Form, Row, descriptor};
 use std::collections::BTreeMap;
 
 /// Counters by name.
 pub(super) type Extra = BTreeMap<String, f64>;
 
-fn read(form: CounterForm, bytes: &[u8], at: usize) -> Option<f64> {
+fn read(form: Form, bytes: &[u8], at: usize) -> Option<f64> {
     match form {
-        CounterForm::U32 => u32_at(bytes, at).map(f64::from),
-        CounterForm::S32 => i32_at(bytes, at).map(f64::from),
-        CounterForm::U64 => u64_at(bytes, at).map(|v| v as f64),
-        CounterForm::Probability => u64_at(bytes, at).map(|v| v as f64 / u64::MAX as f64),
+        Form::S32 => i32_at(bytes, at).map(f64::from),
+        Form::U64 => u64_at(bytes, at).map(|v| v as f64),
+        Form::Probability => u64_at(bytes, at).map(|v| v as f64 / u64::MAX as f64),
+        _ => u32_at(bytes, at).map(f64::from),
     }
 }
 
 /// The members of a structure, as far as this kernel's is long.
-fn members(bytes: &[u8], members: &[Counter]) -> Extra {
-    let read = |&(name, at, form): &Counter| Some((name.to_owned(), read(form, bytes, usize::from(at))?));
-    members.iter().filter_map(read).collect()
+fn members(bytes: &[u8], members: &[Row]) -> Extra {
+    let mut at = 0;
+    let mut read = |&(name, form): &Row| {
+        let value = read(form, bytes, at);
+        at += form.size();
+        Some((name.to_owned(), value.filter(|_| !name.is_empty())?))
+    };
+    members.iter().filter_map(|row| read(row)).collect()
 }
 
 /// The members that are there as attributes.
-fn nested(bytes: &[u8], members: &[Counter]) -> Extra {
-    let read = |&(name, kind, form): &Counter| Some((name.to_owned(), read(form, attribute(bytes, kind)?, 0)?));
-    members.iter().filter_map(read).collect()
+fn nested(bytes: &[u8], members: &[Row]) -> Extra {
+    let named = (0..).zip(members).filter(|(_, row)| !row.0.is_empty());
+    let read = |(kind, &(name, form)): (u16, &Row)| Some((name.to_owned(), read(form, attribute(bytes, kind)?, 0)?));
+    named.filter_map(read).collect()
 }
 
 /// The counters of a discipline of `kind` from its `TCA_STATS_APP`. Empty for a kind without.

@@ -1,10 +1,11 @@
 //! `codel` as `tc` knows it. Source: tc-codel(8).
 
 use super::{Codel, CodelParams, CodelVariant, DEFAULT_LIMIT, packet_limit};
-use crate::descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
+use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::grammar::measures::{Flag, Packets, Time};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
-use crate::netlink::{Attribute, Form, Layout};
+use crate::netlink::Form::{S32, U32};
+use crate::netlink::{Layout, Row, rows};
 use crate::{AnyQdisc, Packet, ParamError};
 
 /// `codel`: the algorithm's parameters and the queue's limit.
@@ -76,22 +77,12 @@ impl Model for CodelSpec {
     }
 }
 
-const COUNTERS: &[Counter] = &[
-    ("maxpacket", 0, CounterForm::U32),
-    ("count", 4, CounterForm::U32),
-    ("lastcount", 8, CounterForm::U32),
-    ("ldelay", 12, CounterForm::U32),
-    ("drop_next", 16, CounterForm::S32),
-    ("drop_overlimit", 20, CounterForm::U32),
-    ("ecn_mark", 24, CounterForm::U32),
-    ("dropping", 28, CounterForm::U32),
-    ("ce_mark", 32, CounterForm::U32),
-];
+const COUNTERS: &[Row] = rows! {
+    U32 => "maxpacket" "count" "lastcount" "ldelay";
+    S32 => "drop_next";
+    U32 => "drop_overlimit" "ecn_mark" "dropping" "ce_mark";
+};
 
-const ATTRIBUTES: &[Attribute] = &[
-    ("target_us", 1, Form::U32),
-    ("limit", 2, Form::U32),
-    ("interval_us", 3, Form::U32),
-    ("ecn", 4, Form::U32),
-    ("ce_threshold_us", 5, Form::U32),
-];
+const ATTRIBUTES: &[Row] = rows! {
+    U32 => "target_us" "limit" "interval_us" "ecn" "ce_threshold_us";
+};

@@ -1,10 +1,11 @@
 //! `fq_codel` as `tc` knows it. Source: tc-fq_codel(8).
 
 use super::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
-use crate::descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
+use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::grammar::measures::{Flag, Memory, Number, Packets, SizeTo, Time};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
-use crate::netlink::{Attribute, Form, Layout};
+use crate::netlink::Form::U32;
+use crate::netlink::{Layout, Row, rows};
 use crate::{AnyQdisc, CodelVariant, Packet, ParamError};
 
 impl Model for FqCodelParams {
@@ -70,26 +71,12 @@ impl Model for FqCodelParams {
 }
 
 /// Behind the word that tells it from the statistics of a class.
-const COUNTERS: &[Counter] = &[
-    ("maxpacket", 4, CounterForm::U32),
-    ("drop_overlimit", 8, CounterForm::U32),
-    ("ecn_mark", 12, CounterForm::U32),
-    ("new_flow_count", 16, CounterForm::U32),
-    ("new_flows_len", 20, CounterForm::U32),
-    ("old_flows_len", 24, CounterForm::U32),
-    ("ce_mark", 28, CounterForm::U32),
-    ("memory_used", 32, CounterForm::U32),
-    ("drop_overmemory", 36, CounterForm::U32),
-];
+const COUNTERS: &[Row] = rows! {
+    U32 => "" "maxpacket" "drop_overlimit" "ecn_mark" "new_flow_count" "new_flows_len" "old_flows_len" "ce_mark"
+         "memory_used" "drop_overmemory";
+};
 
-const ATTRIBUTES: &[Attribute] = &[
-    ("target_us", 1, Form::U32),
-    ("limit", 2, Form::U32),
-    ("interval_us", 3, Form::U32),
-    ("ecn", 4, Form::U32),
-    ("flows", 5, Form::U32),
-    ("quantum_bytes", 6, Form::U32),
-    ("ce_threshold_us", 7, Form::U32),
-    ("drop_batch", 8, Form::U32),
-    ("memory_limit_bytes", 9, Form::U32),
-];
+const ATTRIBUTES: &[Row] = rows! {
+    U32 => "target_us" "limit" "interval_us" "ecn" "flows" "quantum_bytes" "ce_threshold_us" "drop_batch"
+         "memory_limit_bytes";
+};

@@ -59,17 +59,19 @@ pub(crate) struct KernelWord {
 }
 
 /// The largest word of 32 bits.
-pub(crate) const U32: i64 = u32::MAX as i64;
+pub(crate) const MOST: i64 = u32::MAX as i64;
 
-/// A row of a table.
-pub(crate) const fn word(name: &'static str, option: &'static str, takes: Takes) -> KernelWord {
-    KernelWord { name, option, takes }
+/// A table of words: each row is `OPTION: NAME TAKES, ...;`. Words that say what others say have no option of their own.
+macro_rules! kernel_words {
+    ($($option:literal: $($name:literal $takes:ident $(($($of:expr),+))?),+;)+) => {
+        &[$($($crate::grammar::kernel_words::KernelWord {
+            name: $name,
+            option: $option,
+            takes: $crate::grammar::kernel_words::Takes::$takes $(($($of),+))?,
+        }),+),+]
+    };
 }
-
-/// A word that says what others say; it has no option of its own.
-pub(crate) const fn means(name: &'static str, words: &'static [&'static str]) -> KernelWord {
-    word(name, name, Takes::Means(words))
-}
+pub(crate) use kernel_words;
 
 /// A kind that only a kernel has.
 #[derive(Debug)]

@@ -1,10 +1,11 @@
 //! `pie` as `tc` knows it. Source: tc-pie(8).
 
 use super::{Pie, PieParams, PieVariant};
-use crate::descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
+use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::grammar::measures::{Flag, Number, Packets, Time};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
-use crate::netlink::{Attribute, Form, Layout};
+use crate::netlink::Form::{Probability, U32};
+use crate::netlink::{Layout, Row, rows};
 use crate::{AnyQdisc, Packet, ParamError};
 
 impl Model for PieParams {
@@ -62,25 +63,11 @@ impl Model for PieParams {
     }
 }
 
-const COUNTERS: &[Counter] = &[
-    ("prob", 0, CounterForm::Probability),
-    ("delay", 8, CounterForm::U32),
-    ("avg_dq_rate", 12, CounterForm::U32),
-    ("dq_rate_estimating", 16, CounterForm::U32),
-    ("pkts_in", 20, CounterForm::U32),
-    ("dropped", 24, CounterForm::U32),
-    ("overlimit", 28, CounterForm::U32),
-    ("maxq", 32, CounterForm::U32),
-    ("ecn_mark", 36, CounterForm::U32),
-];
+const COUNTERS: &[Row] = rows! {
+    Probability => "prob";
+    U32 => "delay" "avg_dq_rate" "dq_rate_estimating" "pkts_in" "dropped" "overlimit" "maxq" "ecn_mark";
+};
 
-const ATTRIBUTES: &[Attribute] = &[
-    ("target_us", 1, Form::U32),
-    ("limit", 2, Form::U32),
-    ("tupdate_us", 3, Form::U32),
-    ("alpha", 4, Form::U32),
-    ("beta", 5, Form::U32),
-    ("ecn", 6, Form::U32),
-    ("bytemode", 7, Form::U32),
-    ("dq_rate_estimator", 8, Form::U32),
-];
+const ATTRIBUTES: &[Row] = rows! {
+    U32 => "target_us" "limit" "tupdate_us" "alpha" "beta" "ecn" "bytemode" "dq_rate_estimator";
+};

@@ -1,11 +1,12 @@
 //! `red` as `tc` knows it. Source: tc-red(8); iproute2 `q_red.c` for what follows from what.
 
 use super::{Red, RedParams, RedVariant};
-use crate::descriptor::{Counter, CounterForm, Counters, Descriptor, DropCounters};
+use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::grammar::kernel_words::{OptionValue, signed};
 use crate::grammar::measures::{Flag, Packets, Real, Set, Size, SizeTo, Speed};
 use crate::grammar::words::{CHECKED, Model, Named, Variant, Word, words};
-use crate::netlink::{Layout, Options, number, push, word};
+use crate::netlink::Form::U32;
+use crate::netlink::{Layout, Options, Row, number, push, rows, word};
 use crate::{AnyQdisc, Packet, ParamError};
 use sojourn_units::{Bytes, Rate};
 
@@ -198,9 +199,6 @@ fn options(options: &Options) -> Vec<u8> {
 /// `TC_RED_ECN` and so on.
 const FLAGS: [(&str, u32); 4] = [("ecn", 1), ("harddrop", 2), ("adaptive", 4), ("nodrop", 8)];
 
-const COUNTERS: &[Counter] = &[
-    ("early", 0, CounterForm::U32),
-    ("pdrop", 4, CounterForm::U32),
-    ("other", 8, CounterForm::U32),
-    ("marked", 12, CounterForm::U32),
-];
+const COUNTERS: &[Row] = rows! {
+    U32 => "early" "pdrop" "other" "marked";
+};
