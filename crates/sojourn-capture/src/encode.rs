@@ -17,6 +17,7 @@ use etherparse::{
 use sojourn_sim::tap::hosts::{End, address, opener_port, service_port};
 use sojourn_sim::tap::{Body, Conversation, Frame, Point, Protocol};
 use sojourn_tcp::{Flags, Segment, WINDOW_UNIT};
+use sojourn_units::Ecn;
 
 /// Ethernet and IPv4 headers.
 const BELOW_TRANSPORT: usize = 14 + 20;
@@ -67,7 +68,7 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
         Ipv4Header::new(length, ttl(frame), protocol, source, destination).expect("a frame fits an IPv4 packet");
     ip.dont_fragment = true;
     (ip.identification, ip.ecn) = match &frame.body {
-        Body::Tcp(segment) => (digest(segment), ecn(segment.flags)),
+        Body::Tcp(segment) => (digest(segment), ecn(segment.flags.ecn())),
         Body::Probe(number) => (*number as u16, IpEcn::NotEct),
     };
     ip.header_checksum = ip.calc_header_checksum();
@@ -143,13 +144,12 @@ fn ttl(frame: &Frame<'_>) -> u8 {
     }
 }
 
-fn ecn(flags: Flags) -> IpEcn {
-    if flags.has(Flags::CE) {
-        IpEcn::CongestionExperienced
-    } else if flags.has(Flags::ECT) {
-        IpEcn::Ect0
-    } else {
-        IpEcn::NotEct
+fn ecn(field: Ecn) -> IpEcn {
+    match field {
+        Ecn::NotEct => IpEcn::NotEct,
+        Ecn::Ect0 => IpEcn::Ect0,
+        Ecn::Ect1 => IpEcn::Ect1,
+        Ecn::Ce => IpEcn::CongestionExperienced,
     }
 }
 

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use sojourn_qdisc::{
     AnyQdisc, Discipline, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, descriptors, kinds, presets,
 };
-use sojourn_units::{Bytes, Rate, Time};
+use sojourn_units::{Bytes, Ecn, Rate, Time};
 
 /// Times end here (146 years), so that no sum of a time and a parameter can overflow.
 const LAST_NS: u64 = 1 << 62;
@@ -21,7 +21,7 @@ struct HandPacket {
     id: u64,
     size: u32,
     flow: u32,
-    ecn: bool,
+    ecn: Ecn,
 }
 
 impl Packet for HandPacket {
@@ -31,8 +31,11 @@ impl Packet for HandPacket {
     fn flow_hash(&self) -> u32 {
         self.flow
     }
-    fn mark_ce(&mut self) -> bool {
+    fn ecn(&self) -> Ecn {
         self.ecn
+    }
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
 }
 
@@ -138,14 +141,16 @@ impl Qdisc {
     /// Offers a packet; returns its id, counting from 0. A refused packet has an id too and is in ``take_drops()``.
     ///
     /// ``flow`` names the queue: flow f goes to queue f modulo the number of queues.
-    #[pyo3(signature = (now_ns, size, flow = None, ecn = false))]
+    /// ``ecn`` is the codepoint of its IP header: ``"not-ect"``, ``"ect0"``, ``"ect1"`` or ``"ce"``; True is ``"ect0"``.
+    #[pyo3(signature = (now_ns, size, flow = None, ecn = None))]
     fn enqueue(
         &mut self,
         now_ns: &Bound<'_, PyAny>,
         size: &Bound<'_, PyAny>,
         flow: Option<&Bound<'_, PyAny>>,
-        ecn: bool,
+        ecn: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
+        let ecn = ecn.map_or(Ok(Ecn::NotEct), codepoint)?;
         let size = whole(size, "size", 1, u64::from(u32::MAX))? as u32;
         let flow = flow.map_or(Ok(0), |flow| whole(flow, "flow", 0, u64::from(u32::MAX)))? as u32;
         let now = self.advance(now_ns)?;
@@ -233,6 +238,18 @@ impl Qdisc {
     fn __repr__(&self) -> String {
         format!("Qdisc('{}')", self.spec)
     }
+}
+
+/// A codepoint by its name; True is ECT(0), which is what Linux sets.
+fn codepoint(ecn: &Bound<'_, PyAny>) -> PyResult<Ecn> {
+    if let Ok(capable) = ecn.extract::<bool>() {
+        return Ok(if capable { Ecn::Ect0 } else { Ecn::NotEct });
+    }
+    let name = ecn.extract::<String>().ok().and_then(|name| name.parse().ok());
+    name.ok_or_else(|| {
+        let rule = "True, False, \"not-ect\", \"ect0\", \"ect1\" or \"ce\"";
+        param(format!("ecn is {ecn:?}, but must be {rule}"))
+    })
 }
 
 fn rate(rate_bps: &Bound<'_, PyAny>) -> PyResult<Rate> {

@@ -28,9 +28,6 @@ impl Packet for SimPacket {
     fn flow_hash(&self) -> u32 {
         self.flow
     }
-    fn mark_ce(&mut self) -> bool {
-        false
-    }
 }
 
 /// Counts, as the simulator does.

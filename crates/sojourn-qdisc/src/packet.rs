@@ -1,6 +1,6 @@
 //! What goes in, what comes out, and what is dropped on the way.
 
-use sojourn_units::{Bytes, Duration, Time};
+use sojourn_units::{Bytes, Duration, Ecn, Time};
 use std::fmt::Debug;
 
 /// What a discipline needs to know of a packet.
@@ -9,8 +9,22 @@ pub trait Packet: Debug {
     fn size(&self) -> Bytes;
     /// A hash of the flow's addresses and ports. A discipline with N queues puts it into queue `hash % N`.
     fn flow_hash(&self) -> u32;
-    /// Sets congestion experienced (RFC 3168) and answers true, or answers false if the packet is not ECN-capable.
-    fn mark_ce(&mut self) -> bool;
+    /// The ECN field of its IP header.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    /// Writes the ECN field. A packet that has none stays as it is.
+    fn set_ecn(&mut self, _: Ecn) {}
+    /// Sets congestion experienced and answers true, or answers false if the packet is not ECN-capable. One that is marked
+    /// already stays so, and counts as marked. Source: RFC 3168 section 5; Linux `INET_ECN_set_ce`.
+    #[inline]
+    fn mark_ce(&mut self) -> bool {
+        let capable = self.ecn().is_capable();
+        if capable {
+            self.set_ecn(Ecn::Ce);
+        }
+        capable
+    }
     /// The packet's priority band for `pfifo_fast`, 0 (highest) to 2; best effort is 1.
     fn band(&self) -> u8 {
         1

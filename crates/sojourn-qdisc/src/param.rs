@@ -12,7 +12,6 @@ use thiserror::Error;
 /// # impl sojourn_qdisc::Packet for P {
 /// #     fn size(&self) -> sojourn_units::Bytes { sojourn_units::Bytes::new(1) }
 /// #     fn flow_hash(&self) -> u32 { 0 }
-/// #     fn mark_ce(&mut self) -> bool { false }
 /// # }
 /// let params = CodelParams { target: Duration::ZERO, ..CodelParams::default() };
 /// let error = Codel::<P>::new(params, 1000).unwrap_err();

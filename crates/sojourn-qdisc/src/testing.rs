@@ -1,7 +1,7 @@
 //! A packet for tests, and short ways to drive a discipline.
 
 use crate::{AnyQdisc, Departure, Dropped, Packet, Qdisc, QdiscSpec};
-use sojourn_units::{Bytes, Time};
+use sojourn_units::{Bytes, Ecn, Time};
 
 /// A packet with everything that a discipline can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,8 +9,7 @@ pub(crate) struct TestPacket {
     pub(crate) id: u64,
     pub(crate) size: u64,
     pub(crate) flow: u32,
-    pub(crate) ecn: bool,
-    pub(crate) ce: bool,
+    pub(crate) ecn: Ecn,
     pub(crate) band: u8,
 }
 
@@ -20,8 +19,7 @@ impl TestPacket {
             id,
             size,
             flow,
-            ecn: false,
-            ce: false,
+            ecn: Ecn::NotEct,
             band: 1,
         }
     }
@@ -34,9 +32,11 @@ impl Packet for TestPacket {
     fn flow_hash(&self) -> u32 {
         self.flow
     }
-    fn mark_ce(&mut self) -> bool {
-        self.ce |= self.ecn;
+    fn ecn(&self) -> Ecn {
         self.ecn
+    }
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
     fn band(&self) -> u8 {
         self.band

@@ -2,7 +2,7 @@
 
 use sojourn_qdisc::Packet as QdiscPacket;
 use sojourn_tcp::{Flags, Segment};
-use sojourn_units::Bytes;
+use sojourn_units::{Bytes, Ecn};
 
 /// What a frame that was seen on a real network is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,9 @@ const _: () = assert!(size_of::<Packet>() == 16);
 const DATA: u32 = 1;
 const PURE_ACK: u32 = 2;
 const TCP: u32 = 4;
-const ECT: u32 = 8;
-const CE: u32 = 16;
+/// The two bits of the ECN field.
+const ECN_SHIFT: u32 = 3;
+const ECN: u32 = 3 << ECN_SHIFT;
 const SYN: u32 = 32;
 /// Above these bits: the number of the connection that it belongs to, on a route that many connections take.
 const CONNECTION_SHIFT: u32 = 8;
@@ -61,13 +62,13 @@ impl Packet {
         } else {
             0
         };
-        let ect = if segment.flags.has(Flags::ECT) { ECT } else { 0 };
+        let ecn = u32::from(segment.flags.ecn().bits()) << ECN_SHIFT;
         Self {
             body,
             hash,
             size: segment.wire_size(),
             route,
-            marks: TCP | kind | ect,
+            marks: TCP | kind | ecn,
         }
     }
 
@@ -153,12 +154,12 @@ impl QdiscPacket for Packet {
         self.hash
     }
     #[inline]
-    fn mark_ce(&mut self) -> bool {
-        let ect = self.marks & ECT != 0;
-        if ect {
-            self.marks |= CE;
-        }
-        ect
+    fn ecn(&self) -> Ecn {
+        Ecn::from_bits((self.marks >> ECN_SHIFT) as u8)
+    }
+    #[inline]
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.marks = self.marks & !ECN | u32::from(ecn.bits()) << ECN_SHIFT;
     }
 }
 
@@ -192,9 +193,7 @@ impl Segments {
     #[inline]
     pub(crate) fn peek(&self, packet: &Packet) -> Segment {
         let mut segment = self.all[packet.body as usize];
-        if packet.marks & CE != 0 {
-            segment.flags |= Flags::CE;
-        }
+        segment.flags = segment.flags.with_ecn(packet.ecn());
         segment
     }
 

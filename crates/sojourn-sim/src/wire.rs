@@ -113,9 +113,6 @@ mod tests {
         fn flow_hash(&self) -> u32 {
             0
         }
-        fn mark_ce(&mut self) -> bool {
-            false
-        }
     }
 
     /// The FIFO itself, with a departure whenever the wire falls free; at one time departures come before arrivals.

@@ -4,7 +4,7 @@ use crate::segment::{Flags, SackBlock, Segment};
 use crate::ticks::{self, Ticks};
 use crate::window::ReceiveWindow;
 use crate::{TcpParams, Variant, WINDOW_UNIT};
-use sojourn_units::{Duration, Time};
+use sojourn_units::{Duration, Ecn, Time};
 
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`, `TCP_ATO_MIN`.
 const DELAY_MIN: Ticks = Ticks::from_millis(40);
@@ -205,7 +205,7 @@ impl Receiver {
         if segment.flags.has(Flags::CWR) {
             self.echo_ce = false;
         }
-        if segment.flags.has(Flags::CE) {
+        if segment.flags.ecn() == Ecn::Ce {
             if !self.echo_ce {
                 self.acknowledge_now();
             }

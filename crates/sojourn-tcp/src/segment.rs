@@ -1,5 +1,6 @@
 //! What two endpoints tell each other.
 
+use sojourn_units::Ecn;
 use std::ops::{BitOr, BitOrAssign};
 
 /// Bytes per unit of [`Segment::window`]: a window scale of 8 (RFC 7323), fixed.
@@ -8,7 +9,10 @@ pub const WINDOW_UNIT: u64 = 256;
 /// Ethernet, IPv4 and TCP headers with the timestamp option: what every segment occupies beside its payload.
 const HEADERS: u16 = 14 + 20 + 20 + 12;
 
-/// TCP and IP flag bits that the model uses.
+/// Where the ECN field begins in [`Flags`].
+const ECN_SHIFT: u32 = 4;
+
+/// TCP flag bits that the model uses, and the ECN field of IP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
@@ -23,15 +27,29 @@ impl Flags {
     pub const ECE: Self = Self(4);
     /// The congestion window was reduced (RFC 3168).
     pub const CWR: Self = Self(8);
-    /// IP: ECN-capable transport.
-    pub const ECT: Self = Self(16);
+    /// IP: ECN-capable transport, ECT(0). A packet that is marked has this bit, too.
+    pub const ECT0: Self = Self(Ecn::Ect0.bits() << ECN_SHIFT);
     /// IP: congestion experienced.
-    pub const CE: Self = Self(32);
+    pub const CE: Self = Self(Ecn::Ce.bits() << ECN_SHIFT);
 
     /// The sender's application has paused: Linux sets it on the last segment of a write.
     pub const PSH: Self = Self(64);
     /// The sender has nothing more to send. The highest bit, so that a segment's span is its length and one shift.
     pub const FIN: Self = Self(128);
+
+    /// The ECN field of the IP header.
+    #[must_use]
+    #[inline]
+    pub const fn ecn(self) -> Ecn {
+        Ecn::from_bits(self.0 >> ECN_SHIFT)
+    }
+
+    /// The same with another ECN field.
+    #[must_use]
+    #[inline]
+    pub const fn with_ecn(self, ecn: Ecn) -> Self {
+        Self(self.0 & !(3 << ECN_SHIFT) | ecn.bits() << ECN_SHIFT)
+    }
 
     /// Whether all bits of `other` are set.
     #[must_use]

@@ -398,7 +398,7 @@ impl Sender {
             self.arm_rto(now);
         }
         self.schedule_probe(now, false);
-        let mut flags = if self.ecn { Flags::ECT } else { Flags::NONE };
+        let mut flags = if self.ecn { Flags::ECT0 } else { Flags::NONE };
         if self.send_cwr {
             flags |= Flags::CWR;
             self.send_cwr = false;

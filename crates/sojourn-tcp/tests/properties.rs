@@ -154,7 +154,7 @@ fn offset() -> impl Strategy<Value = i32> {
 }
 
 fn flags() -> impl Strategy<Value = Flags> {
-    let all = [Flags::SYN, Flags::ECE, Flags::CWR, Flags::ECT, Flags::CE, Flags::FIN];
+    let all = [Flags::SYN, Flags::ECE, Flags::CWR, Flags::ECT0, Flags::CE, Flags::FIN];
     let some = prop::sample::subsequence(all.to_vec(), 0..3);
     (some, 0..8u8).prop_map(|(some, n)| {
         let ack = if n > 0 { Flags::ACK } else { Flags::NONE };

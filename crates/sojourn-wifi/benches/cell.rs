@@ -20,9 +20,6 @@ impl Packet for Datagram {
     fn flow_hash(&self) -> u32 {
         self.flow
     }
-    fn mark_ce(&mut self) -> bool {
-        false
-    }
 }
 
 impl WifiPacket for Datagram {

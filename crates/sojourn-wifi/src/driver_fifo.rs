@@ -4,7 +4,7 @@ use crate::{AccessCategory, FrameSink, NodeId, PeerTid, Tid, TidStats};
 use sojourn_qdisc::{
     AnyQdisc, Backlog, DropReason, DropSink, Dropped, List, Packet, Qdisc as _, QdiscSpec, Queued, Slab,
 };
-use sojourn_units::{Bytes, Stream, Time};
+use sojourn_units::{Bytes, Ecn, Stream, Time};
 
 /// A packet on its way through the discipline.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +21,11 @@ impl<P: Packet> Packet for Addressed<P> {
     fn flow_hash(&self) -> u32 {
         self.packet.flow_hash()
     }
-    fn mark_ce(&mut self) -> bool {
-        self.packet.mark_ce()
+    fn ecn(&self) -> Ecn {
+        self.packet.ecn()
+    }
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.packet.set_ecn(ecn);
     }
     fn band(&self) -> u8 {
         self.packet.band()

@@ -2,7 +2,7 @@
 
 use crate::{NodeId, PhyRate, Tid, WifiPacket};
 use sojourn_qdisc::{Dropped, Packet};
-use sojourn_units::{Bytes, Time};
+use sojourn_units::{Bytes, Ecn, Time};
 
 /// A packet with everything that a queue can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct TestPacket {
     pub(crate) size: u64,
     pub(crate) flow: u32,
     pub(crate) tid: Tid,
-    pub(crate) ecn: bool,
+    pub(crate) ecn: Ecn,
 }
 
 impl TestPacket {
@@ -21,7 +21,7 @@ impl TestPacket {
             size,
             flow,
             tid: Tid::BEST_EFFORT,
-            ecn: false,
+            ecn: Ecn::NotEct,
         }
     }
 
@@ -40,8 +40,11 @@ impl Packet for TestPacket {
     fn flow_hash(&self) -> u32 {
         self.flow
     }
-    fn mark_ce(&mut self) -> bool {
+    fn ecn(&self) -> Ecn {
         self.ecn
+    }
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
 }
 

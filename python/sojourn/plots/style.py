@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-#: By what a discipline is called in figures: colour and marker. The colours are Okabe and Ito's palette, which colour-blind
-#: readers can tell apart: FIFO dark, AQMs warm, fair queueing cool.
+#: By what a discipline is called in figures: colour and marker. The colours are Okabe and Ito's palette, which
+#: colour-blind readers can tell apart: FIFO dark, AQMs warm, fair queueing cool.
 _STYLES = {
     "pfifo_fast": ("#333333", "s"),
     "pfifo": ("#333333", "s"),
@@ -30,6 +30,8 @@ _STYLES = {
     "fq_mac": ("#009E73", "X"),
     "airtime": ("#D55E00", "v"),
 }
+#: What has a style of its own.
+NAMES = frozenset(_STYLES)
 _COLOURS = {name: colour for name, (colour, _) in _STYLES.items()}
 _MARKERS = {name: marker for name, (_, marker) in _STYLES.items()}
 _OTHER_COLOURS = ("#8C564B", "#7A6FAC", "#6B8E23", "#B5485D", "#17868F", "#A8822E")

@@ -79,7 +79,7 @@ fn a_data_segment_is_a_full_frame_with_the_low_bits_of_its_numbers() {
         ts_ecr: 900,
         window: 500,
         len: 1448,
-        flags: Flags::ACK | Flags::ECT | Flags::CE,
+        flags: Flags::ACK | Flags::ECT0 | Flags::CE,
         ..Segment::default()
     };
     let b = bytes(&frame(

@@ -5,7 +5,7 @@ mod tests;
 
 use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use sojourn_qdisc::Packet;
-use sojourn_units::Bytes;
+use sojourn_units::{Bytes, Ecn};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
 
@@ -17,10 +17,6 @@ pub struct Frame {
     overhead: u32,
     hash: u32,
 }
-
-/// What the ECN field of an IP header says (RFC 3168 section 5).
-const NOT_ECT: u8 = 0;
-const CE: u8 = 3;
 
 impl Frame {
     /// The packet `bytes`, which takes `overhead` bytes more on the link; `key` is the secret of the flow hash.
@@ -63,30 +59,8 @@ impl Frame {
         }
     }
 
-    /// The ECN field.
-    fn ecn(&self) -> u8 {
-        match self.version() {
-            4 => self.bytes[1] & 3,
-            _ => self.bytes[1] >> 4 & 3,
-        }
-    }
-
     fn version(&self) -> u8 {
         self.bytes[0] >> 4
-    }
-
-    /// Writes an ECN field other than the present one.
-    fn set_ecn(&mut self, ecn: u8) {
-        if self.version() == 4 {
-            // Both are the first 16 bits of the header, in network order.
-            let old = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
-            self.bytes[1] = self.bytes[1] & !3 | ecn;
-            let new = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
-            let checksum = u16::from_be_bytes([self.bytes[10], self.bytes[11]]);
-            self.bytes[10..12].copy_from_slice(&updated(checksum, old, new).to_be_bytes());
-        } else {
-            self.bytes[1] = self.bytes[1] & !0x30 | ecn << 4;
-        }
     }
 }
 
@@ -106,15 +80,27 @@ impl Packet for Frame {
         self.hash
     }
 
-    /// Source: RFC 3168 section 5; one that is marked already stays so, and counts as marked (Linux `INET_ECN_set_ce`).
-    fn mark_ce(&mut self) -> bool {
-        match self.ecn() {
-            NOT_ECT => false,
-            CE => true,
-            _ => {
-                self.set_ecn(CE);
-                true
-            }
+    fn ecn(&self) -> Ecn {
+        Ecn::from_bits(match self.version() {
+            4 => self.bytes[1],
+            _ => self.bytes[1] >> 4,
+        })
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        if self.ecn() == ecn {
+            // The checksum stays as it came, which may be either form of zero.
+            return;
+        }
+        if self.version() == 4 {
+            // Both are the first 16 bits of the header, in network order.
+            let old = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
+            self.bytes[1] = self.bytes[1] & !3 | ecn.bits();
+            let new = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
+            let checksum = u16::from_be_bytes([self.bytes[10], self.bytes[11]]);
+            self.bytes[10..12].copy_from_slice(&updated(checksum, old, new).to_be_bytes());
+        } else {
+            self.bytes[1] = self.bytes[1] & !0x30 | ecn.bits() << 4;
         }
     }
 

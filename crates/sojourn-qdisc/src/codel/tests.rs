@@ -144,14 +144,14 @@ fn ecn_capable_packets_are_marked_and_leave() {
         b.put_packet(
             ms(0),
             TestPacket {
-                ecn: true,
+                ecn: sojourn_units::Ecn::Ect0,
                 ..TestPacket::new(0, 1000, 0)
             },
         );
     }
     b.get(ms(10));
     let d = b.take(ms(111)).unwrap();
-    assert!(d.marked && d.packet.ce && d.packet.id == 1);
+    assert!(d.marked && d.packet.ecn == sojourn_units::Ecn::Ce && d.packet.id == 1);
     assert_eq!((b.q.stats().marks, b.q.stats().dropped()), (1, 0));
 }
 
@@ -162,7 +162,7 @@ fn ce_threshold_marks_every_late_packet() {
         b.put_packet(
             ms(t),
             TestPacket {
-                ecn: true,
+                ecn: sojourn_units::Ecn::Ect0,
                 ..TestPacket::new(0, 100, 0)
             },
         );

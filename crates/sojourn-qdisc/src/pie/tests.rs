@@ -292,7 +292,7 @@ fn marks_replace_drops_up_to_ten_percent() {
         b.put_packet(
             ms(t),
             TestPacket {
-                ecn: true,
+                ecn: sojourn_units::Ecn::Ect0,
                 ..TestPacket::new(0, 1000, 0)
             },
         );

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{Bench, TestPacket, bench, ms};
+use sojourn_units::Ecn;
 
 const TEN_MBIT: &str = "red limit 400000 min 12500 max 37500 avpkt 1000 burst 20 bandwidth 10mbit";
 
@@ -179,7 +180,7 @@ fn ecn_harddrop_and_nodrop_are_as_the_manual_says() {
             b.put_packet(
                 ms(0),
                 TestPacket {
-                    ecn,
+                    ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
                     ..TestPacket::new(0, 1514, 0)
                 },
             );
@@ -187,7 +188,7 @@ fn ecn_harddrop_and_nodrop_are_as_the_manual_says() {
         assert_eq!(b.q.stats().dropped() == 1, dropped, "{flags} {ecn}");
         let marks = (0..4)
             .filter_map(|_| b.take(ms(1)))
-            .filter(|d| d.marked && d.packet.ce)
+            .filter(|d| d.marked && d.packet.ecn == Ecn::Ce)
             .count();
         assert_eq!(marks == 1, marked, "{flags} {ecn}");
     }

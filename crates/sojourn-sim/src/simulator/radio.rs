@@ -8,7 +8,7 @@ use crate::network::Hop;
 use crate::packet::{Packet, Segments};
 use crate::tap::Passing;
 use sojourn_qdisc::{DropReason, Dropped, Packet as QdiscPacket};
-use sojourn_units::{Bytes, Duration, Time};
+use sojourn_units::{Bytes, Duration, Ecn, Time};
 use sojourn_wifi::{Cell, CellSink, CellSpec, FrameTimes, NodeId, Tid, WifiPacket};
 
 /// A packet in a cell: with its traffic identifier, so that a packet on a wire needs none.
@@ -28,8 +28,12 @@ impl QdiscPacket for Framed {
         self.packet.hash
     }
     #[inline]
-    fn mark_ce(&mut self) -> bool {
-        self.packet.mark_ce()
+    fn ecn(&self) -> Ecn {
+        self.packet.ecn()
+    }
+    #[inline]
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.packet.set_ecn(ecn);
     }
     /// mac80211 makes the traffic identifier a packet's priority before the discipline sees it.
     ///

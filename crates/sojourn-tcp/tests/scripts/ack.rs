@@ -280,7 +280,7 @@ fn a_mark_is_acknowledged_at_once() {
         seq: 1 + 20 * MSS,
         len: MSS as u16,
         ack: 1,
-        flags: Flags::ACK | Flags::ECT | Flags::CE,
+        flags: Flags::ACK | Flags::ECT0 | Flags::CE,
         window: 254,
         ts_val: 3,
         ..Segment::default()

@@ -82,11 +82,11 @@ fn only_new_data_is_ecn_capable() {
     assert_eq!(net.sendings(60).len(), 2);
     for s in &net.log {
         assert_eq!(
-            s.segment.flags.has(Flags::ECT),
+            s.segment.flags.has(Flags::ECT0),
             s.data.is_some() && s.attempt == 0,
             "{s:?}"
         );
     }
     let plain = Net::transfer(&params(Cubic), 20, |_| Fate::Deliver);
-    assert!(plain.log.iter().all(|s| !s.segment.flags.has(Flags::ECT)));
+    assert!(plain.log.iter().all(|s| !s.segment.flags.has(Flags::ECT0)));
 }

@@ -236,7 +236,7 @@ fn codel_marks_what_can_be_marked() {
     let (mut b, a) = (Bench::new(PARAMS), of(0, 0));
     for id in 0..4 {
         let packet = TestPacket {
-            ecn: true,
+            ecn: sojourn_units::Ecn::Ect0,
             ..TestPacket::new(id, 1000, 1)
         };
         b.q.enqueue(packet, a, ms(0), &mut b.drops);
