@@ -19,12 +19,12 @@ fn read(form: Form, bytes: &[u8], at: usize) -> Option<f64> {
 /// The members of a structure, as far as this kernel's is long.
 fn members(bytes: &[u8], members: &[Row]) -> Extra {
     let mut at = 0;
-    let mut read = |&(name, form): &Row| {
+    let read = |&(name, form): &Row| {
         let value = read(form, bytes, at);
         at += form.size();
         Some((name.to_owned(), value.filter(|_| !name.is_empty())?))
     };
-    members.iter().filter_map(|row| read(row)).collect()
+    members.iter().filter_map(read).collect()
 }
 
 /// The members that are there as attributes.

@@ -7,8 +7,12 @@ use crate::grammar::words::{CHECKED, Model, Word, words};
 use crate::netlink::{Layout, Options, number, push, word};
 use crate::{AnyQdisc, Packet, ParamError};
 
-/// `TCA_NETEM_LATENCY64`.
+/// `TCA_NETEM_RATE64`, `TCA_NETEM_LATENCY64`, `TCA_NETEM_JITTER64`.
+const RATE_64: u16 = 8;
 const LATENCY_64: u16 = 10;
+const JITTER_64: u16 = 11;
+/// A rate at which no packet takes a nanosecond. netem keeps the order of packets if it has a rate.
+const AT_ONCE: u64 = 1 << 62;
 
 impl Model for NetemParams {
     const ABOUT: Descriptor = Descriptor {
@@ -37,9 +41,23 @@ impl Model for NetemParams {
 }
 
 /// `struct tc_netem_qopt`, whose delay of 32 bits is not used, and the delay in nanoseconds.
+///
+/// The links of a bed also have `loss`, a probability in parts of 2^32, and `jitter_ns`: each packet waits up to so much
+/// longer, uniformly, and none overtakes another. netem draws from both sides of its delay, in whole nanoseconds, so that
+/// an odd number is one less.
 fn options(options: &Options) -> Vec<u8> {
     let mut bytes = vec![0; 24];
     bytes[4..8].copy_from_slice(&word(options, "limit"));
-    push(&mut bytes, LATENCY_64, &number(options, "delay_ns").to_ne_bytes());
+    bytes[8..12].copy_from_slice(&word(options, "loss"));
+    let half = number(options, "jitter_ns") / 2;
+    push(
+        &mut bytes,
+        LATENCY_64,
+        &(number(options, "delay_ns") + half).to_ne_bytes(),
+    );
+    if half > 0 {
+        push(&mut bytes, RATE_64, &AT_ONCE.to_ne_bytes());
+        push(&mut bytes, JITTER_64, &half.to_ne_bytes());
+    }
     bytes
 }

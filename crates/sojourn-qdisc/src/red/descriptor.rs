@@ -28,25 +28,6 @@ pub(crate) struct RedWords {
     variant: RedVariant,
 }
 
-impl From<RedParams> for RedWords {
-    fn from(p: RedParams) -> Self {
-        Self {
-            limit: Some(p.limit),
-            min: Some(p.min),
-            max: Some(p.max),
-            avpkt: Some(p.avpkt),
-            burst: Some(p.burst),
-            bandwidth: Some(p.bandwidth),
-            probability: Some(p.probability),
-            adaptive: p.adaptive,
-            ecn: p.ecn,
-            harddrop: p.harddrop,
-            nodrop: p.nodrop,
-            variant: p.variant,
-        }
-    }
-}
-
 fn missing(field: &str) -> ParamError {
     ParamError::new("red", field, "missing", "given (tc has no default)")
 }
@@ -123,7 +104,9 @@ impl Model for RedWords {
         (self.variant == RedVariant::Linux314).then_some("linux-3.14")
     }
     fn finish(&mut self) -> Result<(), ParamError> {
-        *self = self.params()?.into();
+        let p = self.params()?;
+        (self.min, self.max, self.burst) = (Some(p.min), Some(p.max), Some(p.burst));
+        (self.bandwidth, self.probability) = (Some(p.bandwidth), Some(p.probability));
         Ok(())
     }
     fn for_kernel(&mut self) {
@@ -147,7 +130,10 @@ impl Model for RedWords {
                 return Err(ParamError::new(Self::ABOUT.kind, field, threshold.to_string(), rule));
             }
         }
-        let stab = table.shifts.iter().map(|shift| format!("{shift:02x}")).collect();
+        let stab = table
+            .shifts
+            .iter()
+            .fold(String::new(), |stab, shift| format!("{stab}{shift:02x}"));
         let mut all = vec![("stab".to_owned(), OptionValue::Text(stab))];
         for (name, n) in [
             ("limit_bytes", signed(p.limit.get())),

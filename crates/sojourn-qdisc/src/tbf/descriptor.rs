@@ -24,17 +24,6 @@ pub(crate) struct TbfWords {
     latency: Option<Duration>,
 }
 
-impl From<TbfParams> for TbfWords {
-    fn from(params: TbfParams) -> Self {
-        Self {
-            rate: Some(params.rate),
-            burst: Some(params.burst),
-            limit: Some(params.limit),
-            latency: None,
-        }
-    }
-}
-
 fn missing(field: &str) -> ParamError {
     ParamError::new("tbf", field, "missing", "given (tc has no default)")
 }
@@ -85,7 +74,7 @@ impl Model for TbfWords {
         Self::default()
     }
     fn finish(&mut self) -> Result<(), ParamError> {
-        *self = self.params()?.into();
+        (self.limit, self.latency) = (Some(self.params()?.limit), None);
         Ok(())
     }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {

@@ -1,12 +1,29 @@
-"""A discipline under test, as `sojourn._native.kernel_qdisc` tells it, ready for netlink messages."""
+"""A discipline, as `sojourn._native.kernel_qdisc` tells it, ready for netlink messages."""
 
 from __future__ import annotations
 
 import json
+import struct
+from dataclasses import dataclass
 from typing import Any
 
+from pyroute2.netlink import NLA_F_NESTED
+
 from sojourn import _native
-from sojourn.backends.linux.messages import Encoded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """What an attribute holds; `nested` if that is attributes itself."""
+
+    payload: bytes
+    nested: bool = False
+
+    def attribute(self, number: int) -> bytes:
+        """Return the attribute, padded to whole words."""
+        kind = number | (NLA_F_NESTED if self.nested else 0)
+        padding = bytes(-len(self.payload) % 4)
+        return struct.pack("=HH", 4 + len(self.payload), kind) + self.payload + padding
 
 
 def encoded(discipline: dict[str, Any]) -> tuple[str, Encoded | None]:

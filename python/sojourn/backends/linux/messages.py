@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import socket
 import struct
-from dataclasses import dataclass
 from typing import Any
 
-from pyroute2.netlink import NLA_F_NESTED, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, genlmsg, nla
+from pyroute2.netlink import NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, genlmsg
 from pyroute2.netlink.generic.ethtool import (
     ETHTOOL_GENL_VERSION,
     ETHTOOL_MSG_FEATURES_SET,
@@ -25,7 +24,7 @@ from pyroute2.netlink.rtnl.ndmsg import ndmsg
 from pyroute2.netlink.rtnl.rtmsg import rtmsg
 from pyroute2.netlink.rtnl.tcmsg import tcmsg
 
-from sojourn.backends.linux.kinds import OPTIONS
+from sojourn.backends.linux.disciplines import Encoded
 
 #: Of the agent: a namespace is handed over as this descriptor plus its place in the list of namespaces.
 NAMESPACE_DESCRIPTOR = 100
@@ -51,29 +50,6 @@ _SCOPE_LINK = 253
 _UNICAST = 1
 _TABLE_MAIN = 254
 _ETH_P_IP = 0x0800
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Encoded:
-    """What an attribute holds, encoded already; `nested` if that is attributes itself."""
-
-    payload: bytes
-    nested: bool
-
-    def attribute(self, number: int) -> bytes:
-        """Return the attribute, padded to whole words."""
-        kind = number | (NLA_F_NESTED if self.nested else 0)
-        padding = bytes(-len(self.payload) % 4)
-        return struct.pack("=HH", 4 + len(self.payload), kind) + self.payload + padding
-
-
-class _Qdisc(tcmsg):  # type: ignore[misc]
-    """A traffic control message whose options have the layouts of `sojourn.backends.linux.kinds`."""
-
-    @staticmethod
-    def get_options(self: tcmsg, *_: Any, **__: Any) -> type[nla]:
-        kind: type[nla] = OPTIONS[self.get_attr("TCA_KIND")]
-        return kind
 
 
 class _Features(genlmsg):  # type: ignore[misc]
@@ -176,29 +152,24 @@ def route(
     return _encoded(message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL)
 
 
-def qdisc(*, index: int, parent: int, number: int, kind: str, options: Any) -> bytes:
-    """Return the request for a discipline.
-
-    `options` are encoded, or as the layout of its kind wants them, or `None` for the defaults.
-    """
-    message = _Qdisc()
+def qdisc(*, index: int, parent: int, number: int, kind: str, options: Encoded | None) -> bytes:
+    """Return the request for a discipline; without options, with the defaults."""
+    message = tcmsg()
     message["index"] = index
     message["parent"] = parent
     message["handle"] = number
     message["attrs"] = [("TCA_KIND", kind)]
-    if isinstance(options, Encoded):
-        request = _encoded(message, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL) + options.attribute(_TCA_OPTIONS)
-        return struct.pack("=I", len(request)) + request[4:]
+    request = _encoded(message, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL)
     if options is not None:
-        message["attrs"].append(("TCA_OPTIONS", options))
-    return _encoded(message, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL)
+        request += options.attribute(_TCA_OPTIONS)
+    return struct.pack("=I", len(request)) + request[4:]
 
 
 def address_filter(*, index: int, parent: int, priority: int, field: str, ip: str, classid: int) -> bytes:
     """Return the request for a filter that sends what is from (`src`) or to (`dst`) an address to a class."""
     offset = {"src": 12, "dst": 16}[field]
     value = int.from_bytes(socket.inet_aton(ip), "big")
-    message = _Qdisc()
+    message = tcmsg()
     message["index"] = index
     message["parent"] = parent
     message["info"] = priority << 16 | socket.htons(_ETH_P_IP)

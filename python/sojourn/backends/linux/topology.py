@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.backends.linux import cell, kinds, messages
-from sojourn.backends.linux.disciplines import encoded, queue_length
+from sojourn.backends.linux.disciplines import Encoded, encoded, queue_length
 from sojourn.backends.linux.steps import Steps
 from sojourn.errors import ParamError
 
@@ -304,7 +304,7 @@ def _bottlenecks(steps: Steps, network: Network) -> None:
         burst = network.edge_burst_bytes or network.tcp["mss"] + _IP_AND_TCP + 14
         shaper = kinds.tbf(rate_bps=network.edge_rate_bps, burst_bytes=burst)
         _add(steps, device, messages.ROOT, _TBF, "tbf", shaper)
-        _add(steps, device, messages.handle(_TBF, 1), _CHILD, "pfifo", {"limit": network.edge_limit})
+        _add(steps, device, messages.handle(_TBF, 1), _CHILD, "pfifo", kinds.fifo(limit=network.edge_limit))
 
 
 def _delay(steps: Steps, network: Network) -> None:
@@ -336,7 +336,7 @@ def _delay(steps: Steps, network: Network) -> None:
             steps.send(device.host, f"send {server_address(path)} to its class on {device.name}", request)
 
 
-def _add(steps: Steps, device: Device, parent: int, major: int, kind: str, options: Any) -> None:
+def _add(steps: Steps, device: Device, parent: int, major: int, kind: str, options: Encoded | None) -> None:
     request = messages.qdisc(
         index=device.index, parent=parent, number=messages.handle(major), kind=kind, options=options
     )
