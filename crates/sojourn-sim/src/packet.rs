@@ -193,7 +193,9 @@ impl Segments {
     #[inline]
     pub(crate) fn peek(&self, packet: &Packet) -> Segment {
         let mut segment = self.all[packet.body as usize];
-        segment.flags = segment.flags.with_ecn(packet.ecn());
+        if packet.ecn() == Ecn::Ce {
+            segment.flags |= Flags::CE;
+        }
         segment
     }
 

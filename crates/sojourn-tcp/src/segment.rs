@@ -44,13 +44,6 @@ impl Flags {
         Ecn::from_bits(self.0 >> ECN_SHIFT)
     }
 
-    /// The same with another ECN field.
-    #[must_use]
-    #[inline]
-    pub const fn with_ecn(self, ecn: Ecn) -> Self {
-        Self(self.0 & !(3 << ECN_SHIFT) | ecn.bits() << ECN_SHIFT)
-    }
-
     /// Whether all bits of `other` are set.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {

@@ -35,7 +35,12 @@ impl Ecn {
     #[must_use]
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
-        Self::ALL[(bits & 3) as usize]
+        match bits & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
     }
 
     /// The two bits.
