@@ -30,7 +30,7 @@ pub use cost::{Cost, Part};
 pub use download::DownloadScenario;
 pub use flusher::{Bursts, FlusherScenario};
 pub use limits::Limits;
-use limits::{BINS_MAX, FLOWS_MAX};
+use limits::BINS_MAX;
 pub use path::Impairment;
 pub use wifi::WifiScenario;
 pub(crate) use wifi_kernel::discipline as wifi_discipline;
@@ -469,14 +469,6 @@ impl Scenario {
     }
 
     fn check_names(&self) -> Result<(), ScenarioError> {
-        let n = self.flows.len() + self.probes.len() + self.web.len() + self.downloads.len();
-        if n > FLOWS_MAX {
-            return fail(
-                "number of flows, probes, web clients and downloads",
-                n,
-                format!("at most {FLOWS_MAX} together"),
-            );
-        }
         let mut seen = BTreeSet::new();
         for name in self
             .flows

@@ -11,7 +11,7 @@ use serde_json::Value;
 /// much memory as the text has bytes.
 const TEXT_MAX: usize = 16 << 20;
 
-/// Entries of a list that has one for each flow, probe, web client or download. Routes are numbered with 16 bits, and each takes two.
+/// Flows, probes, web clients and downloads together. Routes are numbered with 16 bits, and each takes two.
 pub(super) const FLOWS_MAX: usize = 10_000;
 
 /// Entries of `wifi.stations` and `wifi.groups` that are read at all; the cell has its own, smaller bounds.

@@ -33,7 +33,9 @@ fn not_json(json: &str, error: &serde_path_to_error::Error<serde_json::Error>) -
     let found = token(json, inner.line(), inner.column());
     let digits = found.trim_start_matches('-');
     let number = ["NaN", "Infinity"].contains(&digits) || digits.starts_with(|c: char| c.is_ascii_digit());
-    if path == "." || !number {
+    let of_it = ["expected value", "invalid number", "number out of range"];
+    let of_it = of_it.iter().any(|what| inner.to_string().starts_with(what));
+    if !of_it || !number || [".", "?"].contains(&path.as_str()) {
         return ScenarioError(format!("scenario is not valid JSON: {inner}"));
     }
     let found = if found.len() > TOKEN_SHOWN {
@@ -76,12 +78,29 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
         object("flusher", flusher)?;
         check_list("flusher.watch", flusher.get("watch"), FLOWS_MAX)?;
     }
-    for key in ["flows", "probes", "web", "downloads"] {
-        check_list(key, value.get(key), FLOWS_MAX)?;
+    check_traffic(value)?;
+    for key in TRAFFIC {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
         for (i, item) in items.enumerate() {
             object(&format!("{key}[{i}]"), item)?;
         }
+    }
+    Ok(())
+}
+
+/// Lists of traffic.
+const TRAFFIC: [&str; 4] = ["flows", "probes", "web", "downloads"];
+
+/// Refuses more traffic than routes can be numbered for, before anything is made of it.
+fn check_traffic(value: &Value) -> Result<(), ScenarioError> {
+    let count = |key| value.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+    let n: usize = TRAFFIC.into_iter().map(count).sum();
+    if n > FLOWS_MAX {
+        return fail(
+            "number of flows, probes, web clients and downloads",
+            n,
+            format!("at most {FLOWS_MAX} together"),
+        );
     }
     Ok(())
 }

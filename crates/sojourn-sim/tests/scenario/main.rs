@@ -406,8 +406,6 @@ fn text_that_is_not_json_is_told_with_its_place() {
             "EOF while parsing an object at line 1 column 17",
         ),
         ("{\"duration\": \"1s\"} x", "trailing characters at line 1 column 20"),
-        ("{\"seed\": 1e999}", "number out of range at line 1 column 14"),
-        ("{\"seed\": NaN}", "expected value at line 1 column 10"),
         ("duration = \"1s\"", "expected value at line 1 column 1"),
     ] {
         assert_eq!(error(text), format!("scenario is not valid JSON: {what}"));
