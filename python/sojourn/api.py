@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import backends, rounds, runner
+from sojourn.bounds import check_integers
 from sojourn.errors import ParamError
 from sojourn.experiments import Options, find, overlay
 from sojourn.results import Cell, Comparison, Run, link_name
@@ -46,6 +47,7 @@ def build(
         options |= {"qdisc_up": qdisc, "qdisc_down": qdisc}
     if rate is not None:
         options |= {"up": rate, "down": rate}
+    check_integers(options)
     try:
         asked = Options(**options)
     except TypeError as error:
@@ -148,7 +150,7 @@ def compare(
                 done(qdiscs[planned[place][0]], run)
 
         return runner.run_all(
-            [one for _, one in planned],
+            rounds.scenarios(planned),
             workers=workers,
             describe=progress,
             done=hand_over,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from sojourn import _native, scenario_flusher
+from sojourn.bounds import check_integers, loads_toml
 from sojourn.errors import ParamError, SojournError
 from sojourn.scenario_flusher import Flusher
 from sojourn.scenario_wifi import Wifi, from_plain
@@ -348,8 +349,14 @@ class Scenario:
     seed: int | None = None
 
     def to_json(self) -> str:
-        """Return the scenario as one line of JSON with sorted keys, defaults left out."""
-        return json.dumps(_given(self), sort_keys=True, separators=(",", ":"))
+        """Return the scenario as one line of JSON with sorted keys, defaults left out.
+
+        Raises
+        ------
+        ParamError
+            If a value has no place in JSON, such as a number of thousands of digits.
+        """
+        return _json(_given(self), sort_keys=True, separators=(",", ":"))
 
     def normalized(self, backend: str = "sim") -> str:
         """Return the canonical JSON: every default written out, keys sorted.
@@ -404,7 +411,7 @@ class Scenario:
         plain = read_toml(path, "an experiment file")
         plain = {"experiment": path.stem, "duration": DEFAULT_DURATION, **plain}
         try:
-            return cls.from_json(json.dumps(plain, default=str), backend)
+            return cls.from_json(_json(plain, default=str), backend)
         except ParamError as error:
             message = f"{path}: {error}"
             raise ParamError(message) from error
@@ -413,6 +420,16 @@ class Scenario:
 def _flow(plain: dict[str, Any]) -> Flow:
     """Return the flow that plain values stand for; one of UDP has no kind."""
     return Flow(**({"kind": None, **plain} if plain.get("protocol") == "udp" else plain))
+
+
+def _json(plain: dict[str, Any], **keywords: Any) -> str:
+    """Return plain values as JSON."""
+    check_integers(plain)
+    try:
+        return json.dumps(plain, **keywords)
+    except TypeError as error:
+        message = f"the scenario has a value that is no text, number, list or table: {error}"
+        raise ParamError(message) from error
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
@@ -426,7 +443,7 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         If it is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return loads_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         raise SojournError(message) from error

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import api
+from sojourn.bounds import check_plan, check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, Options
 from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp, read_toml
@@ -121,9 +122,7 @@ def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) 
     fixed = _flat(plain)
     count = fixed.pop("repeat", DEFAULT_REPEAT) if repeat is None else repeat
     fixed.pop("repeat", None)
-    if type(count) is not int or count < 1:
-        message = f"repeat is {count!r}, but must be a whole number of at least 1"
-        raise ParamError(message)
+    check_repeat(count)
     lists = _flat(varied)
     for key, values in lists.items():
         _check_list(key, values, fixed)
@@ -134,6 +133,7 @@ def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) 
     if number > MOST_CELLS:
         message = f"vary has {number} combinations, but must have at most {MOST_CELLS}"
         raise ParamError(message)
+    check_plan(number * count)
     cells = []
     for values in product(*lists.values()):
         scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))}, backend)

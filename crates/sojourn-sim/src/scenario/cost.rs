@@ -20,11 +20,11 @@ const HEADERS: f64 = 66.0;
 
 /// Bytes for each bin of a series while a record is made, written as JSON and read by Python: of a TCP flow (goodput, window), a UDP
 /// flow or a station (one value each), a voice stream (three values), a probe by bins, all links together, and a flow beside a flusher.
-const TCP_BIN: f64 = 120.0;
-const VALUE_BIN: f64 = 80.0;
-const VOICE_BIN: f64 = 200.0;
+const TCP_BIN: f64 = 170.0;
+const VALUE_BIN: f64 = 105.0;
+const VOICE_BIN: f64 = 360.0;
 const PROBE_BIN: f64 = 150.0;
-const LINKS_BIN: f64 = 450.0;
+const LINKS_BIN: f64 = 580.0;
 const FLUSHER_BIN: f64 = 700.0;
 /// The same for each sample of a probe, packet of voice, fetch of a page, file of a download and write of a thin stream.
 const SAMPLE: f64 = 250.0;
