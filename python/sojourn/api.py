@@ -13,7 +13,6 @@ from sojourn.errors import ParamError
 from sojourn.experiments import Options, find, overlay
 from sojourn.results import Cell, Comparison, Run, link_name
 from sojourn.rounds import Precision
-from sojourn.rounds import repeats as repeats
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
 
@@ -57,6 +56,17 @@ def build(
     if isinstance(experiment, Scenario):
         return overlay(experiment, asked)
     return find(str(experiment), backend).build(asked)
+
+
+def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:
+    """Return the scenario with its seed, the next one, and so on.
+
+    Raises
+    ------
+    ParamError
+        If `repeat` is less than 1, or more than a plan may have.
+    """
+    return list(rounds.repeats(scenario, repeat))
 
 
 def run(experiment: str | Path | Scenario, *, backend: str = "sim", **options: Any) -> Run:

@@ -17,7 +17,7 @@ from sojourn.bounds import check_plan, check_workers
 from sojourn.errors import ParamError
 from sojourn.plan import Done, Job
 from sojourn.pool import in_pool, in_process
-from sojourn.progress import Progress, progress_bar, say
+from sojourn.progress import progress_bar, say
 from sojourn.results import Run
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
@@ -78,16 +78,17 @@ def run_all(
     runs: list[Run | None] = [None] * len(jobs)
     first: dict[str, int] = {}
     again: dict[str, list[int]] = {}
-    missing = taken = 0
+    # Made; of these, made of measurements; and handed over without being made since the bar last moved.
+    missing = taken = ready = 0
 
     def hand_over(place: int, run: Run) -> None:
         runs[place] = run
         if done is not None:
             done(place, run)
 
-    def to_make(there: set[str], tick: Progress) -> Iterator[Job]:
+    def to_make(there: set[str]) -> Iterator[Job]:
         """Yield what is to be made, one after the other, and hand over what is there on the way."""
-        nonlocal missing
+        nonlocal missing, ready
         for place, job in enumerate(jobs):
             before = first.setdefault(job.id, place)
             if before != place:
@@ -95,23 +96,24 @@ def run_all(
                     again.setdefault(job.id, []).append(place)
                 else:
                     hand_over(place, run)
-                    tick(passed=1)
+                    ready += 1
             elif store is not None and job.id in there:
                 hand_over(place, store.get(job.id))
-                tick(passed=1)
+                ready += 1
             else:
                 missing += 1
                 yield job
 
-    with (
-        store.writing() if store is not None else nullcontext(),
-        progress_bar(len(jobs), describe) as tick,
-    ):
-        rest = to_make(store.ids() if store is not None else set(), tick)
+    with store.writing() if store is not None else nullcontext():
+        rest = to_make(store.ids() if store is not None else set())
         # As many as would be made at once: with fewer there are fewer workers, and with none nothing is started.
         number = workers or (1 if backend.shares_a_clock else cores())
         begin = list(islice(rest, number))
-        with _executor(min(number, len(begin)), store, dask, backend) as execute:
+        with (
+            _executor(min(number, len(begin)), store, dask, backend) as execute,
+            progress_bar(len(jobs), describe, begin_at=ready) as tick,
+        ):
+            ready = 0
             for job, answer, was_taken in execute(chain(begin, rest)):
                 run = Run(text=answer.decode()) if store is None else store.made(job, json.loads(answer))
                 hand_over(first[job.id], run)
@@ -119,7 +121,10 @@ def run_all(
                 tick(f"{taken} from measurements" if taken else "")
                 for place in again.pop(job.id, ()):
                     hand_over(place, run)
-                    tick(passed=1)
+                    ready += 1
+                if ready:
+                    tick(passed=ready)
+                    ready = 0
     if taken and store is not None and describe is not None:
         say(
             f"{describe}: {taken} of the {missing} runs that were not stored were made from the measurements in "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from sojourn import api, runner
+from sojourn import rounds, runner
 from sojourn.backends import SIMULATOR, Backend
 from sojourn.lazy import chained, mapped
 from sojourn.progress import progress_bar
@@ -48,7 +48,7 @@ class Means:
 
 def repeats(cells: Iterable[tuple[Cell, Scenario, int]]) -> Sequence[Planned[Cell]]:
     """Return the plan of cells, each with its first scenario and how often it is repeated, as a lazy sequence."""
-    return chained([_of_cell(cell, api.repeats(scenario, repeat)) for cell, scenario, repeat in cells])
+    return chained([_of_cell(cell, rounds.repeats(scenario, repeat)) for cell, scenario, repeat in cells])
 
 
 def _of_cell(cell: Cell, scenarios: Sequence[Scenario]) -> Sequence[Planned[Cell]]:

@@ -5,6 +5,7 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod flusher;
+mod limits;
 mod traffic;
 mod wifi;
 mod wifi_kernel;
