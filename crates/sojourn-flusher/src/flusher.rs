@@ -102,6 +102,7 @@ impl Flusher {
             for key in [segment.key(), segment.key().inverted()] {
                 if let Some(slot) = self.table.flows.find(&key) {
                     self.table.flows.get_mut(slot).outstanding = Outstanding::default();
+                    self.note(|| Event::Reset { at: now, flow: key });
                 }
             }
             return;
@@ -140,6 +141,11 @@ impl Flusher {
         let Some(ack) = self.table.on_ack(segment, now, &self.params, &mut self.stats) else {
             return;
         };
+        let flow = self.table.flows.get(ack.slot);
+        if ack.answered > 0 {
+            let (flow, bytes) = (flow.key, ack.answered);
+            self.note(|| Event::Acknowledged { at: now, flow, bytes });
+        }
         let flow = self.table.flows.get(ack.slot);
         if let (Some(raw), Some(smoothed), Some(base)) = (ack.raw, flow.rtt, flow.base.get()) {
             let (key, throughput) = (flow.key, flow.throughput.get());

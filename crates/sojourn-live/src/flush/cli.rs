@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Prefix of destinations that may be flushed (again for more); nothing is sent to others
     #[arg(long, value_name = "PREFIX")]
     allow: Vec<String>,
+    /// Prefix of the senders whose flows may be flushed (again for more); without it, those of all senders
+    #[arg(long, value_name = "PREFIX")]
+    from: Vec<String>,
     /// Parameters of the core: as_written, as_described or adaptive (default)
     #[arg(long, value_name = "PRESET")]
     flusher: Option<String>,
@@ -171,9 +174,11 @@ impl Arguments {
             };
             list.push(("events", name.into()));
         }
-        if !self.allow.is_empty() {
-            let prefixes = self.allow.iter().map(|p| p.as_str().into()).collect();
-            list.push(("gate.allow", Value::Array(prefixes)));
+        for (name, prefixes) in [("gate.allow", &self.allow), ("gate.from", &self.from)] {
+            if !prefixes.is_empty() {
+                let prefixes = prefixes.iter().map(|p| p.as_str().into()).collect();
+                list.push((name, Value::Array(prefixes)));
+            }
         }
         if self.active {
             list.push(("active", true.into()));

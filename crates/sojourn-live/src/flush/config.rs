@@ -85,6 +85,7 @@ struct File {
 #[serde(deny_unknown_fields, default)]
 struct GateFile {
     allow: Vec<String>,
+    from: Vec<String>,
     bytes_per_minute: Option<u64>,
     bytes_per_flush: Option<u64>,
     bdp_multiple: Option<f64>,
@@ -175,9 +176,16 @@ impl Config {
 fn gate(file: &GateFile, active: bool) -> Result<GateSettings, ConfigError> {
     let defaults = GateSettings::default();
     let time = |field, text: &Option<String>, default| text.as_deref().map_or(Ok(default), |t| rules::time(field, t));
+    let prefixes = |field, texts: &[String]| {
+        texts
+            .iter()
+            .map(|text| rules::prefix(field, text))
+            .collect::<Result<_, _>>()
+    };
     let settings = GateSettings {
         active,
-        allow: file.allow.iter().map(|t| rules::prefix(t)).collect::<Result<_, _>>()?,
+        allow: prefixes("gate.allow", &file.allow)?,
+        from: prefixes("gate.from", &file.from)?,
         bytes_per_minute: file.bytes_per_minute.unwrap_or(defaults.bytes_per_minute),
         bytes_per_flush: file.bytes_per_flush.unwrap_or_else(|| {
             // The default does not stand in the way of a smaller budget.

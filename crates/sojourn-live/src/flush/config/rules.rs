@@ -112,8 +112,8 @@ pub(super) fn loopback(text: &str) -> Result<SocketAddr, ConfigError> {
 }
 
 /// A prefix, or a single address.
-pub(super) fn prefix(text: &str) -> Result<IpNet, ConfigError> {
-    let fail = |rule: &str| field("gate.allow", format!("{text:?}"), rule);
+pub(super) fn prefix(name: &str, text: &str) -> Result<IpNet, ConfigError> {
+    let fail = |rule: &str| field(name, format!("{text:?}"), rule);
     let net = text
         .parse::<IpNet>()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
