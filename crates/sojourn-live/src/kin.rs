@@ -22,6 +22,8 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(200);
 /// How many looks the inner process has to end what it started, once it was told to: longer than it may need.
 const LOOKS: u32 = 75;
+/// What tells the inner process that nobody waits for it any more. It has a handler for it.
+pub(crate) const AT_ONCE: i32 = signal_hook::consts::SIGUSR1;
 /// The program that runs, even if its file was replaced meanwhile.
 const MYSELF: &str = "/proc/self/exe";
 
@@ -77,8 +79,8 @@ pub(crate) struct Ended {
 
 /// Runs this program again with these arguments, as the inner of the two, and waits for its end.
 ///
-/// It is told to end (SIGTERM) once `stop` says so or the parent of this process, if one is given, is gone. Whatever it
-/// leaves is ended. To be called while there is one thread.
+/// It is told to end (SIGTERM) once `stop` says so, and at once ([`AT_ONCE`]) if the parent of this process, if one is given,
+/// is gone. Whatever it leaves is ended. To be called while there is one thread.
 ///
 /// # Errors
 /// If it cannot be started or waited for.
@@ -106,11 +108,15 @@ fn watch(child: &mut Child, parent: Option<&Parent>, stop: &dyn Fn() -> bool) ->
             let stopped = looks > 0;
             return Ok(Ended { status, stopped });
         }
-        if stop() || parent.is_some_and(Parent::is_gone) {
+        let alone = parent.is_some_and(Parent::is_gone);
+        if alone || stop() {
             looks += 1;
-            if looks == 1 {
+            if alone {
+                let _ = kill_process(pid_of(child), Signal::USR1);
+            } else if looks == 1 {
                 let _ = kill_process(pid_of(child), Signal::TERM);
-            } else if looks > LOOKS {
+            }
+            if looks > LOOKS {
                 child.kill()?;
             }
             // The parent's descriptor stays readable now, and would make this a busy loop.

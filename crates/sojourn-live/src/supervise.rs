@@ -79,7 +79,7 @@ pub fn supervise(charge: &Charge) -> io::Result<u8> {
 fn signals() -> io::Result<Arc<AtomicBool>> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
+    for signal in [SIGTERM, SIGINT, SIGHUP, kin::AT_ONCE] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)

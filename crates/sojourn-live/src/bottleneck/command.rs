@@ -30,6 +30,12 @@ const SERVER: &str = "10.0.0.2";
 const CLIENT_6: &str = "fd00:50::1";
 const SERVER_6: &str = "fd00:50::2";
 
+/// Signals that end it.
+const STOP: [i32; 3] = {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    [SIGINT, SIGTERM, SIGHUP]
+};
+
 /// Two hosts of network namespaces, joined by a bottleneck in user space.
 ///
 /// Each direction has a shaper, a queue discipline of Sojourn's, a constant delay and random loss. COMMAND runs in the
@@ -168,19 +174,19 @@ fn carry_out(arguments: &Arguments) -> Result<u8, Failure> {
     }
 }
 
-fn signals() -> Result<Arc<AtomicBool>, Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(Failure::run)?;
+/// A flag that these signals set.
+fn flag(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in signals {
+        signal_hook::flag::register(*signal, Arc::clone(&flag)).map_err(Failure::run)?;
     }
-    Ok(stop)
+    Ok(flag)
 }
 
 /// The outer of the two processes: it starts the one that does the work, and ends what that may leave.
 fn guard(a: &Arguments) -> Result<u8, Failure> {
     Asked::read(a).map_err(Failure::input)?;
-    let stop = signals()?;
+    let stop = flag(&STOP)?;
     let master = a.master.map(Parent::of);
     let mut words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let place = words
@@ -283,7 +289,7 @@ fn plan_of(host: &str, device: &str, addresses: [&str; 2], mtu: u32) -> EndPlan 
 /// The inner of the two processes: it does the work, until it is told to stop or the outer one is gone.
 fn bottleneck(a: &Arguments, keeper: i32, group: i32) -> Result<u8, Failure> {
     let asked = Asked::read(a).map_err(Failure::input)?;
-    let stop = signals()?;
+    let (stop, at_once) = (flag(&STOP)?, flag(&[kin::AT_ONCE])?);
     let keeper = Parent::of(keeper);
     let group = Pid::from_raw(group).ok_or_else(|| Failure::input("kept-by has the group 0, but must be > 0"))?;
     let path = a.control.clone().unwrap_or_else(control::default_path);
@@ -298,14 +304,15 @@ fn bottleneck(a: &Arguments, keeper: i32, group: i32) -> Result<u8, Failure> {
         .serve(handle.remote(), Arc::clone(&stop))
         .map_err(Failure::run)?;
     let floor = floor.map(Floor::start).transpose().map_err(Failure::run)?;
+    let alone = || at_once.load(Ordering::Relaxed) || keeper.is_gone();
     let stopped = || match () {
-        () if keeper.is_gone() => Stop::Now,
+        () if alone() => Stop::Now,
         () if stop.load(Ordering::Relaxed) || handle.has_ended() => Stop::Soon,
         () => Stop::No,
     };
     let ended = programs(a, &client, &server, group, &stopped);
     end_descendants();
-    if keeper.is_gone() {
+    if alone() {
         // Nobody is there to be told anything.
         return Ok(1);
     }
