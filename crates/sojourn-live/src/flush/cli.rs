@@ -5,6 +5,7 @@ use super::line::Detail;
 use super::pipeline::Pipeline;
 use super::privileges::{Identity, Keep, drop_privileges};
 use super::read;
+use crate::sentence::plain;
 use clap::Args;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
@@ -110,7 +111,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         Err(Failure::Failed(what)) => (what, 1),
         Err(Failure::Usage(what)) => (what, 2),
     };
-    let _ = writeln!(io::stderr(), "sojournd: {what}");
+    let _ = writeln!(io::stderr(), "sojournd: {}", plain(&what));
     ExitCode::from(status)
 }
 
