@@ -1,8 +1,8 @@
 """What the address of a Dask scheduler says of trust.
 
-Dask's messages are pickles: whoever runs the scheduler, or can write into the connection to it, can run code at the client
-and at the workers, as their users. `tcp://` neither encrypts nor asks who one is; `tls://` does both by certificates,
-which Dask's own configuration names.
+Dask's messages are pickles: whoever runs the scheduler, or can write into the connection to it, can run code at the
+client and at the workers, as their users. `tcp://` neither encrypts nor asks who one is; `tls://` does both by
+certificates, which Dask's own configuration names.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def warning(address: str) -> str | None:
     if scheme in {"tls", "wss", "inproc"} or _is_loopback(host):
         return None
     return (
-        f"dask is {address!r}: it is not encrypted, and whoever runs that scheduler or can reach it can run code here and "
-        "at its workers; use tls:// unless the whole network is trusted"
+        f"dask is {address!r}: it is not encrypted, and whoever runs that scheduler or can reach it can run code here "
+        "and at its workers; use tls:// unless the whole network is trusted"
     )
 
 
