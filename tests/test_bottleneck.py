@@ -300,7 +300,7 @@ def test_the_control_socket_is_its_owners_whatever_the_umask(daemon: Daemon, uma
         assert "qdisc tbf" in daemon.ask("show")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be another user: sudo")
+@pytest.mark.skipif(os.geteuid() != 0, reason=optional.ROOT.reason())
 def test_another_user_is_refused_though_the_file_lets_them(daemon: Daemon, running: subprocess.Popen[str]) -> None:
     daemon.folder.chmod(0o755)
     daemon.socket.chmod(0o666)

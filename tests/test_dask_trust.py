@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -11,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from sojourn.cluster_address import lacking, warning
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.test_dask import Cluster, address_of, start
 
-pytest.importorskip("distributed", reason="Dask is not installed")
+pytest.importorskip("distributed", reason=optional.DASK.reason())
 
 WORDS = ("compare", "bulk", "--qdisc", "codel", "--qdisc", "pie", "--repeat", "2", "--duration", "1s", "--json")
 
@@ -84,8 +84,7 @@ class Authority:
 
 @pytest.fixture
 def authority(tmp_path: Path) -> Authority:
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl, to make certificates: apt-get install openssl")
+    optional.program("openssl")
     return Authority(tmp_path / "authority")
 
 
@@ -155,7 +154,7 @@ def own_address() -> str:
         try:
             probe.connect(("192.0.2.1", 9))
         except OSError:
-            pytest.skip("needs a network interface beside the loopback device")
+            optional.NETWORK.skip()
         return str(probe.getsockname()[0])
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import optional
+
 UNIT = Path(__file__).parents[1] / "packaging" / "sojournd-flush@.service"
 SANDBOX = Path(__file__).parents[1] / "crates/sojourn-live/src/flush/sandbox.rs"
 
@@ -31,7 +33,7 @@ def analyze() -> Analyze:
     """Run `systemd-analyze`; return what it printed."""
     program = shutil.which("systemd-analyze")
     if program is None:
-        pytest.skip("needs systemd-analyze: apt-get install systemd")
+        optional.SYSTEMD.skip()
 
     def call(*words: str) -> str:
         done = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=60)

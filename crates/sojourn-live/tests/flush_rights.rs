@@ -18,13 +18,13 @@ const BEGIN: &str = "ip link set lo up && exec \"$@\"";
 /// Whether this is the machine's root, with a network namespace of its own and the programs that make groups; if not, says why.
 fn can() -> bool {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: needs root, which gives its rights up: sudo");
+        eprintln!("skipped: needs root, which gives its rights up: run the tests as root");
         return false;
     }
     for (program, words) in [("unshare", "-n true"), ("setpriv", "--groups 4 true"), ("ip", "-V")] {
         let run = Command::new(program).args(words.split(' ')).output();
         if !run.is_ok_and(|run| run.status.success()) {
-            eprintln!("skipped: needs root's rights and the program {program} (util-linux, iproute2)");
+            eprintln!("skipped: needs {program} and its rights: scripts/judges, and run the tests as root");
             return false;
         }
     }
