@@ -16,6 +16,7 @@ from tests.test_dask import Cluster, address_of, start
 
 pytest.importorskip("distributed", reason=optional.DASK.reason())
 
+DOCUMENT = Path(__file__).parents[1] / "docs/dask.md"
 WORDS = ("compare", "bulk", "--qdisc", "codel", "--qdisc", "pie", "--repeat", "2", "--duration", "1s", "--json")
 
 
@@ -50,24 +51,15 @@ def test_loopback_and_tls_are_not(address: str) -> None:
 
 
 class Authority:
-    """Keys that are made for a test, by openssl."""
+    """Keys that are made for a test, as the documentation says."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self.ca, self.cert, self.key = (folder / name for name in ("ca.pem", "cert.pem", "key.pem"))
-        ca_key, request, names = (folder / name for name in ("ca.key", "request.pem", "names"))
-        new = ("-newkey", "rsa:2048", "-nodes")
-        self._openssl(
-            "req", "-x509", *new, "-keyout", ca_key, "-out", self.ca, "-days", "2", "-subj", "/CN=test authority"
-        )
-        self._openssl("req", *new, "-keyout", self.key, "-out", request, "-subj", "/CN=127.0.0.1")
-        names.write_text("subjectAltName=IP:127.0.0.1\n")
-        signed = ("-CA", self.ca, "-CAkey", ca_key, "-CAcreateserial", "-extfile", names, "-days", "2")
-        self._openssl("x509", "-req", "-in", request, *signed, "-out", self.cert)
-
-    @staticmethod
-    def _openssl(*words: str | Path) -> None:
-        subprocess.run(["openssl", *words], check=True, capture_output=True, timeout=60)
+        lines = [line.strip() for line in DOCUMENT.read_text().splitlines() if line.startswith("    openssl ")]
+        assert len(lines) == 3
+        script = "\n".join(["set -e", *lines])
+        subprocess.run(["sh", "-c", script], cwd=folder, check=True, capture_output=True, timeout=120)
 
     @property
     def words(self) -> list[str]:
