@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// Characters of a sentence that are shown: as many from its beginning, where the field is, as from its end, where the rule is.
+/// Characters of a sentence that are shown: as many from its beginning, where the field is, as from its end, where the
+/// rule is.
 const HALF: usize = 250;
 
 /// Makes one line of `text` that a terminal can show.
@@ -26,7 +27,8 @@ pub(crate) fn plain(text: &str) -> String {
     line
 }
 
-/// What changes the direction or the place of what follows, though it is no control character: Unicode's format characters.
+/// What changes the direction or the place of what follows, though it is no control character: Unicode's format
+/// characters.
 const fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -1,8 +1,8 @@
 //! A guest's keeper: it ends a guest that takes too long, and one whose master is gone, and leaves nothing behind.
 //!
-//! A User-Mode Linux kernel is several processes, and those that it traces would outlive it if it were killed alone. So it
-//! gets a process group, and all of the group is ended, whatever happens to whoever started it. A keeper may be killed, too,
-//! so there are two of them, [`supervise`] and below it [`keep`].
+//! A User-Mode Linux kernel is several processes, and those that it traces would outlive it if it were killed alone.
+//! So it gets a process group, and all of the group is ended, whatever happens to whoever started it. A keeper may be
+//! killed, too, so there are two of them, [`supervise`] and below it [`keep`].
 
 use crate::kin::{self, Parent, end_descendants, pid_of};
 use nix::sys::personality::{self, Persona};

@@ -15,7 +15,8 @@ const DAEMON: &str = env!("CARGO_BIN_EXE_sojournd");
 /// The configuration that does not name a user.
 const BEGIN: &str = "ip link set lo up && exec \"$@\"";
 
-/// Whether this is the machine's root, with a network namespace of its own and the programs that make groups; if not, says why.
+/// Whether this is the machine's root, with a network namespace of its own and the programs that make groups; if not,
+/// says why.
 fn can() -> bool {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: needs root, which gives its rights up: run the tests as root");

@@ -29,9 +29,9 @@ const LOOKS: u32 = 1000;
 /// Most of its own words in an error, bytes.
 const LAST_WORDS: usize = 400;
 
-/// How far the daemon can be confined here. In a guest there is nobody else whose identity it could take without reading
-/// this machine's users, and kernels in virtual time are built without seccomp; what is in a guest can harm nothing else. A
-/// user namespace of one user has nobody else either. Anywhere else the daemon has its defaults.
+/// How far the daemon can be confined here. In a guest there is nobody else whose identity it could take without
+/// reading this machine's users, and kernels in virtual time are built without seccomp; what is in a guest can harm
+/// nothing else. A user namespace of one user has nobody else either. Anywhere else the daemon has its defaults.
 fn confinement() -> Vec<&'static str> {
     let alone = std::process::id() == 1 || !Identity::NOBODY.is_there();
     let has_seccomp = std::fs::read_to_string("/proc/self/status").is_ok_and(|text| text.contains("\nSeccomp:"));

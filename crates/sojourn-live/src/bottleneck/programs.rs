@@ -76,7 +76,8 @@ impl Program {
         start(format!("the server {line:?}"), command, host, true)
     }
 
-    /// Waits until something listens in `host`, in which the server is; five seconds at most, and not once `stop` says so.
+    /// Waits until something listens in `host`, in which the server is; five seconds at most, and not once `stop` says
+    /// so.
     ///
     /// # Errors
     /// If the server failed.

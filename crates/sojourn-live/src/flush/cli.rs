@@ -65,8 +65,8 @@ pub struct Arguments {
     /// UDP port of the destinations (default 9, discard)
     #[arg(long, value_name = "PORT")]
     port: Option<String>,
-    /// Take this user's identity once everything is open; CAP_NET_RAW is kept (default for root: the caller of sudo, else
-    /// nobody; root to remain root)
+    /// Take this user's identity once everything is open; CAP_NET_RAW is kept (default for root: the caller of sudo,
+    /// else nobody; root to remain root)
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     /// What lines there are: decisions (default), flows or all
@@ -125,7 +125,8 @@ fn failed(error: impl ToString) -> Failure {
     Failure::Failed(error.to_string())
 }
 
-/// Of root, before it looks at other people's bytes; nothing needs rights any more. A user namespace may have nobody else.
+/// Of root, before it looks at other people's bytes; nothing needs rights any more. A user namespace may have nobody
+/// else.
 fn give_up_rights(user: Option<&str>) -> Result<(), Failure> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());

@@ -1,8 +1,8 @@
 //! Fewer rights, once everything that needs them is open.
 //!
 //! Root's identity is given up unless it was named: for that of whoever called `sudo`, or else of `nobody`. Of the
-//! capabilities `CAP_NET_RAW` remains, and only if it was there: with it the interface is opened again after it was gone.
-//! The bounding set is emptied too, and `no_new_privs` is set, so that nothing executed could have more.
+//! capabilities `CAP_NET_RAW` remains, and only if it was there: with it the interface is opened again after it was
+//! gone. The bounding set is emptied too, and `no_new_privs` is set, so that nothing executed could have more.
 
 use caps::{CapSet, Capability};
 use nix::errno::Errno;
@@ -38,8 +38,8 @@ pub enum Keep {
 }
 
 impl Identity {
-    /// That of a user who has nothing, by the number that kernels and distributions give him. Source: user_namespaces(7),
-    /// `overflowuid`.
+    /// That of a user who has nothing, by the number that kernels and distributions give him. Source:
+    /// user_namespaces(7), `overflowuid`.
     pub const NOBODY: Self = Self::Other {
         user: 65_534,
         group: 65_534,

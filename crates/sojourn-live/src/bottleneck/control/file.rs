@@ -1,7 +1,7 @@
 //! The file of the control socket: who may open it, and what may be at its place before.
 //!
-//! Between `bind` and `listen` nobody can connect, so the mode is right before it matters, whatever the umask is. Programs that
-//! start at the same time agree by a lock on the folder which of them looks, removes and binds first.
+//! Between `bind` and `listen` nobody can connect, so the mode is right before it matters, whatever the umask is.
+//! Programs that start at the same time agree by a lock on the folder which of them looks, removes and binds first.
 
 use super::super::failure::Failure;
 use rustix::fd::{AsFd as _, OwnedFd};
@@ -35,7 +35,8 @@ pub(super) struct SocketFile {
 }
 
 impl SocketFile {
-    /// Makes the file and listens. The folder of the `usual` path is made if it is not there, and must be this user's alone.
+    /// Makes the file and listens. The folder of the `usual` path is made if it is not there, and must be this user's
+    /// alone.
     pub(super) fn make(path: &Path, usual: bool) -> Result<(Self, UnixListener), Failure> {
         let failed =
             |e: io::Error| Failure::run(format!("the control socket {} cannot be opened: {e}", path.display()));

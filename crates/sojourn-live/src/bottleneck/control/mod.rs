@@ -1,4 +1,5 @@
-//! The socket by which a bottleneck is changed and looked at while it runs: one line asks, the rest of the stream answers.
+//! The socket by which a bottleneck is changed and looked at while it runs: one line asks, the rest of the stream
+//! answers.
 //!
 //! | line             | answer                                         |
 //! |------------------|------------------------------------------------|
@@ -54,8 +55,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// Opens the socket. One that a killed bottleneck of this user left is replaced; one that answers, one of another user and
-    /// what is no socket are not. To be called while there is one thread.
+    /// Opens the socket. One that a killed bottleneck of this user left is replaced; one that answers, one of another
+    /// user and what is no socket are not. To be called while there is one thread.
     ///
     /// # Errors
     /// One sentence.
