@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import shlex
 import shutil
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -319,6 +321,27 @@ def test_another_user_is_refused_though_the_file_lets_them(daemon: Daemon, runni
     assert "sojournd: refused at the control socket (1 so far): " in log
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason=optional.ROOT.reason())
+def test_root_can_ask_a_bottleneck_of_a_user(daemon: Daemon) -> None:
+    if Path("/dev/net/tun").stat().st_mode & 0o006 != 0o006:
+        optional.REAL_PACKETS.skip("/dev/net/tun is root's alone")
+    daemon.folder.chmod(0o777)
+    program = daemon.folder / "sojournd"
+    shutil.copy(daemon.program, program)
+    program.chmod(0o755)
+    words = Daemon(program, daemon.folder).words("--rate", "10mbit")
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, user=65534, group=65534, extra_groups=[], cwd="/")
+    try:
+        wait_for(lambda: daemon.socket.exists() or process.poll() is not None)
+        assert daemon.socket.stat().st_uid == 65534
+        assert "qdisc tbf" in daemon.ask("show")
+        daemon.ask("stop")
+        assert process.wait(timeout=20) == 0
+    finally:
+        process.kill()
+        process.wait(timeout=20)
+
+
 #: Sends a line to a socket as some user, and prints what comes.
 _ASK = """
 import os, socket, sys
@@ -351,6 +374,38 @@ def test_what_is_no_socket_is_left_alone(daemon: Daemon) -> None:
     assert done.stderr.startswith(f"sojournd: control is {daemon.socket}, which is no socket, but must be")
     assert done.stderr.count("\n") == 1
     assert daemon.socket.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("command", "keys", "said", "status"),
+    [
+        (("sh", "-c", "echo ready; read word; echo got $word"), b"hello\n", b"got hello", 0),
+        (("sh", "-c", "echo ready; exec sleep 60"), b"\x03", b"ready", 128 + signal.SIGINT),
+    ],
+)
+def test_the_keys_of_a_terminal_are_the_commands(
+    daemon: Daemon, command: tuple[str, ...], keys: bytes, said: bytes, status: int
+) -> None:
+    words = daemon.words("--rate", "10mbit", "--", *command)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # Of forking where there are threads: the child does nothing else.
+        pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(words[0], words)
+    seen = b""
+    try:
+        while b"ready" not in seen:
+            seen += os.read(terminal, 4096)
+        os.write(terminal, keys)
+        with suppress(OSError):  # The terminal goes with its last process.
+            while piece := os.read(terminal, 4096):
+                seen += piece
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
+    finally:
+        os.close(terminal)
+    assert said in seen
 
 
 #: Programs that leave their group and heed no signal.
