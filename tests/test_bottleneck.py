@@ -476,6 +476,32 @@ def test_nothing_is_left_of_a_bottleneck_that_is_killed(daemon: Daemon, which: s
     daemon.run("--rate", "1mbit", "--", "true")
 
 
+def _of_this_test(mark: str) -> list[int]:
+    """All processes that have a variable in their environment."""
+    found = []
+    for pid in _all_processes():
+        with suppress(OSError):
+            if mark.encode() in Path(f"/proc/{pid}/environ").read_bytes():
+                found.append(pid)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["outer", "inner"])
+def test_a_kill_at_any_moment_leaves_nothing(daemon: Daemon, which: str) -> None:
+    mark = f"SOJOURN_TEST={os.getpid()}-{which}"
+    words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
+    for step in range(40):
+        process = subprocess.Popen(words, stderr=subprocess.DEVNULL, env={**os.environ, **dict([mark.split("=")])})
+        # From before the second process is there to when all programs are.
+        time.sleep(0.01 * step)
+        below = _children(process.pid)
+        os.kill(below[0] if which == "inner" and below else process.pid, signal.SIGKILL)
+        # How soon is the other tests' matter: on a busy machine the first steps are slow.
+        wait_for(lambda: not _of_this_test(mark))
+        process.wait(timeout=20)
+
+
 def test_a_bottleneck_ends_with_its_master(daemon: Daemon) -> None:
     words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
     script = f"{shlex.join(words[:2])} --master $$ {shlex.join(words[2:])} & wait"

@@ -294,8 +294,12 @@ fn bottleneck(a: &Arguments, keeper: i32, group: i32) -> Result<u8, Failure> {
     let group = Pid::from_raw(group).ok_or_else(|| Failure::input("kept-by has the group 0, but must be > 0"))?;
     let path = a.control.clone().unwrap_or_else(control::default_path);
     let mut control = Control::open(&path)?;
+    let alone = || at_once.load(Ordering::Relaxed) || keeper.is_gone();
     become_root().map_err(Failure::run)?;
     set_child_subreaper(Some(getpid())).map_err(Failure::run)?;
+    if alone() {
+        return Ok(1);
+    }
     let client = End::make(&plan_of("client", "c0", [CLIENT, CLIENT_6], a.mtu)).map_err(Failure::run)?;
     let server = End::make(&plan_of("server", "s0", [SERVER, SERVER_6], a.mtu)).map_err(Failure::run)?;
     let floor = asked.floor;
@@ -304,7 +308,6 @@ fn bottleneck(a: &Arguments, keeper: i32, group: i32) -> Result<u8, Failure> {
         .serve(handle.remote(), Arc::clone(&stop))
         .map_err(Failure::run)?;
     let floor = floor.map(Floor::start).transpose().map_err(Failure::run)?;
-    let alone = || at_once.load(Ordering::Relaxed) || keeper.is_gone();
     let stopped = || match () {
         () if alone() => Stop::Now,
         () if stop.load(Ordering::Relaxed) || handle.has_ended() => Stop::Soon,
@@ -353,6 +356,13 @@ fn programs(
         ("SOJOURN_CLIENT6", CLIENT_6.to_owned()),
         ("SOJOURN_SERVER6", SERVER_6.to_owned()),
     ];
+    let goes_on = || match stopped() {
+        Stop::No => Ok(()),
+        // Until it is told to end is how long it runs without a command.
+        Stop::Soon if a.command.is_empty() => Ok(()),
+        Stop::Soon | Stop::Now => Err(AgentError::Plan("it was told to end before the command began".into())),
+    };
+    goes_on()?;
     let mut serving = match &a.server {
         Some(line) => {
             let mut program = Program::server(line, server, &environment)?;
@@ -371,7 +381,8 @@ fn programs(
         }
         Ok(0)
     } else {
-        Program::command(&a.command, client, &environment, group).and_then(|mut program| {
+        let begun = goes_on().and_then(|()| Program::command(&a.command, client, &environment, group));
+        begun.and_then(|mut program| {
             let status = program.wait(stopped);
             status
                 .map(exit_code)

@@ -41,8 +41,8 @@ impl SocketFile {
         let failed =
             |e: io::Error| Failure::run(format!("the control socket {} cannot be opened: {e}", path.display()));
         let length = path.as_os_str().as_bytes().len();
-        if length > LONGEST_PATH {
-            let rule = format!("control has {length} bytes, but must be a path of at most {LONGEST_PATH} bytes");
+        if !(1..=LONGEST_PATH).contains(&length) {
+            let rule = format!("control has {length} bytes, but must be a path of 1 to {LONGEST_PATH} bytes");
             return Err(Failure::input(rule));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -271,10 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_too_long_is_told() {
-        let failure = refused(Path::new(&format!("/tmp/{}", "x".repeat(200))));
-        let sentence = "control has 205 bytes, but must be a path of at most 107 bytes";
-        assert_eq!((failure.status, failure.sentence.as_str()), (2, sentence));
+    fn a_path_that_is_too_long_or_empty_is_told() {
+        for (path, length) in [("x".repeat(205), 205), (String::new(), 0)] {
+            let failure = refused(Path::new(&path));
+            let sentence = format!("control has {length} bytes, but must be a path of 1 to 107 bytes");
+            assert_eq!((failure.status, failure.sentence), (2, sentence));
+        }
     }
 
     #[test]
