@@ -121,7 +121,7 @@ pub fn drop_privileges(identity: &Identity, keep: Keep) -> Result<(), String> {
             "root gives up its identity, but this user namespace has no other: name --user root to remain root".into(),
         );
     }
-    rustix::thread::set_no_new_privs(true).map_err(|e| told("no_new_privs cannot be set", &e))?;
+    rustix::thread::set_no_new_privs(true).map_err(|e| sentence("no_new_privs cannot be set", &e))?;
     let raw = Capability::CAP_NET_RAW;
     let kept: &[Capability] = if keep == Keep::NetRaw && has(raw)? { &[raw] } else { &[] };
     if has(Capability::CAP_SETPCAP)? {
@@ -131,7 +131,7 @@ pub fn drop_privileges(identity: &Identity, keep: Keep) -> Result<(), String> {
         Identity::Same => leave_groups()?,
         Identity::Other { user, group, .. } => become_other(user, group)?,
     }
-    let cannot = |e: caps::errors::CapsError| told("the capabilities cannot be given up", &e);
+    let cannot = |e: caps::errors::CapsError| sentence("the capabilities cannot be given up", &e);
     caps::clear(None, CapSet::Ambient).map_err(cannot)?;
     // A change of identity took all out of the effective set, and left them in the permitted one.
     for set in [CapSet::Effective, CapSet::Permitted] {
@@ -140,12 +140,12 @@ pub fn drop_privileges(identity: &Identity, keep: Keep) -> Result<(), String> {
     caps::clear(None, CapSet::Inheritable).map_err(cannot)
 }
 
-fn told(what: &str, e: &dyn Display) -> String {
+fn sentence(what: &str, e: &dyn Display) -> String {
     format!("{what}: {e}")
 }
 
 fn has(capability: Capability) -> Result<bool, String> {
-    caps::has_cap(None, CapSet::Permitted, capability).map_err(|e| told("the capabilities cannot be read", &e))
+    caps::has_cap(None, CapSet::Permitted, capability).map_err(|e| sentence("the capabilities cannot be read", &e))
 }
 
 fn empty_bounding_set(kept: &[Capability]) -> Result<(), String> {
@@ -154,7 +154,7 @@ fn empty_bounding_set(kept: &[Capability]) -> Result<(), String> {
     for capability in all {
         if !kept.contains(&capability) && caps::has_cap(None, CapSet::Bounding, capability).unwrap_or(false) {
             let what = "the bounding set of capabilities cannot be emptied";
-            caps::drop(None, CapSet::Bounding, capability).map_err(|e| told(what, &e))?;
+            caps::drop(None, CapSet::Bounding, capability).map_err(|e| sentence(what, &e))?;
         }
     }
     Ok(())
@@ -166,16 +166,16 @@ fn leave_groups() -> Result<(), String> {
     if forbidden || !has(Capability::CAP_SETGID)? {
         return Ok(());
     }
-    setgroups(&[]).map_err(|e| told("the groups cannot be left", &e))
+    setgroups(&[]).map_err(|e| sentence("the groups cannot be left", &e))
 }
 
 fn become_other(user: u32, group: u32) -> Result<(), String> {
     let cannot = |e: Errno| format!("user is {user} (group {group}), but this identity cannot be taken: {e}");
-    rustix::thread::set_keep_capabilities(true).map_err(|e| told("the capabilities cannot be kept", &e))?;
+    rustix::thread::set_keep_capabilities(true).map_err(|e| sentence("the capabilities cannot be kept", &e))?;
     setgroups(&[]).map_err(cannot)?;
     setgid(Gid::from_raw(group)).map_err(cannot)?;
     setuid(Uid::from_raw(user)).map_err(cannot)?;
-    rustix::thread::set_keep_capabilities(false).map_err(|e| told("the capabilities cannot be given up", &e))
+    rustix::thread::set_keep_capabilities(false).map_err(|e| sentence("the capabilities cannot be given up", &e))
 }
 
 #[cfg(test)]
