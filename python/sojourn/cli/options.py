@@ -147,7 +147,8 @@ def add_cluster(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="run on the workers of the Dask scheduler at ADDRESS, such as tcp://host:8786 (default: processes here)",
+        help="run on the workers of the Dask scheduler at ADDRESS, such as tls://host:8786 (default: processes here); "
+        "whoever runs that scheduler can run code here, and with tcp:// so can whoever reaches it",
     )
 
 
