@@ -97,6 +97,10 @@ impl Flusher {
     pub fn handle_segment(&mut self, segment: &Segment, now: Time) {
         let now = self.advance(now);
         self.stats.segments += 1;
+        if segment.src == segment.dst {
+            // No such segment is on a wire unless it is forged (the "land" attack): it would be its own acknowledgement.
+            return;
+        }
         if segment.flags.rst {
             // What is on its way will not be acknowledged; what was learned about the path remains true.
             for key in [segment.key(), segment.key().inverted()] {
