@@ -24,10 +24,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from sojourn import api
+from sojourn import api, bounded
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, Options
-from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp, read_toml
+from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp
 
 #: Runs of each cell where the file says nothing.
 DEFAULT_REPEAT = 10
@@ -105,7 +105,7 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Swee
     ParamError
         If it is not a sweep, has an unknown key, or a value is refused.
     """
-    plain = read_toml(path, "a sweep")
+    plain = bounded.read_toml(path, "a sweep")
     try:
         return _sweep(path, plain, repeat, backend)
     except ParamError as error:
