@@ -66,8 +66,8 @@ pub(crate) fn read_series<'py>(py: Python<'py>, file: &[u8], rows: usize) -> PyR
     Ok(columns
         .into_iter()
         .map(|column| match column {
-            Rows::Numbers(values) => (None, laid_out(py, &values, |value| value.to_le_bytes())),
-            Rows::Labels { entries, places } => (Some(entries), laid_out(py, &places, |place| place.to_le_bytes())),
+            Rows::Numbers(values) => (None, laid_out(py, &values, f64::to_le_bytes)),
+            Rows::Labels { entries, places } => (Some(entries), laid_out(py, &places, u32::to_le_bytes)),
         })
         .collect())
 }

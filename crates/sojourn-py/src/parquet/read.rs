@@ -88,7 +88,7 @@ fn column(input: &mut Input<'_>, rows: usize, holds: Holds) -> Result<Rows, Dama
             let plain = numbers(data.0, values)?;
             let mut plain = plain.into_iter();
             let filled = spread(&present, rows, f64::NAN, |count, out| {
-                out.extend(plain.by_ref().take(count))
+                out.extend(plain.by_ref().take(count));
             })?;
             Ok(Rows::Numbers(filled))
         }
