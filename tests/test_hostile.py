@@ -56,7 +56,9 @@ def case(tmp_path: Path) -> Path:
     ("status", "errors", "said", "faults"),
     [
         (0, "", "fine", []),
-        (2 << 8, "sojourn: no\n", "", []),
+        (2 << 8, "sojourn: it cannot be\n", "", []),
+        (2 << 8, "", "", [judge.SILENT]),
+        (2 << 8, "sojourn: " + "no" * 2000, "", [judge.SILENT]),
         (None, "", "", [judge.HANG]),
         (6, "", "", [judge.ABORT]),
         (97 << 8, "", "", [judge.STATUS]),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -50,12 +52,12 @@ def json_of(text: str, rng: Random) -> bytes:
             case 1 if isinstance(holder, dict):
                 holder[rng.choice(("", "x", "name", "a\x1b[31m"))] = holder.pop(key)
             case 2 if isinstance(holder, list):
-                holder.insert(rng.randrange(len(holder) + 1), holder[key])
+                holder.insert(rng.randrange(len(holder) + 1), copy.deepcopy(holder[key]))
             case 3:
                 other, from_key = rng.choice(places)
                 holder[key] = json.loads(json.dumps(other[from_key])) if _has(other, from_key) else None
             case _:
-                holder[key] = rng.choice(JSON_VALUES)
+                holder[key] = copy.deepcopy(rng.choice(JSON_VALUES))
     spoiled = json.dumps(body)
     if rng.random() < 0.15:
         spoiled = _token(spoiled, rng)
@@ -136,8 +138,6 @@ def file_of(path: Path, rng: Random, spoil: Callable[[str, Random], bytes]) -> N
             path.unlink()
             path.symlink_to(path.name)
         case 3:
-            import os
-
             path.unlink()
             os.mkfifo(path)
         case 4:

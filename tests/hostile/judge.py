@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ MEMORY = 4 << 30
 FILE_SIZE = 1 << 30
 
 #: What a case may come to, and how many of it there may be: none.
-INTERNAL, TRACEBACK, HANG, ABORT, LOST, STEERS, STATUS = (
+INTERNAL, TRACEBACK, HANG, ABORT, LOST, STEERS, STATUS, SILENT = (
     "internal errors",
     "tracebacks",
     "hangs",
@@ -31,8 +32,9 @@ INTERNAL, TRACEBACK, HANG, ABORT, LOST, STEERS, STATUS = (
     "lost files",
     "escape sequences",
     "unknown statuses",
+    "refusals without a sentence",
 )
-FAULTS = (INTERNAL, TRACEBACK, HANG, ABORT, LOST, STEERS, STATUS)
+FAULTS = (INTERNAL, TRACEBACK, HANG, ABORT, LOST, STEERS, STATUS, SILENT)
 
 #: Files of someone else's, some under the names that ours have.
 PRECIOUS = {
@@ -145,6 +147,8 @@ def start(seed: int, number: int, material: Path, folder: Path) -> Running:
     if pid == 0:
         try:
             _child(seed, number, material, folder)
+        except BaseException:  # noqa: BLE001
+            (folder / "errors").write_text(f"the case could not be made: {traceback.format_exc()}")
         finally:
             os._exit(97)
     return Running(number=number, folder=folder, pid=pid, until=time.monotonic() + LIMIT_S)
@@ -205,6 +209,10 @@ def finished(one: Running, status: int | None) -> list[Fault]:
     if status is None:
         os.waitpid(one.pid, 0)
     said, errors = (_text(one.folder / name) for name in ("said", "errors"))
+    try:
+        facts = json.loads((one.folder / "case.json").read_text())
+    except (OSError, ValueError):
+        facts = {"case": "?", "words": []}
     found = []
     if status is None:
         found.append(HANG)
@@ -212,23 +220,23 @@ def finished(one: Running, status: int | None) -> list[Fault]:
         found.append(ABORT)
     elif os.waitstatus_to_exitcode(status) not in {0, 1, 2}:
         found.append(STATUS)
+    elif os.waitstatus_to_exitcode(status) == 2 and not re.search(r"^sojourn: .{3,2200}$", errors, re.MULTILINE):
+        found.append(SILENT)
     if "this is a bug in Sojourn" in errors:
         found.append(INTERNAL)
     if "Traceback (most recent call last)" in errors or "panicked at" in errors:
         found.append(TRACEBACK)
-    if _STEERS.search(said) or _STEERS.search(errors.replace("\r", "")):
+    # What someone types may be shown as it is: the name of a file is told to be read by programs.
+    shown = said + errors.replace("\r", "")
+    for word in facts["words"]:
+        shown = shown.replace(word, "") if _STEERS.search(word) else shown
+    if _STEERS.search(shown):
         found.append(STEERS)
     lost = [name for name, data in PRECIOUS.items() if not _is(one.folder / name, data)]
     links = {"keep/runs": "../other", "dangling": "nowhere", "loop": "loop"}
     lost += [name for name, to in links.items() if not _leads(one.folder / name, to)]
     if lost or not (one.folder / "fifo").is_fifo():
         found.append(LOST)
-    if not found:
-        return []
-    try:
-        facts = json.loads((one.folder / "case.json").read_text())
-    except (OSError, ValueError):
-        facts = {"case": "?", "words": []}
     what_is_lost = f"lost {', '.join(lost)}; " if lost else ""
     return [
         Fault(

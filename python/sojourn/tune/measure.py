@@ -18,8 +18,7 @@ Measures = dict[str, float | None]
 JOURNAL_FORMAT = "sojourn-tune-journal/1"
 FILE = "measures.jsonl"
 
-_METRICS = ("utilisation", "delay", "delay_p95", "fct", "loss", "thin_delay")
-_ENTRY = shape.record({"run": shape.text, "measures": shape.record(dict.fromkeys(_METRICS, shape.number_or_null))})
+_ENTRY = shape.record({"run": shape.text, "measures": shape.table_of(shape.number_or_null)})
 
 
 def measures(record: dict[str, Any], direction: Direction) -> Measures:
