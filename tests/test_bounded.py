@@ -53,6 +53,19 @@ def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
     assert "no regular file" in refused(Path("/dev/zero"), bounded.read_bytes)
 
 
+def test_what_is_read_piece_by_piece_is_regular_or_an_open_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    for name in ("pipe", "link", "loop"):
+        refused(tmp_path / name, bounded.check_stream)
+    bounded.check_stream(tmp_path / "missing")
+    reader, writer = os.pipe()
+    bounded.check_stream(Path(f"/dev/fd/{reader}"))
+    os.close(reader)
+    os.close(writer)
+
+
 def test_a_file_is_not_read_beyond_its_bound(tmp_path: Path) -> None:
     file = tmp_path / "large"
     file.write_bytes(b"12345")

@@ -169,6 +169,17 @@ def test_series_that_do_not_fit_together_are_refused(path: list[str], good: Path
     assert_one_sentence(inside("export", "--flent", "x", "--out", "new", status=2), named, "damaged")
 
 
+def test_a_name_that_would_be_a_formula_is_drawn_as_it_is(good: Path, inside: Cli, tmp_path: Path) -> None:
+    """A scenario's name may have no dollar sign now; those of before may."""
+    shutil.copytree(good, tmp_path / "x")
+    of_index("cells", 0, "qdisc", to="codel $\\frac{$ ^_")(tmp_path / "x")
+    for run in (tmp_path / "x/runs").glob("*/run.json"):
+        change(run, "scenario", "experiment", to="$\\frac{$")
+    for figure in ("ellipse", "timeseries", "cdf"):
+        inside("plot", figure, "x", "--out", f"{figure}.svg")
+    inside("report", "x", "--out", "new.html")
+
+
 def test_claims_without_a_value_are_read(good: Path, inside: Cli, tmp_path: Path) -> None:
     shutil.copytree(good, tmp_path / "x")
     inside("report", "x", "--out", "new.html")

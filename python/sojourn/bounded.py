@@ -71,6 +71,20 @@ def read_bytes(path: str | Path, most: int = MOST_TEXT) -> bytes:
     return data
 
 
+def check_stream(path: Path) -> None:
+    """Raise `SojournError` if a file that is read piece by piece is a pipe with a name, or no file at all.
+
+    A pipe of the shell (`<(zcat ...)`) is fine; one with a name would hold us up until someone writes into it.
+    """
+    try:
+        found = path.resolve()
+        named = found.is_fifo() or found.is_socket()
+    except (OSError, RuntimeError, ValueError) as error:
+        _cannot(path)(getattr(error, "strerror", None) or str(error))
+    if named:
+        _cannot(path)("it is a pipe with a name, and no regular file")
+
+
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
     """Return the text of a file.
 

@@ -59,7 +59,7 @@ def command_line(material: Material, rng: Random) -> list[str]:
     if words and rng.random() < 0.2:
         at = rng.randrange(len(words))
         if not words[at].startswith("--") and name != "kernel":
-            words[at] = rng.choice(values.SOURCES if at < 2 else values.WORDS)
+            words[at] = rng.choice(values.SOURCES if at < 3 else values.WORDS)
     options = [option for option in commands[name] if option.option_strings and option.option_strings[-1] not in _NEVER]
     for option in rng.sample(options, min(len(options), rng.choice((1, 1, 2, 3)))):
         words.append(option.option_strings[-1])

@@ -23,8 +23,8 @@ from sojourn.errors import SojournError
 
 _FRAME = 24
 _LEVEL = 6
-#: Most bytes of a part when unpacked: hours of a fast link are some hundred million.
-_MOST = 1 << 30
+#: Most bytes of a part when unpacked: hours of a fast link are less than that.
+_MOST = 1 << 29
 
 
 def encode(name: str, answer: Answer) -> bytes:
