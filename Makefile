@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test bench check
+.PHONY: demo test bench hostile check
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -15,6 +15,11 @@ test:
 ## bench: the benchmarks
 bench:
 	@cargo bench --workspace
+
+## hostile: a thousand hostile inputs, which must all end in a result or a sentence
+hostile:
+	@scripts/setup
+	@scripts/hostile
 
 ## check: formatting, lints, documentation, types
 check:
