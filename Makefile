@@ -1,15 +1,18 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test bench hostile check
+.PHONY: demo test test-all bench hostile check
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
 	@scripts/setup
 	@.venv/bin/sojourn reproduce good-bad-wifi --only rrul --profile quick --repeat 10 --out out/demo --force
 
-## test: set up, then run the Rust and the Python tests
+## test: set up, then run the Rust tests and the quick Python tests
 test:
-	@scripts/setup
+	@scripts/test -m "not slow"
+
+## test-all: set up, then run all tests, those that take more than a few seconds among them
+test-all:
 	@scripts/test
 
 ## bench: the benchmarks

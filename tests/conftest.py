@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from sojourn.cli import main
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
+from tests import optional
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -60,10 +60,6 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return call
 
 
-#: How the reason of a test that has no kernel to run on begins.
-_LACKED = "Skipped: needs "
-
-
 @cache
 def _kernel(kind: str) -> Kernel | str:
     """Return a kernel of this machine, or why there is none."""
@@ -73,32 +69,31 @@ def _kernel(kind: str) -> Kernel | str:
         return str(error)
 
 
-def _kernel_or_skip(kind: str, what: str) -> Kernel:
+def _kernel_or_skip(kind: str, need: optional.Need) -> Kernel:
     found = _kernel(kind)
     if isinstance(found, str):
-        pytest.skip(f"needs {what}: {found}")
+        need.skip(found)
     return found
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests were skipped for want of a kernel, and why."""
+    """Say how many tests were skipped for want of what, and which command provides it."""
     # Taken from the reports, not from a counter, because tests may run in several processes.
-    reasons = (str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", []))
-    lacked = Counter(why.removeprefix(_LACKED) for why in reasons if why.startswith(_LACKED))
-    for why, number in sorted(lacked.items()):
-        terminalreporter.write_line(f"{number} skipped for want of {why}")
+    reports = terminalreporter.stats.get("skipped", [])
+    for line in optional.summary(str(report.longrepr[2]) for report in reports):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture
 def virtual_kernel() -> Kernel:
     """The virtual-time kernel; without one the test is skipped, and pytest says why."""
-    return _kernel_or_skip("virtual", "a kernel in virtual time")
+    return _kernel_or_skip("virtual", optional.KERNEL)
 
 
 @pytest.fixture
 def stock_kernel() -> Kernel:
     """The kernel of the package user-mode-linux, in real time, if it runs on this machine."""
-    return _kernel_or_skip("uml", "a stock User-Mode Linux")
+    return _kernel_or_skip("uml", optional.STOCK_KERNEL)
 
 
 def assert_one_sentence(done: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -133,5 +128,5 @@ def sojournd() -> Path:
     """The daemon, where this machine lets it make namespaces and TUN devices."""
     found = _sojournd()
     if isinstance(found, str):
-        pytest.skip(f"needs real packets: {found}")
+        optional.REAL_PACKETS.skip(found)
     return found

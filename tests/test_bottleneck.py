@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from tests import optional
+
 _SCRIPT = Path(__file__).parents[1] / "scripts" / "measure-bottleneck"
 _loader = SourceFileLoader("measure_bottleneck", str(_SCRIPT))
 _spec = spec_from_loader(_loader.name, _loader)
@@ -95,13 +97,8 @@ def wait_for(condition: Any, seconds: float = 20.0) -> None:
         time.sleep(0.05)
 
 
-def needs(program: str) -> None:
-    if shutil.which(program) is None:
-        pytest.skip(f"needs {program}: apt-get install {'iputils-ping' if program == 'ping' else program}")
-
-
 def test_ping_takes_both_delays(daemon: Daemon) -> None:
-    needs("ping")
+    optional.program("ping")
     said, report = daemon.report(
         "--rate", "10mbit", "--delay", "25ms", "--", "ping", "-c", "20", "-i", "0.05", "-q", SERVER
     )
@@ -112,15 +109,15 @@ def test_ping_takes_both_delays(daemon: Daemon) -> None:
 
 
 def test_ping_reaches_the_server_by_ipv6(daemon: Daemon) -> None:
-    needs("ping")
+    optional.program("ping")
     if not Path("/proc/sys/net/ipv6").exists():
-        pytest.skip("needs IPv6 in the kernel")
+        optional.IPV6.skip()
     said, _ = daemon.report("--rate", "10mbit", "--", "ping", "-6", "-c", "3", "-i", "0.05", "-q", "fd00:50::2")
     assert "3 received" in said
 
 
 def test_curl_gets_a_file_whole_and_at_the_rate(daemon: Daemon, tmp_path: Path) -> None:
-    needs("curl")
+    optional.program("curl")
     data = os.urandom(1_000_000)
     (tmp_path / "file").write_bytes(data)
     got = tmp_path / "got"
@@ -136,7 +133,7 @@ def test_curl_gets_a_file_whole_and_at_the_rate(daemon: Daemon, tmp_path: Path) 
 
 
 def test_iperf3_gets_the_rate_of_its_direction(daemon: Daemon) -> None:
-    needs("iperf3")
+    optional.program("iperf3")
     said, report = daemon.report(
         *("--up", "20mbit", "--down", "5mbit", "--delay", "5ms", "--server", "iperf3 -s"),
         *("--", "iperf3", "-c", SERVER, "-t", "4", "-O", "1", "-J"),
@@ -150,6 +147,7 @@ def test_iperf3_gets_the_rate_of_its_direction(daemon: Daemon) -> None:
     assert shaper["packets"] == discipline["packets"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mbit", [1, 20])
 def test_the_rate_is_exact_while_there_is_a_queue(sojournd: Path, mbit: int) -> None:
     # At a receiver of UDP, between the first second and the last; what this machine does meanwhile makes a packet late,
@@ -159,7 +157,7 @@ def test_the_rate_is_exact_while_there_is_a_queue(sojournd: Path, mbit: int) -> 
 
 
 def test_marks_of_fq_codel_are_taken_by_a_real_kernel(daemon: Daemon) -> None:
-    needs("iperf3")
+    optional.program("iperf3")
     ecn = "echo 1 > /proc/sys/net/ipv4/tcp_ecn"
     _, report = daemon.report(
         *("--rate", "5mbit", "--delay", "10ms", "--qdisc", "fq_codel", "--server", f"{ecn}; exec iperf3 -s"),
@@ -261,9 +259,9 @@ def test_programs_that_a_command_left_are_ended(daemon: Daemon) -> None:
     wait_for(lambda: not Path(f"/proc/{pid}").exists(), 5.0)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="every other test of this file runs without root already")
+@pytest.mark.skipif(os.geteuid() != 0, reason=optional.ROOT.reason())
 def test_a_user_without_root_can_run_it(daemon: Daemon) -> None:
-    needs("ping")
+    optional.program("ping")
     daemon.folder.chmod(0o777)
     program = daemon.folder / "sojournd"
     shutil.copy(daemon.program, program)

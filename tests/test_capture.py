@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import resource
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -22,6 +21,7 @@ from sojourn import api
 from sojourn.errors import ParamError, SojournError
 from sojourn.interop import capture
 from sojourn.scenario import Flow, Probe, Scenario
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
 Fields = Callable[..., list[list[str]]]
@@ -62,8 +62,7 @@ def make(path: Path, one: Scenario | None = None, **options: Any) -> dict[str, A
 @pytest.fixture
 def fields(tmp_path: Path) -> Fields:
     """Return what tshark says of the packets that a filter lets through, with all checksums verified."""
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark is not here: install the package tshark")
+    optional.program("tshark")
 
     def call(path: Path, filter_text: str, *names: str) -> list[list[str]]:
         checks = [word for what in ("ip", "tcp", "udp") for word in ("-o", f"{what}.check_checksum:TRUE")]
@@ -289,8 +288,8 @@ def test_beyond_the_queue_those_are_missing_that_it_dropped(fields: Fields, tmp_
 
 
 def test_tcptrace_counts_our_retransmissions(tmp_path: Path) -> None:
-    if shutil.which("tcptrace") is None or shutil.which("editcap") is None:
-        pytest.skip("tcptrace or editcap is not here: install the packages tcptrace and wireshark-common")
+    for name in ("tcptrace", "editcap"):
+        optional.program(name)
     path, old = tmp_path / "x.pcapng", tmp_path / "x.pcap"
     record = make(path, points=["client"])
     subprocess.run(["editcap", "-F", "pcap", path, old], check=True, capture_output=True)

@@ -173,6 +173,7 @@ def test_compare_is_the_same_with_any_number_of_workers(cli: Cli) -> None:
     assert cli(*words, "--workers", "1").stdout == cli(*words, "--workers", "2").stdout
 
 
+@pytest.mark.slow
 def test_compare_writes_table_figures_and_report(cli: Cli, tmp_path: Path) -> None:
     words = ("--qdisc", "pfifo limit 127", "--qdisc", "fq_codel", "--repeat", "3", "--duration", "5s", "--seed", "7")
     done = cli("compare", "rrul", *words, "--out", "o")

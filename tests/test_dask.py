@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.sweeps import SMALL, finish, sojourn, tables, wait_for_runs
 from tests.test_sweep import check_store
 
-pytest.importorskip("distributed", reason="Dask is not installed")
+pytest.importorskip("distributed", reason=optional.DASK.reason())
 
 
 @dataclass

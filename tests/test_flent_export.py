@@ -24,6 +24,7 @@ from sojourn.interop import flent
 from sojourn.interop.flent.naming import naming
 from sojourn.interop.flent.series import on_grid
 from sojourn.results import Cell, Run
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
 ROOT = Path(__file__).parent.parent
@@ -266,6 +267,7 @@ def test_probes_that_flent_does_not_know_keep_their_names() -> None:
     assert "v" not in naming(record).probes
 
 
+@pytest.mark.slow
 def test_command_writes_a_file_for_each_run(cli: Cli, tmp_path: Path) -> None:
     cli("compare", "tcp_1up", "--qdisc", "pie", "--qdisc", "codel", "--repeat", "2", "--duration", "2s", "--out", "o")
     done = cli("export", "--flent", "o", "--out", "f")
@@ -277,6 +279,7 @@ def test_command_writes_a_file_for_each_run(cli: Cli, tmp_path: Path) -> None:
     assert cli("export", "--flent", "r").stdout == cli("export", "--flent", "r/run.json", "--force").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", ["voip", "web", "rtt_fairness"])
 def test_a_stored_run_gives_the_same_file_wherever_it_is_named(experiment: str, cli: Cli, tmp_path: Path) -> None:
     cli("compare", experiment, "--qdisc", "pie", "--repeat", "2", "--duration", "3s", "--out", "o")
@@ -328,7 +331,7 @@ def find_flent() -> str | None:
 def run_flent(tmp_path: Path) -> Any:
     program = find_flent()
     if program is None:
-        pytest.skip("flent is not here: pip install 'flent==2.3.*' matplotlib, and name it in SOJOURN_FLENT")
+        optional.FLENT.skip()
 
     def call(*words: str) -> str:
         home = {"HOME": str(tmp_path), "MPLBACKEND": "Agg", "TZ": "UTC"}

@@ -224,6 +224,7 @@ JSON_LIKE = st.recursive(
 KEYS = ("version", "x_values", "results", "metadata", "raw_values")
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(parts=st.dictionaries(st.sampled_from(KEYS), JSON_LIKE), base=st.sampled_from([{}, SMALL]))
 def test_any_object_is_read_or_refused(

@@ -14,6 +14,7 @@ import pytest
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import boot, cache, find, host, image, modules, needs, source, status, tools, verify
 from sojourn.kernel.host import Host
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.miniature import fake_kernel, program
 
@@ -188,7 +189,7 @@ def test_a_program_in_the_environment_that_is_no_kernel_is_refused(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     if name == "not executable" and os.access(_without_x(fake_kernel(nowhere / "x")), os.X_OK):
-        pytest.skip("this file system has no permissions")
+        optional.PERMISSIONS.skip()
     make, words = NOT_KERNELS[name]
     folder = nowhere / "folder"
     folder.mkdir()
@@ -336,7 +337,7 @@ def real_kernel() -> Path:
     try:
         path = find.find("virtual").path
     except (ParamError, SojournError) as error:
-        pytest.skip(f"no kernel for virtual time: {error}")
+        optional.KERNEL.skip(error)
     assert path is not None
     return path
 
@@ -356,8 +357,8 @@ def test_a_real_kernel_keeps_its_promises(tmp_path: Path) -> None:
 def test_a_real_kernel_has_all_that_is_modelled_as_root_and_in_a_user_namespace(tmp_path: Path) -> None:
     linux = real_kernel()
     probe = f"/usr/bin/python3 -I {Path(host.__file__).with_name('host_probe.py')} {' '.join(needs.ALL)} sch_made_up"
-    if not Path("/usr/bin/python3").exists() or not Path("/usr/bin/setpriv").exists():
-        pytest.skip("there is no /usr/bin/python3 or no setpriv, which is run in the guest")
+    for name in ("python3", "setpriv"):  # run in the guest
+        optional.program(name, path="/usr/bin")
     script = f"mount -t proc proc /proc\n{probe}\nsetpriv --reuid 65534 --regid 65534 --clear-groups {probe}\n"
     lines = boot.boot(linux, script, tmp_path / "work", boot.arguments(1))
     assert [json.loads(line) for line in lines] == [
@@ -379,7 +380,7 @@ def test_a_real_kernel_says_how_it_was_configured(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_stock_kernel_is_judged_by_booting_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if not find.STOCK.exists():
-        pytest.skip(f"there is no {find.STOCK}")
+        optional.STOCK_KERNEL.skip()
     monkeypatch.delenv(find.VARIABLE, raising=False)
     monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path))
     (stock,) = (one for one in find.candidates() if one.place == "stock")

@@ -18,11 +18,12 @@ from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import build, cache, driver, find, make, tools
 from sojourn.kernel.cache import Recipe
 from sojourn.kernel.verify import CheckError
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.miniature import FAKE_KERNEL, MAKEFILE, WIFI_LINES, files, programs
 from tests.miniature import source as miniature
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason=optional.lacking("make").reason())
 
 RECIPE = Recipe(source_sha256="a", edits="b", config="c", hz=1000, compiler="gcc", linker="ld")
 
@@ -275,6 +276,7 @@ def test_two_boots_that_differ_are_told(world: Path, tmp_path: Path) -> None:
     assert list(world.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_kernel_that_never_ends_is_ended(tmp_path: Path) -> None:
     from sojourn.kernel import boot
     from tests.miniature import program

@@ -24,6 +24,7 @@ from sojourn.errors import ParamError
 from sojourn.kernel.find import VARIABLE, Kernel
 from sojourn.run_store import RunStore
 from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
 pytestmark = pytest.mark.usefixtures("virtual_kernel")
@@ -62,7 +63,7 @@ raise SystemExit(main(words))
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="every other test of this file runs without root already")
+@pytest.mark.skipif(os.geteuid() != 0, reason=optional.ROOT.reason())
 def test_a_user_without_root_can_run_it(virtual_kernel: Kernel) -> None:
     assert virtual_kernel.path is not None
     with tempfile.TemporaryDirectory() as folder:

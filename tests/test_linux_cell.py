@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import struct
 import subprocess
 from dataclasses import replace
@@ -19,6 +18,7 @@ from sojourn.backends.linux.topology import bed
 from sojourn.errors import ParamError, SojournError
 from sojourn.scenario import Scenario
 from sojourn.scenario_wifi import Station, Wifi
+from tests import optional
 
 
 @pytest.fixture(autouse=True)
@@ -180,9 +180,7 @@ def test_the_network_is_as_wide_as_its_widest_link(mhz: int, vht: bool, said: li
 
 
 def test_hostapd_itself_reads_the_configuration(tmp_path: Path) -> None:
-    program = shutil.which("hostapd", path="/usr/sbin:/usr/bin")
-    if program is None:
-        pytest.skip("hostapd is not installed (Debian package hostapd)")
+    program = optional.program("hostapd", path="/usr/sbin:/usr/bin")
     file = tmp_path / "hostapd.conf"
     file.write_text(access_point.configuration({"channel_mhz": 80, "vht": True}, "no-such-device"))
     done = subprocess.run([program, str(file)], capture_output=True, text=True, timeout=20, check=False)

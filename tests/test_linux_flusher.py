@@ -19,6 +19,7 @@ from sojourn.papers.paper import Profile
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_flusher import Flusher
 from sojourn.validate.flusher import bed as validated
+from tests import optional
 
 SHORT = Profile(duration="20s", long_duration="20s", repeat=1, other_repeat=1)
 
@@ -29,10 +30,10 @@ def linux(virtual_kernel: Kernel) -> LinuxBackend:
     try:
         program = flusher.daemon()
     except SojournError as error:
-        pytest.skip(f"needs the daemon: {error}")
+        optional.DAEMON.skip(error)
     asked = subprocess.run([program, "flush", "-i", "none"], capture_output=True, text=True, check=False, timeout=60)
     if "feature capture" in asked.stderr or "was built without" in asked.stderr:
-        pytest.skip(f"needs a daemon that captures: {asked.stderr.strip()}")
+        optional.CAPTURE.skip(asked.stderr)
     return LinuxBackend(virtual_kernel)
 
 

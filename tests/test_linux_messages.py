@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 import struct
 import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from sojourn import _native
 from sojourn.backends.linux import disciplines, kinds, messages
 from sojourn.kernel import boot
 from sojourn.kernel.find import Kernel
+from tests import optional
 
 RATE = 10_000_000
 
@@ -268,9 +266,7 @@ for line in open("messages"):
 
 def test_tc_in_a_guest_reads_back_what_was_asked_for(virtual_kernel: Kernel, tmp_path: Path) -> None:
     """Oracle: iproute2's reading of what the kernel says its disciplines are."""
-    tc = shutil.which("tc", path="/usr/sbin:/sbin:/usr/bin:/bin")
-    if tc is None or shutil.which("ip", path="/usr/sbin:/sbin:/usr/bin:/bin") is None:
-        pytest.skip("iproute2 is not installed")
+    tc, _ = (optional.program(name, path="/usr/sbin:/sbin:/usr/bin:/bin") for name in ("tc", "ip"))
     first, names = 40, [f"d{place}" for place in range(len(READ_BACK))]
     sent = [message_of(text, first + place, messages.ROOT) for place, text in enumerate(READ_BACK)]
     (tmp_path / "messages").write_text("\n".join(message.hex() for message in sent))

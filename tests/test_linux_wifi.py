@@ -13,6 +13,7 @@ from sojourn.backends.linux import LinuxBackend, access_point, wifi
 from sojourn.errors import ParamError, SojournError
 from sojourn.scenario import Flow, Probe, Scenario
 from sojourn.scenario_wifi import Station
+from tests import optional
 from tests.conftest import Cli
 
 
@@ -23,7 +24,7 @@ def linux() -> LinuxBackend:
         kernel = wifi.needed()
         access_point.hostapd()
     except (ParamError, SojournError) as error:
-        pytest.skip(f"no cell can be run: {error}")
+        optional.CELL.skip(error)
     return LinuxBackend(None, kernel)
 
 

@@ -21,6 +21,7 @@ def backend(sojournd: Path) -> LiveBackend:
     return LiveBackend.here()
 
 
+@pytest.mark.slow
 def test_rrul_gives_the_usual_record(backend: LiveBackend) -> None:
     scenario = api.build("rrul", backend="live", qdisc="fq_codel", rate="20mbit", rtt="40ms", duration="5s")
     run = runner.run_all([scenario], backend=backend)[0]
@@ -42,6 +43,7 @@ def test_rrul_gives_the_usual_record(backend: LiveBackend) -> None:
     assert len(run.series) > 0
 
 
+@pytest.mark.slow
 def test_loss_and_two_paths_are_the_bottlenecks_own(backend: LiveBackend) -> None:
     scenario = Scenario(
         experiment="paths",
@@ -83,6 +85,7 @@ def test_a_discipline_with_a_variant_runs_live(backend: LiveBackend) -> None:
     assert all(flow["goodput_mbit"] > 1 for flow in record["flows"])
 
 
+@pytest.mark.slow
 def test_validate_compares_live_with_sim(backend: LiveBackend, inside: Cli) -> None:
     done = inside(
         *("validate", "rrul", "--backend", "live", "--links", "10/10", "--qdisc", "fq_codel", "--duration", "4s"),
@@ -121,13 +124,13 @@ def test_the_busy_poll_time_is_checked(monkeypatch: pytest.MonkeyPatch, value: s
     monkeypatch.setattr(live, "TUN", Path("/dev/null"))
     monkeypatch.setenv(live.BUSY_POLL, value)
     with pytest.raises(ParamError, match="must be a whole number from 0 to 10000"):
-        backends.named("live")
+        backends.reach(backends.named("live"))
 
 
 def test_without_tun_it_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "TUN", Path("/nowhere/tun"))
     with pytest.raises(SojournError, match="/nowhere/tun is not there: load the kernel module tun"):
-        backends.named("live")
+        backends.reach(backends.named("live"))
 
 
 def test_its_runs_are_made_one_at_a_time() -> None:

@@ -28,7 +28,7 @@ from sojourn.run_store import RunStore
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_flusher import Flusher
 from sojourn.store import ResultFolder
-from tests import test_native_bed
+from tests import optional, test_native_bed
 from tests.conftest import Cli
 from tests.test_native_bed import PACKETS
 
@@ -304,9 +304,7 @@ def test_names_and_places_of_this_machine_are_not_in_the_name(world: World, monk
 
 def test_a_library_is_one_that_the_loader_finds() -> None:
     """Oracle: ldd."""
-    ldd = shutil.which("ldd")
-    if ldd is None:
-        pytest.skip("needs ldd")
+    ldd = optional.program("ldd")
     for path in (PROGRAM, Path(sys.executable).resolve()):
         told = subprocess.run([ldd, path], capture_output=True, text=True, check=True).stdout
         words = {word for word in told.split() if word.startswith("/")}

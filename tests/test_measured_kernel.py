@@ -25,6 +25,7 @@ from sojourn.papers.paper import Profile
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
 from sojourn.validate.flusher import bed
+from tests import optional
 from tests.conftest import Cli
 from tests.sweeps import sojourn, wait_until_gone
 
@@ -149,13 +150,11 @@ def flushed() -> Scenario:
 @pytest.fixture
 def traced(tmp_path: Path) -> Path:
     """Return where `strace` writes, if it works here."""
-    strace = shutil.which("strace")
-    if strace is None:
-        pytest.skip("needs strace")
+    strace = optional.program("strace")
     log = tmp_path / "trace"
     asked = subprocess.run([strace, "-y", "-o", log, "true"], capture_output=True, text=True, check=False)
     if asked.returncode != 0:
-        pytest.skip(f"needs a strace that may trace: {asked.stderr.strip()}")
+        optional.TRACING.skip(asked.stderr)
     return log
 
 
@@ -173,9 +172,9 @@ def asked(request: pytest.FixtureRequest) -> tuple[LinuxBackend, Scenario]:
                 [flusher.daemon(), "flush", "-i", "none"], capture_output=True, text=True, check=False
             )
             if "feature capture" in told.stderr or "was built without" in told.stderr:
-                pytest.skip(f"needs a daemon that captures: {told.stderr.strip()}")
+                optional.CAPTURE.skip(told.stderr)
     except (ParamError, SojournError) as error:
-        pytest.skip(f"needs {request.param.__name__}: {error}")
+        (optional.CELL if request.param is cell else optional.DAEMON).skip(error)
     return backend, request.param()
 
 

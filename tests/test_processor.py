@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from sojourn.backends.linux import processor
+from tests import optional
 
 if sys.platform != "linux":
-    pytest.skip("the linux back end is Linux's", allow_module_level=True)
+    optional.LINUX.skip()
 
 ALL = os.sched_getaffinity(0)
 

@@ -10,6 +10,7 @@ import pytest
 
 from sojourn.errors import SojournError
 from sojourn.kernel import boot, find
+from tests import optional
 
 PROGRAMS = ("hostapd", "wpa_supplicant", "iw", "ip", "ping")
 
@@ -58,11 +59,11 @@ def linux() -> Path:
     """A kernel with radios."""
     for name in PROGRAMS:
         if shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") is None:
-            pytest.skip(f"there is no {name}")
+            optional.lacking(name).skip()
     try:
         found = find.find(wifi=True)
     except SojournError as error:
-        pytest.skip(str(error))
+        optional.RADIO_KERNEL.skip(error)
     assert found.path is not None
     return found.path
 

@@ -91,6 +91,7 @@ def test_a_part_has_its_own_claims_and_tcp_can_be_todays(cli: Cli, tmp_path: Pat
     assert run["scenario"]["tcp"]["variant"] == "linux-6.1"
 
 
+@pytest.mark.slow
 def test_section_7_has_the_disciplines_at_both_ends_of_the_link(cli: Cli, tmp_path: Path) -> None:
     words = ("--only", "wifi", "--duration", "1s", "--repeat", "1", "--json", "--out", "o")
     claims = json.loads(cli("reproduce", "good-bad-wifi", *words).stdout)

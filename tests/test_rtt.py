@@ -20,6 +20,7 @@ from sojourn.interop import capture
 from sojourn.papers.flusher import Bed
 from sojourn.papers.paper import Profile
 from sojourn.round_trips import measure, numbers
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
 SHORT = Profile(duration="10s", long_duration="10s", repeat=1, other_repeat=1)
@@ -55,9 +56,7 @@ def test_two_captures_tell_what_the_simulator_measured_itself(taken: tuple[Path,
 def test_an_offset_and_another_format_change_nothing(taken: tuple[Path, Path, dict[str, Any]], tmp_path: Path) -> None:
     """The server's clock is set back by a year, and its capture written as pcap of microseconds."""
     client, server, _ = taken
-    editcap = shutil.which("editcap")
-    if editcap is None:
-        pytest.skip("needs editcap")
+    editcap = optional.program("editcap")
     shifted = tmp_path / "shifted.pcap"
     subprocess.run([editcap, "-F", "pcap", "-t", "-31536000", str(server), str(shifted)], check=True)
     before, after = measure(client, server), measure(client, shifted)
@@ -74,7 +73,7 @@ def _tshark(path: Path, *fields: str) -> list[list[str]]:
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+@pytest.mark.skipif(shutil.which("tshark") is None, reason=optional.lacking("tshark").reason())
 def test_pairs_are_tshark_s_ack_rtt_at_the_client_less_that_at_the_server(
     taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
 ) -> None:

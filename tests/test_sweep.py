@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 from sojourn.run_store import RunStore
+from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.sweeps import SMALL, TABLES, finish, sojourn, tables, wait_for_runs, wait_until_gone
 
@@ -338,7 +339,7 @@ def test_full_disk_ends_the_sweep_in_one_sentence(tmp_path: Path) -> None:
             if (tmp_path / "status").exists():
                 break
     if not (tmp_path / "status").exists():
-        pytest.skip(f"no small file system can be mounted here: {tried.stderr if tried else 'no unshare'}")
+        optional.MOUNTS.skip(tried.stderr if tried else "no unshare")
     talk = (tmp_path / "err").read_text()
     assert (tmp_path / "status").read_text() == "2\n", talk
     assert "cannot be written: No space left on device" in talk.strip().splitlines()[-1]

@@ -173,6 +173,7 @@ class TestDeterminism:
         )
         assert [point["params"] for point in one["front"]] != [point["params"] for point in other["front"]]
 
+    @pytest.mark.slow
     def test_a_killed_search_goes_on_where_it_stopped_and_nothing_is_doubled(self, inside: Cli, tmp_path: Path) -> None:
         whole = inside("tune", "codel", *QUICK, "--json").stdout
         command = [sys.executable, "-m", "sojourn", "tune", "codel", *QUICK, "--out", "out", "--json"]
@@ -215,6 +216,7 @@ class TestDeterminism:
         assert all(json.loads(line) for line in journal.read_text().splitlines())
         assert not (tmp_path / "out" / "tune.json").exists()
 
+    @pytest.mark.slow
     def test_another_question_is_not_answered_into_the_same_folder(self, inside: Cli) -> None:
         inside("tune", "codel", *QUICK, "--out", "out")
         again = inside("tune", "codel", *QUICK, "--seed", "9", "--out", "out", status=2)

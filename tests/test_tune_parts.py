@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from sojourn.tune.measure import FILE, Journal, measures
 from sojourn.tune.search import SAMPLERS, Asked, propose
 from sojourn.tune.sensitivity import Points, fit, of_settings, sobol_indices
 from sojourn.tune.space import QDISCS, Knob, Space, space
+from tests import optional
 
 
 def rural_link(rtt: str = "300ms") -> Link:
@@ -396,10 +396,10 @@ _LACKS = "qdisc kind is unknown"
 
 def _tc(line: str) -> str:
     """Return what `tc` says of a line; empty, or that the kernel lacks the discipline, if tc itself accepts it."""
-    if shutil.which("tc") is None or shutil.which("unshare") is None:
-        pytest.skip("needs iproute2's tc and util-linux's unshare")
+    for name in ("tc", "unshare"):
+        optional.program(name)
     if subprocess.run([*_NAMESPACE, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("needs user namespaces")
+        optional.USER_NAMESPACES.skip()
     words = line.replace("dev DEV", "dev lo").split()
     done = subprocess.run([*_NAMESPACE, *words], capture_output=True, text=True, check=False)
     return "" if _LACKS in done.stderr else done.stderr

@@ -226,6 +226,7 @@ def test_every_mark_and_check_names_a_cell_of_the_plan_and_a_quantity() -> None:
 ENDS = (".fast1", ".fast2", ".slow", ".guest")
 
 
+@pytest.mark.slow
 def test_exhibits_are_in_the_order_of_the_plan_and_have_pictures() -> None:
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 0.5)
     found = next_steps_exhibits.exhibits(Evidence(cells={cell: (every, every) for cell, _ in BED.cells()}))

@@ -9,6 +9,12 @@ use sojourn_bed::{Measured, QdiscMeasured};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What a test of the bed on this machine's kernel needs, and who provides it.
+const BED: &str = "needs network namespaces and TUN devices: run the tests on Linux, as root, with the module tun";
+
+/// What a test in virtual time needs: `scripts/test` names the kernel in `SOJOURN_TEST_KERNEL` if there is one.
+const KERNEL: &str = "needs a kernel in virtual time: scripts/kernels";
+
 const AGENT: &str = env!("CARGO_BIN_EXE_sojourn-agent");
 
 /// A new directory with a job.
@@ -85,7 +91,7 @@ fn flows_of_this_kernel_are_measured_and_stay_below_the_rate() {
     let directory = directory("here", &bed.job(2_000_000_000, &flows));
     if let Err(error) = run_here(&directory) {
         assert!(lacks(&error), "{error}");
-        eprintln!("skipped: this kernel cannot have the bed: {error}");
+        eprintln!("skipped: {BED} -- {error}");
         return;
     }
     let (_, measured) = measured(&directory);
@@ -119,7 +125,7 @@ fn a_step_that_fails_is_told_by_its_own_words() {
     let error = run_here(&directory).expect_err("there is no such discipline");
     if !error.starts_with("add no_such_kind on r1: ") {
         assert!(lacks(&error), "{error}");
-        eprintln!("skipped: this kernel cannot have the bed: {error}");
+        eprintln!("skipped: {BED} -- {error}");
         return;
     }
     assert!(error.contains("No such file or directory"), "{error}");
@@ -196,7 +202,7 @@ fn a_job_that_is_none_is_refused_in_one_sentence() {
         let directory = directory(name, &job);
         let error = run_here(&directory).expect_err(name);
         if error == "no namespaces" {
-            eprintln!("skipped: this kernel refuses namespaces");
+            eprintln!("skipped: {BED}");
             return;
         }
         assert!(error.contains(says) && error.lines().count() == 1, "{name}: {error}");
@@ -229,7 +235,7 @@ fn boot(kernel: &str, directory: &Path) {
 #[test]
 fn one_cubic_flow_through_fq_codel_gets_in_virtual_time_what_linux_gives_it() {
     let Ok(kernel) = std::env::var("SOJOURN_TEST_KERNEL") else {
-        eprintln!("skipped: SOJOURN_TEST_KERNEL names no kernel");
+        eprintln!("skipped: {KERNEL}");
         return;
     };
     let bed = Bed {
@@ -269,7 +275,7 @@ fn one_cubic_flow_through_fq_codel_gets_in_virtual_time_what_linux_gives_it() {
 #[test]
 fn a_file_and_a_thin_stream_over_an_idle_path_take_in_virtual_time_what_the_rounds_say() {
     let Ok(kernel) = std::env::var("SOJOURN_TEST_KERNEL") else {
-        eprintln!("skipped: SOJOURN_TEST_KERNEL names no kernel");
+        eprintln!("skipped: {KERNEL}");
         return;
     };
     let bed = Bed {
@@ -336,7 +342,7 @@ fn a_file_and_a_thin_stream_over_an_idle_path_take_in_virtual_time_what_the_roun
 #[test]
 fn a_guest_tells_what_its_kernel_can_do() {
     let Ok(kernel) = std::env::var("SOJOURN_TEST_KERNEL") else {
-        eprintln!("skipped: SOJOURN_TEST_KERNEL names no kernel");
+        eprintln!("skipped: {KERNEL}");
         return;
     };
     let directory = directory("check", &json!({"format": "sojourn-check/1", "modules": []}));

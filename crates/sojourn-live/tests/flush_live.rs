@@ -23,7 +23,7 @@ fn can() -> bool {
             .stderr(Stdio::null())
             .status();
         if run.is_err() {
-            eprintln!("skipped: {program} is not installed");
+            eprintln!("skipped: needs {program}: scripts/judges");
             return false;
         }
     }
@@ -36,7 +36,7 @@ fn can() -> bool {
     if !made.status.success() {
         let why = String::from_utf8_lossy(&made.stderr);
         eprintln!(
-            "skipped: this kernel or user cannot have namespaces with veth and tbf: {}",
+            "skipped: needs namespaces with veth and tbf: run the tests as root -- {}",
             why.trim()
         );
         return false;

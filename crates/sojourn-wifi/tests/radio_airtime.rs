@@ -19,7 +19,7 @@ fn compiled() -> Option<PathBuf> {
         .stderr(Stdio::null())
         .status()
     {
-        println!("skipped: the C compiler {compiler:?} does not run here ({reason})");
+        println!("skipped: needs a C compiler: scripts/setup says which -- {compiler:?}: {reason}");
         return None;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

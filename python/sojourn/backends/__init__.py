@@ -7,6 +7,8 @@ A worker process loads this module at its start, so a back end's own modules are
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 from sojourn import _native
@@ -97,6 +99,69 @@ def run_or_take(backend: Backend, scenario: str, run_id: str, kept: Kept) -> tup
 SIMULATOR = Simulator()
 
 
+class OfThisMachine:
+    """A back end that needs something of this machine, which is looked for when it is first used.
+
+    So a command can judge the whole of its request before it judges the machine (`reach`).
+
+    Parameters
+    ----------
+    name
+        As a record has it.
+    shares_a_clock
+        As `Backend.shares_a_clock`.
+    find
+        Returns the back end of this machine, or raises `SojournError` or `ParamError` if it cannot be used here.
+    """
+
+    def __init__(self, name: str, find: Callable[[], Backend], *, shares_a_clock: bool) -> None:
+        self.name = name
+        self.shares_a_clock = shares_a_clock
+        self._find = find
+
+    @cached_property
+    def found(self) -> Backend:
+        """The back end itself."""
+        return self._find()
+
+    @property
+    def identity(self) -> str:
+        """As `Backend.identity`."""
+        return self.found.identity
+
+    def identity_of(self, scenario: str) -> str:
+        """As `Backend.identity_of`."""
+        return self.found.identity_of(scenario)
+
+    def run(self, scenario: str) -> str:
+        """As `Backend.run`."""
+        return self.found.run(scenario)
+
+    def run_stored(self, scenario: str, run_id: str) -> Parts:
+        """As `Backend.run_stored`."""
+        return self.found.run_stored(scenario, run_id)
+
+    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:
+        """As `Backend.run_kept`."""
+        return self.found.run_kept(scenario, run_id, kept)
+
+    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:
+        """As `Backend.from_kept`."""
+        return self.found.from_kept(scenario, run_id, kept)
+
+
+def reach(backend: Backend) -> None:
+    """Look for what a back end needs of this machine, once the request has been found to be in order.
+
+    Raises
+    ------
+    SojournError, ParamError
+        If the back end cannot be used here.
+    """
+    if isinstance(backend, OfThisMachine):
+        _ = backend.found
+
+
 def for_many(name: str, command: str) -> Backend:
     """Return a back end for a command that makes more runs than one has patience for in real time.
 
@@ -104,8 +169,6 @@ def for_many(name: str, command: str) -> Backend:
     ------
     ParamError
         If there is no such back end, or its runs take as long as their scenarios.
-    SojournError
-        If it cannot be used here.
     """
     if name == "live":
         message = f"backend is 'live', but {command} has sim and linux only: it makes too many runs for real time"
@@ -114,24 +177,30 @@ def for_many(name: str, command: str) -> Backend:
 
 
 def named(name: str) -> Backend:
-    """Return a back end.
+    """Return a back end. Whether it can be used on this machine shows when it is used, or with `reach`.
 
     Raises
     ------
     ParamError
         If there is no such back end.
-    SojournError
-        If it cannot be used here.
     """
     if name == "sim":
         return SIMULATOR
     if name == "linux":
-        from sojourn.backends.linux import LinuxBackend
-
-        return LinuxBackend.here()
+        return OfThisMachine(name, _linux, shares_a_clock=False)
     if name == "live":
-        from sojourn.backends.live import LiveBackend
-
-        return LiveBackend.here()
+        return OfThisMachine(name, _live, shares_a_clock=True)
     message = f"backend is {name!r}, but must be one of {', '.join(NAMES)}"
     raise ParamError(message)
+
+
+def _linux() -> Backend:
+    from sojourn.backends.linux import LinuxBackend
+
+    return LinuxBackend.here()
+
+
+def _live() -> Backend:
+    from sojourn.backends.live import LiveBackend
+
+    return LiveBackend.here()

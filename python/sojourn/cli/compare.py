@@ -59,9 +59,10 @@ def handle(asked: argparse.Namespace) -> int:
     repeat = 10 if asked.repeat is None else asked.repeat
     rounds.check_repeat(repeat)
     until = options.precision(asked, repeat)
-    backends.named(asked.backend)
+    backend = backends.named(asked.backend)
     built = [api.build(asked.experiment, qdisc=qdisc, backend=asked.backend, **keywords) for qdisc in asked.qdisc]
     texts = [scenario.normalized(asked.backend) for scenario in built]
+    backends.reach(backend)
     folder = None
     if asked.out is not None:
         from sojourn.store import ResultFolder, plan_name

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sojourn import _native, plan, tables
+from sojourn import _native, backends, plan, tables
 from sojourn.backends import Backend
 from sojourn.cli import options
 from sojourn.errors import ParamError
@@ -66,6 +66,9 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     """Reproduce a paper and return the exit status."""
     from sojourn.store import ResultFolder, plan_name
 
+    for planned in one.plan:  # the request first, then the machine
+        planned.scenario.normalized(one.backend.name)
+    backends.reach(one.backend)
     jobs = plan.jobs([planned.scenario for planned in one.plan], backend=one.backend)
     parts = parts_of(one.paper, asked)
     only = None if parts is None else ",".join(parts)

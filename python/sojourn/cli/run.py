@@ -60,8 +60,10 @@ def handle(asked: argparse.Namespace) -> int:
     plan = api.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
     label = _label(scenario)
     options.check_capture(asked, len(plan))
+    text = scenario.normalized(backend.name)
     if asked.wifi_stats:
-        wifi_stats.check(scenario.normalized(backend.name), len(plan))
+        wifi_stats.check(text, len(plan))
+    backends.reach(backend)
     folder = None
     if asked.out is not None:
         from sojourn.store import ResultFolder, plan_name

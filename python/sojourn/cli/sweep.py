@@ -76,6 +76,7 @@ def handle(asked: argparse.Namespace) -> int:
     backend = backends.named(asked.backend)
     sweep = sweeps.load(asked.file, repeat=asked.repeat, backend=asked.backend)
     until = options.precision(asked, sweep.repeat)
+    backends.reach(backend)
     bases = [cell.scenario for cell in sweep.cells]
     cells = [(cell.values, cell.text) for cell in sweep.cells]
     name = plan_name("sweep", backend.name, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))

@@ -171,6 +171,7 @@ def handle(asked: argparse.Namespace) -> int:
         dask=asked.dask,
     )
     _check_scenario(bench, found_space, seeds)
+    backends.reach(backend)
     folder = _folder(asked, bench, found_space, wanted, seeds)
     journal = Journal(None if folder is None else folder.path)
     bench = Bench(

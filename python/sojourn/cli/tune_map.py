@@ -64,6 +64,7 @@ def handle(asked: argparse.Namespace) -> int:
     loads.named(load).scenario(
         maps.link_of(rates[0], rtts[0]), "up", qdisc=qdiscs[0], rtt_ms=rtts[0], seed=asked.seed, cc=cc
     ).normalized(backend.name)
+    backends.reach(backend)
     name = plan_name("tune-map", qdiscs, rates, rtts, load, cc, asked.seed, backend.name)
     folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
     journal = Journal(folder.path)

@@ -139,10 +139,11 @@ def handle(asked: argparse.Namespace) -> int:
     _check(asked)
     wanted = _wanted(asked)
     plans = [suite.cells_of(one) for one in wanted]
-    for backend in ("sim", *_real(asked)):
-        backends.named(backend)
+    used = [backends.named(backend) for backend in ("sim", *_real(asked))]
     _check_plans(plans, _real(asked))
     earlier = [load(folder) for folder in asked.earlier or ()]
+    for backend in used:
+        backends.reach(backend)
     folders = _folders(asked, wanted)
     _say_cost(asked, wanted, plans)
     path = options.store_of(asked)

@@ -37,6 +37,7 @@ def handle(asked: argparse.Namespace) -> int:
     for cell in cells:
         bed.scenario(cell).normalized("linux")
     kernel = backends.named("linux")
+    backends.reach(kernel)
     folder = None
     if asked.out is not None:
         name = plan_name("validate", flusher.NAME, only, duration, seed, repeats)

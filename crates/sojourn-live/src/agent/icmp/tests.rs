@@ -10,7 +10,7 @@ fn may_open_raw_sockets() -> bool {
     match Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)) {
         Ok(_) => true,
         Err(e) if e.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {
-            eprintln!("skipped: this user may not open raw ICMP sockets ({e})");
+            eprintln!("skipped: needs raw ICMP sockets: run the tests as root -- {e}");
             false
         }
         Err(e) => panic!("opening a raw socket: {e}"),

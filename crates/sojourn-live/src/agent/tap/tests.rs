@@ -48,7 +48,7 @@ fn watch(host: Host, incoming: &str, outgoing: &str) -> Watch {
 fn in_own_network(test: impl FnOnce() + Send) {
     let run = || {
         if let Err(e) = unshare(CloneFlags::CLONE_NEWNET) {
-            eprintln!("skipped: this user may not make a network namespace ({e})");
+            eprintln!("skipped: needs network namespaces: run the tests as root -- {e}");
             return;
         }
         // RTM_NEWLINK is 16; the message is nlmsghdr, ifinfomsg (loopback is number 1; IFF_UP is 1), attributes.
