@@ -8,6 +8,7 @@ and what is wrong with it. What the values mean is for the reader to check (`soj
 from __future__ import annotations
 
 import bz2
+import gc
 import gzip
 import json
 import math
@@ -17,7 +18,8 @@ import resource
 import stat
 import tomllib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Never, NoReturn
@@ -138,6 +140,11 @@ def parse_json(text: str | bytes, refuse: Refuse, *, missing: bool = False, chec
         if not missing:
             refuse(f"it holds {name}, which is no number of JSON")
 
+    with _no_collections():
+        return _parse(text, refuse, constant, checked=checked)
+
+
+def _parse(text: str | bytes, refuse: Refuse, constant: Callable[[str], None], *, checked: bool) -> Any:
     try:
         if isinstance(text, bytes):
             text = text.decode(json.detect_encoding(text), "surrogatepass")
@@ -163,6 +170,18 @@ def parse_json(text: str | bytes, refuse: Refuse, *, missing: bool = False, chec
 
 
 _DEEP = f"it is nested more than {MOST_DEPTH} deep"
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Keep the collector away: it would look again and again at values of which none is garbage, for twice the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def check_values(found: Any, refuse: Refuse) -> None:
