@@ -45,7 +45,7 @@ _of_one = record({"mean": number})
 
 _scenario = record(
     {
-        "experiment": words,
+        "experiment": text,
         "up": _rate,
         "down": _rate,
         "rtt": _time,
@@ -260,7 +260,7 @@ _flusher = record(
 )
 _head = record(
     {
-        "experiment": words,
+        "experiment": text,
         "backend": text,
         "seed": whole,
         "code_version": text,

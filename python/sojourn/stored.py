@@ -22,8 +22,8 @@ FOLDER_FORMAT = "sojourn-folder/2"
 
 _INDEX = shape.record(
     {
-        "title": shape.words,
-        "experiment": shape.words,
+        "title": shape.text,
+        "experiment": shape.text,
         "paper": shape.text_or_null,
         "command": shape.text,
         "store": shape.words,

@@ -34,12 +34,12 @@ const TITLE_MAX: usize = 200;
 
 /// Checks the one free name: it heads terminals, pages and figures, so it holds nothing that steers them.
 pub(super) fn check_title(field: &str, title: &str) -> Result<(), ScenarioError> {
-    let rule = format!("1 to {TITLE_MAX} printable characters without '$'");
+    let rule = format!("at most {TITLE_MAX} printable characters, without '$'");
     let length = title.chars().count();
     if length > TITLE_MAX {
         return fail(field, format!("a text of {length} characters"), rule);
     }
-    if title.trim().is_empty() || title.chars().any(steers) {
+    if title.chars().any(steers) {
         return fail(field, format!("{title:?}"), rule);
     }
     Ok(())
