@@ -29,7 +29,6 @@ WORDS = (
     "a\x1b[2Jb",
     "a\x9b31mb",
     "a\nb",
-    "a\0b"[:1],
     "\u202eabc",
     "\udcff",
     "$\\frac{$",

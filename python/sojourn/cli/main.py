@@ -8,6 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sojourn import __version__
 from sojourn.cli import (
@@ -64,8 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         status = OK
     except OSError as error:  # of a file that no reader or writer of ours has named
-        what = "standard output" if error.filename is None else os.fsdecode(error.filename)
-        _drop_output()
+        what = error.filename if isinstance(error.filename, str) else "standard output"
+        if error.filename is None:
+            _drop_output()
         status = _complain(f"{what} cannot be used: {error.strerror or error}")
     except MemoryError:
         status = _complain("there is not enough memory for this")
@@ -143,5 +145,6 @@ def _join_negative(words: Sequence[str]) -> list[str]:
 
 
 def _complain(sentence: str) -> int:
-    print(f"sojourn: {one_line(sentence)}", file=sys.stderr)
+    with suppress(OSError):  # nobody may be there to hear it
+        print(f"sojourn: {one_line(sentence)}", file=sys.stderr)
     return BAD_INPUT
