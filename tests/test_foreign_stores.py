@@ -134,6 +134,7 @@ CRAFTED: dict[str, Callable[[Path], str]] = {
     "parts of the series in an object": of_run("stored", "series", "parts", to={}),
     "a part without its path": of_run("stored", "series", "parts", 0, "path", drop=True),
     "a part with a path of numbers": of_run("stored", "series", "parts", 1, "path", to=[1]),
+    "a part that lies deep": of_run("stored", "series", "parts", 1, "path", to=["a"] * 100_000),
     "a part of many rows": of_run("stored", "series", "parts", 2, "rows", to=2**40),
     "a part of rows below zero": of_run("stored", "series", "parts", 2, "rows", to=-5),
     "series of more rows than there are": of_run("stored", "series", "rows", to=10**9),
@@ -178,6 +179,15 @@ def test_a_name_that_would_be_a_formula_is_drawn_as_it_is(good: Path, inside: Cl
     for figure in ("ellipse", "timeseries", "cdf"):
         inside("plot", figure, "x", "--out", f"{figure}.svg")
     inside("report", "x", "--out", "new.html")
+
+
+def test_an_index_cannot_make_many_runs_of_one(good: Path, inside: Cli, tmp_path: Path) -> None:
+    shutil.copytree(good, tmp_path / "x")
+    [name] = json.loads((good / "index.json").read_text())["cells"][0]["runs"]
+    of_index("cells", 0, "runs", to=[name] * 100_000)(tmp_path / "x")
+    began = time.monotonic()
+    assert_one_sentence(inside("report", "x", "--out", "new.html", status=2), "index.json", name, "100000 times")
+    assert time.monotonic() - began < 5
 
 
 def test_claims_without_a_value_are_read(good: Path, inside: Cli, tmp_path: Path) -> None:

@@ -352,6 +352,8 @@ def _check_there(series: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
             raise Misfit(message)
 
 
+#: Steps to a series from the top; ours have up to three.
+_DEEPEST = 8
 _part = record({"path": list_of(name, least=1), "is": shape.one_of("empty", "value", "times", "real", "whole")})
 _stored = record(
     {
@@ -369,6 +371,9 @@ def check_stored(stored: Any) -> None:
     rows = 0
     for place, part in enumerate(stored["series"]["parts"]):
         where = f"stored.series.parts[{place}]"
+        if len(part["path"]) > _DEEPEST:
+            message = f"{where}.path has {len(part['path'])} steps, but must have at most {_DEEPEST}"
+            raise Misfit(message)
         if part["is"] == "value":
             number_or_null(part.get("value"), f"{where}.value")
         elif part["is"] != "empty":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from sojourn.results import Cell, Comparison, Run, StoredRun, link_name
 from sojourn.run_store import RunStore
 
 FOLDER_FORMAT = "sojourn-folder/2"
+
+#: Cells whose scenarios are the same share a run.
+MOST_USES = 16
 
 _INDEX = shape.record(
     {
@@ -118,6 +122,7 @@ def load(path: Path) -> Results:
     """
     if (path / "index.json").is_file():
         index = _checked(path / "index.json", _INDEX, FOLDER_FORMAT)
+        _check_uses(path / "index.json", index["cells"])
         runs = RunStore(path / index["store"])
         cells = tuple(
             Cell(link=cell["link"], qdisc=cell["qdisc"], runs=tuple(runs.get(name) for name in cell["runs"]))
@@ -159,6 +164,17 @@ def label_of(scenario: dict[str, Any]) -> str:
     """Return what the disciplines of a scenario are called together."""
     up, down = str(scenario["qdisc_up"]), str(scenario["qdisc_down"])
     return up if up == down else f"{up} (up), {down} (down)"
+
+
+def _check_uses(path: Path, cells: list[dict[str, Any]]) -> None:
+    """Raise `SojournError` if a few runs are made to look like many: what is drawn takes time by their number."""
+    uses = Counter(name for cell in cells for name in cell["runs"])
+    for name, number in uses.most_common(1):
+        if number > MOST_USES:
+            message = (
+                f"{path} cannot be read: it names the run {name} {number} times, but may at most {MOST_USES} times"
+            )
+            raise SojournError(message)
 
 
 def _checked(path: Path, check: shape.Check, file_format: str | None = None) -> Any:

@@ -164,11 +164,12 @@ def _check_list(key: str, values: Any, fixed: dict[str, Any]) -> None:
     if key in fixed:
         message = f"vary.{key} is given, but must not be together with {key}"
         raise ParamError(message)
-    shown = [_shown(value) for value in values]
-    for place, one in enumerate(shown):
-        if one in shown[:place]:
+    seen: set[str] = set()
+    for one in map(_shown, values):
+        if one in seen:
             message = f"vary.{key} holds {one!r} twice, but must hold each value once"
             raise ParamError(message)
+        seen.add(one)
 
 
 def _shown(value: Any) -> str:
