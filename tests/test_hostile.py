@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,17 @@ def case(tmp_path: Path) -> Path:
 )
 def test_what_must_not_be_is_found(status: int | None, errors: str, said: str, faults: list[str], case: Path) -> None:
     assert _end(case, status, errors, said) == faults
+
+
+def test_what_waits_hangs_and_what_has_no_processor_does_not(tmp_path: Path) -> None:
+    for code, hangs in (("import time; time.sleep(60)", True), ("while True: pass", False)):
+        with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as process:
+            time.sleep(1)
+            one = judge.Running(number=0, folder=tmp_path, pid=process.pid, until=time.monotonic())
+            found = judge.hangs(one, time.monotonic())
+            late = judge.hangs(one, time.monotonic() + judge.BUSY_LIMIT_S)
+            process.kill()
+        assert (found, late) == (hangs, True)
 
 
 @pytest.mark.parametrize("name", [*judge.PRECIOUS, "keep/runs", "dangling", "fifo"])

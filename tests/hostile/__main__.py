@@ -72,7 +72,7 @@ def _run_all(asked: argparse.Namespace, work: Path) -> list[judge.Fault]:
         time.sleep(0.002)
         for one in list(running):
             pid, status = os.waitpid(one.pid, os.WNOHANG)
-            if pid == 0 and time.monotonic() < one.until:
+            if pid == 0 and not judge.hangs(one, time.monotonic()):
                 continue
             running.remove(one)
             faults += judge.finished(one, status if pid else None)

@@ -19,7 +19,9 @@ from random import Random
 
 from tests.hostile import cases
 
+#: A case hangs that waits for so long, or computes for so long; on a busy machine it may take longer to compute.
 LIMIT_S = 10.0
+BUSY_LIMIT_S = 60.0
 MEMORY = 4 << 30
 FILE_SIZE = 1 << 30
 
@@ -200,6 +202,29 @@ def _child(seed: int, number: int, material: Path, folder: Path) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     os._exit(status)
+
+
+def hangs(one: Running, now: float) -> bool:
+    """Tell whether a case that has not ended is to be ended."""
+    if now < one.until:
+        return False
+    states, cpu_s = _session(one.pid)
+    # A machine with other work gives it its processor late: that is no fault of the case.
+    return cpu_s >= LIMIT_S or "R" not in states or now >= one.until + BUSY_LIMIT_S - LIMIT_S
+
+
+def _session(leader: int) -> tuple[set[str], float]:
+    """Return the states of the processes of a session, and the processor time that they have taken."""
+    states, ticks = set(), 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == leader:
+            states.add(fields[0])
+            ticks += sum(map(int, fields[11:15]))
+    return states, ticks / os.sysconf("SC_CLK_TCK")
 
 
 def finished(one: Running, status: int | None) -> list[Fault]:
