@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import time
@@ -307,6 +308,20 @@ def test_parquet_damaged_under_a_right_checksum_ends_in_one_sentence(good: Path,
             assert "bug" not in said.stderr
         shutil.rmtree(tmp_path / "x")
     assert ended[2] > 30
+
+
+def test_numbers_beyond_all_bounds_are_refused(good: Path, inside: Cli, tmp_path: Path) -> None:
+    """A figure of them cannot be drawn: the steps of its axis overflow."""
+    shutil.copytree(good, tmp_path / "x")
+    run = first_run(tmp_path / "x")
+    data = (run / "series.parquet").read_bytes()
+    frame = pl.read_parquet(data)
+    value = next(value for value in frame["value"].drop_nulls() if value)
+    data = data.replace(struct.pack("<d", value), struct.pack("<d", 1e300))
+    (run / "series.parquet").write_bytes(data)
+    change(run / "run.json", "stored", "crc32", to=f"{crc32(data):08x}")
+    said = inside("plot", "timeseries", "x", "--out", "x.svg", status=2)
+    assert_one_sentence(said, "series.parquet", "value", "1e+300")
 
 
 def test_series_for_which_there_is_no_memory_are_refused(

@@ -19,6 +19,7 @@ from sojourn import _native, bounded, record_shape
 from sojourn.errors import SojournError
 from sojourn.frames import SERIES_SCHEMA
 from sojourn.results import read_head
+from sojourn.shape import MOST_NUMBER
 
 #: Most bytes of a file; hours of a run with many flows are some tens of millions.
 MOST_BYTES = 1 << 29
@@ -53,7 +54,12 @@ def read_series(folder: Path, stored: dict[str, Any]) -> pl.DataFrame:
         columns = _native.read_series(data, rows)
     except ValueError as error:
         _damaged(path, str(error))
-    return pl.DataFrame([_column(name, *column) for name, column in zip(SERIES_SCHEMA, columns, strict=True)])
+    frame = pl.DataFrame([_column(name, *column) for name, column in zip(SERIES_SCHEMA, columns, strict=True)])
+    for name in ("t_s", "value"):
+        largest = frame[name].abs().max()
+        if isinstance(largest, float) and largest > MOST_NUMBER:
+            _damaged(path, f"its column {name} holds {largest:g}, but no number is above {MOST_NUMBER:g}")
+    return frame
 
 
 def _damaged(path: Path, why: str) -> NoReturn:
