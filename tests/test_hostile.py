@@ -16,6 +16,7 @@ from tests.hostile import judge
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.mark.slow
 def test_a_few_hostile_inputs_end_as_they_should() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.hostile", "--seed", "11", "--count", "30"],

@@ -8,6 +8,7 @@ import random
 import resource
 import zlib
 
+import pytest
 from hypothesis import given as with_any
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -61,6 +62,7 @@ def as_file(facts: object, body: bytes) -> bytes:
     return f"{given.FORMAT} {hashlib.sha256(rest).hexdigest()}\n".encode() + rest
 
 
+@pytest.mark.slow
 def test_a_measurement_that_would_fill_the_memory_is_not_taken() -> None:
     bomb = zlib.compressobj(9)
     pieces = [bomb.compress(bytes(1 << 24)) for _ in range(160)]
