@@ -25,6 +25,8 @@ from sojourn.stored import label_of
 VERSION = 4
 SUFFIX = ".flent.gz"
 
+#: Values of a packet of voice: times, numbers and delays.
+_OF_PACKET = 5
 #: Longest file name, as Flent cuts it.
 _LONGEST_NAME = 250
 
@@ -144,10 +146,20 @@ def _body(record: dict[str, Any], title: str) -> dict[str, Any]:
     }
 
 
+def _lead(record: dict[str, Any]) -> float:
+    return float(seconds(record["scenario"]["lead"]))
+
+
 def _check_size(record: dict[str, Any], total: float) -> None:
     """Raise `SojournError` if the file would have too many values: points of the grid, and packets of voice."""
     of_each = total / STEP_S
-    voice = sum(sum(stream["sent"]) for stream in record["series"]["voip"].values())
+    voice = _OF_PACKET * sum(sum(stream["sent"]) for stream in record["series"]["voip"].values())
+    for probe in record["probes"]:
+        stream = record["series"]["voip"].get(probe["name"])
+        # Packets of a damaged file; a stream sends one in each frame, also before the window.
+        if stream is not None and sum(stream["sent"]) * probe["frame_ms"] > 2000 * (total + _lead(record) + 1):
+            message = f"the voice stream {probe['name']} has more packets than its frames of {probe['frame_ms']:g} ms"
+            raise SojournError(message)
     values = of_each * (2 * len(record["flows"]) + len(record["probes"]) + 5) + voice
     if values > MOST_VALUES:
         message = (
