@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test test-all bench check
+.PHONY: demo test test-all bench hostile check
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -18,6 +18,11 @@ test-all:
 ## bench: the benchmarks
 bench:
 	@cargo bench --workspace
+
+## hostile: a thousand hostile inputs, which must all end in a result or a sentence
+hostile:
+	@scripts/setup
+	@scripts/hostile
 
 ## check: formatting, lints, documentation, types
 check:

@@ -90,7 +90,7 @@ def run_all(
         missing = [job for job in distinct if job.id not in there]
         for job in distinct:
             if store is not None and job.id in there:
-                hand_over(job.id, store.get(job.id))
+                hand_over(job.id, store.get(job.id, job.text))
         ready = len(distinct) - len(missing)
         with (
             _executor(missing, workers, store, dask, backend) as execute,
