@@ -2,6 +2,8 @@
 
 use sojourn_trace::{LinkType, Reader, TraceError};
 use std::io::{self, Read};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Gives one byte at a time, as a slow pipe does.
 struct Trickle<'a>(&'a [u8]);
@@ -195,4 +197,80 @@ fn a_record_longer_than_what_is_read_ahead_is_read() {
             assert_eq!(end, Err(TraceError::Damaged { records: 0, what }));
         }
     }
+}
+
+/// A source that counts how often it is asked, and for how much in all.
+struct Counting<'a> {
+    bytes: &'a [u8],
+    asked: &'a AtomicUsize,
+    gone: &'a AtomicUsize,
+}
+
+impl Read for Counting<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.bytes.read(into)?;
+        self.asked.fetch_add(1, Relaxed);
+        self.gone.fetch_add(n, Relaxed);
+        Ok(n)
+    }
+}
+
+/// The buffer doubles, so that a long record takes few reads; and no more than 16 MB of what is too long are read.
+#[test]
+fn the_buffer_doubles_up_to_16_mb_and_no_further() {
+    // The record's header takes 16 bytes of the buffer. 10,000,000 need the last doubling, 2^24 - 16 fill it.
+    for (length, sound) in [
+        (10_000_000, true),
+        ((1 << 24) - 16, true),
+        ((1 << 24) - 15, false),
+        (40_000_000, false),
+    ] {
+        let mut file = words(&[0xA1B2_C3D4, 0x0004_0002, 0, 0, 65_535, 1], false);
+        file.extend(words(&[1, 0, length, length], false));
+        file.resize(file.len() + length as usize, 1);
+        let (asked, gone) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let source = Counting {
+            bytes: &file,
+            asked: &asked,
+            gone: &gone,
+        };
+        let (found, end) = read(source);
+        assert_eq!((found.len() == 1, end.is_ok()), (sound, sound), "{length}: {end:?}");
+        assert!(asked.load(Relaxed) < 100, "{length}: {asked:?} reads");
+        assert!(
+            gone.load(Relaxed) <= (1 << 24) + 24,
+            "{length}: {gone:?} bytes were read"
+        );
+    }
+}
+
+#[test]
+fn a_section_has_65_536_interfaces_at_most() {
+    for (interfaces, sound) in [(65_536, true), (65_537, false)] {
+        let mut file = section(false);
+        let one = interface(1, &[], false);
+        for _ in 0..interfaces {
+            file.extend(&one);
+        }
+        file.extend(packet(65_535, 7, &[1], false));
+        let (found, end) = read(&file[..]);
+        assert_eq!((found.len() == 1, end.is_ok()), (sound, sound), "{interfaces}: {end:?}");
+    }
+}
+
+#[test]
+fn a_reader_says_how_far_it_is() {
+    let file = [
+        section(false),
+        interface(1, &[], false),
+        packet(0, 1, &[1], false),
+        packet(0, 2, &[1], false),
+        block(3, &words(&[0], false), false),
+        block(3, &words(&[0], false), false),
+    ]
+    .concat();
+    let mut reader = Reader::new(&file[..]).expect("a capture");
+    while reader.next().expect("a sound file").is_some() {}
+    assert_eq!((reader.records(), reader.untimed()), (2, 2));
+    assert_eq!(format!("{reader:?}"), "Reader { records: 2, .. }");
 }
