@@ -167,11 +167,12 @@ fn drive<Q: Qdisc<Offered>>(q: &mut Q, which: usize, data: &[u8]) {
     // What was not dropped leaves in the end.
     while let Some(at) = q.ready_at(now, &mut drops) {
         assert!(at >= now);
-        now = at;
-        let before = (books.departed.0, books.drops, drops.len());
-        dequeue(q, which, &mut books, &mut drops, now);
+        // What was dropped by looking was dropped before the time passed.
         settle(&mut books, &mut drops, now);
-        let progress = (books.departed.0, books.drops, drops.len()) != before;
+        now = at;
+        let before = books.held;
+        dequeue(q, which, &mut books, &mut drops, now);
+        let progress = books.held != before;
         assert!(progress || q.ready_at(now, &mut drops).is_none_or(|next| next > now), "it is ready, and nothing leaves");
     }
     settle(&mut books, &mut drops, now);

@@ -218,11 +218,11 @@ impl Read for Counting<'_> {
 /// The buffer doubles, so that a long record takes few reads; and no more than 16 MB of what is too long are read.
 #[test]
 fn the_buffer_doubles_up_to_16_mb_and_no_further() {
-    // The record's header takes 16 bytes of the buffer. 10,000,000 need the last doubling, 2^24 - 16 fill it.
+    // A record has a header of 16 bytes besides. 10,000,000 need the last doubling.
     for (length, sound) in [
         (10_000_000, true),
-        ((1 << 24) - 16, true),
-        ((1 << 24) - 15, false),
+        ((1 << 24) - 17, true),
+        ((1 << 24) - 16, false),
         (40_000_000, false),
     ] {
         let mut file = words(&[0xA1B2_C3D4, 0x0004_0002, 0, 0, 65_535, 1], false);
@@ -241,6 +241,37 @@ fn the_buffer_doubles_up_to_16_mb_and_no_further() {
             gone.load(Relaxed) <= (1 << 24) + 24,
             "{length}: {gone:?} bytes were read"
         );
+    }
+}
+
+/// What a file of a few bytes says of a record's length is judged alike, however the bytes come.
+#[test]
+fn a_pipe_and_a_file_end_with_the_same_sentence() {
+    for big in [false, true] {
+        let version = if big { 0x0002_0004 } else { 0x0004_0002 };
+        let begin = words(&[0xA1B2_C3D4, version, 0, 0, 65_535, 1], big);
+        let described = [section(big), interface(1, &[], big)].concat();
+        let unknown = |length| [described.clone(), words(&[0x0BAD_CAFE, length, 7, 7, 7], big)].concat();
+        let order = |length| words(&[0x0A0D_0D0A, length, 0x1A2B_3C4D, 1, 0, 0, 7], !big);
+        for (length, whole) in [
+            (300_000, true),
+            (15_000_000, true),
+            (17_000_000, false),
+            (u32::MAX - 3, false),
+        ] {
+            let end = if whole {
+                Err(TraceError::EndsEarly { records: 0 })
+            } else {
+                let what = "a record is longer than 16 MB";
+                Err(TraceError::Damaged { records: 0, what })
+            };
+            let pcap = [begin.clone(), words(&[1, 0, length, length, 9, 9, 9], big)].concat();
+            let second = [described.clone(), order(length)].concat();
+            for file in [pcap, unknown(length), second] {
+                assert_eq!(read(&file[..]).1, end, "{length}, {big}: {file:x?}");
+                assert_eq!(read(Trickle(&file)).1, end, "{length}, {big}, in pieces: {file:x?}");
+            }
+        }
     }
 }
 
