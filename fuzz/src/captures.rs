@@ -41,7 +41,11 @@ pub fn pcap(data: &[u8]) {
     const MAGIC: [u32; 2] = [0xA1B2_C3D4, 0xA1B2_3C4D];
     let [mode, rest @ ..] = data else { return };
     let magic = MAGIC[usize::from(mode >> 1 & 1)];
-    let magic = if mode & 4 == 0 { magic.to_le_bytes() } else { magic.to_be_bytes() };
+    let magic = if mode & 4 == 0 {
+        magic.to_le_bytes()
+    } else {
+        magic.to_be_bytes()
+    };
     check(&[&magic, rest].concat(), mode & 1 == 1);
 }
 
@@ -52,7 +56,11 @@ pub fn pcapng(data: &[u8]) {
     file.extend(rest);
     if let Some(order) = file.get_mut(8..12) {
         let order_mark = 0x1A2B_3C4D_u32;
-        order.copy_from_slice(&if mode & 4 == 0 { order_mark.to_le_bytes() } else { order_mark.to_be_bytes() });
+        order.copy_from_slice(&if mode & 4 == 0 {
+            order_mark.to_le_bytes()
+        } else {
+            order_mark.to_be_bytes()
+        });
     }
     check(&file, mode & 1 == 1);
 }
@@ -70,11 +78,17 @@ fn check(file: &[u8], again: bool) {
         found.push(record);
     });
     // A record of pcap takes 16 bytes beside its own, a block of pcapng 12 or more.
-    assert!(kept + found.len() * 16 <= file.len(), "{} records of {kept} bytes", found.len());
+    assert!(
+        kept + found.len() * 16 <= file.len(),
+        "{} records of {kept} bytes",
+        found.len()
+    );
     if let Err(error) = &end {
         let records = match *error {
             TraceError::NoCapture => 0,
-            TraceError::Io { records } | TraceError::EndsEarly { records } | TraceError::Damaged { records, .. } => records,
+            TraceError::Io { records } | TraceError::EndsEarly { records } | TraceError::Damaged { records, .. } => {
+                records
+            }
         };
         assert_eq!(records as usize, found.len(), "{error}");
     }
@@ -89,7 +103,15 @@ fn check(file: &[u8], again: bool) {
     let copied = read(&written[..], |record, _| {
         let (at_ns, _, wire, length) = found[at];
         let seconds = at_ns / 1_000_000_000 % (1 << 32);
-        assert_eq!(record, (seconds * 1_000_000_000 + at_ns % 1_000_000_000, LinkType::Raw, wire, length));
+        assert_eq!(
+            record,
+            (
+                seconds * 1_000_000_000 + at_ns % 1_000_000_000,
+                LinkType::Raw,
+                wire,
+                length
+            )
+        );
         at += 1;
     });
     assert_eq!((copied, at), (Ok(0), found.len()));

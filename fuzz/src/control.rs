@@ -24,14 +24,18 @@ pub fn control(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut settings = BEGIN.clone();
     for line in text.lines() {
-        let Some((key, value)) = line.trim().split_once(' ') else { continue };
+        let Some((key, value)) = line.trim().split_once(' ') else {
+            continue;
+        };
         let change = Change::new(key, value.trim());
         assert!(change.directions.contains(&true));
         assert!(key.ends_with(&change.field));
         match settings.changed(&change.field, &change.value, LARGEST) {
             Ok(changed) => {
                 changed.check(LARGEST).expect("what was accepted is sound");
-                assert!(changed.burst >= LARGEST && changed.rate.as_bps() > 0 && changed.delay <= Duration::from_secs(60));
+                assert!(
+                    changed.burst >= LARGEST && changed.rate.as_bps() > 0 && changed.delay <= Duration::from_secs(60)
+                );
                 let differ = [
                     changed.rate != settings.rate,
                     changed.burst != settings.burst,
@@ -39,7 +43,10 @@ pub fn control(data: &[u8]) {
                     changed.delay != settings.delay,
                     changed.loss != settings.loss,
                 ];
-                assert!(differ.iter().filter(|differ| **differ).count() <= 1, "more than one field changed");
+                assert!(
+                    differ.iter().filter(|differ| **differ).count() <= 1,
+                    "more than one field changed"
+                );
                 settings = changed;
             }
             Err(sentence) => is_a_sentence(&sentence),

@@ -1,8 +1,8 @@
 //! The packet path: bytes of a frame to a segment, and what the flusher's core makes of it.
 
+#[cfg(feature = "whole")]
+use crate::router;
 use sojourn_flusher::{Flusher, FlusherParams, Segment};
-use sojourn_live::bottleneck::frame::Frame;
-use sojourn_qdisc::Packet as _;
 use sojourn_trace::{LinkType, Skip, identity, segment};
 use sojourn_units::{Duration, Time};
 
@@ -39,15 +39,22 @@ pub fn frames(data: &[u8]) {
     if link == LinkType::Ethernet {
         tagged(frame, wire, &found);
     }
+    #[cfg(feature = "whole")]
     if link == LinkType::Raw {
-        routed(frame);
+        router::routed(frame);
     }
 }
 
 /// The lengths of a segment fit into each other and into the frame.
 fn is_consistent(found: &Segment, bytes: usize, wire: u32) {
-    assert!(found.wire as usize <= bytes.max(wire as usize), "a packet longer than its frame");
-    assert!(found.payload + 40 <= found.wire, "more payload than the packet has room for");
+    assert!(
+        found.wire as usize <= bytes.max(wire as usize),
+        "a packet longer than its frame"
+    );
+    assert!(
+        found.payload + 40 <= found.wire,
+        "more payload than the packet has room for"
+    );
     assert_eq!(found.src.is_ipv4(), found.dst.is_ipv4());
     assert!(!found.src.is_ipv6() || found.payload + 60 <= found.wire);
     assert_eq!(found.key().inverted().inverted(), found.key());
@@ -58,12 +65,19 @@ fn same_packet(link: LinkType, frame: &[u8], wire: u32, found: Result<&Segment, 
     match (found, identity(link, frame, wire)) {
         (Ok(found), Ok(identity)) => {
             let ends = identity.conversation;
-            let (from, to) = if identity.from_low { (ends.low, ends.high) } else { (ends.high, ends.low) };
+            let (from, to) = if identity.from_low {
+                (ends.low, ends.high)
+            } else {
+                (ends.high, ends.low)
+            };
             assert_eq!((from, to), (found.src, found.dst));
             assert!(ends.low <= ends.high);
         }
         // The first fragment, and options that were cut, are a segment but not a whole packet.
-        (Ok(_), Err(skip)) => assert!(matches!(skip, Skip::LaterFragment | Skip::Cut | Skip::Short), "{skip:?}"),
+        (Ok(_), Err(skip)) => assert!(
+            matches!(skip, Skip::LaterFragment | Skip::Cut | Skip::Short),
+            "{skip:?}"
+        ),
         (Err(Skip::NotTcp), _) => {}
         (Err(_), Ok(identity)) => panic!("{identity:?} of {found:?}"),
         (Err(_), Err(_)) => {}
@@ -110,39 +124,6 @@ fn tagged(frame: &[u8], wire: u32, untagged: &Result<Segment, Skip>) {
     }
 }
 
-/// A router's view: its mark changes the ECN field and the checksum, and the sum over the header stays what it was.
-fn routed(bytes: &[u8]) {
-    let Ok(mut frame) = Frame::new(bytes.to_vec(), 14, 7) else {
-        return;
-    };
-    assert_eq!(frame.size().get(), bytes.len() as u64 + 14);
-    assert!(frame.band() < 3);
-    let hash = frame.flow_hash();
-    let before = ones_complement(bytes);
-    let marked = frame.mark_ce();
-    let after = ones_complement(frame.bytes());
-    // 0 and 0xffff are the same number in ones' complement.
-    assert!(before % 0xFFFF == after % 0xFFFF, "the checksum was {before:x} and is {after:x}");
-    let changed: Vec<usize> = (0..bytes.len()).filter(|&i| bytes[i] != frame.bytes()[i]).collect();
-    assert!(changed.iter().all(|at| [1, 10, 11].contains(at)), "bytes {changed:?} have changed");
-    assert!(marked || changed.is_empty());
-    let again = Frame::new(frame.into_bytes(), 14, 7).expect("a marked packet is still one");
-    assert_eq!(again.flow_hash(), hash, "a mark changes no flow");
-}
-
-/// The sum over the header of IPv4; of IPv6, which has none, 0.
-fn ones_complement(bytes: &[u8]) -> u32 {
-    if bytes[0] >> 4 != 4 {
-        return 0;
-    }
-    let header = &bytes[..usize::from(bytes[0] & 15) * 4];
-    let mut sum: u32 = header.chunks_exact(2).map(|b| u32::from(u16::from_be_bytes([b[0], b[1]]))).sum();
-    while sum > 0xFFFF {
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    }
-    sum
-}
-
 /// The segment, its acknowledgement and its repetition, to a fresh core.
 fn observe(found: &Segment) {
     let mut core = Flusher::new(FlusherParams::ADAPTIVE).expect("a preset is valid");
@@ -165,7 +146,10 @@ fn observe(found: &Segment) {
     let sampled = length > 0 && !found.flags.rst;
     assert_eq!((stats.flows, stats.samples), (u64::from(sampled), u64::from(sampled)));
     if let Some(flow) = core.flows().next() {
-        assert_eq!((flow.key, flow.in_flight, flow.rtt), (found.key(), 0, Some(Duration::from_millis(20))));
+        assert_eq!(
+            (flow.key, flow.in_flight, flow.rtt),
+            (found.key(), 0, Some(Duration::from_millis(20)))
+        );
     }
     assert!(core.poll_flush().is_none(), "one sample is no standing queue");
 }

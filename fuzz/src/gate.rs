@@ -23,7 +23,10 @@ enum Operation {
         bdp: u32,
         rtt_ms: u16,
     },
-    Effect { toward: u8, helped: bool },
+    Effect {
+        toward: u8,
+        helped: bool,
+    },
     Settings(Settings),
     Kill(bool),
     Forget,
@@ -57,7 +60,10 @@ const DESTINATIONS: [(IpAddr, [bool; 2]); 8] = [
     (v4(192, 0, 2, 255), [false, false]),
     (v4(192, 0, 2, 0), [false, false]),
     (v4(198, 51, 100, 7), [false, true]),
-    (IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)), [false, false]),
+    (
+        IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)),
+        [false, false],
+    ),
     (v4(224, 0, 0, 1), [false, false]),
     (v4(203, 0, 113, 9), [false, false]),
 ];
@@ -108,15 +114,21 @@ impl Books {
     /// Bytes within the last `window`.
     fn within(&self, window: Duration) -> u64 {
         let young = |at: &Time| self.now.since(*at) < window;
-        self.spent.iter().filter(|(at, _)| young(at)).map(|(_, bytes)| bytes).sum()
+        self.spent
+            .iter()
+            .filter(|(at, _)| young(at))
+            .map(|(_, bytes)| bytes)
+            .sum()
     }
 
     fn allowed(&self, toward: usize) -> bool {
         let inside = DESTINATIONS[toward].1;
-        self.settings
-            .allow
-            .iter()
-            .any(|net| PREFIXES.iter().zip(inside).any(|(prefix, inside)| inside && net.to_string() == *prefix))
+        self.settings.allow.iter().any(|net| {
+            PREFIXES
+                .iter()
+                .zip(inside)
+                .any(|(prefix, inside)| inside && net.to_string() == *prefix)
+        })
     }
 
     fn passed(&mut self, plan: &FlushPlan, toward: usize, age: Duration) {
@@ -126,21 +138,37 @@ impl Books {
         assert!(bytes > 0 && age <= Duration::from_millis(500));
         assert!(plan.estimate.max_rtt <= self.settings.max_rtt);
         self.spent.push_back((self.now, bytes));
-        assert!(self.within(MINUTE) <= self.settings.bytes_per_minute, "more than the budget of a minute");
+        assert!(
+            self.within(MINUTE) <= self.settings.bytes_per_minute,
+            "more than the budget of a minute"
+        );
         let seen = &mut self.seen[toward];
         if let Reason::TopUp { of } = plan.reason {
             let (at, id) = seen.flush.expect("a top-up of nothing");
-            assert!(id == of && self.now.since(at) <= self.settings.max_rtt, "a top-up of another flush, or too late");
+            assert!(
+                id == of && self.now.since(at) <= self.settings.max_rtt,
+                "a top-up of another flush, or too late"
+            );
             seen.bytes += bytes;
         } else {
             if let Some(last) = seen.last {
                 assert!(self.now.since(last) >= self.least_pause, "no cool-down");
             }
-            *seen = Seen { flush: Some((self.now, plan.id)), last: Some(self.now), bytes };
+            *seen = Seen {
+                flush: Some((self.now, plan.id)),
+                last: Some(self.now),
+                bytes,
+            };
         }
-        assert!(seen.bytes <= self.settings.bytes_per_flush, "more than a flush may have");
+        assert!(
+            seen.bytes <= self.settings.bytes_per_flush,
+            "more than a flush may have"
+        );
         let most = u128::from(plan.estimate.bdp.get()) * u128::from(self.settings.bdp_thousandths) / 1000;
-        assert!(u128::from(seen.bytes) <= most, "more than the multiple of what the path holds");
+        assert!(
+            u128::from(seen.bytes) <= most,
+            "more than the multiple of what the path holds"
+        );
     }
 }
 
@@ -150,7 +178,13 @@ impl Books {
 /// If more passes than the settings of that moment permit, or the budget differs from the observer's books.
 pub fn gate(data: &[u8]) {
     let mut u = Unstructured::new(data);
-    let settings = Settings { active: true, allow: 3, per_minute: 900_000, per_flush: 90_000, ..Settings::arbitrary(&mut u).unwrap_or(NONE) };
+    let settings = Settings {
+        active: true,
+        allow: 3,
+        per_minute: 900_000,
+        per_flush: 90_000,
+        ..Settings::arbitrary(&mut u).unwrap_or(NONE)
+    };
     let settings = settings.read();
     let mut gate = Gate::new(settings.clone());
     let mut books = Books {
@@ -163,9 +197,20 @@ pub fn gate(data: &[u8]) {
     };
     let (mut clock, mut next) = (Time::ZERO, 0);
     while !u.is_empty() {
-        let Ok(operation) = Operation::arbitrary(&mut u) else { return };
+        let Ok(operation) = Operation::arbitrary(&mut u) else {
+            return;
+        };
         match operation {
-            Operation::Judge { gap, age_ms, toward, packets, size, top_up_of, bdp, rtt_ms } => {
+            Operation::Judge {
+                gap,
+                age_ms,
+                toward,
+                packets,
+                size,
+                top_up_of,
+                bdp,
+                rtt_ms,
+            } => {
                 clock = after(clock, &gap);
                 books.now = books.now.max(clock);
                 let toward = usize::from(toward) % DESTINATIONS.len();
@@ -195,13 +240,26 @@ pub fn gate(data: &[u8]) {
         }
         let left = gate.budget_left();
         let limit = books.settings.bytes_per_minute;
-        assert!(left <= limit.saturating_sub(books.within(MINUTE)), "the budget counts too little");
-        assert!(left >= limit.saturating_sub(books.within(MINUTE + CELL)), "the budget counts too much");
+        assert!(
+            left <= limit.saturating_sub(books.within(MINUTE)),
+            "the budget counts too little"
+        );
+        assert!(
+            left >= limit.saturating_sub(books.within(MINUTE + CELL)),
+            "the budget counts too much"
+        );
     }
 }
 
-const NONE: Settings =
-    Settings { active: true, allow: 0, per_minute: 0, per_flush: 0, thousandths: 0, cool_down_ms: 0, max_cool_down_ms: 0 };
+const NONE: Settings = Settings {
+    active: true,
+    allow: 0,
+    per_minute: 0,
+    per_flush: 0,
+    thousandths: 0,
+    cool_down_ms: 0,
+    max_cool_down_ms: 0,
+};
 
 fn after(clock: Time, gap: &Gap) -> Time {
     match *gap {
@@ -218,14 +276,22 @@ fn plan(id: u64, toward: usize, packets: u16, size: u16, top_up_of: Option<u8>, 
     let max_rtt = Duration::from_millis(u64::from(rtt_ms));
     FlushPlan {
         id: FlushId(id),
-        flow: FlowKey { src: SocketAddr::new(v4(192, 0, 2, 99), 80), dst: SocketAddr::new(to, 5000) },
+        flow: FlowKey {
+            src: SocketAddr::new(v4(192, 0, 2, 99), 80),
+            dst: SocketAddr::new(to, 5000),
+        },
         toward: to,
         packets: u32::from(packets % 64),
         size: Bytes::new(u64::from(size)),
         // Of one of the last flushes.
         reason: top_up_of.map_or(
-            Reason::Threshold { least: max_rtt, trigger: max_rtt },
-            |back| Reason::TopUp { of: FlushId(id.saturating_sub(u64::from(back % 8))) },
+            Reason::Threshold {
+                least: max_rtt,
+                trigger: max_rtt,
+            },
+            |back| Reason::TopUp {
+                of: FlushId(id.saturating_sub(u64::from(back % 8))),
+            },
         ),
         estimate: Estimate {
             throughput: Rate::from_mbit(5),
@@ -246,7 +312,10 @@ fn judge(gate: &mut Gate, books: &mut Books, plan: &FlushPlan, toward: usize, ma
             assert_eq!(vetoed, books.killed || !books.settings.active, "{because:?}");
             assert!(vetoed || otherwise.is_none());
             if let Some((asked, most)) = because.numbers() {
-                assert!(matches!(because, Refusal::CoolDown(_)) || asked > most, "{because:?} breaks no rule");
+                assert!(
+                    matches!(because, Refusal::CoolDown(_)) || asked > most,
+                    "{because:?} breaks no rule"
+                );
             }
         }
     }

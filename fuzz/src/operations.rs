@@ -1,20 +1,40 @@
 //! The flusher's core under any sequence of segments, answers and times.
 
 use arbitrary::{Arbitrary, Unstructured};
-use sojourn_flusher::{Event, Flags, Flusher, FlusherParams, FlushId, FlushPlan, Reason, Segment};
+use sojourn_flusher::{Event, Flags, FlushId, FlushPlan, Flusher, FlusherParams, Reason, Segment};
 use sojourn_units::{Duration, Time};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 #[derive(Arbitrary, Debug)]
 enum Operation {
     /// A sender's segments in order, and their acknowledgements after a round trip: what makes samples.
-    Exchange { flow: u8, segments: u8, rtt_ms: u8 },
-    Segment { flow: u8, back: bool, seq: u32, ack: u32, payload: u16, flags: u8 },
-    Wait { ms: u16 },
-    Back { ms: u16 },
+    Exchange {
+        flow: u8,
+        segments: u8,
+        rtt_ms: u8,
+    },
+    Segment {
+        flow: u8,
+        back: bool,
+        seq: u32,
+        ack: u32,
+        payload: u16,
+        flags: u8,
+    },
+    Wait {
+        ms: u16,
+    },
+    Back {
+        ms: u16,
+    },
     Poll,
-    Done { of: u8, sent: u16 },
-    Refuse { of: u8 },
+    Done {
+        of: u8,
+        sent: u16,
+    },
+    Refuse {
+        of: u8,
+    },
     Timeout,
 }
 
@@ -56,7 +76,9 @@ pub fn flusher(data: &[u8]) {
     };
     let mut u = Unstructured::new(data);
     while !u.is_empty() {
-        let Ok(operation) = Operation::arbitrary(&mut u) else { return };
+        let Ok(operation) = Operation::arbitrary(&mut u) else {
+            return;
+        };
         bench.apply(&operation);
         bench.check();
     }
@@ -73,7 +95,10 @@ fn data(flow: usize, seq: u32, ack: u32, payload: u32) -> Segment {
         dst: end(flow, true),
         seq,
         ack,
-        flags: Flags { ack: true, ..Flags::default() },
+        flags: Flags {
+            ack: true,
+            ..Flags::default()
+        },
         payload,
         wire: payload + 52,
         window: 500,
@@ -83,7 +108,11 @@ fn data(flow: usize, seq: u32, ack: u32, payload: u32) -> Segment {
 }
 
 fn turned(segment: Segment) -> Segment {
-    Segment { src: segment.dst, dst: segment.src, ..segment }
+    Segment {
+        src: segment.dst,
+        dst: segment.src,
+        ..segment
+    }
 }
 
 impl Bench {
@@ -106,15 +135,30 @@ impl Bench {
                 let answer = turned(data(flow, 1, self.seqs[flow], 0));
                 self.segment(&answer);
             }
-            Operation::Segment { flow, back, seq, ack, payload, flags } => {
+            Operation::Segment {
+                flow,
+                back,
+                seq,
+                ack,
+                payload,
+                flags,
+            } => {
                 let mut segment = data(usize::from(flow) % 4, seq, ack, u32::from(payload));
                 let flag = |bit: u8| flags >> bit & 1 == 1;
-                segment.flags = Flags { syn: flag(0), fin: flag(1), rst: flag(2), ack: flag(3), psh: flag(4) };
+                segment.flags = Flags {
+                    syn: flag(0),
+                    fin: flag(1),
+                    rst: flag(2),
+                    ack: flag(3),
+                    psh: flag(4),
+                };
                 segment.sack = flag(5);
                 self.segment(&if back { turned(segment) } else { segment });
             }
             Operation::Wait { ms } => self.now += Duration::from_millis(u64::from(ms)),
-            Operation::Back { ms } => self.now = Time::from_nanos(self.now.as_nanos().saturating_sub(u64::from(ms) * 1_000_000)),
+            Operation::Back { ms } => {
+                self.now = Time::from_nanos(self.now.as_nanos().saturating_sub(u64::from(ms) * 1_000_000))
+            }
             Operation::Poll => self.poll(),
             Operation::Done { of, sent } => {
                 let id = self.last.saturating_sub(u64::from(of % 3));
@@ -141,10 +185,18 @@ impl Bench {
     fn poll(&mut self) {
         let Some(plan) = self.core.poll_flush() else { return };
         assert!(self.open.is_none(), "a second plan before the first was answered");
-        assert!(self.polled == 0 || plan.id.0 > self.last, "{:?} after {}", plan.id, self.last);
+        assert!(
+            self.polled == 0 || plan.id.0 > self.last,
+            "{:?} after {}",
+            plan.id,
+            self.last
+        );
         assert!((1..=self.core.params().max_packets).contains(&plan.packets), "{plan:?}");
         assert_eq!(plan.toward, plan.flow.dst.ip());
-        assert!(plan.size.get() >= 48 && plan.estimate.base <= plan.estimate.max_rtt, "{plan:?}");
+        assert!(
+            plan.size.get() >= 48 && plan.estimate.base <= plan.estimate.max_rtt,
+            "{plan:?}"
+        );
         if let Reason::Threshold { least, trigger } = plan.reason {
             assert!(least > trigger, "{plan:?}");
         }
@@ -165,7 +217,10 @@ impl Bench {
         for flow in self.core.flows() {
             flows += 1;
             assert_eq!(flow.samples > 0, flow.base.is_some(), "{flow:?}");
-            assert!(flow.base <= flow.max_rtt && flow.max_rtt <= Some(self.core.params().max_rtt), "{flow:?}");
+            assert!(
+                flow.base <= flow.max_rtt && flow.max_rtt <= Some(self.core.params().max_rtt),
+                "{flow:?}"
+            );
         }
         assert!(flows <= 3);
         assert_eq!(stats.flows - stats.evicted - stats.expired, flows);

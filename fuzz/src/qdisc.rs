@@ -48,26 +48,101 @@ const TEXTS: [(&str, u64, u64, bool); 27] = [
     ("bfifo limit 15000", u64::MAX, 15_000, true),
     ("pfifo_fast limit 20", 60, u64::MAX, false),
     ("pfifo_fast limit 20 variant linux-3.14", 20, u64::MAX, false),
-    ("red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit", u64::MAX, 30_000, true),
-    ("red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit adaptive ecn variant linux-3.14", u64::MAX, 30_000, true),
+    (
+        "red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit",
+        u64::MAX,
+        30_000,
+        true,
+    ),
+    (
+        "red limit 30000 min 3000 max 12000 avpkt 700 burst 10 bandwidth 1mbit adaptive ecn variant linux-3.14",
+        u64::MAX,
+        30_000,
+        true,
+    ),
     ("pie limit 30 target 5ms tupdate 5ms ecn", 30, u64::MAX, true),
-    ("pie limit 30 target 5ms tupdate 5ms dq_rate_estimator bytemode", 30, u64::MAX, true),
-    ("pie limit 30 target 5ms tupdate 5ms variant linux-3.14", 30, u64::MAX, true),
-    ("pie limit 30 target 5ms tupdate 5ms variant rfc8033", 30, u64::MAX, true),
+    (
+        "pie limit 30 target 5ms tupdate 5ms dq_rate_estimator bytemode",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "pie limit 30 target 5ms tupdate 5ms variant linux-3.14",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "pie limit 30 target 5ms tupdate 5ms variant rfc8033",
+        30,
+        u64::MAX,
+        true,
+    ),
     ("codel limit 30 target 2ms interval 20ms", 30, u64::MAX, true),
-    ("codel limit 30 target 2ms interval 20ms ecn ce_threshold 1ms", 30, u64::MAX, true),
-    ("codel limit 30 target 2ms interval 20ms variant linux-3.14", 30, u64::MAX, true),
-    ("codel limit 30 target 2ms interval 20ms variant rfc8289", 30, u64::MAX, true),
-    ("codel limit 30 target 2ms interval 20ms variant ns2", 30, u64::MAX, true),
+    (
+        "codel limit 30 target 2ms interval 20ms ecn ce_threshold 1ms",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "codel limit 30 target 2ms interval 20ms variant linux-3.14",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "codel limit 30 target 2ms interval 20ms variant rfc8289",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "codel limit 30 target 2ms interval 20ms variant ns2",
+        30,
+        u64::MAX,
+        true,
+    ),
     ("sfq limit 30 depth 9 flows 5", 30, u64::MAX, true),
     ("sfq limit 30 depth 9 flows 5 headdrop", 30, u64::MAX, true),
     ("sfq limit 30 depth 9 quantum 300 perturb 1", 30, u64::MAX, false),
-    ("fq_codel limit 30 target 2ms interval 20ms flows 16", 30, u64::MAX, true),
-    ("fq_codel limit 30 target 2ms interval 20ms noecn flows 5 drop_batch 3 memory_limit 30000", 30, u64::MAX, true),
-    ("fq_codel limit 30 target 2ms interval 20ms noecn flows 5 quantum 300 variant linux-3.14", 30, u64::MAX, true),
-    ("fq_codel limit 30 target 100s interval 100s flows 3", 30, u64::MAX, true),
-    ("fq_codel limit 30 target 2ms interval 20ms flows 16 variant ns2", 30, u64::MAX, true),
-    ("fq_codel limit 30 target 2ms interval 20ms flows 5 quantum 300 variant ns2", 30, u64::MAX, true),
+    (
+        "fq_codel limit 30 target 2ms interval 20ms flows 16",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "fq_codel limit 30 target 2ms interval 20ms noecn flows 5 drop_batch 3 memory_limit 30000",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "fq_codel limit 30 target 2ms interval 20ms noecn flows 5 quantum 300 variant linux-3.14",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "fq_codel limit 30 target 100s interval 100s flows 3",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "fq_codel limit 30 target 2ms interval 20ms flows 16 variant ns2",
+        30,
+        u64::MAX,
+        true,
+    ),
+    (
+        "fq_codel limit 30 target 2ms interval 20ms flows 5 quantum 300 variant ns2",
+        30,
+        u64::MAX,
+        true,
+    ),
     ("tbf rate 2mbit burst 2000 limit 20000", u64::MAX, 20_000, true),
     ("netem limit 30 delay 5ms", 30, u64::MAX, true),
     ("gbw:codel", 1000, u64::MAX, true),
@@ -134,7 +209,9 @@ fn drive<Q: Qdisc<Offered>>(q: &mut Q, which: usize, data: &[u8]) {
     };
     let mut drops: Vec<Dropped<Offered>> = Vec::new();
     while !u.is_empty() {
-        let Ok(operation) = Operation::arbitrary(&mut u) else { break };
+        let Ok(operation) = Operation::arbitrary(&mut u) else {
+            break;
+        };
         match operation {
             Operation::Enqueue { size, flow } => enqueue(q, &mut books, &mut drops, now, 40 + size % 1500, flow),
             Operation::Full { flow } => enqueue(q, &mut books, &mut drops, now, 1514, flow),
@@ -173,7 +250,10 @@ fn drive<Q: Qdisc<Offered>>(q: &mut Q, which: usize, data: &[u8]) {
         let before = books.held;
         dequeue(q, which, &mut books, &mut drops, now);
         let progress = books.held != before;
-        assert!(progress || q.ready_at(now, &mut drops).is_none_or(|next| next > now), "it is ready, and nothing leaves");
+        assert!(
+            progress || q.ready_at(now, &mut drops).is_none_or(|next| next > now),
+            "it is ready, and nothing leaves"
+        );
     }
     settle(&mut books, &mut drops, now);
     balance(q, which, &books);
@@ -181,14 +261,28 @@ fn drive<Q: Qdisc<Offered>>(q: &mut Q, which: usize, data: &[u8]) {
 }
 
 fn enqueue<Q: Qdisc<Offered>>(
-    q: &mut Q, books: &mut Books, drops: &mut Vec<Dropped<Offered>>, now: Time, size: u16, flow: u8,
+    q: &mut Q,
+    books: &mut Books,
+    drops: &mut Vec<Dropped<Offered>>,
+    now: Time,
+    size: u16,
+    flow: u8,
 ) {
     if books.offered.len() == MOST {
         return;
     }
     let id = books.offered.len() as u16;
-    let packet = Offered { id, size, flow: flow % 8, band: flow >> 3 & 3, ecn: flow & 0x80 != 0 };
-    let packet = Offered { band: packet.band.min(2), ..packet };
+    let packet = Offered {
+        id,
+        size,
+        flow: flow % 8,
+        band: flow >> 3 & 3,
+        ecn: flow & 0x80 != 0,
+    };
+    let packet = Offered {
+        band: packet.band.min(2),
+        ..packet
+    };
     books.offered.push((packet, now));
     books.gone.push(false);
     books.held.0 += 1;
@@ -196,15 +290,27 @@ fn enqueue<Q: Qdisc<Offered>>(
     let admission = q.enqueue(packet, now, drops);
     settle(books, drops, now);
     let refused = books.gone[usize::from(id)];
-    assert!(admission == Admission::Queued || refused, "packet {id} was refused, but not dropped");
+    assert!(
+        admission == Admission::Queued || refused,
+        "packet {id} was refused, but not dropped"
+    );
 }
 
-fn dequeue<Q: Qdisc<Offered>>(q: &mut Q, which: usize, books: &mut Books, drops: &mut Vec<Dropped<Offered>>, now: Time) {
+fn dequeue<Q: Qdisc<Offered>>(
+    q: &mut Q,
+    which: usize,
+    books: &mut Books,
+    drops: &mut Vec<Dropped<Offered>>,
+    now: Time,
+) {
     let ready = q.ready_at(now, drops);
     let left = q.dequeue(now, drops);
     settle(books, drops, now);
     let Some(departure) = left else { return };
-    assert!(ready.is_some_and(|at| at <= now), "{departure:?}, but ready at {ready:?}");
+    assert!(
+        ready.is_some_and(|at| at <= now),
+        "{departure:?}, but ready at {ready:?}"
+    );
     let packet = departure.packet;
     assert!(!departure.marked || packet.ecn, "a mark on {packet:?}");
     books.leaves(packet, now, departure.sojourn);
@@ -234,5 +340,8 @@ fn balance<Q: Qdisc<Offered>>(q: &Q, which: usize, books: &Books) {
     assert_eq!(stats.arrived, stats.sent_packets + stats.dropped() + backlog.packets);
     assert!(stats.marks >= books.marks);
     let (_, packets, bytes, _) = TEXTS[which];
-    assert!(backlog.packets <= packets && backlog.bytes.get() <= bytes, "{backlog:?}");
+    assert!(
+        backlog.packets <= packets && backlog.bytes.get() <= bytes,
+        "{backlog:?}"
+    );
 }

@@ -1,43 +1,13 @@
-//! Texts that people write: tc's words, scenarios, the daemon's configuration.
+//! Texts that people write: scenarios, and the daemon's configuration.
 
 use crate::is_a_sentence;
 use sojourn_flusher::gate::{
     LEAST_COOL_DOWN, LONGEST_RTT, MOST_BDP_THOUSANDTHS, MOST_BYTES_PER_FLUSH, MOST_BYTES_PER_MINUTE,
 };
 use sojourn_live::flush::config::Config;
-use sojourn_qdisc::{Discipline, QdiscSpec, kernel_options};
 use sojourn_sim::scenario::{ProbeKindScenario, ProbeScenario};
 use sojourn_sim::{Progress, Run, Scenario};
 use sojourn_units::{Duration, Rate};
-
-/// A discipline, as one would type it after `tc qdisc add dev X root`; the first byte says whether a rate is known.
-///
-/// # Panics
-/// If its canonical text is not a fixed point, or a refusal is no sentence.
-pub fn tc(data: &[u8]) {
-    let [mode, text @ ..] = data else { return };
-    let Ok(text) = std::str::from_utf8(text) else { return };
-    let rate = (mode & 1 == 0).then(|| Rate::from_bps(1 + (u64::from(*mode) << (mode % 32))));
-    let spec = match Discipline::parse(text, rate) {
-        Ok(spec) => spec,
-        Err(error) => {
-            assert!(QdiscSpec::parse(text, rate).is_err(), "{text:?} is and is no discipline");
-            is_a_sentence(&error.to_string());
-            return;
-        }
-    };
-    let canonical = spec.to_string();
-    let again = Discipline::parse(&canonical, rate).unwrap_or_else(|e| panic!("{canonical:?} of {text:?}: {e}"));
-    assert_eq!(again, spec, "{canonical:?}");
-    assert_eq!(again.to_string(), canonical);
-    assert_eq!(QdiscSpec::parse(text, rate).is_ok(), spec.modelled().is_some());
-    let kernels = spec.for_kernel();
-    assert_eq!(kernels.clone().for_kernel(), kernels, "what a kernel runs is what it runs");
-    match kernel_options(text, rate) {
-        Ok(options) => assert_eq!(options.kind, kernels.kind()),
-        Err(error) => is_a_sentence(&error.to_string()),
-    }
-}
 
 /// The daemon's configuration in TOML.
 ///
@@ -51,7 +21,10 @@ pub fn config(data: &[u8]) {
             assert!(gate.bytes_per_minute <= MOST_BYTES_PER_MINUTE && gate.bytes_per_flush <= MOST_BYTES_PER_FLUSH);
             assert!(gate.bdp_thousandths <= MOST_BDP_THOUSANDTHS && gate.max_rtt <= LONGEST_RTT);
             assert!(gate.cool_down >= LEAST_COOL_DOWN && gate.max_cool_down >= gate.cool_down);
-            assert!(config.metrics.is_none_or(|address| address.ip().is_loopback()), "metrics for everybody");
+            assert!(
+                config.metrics.is_none_or(|address| address.ip().is_loopback()),
+                "metrics for everybody"
+            );
             config.pipeline.flusher.validate().expect("what was accepted is sound");
         }
         Err(error) => is_a_sentence(&error.to_string()),

@@ -6,7 +6,7 @@ use std::path::Path;
 fn every_property_holds_for_the_committed_corpus() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut bytes = 0;
-    for (name, target) in sojourn_fuzz::TARGETS {
+    for &(name, target) in sojourn_fuzz::TARGETS {
         let mut cases: Vec<_> = std::fs::read_dir(folder.join(name))
             .unwrap_or_else(|e| panic!("the corpus of {name}: {e}"))
             .map(|case| case.expect("a file").path())
@@ -19,5 +19,8 @@ fn every_property_holds_for_the_committed_corpus() {
             target(&case);
         }
     }
-    assert!(bytes < 50_000, "the corpus has {bytes} bytes; `cargo fuzz cmin` makes it smaller");
+    assert!(
+        bytes < 50_000,
+        "the corpus has {bytes} bytes; `cargo fuzz cmin` makes it smaller"
+    );
 }
