@@ -37,6 +37,6 @@ coverage:
 deny:
 	@scripts/deny
 
-## miri: the tests of the crates that Miri can run, and the fuzz corpus, for undefined behaviour
+## miri: the unit tests of the crates that Miri can run, for undefined behaviour
 miri:
 	@scripts/miri
