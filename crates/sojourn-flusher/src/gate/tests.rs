@@ -275,6 +275,86 @@ fn destinations_are_remembered_in_bounded_memory() {
     assert!(gate.budget.entries() <= 602);
 }
 
+#[test]
+fn each_refusal_has_its_name_and_numbers() {
+    let all = [
+        (Refusal::Passive, "passive", None),
+        (Refusal::Killed, "killed", None),
+        (Refusal::Stale, "stale", None),
+        (Refusal::NotUnicast, "not_unicast", None),
+        (Refusal::NotAllowed, "not_allowed", None),
+        (Refusal::SourceNotAllowed, "source_not_allowed", None),
+        (Refusal::BadPlan, "bad_plan", None),
+        (Refusal::BytesPerFlush(7, 5), "bytes_per_flush", Some((7, 5))),
+        (Refusal::BdpMultiple(7, 5), "bdp_multiple", Some((7, 5))),
+        (Refusal::Rtt(7, 5), "max_rtt", Some((7, 5))),
+        (Refusal::Unacknowledged(7, 5), "unacknowledged", Some((7, 5))),
+        (Refusal::CoolDown(7), "cool_down", Some((7, 0))),
+        (Refusal::Budget(7, 5), "bytes_per_minute", Some((7, 5))),
+        (Refusal::Destinations, "destinations", None),
+        (Refusal::NoFlush, "no_flush", None),
+    ];
+    for (refusal, name, numbers) in all {
+        assert_eq!((refusal.name(), refusal.numbers()), (name, numbers));
+    }
+}
+
+#[test]
+fn the_widest_gate_is_active_and_has_every_bound_at_its_end() {
+    let allow = settings().allow;
+    let widest = GateSettings::widest(allow.clone());
+    let expected = GateSettings {
+        active: true,
+        allow,
+        from: Vec::new(),
+        bytes_per_minute: 1_000_000_000,
+        bytes_per_flush: 16_000_000,
+        bdp_thousandths: 4000,
+        max_rtt: Duration::from_secs(60),
+        cool_down: Duration::from_millis(100),
+        max_cool_down: Duration::from_millis(100),
+    };
+    assert_eq!(widest, expected);
+}
+
+/// A top-up is bounded by what the path was measured to hold when its flush was granted, whatever its own plan says.
+#[test]
+fn a_top_up_is_bounded_by_its_own_flush() {
+    let mut gate = Gate::new(settings());
+    assert_eq!(judge(&mut gate, &forced(0, "192.0.2.1", 100), 0), Answer::Allowed);
+    let mut top_up = plan(1, address("192.0.2.1"), 101, Reason::TopUp { of: FlushId(0) });
+    top_up.estimate.bdp = Bytes::new(1_000_000);
+    assert_eq!(judge(&mut gate, &top_up, 1), no(Refusal::BdpMultiple(301_500, 300_000)));
+    top_up.packets = 100;
+    assert_eq!(judge(&mut gate, &top_up, 1), Answer::Allowed);
+    // What its own plan says counts, too, if that is less.
+    let mut small = plan(3, address("192.0.2.2"), 100, Reason::Forced);
+    assert_eq!(judge(&mut gate, &small, 1), Answer::Allowed);
+    small = plan(4, address("192.0.2.2"), 1, Reason::TopUp { of: FlushId(3) });
+    small.estimate.bdp = Bytes::new(75_000);
+    assert_eq!(judge(&mut gate, &small, 1), no(Refusal::BdpMultiple(151_500, 150_000)));
+}
+
+#[test]
+fn bounds_are_the_last_values_that_pass() {
+    let mut gate = Gate::new(settings());
+    let mut edge = forced(0, "192.0.2.1", 1);
+    edge.estimate.max_rtt = settings().max_rtt;
+    gate.acknowledged(edge.flow, 1500, at(0));
+    assert_eq!(gate.judge(&edge, at(0), Time::ZERO + STALE), Answer::Allowed);
+    // The cool-down is over at its end, and top-ups end with the longest RTT.
+    assert_eq!(
+        judge(&mut gate, &forced(1, "192.0.2.1", 1), 1499),
+        no(Refusal::CoolDown(1_000_000))
+    );
+    let top_up = plan(2, address("192.0.2.1"), 1, Reason::TopUp { of: FlushId(0) });
+    assert_eq!(judge(&mut gate, &top_up, 5500), Answer::Allowed);
+    assert_eq!(judge(&mut gate, &top_up, 5501), no(Refusal::NoFlush));
+    let mut whole = forced(3, "192.0.2.2", 400);
+    whole.estimate.bdp = Bytes::new(1_000_000);
+    assert_eq!(judge(&mut gate, &whole, 5600), Answer::Allowed);
+}
+
 const fn at(ms: u64) -> Time {
     Time::from_millis(ms)
 }
