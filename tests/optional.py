@@ -66,6 +66,8 @@ IPV6 = Need("IPv6 in the kernel", "run the tests on a kernel with IPv6")
 LINUX = Need("Linux", "run the tests on Linux")
 TRACING = Need("a strace that may trace", "allow ptrace")
 DASK = Need("Dask", "scripts/setup")
+NETWORK = Need("a network interface beside the loopback device", "run the tests on a machine with a network")
+SYSTEMD = Need("systemd-analyze", "apt-get install systemd")
 
 
 def program(name: str, *, path: str | None = None) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "load_plan",
     "normalize",
     "packet_pairs",
+    "read_series",
     "record_measured",
     "run",
     "run_captured",
@@ -38,6 +39,7 @@ def run_captured(
 ) -> str: ...
 def capture_points() -> list[str]: ...
 def run_stored(scenario_json: str, id: str) -> tuple[bytes, bytes, bytes]: ...
+def read_series(file: bytes, rows: int) -> list[tuple[list[str] | None, bytes]]: ...
 def packet_pairs(
     a: str | os.PathLike[str],
     b: str | os.PathLike[str],

@@ -1,7 +1,8 @@
 """A plan on a Dask cluster: many short runs in one task, and the runs back to the client, which writes them.
 
 Dask runs the tasks of a worker that dies again on another; a run is a function of its scenario, so this cannot
-change a record. The workers need this version of Sojourn and no file system in common with the client.
+change a record. The workers need this version of Sojourn and no file system in common with the client. Who can run code
+where is in `sojourn.cluster_address`.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import islice
 from typing import Any
 
-from sojourn import _native, backends
+from sojourn import _native, backends, cluster_address
 from sojourn.backends import Backend
 from sojourn.errors import ParamError, SojournError
 from sojourn.plan import Done, Job
+from sojourn.progress import say
 from sojourn.run_store import RunStore
 
 #: How long the scheduler, and then the first worker, may take to answer.
@@ -209,11 +212,16 @@ def _connected(address: str) -> Iterator[Any]:
     except ImportError as error:
         message = f"dask is {address!r}, but Dask is not installed: pip install 'sojourn[dask]'"
         raise SojournError(message) from error
+    lacks = cluster_address.lacking(address)
+    if lacks is not None:
+        raise SojournError(lacks)
     try:
         connect: Any = Client
         client = connect(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
         message = f"dask is {address!r}, but no Dask scheduler answers there within {CONNECT_S:g} s"
+        if address.startswith("tls:"):
+            message += " whose certificate and ours are of the same authority"
         raise SojournError(message) from error
     try:
         try:
@@ -221,10 +229,19 @@ def _connected(address: str) -> Iterator[Any]:
         except TimeoutError as error:
             message = f"dask is {address!r}, but that Dask scheduler has no workers"
             raise SojournError(message) from error
+        _warn_once(address)
         yield client
     finally:
         with suppress(Exception):
             client.close(timeout=2)
+
+
+@cache
+def _warn_once(address: str) -> None:
+    """Say what an address that is not secure permits; a command may connect several times."""
+    sentence = cluster_address.warning(address)
+    if sentence is not None:
+        say(sentence)
 
 
 @contextmanager

@@ -98,7 +98,7 @@ def run_all(
                     hand_over(place, run)
                     ready += 1
             elif store is not None and job.id in there:
-                hand_over(place, store.get(job.id))
+                hand_over(place, store.get(job.id, job.text))
                 ready += 1
             else:
                 missing += 1

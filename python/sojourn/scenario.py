@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from sojourn import _native, scenario_flusher
-from sojourn.bounds import check_integers, loads_toml
-from sojourn.errors import ParamError, SojournError
+from sojourn import _native, bounded, scenario_flusher
+from sojourn.bounds import check_integers
+from sojourn.errors import ParamError
 from sojourn.scenario_flusher import Flusher
 from sojourn.scenario_wifi import Wifi, from_plain
 
@@ -408,7 +407,7 @@ class Scenario:
         ParamError
             If it is not TOML, has an unknown key, or a value is refused.
         """
-        plain = read_toml(path, "an experiment file")
+        plain = bounded.read_toml(path, "an experiment file")
         plain = {"experiment": path.stem, "duration": DEFAULT_DURATION, **plain}
         try:
             return cls.from_json(_json(plain, default=str), backend)
@@ -429,27 +428,4 @@ def _json(plain: dict[str, Any], **keywords: Any) -> str:
         return json.dumps(plain, **keywords)
     except TypeError as error:
         message = f"the scenario has a value that is no text, number, list or table: {error}"
-        raise ParamError(message) from error
-
-
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """Return what a TOML file holds; `what` it is goes into the message if it is none.
-
-    Raises
-    ------
-    SojournError
-        If the file cannot be read.
-    ParamError
-        If it is not TOML.
-    """
-    try:
-        return loads_toml(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}"
-        raise SojournError(message) from error
-    except UnicodeDecodeError as error:
-        message = f"{path} is not text in UTF-8, but {what} must be TOML"
-        raise ParamError(message) from error
-    except tomllib.TOMLDecodeError as error:
-        message = f"{path} is not TOML: {str(error)[:1].lower()}{str(error)[1:]}"
         raise ParamError(message) from error

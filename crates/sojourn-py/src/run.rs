@@ -2,7 +2,8 @@
 
 use crate::columns;
 use crate::error::{param, whole};
-use pyo3::exceptions::PyRuntimeError;
+use crate::parquet::read::Rows;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
@@ -100,6 +101,35 @@ pub(crate) fn run(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 pub(crate) fn run_stored<'py>(py: Python<'py>, scenario_json: &str, id: &str) -> PyResult<Parts<'py>> {
     let record = record(py, scenario_json)?;
     parts(py, &record, id)
+}
+
+/// The columns of the series of a stored run, each of ``rows`` rows, in the order of the file.
+///
+/// A column of numbers is eight bytes for each row, and a row without a value is not a number. One of labels is the list
+/// of them, and four bytes for each row: the place of its label in the list, or past its end for a row without one. All
+/// in the order of bytes of a small-endian machine. Raises ``ValueError`` with what is wrong with the file.
+#[pyfunction]
+pub(crate) fn read_series<'py>(py: Python<'py>, file: &[u8], rows: usize) -> PyResult<Vec<Column<'py>>> {
+    let columns = py.detach(|| columns::load(file, rows)).map_err(PyValueError::new_err)?;
+    Ok(columns
+        .into_iter()
+        .map(|column| match column {
+            Rows::Numbers(values) => (None, laid_out(py, &values, f64::to_le_bytes)),
+            Rows::Labels { entries, places } => (Some(entries), laid_out(py, &places, u32::to_le_bytes)),
+        })
+        .collect())
+}
+
+/// The labels of a column, if it has such, and its rows.
+type Column<'py> = (Option<Vec<String>>, Bound<'py, PyBytes>);
+
+fn laid_out<'py, T: Copy, const N: usize>(
+    py: Python<'py>,
+    rows: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) -> Bound<'py, PyBytes> {
+    let all: Vec<u8> = rows.iter().flat_map(|row| bytes(*row)).collect();
+    PyBytes::new(py, &all)
 }
 
 /// The record without its series, the series, and the summary.

@@ -342,6 +342,7 @@ impl Scenario {
     }
 
     fn from_text(t: Text, backend: Backend) -> Result<Self, ScenarioError> {
+        load::check_title("experiment", &t.experiment)?;
         let Some(duration) = &t.duration else {
             return fail("duration", "missing", "given, such as 60s");
         };

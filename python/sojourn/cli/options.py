@@ -20,6 +20,9 @@ TEXT_SHOWN = 200
 
 EXPERIMENT_HELP = f"a built-in experiment ({', '.join(BUILT_IN)}) or the path of a TOML file"
 
+#: Most characters of a sentence: what is wrong stands at its beginning or at its end.
+LONGEST_LINE = 2_000
+
 _CELL = ("scheme", "stations", "protocol", "dscp")
 
 
@@ -32,8 +35,15 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one sentence and leave with status 2."""
-        words = " ".join(message.removeprefix("argument ").split())
-        self.exit(2, f"sojourn: {words}; see '{self.prog} --help'\n")
+        self.exit(2, f"sojourn: {one_line(message.removeprefix('argument '))}; see '{self.prog} --help'\n")
+
+
+def one_line(sentence: str) -> str:
+    """Return a sentence as a terminal may be shown it: one line, of bounded length, without anything that steers."""
+    line = " ".join(sentence.split())
+    if len(line) > LONGEST_LINE:
+        line = f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in line)
 
 
 def whole_number(text: str) -> int:
@@ -190,7 +200,8 @@ def add_cluster(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="run on the workers of the Dask scheduler at ADDRESS, such as tcp://host:8786 (default: processes here)",
+        help="run on the workers of the Dask scheduler at ADDRESS, such as tls://host:8786 (default: processes here); "
+        "whoever runs that scheduler can run code here, and with tcp:// so can whoever reaches it",
     )
 
 

@@ -1,6 +1,6 @@
 //! What is refused because it would not fit, with its numbers; and that nothing else is.
 
-use super::error;
+use super::cases::error;
 use serde_json::{Value, json};
 use sojourn_sim::{Backend, Limits, Scenario};
 use std::time::Instant;

@@ -349,6 +349,40 @@ fn names_and_words_are_checked() {
 }
 
 #[test]
+fn the_free_name_of_an_experiment_cannot_steer_a_terminal_or_fill_a_page() {
+    let named = |name: &str| with(&base(), json!({ "experiment": name }));
+    let rule = "at most 200 printable characters, without '$'";
+    let long = "x".repeat(201);
+    check(&[
+        (
+            named(&long),
+            &format!("experiment is a text of 201 characters, but must be {rule}"),
+        ),
+        (
+            named("a\u{1b}[2Jb"),
+            &format!("experiment is \"a\\u{{1b}}[2Jb\", but must be {rule}"),
+        ),
+        (
+            named("$\\frac{$"),
+            &format!("experiment is \"$\\\\frac{{$\", but must be {rule}"),
+        ),
+        (named("a\nb"), &format!("experiment is \"a\\nb\", but must be {rule}")),
+        (
+            named("a\u{9b}31m"),
+            &format!("experiment is \"a\\u{{9b}}31m\", but must be {rule}"),
+        ),
+        (
+            named("a\u{202e}b"),
+            &format!("experiment is \"a\\u{{202e}}b\", but must be {rule}"),
+        ),
+    ]);
+    for fine in ["", "rrul, 10 flows (café)", "測試", &"é".repeat(200)] {
+        let text = named(fine).to_string();
+        assert_eq!(Scenario::from_json(&text).expect("a printable name").experiment, fine);
+    }
+}
+
+#[test]
 fn keys_that_do_not_fit_the_kind_of_probe_are_refused() {
     for (kind, key, value) in [
         ("icmp", "timeout", "1s"),
