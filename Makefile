@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test test-all bench check
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -19,7 +19,32 @@ test-all:
 bench:
 	@cargo bench --workspace
 
+## hostile: a thousand hostile inputs, which must all end in a result or a sentence
+hostile:
+	@scripts/setup
+	@scripts/hostile
+
 ## check: formatting, lints, documentation, types
 check:
 	@scripts/setup
 	@scripts/check
+
+## fuzz: each fuzz target for FUZZ_SECONDS (10); FUZZ_TARGETS names some of them
+fuzz:
+	@scripts/fuzz
+
+## mutants: mutation tests of the crates in MUTANTS_CRATES; MUTANTS_SHARD=1/8 takes every eighth mutant
+mutants:
+	@scripts/mutants
+
+## coverage: which lines the Rust tests run, as text and as target/llvm-cov/html
+coverage:
+	@scripts/coverage
+
+## deny: licences, known vulnerabilities, duplicate and foreign sources of all dependencies
+deny:
+	@scripts/deny
+
+## miri: the unit tests of the crates that Miri can run, for undefined behaviour
+miri:
+	@scripts/miri

@@ -1,6 +1,7 @@
-"""What a build makes of a scenario: the canonical text on each back end or the sentence of a refusal, and the run's record.
+"""What a build makes of a scenario: its canonical text or the sentence of its refusal, and the record of its run.
 
-Texts and records are held as hashes."""
+Texts and records are held as hashes.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +28,14 @@ def _hash(text: str) -> str:
 
 
 def record(scenario: str) -> str:
-    """Return the hash of a run's record without what differs between two builds or two runs: `code_version` and `cost`."""
+    """Return the hash of a run's record, without `code_version` and `cost`, which differ between two builds or runs."""
     made: dict[str, Any] = json.loads(_native.run(scenario))
     del made["code_version"], made["cost"]
     return _hash(json.dumps(made, sort_keys=True))
 
 
 def taken(scenario: str) -> dict[str, Any]:
-    """Return all that is held fast of one scenario; back ends that have the simulator's text or sentence are left out."""
+    """Return what is held fast of one scenario; a back end that answers as the simulator does is left out."""
     line: dict[str, Any] = {"scenario": scenario} | {backend: _judged(scenario, backend) for backend in BACKENDS}
     for backend in BACKENDS[1:]:
         if line[backend] == line["sim"]:

@@ -58,7 +58,7 @@ CAPTURE = Need("a sojournd that captures", f"{JUDGES} && scripts/setup")
 DAEMON = Need("sojournd", "scripts/setup")
 REAL_PACKETS = Need("network namespaces and TUN devices", "run the tests on Linux, as root, with the module tun")
 USER_NAMESPACES = Need("user namespaces", "sysctl kernel.unprivileged_userns_clone=1, or run the tests as root")
-MOUNTS = Need("a small file system of its own", "run the tests as root")
+MOUNTS = Need("a small file system of its own", "run the tests as root, with util-linux's unshare")
 ROOT = Need("root, as all other tests of its file run without it already", "run the tests as root")
 NOT_ROOT = Need("a user who may not write everywhere", "run the tests as another user than root")
 PERMISSIONS = Need("a file system with permissions", "run the tests in another folder")
@@ -66,6 +66,8 @@ IPV6 = Need("IPv6 in the kernel", "run the tests on a kernel with IPv6")
 LINUX = Need("Linux", "run the tests on Linux")
 TRACING = Need("a strace that may trace", "allow ptrace")
 DASK = Need("Dask", "scripts/setup")
+NETWORK = Need("a network interface beside the loopback device", "run the tests on a machine with a network")
+SYSTEMD = Need("systemd-analyze", "apt-get install systemd")
 
 
 def program(name: str, *, path: str | None = None) -> str:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
+import shlex
 import shutil
 import signal
+import socket
+import stat
 import subprocess
+import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -284,3 +291,222 @@ def test_a_user_without_root_can_run_it(daemon: Daemon) -> None:
         return
     assert done.returncode == 0, done.stderr
     assert "2 received" in done.stdout
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077, 0o777])
+def test_the_control_socket_is_its_owners_whatever_the_umask(daemon: Daemon, umask: int) -> None:
+    with begun(daemon, "--rate", "10mbit", umask=umask):
+        found = daemon.socket.stat()
+        assert stat.S_ISSOCK(found.st_mode)
+        assert stat.S_IMODE(found.st_mode) == 0o600
+        assert "qdisc tbf" in daemon.ask("show")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason=optional.ROOT.reason())
+def test_another_user_is_refused_though_the_file_lets_them(daemon: Daemon, running: subprocess.Popen[str]) -> None:
+    daemon.folder.chmod(0o755)
+    daemon.socket.chmod(0o666)
+    for user, said in ((65534, "error: the control socket is asked by user 65534"), (0, "ok\n")):
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _ASK, str(daemon.socket), "show", str(user)],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+        )
+        assert done.stdout.startswith(said)
+    assert running.poll() is None
+    running.terminate()
+    _, log = running.communicate(timeout=20)
+    assert "sojournd: refused at the control socket (1 so far): " in log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason=optional.ROOT.reason())
+def test_root_can_ask_a_bottleneck_of_a_user(daemon: Daemon) -> None:
+    if Path("/dev/net/tun").stat().st_mode & 0o006 != 0o006:
+        optional.REAL_PACKETS.skip("/dev/net/tun is root's alone")
+    daemon.folder.chmod(0o777)
+    program = daemon.folder / "sojournd"
+    shutil.copy(daemon.program, program)
+    program.chmod(0o755)
+    words = Daemon(program, daemon.folder).words("--rate", "10mbit")
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, user=65534, group=65534, extra_groups=[], cwd="/")
+    try:
+        wait_for(lambda: daemon.socket.exists() or process.poll() is not None)
+        assert daemon.socket.stat().st_uid == 65534
+        assert "qdisc tbf" in daemon.ask("show")
+        daemon.ask("stop")
+        assert process.wait(timeout=20) == 0
+    finally:
+        process.kill()
+        process.wait(timeout=20)
+
+
+#: Sends a line to a socket as some user, and prints what comes.
+_ASK = """
+import os, socket, sys
+os.setuid(int(sys.argv[3]))
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(sys.argv[2].encode() + b"\\n")
+while piece := s.recv(65536):
+    sys.stdout.write(piece.decode())
+"""
+
+
+@pytest.mark.usefixtures("running")
+def test_slow_clients_make_nobody_wait(daemon: Daemon) -> None:
+    with ExitStack() as stack:
+        for _ in range(50):
+            slow = stack.enter_context(socket.socket(socket.AF_UNIX))
+            slow.connect(str(daemon.socket))
+            slow.sendall(b"set up.rate")
+        began = time.monotonic()
+        assert "qdisc tbf" in daemon.ask("show")
+        assert time.monotonic() - began < 1.5
+
+
+def test_what_is_no_socket_is_left_alone(daemon: Daemon) -> None:
+    daemon.socket.write_text("precious")
+    words = daemon.words("--rate", "1mbit", "--", "true")
+    done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"sojournd: control is {daemon.socket}, which is no socket, but must be")
+    assert done.stderr.count("\n") == 1
+    assert daemon.socket.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("command", "keys", "said", "status"),
+    [
+        (("sh", "-c", "echo ready; read word; echo got $word"), b"hello\n", b"got hello", 0),
+        (("sh", "-c", "echo ready; exec sleep 60"), b"\x03", b"ready", 128 + signal.SIGINT),
+    ],
+)
+def test_the_keys_of_a_terminal_are_the_commands(
+    daemon: Daemon, command: tuple[str, ...], keys: bytes, said: bytes, status: int
+) -> None:
+    words = daemon.words("--rate", "10mbit", "--", *command)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # Of forking where there are threads: the child does nothing else.
+        pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(words[0], words)
+    seen = b""
+    try:
+        while b"ready" not in seen:
+            seen += os.read(terminal, 4096)
+        os.write(terminal, keys)
+        with suppress(OSError):  # The terminal goes with its last process.
+            while piece := os.read(terminal, 4096):
+                seen += piece
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
+    finally:
+        os.close(terminal)
+    assert said in seen
+
+
+#: Programs that leave their group and heed no signal.
+_STUBBORN = "trap '' TERM INT HUP; setsid sleep 600 & (sleep 600 &) ;"
+_SERVER = f"{_STUBBORN} exec {sys.executable} -I -m http.server --bind 0.0.0.0 80"
+
+
+@contextmanager
+def begun(daemon: Daemon, *words: str, umask: int = -1) -> Iterator[subprocess.Popen[str]]:
+    """Begin a bottleneck, and end it with whatever it started."""
+    process = subprocess.Popen(daemon.words(*words), stderr=subprocess.DEVNULL, text=True, umask=umask)
+    try:
+        wait_for(lambda: daemon.socket.exists() and process.poll() is None)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def _children(pid: int) -> list[int]:
+    """All processes below one."""
+    try:
+        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [found for child in map(int, below) for found in (child, *_children(child))]
+
+
+def _namespaces(pids: list[int]) -> set[str]:
+    """The network namespaces of processes, but for this one's."""
+    found = set()
+    for pid in pids:
+        with suppress(OSError):
+            found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
+    return found - {str(Path("/proc/self/ns/net").readlink())}
+
+
+def _all_processes() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
+
+
+def _two_hosts(process: subprocess.Popen[str]) -> set[str]:
+    """Wait until programs run in both hosts of a bottleneck; return the hosts' namespaces."""
+    wait_for(lambda: len(_children(process.pid)) >= 7)
+    found = _namespaces(_children(process.pid))
+    assert len(found) == 2
+    return found
+
+
+def _gone_in_two_seconds(hosts: set[str]) -> None:
+    wait_for(lambda: not hosts & _namespaces(_all_processes()), 2.0)
+
+
+@pytest.mark.parametrize("which", ["outer", "inner", "group"])
+def test_nothing_is_left_of_a_bottleneck_that_is_killed(daemon: Daemon, which: str) -> None:
+    devices = sorted(path.name for path in Path("/sys/class/net").iterdir())
+    words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    hosts = _two_hosts(process)
+    if which == "group":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        os.kill(process.pid if which == "outer" else _children(process.pid)[0], signal.SIGKILL)
+    _gone_in_two_seconds(hosts)
+    assert process.wait(timeout=20) == (1 if which == "inner" else -signal.SIGKILL)
+    assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == devices
+    # The next one takes the socket's place, if it is still there.
+    daemon.run("--rate", "1mbit", "--", "true")
+
+
+def _of_this_test(mark: str) -> list[int]:
+    """All processes that have a variable in their environment."""
+    found = []
+    for pid in _all_processes():
+        with suppress(OSError):
+            if mark.encode() in Path(f"/proc/{pid}/environ").read_bytes():
+                found.append(pid)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["outer", "inner"])
+def test_a_kill_at_any_moment_leaves_nothing(daemon: Daemon, which: str) -> None:
+    mark = f"SOJOURN_TEST={os.getpid()}-{which}"
+    words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
+    for step in range(40):
+        process = subprocess.Popen(words, stderr=subprocess.DEVNULL, env={**os.environ, **dict([mark.split("=")])})
+        # From before the second process is there to when all programs are.
+        time.sleep(0.01 * step)
+        below = _children(process.pid)
+        os.kill(below[0] if which == "inner" and below else process.pid, signal.SIGKILL)
+        # How soon is the other tests' matter: on a busy machine the first steps are slow.
+        wait_for(lambda: not _of_this_test(mark))
+        process.wait(timeout=20)
+
+
+def test_a_bottleneck_ends_with_its_master(daemon: Daemon) -> None:
+    words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
+    script = f"{shlex.join(words[:2])} --master $$ {shlex.join(words[2:])} & wait"
+    master = subprocess.Popen(["/bin/sh", "-c", script], stderr=subprocess.DEVNULL, text=True)
+    hosts = _two_hosts(master)
+    master.kill()
+    _gone_in_two_seconds(hosts)
+    master.wait(timeout=20)

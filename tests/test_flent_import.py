@@ -8,6 +8,7 @@ import json
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from sojourn.errors import SojournError
 from sojourn.frames import SERIES_SCHEMA
 from sojourn.interop import flent
 from tests.conftest import Cli, assert_one_sentence
+
+flent_read = sys.modules["sojourn.interop.flent.read"]
 
 #: A file as small as Flent reads one, made by hand.
 SMALL: dict[str, Any] = {
@@ -256,3 +259,26 @@ def test_a_flipped_bit_is_read_or_refused(at: int, bit: int, tmp_path_factory: p
         assert flent.read(path).series.height == 18
     except SojournError:
         return
+
+
+@pytest.mark.parametrize(("series", "points"), [(1_000_000, 0), (9_000, 1), (20_000, 1), (30, 100_000)])
+def test_the_work_of_a_file_is_bounded(series: int, points: int, tmp_path: Path) -> None:
+    """A frame for each series took a millisecond each: a million empty ones, in 2.3 MB, took minutes."""
+    column = [1.5] * points
+    results = {f"s{number}": column for number in range(series)}
+    body = changed(x_values=[0.1 * at for at in range(points)], results=results, metadata={})
+    path = tmp_path / "x.flent.gz"
+    path.write_bytes(gzip.compress(json.dumps(body).encode(), 1))
+    before = time.process_time()
+    if series > flent_read.MOST_SERIES:
+        with pytest.raises(SojournError, match=f"results has {series} series, but must have at most 10000"):
+            flent.read(path)
+    else:
+        assert flent.read(path).summary().height == series
+    assert time.process_time() - before < (2 if series != 30 else 6)
+
+
+def test_a_file_of_too_many_values_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flent_read, "MOST_VALUES", 17)
+    with pytest.raises(SojournError, match="results has 18 values, but must have at most 17"):
+        flent.read(put(tmp_path, SMALL))

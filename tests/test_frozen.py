@@ -1,4 +1,4 @@
-"""Later builds understand and run what an earlier build did, in the same way: `scripts/freeze` says how the file was made."""
+"""Later builds understand and run what an earlier build did, in the same way (`scripts/freeze` makes the file)."""
 
 import json
 

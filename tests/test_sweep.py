@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -386,3 +387,12 @@ def test_until_ci_gives_all_disciplines_of_a_comparison_the_same_seeds(inside: C
     for one in found["disciplines"]:
         row = one["summary"]["goodput_up_mbit"]
         assert row["high"] - row["mean"] <= 0.003 * row["mean"] or len(seeds[0]) == 14
+
+
+def test_a_long_list_is_refused_at_once(inside: Cli, tmp_path: Path) -> None:
+    """Each value was looked for among all before it: minutes for a file of a megabyte."""
+    values = ",".join(map(str, range(100_001)))
+    (tmp_path / "s.toml").write_text(f'experiment = "bulk"\n[vary]\nflows_up = [{values}]\n')
+    began = time.process_time()
+    assert_one_sentence(inside("sweep", "s.toml", "--out", "o", status=2), "100001 combinations", "at most 100000")
+    assert time.process_time() - began < 5

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import backends, rounds, runner
+from sojourn.bounds import check_integers
 from sojourn.errors import ParamError
 from sojourn.experiments import Options, find, overlay
 from sojourn.results import Cell, Comparison, Run, link_name
 from sojourn.rounds import Precision
-from sojourn.rounds import repeats as repeats
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
 
@@ -46,6 +46,7 @@ def build(
         options |= {"qdisc_up": qdisc, "qdisc_down": qdisc}
     if rate is not None:
         options |= {"up": rate, "down": rate}
+    check_integers(options)
     try:
         asked = Options(**options)
     except TypeError as error:
@@ -55,6 +56,17 @@ def build(
     if isinstance(experiment, Scenario):
         return overlay(experiment, asked)
     return find(str(experiment), backend).build(asked)
+
+
+def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:
+    """Return the scenario with its seed, the next one, and so on.
+
+    Raises
+    ------
+    ParamError
+        If `repeat` is less than 1, or more than a plan may have.
+    """
+    return list(rounds.repeats(scenario, repeat))
 
 
 def run(experiment: str | Path | Scenario, *, backend: str = "sim", **options: Any) -> Run:
@@ -148,7 +160,7 @@ def compare(
                 done(qdiscs[planned[place][0]], run)
 
         return runner.run_all(
-            [one for _, one in planned],
+            rounds.scenarios(planned),
             workers=workers,
             describe=progress,
             done=hand_over,

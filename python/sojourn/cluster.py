@@ -1,7 +1,8 @@
 """A plan on a Dask cluster: many short runs in one task, and the runs back to the client, which writes them.
 
 Dask runs the tasks of a worker that dies again on another; a run is a function of its scenario, so this cannot
-change a record. The workers need this version of Sojourn and no file system in common with the client.
+change a record. The workers need this version of Sojourn and no file system in common with the client. Who can run code
+where is in `sojourn.cluster_address`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ from __future__ import annotations
 import logging
 import queue
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import islice
 from typing import Any
 
-from sojourn import _native, backends
+from sojourn import _native, backends, cluster_address
 from sojourn.backends import Backend
 from sojourn.errors import ParamError, SojournError
 from sojourn.plan import Done, Job
+from sojourn.progress import say
 from sojourn.run_store import RunStore
 
 #: How long the scheduler, and then the first worker, may take to answer.
@@ -92,7 +97,7 @@ def cluster(address: str) -> Iterator[Any]:
 
 
 def on_cluster(
-    client: Any, address: str, jobs: Sequence[Job], store: RunStore | None, backend: Backend
+    client: Any, address: str, jobs: Iterable[Job], store: RunStore | None, backend: Backend
 ) -> Iterator[Done]:
     """Run the jobs on a cluster; yield as `sojourn.pool.in_process` does.
 
@@ -105,39 +110,35 @@ def on_cluster(
     SojournError
         If the cluster is lost, or a run cannot be written.
     """
-    missing = []
-    for job in jobs:
-        parts = None if store is None else backend.from_kept(job.text, job.id, store.measured)
-        if store is None or parts is None:
-            missing.append(job)
-            continue
-        store.add(job.id, parts[0], parts[1])
-        yield Done(job, parts[2], taken=True)
-    yield from _Tasks(client, address, missing, store, backend).finished()
+    yield from _Tasks(client, address, store, backend).finished(iter(jobs))
 
 
 class _Tasks:
     """The tasks under way: always enough that no worker waits, and never many more."""
 
-    def __init__(
-        self, client: Any, address: str, jobs: Sequence[Job], store: RunStore | None, backend: Backend
-    ) -> None:
-        self.client, self.address, self.store = client, address, store
+    def __init__(self, client: Any, address: str, store: RunStore | None, backend: Backend) -> None:
+        self.client, self.address, self.store, self.backend = client, address, store, backend
         self.identity = (backend.name, backend.identity)
-        self.waiting = list(reversed(jobs))
+        self.waiting: deque[Job] = deque()
+        self.kept: deque[Done] = deque()
         self.size = 1
         self.under_way: dict[Any, list[Job]] = {}
         self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
-    def finished(self) -> Iterator[Done]:
-        self._fill()
-        while self.under_way:
+    def finished(self, coming: Iterator[Job]) -> Iterator[Done]:
+        to_run = filter(self._is_to_run, coming)
+        self._fill(to_run)
+        while self.under_way or self.kept:
+            while self.kept:
+                yield self.kept.popleft()
+            if not self.under_way:
+                return
             future = self._next()
             jobs = self.under_way.pop(future)
             took, answers = self._result(future)
             future.release()
             self.size = max(1, min(MOST_RUNS_OF_A_TASK, int(TASK_S / max(took / len(jobs), 1e-6))))
-            self._fill()
+            self._fill(to_run)
             for job, (word, parts, measured) in zip(jobs, answers, strict=True):
                 if word == "refused":
                     raise ParamError(parts[0].decode())
@@ -147,12 +148,22 @@ class _Tasks:
                     self.store.add(job.id, parts[0], parts[1])
                 yield Done(job, parts[-1], taken=False)
 
-    def _fill(self) -> None:
+    def _is_to_run(self, job: Job) -> bool:
+        """Tell whether a job is for the cluster; a record of what was measured before is made here."""
+        if self.store is None or (parts := self.backend.from_kept(job.text, job.id, self.store.measured)) is None:
+            return True
+        self.store.add(job.id, parts[0], parts[1])
+        self.kept.append(Done(job, parts[2], taken=True))
+        return False
+
+    def _fill(self, to_run: Iterator[Job]) -> None:
         wanted = 2 * max(1, sum(self.client.nthreads().values()))
+        self.waiting.extend(islice(to_run, max(wanted * self.size - len(self.waiting), 0)))
         while self.waiting and len(self.under_way) < wanted:
             # The last runs are spread over all workers.
             size = max(1, min(self.size, len(self.waiting) // wanted))
-            batch = [self.waiting.pop() for _ in range(size)]
+            batch = [self.waiting.popleft() for _ in range(size)]
+            self.waiting.extend(islice(to_run, size))
             pairs = [(job.id, job.text) for job in batch]
             future = self.client.submit(
                 run_task, _native.__build__, self.identity, pairs, self.store is not None, pure=False
@@ -201,11 +212,16 @@ def _connected(address: str) -> Iterator[Any]:
     except ImportError as error:
         message = f"dask is {address!r}, but Dask is not installed: pip install 'sojourn[dask]'"
         raise SojournError(message) from error
+    lacks = cluster_address.lacking(address)
+    if lacks is not None:
+        raise SojournError(lacks)
     try:
         connect: Any = Client
         client = connect(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
         message = f"dask is {address!r}, but no Dask scheduler answers there within {CONNECT_S:g} s"
+        if address.startswith("tls:"):
+            message += " whose certificate and ours are of the same authority"
         raise SojournError(message) from error
     try:
         try:
@@ -213,10 +229,19 @@ def _connected(address: str) -> Iterator[Any]:
         except TimeoutError as error:
             message = f"dask is {address!r}, but that Dask scheduler has no workers"
             raise SojournError(message) from error
+        _warn_once(address)
         yield client
     finally:
         with suppress(Exception):
             client.close(timeout=2)
+
+
+@cache
+def _warn_once(address: str) -> None:
+    """Say what an address that is not secure permits; a command may connect several times."""
+    sentence = cluster_address.warning(address)
+    if sentence is not None:
+        say(sentence)
 
 
 @contextmanager

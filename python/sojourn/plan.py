@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from sojourn import _native
 from sojourn.backends import SIMULATOR, Backend
+from sojourn.lazy import Lazy, kinds_of, mapped
 from sojourn.scenario import Scenario
 
 #: The form in which a run is stored; part of its name.
@@ -61,8 +62,8 @@ class Done(NamedTuple):
     taken: bool
 
 
-def jobs(scenarios: Sequence[Scenario], *, backend: Backend = SIMULATOR) -> list[Job]:
-    """Return the job of each scenario, in the same order.
+def jobs(scenarios: Sequence[Scenario], *, backend: Backend = SIMULATOR) -> Lazy[Job]:
+    """Return the job of each scenario, in the same order; all are checked, and each job is made when it is needed.
 
     Repeats differ in their seed only, so each kind of scenario is normalized once.
 
@@ -72,7 +73,9 @@ def jobs(scenarios: Sequence[Scenario], *, backend: Backend = SIMULATOR) -> list
         If a scenario is refused.
     """
     frames: dict[Scenario, tuple[str, str] | None] = {}
-    return [_job(scenario, frames, backend) for scenario in scenarios]
+    for place in kinds_of(scenarios):
+        _text(scenarios[place], frames, backend)
+    return mapped(lambda scenario: _job(scenario, frames, backend), scenarios)
 
 
 def run_id(text: str, *, backend: Backend = SIMULATOR) -> str:
@@ -82,16 +85,21 @@ def run_id(text: str, *, backend: Backend = SIMULATOR) -> str:
 
 
 def _job(scenario: Scenario, frames: dict[Scenario, tuple[str, str] | None], backend: Backend) -> Job:
+    text, seed = _text(scenario, frames, backend)
+    return Job(id=run_id(text, backend=backend), text=text, seed=seed)
+
+
+def _text(scenario: Scenario, frames: dict[Scenario, tuple[str, str] | None], backend: Backend) -> tuple[str, int]:
+    """Return the canonical scenario and its seed."""
     seed = scenario.seed
     if type(seed) is int and 0 <= seed < 2**64:
         kind = dataclasses.replace(scenario, seed=_ANY_SEED)
         if kind not in frames:
             frames[kind] = _around_seed(kind.normalized(backend.name))
         if (around := frames[kind]) is not None:
-            text = f"{around[0]}{seed}{around[1]}"
-            return Job(id=run_id(text, backend=backend), text=text, seed=seed)
+            return f"{around[0]}{seed}{around[1]}", seed
     text = scenario.normalized(backend.name)
-    return Job(id=run_id(text, backend=backend), text=text, seed=int(json.loads(text)["seed"]))
+    return text, int(json.loads(text)["seed"])
 
 
 def _around_seed(text: str) -> tuple[str, str] | None:

@@ -14,7 +14,8 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -33,7 +34,7 @@ FIRST_AHEAD = 4
 MOST_BYTES_AHEAD = 32_000
 
 
-def in_process(jobs: Sequence[Job], store: RunStore | None, backend: Backend) -> Iterator[Done]:
+def in_process(jobs: Iterable[Job], store: RunStore | None, backend: Backend) -> Iterator[Done]:
     """Run each job here; yield it as it is done.
 
     Raises
@@ -52,8 +53,10 @@ def in_process(jobs: Sequence[Job], store: RunStore | None, backend: Backend) ->
             yield Done(job, summary, taken)
 
 
-def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None, backend: Backend) -> Iterator[Done]:
+def in_pool(jobs: Iterable[Job], number: int, store: RunStore | None, backend: Backend) -> Iterator[Done]:
     """Run the jobs in so many processes; yield as `in_process` does, as each is done.
+
+    Jobs are taken in the calling thread, and only so far ahead that no worker waits for them.
 
     Raises
     ------
@@ -62,18 +65,15 @@ def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None, backend: B
     SojournError
         If a worker cannot be started or dies, or a run cannot be written.
     """
-    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
+    coming = _Ahead(jobs, 2 * number * MOST_AHEAD)
     answers: queue.SimpleQueue[Done | BaseException] = queue.SimpleQueue()
 
-    def serve(worker: _Worker) -> None:
+    def serve(worker: _Worker, ahead: int) -> None:
         asked: deque[Job] = deque()
-        ahead = max(1, min(FIRST_AHEAD, len(jobs) // (4 * number)))
         held: Job | None = None
         try:
             while True:
-                while len(asked) < ahead and (job := held or _next(waiting)) is not None:
+                while len(asked) < ahead and (job := held or coming.next(wait=not asked)) is not None:
                     held = None
                     if asked and len(job.text) + sum(len(one.text) for one in asked) > MOST_BYTES_AHEAD:
                         held = job
@@ -87,26 +87,75 @@ def in_pool(jobs: Sequence[Job], number: int, store: RunStore | None, backend: B
                 answers.put(Done(asked.popleft(), answer, taken))
                 # The last runs are not handed out ahead: another worker may be free before this one.
                 took = max(time.monotonic() - began, SHORT_S / MOST_AHEAD)
-                ahead = max(1, min(int(SHORT_S / took) + 1, MOST_AHEAD, waiting.qsize() // (2 * number)))
+                ahead = max(1, min(int(SHORT_S / took) + 1, MOST_AHEAD, len(coming) // (2 * number)))
         except Exception as error:  # handed to the calling thread, which raises it
             answers.put(error)
 
     with _Workers(number, store, backend) as pool:
-        threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in pool.workers]
+        under_way = coming.fill()
+        ahead = max(1, min(FIRST_AHEAD, len(coming) // (4 * number)))
+        threads = [threading.Thread(target=serve, args=(worker, ahead), daemon=True) for worker in pool.workers]
         for thread in threads:
             thread.start()
-        for _ in jobs:
-            answer = answers.get()
-            if isinstance(answer, BaseException):
-                raise answer
-            yield answer
+        try:
+            while under_way:
+                answer = answers.get()
+                if isinstance(answer, BaseException):
+                    raise answer
+                under_way += coming.fill() - 1
+                yield answer
+        finally:
+            coming.end()
 
 
-def _next(waiting: queue.SimpleQueue[Job]) -> Job | None:
-    try:
-        return waiting.get_nowait()
-    except queue.Empty:
-        return None
+class _Ahead:
+    """The next jobs of a plan: taken from it by one thread, and by the others from here.
+
+    Parameters
+    ----------
+    jobs
+        The plan.
+    most
+        How many are here at once.
+    """
+
+    def __init__(self, jobs: Iterable[Job], most: int) -> None:
+        self._coming = iter(jobs)
+        self._most = most
+        self._ended = False
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+
+    def __len__(self) -> int:
+        return self._queue.qsize()
+
+    def fill(self) -> int:
+        """Take as many from the plan as there is room for, and return how many these are."""
+        if self._ended:
+            return 0
+        room = max(self._most - len(self), 0)
+        added = 0
+        for job in islice(self._coming, room):
+            self._queue.put(job)
+            added += 1
+        if added < room:
+            self.end()
+        return added
+
+    def end(self) -> None:
+        """Have those who wait know that no more come."""
+        if not self._ended:
+            self._ended = True
+            self._queue.put(None)
+
+    def next(self, *, wait: bool) -> Job | None:
+        """Return the next; `None` if there is none any more, or none yet and it is not to wait."""
+        try:
+            job = self._queue.get(block=wait)
+        except queue.Empty:
+            return None
+        if job is None:
+            self._queue.put(None)  # for the others
+        return job
 
 
 class _Workers:

@@ -19,8 +19,8 @@ QUIET_S = 2.0
 class Progress(Protocol):
     """Moves a bar on by one; what is said of all so far stands behind it."""
 
-    def __call__(self, note: str = "") -> None:
-        """Count one more."""
+    def __call__(self, note: str = "", *, passed: int = 0) -> None:
+        """Count one more; or, instead, `passed` more that took no time, by which the time left is not judged."""
 
 
 def say(sentence: str) -> None:
@@ -44,7 +44,7 @@ def progress_bar(total: int, describe: str | None, *, begin_at: int = 0, unit: s
         What is counted.
     """
     if describe is None:
-        yield lambda note="": None
+        yield _silent
         return
     # On a terminal the bar moves twice a second; in a log it says a word each half minute.
     period = 0.5 if sys.stderr.isatty() else 30.0
@@ -67,6 +67,10 @@ def progress_bar(total: int, describe: str | None, *, begin_at: int = 0, unit: s
         bar.close()
 
 
+def _silent(note: str = "", *, passed: int = 0) -> None:
+    """Count for nobody."""
+
+
 class _Bar:
     """A progress bar that is not there until it is first shown."""
 
@@ -79,9 +83,17 @@ class _Bar:
         self.note = ""
         self.bar: tqdm[NoReturn] | None = None
 
-    def tick(self, note: str = "") -> None:
-        """Count one more."""
+    def tick(self, note: str = "", *, passed: int = 0) -> None:
+        """Count one more, or so many that took no time."""
         with self.lock:
+            if passed:
+                self.begin_at += passed
+                self.count += passed
+                if self.bar is not None:
+                    self.bar.initial += passed
+                    self.bar.n += passed
+                    self.bar.last_print_n += passed
+                return
             self.count += 1
             self.note = note
             if self.bar is not None:

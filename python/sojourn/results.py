@@ -36,8 +36,7 @@ class Run:
 
     @cached_property
     def _record(self) -> dict[str, Any]:
-        record = json.loads(self._text)
-        assert isinstance(record, dict)
+        record: dict[str, Any] = json.loads(self._text)
         return record
 
     @property
@@ -80,20 +79,31 @@ class Run:
     def parse(cls, text: str, source: str) -> Run:
         """Return the run in `text`; `source` names it in the error.
 
+        Of a stored run, whose series are in a file beside it, only the record is looked at.
+
         Raises
         ------
         SojournError
             If it is not a run.
         """
-        run = Run(text=text)
-        try:
-            found = run.record.get("format")
-        except (ValueError, AssertionError) as error:
-            message = f"{source} is not a run record: it is not a JSON object"
-            raise SojournError(message) from error
-        if found != RUN_FORMAT:
-            message = f"{source} has format {found!r}, but must have {RUN_FORMAT!r}"
+        from sojourn import bounded, record_shape
+
+        def refuse(why: str) -> NoReturn:
+            message = f"{source} is not a run record: {why}"
             raise SojournError(message)
+
+        plain = bounded.parse_json(text, refuse)
+        if not isinstance(plain, dict):
+            refuse("it is not a JSON object")
+        _check_format(plain, source)
+        try:
+            record_shape.check_head(plain)
+        except ValueError as error:
+            refuse(str(error))
+        if "stored" not in plain:
+            record_shape.check_series(plain.get("series"), plain, source)
+        run = Run(text=text)
+        run.__dict__["_record"] = plain
         return run
 
 
@@ -211,7 +221,7 @@ def load_head(folder: Path) -> Head:
     SojournError
         If the run is not whole.
     """
-    from sojourn.store import read
+    from sojourn import bounded, record_shape
 
     def broken(why: str) -> NoReturn:
         message = f"run {folder} is not whole: {why}; move it away to have it run again"
@@ -219,26 +229,34 @@ def load_head(folder: Path) -> Head:
 
     try:
         size = (folder / "series.parquet").stat().st_size
-        plain = json.loads(read(folder / "run.json"))
+        text = bounded.read_text(folder / "run.json")
     except OSError as error:
         broken(f"series.parquet: {error.strerror or error}")
     except SojournError as error:
         broken(str(error))
-    except ValueError:
-        broken("run.json is not JSON")
-    stored = plain.pop("stored", None) if isinstance(plain, dict) else None
-    if not isinstance(stored, dict) or not {"id", "bytes", "crc32", "series"} <= stored.keys():
+    plain = bounded.parse_json(text, lambda why: broken(f"run.json {why.removeprefix('it ')}"))
+    if not isinstance(plain, dict) or "stored" not in plain:
         broken("run.json is not the record of a stored run")
-    if plain.get("format") != RUN_FORMAT:
-        message = f"{folder / 'run.json'} has format {plain.get('format')!r}, but must have {RUN_FORMAT!r}"
-        raise SojournError(message)
-    if not {"summary", "seed", "scenario", "probes"} <= plain.keys():
-        broken("run.json lacks a part of the record")
+    _check_format(plain, str(folder / "run.json"))
+    stored = plain.pop("stored")
+    try:
+        record_shape.check_stored(stored)
+        record_shape.check_head(plain)
+    except ValueError as error:
+        broken(f"of run.json {error}")
     if size != stored["bytes"]:
         broken(f"series.parquet has {size} bytes, but must have {stored['bytes']}")
     cost = plain.pop("cost", None)
     plain |= {"series": None, "cost": cost}
     return Head(record=_Record(plain, folder), stored=stored)
+
+
+def _check_format(plain: dict[str, Any], source: str) -> None:
+    from sojourn.shape import shown
+
+    if plain.get("format") != RUN_FORMAT:
+        message = f"{source} has format {shown(plain.get('format'))}, but must have {RUN_FORMAT!r}"
+        raise SojournError(message)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn import _native
+from sojourn import _native, bounded
 
 FORMAT = "sojourn-rtt/1"
 
@@ -91,7 +91,11 @@ def measure(
     ------
     ParamError
         If a value is refused, or a file is no capture.
+    SojournError
+        If one is a pipe with a name.
     """
+    for path in (a, b):
+        bounded.check_stream(path)
     report, at, rtt, flow = _native.packet_pairs(a, b, list(hosts), list(ports), protocol, horizon_ns, gap_ns)
     return RoundTrips(
         report=json.loads(report),

@@ -12,7 +12,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from sojourn.bounds import check_repeat
 from sojourn.errors import ParamError
+from sojourn.lazy import Lazy, chained, mapped
 from sojourn.results import Run
 from sojourn.scenario import Scenario
 
@@ -54,26 +56,34 @@ class Grown:
     reached: bool | None = None
 
 
-def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:
-    """Return the scenario with its seed, the next one, and so on.
+def repeats(scenario: Scenario, repeat: int, *, begin: int = 0) -> Sequence[Scenario]:
+    """Return the scenario with its seed, the next one, and so on; each is made when it is needed.
+
+    Parameters
+    ----------
+    scenario
+        The first.
+    repeat
+        How many there are.
+    begin
+        How many of them to leave out at the beginning.
 
     Raises
     ------
     ParamError
-        If `repeat` is less than 1.
+        If `repeat` is less than 1, or more than a plan may have.
     """
     check_repeat(repeat)
     first = 1 if scenario.seed is None else scenario.seed
     if type(first) is not int:
         scenario.normalized()  # which says what a seed must be
-    return [dataclasses.replace(scenario, seed=first + number) for number in range(repeat)]
-
-
-def check_repeat(repeat: int) -> None:
-    """Raise `ParamError` if a number of runs is less than 1."""
-    if repeat < 1:
-        message = f"repeat is {repeat}, but must be at least 1"
-        raise ParamError(message)
+    number = repeat - begin
+    return Lazy(
+        number,
+        lambda place: dataclasses.replace(scenario, seed=first + begin + place),
+        # They differ in the seed alone, and only the last can have one that is too large.
+        kinds=sorted({0, number - 1}) if number > 0 else (),
+    )
 
 
 def percent(text: str) -> float:
@@ -110,6 +120,7 @@ def precision(within: str, metrics: Sequence[str] | None, most: int | None, repe
             message = f"until-metric is {name!r}, but must be one of {', '.join(known)}"
             raise ParamError(message)
     bound = DEFAULT_MOST if most is None else most
+    check_repeat(bound, "max-repeat")
     if bound < repeat:
         message = f"max-repeat is {bound}, but must be at least repeat, which is {repeat}"
         raise ParamError(message)
@@ -138,12 +149,13 @@ def grow(
     cells = [Grown() for _ in bases]
     wanted = [repeat] * len(bases)
     while True:
-        planned = [
-            (cell, scenario)
-            for cell, (base, count) in enumerate(zip(bases, wanted, strict=True))
-            if count > len(cells[cell].runs)
-            for scenario in repeats(base, count)[len(cells[cell].runs) :]
-        ]
+        planned = chained(
+            [
+                _of_cell(cell, repeats(base, count, begin=len(cells[cell].runs)))
+                for cell, (base, count) in enumerate(zip(bases, wanted, strict=True))
+                if count > len(cells[cell].runs)
+            ]
+        )
         if not planned:
             return cells
         for (cell, _), run in zip(planned, run_plan(planned), strict=True):
@@ -155,6 +167,15 @@ def grow(
             grown.reached = wanted[cell] == len(grown.runs) and is_narrow(grown.runs, until)
         if together:
             wanted = [max(wanted)] * len(wanted)
+
+
+def scenarios(planned: Sequence[tuple[int, Scenario]]) -> Lazy[Scenario]:
+    """Return the scenarios of a plan, without their cells."""
+    return mapped(lambda pair: pair[1], planned)
+
+
+def _of_cell(cell: int, planned: Sequence[Scenario]) -> Lazy[tuple[int, Scenario]]:
+    return mapped(lambda scenario: (cell, scenario), planned)
 
 
 def is_narrow(runs: Sequence[Run], until: Precision) -> bool:

@@ -60,10 +60,11 @@ class Measured:
 
     def get(self, name: str) -> bytes | None:
         """Return the file of that name, or `None` if there is none that can be read."""
+        from sojourn.bounded import read_bytes
+
         try:
-            with open(f"{self.folder}/{name}", "rb") as file:  # noqa: PTH123
-                return file.read()
-        except OSError:
+            return read_bytes(f"{self.folder}/{name}")
+        except SojournError:
             return None
 
     def put(self, name: str, data: bytes) -> None:

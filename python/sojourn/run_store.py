@@ -21,11 +21,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _native
+from sojourn import _native, bounded
 from sojourn.errors import SojournError
 from sojourn.results import StoredRun, load_head, voices_in
 from sojourn.run_files import MEASURED, Measured, cannot_write, reason, remove_run, write_run
-from sojourn.store import read, write_file
+from sojourn.store import write_file
 
 if TYPE_CHECKING:
     from sojourn.plan import Job
@@ -101,8 +101,15 @@ class RunStore:
             message = f"store {self.path} cannot be read: {reason(error)}"
             raise SojournError(message) from error
 
-    def get(self, run_id: str) -> StoredRun:
+    def get(self, run_id: str, scenario: str | None = None) -> StoredRun:
         """Return a run that is there.
+
+        Parameters
+        ----------
+        run_id
+            Its name.
+        scenario
+            The canonical scenario that it must be of; `None` takes any.
 
         Raises
         ------
@@ -115,6 +122,9 @@ class RunStore:
             message = f"run {folder} is not the run of its name, but {head.stored['id']!r}: move it away"
             raise SojournError(message)
         record = head.record
+        if scenario is not None and json.loads(scenario) != record["scenario"]:
+            message = f"run {folder} is not the run of its name, but of another scenario: move it away"
+            raise SojournError(message)
         voiced = bool(voices_in(record))
         return StoredRun(folder=folder, summary=record["summary"], seed=int(record["seed"]), voiced=voiced)
 
@@ -183,11 +193,7 @@ class RunStore:
             write_file(path, _mark())
             return
         ours = json.loads(_mark())
-        try:
-            found = json.loads(read(path))
-        except ValueError as error:
-            message = f"{path} cannot be read: it is not JSON"
-            raise SojournError(message) from error
+        found = bounded.read_json(path)
         if not isinstance(found, dict) or found.get("format") != STORE_FORMAT:
             message = f"{path} has not the format {STORE_FORMAT!r}: another version of Sojourn made it"
             raise SojournError(message)

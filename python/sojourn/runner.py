@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import chain, islice
 
 from sojourn import plan
 from sojourn.backends import SIMULATOR, Backend
+from sojourn.bounds import check_plan, check_workers
 from sojourn.errors import ParamError
 from sojourn.plan import Done, Job
 from sojourn.pool import in_pool, in_process
@@ -41,7 +43,8 @@ def run_all(
     Parameters
     ----------
     scenarios
-        The plan. All of it is checked before anything is run.
+        The plan. All of it is checked before anything is run. One of `sojourn.lazy` is made as it is run, so that a
+        long one begins at once.
     workers
         Number of processes (default: one for each core; one for a back end whose runs share a clock). With one,
         nothing is started.
@@ -61,51 +64,70 @@ def run_all(
     Raises
     ------
     ParamError
-        If a scenario is refused, `workers` is less than 1, or both `workers` and `dask` are given.
+        If a scenario is refused, there are more than may be asked for at once (`sojourn.bounds`), `workers` is out of
+        range, or both `workers` and `dask` are given.
     SojournError
         If a worker dies, the scheduler is not there, or the store cannot be used.
     """
-    if workers is not None and workers < 1:
-        message = f"workers is {workers}, but must be at least 1"
-        raise ParamError(message)
+    check_workers(workers)
     if workers is not None and dask is not None:
         message = f"workers is {workers}, but must not be given together with dask"
         raise ParamError(message)
+    check_plan(len(scenarios), stored=store is not None)
     jobs = plan.jobs(scenarios, backend=backend)
-    places: dict[str, list[int]] = {}
-    for place, job in enumerate(jobs):
-        places.setdefault(job.id, []).append(place)
-    distinct = [jobs[where[0]] for where in places.values()]
     runs: list[Run | None] = [None] * len(jobs)
+    first: dict[str, int] = {}
+    again: dict[str, list[int]] = {}
+    # Made; of these, made of measurements; and handed over without being made since the bar last moved.
+    missing = taken = ready = 0
 
-    def hand_over(run_id: str, run: Run) -> None:
-        for place in places[run_id]:
-            runs[place] = run
-            if done is not None:
-                done(place, run)
+    def hand_over(place: int, run: Run) -> None:
+        runs[place] = run
+        if done is not None:
+            done(place, run)
 
-    taken = 0
-    with store.writing() if store is not None else nullcontext():
-        there = store.ids() if store is not None else set()
-        missing = [job for job in distinct if job.id not in there]
-        for job in distinct:
-            if store is not None and job.id in there:
-                hand_over(job.id, store.get(job.id))
-        ready = len(distinct) - len(missing)
-        with (
-            _executor(missing, workers, store, dask, backend) as execute,
-            progress_bar(len(distinct), describe, begin_at=ready) as tick,
-        ):
-            for job, answer, was_taken in execute():
-                if store is None:
-                    hand_over(job.id, Run(text=answer.decode()))
+    def to_make(there: set[str]) -> Iterator[Job]:
+        """Yield what is to be made, one after the other, and hand over what is there on the way."""
+        nonlocal missing, ready
+        for place, job in enumerate(jobs):
+            before = first.setdefault(job.id, place)
+            if before != place:
+                if (run := runs[before]) is None:
+                    again.setdefault(job.id, []).append(place)
                 else:
-                    hand_over(job.id, store.made(job, json.loads(answer)))
+                    hand_over(place, run)
+                    ready += 1
+            elif store is not None and job.id in there:
+                hand_over(place, store.get(job.id, job.text))
+                ready += 1
+            else:
+                missing += 1
+                yield job
+
+    with store.writing() if store is not None else nullcontext():
+        rest = to_make(store.ids() if store is not None else set())
+        # As many as would be made at once: with fewer there are fewer workers, and with none nothing is started.
+        number = workers or (1 if backend.shares_a_clock else cores())
+        begin = list(islice(rest, number))
+        with (
+            _executor(min(number, len(begin)), store, dask, backend) as execute,
+            progress_bar(len(jobs), describe, begin_at=ready) as tick,
+        ):
+            ready = 0
+            for job, answer, was_taken in execute(chain(begin, rest)):
+                run = Run(text=answer.decode()) if store is None else store.made(job, json.loads(answer))
+                hand_over(first[job.id], run)
                 taken += was_taken
                 tick(f"{taken} from measurements" if taken else "")
+                for place in again.pop(job.id, ()):
+                    hand_over(place, run)
+                    ready += 1
+                if ready:
+                    tick(passed=ready)
+                    ready = 0
     if taken and store is not None and describe is not None:
         say(
-            f"{describe}: {taken} of the {len(missing)} runs that were not stored were made from the measurements in "
+            f"{describe}: {taken} of the {missing} runs that were not stored were made from the measurements in "
             f"{store.measured.folder}, without the kernel"
         )
     return [run for run in runs if run is not None]
@@ -113,16 +135,15 @@ def run_all(
 
 @contextmanager
 def _executor(
-    jobs: Sequence[Job], workers: int | None, store: RunStore | None, dask: str | None, backend: Backend
-) -> Iterator[Callable[[], Iterator[Done]]]:
-    """Make ready what runs the jobs, and yield what starts it."""
-    number = min(workers or (1 if backend.shares_a_clock else cores()), len(jobs))
-    if dask is not None and jobs:
+    number: int, store: RunStore | None, dask: str | None, backend: Backend
+) -> Iterator[Callable[[Iterable[Job]], Iterator[Done]]]:
+    """Make ready what runs jobs, `number` at once, and yield what starts it; none is nothing to make ready for."""
+    if dask is not None and number > 0:
         from sojourn import cluster
 
         with cluster.cluster(dask) as client:
-            yield lambda: cluster.on_cluster(client, dask, jobs, store, backend)
+            yield lambda jobs: cluster.on_cluster(client, dask, jobs, store, backend)
     elif number <= 1:
-        yield lambda: in_process(jobs, store, backend)
+        yield lambda jobs: in_process(jobs, store, backend)
     else:
-        yield lambda: in_pool(jobs, number, store, backend)
+        yield lambda jobs: in_pool(jobs, number, store, backend)

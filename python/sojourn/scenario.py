@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from sojourn import _native, scenario_flusher
-from sojourn.errors import ParamError, SojournError
+from sojourn import _native, bounded, scenario_flusher
+from sojourn.bounds import check_integers
+from sojourn.errors import ParamError
 from sojourn.scenario_flusher import Flusher
 from sojourn.scenario_wifi import Wifi, from_plain
 
@@ -348,8 +348,14 @@ class Scenario:
     seed: int | None = None
 
     def to_json(self) -> str:
-        """Return the scenario as one line of JSON with sorted keys, defaults left out."""
-        return json.dumps(_given(self), sort_keys=True, separators=(",", ":"))
+        """Return the scenario as one line of JSON with sorted keys, defaults left out.
+
+        Raises
+        ------
+        ParamError
+            If a value has no place in JSON, such as a number of thousands of digits.
+        """
+        return _json(_given(self), sort_keys=True, separators=(",", ":"))
 
     def normalized(self, backend: str = "sim") -> str:
         """Return the canonical JSON: every default written out, keys sorted.
@@ -401,10 +407,10 @@ class Scenario:
         ParamError
             If it is not TOML, has an unknown key, or a value is refused.
         """
-        plain = read_toml(path, "an experiment file")
+        plain = bounded.read_toml(path, "an experiment file")
         plain = {"experiment": path.stem, "duration": DEFAULT_DURATION, **plain}
         try:
-            return cls.from_json(json.dumps(plain, default=str), backend)
+            return cls.from_json(_json(plain, default=str), backend)
         except ParamError as error:
             message = f"{path}: {error}"
             raise ParamError(message) from error
@@ -415,24 +421,11 @@ def _flow(plain: dict[str, Any]) -> Flow:
     return Flow(**({"kind": None, **plain} if plain.get("protocol") == "udp" else plain))
 
 
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """Return what a TOML file holds; `what` it is goes into the message if it is none.
-
-    Raises
-    ------
-    SojournError
-        If the file cannot be read.
-    ParamError
-        If it is not TOML.
-    """
+def _json(plain: dict[str, Any], **keywords: Any) -> str:
+    """Return plain values as JSON."""
+    check_integers(plain)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}"
-        raise SojournError(message) from error
-    except UnicodeDecodeError as error:
-        message = f"{path} is not text in UTF-8, but {what} must be TOML"
-        raise ParamError(message) from error
-    except tomllib.TOMLDecodeError as error:
-        message = f"{path} is not TOML: {str(error)[:1].lower()}{str(error)[1:]}"
+        return json.dumps(plain, **keywords)
+    except TypeError as error:
+        message = f"the scenario has a value that is no text, number, list or table: {error}"
         raise ParamError(message) from error

@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sojourn import bounded
 from sojourn.errors import ParamError, SojournError
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ class ResultFolder:
     def _refuse_another(self, plan: str | None, *, again: bool) -> None:
         """Raise unless this plan was begun here."""
         found = None
-        with suppress(OSError, ValueError, AttributeError):
-            found = json.loads((self.path / _PLAN).read_text(encoding="utf-8")).get("plan")
+        with suppress(SojournError, AttributeError):
+            found = bounded.read_json(self.path / _PLAN).get("plan")
         finished = (self.path / "index.json").exists()
         if plan is not None and found == plan and (again or not finished):
             return
@@ -149,22 +150,4 @@ def write_file(target: Path, data: str | bytes) -> None:
             partial.unlink(missing_ok=True)
     except OSError as error:
         message = f"{target} cannot be written: {error.strerror or error}"
-        raise SojournError(message) from error
-
-
-def read(path: Path) -> str:
-    """Return the text of a stored file.
-
-    Raises
-    ------
-    SojournError
-        If it cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}"
-        raise SojournError(message) from error
-    except UnicodeDecodeError as error:
-        message = f"{path} cannot be read: it is not text in UTF-8"
         raise SojournError(message) from error

@@ -9,16 +9,55 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import store
+from sojourn import bounded, shape, store
 from sojourn.errors import SojournError
 from sojourn.results import Cell, Comparison, Run, StoredRun, link_name
 from sojourn.run_store import RunStore
 
 FOLDER_FORMAT = "sojourn-folder/2"
+
+#: Cells whose scenarios are the same share a run.
+MOST_USES = 16
+
+_INDEX = shape.record(
+    {
+        "title": shape.text,
+        "experiment": shape.text,
+        "paper": shape.text_or_null,
+        "command": shape.text,
+        "store": shape.words,
+        "cells": shape.list_of(
+            shape.record(
+                {
+                    "link": shape.words,
+                    "qdisc": shape.words,
+                    "runs": shape.list_of(shape.spelled("[0-9a-f]{32}", "the name of a run"), least=1),
+                }
+            ),
+            least=1,
+        ),
+    }
+)
+_CLAIMS = shape.list_of(
+    shape.record(
+        {
+            "id": shape.name,
+            "section": shape.text,
+            "says": shape.text,
+            "verdict": shape.words,
+            "value": shape.number_or_null,
+            "low": shape.number_or_null,
+            "high": shape.number_or_null,
+            "unit": shape.text,
+            "reason": shape.text,
+        }
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +121,8 @@ def load(path: Path) -> Results:
         If it holds no results, or they cannot be read.
     """
     if (path / "index.json").is_file():
-        index = _index(path / "index.json")
+        index = _checked(path / "index.json", _INDEX, FOLDER_FORMAT)
+        _check_uses(path / "index.json", index["cells"])
         runs = RunStore(path / index["store"])
         cells = tuple(
             Cell(link=cell["link"], qdisc=cell["qdisc"], runs=tuple(runs.get(name) for name in cell["runs"]))
@@ -94,7 +134,7 @@ def load(path: Path) -> Results:
             comparison=Comparison(experiment=index["experiment"], cells=cells),
             command=index["command"],
             paper=index["paper"],
-            claims=tuple(json.loads(store.read(claims))) if claims.is_file() else (),
+            claims=tuple(_checked(claims, _CLAIMS)) if claims.is_file() else (),
         )
     if (path / "run.json").is_file():
         cell = load_run(path / "run.json")
@@ -112,7 +152,7 @@ def load_run(path: Path) -> Cell:
     SojournError
         If it is not a record, or cannot be read.
     """
-    run = Run.parse(store.read(path), str(path))
+    run = Run.parse(bounded.read_text(path), str(path))
     if "stored" in run.record:
         folder = path.resolve().parent
         run = RunStore(folder.parent).get(folder.name)
@@ -126,13 +166,26 @@ def label_of(scenario: dict[str, Any]) -> str:
     return up if up == down else f"{up} (up), {down} (down)"
 
 
-def _index(path: Path) -> dict[str, Any]:
-    try:
-        index = json.loads(store.read(path))
-    except ValueError as error:
-        message = f"{path} cannot be read: it is not JSON"
-        raise SojournError(message) from error
-    if not isinstance(index, dict) or index.get("format") != FOLDER_FORMAT:
-        message = f"{path} has not the format {FOLDER_FORMAT!r}"
+def _check_uses(path: Path, cells: list[dict[str, Any]]) -> None:
+    """Raise `SojournError` if a few runs are made to look like many: what is drawn takes time by their number."""
+    uses = Counter(name for cell in cells for name in cell["runs"])
+    for name, number in uses.most_common(1):
+        if number > MOST_USES:
+            message = (
+                f"{path} cannot be read: it names the run {name} {number} times, but may at most {MOST_USES} times"
+            )
+            raise SojournError(message)
+
+
+def _checked(path: Path, check: shape.Check, file_format: str | None = None) -> Any:
+    """Return what a JSON file of ours holds."""
+    found = bounded.read_json(path, missing=file_format is None)
+    if file_format is not None and (not isinstance(found, dict) or found.get("format") != file_format):
+        message = f"{path} has not the format {file_format!r}"
         raise SojournError(message)
-    return index
+    try:
+        check(found, "")
+    except shape.Misfit as error:
+        message = f"{path} cannot be read: {error}"
+        raise SojournError(message) from error
+    return found

@@ -101,6 +101,23 @@ pub enum Event {
         /// The throughput at this time; `None` before the first interval is over.
         throughput: Option<Rate>,
     },
+    /// The receiver has acknowledged packets that were captured and not acknowledged before; a gate bounds flushes by it.
+    Acknowledged {
+        /// When.
+        at: Time,
+        /// Of which flow.
+        flow: FlowKey,
+        /// Their bytes on the wire, IP headers included; without those that came from the station of the link that the
+        /// acknowledgement came from.
+        bytes: u64,
+    },
+    /// One end has reset the connection.
+    Reset {
+        /// When.
+        at: Time,
+        /// A flow of it.
+        flow: FlowKey,
+    },
     /// The base RTT changed.
     BaseRtt {
         /// When.

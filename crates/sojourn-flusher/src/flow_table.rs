@@ -39,6 +39,8 @@ pub(crate) struct Ack {
     pub(crate) base_changed: bool,
     /// The throughput of an interval that ended with it.
     pub(crate) rate: Option<Rate>,
+    /// Bytes of captured packets that another station of the link sent than the one that acknowledged them.
+    pub(crate) answered: u64,
 }
 
 impl FlowTable {
@@ -114,7 +116,7 @@ impl FlowTable {
         let flow = self.flows.get_mut(slot);
         let covered = match flow
             .outstanding
-            .on_ack(segment.ack, now, self.epoch, params.retransmissions)
+            .on_ack(segment, now, self.epoch, params.retransmissions)
         {
             Acked::New(covered) => covered,
             Acked::Unknown | Acked::Duplicate => return None,
@@ -151,6 +153,7 @@ impl FlowTable {
             raw,
             base_changed,
             rate,
+            answered: covered.answered,
         })
     }
 

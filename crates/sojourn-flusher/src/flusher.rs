@@ -97,11 +97,16 @@ impl Flusher {
     pub fn handle_segment(&mut self, segment: &Segment, now: Time) {
         let now = self.advance(now);
         self.stats.segments += 1;
+        if segment.src == segment.dst {
+            // No such segment is on a wire unless it is forged (the "land" attack): it would be its own acknowledgement.
+            return;
+        }
         if segment.flags.rst {
             // What is on its way will not be acknowledged; what was learned about the path remains true.
             for key in [segment.key(), segment.key().inverted()] {
                 if let Some(slot) = self.table.flows.find(&key) {
                     self.table.flows.get_mut(slot).outstanding = Outstanding::default();
+                    self.note(|| Event::Reset { at: now, flow: key });
                 }
             }
             return;
@@ -140,6 +145,11 @@ impl Flusher {
         let Some(ack) = self.table.on_ack(segment, now, &self.params, &mut self.stats) else {
             return;
         };
+        let flow = self.table.flows.get(ack.slot);
+        if ack.answered > 0 {
+            let (flow, bytes) = (flow.key, ack.answered);
+            self.note(|| Event::Acknowledged { at: now, flow, bytes });
+        }
         let flow = self.table.flows.get(ack.slot);
         if let (Some(raw), Some(smoothed), Some(base)) = (ack.raw, flow.rtt, flow.base.get()) {
             let (key, throughput) = (flow.key, flow.throughput.get());

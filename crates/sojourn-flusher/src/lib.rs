@@ -31,7 +31,7 @@
 //!     }
 //!     let data = Segment {
 //!         src: flow.src, dst: flow.dst, seq: n * 1448, ack: 0, flags: Flags { ack: true, ..Flags::default() },
-//!         payload: 1448, wire: 1500, window: 0, timestamps: None, sack: false,
+//!         payload: 1448, wire: 1500, window: 0, timestamps: None, sack: false, station: None,
 //!     };
 //!     let ack = Segment { src: flow.dst, dst: flow.src, seq: 0, ack: (n + 1) * 1448, payload: 0, wire: 52, ..data };
 //!     core.handle_segment(&data, now);
@@ -89,7 +89,7 @@ pub use params::{
     Acknowledged, BaseKind, Clamp, Counted, Factor, FirstFlush, FlushRtt, FlusherParams, Forced, Growth, LastFlush,
     Method, Miss, ParamError, Restart, Retransmissions, Samples, SizeRtt, Span, Test,
 };
-pub use segment::{Flags, FlowKey, Segment};
+pub use segment::{Flags, FlowKey, Segment, Station};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Segments of one flow that await their acknowledgement.
 
-use crate::{Retransmissions, Segment};
+use crate::{Retransmissions, Segment, Station};
 use sojourn_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -22,8 +22,15 @@ struct Item {
     payload: u32,
     sent: Time,
     epoch: u32,
+    station: Option<Station>,
     /// Sent again, or captured out of order: its acknowledgement does not tell an RTT.
     doubtful: bool,
+}
+
+impl Item {
+    fn space(&self) -> u64 {
+        u64::from(self.end.wrapping_sub(self.start))
+    }
 }
 
 /// What a segment with data turned out to be.
@@ -67,6 +74,9 @@ pub(crate) struct Covered {
     pub(crate) payload: u64,
     /// Their length on the wire.
     pub(crate) wire: u64,
+    /// The length on the wire of those that another station sent than the one that sent the acknowledgement, as far as that is
+    /// known: who answers is not who sends. Whoever forges both ends from beyond a router is one station.
+    pub(crate) answered: u64,
     /// Payload of the youngest one alone, if the acknowledgement ends where it does.
     pub(crate) youngest_payload: u64,
     /// Its length on the wire.
@@ -78,6 +88,8 @@ pub(crate) struct Covered {
 pub(crate) struct Outstanding {
     range: Option<Range>,
     items: VecDeque<Item>,
+    /// Sequence space of all items.
+    held: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +104,12 @@ impl Outstanding {
     /// Bytes of sequence space sent and not acknowledged.
     pub(crate) fn in_flight(&self) -> u32 {
         self.range.map_or(0, |r| r.max.wrapping_sub(r.una))
+    }
+
+    /// Of these, the bytes of segments that were captured and are remembered: a sequence number far ahead is no data.
+    pub(crate) fn captured_in_flight(&self) -> u32 {
+        let distance = self.in_flight();
+        u32::try_from(self.held).map_or(distance, |held| held.min(distance))
     }
 
     /// Where what was sent ends.
@@ -111,6 +129,7 @@ impl Outstanding {
 
     fn begin(&mut self, seq: u32) -> Range {
         self.items.clear();
+        self.held = 0;
         let range = Range { una: seq, max: seq };
         self.range = Some(range);
         range
@@ -133,6 +152,7 @@ impl Outstanding {
             payload: segment.payload,
             sent: now,
             epoch,
+            station: segment.station,
             doubtful: false,
         };
         let known = match self.range {
@@ -177,6 +197,7 @@ impl Outstanding {
             return Sent::Untracked;
         }
         let at = self.items.partition_point(|i| before(i.end, end));
+        self.held += item.space();
         self.items.insert(
             at,
             Item {
@@ -211,13 +232,15 @@ impl Outstanding {
         if self.items.len() >= most {
             return false;
         }
+        self.held += item.space();
         self.items.push_back(item);
         true
     }
 
     /// Takes note of an acknowledgement: all segments up to it are forgotten, and the youngest of them tells the RTT.
     /// Source: seed 003 section 4.3, Listing 4.6.
-    pub(crate) fn on_ack(&mut self, ack: u32, now: Time, epoch: u32, policy: Retransmissions) -> Acked {
+    pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time, epoch: u32, policy: Retransmissions) -> Acked {
+        let ack = segment.ack;
         let Some(range) = &mut self.range else {
             return Acked::Unknown;
         };
@@ -235,8 +258,12 @@ impl Outstanding {
         let mut doubtful = false;
         while let Some(item) = self.items.front().copied().filter(|i| !before(ack, i.end)) {
             self.items.pop_front();
+            self.held -= item.space();
             covered.payload += u64::from(item.payload);
             covered.wire += u64::from(item.wire);
+            if item.station.is_none() || item.station != segment.station {
+                covered.answered += u64::from(item.wire);
+            }
             doubtful |= item.doubtful;
             if item.end == ack {
                 covered.youngest_payload = u64::from(item.payload);

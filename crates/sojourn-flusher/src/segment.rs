@@ -18,6 +18,9 @@ pub struct Flags {
     pub psh: bool,
 }
 
+/// An address of the link layer.
+pub type Station = [u8; 8];
+
 /// One captured TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -41,6 +44,8 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// Whether it carries SACK blocks. Source: RFC 2018.
     pub sack: bool,
+    /// Which station of the link sent the frame, where the link layer says that.
+    pub station: Option<Station>,
 }
 
 impl Segment {

@@ -68,6 +68,7 @@ mod tests {
             rtt: None,
             payload: 2896,
             wire: 3000,
+            answered: 3000,
             youngest_payload: 1448,
             youngest_wire: 1500,
         };

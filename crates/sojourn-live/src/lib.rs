@@ -2,5 +2,8 @@
 
 pub mod agent;
 pub mod bottleneck;
+mod clients;
 pub mod flush;
+mod kin;
+mod sentence;
 pub mod supervise;

@@ -1,11 +1,12 @@
 //! A guest's keeper: it ends a guest that takes too long, and one whose master is gone, and leaves nothing behind.
 //!
-//! A User-Mode Linux kernel is several processes, and those that it traces would outlive it if it were killed alone. So it
-//! gets a process group, and all of the group is ended, whatever happens to whoever started it.
+//! A User-Mode Linux kernel is several processes, and those that it traces would outlive it if it were killed alone.
+//! So it gets a process group, and all of the group is ended, whatever happens to whoever started it. A keeper may be
+//! killed, too, so there are two of them, [`supervise`] and below it [`keep`].
 
+use crate::kin::{self, Parent, end_descendants, pid_of};
 use nix::sys::personality::{self, Persona};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, getppid, kill_process_group, pidfd_open, set_child_subreaper};
+use rustix::process::{PidfdFlags, Signal, getpid, kill_process_group, pidfd_open, set_child_subreaper};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -14,10 +15,6 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// How often it looks whether it was told to stop, or its master is gone. (The kernel's own signal for that is of no use: it
-/// comes when the thread that started it ends.)
-const LOOK: Duration = Duration::from_millis(200);
 
 /// What is to be kept.
 #[derive(Clone, Debug)]
@@ -43,21 +40,59 @@ pub enum Ending {
     Stopped,
 }
 
+impl Ending {
+    /// The exit status that tells of it.
+    #[must_use]
+    pub fn status(self) -> u8 {
+        match self {
+            Self::Exited(status) => status.and_then(|s| u8::try_from(s).ok()).unwrap_or(1),
+            Self::TooLong => 3,
+            Self::Stopped => 4,
+        }
+    }
+}
+
+/// Has the command run to its end, or ended, by a keeper below this one; gives the exit status.
+///
+/// # Errors
+/// If the keeper cannot be started or watched.
+pub fn supervise(charge: &Charge) -> io::Result<u8> {
+    let stop = signals()?;
+    let parent = Parent::of(charge.master);
+    let mut arguments: Vec<OsString> = ["keep", "--master"].map(Into::into).to_vec();
+    arguments.push(getpid().as_raw_nonzero().to_string().into());
+    arguments.push("--seconds".into());
+    arguments.push(charge.bound.as_secs_f64().to_string().into());
+    arguments.push("--folder".into());
+    arguments.push(charge.folder.clone().into());
+    arguments.push("--".into());
+    arguments.extend(charge.command.iter().cloned());
+    let ended = kin::run_again(&arguments, Some(&parent), &|| stop.load(Ordering::Relaxed))?;
+    if ended.stopped {
+        // The keeper below has done so, unless it was killed.
+        let _ = std::fs::remove_dir_all(&charge.folder);
+        return Ok(Ending::Stopped.status());
+    }
+    Ok(Ending::Exited(ended.status.code()).status())
+}
+
+fn signals() -> io::Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGINT, SIGHUP, kin::AT_ONCE] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
 /// Runs the command to its end, or ends it.
 ///
 /// # Errors
 /// If it cannot be started or watched.
-pub fn supervise(charge: &Charge) -> io::Result<Ending> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGHUP,
-    ] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    set_child_subreaper(Some(rustix::process::getpid()))?;
-    let master_is_there = || getppid().is_some_and(|p| p.as_raw_nonzero().get() == charge.master);
+pub fn keep(charge: &Charge) -> io::Result<Ending> {
+    let stop = signals()?;
+    let parent = Parent::of(charge.master);
+    set_child_subreaper(Some(getpid()))?;
     let (program, arguments) = charge
         .command
         .split_first()
@@ -65,9 +100,8 @@ pub fn supervise(charge: &Charge) -> io::Result<Ending> {
     // A guest sizes its memory by where the machine has put its heap, so the same run would not have the same memory.
     personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
     let mut child = Command::new(program).args(arguments).process_group(0).spawn()?;
-    let ending = watch(&mut child, charge.bound, &|| {
-        stop.load(Ordering::Relaxed) || !master_is_there()
-    });
+    let stopped = || stop.load(Ordering::Relaxed) || parent.is_gone();
+    let ending = watch(&mut child, charge.bound, &parent, &stopped);
     end_group(&mut child);
     let ending = ending?;
     if ending == Ending::Stopped {
@@ -80,10 +114,9 @@ pub fn supervise(charge: &Charge) -> io::Result<Ending> {
     clippy::disallowed_methods,
     reason = "what a guest may take is in this machine's time, whatever the time inside"
 )]
-fn watch(child: &mut Child, bound: Duration, stopped: &dyn Fn() -> bool) -> io::Result<Ending> {
+fn watch(child: &mut Child, bound: Duration, parent: &Parent, stopped: &dyn Fn() -> bool) -> io::Result<Ending> {
     let began = Instant::now();
-    let pid = pid_of(child)?;
-    let descriptor = pidfd_open(pid, PidfdFlags::empty())?;
+    let descriptor = pidfd_open(pid_of(child), PidfdFlags::empty())?;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Ending::Exited(status.code()));
@@ -94,31 +127,14 @@ fn watch(child: &mut Child, bound: Duration, stopped: &dyn Fn() -> bool) -> io::
         let Some(left) = bound.checked_sub(began.elapsed()) else {
             return Ok(Ending::TooLong);
         };
-        let mut waiting = [PollFd::new(&descriptor, PollFlags::IN)];
-        let pause = Timespec::try_from(left.min(LOOK)).map_err(io::Error::other)?;
-        match poll(&mut waiting, Some(&pause)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        kin::pause(&descriptor, Some(parent), left)?;
     }
 }
 
-/// Ends what is left of the group, and waits for it.
+/// Ends what is left of the group and of what left the group, and waits for it.
 fn end_group(child: &mut Child) {
-    if let Ok(pid) = pid_of(child) {
-        let _ = kill_process_group(pid, Signal::KILL);
-    }
+    let _ = kill_process_group(pid_of(child), Signal::KILL);
     let _ = child.wait();
     // Those that the child left are ours now.
-    while matches!(
-        rustix::process::wait(rustix::process::WaitOptions::empty()),
-        Ok(Some(_))
-    ) {}
-}
-
-fn pid_of(child: &Child) -> io::Result<Pid> {
-    i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or_else(|| io::Error::other("the process has no number"))
+    end_descendants();
 }

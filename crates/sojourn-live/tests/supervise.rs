@@ -135,6 +135,71 @@ fn a_guest_whose_master_is_killed_leaves_nothing() {
     wait_for("its folder is removed", || !folder.exists());
 }
 
+/// A guest whose processes leave its group and ignore signals, as far as a signal can be ignored.
+const STUBBORN: &str =
+    "trap '' TERM INT HUP; setsid sleep 600 & echo $$ $! >pids; mv pids family; while :; do sleep 600; done";
+
+/// The process that a keeper has started to keep the guest.
+fn below(keeper: &Child) -> Pid {
+    let path = format!("/proc/{0}/task/{0}/children", keeper.id());
+    let text = std::fs::read_to_string(path).expect("the keeper is there");
+    let number = text.trim().parse().expect("one child");
+    Pid::from_raw(number).expect("no process has the number 0")
+}
+
+/// Waits until both processes are gone, for two seconds at most.
+fn gone_soon(family: [Pid; 2]) {
+    for _ in 0..200 {
+        if family.iter().all(|pid| test_kill_process(*pid).is_err()) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the guest was there after two seconds");
+}
+
+#[test]
+fn a_guest_whose_keeper_is_killed_leaves_nothing() {
+    for (name, script) in [("killed", FAMILY), ("killed-stubborn", STUBBORN)] {
+        let folder = directory(name);
+        let me = std::process::id().to_string();
+        let mut keeper = keeper(&folder, &me, "60", script).spawn().expect("no agent");
+        let family = family(&folder);
+        keeper.kill().expect("the keeper is there");
+        gone_soon(family);
+        keeper.wait().expect("the keeper was there");
+        wait_for("its folder is removed", || !folder.exists());
+    }
+}
+
+#[test]
+fn a_guest_whose_inner_keeper_is_killed_leaves_nothing() {
+    use rustix::process::{Signal, kill_process};
+    for (name, script) in [("inner", FAMILY), ("inner-stubborn", STUBBORN)] {
+        let folder = directory(name);
+        let me = std::process::id().to_string();
+        let keeper = keeper(&folder, &me, "60", script).spawn().expect("no agent");
+        let family = family(&folder);
+        kill_process(below(&keeper), Signal::KILL).expect("it is there");
+        gone_soon(family);
+        assert_eq!(end(keeper), Some(1));
+    }
+}
+
+#[test]
+fn a_guest_whose_keepers_group_is_killed_leaves_nothing() {
+    use rustix::process::{Signal, kill_process_group};
+    use std::os::unix::process::CommandExt as _;
+    let folder = directory("group");
+    let me = std::process::id().to_string();
+    let mut command = keeper(&folder, &me, "60", STUBBORN);
+    let mut keeper = command.process_group(0).spawn().expect("no agent");
+    let family = family(&folder);
+    kill_process_group(Pid::from_child(&keeper), Signal::KILL).expect("the keeper is there");
+    gone_soon(family);
+    keeper.wait().expect("the keeper was there");
+}
+
 #[test]
 fn a_master_that_is_not_the_parent_is_gone() {
     let folder = directory("stranger");

@@ -1,11 +1,11 @@
 //! What a bed of real network stacks is told, and the record of what it saw.
 
 use crate::error::{param, whole};
-use crate::run::{Parts, parts};
+use crate::run::{self, Parts, parts};
 use pyo3::prelude::*;
 use sojourn_bed::{Measured, OptionPlan, QdiscPlan};
 use sojourn_qdisc::{KernelOptions, OptionValue, kernel_options};
-use sojourn_sim::{Backend, Record, Scenario, bed};
+use sojourn_sim::{Backend, Record, bed};
 use sojourn_units::Rate;
 
 /// The traffic of a scenario, as JSON (`sojourn-load/1`): everything drawn and decided. One seed gives the start times
@@ -14,7 +14,7 @@ use sojourn_units::Rate;
 #[pyo3(signature = (scenario_json, backend = "linux"))]
 pub(crate) fn load_plan(scenario_json: &str, backend: &str) -> PyResult<String> {
     let backend: Backend = backend.parse().map_err(param)?;
-    let scenario = Scenario::for_backend(scenario_json, backend).map_err(param)?;
+    let scenario = run::scenario(scenario_json, backend).map_err(param)?;
     let plan = bed::load_plan(&scenario, backend).map_err(param)?;
     serde_json::to_string(&plan).map_err(param)
 }
@@ -125,7 +125,7 @@ fn measured_record(
             return Err(format!("{field} is {value}, but must be a number >= 0"));
         }
     }
-    let scenario = Scenario::for_backend(scenario_json, backend).map_err(|e| e.to_string())?;
+    let scenario = run::scenario(scenario_json, backend)?;
     let measured: Measured =
         serde_json::from_str(measured).map_err(|e| format!("the measurement cannot be read: {e}"))?;
     let mut record = bed::measured_record(&scenario, backend, &measured, packets).map_err(|e| e.to_string())?;

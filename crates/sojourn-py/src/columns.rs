@@ -3,6 +3,7 @@
 //! A series is taken apart by its shape alone: a list of numbers is a column of values, and the `t_s` beside it, or
 //! else that of the record, holds its times. So a series that is added to the record is stored without a word here.
 
+use crate::parquet::read::{Damage, Holds, Rows as Filled, read};
 use crate::parquet::{Column, write};
 use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
@@ -57,6 +58,21 @@ impl Parts {
         );
         Ok((file, format!("{{\"rows\":{count},\"parts\":[{}]}}", rows.layout)))
     }
+}
+
+/// The columns of a file that [`Parts::store`] made, each of `rows` rows.
+///
+/// # Errors
+/// If it is not such a file.
+pub(crate) fn load(file: &[u8], rows: usize) -> Result<Vec<Filled>, Damage> {
+    let columns = [
+        (TIMES, Holds::Numbers),
+        ("metric", Holds::Labels),
+        ("name", Holds::Labels),
+        ("direction", Holds::Labels),
+        ("value", Holds::Numbers),
+    ];
+    read(file, rows, &columns)
 }
 
 /// The long form while it grows: numbers row by row, labels as (label, rows) runs.

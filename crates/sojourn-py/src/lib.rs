@@ -22,7 +22,9 @@ mod native {
     #[pymodule_export]
     use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_kernel_qdiscs, list_presets, list_qdiscs};
     #[pymodule_export]
-    use crate::run::{capture_points, congestion_controls, normalize, run, run_captured, run_stored};
+    use crate::run::read_series;
+    #[pymodule_export]
+    use crate::run::{capture_points, congestion_controls, estimate, normalize, run, run_captured, run_stored};
 
     use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
 

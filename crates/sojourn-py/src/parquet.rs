@@ -4,6 +4,8 @@
 //! would, at a cost that is small against even a short run. Source: the Apache Parquet format, version 2, and
 //! Thrift's compact protocol, which its headers are written in.
 
+pub(crate) mod read;
+
 /// Physical types.
 const DOUBLE: usize = 5;
 const BYTE_ARRAY: usize = 6;

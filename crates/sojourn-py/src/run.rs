@@ -2,13 +2,14 @@
 
 use crate::columns;
 use crate::error::{param, whole};
-use pyo3::exceptions::PyRuntimeError;
+use crate::parquet::read::Rows;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
 use sojourn_sim::tap::Point;
-use sojourn_sim::{Backend, Progress, Record, Run, Scenario};
-use sojourn_units::Duration;
+use sojourn_sim::{Backend, Limits, Progress, Record, Run, Scenario};
+use sojourn_units::{Duration, parse_bytes};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -27,7 +28,55 @@ pub(crate) fn congestion_controls() -> Vec<&'static str> {
 #[pyo3(signature = (scenario_json, backend = "sim"))]
 pub(crate) fn normalize(scenario_json: &str, backend: &str) -> PyResult<String> {
     let backend: Backend = backend.parse().map_err(param)?;
-    Ok(Scenario::for_backend(scenario_json, backend).map_err(param)?.to_json())
+    Ok(scenario(scenario_json, backend).map_err(param)?.to_json())
+}
+
+/// What the run of a scenario on a back end will need, as JSON: `packets`, `seconds` of one core, `memory` in bytes, and `parts`,
+/// which say what needs the memory. A scenario that needs more than is allowed is answered, too.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, backend = "sim"))]
+pub(crate) fn estimate(scenario_json: &str, backend: &str) -> PyResult<String> {
+    let backend: Backend = backend.parse().map_err(param)?;
+    let unlimited = Limits {
+        memory: u64::MAX,
+        packets: u64::MAX,
+    };
+    let scenario = Scenario::within(scenario_json, backend, unlimited).map_err(param)?;
+    serde_json::to_string(&scenario.cost(backend)).map_err(param)
+}
+
+/// Reads a scenario, and checks that its run needs no more than is allowed.
+pub(crate) fn scenario(json: &str, backend: Backend) -> Result<Scenario, String> {
+    Scenario::within(json, backend, allowed()?).map_err(|e| e.to_string())
+}
+
+/// The limits, with those that the environment sets instead: what is valid depends on what the command is told, never on the machine.
+fn allowed() -> Result<Limits, String> {
+    let mut limits = Limits::DEFAULT;
+    if let Some(text) = variable(MEMORY)? {
+        limits.memory = parse_bytes(&text).map_err(|e| format!("{MEMORY}: {e}"))?.get();
+    }
+    if let Some(text) = variable(PACKETS)? {
+        let rule = "a whole number of packets, such as 1000000000000";
+        let number = text
+            .parse()
+            .map_err(|_| format!("{PACKETS} is {text:?}, but must be {rule}"));
+        limits.packets = number?;
+    }
+    Ok(limits)
+}
+
+/// Memory that one run may take, in tc's spelling of sizes.
+const MEMORY: &str = "SOJOURN_MEMORY";
+/// Packets that one run may have.
+const PACKETS: &str = "SOJOURN_PACKETS";
+
+fn variable(name: &str) -> Result<Option<String>, String> {
+    match std::env::var(name) {
+        Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => Err(format!("{name} is not text, but must be in UTF-8")),
+    }
 }
 
 /// The build: a hash of the sources that a record is a function of. Runs of different builds are not mixed.
@@ -54,6 +103,35 @@ pub(crate) fn run_stored<'py>(py: Python<'py>, scenario_json: &str, id: &str) ->
     parts(py, &record, id)
 }
 
+/// The columns of the series of a stored run, each of ``rows`` rows, in the order of the file.
+///
+/// A column of numbers is eight bytes for each row, and a row without a value is not a number. One of labels is the list
+/// of them, and four bytes for each row: the place of its label in the list, or past its end for a row without one. All
+/// in the order of bytes of a small-endian machine. Raises ``ValueError`` with what is wrong with the file.
+#[pyfunction]
+pub(crate) fn read_series<'py>(py: Python<'py>, file: &[u8], rows: usize) -> PyResult<Vec<Column<'py>>> {
+    let columns = py.detach(|| columns::load(file, rows)).map_err(PyValueError::new_err)?;
+    Ok(columns
+        .into_iter()
+        .map(|column| match column {
+            Rows::Numbers(values) => (None, laid_out(py, &values, f64::to_le_bytes)),
+            Rows::Labels { entries, places } => (Some(entries), laid_out(py, &places, u32::to_le_bytes)),
+        })
+        .collect())
+}
+
+/// The labels of a column, if it has such, and its rows.
+type Column<'py> = (Option<Vec<String>>, Bound<'py, PyBytes>);
+
+fn laid_out<'py, T: Copy, const N: usize>(
+    py: Python<'py>,
+    rows: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) -> Bound<'py, PyBytes> {
+    let all: Vec<u8> = rows.iter().flat_map(|row| bytes(*row)).collect();
+    PyBytes::new(py, &all)
+}
+
 /// The record without its series, the series, and the summary.
 pub(crate) type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
@@ -70,7 +148,7 @@ pub(crate) fn parts<'py>(py: Python<'py>, record: &Record, id: &str) -> PyResult
 }
 
 fn record(py: Python<'_>, scenario_json: &str) -> PyResult<Record> {
-    let scenario = Scenario::from_json(scenario_json).map_err(param)?;
+    let scenario = self::scenario(scenario_json, Backend::Sim).map_err(param)?;
     let clock = Clock::start();
     let run = py.detach(|| Run::new(scenario)).map_err(param)?;
     drive(py, run, &clock)
@@ -98,7 +176,7 @@ pub(crate) fn run_captured(
     snaplen: &Bound<'_, PyAny>,
     epoch_ns: u64,
 ) -> PyResult<String> {
-    let scenario = Scenario::from_json(scenario_json).map_err(param)?;
+    let scenario = self::scenario(scenario_json, Backend::Sim).map_err(param)?;
     let points = parse_points(&points).map_err(param)?;
     let snaplen = whole(
         snaplen,

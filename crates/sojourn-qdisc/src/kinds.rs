@@ -1,6 +1,7 @@
 //! The kinds of disciplines: the one list of them.
 
 use crate::descriptor::Descriptor;
+use crate::footprint::Footprint;
 use crate::grammar::catalogue::{KindInfo, describe};
 use crate::grammar::kernel_words::KernelTable;
 use crate::grammar::words::{Model, Named, SpecError, parse_words, show_words};
@@ -47,6 +48,12 @@ macro_rules! disciplines {
             pub(crate) fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
                 match self {
                     $(Self::$Kind(params) => params.build(seed),)+
+                }
+            }
+
+            pub(crate) fn footprint(&self) -> Footprint {
+                match self {
+                    $(Self::$Kind(params) => params.footprint(),)+
                 }
             }
 

@@ -12,6 +12,7 @@ mod codel;
 mod descriptor;
 mod discipline;
 mod fifo;
+mod footprint;
 mod fq;
 mod fq_codel;
 mod fq_pie;
@@ -36,6 +37,7 @@ pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_
 pub use descriptor::{Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, KernelOptions, kernel_options};
 pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
+pub use footprint::Footprint;
 pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
 pub use grammar::{KernelOnly, KindInfo, OptionValue, ParameterInfo, QdiscSpec, SpecError};
 pub use kinds::{AnyQdisc, descriptor, descriptors, kinds};

@@ -7,8 +7,10 @@ mod access;
 mod backend;
 mod bottleneck;
 mod control;
+mod cost;
 mod download;
 mod flusher;
+mod limits;
 mod load;
 mod path;
 mod policies;
@@ -24,8 +26,11 @@ pub use backend::Backend;
 pub(crate) use backend::not_modelled;
 pub use control::CongestionControl;
 pub(crate) use control::not_modelled as control_not_modelled;
+pub use cost::{Cost, Part};
 pub use download::DownloadScenario;
 pub use flusher::{Bursts, FlusherScenario};
+use limits::BINS_MAX;
+pub use limits::Limits;
 pub use path::Impairment;
 pub use wifi::WifiScenario;
 pub(crate) use wifi_kernel::discipline as wifi_discipline;
@@ -58,8 +63,6 @@ pub(crate) fn fail<T>(
     Err(ScenarioError(format!("{field} is {value}, but must be {rule}")))
 }
 
-/// Largest number of flows, probes, web clients and downloads together.
-const FLOWS_MAX: usize = 10_000;
 /// Longest run.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
 /// A bare acknowledgement with three SACK blocks, bytes.
@@ -71,8 +74,6 @@ pub(crate) const UDP_PAYLOAD: u16 = 1472;
 /// Largest payload of a TCP segment in an MSDU of 2304 bytes, of which LLC and SNAP take 8, IPv4 20 and TCP 32. Source: IEEE
 /// 802.11-2020 section 9.2.4.7.1.
 const WIFI_MSS_MAX: u16 = 2304 - 8 - 20 - 32;
-/// Most bins of a series.
-const BINS_MAX: u64 = 1_000_000;
 
 /// A direction through the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -325,11 +326,23 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`] for anything that cannot be run.
     pub fn for_backend(json: &str, backend: Backend) -> Result<Self, ScenarioError> {
+        Self::within(json, backend, Limits::DEFAULT)
+    }
+
+    /// As [`Scenario::for_backend`], for who allows a run to need more than most machines have, or less.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] for anything that cannot be run, or needs more than `limits`.
+    pub fn within(json: &str, backend: Backend, limits: Limits) -> Result<Self, ScenarioError> {
+        limits::check_text(json)?;
         let text = reading::read(json)?;
-        Self::from_text(text, backend)
+        let scenario = Self::from_text(text, backend)?;
+        limits.check(&scenario.cost(backend))?;
+        Ok(scenario)
     }
 
     fn from_text(t: Text, backend: Backend) -> Result<Self, ScenarioError> {
+        load::check_title("experiment", &t.experiment)?;
         let Some(duration) = &t.duration else {
             return fail("duration", "missing", "given, such as 60s");
         };
@@ -457,14 +470,6 @@ impl Scenario {
     }
 
     fn check_names(&self) -> Result<(), ScenarioError> {
-        let n = self.flows.len() + self.probes.len() + self.web.len() + self.downloads.len();
-        if n > FLOWS_MAX {
-            return fail(
-                "number of flows, probes, web clients and downloads",
-                n,
-                format!("at most {FLOWS_MAX} together"),
-            );
-        }
         let mut seen = BTreeSet::new();
         for name in self
             .flows

@@ -4,6 +4,7 @@
 //! LINUX_SLL2; IEEE 802.1Q-2018 clause 9 (tags).
 
 use crate::Skip;
+use sojourn_flusher::Station;
 
 const VLAN_TAGS: usize = 4;
 
@@ -67,6 +68,17 @@ impl LinkType {
         }
     }
 
+    /// Who sent the frame, where the link layer says that.
+    pub(crate) fn station(self, frame: &[u8]) -> Option<Station> {
+        match self {
+            Self::Ethernet => address(frame, 6, 6),
+            // Both have eight bytes for it, and its length before.
+            Self::LinuxSll => address(frame, 6, usize::from(*frame.get(5)?)),
+            Self::LinuxSll2 => address(frame, 12, usize::from(*frame.get(11)?)),
+            _ => None,
+        }
+    }
+
     /// Where the IP packet begins in `frame`, and what it is said to be. `Err(None)` says that the frame ends before that.
     pub(crate) fn strip(self, frame: &[u8]) -> Result<(Announced, usize), Option<Skip>> {
         match self {
@@ -90,6 +102,13 @@ impl LinkType {
             Self::Other(_) => Err(Some(Skip::LinkType)),
         }
     }
+}
+
+/// The `length` bytes of an address at `at`; `None` if it is all zeros, as a loopback device's, or not there.
+fn address(frame: &[u8], at: usize, length: usize) -> Option<Station> {
+    let mut station = Station::default();
+    station.get_mut(..length)?.copy_from_slice(frame.get(at..at + length)?);
+    (station != Station::default()).then_some(station)
 }
 
 /// Follows the EtherType at `at` through VLAN tags; the first header ends at `end`.

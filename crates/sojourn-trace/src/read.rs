@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// What is read ahead.
 const BUFFER: usize = 1 << 18;
-/// A record or block that is longer than this is taken for damage.
+/// A record or block of so many bytes is taken for damage.
 const LARGEST_BLOCK: usize = 1 << 24;
 const NANOSECONDS: u128 = 1_000_000_000;
 /// Interfaces of one section; the format allows 2^32, which nobody has.
@@ -95,8 +95,10 @@ pub struct Reader<'r> {
     interfaces: Vec<Interface>,
     /// pcap: whether the fraction of a second is in nanoseconds.
     nanoseconds: bool,
-    /// pcapng: the byte order of the section.
+    /// The byte order of the file, or of the section.
     big_endian: bool,
+    /// pcap, not pcapng.
+    legacy: bool,
     capacity: usize,
     /// Bytes of the block given last, to be passed over before the next.
     pending: usize,
@@ -125,6 +127,7 @@ impl<'r> Reader<'r> {
             interfaces: Vec::new(),
             nanoseconds: false,
             big_endian: false,
+            legacy: false,
             capacity: BUFFER,
             pending: 0,
             records: 0,
@@ -178,7 +181,8 @@ impl<'r> Reader<'r> {
                 }
                 Step::Grow => {
                     self.capacity *= 2;
-                    if self.capacity > LARGEST_BLOCK || !self.inner.grow(self.capacity) {
+                    // Its length decides, not how much of it has come: a pipe gives what the file does.
+                    if self.announced() >= LARGEST_BLOCK || !self.inner.grow(self.capacity) {
                         return Err(self.damaged("a record is longer than 16 MB"));
                     }
                     if self.inner.refill().is_err() {
@@ -189,6 +193,32 @@ impl<'r> Reader<'r> {
                 Step::Fail(error) => return Err(error),
             }
         }
+    }
+
+    /// The length that the block at hand says it has, with its header; too little of it has come for the whole.
+    fn announced(&self) -> usize {
+        let data = self.inner.data();
+        let word = |at: usize, big: bool| {
+            let bytes = data.get(at..).and_then(<[u8]>::first_chunk::<4>);
+            bytes.map_or(0, |b| {
+                if big {
+                    u32::from_be_bytes(*b)
+                } else {
+                    u32::from_le_bytes(*b)
+                }
+            })
+        };
+        if self.legacy {
+            return (word(8, self.big_endian) as usize).saturating_add(LEGACY_HEADER);
+        }
+        // A section begins with its byte order.
+        let section = word(0, false) == SECTION;
+        let big = if section {
+            word(8, true) == BYTE_ORDER
+        } else {
+            self.big_endian
+        };
+        word(4, big) as usize
     }
 
     fn damaged(&self, what: &'static str) -> TraceError {
@@ -213,6 +243,8 @@ impl<'r> Reader<'r> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
                 self.nanoseconds = header.is_nanosecond_precision();
+                self.big_endian = header.is_bigendian();
+                self.legacy = true;
                 // The upper half may say how long the frame check sequence is.
                 let link = LinkType::from_number(header.network.0 as u32 & 0xFFFF);
                 self.interfaces = vec![Interface {
@@ -288,6 +320,11 @@ impl<'r> Reader<'r> {
     }
 }
 
+/// Two halves of the time, two lengths.
+const LEGACY_HEADER: usize = 16;
+/// The block type of a section header, the same in either byte order, and the mark of the order in it.
+const SECTION: u32 = 0x0A0D_0D0A;
+const BYTE_ORDER: u32 = 0x1A2B_3C4D;
 /// Block type, length, interface, two halves of the time, two lengths.
 const ENHANCED_PACKET_HEADER: usize = 28;
 

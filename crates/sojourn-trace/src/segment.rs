@@ -40,7 +40,11 @@ type Takes = fn(IpNumber) -> bool;
 /// Why it is none.
 pub fn segment(link: LinkType, frame: &[u8], wire: u32) -> Result<Segment, Skip> {
     let (ip, packet, short) = ip(link, frame, wire, |protocol| protocol == IpNumber::TCP)?;
-    tcp(&ip, packet, short)
+    let segment = tcp(&ip, packet, short)?;
+    Ok(Segment {
+        station: link.station(frame),
+        ..segment
+    })
 }
 
 /// The IP packet in a frame: its header, what was captured of it, and what it is to be called if that is too little. A protocol
@@ -175,6 +179,7 @@ fn tcp(ip: &Ip, packet: &[u8], short: Skip) -> Result<Segment, Skip> {
         window: half(14),
         timestamps,
         sack,
+        station: None,
     })
 }
 

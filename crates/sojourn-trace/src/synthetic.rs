@@ -88,7 +88,16 @@ impl Synthetic {
         let (near, far) = ((10_000 + flow % 50_000) as u16, 5001_u16);
         let length = if data { SEGMENT } else { HEADERS };
         let mut bytes = Vec::with_capacity((ETHERNET + HEADERS) as usize);
-        bytes.extend([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);
+        let (near_station, far_station) = ([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
+        bytes.extend(
+            if data {
+                [far_station, near_station]
+            } else {
+                [near_station, far_station]
+            }
+            .concat(),
+        );
+        bytes.extend([0x08, 0x00]);
         bytes.extend([0x45, 0]);
         bytes.extend((length as u16).to_be_bytes());
         bytes.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);

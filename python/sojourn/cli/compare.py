@@ -7,7 +7,7 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, backends, rounds, tables
+from sojourn import api, backends, bounds, tables
 from sojourn.cli import options
 from sojourn.cli.run import headline
 from sojourn.errors import ParamError
@@ -57,7 +57,7 @@ def handle(asked: argparse.Namespace) -> int:
         raise ParamError(message)
     keywords = options.scenario_options(asked)
     repeat = 10 if asked.repeat is None else asked.repeat
-    rounds.check_repeat(repeat)
+    bounds.check_plan(len(asked.qdisc) * repeat, stored=options.store_of(asked) is not None)
     until = options.precision(asked, repeat)
     backend = backends.named(asked.backend)
     built = [api.build(asked.experiment, qdisc=qdisc, backend=asked.backend, **keywords) for qdisc in asked.qdisc]

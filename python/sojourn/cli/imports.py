@@ -23,7 +23,9 @@ of its series over the measured window, which is the time of the TCP flows. Noth
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("import", help="read a data file of Flent", description=_ABOUT)
-    parser.add_argument("file", metavar="FILE", type=Path, help="the data file, at most 128 MiB unpacked")
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="the data file, at most 128 MiB unpacked, with at most 10,000 series"
+    )
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help=f"print one JSON object of format {FORMAT}")
     group.add_argument("--out", metavar="DIR", type=Path, help="write import.json and series.parquet into DIR")

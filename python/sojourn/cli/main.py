@@ -8,6 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sojourn import __version__
 from sojourn.cli import (
@@ -25,7 +26,7 @@ from sojourn.cli import (
     tune,
     validate,
 )
-from sojourn.cli.options import Parser
+from sojourn.cli.options import Parser, one_line
 from sojourn.errors import ParamError, SojournError
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -46,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments
         Without the program's name (default: those of this process).
     """
+    _open_standard_streams()
     words = _join_negative(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -59,16 +61,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain("; ".join(["interrupted", "every file that was written is whole", *map(str, stop.args)]))
         status = INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone, as `head` does when it has enough. Python would complain again at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has gone, as `head` does when it has enough.
+        _drop_output()
         status = OK
-    except Exception as error:  # no traceback reaches a user unasked
+    except OSError as error:  # of a file that no reader or writer of ours has named
+        what = error.filename if isinstance(error.filename, str) else "standard output"
+        if error.filename is None:
+            _drop_output()
+        status = _complain(f"{what} cannot be used: {error.strerror or error}")
+    except MemoryError:
+        status = _complain("there is not enough memory for this")
+    except UnicodeEncodeError as error:
+        status = _complain(f"{ascii(error.object)[:200]} is not text in UTF-8")
+    except SystemExit:
+        raise
+    # A panic of a library is no `Exception`; and no traceback reaches a user unasked.
+    except BaseException as error:
         if os.environ.get("SOJOURN_DEBUG"):
             traceback.print_exc()
         status = _complain(
             f"this is a bug in Sojourn, please report it: {type(error).__name__}: {error} (SOJOURN_DEBUG=1 shows where)"
         )
     return status
+
+
+def _open_standard_streams() -> None:
+    """Give the standard streams that are closed something to write to, so that no file of ours takes their place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _drop_output() -> None:
+    """Drop what standard output still holds, of which Python would complain at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def build_parser() -> Parser:
@@ -114,5 +145,6 @@ def _join_negative(words: Sequence[str]) -> list[str]:
 
 
 def _complain(sentence: str) -> int:
-    print(f"sojourn: {' '.join(sentence.split())}", file=sys.stderr)
+    with suppress(OSError):  # nobody may be there to hear it
+        print(f"sojourn: {one_line(sentence)}", file=sys.stderr)
     return BAD_INPUT

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sojourn import rounds
+from sojourn import bounds, rounds
+from sojourn.bounds import DIGITS_SHOWN, shown
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN
 from sojourn.rounds import DEFAULT_METRICS, DEFAULT_MOST, Precision
 from sojourn.store import RUNS
 
+#: The longest text that is shown in full where a number was expected.
+TEXT_SHOWN = 200
+
 EXPERIMENT_HELP = f"a built-in experiment ({', '.join(BUILT_IN)}) or the path of a TOML file"
+
+#: Most characters of a sentence: what is wrong stands at its beginning or at its end.
+LONGEST_LINE = 2_000
 
 _CELL = ("scheme", "stations", "protocol", "dscp")
 
@@ -28,16 +35,66 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one sentence and leave with status 2."""
-        words = " ".join(message.removeprefix("argument ").split())
-        self.exit(2, f"sojourn: {words}; see '{self.prog} --help'\n")
+        self.exit(2, f"sojourn: {one_line(message.removeprefix('argument '))}; see '{self.prog} --help'\n")
+
+
+def one_line(sentence: str) -> str:
+    """Return a sentence as a terminal may be shown it: one line, of bounded length, without anything that steers."""
+    line = " ".join(sentence.split())
+    if len(line) > LONGEST_LINE:
+        line = f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in line)
 
 
 def whole_number(text: str) -> int:
     """Read a whole number."""
+    value = _any_whole_number(text)
+    if abs(value) >= 10**DIGITS_SHOWN:
+        message = f"value is {shown(value)}, but must be one of at most 20 digits"
+        raise argparse.ArgumentTypeError(message)
+    return value
+
+
+def repeat(text: str) -> int:
+    """Read a number of runs of one scenario."""
+    return _bounded(text, bounds.check_repeat)
+
+
+def max_repeat(text: str) -> int:
+    """Read the largest number of runs of one scenario."""
+    return _bounded(text, lambda value: bounds.check_repeat(value, "max-repeat"))
+
+
+def sim_repeat(text: str) -> int:
+    """Read a number of runs of one scenario in the simulator."""
+    return _bounded(text, lambda value: bounds.check_repeat(value, "sim-repeat"))
+
+
+def workers(text: str) -> int:
+    """Read a number of workers."""
+    return _bounded(text, bounds.check_workers)
+
+
+def trials(text: str) -> int:
+    """Read a number of trials."""
+    return _bounded(text, bounds.check_trials)
+
+
+def _bounded(text: str, check: Callable[[int], None]) -> int:
+    value = _any_whole_number(text)
     try:
-        return int(text)
+        check(value)
+    except ParamError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return value
+
+
+def _any_whole_number(text: str) -> int:
+    try:
+        return bounds.whole(text)
     except ValueError as error:
-        message = f"value is {text!r}, but must be a whole number"
+        value = repr(text) if len(text) <= TEXT_SHOWN else f"a text of {len(text)} characters"
+        message = f"value is {value}, but must be a whole number"
         raise argparse.ArgumentTypeError(message) from error
 
 
@@ -115,12 +172,8 @@ def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:
     """Add the options of repeated runs."""
     group = parser.add_argument_group("runs")
     group.add_argument("--seed", metavar="N", type=seed, help="seed of the first run (default 1)")
-    group.add_argument(
-        "--repeat", metavar="N", type=whole_number, help=f"runs, with seeds N, N+1, ... (default {default})"
-    )
-    group.add_argument(
-        "--workers", metavar="N", type=whole_number, help="processes to run in (default: one for each core)"
-    )
+    group.add_argument("--repeat", metavar="N", type=repeat, help=f"runs, with seeds N, N+1, ... (default {default})")
+    group.add_argument("--workers", metavar="N", type=workers, help="processes to run in (default: one for each core)")
     add_cluster(group)
     group.add_argument(
         "--store",
@@ -147,7 +200,8 @@ def add_cluster(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="run on the workers of the Dask scheduler at ADDRESS, such as tcp://host:8786 (default: processes here)",
+        help="run on the workers of the Dask scheduler at ADDRESS, such as tls://host:8786 (default: processes here); "
+        "whoever runs that scheduler can run code here, and with tcp:// so can whoever reaches it",
     )
 
 
@@ -170,7 +224,7 @@ def add_precision(group: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--max-repeat",
         metavar="N",
-        type=whole_number,
+        type=max_repeat,
         help=f"with --until-ci, the largest number of runs of a cell (default {DEFAULT_MOST})",
     )
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sojourn import _native, backends, plan, tables
+from sojourn import _native, backends, bounds, plan, tables
 from sojourn.backends import Backend
 from sojourn.cli import options
 from sojourn.errors import ParamError
+from sojourn.lazy import mapped
 from sojourn.papers.execute import Means, Planned
 from sojourn.papers.paper import Paper, Profile
 from sojourn.run_store import RunStore
@@ -66,13 +67,14 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     """Reproduce a paper and return the exit status."""
     from sojourn.store import ResultFolder, plan_name
 
-    for planned in one.plan:  # the request first, then the machine
-        planned.scenario.normalized(one.backend.name)
-    backends.reach(one.backend)
-    jobs = plan.jobs([planned.scenario for planned in one.plan], backend=one.backend)
+    bounds.check_plan(len(one.plan))
+    jobs = plan.jobs(mapped(lambda planned: planned.scenario, one.plan), backend=one.backend)  # which are checked
+    backends.reach(one.backend)  # the request first, then the machine
     parts = parts_of(one.paper, asked)
     only = None if parts is None else ",".join(parts)
-    name = plan_name("reproduce", one.backend.name, asked.paper, only, [job.text for job in jobs])
+    # Between the first and the last run of a cell there are its seeds alone.
+    ends = [jobs[place].text for place in jobs.kinds]
+    name = plan_name("reproduce", one.backend.name, asked.paper, only, len(jobs), ends)
     folder = ResultFolder(asked.out, force=asked.force, plan=name)
     store = options.store_of(asked)
     assert store is not None

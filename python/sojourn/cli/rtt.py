@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -31,6 +32,7 @@ that the other has not. A NAT between the points makes other packets of all.
 """
 
 _TIMES = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+_LONGEST_NS = 10**18
 _FLOWS = 20
 _HEADERS = ("flow (A's side, B's side)", "pairs", "min", "p5", "median", "mean", "p95", "p99", "max")
 _NUMBERS = ("min_ms", "p5_ms", "median_ms", "mean_ms", "p95_ms", "p99_ms", "max_ms")
@@ -123,11 +125,12 @@ def handle(asked: argparse.Namespace) -> int:
 
 
 def _nanoseconds(field: str, text: str) -> int:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ns|us|ms|s)", text)
-    if match is None:
-        message = f"{field} is {text!r}, but must be a time such as 500ms or 10s"
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
+    found = math.inf if match is None else float(match[1]) * _TIMES[match[2]]
+    if found > _LONGEST_NS:
+        message = f"{field} is {text!r}, but must be a time such as 500ms or 10s, and at most 1000000000s"
         raise ParamError(message)
-    return round(float(match[1]) * _TIMES[match[2]])
+    return round(found)
 
 
 def _check_targets(asked: argparse.Namespace) -> None:

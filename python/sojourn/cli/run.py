@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, backends, runner, tables
+from sojourn import api, backends, bounds, rounds, runner, tables
 from sojourn.cli import options, traffic, wifi_stats
 from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
@@ -57,8 +57,9 @@ def handle(asked: argparse.Namespace) -> int:
         message = f"pcap is {str(asked.pcap)!r}, but only the sim back end writes captures: leave --backend out"
         raise ParamError(message)
     scenario = api.build(asked.experiment, backend=backend.name, **options.scenario_options(asked))
-    plan = api.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
+    plan = rounds.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
     label = _label(scenario)
+    bounds.check_plan(len(plan), stored=options.store_of(asked) is not None)
     options.check_capture(asked, len(plan))
     text = scenario.normalized(backend.name)
     if asked.wifi_stats:

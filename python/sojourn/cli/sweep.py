@@ -45,10 +45,10 @@ def add(commands: Any) -> None:
     parser.add_argument("file", metavar="FILE.toml", type=Path, help="what is run; see above")
     group = parser.add_argument_group("runs")
     group.add_argument(
-        "--repeat", metavar="N", type=options.whole_number, help="runs of each combination (default: the file's)"
+        "--repeat", metavar="N", type=options.repeat, help="runs of each combination (default: the file's)"
     )
     group.add_argument(
-        "--workers", metavar="N", type=options.whole_number, help="processes to run in (default: one for each core)"
+        "--workers", metavar="N", type=options.workers, help="processes to run in (default: one for each core)"
     )
     options.add_cluster(group)
     options.add_backend(group)
@@ -103,7 +103,7 @@ def handle(asked: argparse.Namespace) -> int:
 
             try:
                 return runner.run_all(
-                    [one for _, one in planned],
+                    rounds.scenarios(planned),
                     workers=asked.workers,
                     describe=sweep.name,
                     store=store,

@@ -107,7 +107,7 @@ def add(commands: Any) -> None:
     effort.add_argument(
         "--trials",
         metavar="N",
-        type=options.whole_number,
+        type=options.trials,
         help=f"settings to try (default {DEFAULT_TRIALS['sim']}; {DEFAULT_TRIALS['linux']} on linux; with --time, "
         f"{MOST_TRIALS})",
     )
@@ -131,7 +131,7 @@ def add(commands: Any) -> None:
         help="of the proposals, and first seed of the runs (default 1)",
     )
     effort.add_argument(
-        "--workers", metavar="N", type=options.whole_number, help="processes to run in (default: one for each core)"
+        "--workers", metavar="N", type=options.workers, help="processes to run in (default: one for each core)"
     )
     options.add_cluster(effort)
     options.add_backend(effort)
@@ -252,9 +252,6 @@ def _wanted(asked: argparse.Namespace, metrics: tuple[str, ...], references: tup
     trials = asked.trials
     if trials is None:
         trials = MOST_TRIALS if time_s is not None else DEFAULT_TRIALS.get(asked.backend, DEFAULT_TRIALS["sim"])
-    if trials < 1:
-        message = f"trials is {trials}, but must be at least 1"
-        raise ParamError(message)
     return Asked(goals=read, minimise=objectives, trials=trials, seed=asked.seed, time_s=time_s)
 
 
@@ -285,9 +282,6 @@ def _check_scenario(bench: Bench, found_space: Space, seeds: Seeds) -> None:
     bench.load.scenario(
         bench.link, bench.direction, qdisc=setting.text, rtt_ms=bench.link.rtts_ms[0], seed=seeds.search[0], cc=bench.cc
     ).normalized(bench.backend.name)
-    if bench.workers is not None and bench.workers < 1:
-        message = f"workers is {bench.workers}, but must be at least 1"
-        raise ParamError(message)
 
 
 def _folder(

@@ -90,10 +90,10 @@ def add(commands: Any) -> None:
         "is compared with the second, too (default linux)",
     )
     runs.add_argument(
-        "--repeat", metavar="N", type=options.whole_number, help="runs of each cell on the kernel, or live (default 4)"
+        "--repeat", metavar="N", type=options.repeat, help="runs of each cell on the kernel, or live (default 4)"
     )
     runs.add_argument(
-        "--sim-repeat", metavar="N", type=options.whole_number, help="runs of each cell in the simulator (default 10)"
+        "--sim-repeat", metavar="N", type=options.sim_repeat, help="runs of each cell in the simulator (default 10)"
     )
     runs.add_argument(
         "--seed",
@@ -102,7 +102,7 @@ def add(commands: Any) -> None:
         help="seed of the first run of a cell; of random, of the draw (default 1)",
     )
     runs.add_argument(
-        "--workers", metavar="N", type=options.whole_number, help="processes to run in (default: one for each core)"
+        "--workers", metavar="N", type=options.workers, help="processes to run in (default: one for each core)"
     )
     runs.add_argument(
         "--store",
@@ -191,9 +191,6 @@ def _check(asked: argparse.Namespace) -> None:
     """Raise `ParamError` for what cannot be judged by its option alone."""
     from sojourn.validate.suite import ALL, WIFI
 
-    if asked.workers is not None and asked.workers < 1:
-        message = f"workers is {asked.workers}, but must be at least 1"
-        raise ParamError(message)
     if asked.only is not None:
         message = f"only is {asked.only!r}, but {asked.experiment} has no parts: leave it out"
         raise ParamError(message)

@@ -70,13 +70,13 @@ def handle(asked: argparse.Namespace) -> int:
         report = folder.write("validate.md", flusher_page.page(compared, command, facts, "figures/flusher.png"))
         print(f"report: {report}", file=sys.stderr)
     if asked.document is not None:
-        from sojourn.store import read
+        from sojourn.bounded import read_text
         from sojourn.validate.document import notes_of
 
         picture = asked.document.parent / "images" / f"{asked.document.stem}.png"
         write_file(picture, flusher_page.figure(compared)["png"])
         notes = notes_of(asked.document)
-        text = read(notes) if notes.is_file() else ""
+        text = read_text(notes) if notes.is_file() else ""
         full = f"{command} --document {asked.document.name}"
         write_file(asked.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", text))
         print(f"document: {asked.document}", file=sys.stderr)

@@ -10,8 +10,9 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from sojourn import bounded
 from sojourn.errors import ParamError, SojournError
 
 FORMAT = "sojourn-kernel/1"
@@ -172,7 +173,7 @@ def read(folder: Path) -> Built:
     """
     path = folder / FACTS
     try:
-        facts = json.loads(path.read_bytes())
+        facts = bounded.parse_json(path.read_bytes(), _refuse)
         if facts["format"] != FORMAT:
             message = f"{path}: format is {facts['format']!r}, but must be {FORMAT}"
             raise SojournError(message)
@@ -192,6 +193,10 @@ def read(folder: Path) -> Built:
     except (ValueError, KeyError, TypeError) as error:
         message = f"{path} is not a {FORMAT} file; `sojourn kernel build --force` makes it anew"
         raise SojournError(message) from error
+
+
+def _refuse(why: str) -> NoReturn:
+    raise ValueError(why)
 
 
 def write(built: Built, folder: Path) -> None:

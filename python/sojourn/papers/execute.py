@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from sojourn import api, runner
+from sojourn import rounds, runner
 from sojourn.backends import SIMULATOR, Backend
+from sojourn.lazy import chained, mapped
 from sojourn.progress import progress_bar
 from sojourn.results import Run
 from sojourn.run_store import RunStore
@@ -45,11 +46,13 @@ class Means:
     backend: Backend = SIMULATOR
 
 
-def repeats(cells: Iterable[tuple[Cell, Scenario, int]]) -> list[Planned[Cell]]:
-    """Return the plan of cells, each with its first scenario and how often it is repeated."""
-    return [
-        Planned(cell=cell, scenario=one) for cell, scenario, repeat in cells for one in api.repeats(scenario, repeat)
-    ]
+def repeats(cells: Iterable[tuple[Cell, Scenario, int]]) -> Sequence[Planned[Cell]]:
+    """Return the plan of cells, each with its first scenario and how often it is repeated, as a lazy sequence."""
+    return chained([_of_cell(cell, rounds.repeats(scenario, repeat)) for cell, scenario, repeat in cells])
+
+
+def _of_cell(cell: Cell, scenarios: Sequence[Scenario]) -> Sequence[Planned[Cell]]:
+    return mapped(lambda one: Planned(cell=cell, scenario=one), scenarios)
 
 
 def execute(
@@ -80,7 +83,7 @@ def execute(
         If a run fails, or cannot be kept.
     """
     runs = runner.run_all(
-        [one.scenario for one in planned],
+        mapped(lambda one: one.scenario, planned),
         workers=means.workers,
         describe=means.progress,
         store=means.store,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -221,7 +221,7 @@ def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
     return [claim for claim in catalogue.load("flusher", "flu-") if claim.id in wanted]
 
 
-def plan(bed: Bed) -> list[Planned]:
+def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs: those of the figures and claims on each emulator, and those of `adaptive` on the first."""
     figures = {*of_grid(), *of_aqm(), *of_logs(), *of_adaptive()}
     return execute.repeats(

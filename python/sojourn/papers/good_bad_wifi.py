@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,13 +185,12 @@ class Bed:
         )
 
 
-def plan(bed: Bed) -> list[Planned]:
+def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs but the searches for collisions, the costliest first."""
     everything = [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
     parts = everything if bed.parts is None else bed.parts
     wanted = {name for part in parts for name in EXPERIMENTS[part]}
-    planned = execute.repeats(_cells(bed, wanted))
-    return sorted(planned, key=lambda one: -_cost(one))
+    return execute.repeats(sorted(_cells(bed, wanted), key=lambda one: -_cost(one[0])))
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
@@ -332,8 +331,8 @@ def _order(one: Planned) -> tuple[Any, ...]:
     return (cell.experiment, LINKS.index(cell.link), DISCIPLINES.index(cell.qdisc), cell.cc, one.scenario.seed)
 
 
-def _cost(one: Planned) -> float:
+def _cost(cell: Cell) -> float:
     """Return about how long a run takes, to begin with the longest: packets are what takes time."""
-    down, up = (float(rate) for rate in one.cell.link.split("/"))
-    seconds = 4.0 if one.cell.experiment.startswith(RTT_FAIRNESS) else 1.0
-    return seconds * (up if one.cell.experiment.partition(":")[0] in {VOIP, WEB, RTT_FAIRNESS} else up + down)
+    down, up = (float(rate) for rate in cell.link.split("/"))
+    seconds = 4.0 if cell.experiment.startswith(RTT_FAIRNESS) else 1.0
+    return seconds * (up if cell.experiment.partition(":")[0] in {VOIP, WEB, RTT_FAIRNESS} else up + down)

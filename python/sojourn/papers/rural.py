@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sojourn import api
@@ -166,7 +166,7 @@ def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
     return [claim for claim in catalogue.load("rural", "rur-") if claim.id in wanted]
 
 
-def plan(bed: Bed) -> list[Planned]:
+def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs."""
     few = (EMULATION, SATELLITE)
     return execute.repeats(

@@ -145,7 +145,7 @@ class Outcome:
     runs: int
 
 
-def plan(bed: Bed) -> list[Planned]:
+def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs."""
     return execute.repeats((one, scenario, bed.profile.repeat) for one, scenario in bed.cells())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,7 +146,7 @@ def cells(parts: tuple[str, ...] = PARTS) -> list[Cell]:
     return [one for one in _cells() if one.experiment in wanted]
 
 
-def plan(bed: Bed) -> list[Planned]:
+def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs."""
     many = (TCP, UDP)
     return execute.repeats(

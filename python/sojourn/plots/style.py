@@ -74,6 +74,8 @@ _RC: dict[Any, Any] = {
     "xtick.color": INK,
     "ytick.color": INK,
     "text.color": INK,
+    # A name may hold a dollar sign, which would begin a formula; the figures have none.
+    "text.parse_math": False,
     "legend.frameon": False,
     "legend.fontsize": 9.5,
     "lines.linewidth": 1.6,

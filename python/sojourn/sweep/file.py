@@ -24,10 +24,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from sojourn import api
+from sojourn import api, bounded
+from sojourn.bounds import check_plan, check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, Options
-from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp, read_toml
+from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp
 
 #: Runs of each cell where the file says nothing.
 DEFAULT_REPEAT = 10
@@ -105,7 +106,7 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Swee
     ParamError
         If it is not a sweep, has an unknown key, or a value is refused.
     """
-    plain = read_toml(path, "a sweep")
+    plain = bounded.read_toml(path, "a sweep")
     try:
         return _sweep(path, plain, repeat, backend)
     except ParamError as error:
@@ -121,9 +122,7 @@ def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) 
     fixed = _flat(plain)
     count = fixed.pop("repeat", DEFAULT_REPEAT) if repeat is None else repeat
     fixed.pop("repeat", None)
-    if type(count) is not int or count < 1:
-        message = f"repeat is {count!r}, but must be a whole number of at least 1"
-        raise ParamError(message)
+    check_repeat(count)
     lists = _flat(varied)
     for key, values in lists.items():
         _check_list(key, values, fixed)
@@ -134,6 +133,7 @@ def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) 
     if number > MOST_CELLS:
         message = f"vary has {number} combinations, but must have at most {MOST_CELLS}"
         raise ParamError(message)
+    check_plan(number * count)
     cells = []
     for values in product(*lists.values()):
         scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))}, backend)
@@ -164,11 +164,12 @@ def _check_list(key: str, values: Any, fixed: dict[str, Any]) -> None:
     if key in fixed:
         message = f"vary.{key} is given, but must not be together with {key}"
         raise ParamError(message)
-    shown = [_shown(value) for value in values]
-    for place, one in enumerate(shown):
-        if one in shown[:place]:
+    seen: set[str] = set()
+    for one in map(_shown, values):
+        if one in seen:
             message = f"vary.{key} holds {one!r} twice, but must hold each value once"
             raise ParamError(message)
+        seen.add(one)
 
 
 def _shown(value: Any) -> str:

@@ -161,10 +161,11 @@ class Bench:
         ]
         ids = [job.id for job in plan.jobs(scenarios, backend=self.backend)]
         known = self.journal.known
-        todo = {run_id: scenario for run_id, scenario in zip(ids, scenarios, strict=True) if run_id not in known}
+        there = {run_id for run_id in ids if known.get(run_id, {}).keys() >= METRICS.keys()}
+        todo = {run_id: scenario for run_id, scenario in zip(ids, scenarios, strict=True) if run_id not in there}
         names = list(todo)
         for run_id in ids:
-            if run_id in known:
+            if run_id in there:
                 tick()
 
         def done(place: int, run: Run) -> None:

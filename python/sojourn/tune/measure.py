@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from sojourn import bounded, shape
 from sojourn.errors import SojournError
 from sojourn.scenario import Direction
 from sojourn.validate.units import bits_per_s, seconds
@@ -16,6 +17,8 @@ Measures = dict[str, float | None]
 
 JOURNAL_FORMAT = "sojourn-tune-journal/1"
 FILE = "measures.jsonl"
+
+_ENTRY = shape.record({"run": shape.text, "measures": shape.table_of(shape.number_or_null)})
 
 
 def measures(record: dict[str, Any], direction: Direction) -> Measures:
@@ -63,14 +66,15 @@ class Journal:
         self._path = folder / FILE
         head = json.dumps({"format": JOURNAL_FORMAT}) + "\n"
         try:
-            whole = self._path.read_bytes() if self._path.exists() else b""
+            whole = bounded.read_bytes(self._path) if self._path.exists() else b""
             whole = whole[: whole.rfind(b"\n") + 1]
             lines = whole.decode().splitlines(keepends=True)
             if lines and lines[0] != head:
                 message = f"{self._path} is not a journal of this version: name another folder, or give --force"
                 raise SojournError(message)
             for line in lines[1:]:
-                entry = json.loads(line)
+                entry = bounded.parse_json(line, self._refuse)
+                _ENTRY(entry, "a line")
                 self.known[entry["run"]] = entry["measures"]
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             self._hold()
@@ -78,12 +82,15 @@ class Journal:
             os.lseek(self._file, 0, os.SEEK_END)
             if not lines:
                 os.write(self._file, head.encode())
-        except (ValueError, KeyError, TypeError) as error:
-            message = f"{self._path} cannot be read: it is not a journal of runs"
-            raise SojournError(message) from error
+        except ValueError as error:
+            self._refuse(f"it is not a journal of runs: {error}")
         except OSError as error:
             message = f"{self._path} cannot be used: {error.strerror or error}"
             raise SojournError(message) from error
+
+    def _refuse(self, why: str) -> NoReturn:
+        message = f"{self._path} cannot be read: {why}"
+        raise SojournError(message)
 
     def _hold(self) -> None:
         """Keep other processes out."""

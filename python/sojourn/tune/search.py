@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sojourn.bounds import check_trials
 from sojourn.tune.bench import Bench, Scored, Tick
 from sojourn.tune.goals import Goal
 from sojourn.tune.space import Space
@@ -73,6 +74,7 @@ def search(bench: Bench, space: Space, asked: Asked, seeds: Sequence[int], tick:
     SojournError
         If a run fails.
     """
+    check_trials(asked.trials)
     began = time.monotonic()
     references = bench.run(list(space.references().items()), seeds, tick)
     study = _study(space, asked)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sojourn import backends, rounds, runner
+from sojourn.lazy import chained
 from sojourn.results import Run
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
@@ -118,5 +119,5 @@ def _kernel_run_s(scenario: Scenario) -> float:
     return _KERNEL_RUN_S + seconds(plain["duration"]) * bits / _FRAME_BITS / _KERNEL_PACKETS_PER_S
 
 
-def _repeated(cells: Sequence[Cell], repeat: int) -> list[Scenario]:
-    return [one for cell in cells for one in rounds.repeats(cell.scenario, repeat)]
+def _repeated(cells: Sequence[Cell], repeat: int) -> Sequence[Scenario]:
+    return chained([rounds.repeats(cell.scenario, repeat) for cell in cells])

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from sojourn import _native, store
+from sojourn import _native, bounded, shape
 from sojourn.errors import SojournError
 from sojourn.validate import bars, wifi_metrics
 from sojourn.validate.errors import Error, Quantile
@@ -171,19 +171,84 @@ def load(folder: Path) -> Part:
     if not path.is_file():
         message = f"{folder} holds no validation: {FILE} is not there"
         raise SojournError(message)
-    try:
-        plain = json.loads(store.read(path))
-    except ValueError as error:
-        message = f"{path} cannot be read: it is not JSON"
-        raise SojournError(message) from error
+    plain = bounded.read_json(path)
     if not isinstance(plain, dict) or plain.pop("format", None) != PART_FORMAT:
         message = f"{path} has not the format {PART_FORMAT!r}"
         raise SojournError(message)
     try:
+        _check(plain)
         return Part(**plain)
-    except TypeError as error:
-        message = f"{path} cannot be read: it is not a whole part"
+    except (shape.Misfit, TypeError) as error:
+        why = "it is not a whole part" if isinstance(error, TypeError) else str(error)
+        message = f"{path} cannot be read: {why}"
         raise SojournError(message) from error
+
+
+def _check(plain: dict[str, Any]) -> None:
+    """Raise `Misfit` unless this is a part."""
+    _PART(plain, "")
+    for place, entry in enumerate(plain["entries"]):
+        # The sides that are compared; one without a value says so.
+        for side in entry.get("pair", (SIM, KERNEL)):
+            shape.record({side: shape.number_or_null})(entry, f"entries[{place}]")
+        drawn = "relative_error" in entry and entry["bar_is"] is not None
+        if drawn and entry["scenario"] not in plain["scenarios"]:
+            message = f"entries[{place}].scenario is {shape.shown(entry['scenario'])}, which is not among scenarios"
+            raise shape.Misfit(message)
+    for place, one in enumerate(plain["worst"]):
+        if one["scenario"] not in plain["scenarios"]:
+            message = f"worst[{place}].scenario is {shape.shown(one['scenario'])}, which is not among scenarios"
+            raise shape.Misfit(message)
+    for name, text in plain["scenarios"].items():
+        if not isinstance(text, str):
+            message = f"scenarios.{name} is {shape.shown(text)}, but must be a scenario"
+            raise shape.Misfit(message)
+        _SCENARIO(bounded.parse_json(text, _no_scenario(name)), f"scenarios.{name}")
+
+
+def _no_scenario(name: str) -> bounded.Refuse:
+    def refuse(why: str) -> NoReturn:
+        message = f"scenarios.{name} is no scenario: {why}"
+        raise shape.Misfit(message)
+
+    return refuse
+
+
+_SCENARIO = shape.record(
+    dict.fromkeys(("up", "down", "rtt", "qdisc_up"), shape.words)
+    | {"flows": shape.list_of(shape.record({"direction": shape.text}, {"congestion_control": shape.text}))}
+)
+_ENTRY = shape.record(
+    dict.fromkeys(("scenario", "metric", "title", "unit", "reason"), shape.text)
+    | {
+        "verdict": shape.one_of(*_ORDER, bars.NOT_JUDGED),
+        "digits": shape.one_of(*range(16)),
+        "bar": shape.number_or_null,
+        "bar_is": shape.text_or_null,
+        "surely": shape.flag,
+    },
+    {
+        "pair": shape.list_of(shape.one_of(*TITLES), least=2),
+        "link": shape.words,
+        "qdisc": shape.text,
+        **dict.fromkeys(
+            ("ratio", "relative_error", "value", "low", "high", "difference", "difference_low", "difference_high"),
+            shape.number_or_null,
+        ),
+    },
+)
+_PART = shape.record(
+    {
+        "name": shape.words,
+        "command": shape.text,
+        "facts": shape.table_of(shape.text),
+        "entries": shape.list_of(_ENTRY),
+        "scenarios": shape.table_of(shape.anything),
+        "worst": shape.list_of(
+            shape.record({"scenario": shape.text, "title": shape.text, "error": shape.number_or_null})
+        ),
+    }
+)
 
 
 def _worst(entries: Sequence[Entry]) -> Entry:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from sojourn.bounds import check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, find
 from sojourn.results import link_words
@@ -161,9 +162,7 @@ def cells_of(asked: Asked) -> tuple[Cell, ...]:
         If a value is refused.
     """
     for field_name, number in (("repeat", asked.repeats.kernel), ("sim-repeat", asked.repeats.sim)):
-        if number < 1:
-            message = f"{field_name} is {number}, but must be at least 1"
-            raise ParamError(message)
+        check_repeat(number, field_name)
     if asked.experiment == RANDOM:
         return _drawn_cells(asked)
     if asked.experiment in wifi_sets.SETS:

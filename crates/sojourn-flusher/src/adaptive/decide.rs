@@ -40,7 +40,9 @@ struct Company {
 }
 
 fn rate(flow: &Flow) -> Option<Rate> {
-    flow.watch.rate(flow.outstanding.in_flight()).or(flow.throughput.get())
+    flow.watch
+        .rate(flow.outstanding.captured_in_flight())
+        .or(flow.throughput.get())
 }
 
 impl Flusher {
@@ -184,7 +186,7 @@ impl Flusher {
         let size = path.packet(full, least.saturating_sub(base), params);
         let small = size != params.packet;
         let least_window = if small { params.small_window } else { params.min_window };
-        if flow.watch.packets(flow.outstanding.in_flight()) < least_window {
+        if flow.watch.packets(flow.outstanding.captured_in_flight()) < least_window {
             return Err(Withheld::SmallWindow);
         }
         let burst = path.burst(
@@ -289,7 +291,7 @@ impl Flusher {
         let own = rate(flow).map_or(0, Rate::as_bps);
         let mut total = own;
         let mut best = (own, slot);
-        let mut window = flow.watch.packets(flow.outstanding.in_flight());
+        let mut window = flow.watch.packets(flow.outstanding.captured_in_flight());
         let mut paths = BTreeSet::from([flow.key.dst.ip()]);
         let mut flows = 1;
         let mine = queue(flow).filter(|_| above);
@@ -306,7 +308,7 @@ impl Flusher {
             }
             let bps = rate(other).map_or(0, Rate::as_bps);
             total = total.saturating_add(bps);
-            window = window.saturating_add(other.watch.packets(other.outstanding.in_flight()));
+            window = window.saturating_add(other.watch.packets(other.outstanding.captured_in_flight()));
             paths.insert(key.dst.ip());
             flows += 1;
             if bps > best.0 && !other.watch.recovering() {

@@ -5,7 +5,10 @@
 //! may step. Whatever it is told,
 //!
 //! - nothing passes unless it was set active, and nothing after it was killed;
-//! - nothing passes but to unicast addresses inside the allow-list, which is empty unless filled;
+//! - nothing passes but to unicast addresses inside the allow-list, which is empty unless filled, and, where a list of
+//!   sources is set, for flows from these only;
+//! - nobody is sent more bytes than others were seen to send to the same address, in packets that were captured and then
+//!   acknowledged from there ([`Credit`]);
 //! - no 60 seconds of its time see more bytes pass than the budget, no flush is larger than its own, and none is more
 //!   than a multiple of what the path was measured to hold; a packet counts with no fewer bytes than a full one has;
 //! - after a flush its destination is left alone for a while, and for longer each time that flushing did not help.
@@ -15,15 +18,17 @@
 //! The daemon has one always, a simulation if it is asked to: both judge by this code.
 
 mod budget;
+mod credit;
 mod effect;
 #[cfg(test)]
 mod tests;
 
 pub use budget::Budget;
+pub use credit::{CREDIT_AGE, CREDITED_FLOWS, Credit};
 
 use effect::Effects;
 
-use crate::{Event, FlushId, FlushPlan, Method, Reason, Verdict};
+use crate::{Event, FlowKey, FlushId, FlushPlan, Method, Reason, Verdict};
 use ipnet::IpNet;
 use sojourn_units::{Duration, Time};
 use std::collections::BTreeMap;
@@ -53,6 +58,8 @@ pub struct GateSettings {
     pub active: bool,
     /// Prefixes of destinations; empty for none.
     pub allow: Vec<IpNet>,
+    /// Prefixes of the senders of the data that is watched; empty for all.
+    pub from: Vec<IpNet>,
     /// Bytes in any 60 seconds, IP headers included.
     pub bytes_per_minute: u64,
     /// Bytes of one flush with its top-ups.
@@ -74,6 +81,7 @@ impl GateSettings {
         Self {
             active: true,
             allow,
+            from: Vec::new(),
             bytes_per_minute: MOST_BYTES_PER_MINUTE,
             bytes_per_flush: MOST_BYTES_PER_FLUSH,
             bdp_thousandths: MOST_BDP_THOUSANDTHS,
@@ -89,6 +97,7 @@ impl Default for GateSettings {
         Self {
             active: false,
             allow: Vec::new(),
+            from: Vec::new(),
             bytes_per_minute: 3_000_000,
             bytes_per_flush: 600_000,
             bdp_thousandths: 2_000,
@@ -112,6 +121,8 @@ pub enum Refusal {
     NotUnicast,
     /// Not in the allow-list.
     NotAllowed,
+    /// The data does not come from one of the allowed sources.
+    SourceNotAllowed,
     /// No packet, or packets of a length that IP cannot have.
     BadPlan,
     /// More than a flush may have: bytes asked, most.
@@ -120,6 +131,8 @@ pub enum Refusal {
     BdpMultiple(u64, u64),
     /// The RTT is longer than a plan may be computed from: nanoseconds, most.
     Rtt(u64, u64),
+    /// More than the destination has acknowledged: bytes asked, bytes left.
+    Unacknowledged(u64, u64),
     /// The destination was flushed lately: nanoseconds left.
     CoolDown(u64),
     /// It would exceed the budget of the minute: bytes asked, bytes left.
@@ -140,10 +153,12 @@ impl Refusal {
             Self::Stale => "stale",
             Self::NotUnicast => "not_unicast",
             Self::NotAllowed => "not_allowed",
+            Self::SourceNotAllowed => "source_not_allowed",
             Self::BadPlan => "bad_plan",
             Self::BytesPerFlush(..) => "bytes_per_flush",
             Self::BdpMultiple(..) => "bdp_multiple",
             Self::Rtt(..) => "max_rtt",
+            Self::Unacknowledged(..) => "unacknowledged",
             Self::CoolDown(_) => "cool_down",
             Self::Budget(..) => "bytes_per_minute",
             Self::Destinations => "destinations",
@@ -155,7 +170,11 @@ impl Refusal {
     #[must_use]
     pub const fn numbers(self) -> Option<(u64, u64)> {
         match self {
-            Self::BytesPerFlush(a, b) | Self::BdpMultiple(a, b) | Self::Rtt(a, b) | Self::Budget(a, b) => Some((a, b)),
+            Self::BytesPerFlush(a, b)
+            | Self::BdpMultiple(a, b)
+            | Self::Rtt(a, b)
+            | Self::Unacknowledged(a, b)
+            | Self::Budget(a, b) => Some((a, b)),
             Self::CoolDown(left) => Some((left, 0)),
             _ => None,
         }
@@ -195,6 +214,7 @@ struct Destination {
 pub struct Gate {
     settings: GateSettings,
     budget: Budget,
+    credit: Credit,
     destinations: BTreeMap<IpAddr, Destination>,
     /// While the table is full: until when nobody can be forgotten.
     full_until: Option<Time>,
@@ -210,6 +230,7 @@ impl Gate {
         Self {
             budget: Budget::new(settings.bytes_per_minute),
             settings,
+            credit: Credit::default(),
             destinations: BTreeMap::new(),
             full_until: None,
             killed: false,
@@ -239,6 +260,36 @@ impl Gate {
     #[must_use]
     pub fn budget_left(&self) -> u64 {
         self.budget.left(self.now)
+    }
+
+    /// The receiver of `flow` has acknowledged `bytes` of packets to it that were captured, each of them for the first time.
+    pub fn acknowledged(&mut self, flow: FlowKey, bytes: u64, at: Time) {
+        if self.may_be_flushed(flow).is_ok() {
+            self.credit.earn(flow, bytes, at);
+        }
+    }
+
+    /// One end of `flow` has reset the connection.
+    pub fn reset(&mut self, flow: FlowKey, at: Time) {
+        if self.may_be_flushed(flow).is_ok() {
+            self.credit.reset(flow, at);
+        }
+    }
+
+    /// Bytes that may pass towards this destination by what it has acknowledged.
+    #[must_use]
+    pub fn credit_left(&mut self, toward: IpAddr) -> u64 {
+        self.credit.left(toward, self.now)
+    }
+
+    fn may_be_flushed(&self, flow: FlowKey) -> Result<(), Refusal> {
+        permitted(flow.dst.ip(), &self.settings.allow)?;
+        let (source, from) = (flow.src.ip(), &self.settings.from);
+        if from.is_empty() || from.iter().any(|net| net.contains(&source)) {
+            Ok(())
+        } else {
+            Err(Refusal::SourceNotAllowed)
+        }
     }
 
     /// The core was begun anew, so that its numbers of flushes begin again: none of the old ones has top-ups any more.
@@ -289,6 +340,7 @@ impl Gate {
             return Err(Refusal::Stale);
         }
         permitted(plan.toward, &settings.allow)?;
+        self.may_be_flushed(plan.flow)?;
         if plan.estimate.max_rtt > settings.max_rtt {
             let (ns, most) = (plan.estimate.max_rtt.as_nanos(), settings.max_rtt.as_nanos());
             return Err(Refusal::Rtt(ns, most));
@@ -320,7 +372,11 @@ impl Gate {
         if bytes > left {
             return Err(Refusal::Budget(bytes, left));
         }
-        if known.is_none() && !self.make_room() {
+        let (length, credit) = (length(plan), self.credit.left(plan.toward, self.now));
+        if length > credit {
+            return Err(Refusal::Unacknowledged(length, credit));
+        }
+        if !self.destinations.contains_key(&plan.toward) && !self.make_room() {
             return Err(Refusal::Destinations);
         }
         Ok(())
@@ -344,6 +400,7 @@ impl Gate {
     fn grant(&mut self, plan: &FlushPlan) {
         let bytes = asked(plan).expect("it was checked");
         self.budget.spend(bytes, self.now);
+        self.credit.spend(plan.toward, length(plan), self.now);
         if let Reason::TopUp { .. } = plan.reason {
             if let Some(destination) = self.destinations.get_mut(&plan.toward) {
                 destination.spent += bytes;
@@ -396,6 +453,8 @@ impl Watchman {
     /// What the core has told.
     pub fn event(&mut self, event: &Event) {
         match *event {
+            Event::Acknowledged { at, flow, bytes } => self.gate.acknowledged(flow, bytes, at),
+            Event::Reset { at, flow } => self.gate.reset(flow, at),
             Event::Sample { at, flow, raw, .. } => self.effects.sample(flow.dst.ip(), at, raw),
             Event::Effect { id, verdict, .. } => {
                 if let Some(toward) = self.effects.toward(id) {
@@ -428,6 +487,11 @@ fn asked(plan: &FlushPlan) -> Option<u64> {
     // 48 bytes are an IPv6 and a UDP header.
     let sound = plan.packets > 0 && (48..=65_535).contains(&plan.size.get());
     sound.then(|| u64::from(plan.packets) * plan.size.get().max(LEAST_CHARGE))
+}
+
+/// Bytes that a plan sends, IP headers included.
+fn length(plan: &FlushPlan) -> u64 {
+    u64::from(plan.packets) * plan.size.get()
 }
 
 fn multiple(bdp: u64, thousandths: u32) -> u64 {

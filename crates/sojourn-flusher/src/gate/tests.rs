@@ -44,8 +44,12 @@ fn settings() -> GateSettings {
     }
 }
 
+/// Judges a plan for which enough was acknowledged.
 fn judge(gate: &mut Gate, plan: &FlushPlan, ms: u64) -> Answer {
     let now = Time::from_millis(ms);
+    if let Some(missing) = length(plan).checked_sub(gate.credit.left(plan.toward, now)) {
+        gate.acknowledged(plan.flow, missing, now);
+    }
     gate.judge(plan, now, now)
 }
 
@@ -252,7 +256,11 @@ fn destinations_are_remembered_in_bounded_memory() {
     let at = |n: u32| IpAddr::V4(Ipv4Addr::from(0x0A00_0001 + n));
     let mut allowed = 0;
     for n in 0..100_000 {
-        allowed += usize::from(judge(&mut gate, &plan(n, at(n as u32), 1, Reason::Forced), 0) == Answer::Allowed);
+        let plan = plan(n, at(n as u32), 1, Reason::Forced);
+        if n < DESTINATIONS as u64 {
+            gate.acknowledged(plan.flow, 1500, Time::ZERO);
+        }
+        allowed += usize::from(gate.judge(&plan, Time::ZERO, Time::ZERO) == Answer::Allowed);
     }
     assert_eq!(allowed, DESTINATIONS);
     assert_eq!(
@@ -265,6 +273,239 @@ fn destinations_are_remembered_in_bounded_memory() {
     );
     assert_eq!(gate.destinations.len(), 1);
     assert!(gate.budget.entries() <= 602);
+}
+
+#[test]
+fn each_refusal_has_its_name_and_numbers() {
+    let all = [
+        (Refusal::Passive, "passive", None),
+        (Refusal::Killed, "killed", None),
+        (Refusal::Stale, "stale", None),
+        (Refusal::NotUnicast, "not_unicast", None),
+        (Refusal::NotAllowed, "not_allowed", None),
+        (Refusal::SourceNotAllowed, "source_not_allowed", None),
+        (Refusal::BadPlan, "bad_plan", None),
+        (Refusal::BytesPerFlush(7, 5), "bytes_per_flush", Some((7, 5))),
+        (Refusal::BdpMultiple(7, 5), "bdp_multiple", Some((7, 5))),
+        (Refusal::Rtt(7, 5), "max_rtt", Some((7, 5))),
+        (Refusal::Unacknowledged(7, 5), "unacknowledged", Some((7, 5))),
+        (Refusal::CoolDown(7), "cool_down", Some((7, 0))),
+        (Refusal::Budget(7, 5), "bytes_per_minute", Some((7, 5))),
+        (Refusal::Destinations, "destinations", None),
+        (Refusal::NoFlush, "no_flush", None),
+    ];
+    for (refusal, name, numbers) in all {
+        assert_eq!((refusal.name(), refusal.numbers()), (name, numbers));
+    }
+}
+
+#[test]
+fn the_widest_gate_is_active_and_has_every_bound_at_its_end() {
+    let allow = settings().allow;
+    let widest = GateSettings::widest(allow.clone());
+    let expected = GateSettings {
+        active: true,
+        allow,
+        from: Vec::new(),
+        bytes_per_minute: 1_000_000_000,
+        bytes_per_flush: 16_000_000,
+        bdp_thousandths: 4000,
+        max_rtt: Duration::from_secs(60),
+        cool_down: Duration::from_millis(100),
+        max_cool_down: Duration::from_millis(100),
+    };
+    assert_eq!(widest, expected);
+}
+
+/// A top-up is bounded by what the path was measured to hold when its flush was granted, whatever its own plan says.
+#[test]
+fn a_top_up_is_bounded_by_its_own_flush() {
+    let mut gate = Gate::new(settings());
+    assert_eq!(judge(&mut gate, &forced(0, "192.0.2.1", 100), 0), Answer::Allowed);
+    let mut top_up = plan(1, address("192.0.2.1"), 101, Reason::TopUp { of: FlushId(0) });
+    top_up.estimate.bdp = Bytes::new(1_000_000);
+    assert_eq!(judge(&mut gate, &top_up, 1), no(Refusal::BdpMultiple(301_500, 300_000)));
+    top_up.packets = 100;
+    assert_eq!(judge(&mut gate, &top_up, 1), Answer::Allowed);
+    // What its own plan says counts, too, if that is less.
+    let mut small = plan(3, address("192.0.2.2"), 100, Reason::Forced);
+    assert_eq!(judge(&mut gate, &small, 1), Answer::Allowed);
+    small = plan(4, address("192.0.2.2"), 1, Reason::TopUp { of: FlushId(3) });
+    small.estimate.bdp = Bytes::new(75_000);
+    assert_eq!(judge(&mut gate, &small, 1), no(Refusal::BdpMultiple(151_500, 150_000)));
+}
+
+#[test]
+fn bounds_are_the_last_values_that_pass() {
+    let mut gate = Gate::new(settings());
+    let mut edge = forced(0, "192.0.2.1", 1);
+    edge.estimate.max_rtt = settings().max_rtt;
+    gate.acknowledged(edge.flow, 1500, at(0));
+    assert_eq!(gate.judge(&edge, at(0), Time::ZERO + STALE), Answer::Allowed);
+    // The cool-down is over at its end, and top-ups end with the longest RTT.
+    assert_eq!(
+        judge(&mut gate, &forced(1, "192.0.2.1", 1), 1499),
+        no(Refusal::CoolDown(1_000_000))
+    );
+    let top_up = plan(2, address("192.0.2.1"), 1, Reason::TopUp { of: FlushId(0) });
+    assert_eq!(judge(&mut gate, &top_up, 5500), Answer::Allowed);
+    assert_eq!(judge(&mut gate, &top_up, 5501), no(Refusal::NoFlush));
+    let mut whole = forced(3, "192.0.2.2", 400);
+    whole.estimate.bdp = Bytes::new(1_000_000);
+    assert_eq!(judge(&mut gate, &whole, 5600), Answer::Allowed);
+}
+
+const fn at(ms: u64) -> Time {
+    Time::from_millis(ms)
+}
+
+/// A plan of `packets` of 1500 bytes, judged by what was acknowledged so far.
+fn try_it(gate: &mut Gate, id: u64, to: &str, packets: u32, ms: u64) -> Answer {
+    gate.judge(&forced(id, to, packets), at(ms), at(ms))
+}
+
+fn flow_to(to: &str, port: u16) -> FlowKey {
+    FlowKey {
+        src: SocketAddr::from(([198, 51, 100, 1], port)),
+        dst: SocketAddr::new(address(to), 50_000),
+    }
+}
+
+#[test]
+fn no_more_bytes_pass_than_were_acknowledged_and_each_byte_once() {
+    let mut gate = Gate::new(settings());
+    let (a, b) = ("192.0.2.1", "192.0.2.2");
+    assert_eq!(try_it(&mut gate, 0, a, 1, 0), no(Refusal::Unacknowledged(1500, 0)));
+    gate.acknowledged(flow_to(a, 80), 2999, at(0));
+    assert_eq!(try_it(&mut gate, 1, a, 2, 0), no(Refusal::Unacknowledged(3000, 2999)));
+    assert_eq!(try_it(&mut gate, 2, b, 1, 0), no(Refusal::Unacknowledged(1500, 0)));
+    // Another flow to the same destination.
+    gate.acknowledged(flow_to(a, 81), 1, at(0));
+    assert_eq!(gate.credit_left(address(a)), 3000);
+    assert_eq!(try_it(&mut gate, 3, a, 2, 0), Answer::Allowed);
+    assert_eq!(gate.credit_left(address(a)), 0);
+    assert_eq!(try_it(&mut gate, 4, a, 1, 1000), no(Refusal::Unacknowledged(1500, 0)));
+    // What a refused plan would have cost is not taken.
+    gate.acknowledged(flow_to(a, 80), 1500, at(1000));
+    assert_eq!(
+        try_it(&mut gate, 5, a, 2, 1000),
+        no(Refusal::Unacknowledged(3000, 1500))
+    );
+    assert_eq!(try_it(&mut gate, 6, a, 1, 1000), Answer::Allowed);
+}
+
+#[test]
+fn small_packets_are_paid_with_their_own_bytes() {
+    let mut gate = Gate::new(settings());
+    gate.acknowledged(flow_to("192.0.2.1", 80), 6400, at(0));
+    let small = FlushPlan {
+        size: Bytes::new(64),
+        ..forced(0, "192.0.2.1", 100)
+    };
+    assert_eq!(gate.judge(&small, at(0), at(0)), Answer::Allowed);
+    assert_eq!(gate.budget_left(), settings().bytes_per_minute - 150_000);
+    assert_eq!(gate.credit_left(small.toward), 0);
+}
+
+#[test]
+fn credit_is_forgotten_after_ten_seconds() {
+    let mut credit = Credit::default();
+    let (flow, to) = (flow_to("192.0.2.1", 80), address("192.0.2.1"));
+    credit.earn(flow, 10, at(1200));
+    credit.earn(flow, 20, at(2000));
+    assert_eq!(credit.left(to, at(10_999)), 30);
+    assert_eq!(credit.left(to, at(11_000)), 20);
+    // A time before the last one is taken for that.
+    assert_eq!(credit.left(to, at(0)), 20);
+    credit.earn(flow, 5, at(0));
+    assert_eq!(credit.left(to, at(12_000)), 5);
+    credit.spend(to, 5, at(12_000));
+    assert_eq!(credit.left(to, at(12_000)), 0);
+}
+
+#[test]
+fn the_oldest_credit_is_spent_first() {
+    let mut credit = Credit::default();
+    let (flow, to) = (flow_to("192.0.2.1", 80), address("192.0.2.1"));
+    credit.earn(flow, 10, at(1000));
+    credit.earn(flow, 20, at(2000));
+    credit.spend(to, 12, at(2000));
+    assert_eq!(credit.left(to, at(11_000)), 18);
+    assert_eq!(credit.left(to, at(12_000)), 0);
+}
+
+#[test]
+#[should_panic(expected = "more is spent than was earned")]
+fn more_than_was_earned_cannot_be_spent() {
+    let mut credit = Credit::default();
+    credit.earn(flow_to("192.0.2.1", 80), 10, at(0));
+    credit.spend(address("192.0.2.1"), 11, at(0));
+}
+
+#[test]
+fn a_reset_takes_what_its_flow_has_earned_and_bars_it_for_ten_seconds() {
+    let mut gate = Gate::new(settings());
+    let to = "192.0.2.1";
+    gate.acknowledged(flow_to(to, 80), 1000, at(0));
+    gate.acknowledged(flow_to(to, 81), 200, at(0));
+    gate.reset(flow_to(to, 80), at(0));
+    gate.acknowledged(flow_to(to, 80), 1000, at(9999));
+    assert_eq!(
+        try_it(&mut gate, 0, to, 1, 9999),
+        no(Refusal::Unacknowledged(1500, 200))
+    );
+    gate.acknowledged(flow_to(to, 80), 1300, at(10_000));
+    assert_eq!(
+        try_it(&mut gate, 1, to, 1, 10_000),
+        no(Refusal::Unacknowledged(1500, 1300))
+    );
+}
+
+#[test]
+fn sources_that_are_not_in_the_list_are_refused_and_earn_nothing() {
+    let mut gate = Gate::new(GateSettings {
+        from: vec!["198.51.101.0/24".parse().expect("a prefix")],
+        ..settings()
+    });
+    let to = "192.0.2.1";
+    gate.acknowledged(flow_to(to, 80), 1_000_000, at(0));
+    assert_eq!(try_it(&mut gate, 0, to, 1, 0), no(Refusal::SourceNotAllowed));
+    assert_eq!(gate.credit_left(address(to)), 0);
+    gate.set(settings());
+    gate.acknowledged(flow_to(to, 80), 1500, at(0));
+    assert_eq!(try_it(&mut gate, 1, to, 1, 0), Answer::Allowed);
+}
+
+#[test]
+fn accounts_take_bounded_memory_and_make_room_when_they_are_empty() {
+    let mut credit = Credit::default();
+    let flow = |n: usize| flow_to(&format!("10.0.{}.{}", n / 256, n % 256), 80);
+    for n in 0..CREDITED_FLOWS + 10 {
+        credit.earn(flow(n), 10, at(0));
+    }
+    assert_eq!(credit.flows(), CREDITED_FLOWS);
+    let (last, other) = (flow(CREDITED_FLOWS), flow(CREDITED_FLOWS + 1));
+    assert_eq!(credit.left(last.dst.ip(), at(0)), 0);
+    // Those that have one already go on earning.
+    credit.earn(flow(0), 5, at(0));
+    assert_eq!(credit.left(flow(0).dst.ip(), at(0)), 15);
+    credit.spend(flow(0).dst.ip(), 15, at(0));
+    // The table was looked through in this second; in the next one the empty account is found.
+    credit.earn(last, 10, at(999));
+    assert_eq!(credit.left(last.dst.ip(), at(999)), 0);
+    credit.earn(last, 10, at(1000));
+    assert_eq!(credit.left(last.dst.ip(), at(1000)), 10);
+    credit.earn(other, 10, at(1000));
+    assert_eq!(
+        (credit.left(other.dst.ip(), at(1000)), credit.flows()),
+        (0, CREDITED_FLOWS)
+    );
+    // One that was reset is kept, though it is empty.
+    credit.reset(last, at(1000));
+    credit.earn(other, 10, at(2000));
+    assert_eq!(credit.left(other.dst.ip(), at(2000)), 0);
+    credit.earn(other, 10, at(11_000));
+    assert_eq!((credit.left(other.dst.ip(), at(11_000)), credit.flows()), (10, 1));
 }
 
 /// What an adversary can make the core and the clock say.
@@ -280,6 +521,9 @@ struct Lie {
     step_ms: i64,
     lag_ms: u64,
     effect: Option<bool>,
+    /// Bytes that a flow towards a neighbour's or the same destination was acknowledged.
+    earned: u64,
+    resets: bool,
 }
 
 fn lie() -> impl Strategy<Value = Lie> {
@@ -302,10 +546,12 @@ fn lie() -> impl Strategy<Value = Lie> {
             steps,
             0_u64..700,
             prop::option::of(any::<bool>()),
+            prop_oneof![2 => Just(0_u64), 3 => 0_u64..400_000],
+            prop::bool::weighted(0.03),
         ),
     )
         .prop_map(
-            |((flow, packets, size, bdp, max_rtt_ns), (reason, of, step_ms, lag_ms, effect))| Lie {
+            |((flow, packets, size, bdp, max_rtt_ns), (reason, of, step_ms, lag_ms, effect, earned, resets))| Lie {
                 flow,
                 packets,
                 size,
@@ -316,6 +562,8 @@ fn lie() -> impl Strategy<Value = Lie> {
                 step_ms,
                 lag_ms,
                 effect,
+                earned,
+                resets,
             },
         )
 }
@@ -348,6 +596,8 @@ proptest! {
         let (mut told, mut latest) = (1_i64 << 40, Time::ZERO);
         let mut passed: Vec<(Time, u64)> = Vec::new();
         let mut last: BTreeMap<IpAddr, Time> = BTreeMap::new();
+        // What each destination has acknowledged, less what it was sent.
+        let mut earned: BTreeMap<IpAddr, u64> = BTreeMap::new();
         for (n, lie) in lies.iter().enumerate() {
             if kill_at == Some(n) {
                 gate.set_killed(true);
@@ -365,6 +615,11 @@ proptest! {
             plan.size = Bytes::new(lie.size);
             plan.estimate.bdp = Bytes::new(lie.bdp);
             plan.estimate.max_rtt = Duration::from_nanos(lie.max_rtt_ns);
+            gate.acknowledged(plan.flow, lie.earned, now);
+            *earned.entry(toward).or_default() += lie.earned;
+            if lie.resets {
+                gate.reset(plan.flow, now);
+            }
             let answer = gate.judge(&plan, now - Duration::from_millis(lie.lag_ms), now);
             if let Some(helped) = lie.effect {
                 gate.effect(destination(lie.flow / 2), helped);
@@ -379,6 +634,9 @@ proptest! {
             prop_assert!(bytes > 0 && bytes <= settings.bytes_per_flush);
             prop_assert!(u128::from(bytes) <= u128::from(lie.bdp) * 2, "more than the path was measured to hold");
             prop_assert!(lie.max_rtt_ns <= settings.max_rtt.as_nanos());
+            let left = earned[&toward].checked_sub(bytes);
+            prop_assert!(left.is_some(), "{bytes} bytes pass for {} that were acknowledged", earned[&toward]);
+            earned.insert(toward, left.unwrap_or_default());
             passed.push((latest, bytes));
             let minute_ago = |t: Time| latest.since(t) < Duration::from_secs(60);
             let sum: u64 = passed.iter().filter(|(t, _)| minute_ago(*t)).map(|(_, b)| b).sum();

@@ -19,7 +19,12 @@ fn segment(seq: u32, payload: u32) -> Segment {
         window: 1000,
         timestamps: None,
         sack: false,
+        station: None,
     }
+}
+
+fn acknowledgement(ack: u32) -> Segment {
+    Segment { ack, ..segment(0, 0) }
 }
 
 /// One flow that sends segments of 1000 bytes: sequence number, and when, in milliseconds.
@@ -34,7 +39,7 @@ impl Sender {
             .on_data(&segment(seq, 1000), Time::from_millis(at), 0, self.1, 100)
     }
     fn ack(&mut self, ack: u32, at: u64) -> Acked {
-        self.0.on_ack(ack, Time::from_millis(at), 0, self.1)
+        self.0.on_ack(&acknowledgement(ack), Time::from_millis(at), 0, self.1)
     }
     /// The RTT in milliseconds.
     fn rtt(&mut self, ack: u32, at: u64) -> Option<u64> {
@@ -132,7 +137,7 @@ fn syn_and_fin_count_one_each() {
         ..segment(999, 0)
     };
     flow.on_data(&syn, Time::ZERO, 0, KARN, 100);
-    let Acked::New(covered) = flow.on_ack(1000, Time::from_millis(10), 0, KARN) else {
+    let Acked::New(covered) = flow.on_ack(&acknowledgement(1000), Time::from_millis(10), 0, KARN) else {
         panic!("new")
     };
     assert_eq!(covered.rtt, Some(Duration::from_millis(10)));
@@ -146,7 +151,7 @@ fn syn_and_fin_count_one_each() {
     };
     flow.on_data(&fin, Time::from_millis(11), 0, KARN, 100);
     assert_eq!(flow.in_flight(), 501);
-    let Acked::New(covered) = flow.on_ack(1501, Time::from_millis(31), 0, KARN) else {
+    let Acked::New(covered) = flow.on_ack(&acknowledgement(1501), Time::from_millis(31), 0, KARN) else {
         panic!("new")
     };
     assert_eq!(covered.rtt, Some(Duration::from_millis(20)));
@@ -187,8 +192,8 @@ fn memory_stays_within_the_bound_and_room_is_made_by_acknowledgements() {
         assert_eq!(sent, if n < 16 { Sent::New } else { Sent::Untracked });
     }
     assert_eq!(flow.remembered(), 16);
-    assert_eq!(flow.in_flight(), 50_000);
-    let Acked::New(covered) = flow.on_ack(16_000, Time::from_millis(100), 0, KARN) else {
+    assert_eq!((flow.in_flight(), flow.captured_in_flight()), (50_000, 16_000));
+    let Acked::New(covered) = flow.on_ack(&acknowledgement(16_000), Time::from_millis(100), 0, KARN) else {
         panic!("new")
     };
     assert_eq!(covered.rtt, Some(Duration::from_millis(85)));
@@ -221,8 +226,51 @@ fn data_captured_out_of_order_is_no_retransmission() {
 fn what_was_on_its_way_when_the_clock_stepped_gives_no_sample() {
     let mut flow = Outstanding::default();
     flow.on_data(&segment(0, 1000), Time::from_millis(1), 0, NEWEST, 16);
-    let Acked::New(covered) = flow.on_ack(1000, Time::from_millis(2), 1, NEWEST) else {
+    let Acked::New(covered) = flow.on_ack(&acknowledgement(1000), Time::from_millis(2), 1, NEWEST) else {
         panic!("new")
     };
     assert_eq!((covered.rtt, covered.payload), (None, 1000));
+}
+
+#[test]
+fn a_sequence_number_far_ahead_is_no_data_in_flight() {
+    let mut sender = Sender::new(KARN);
+    sender.send(0, 0);
+    sender
+        .0
+        .on_data(&segment(800_000, 1), Time::from_millis(1), 0, KARN, 100);
+    assert_eq!((sender.0.in_flight(), sender.0.captured_in_flight()), (800_001, 1001));
+    sender.ack(1000, 20);
+    assert_eq!(sender.0.captured_in_flight(), 1);
+    // What is acknowledged inside a segment is not in flight any more.
+    sender.send(800_001, 21);
+    sender.ack(800_500, 30);
+    assert_eq!(sender.0.captured_in_flight(), 501);
+}
+
+#[test]
+fn packets_are_answered_by_another_station_than_the_one_that_sent_them() {
+    let (here, there) = (Some([1; 8]), Some([2; 8]));
+    for (sent, answered, bytes) in [
+        (here, there, 1052),
+        (here, here, 0),
+        (None, here, 1052),
+        (here, None, 1052),
+        (None, None, 1052),
+    ] {
+        let mut flow = Outstanding::default();
+        let data = Segment {
+            station: sent,
+            ..segment(0, 1000)
+        };
+        flow.on_data(&data, Time::ZERO, 0, KARN, 16);
+        let ack = Segment {
+            station: answered,
+            ..acknowledgement(1000)
+        };
+        let Acked::New(covered) = flow.on_ack(&ack, Time::from_millis(10), 0, KARN) else {
+            panic!("new")
+        };
+        assert_eq!((covered.answered, covered.wire), (bytes, 1052), "{sent:?} {answered:?}");
+    }
 }

@@ -1,5 +1,5 @@
 use super::{Rig, acknowledgement, data, key, ms};
-use crate::{Event, Eviction, FlowKey, Flusher, FlusherParams, Method};
+use crate::{Event, Eviction, FlowKey, Flusher, FlusherParams, Method, Segment};
 use sojourn_units::{Duration, Time};
 
 fn spoofed(n: u32) -> FlowKey {
@@ -151,4 +151,18 @@ fn events_that_nobody_polls_are_bounded_and_counted() {
     let mut quiet = Flusher::new(FlusherParams::AS_DESCRIBED).unwrap();
     quiet.handle_segment(&data(key(1), 0, 1), Time::ZERO);
     assert_eq!(quiet.poll_event(), None);
+}
+
+/// The "land" attack: such a segment would be its own acknowledgement.
+#[test]
+fn a_segment_from_an_address_to_itself_is_ignored() {
+    let mut rig = Rig::new(FlusherParams::AS_DESCRIBED);
+    let end = key(5001).src;
+    let land = Segment {
+        ack: 1001,
+        ..data(FlowKey { src: end, dst: end }, 1, 1000)
+    };
+    rig.core.handle_segment(&land, Time::from_millis(1));
+    assert_eq!((rig.core.flows().count(), rig.events()), (0, Vec::new()));
+    assert_eq!(rig.core.stats().segments, 1);
 }

@@ -38,6 +38,7 @@ pub(crate) fn data(key: FlowKey, seq: u32, payload: u32) -> Segment {
         window: 1000,
         timestamps: None,
         sack: false,
+        station: None,
     }
 }
 

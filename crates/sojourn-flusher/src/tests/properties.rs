@@ -42,6 +42,7 @@ fn segment() -> impl Strategy<Value = Segment> {
             window: 1,
             timestamps: None,
             sack: false,
+            station: None,
         }
     })
 }

@@ -1,7 +1,7 @@
 //! The agent of a bed: `sojourn-agent run DIR`, or the first process of a guest.
 
 use sojourn_live::agent::{guest, host};
-use sojourn_live::supervise::{Charge, Ending, supervise};
+use sojourn_live::supervise::{Charge, keep, supervise};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
             }
         },
         [
-            Some("supervise"),
+            Some(verb @ ("supervise" | "keep")),
             Some("--master"),
             Some(master),
             Some("--seconds"),
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
             _,
             Some("--"),
             ..,
-        ] => keep(master, seconds, &arguments[6], &arguments[8..]),
+        ] => watch_over(verb == "keep", [master, seconds], &arguments[6], &arguments[8..]),
         _ if std::process::id() == 1 => {
             guest::first_process();
             ExitCode::FAILURE
@@ -67,7 +67,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn keep(master: &str, seconds: &str, folder: &OsString, command: &[OsString]) -> ExitCode {
+/// `supervise`, and `keep`, by which it starts itself again (`sojourn_live::supervise` says why).
+fn watch_over(again: bool, [master, seconds]: [&str; 2], folder: &OsString, command: &[OsString]) -> ExitCode {
     let bound = seconds.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
     let (Ok(master), Some(bound)) = (master.parse(), bound) else {
         eprintln!("sojourn-agent: --master is {master} and --seconds is {seconds}, but both must be numbers");
@@ -79,18 +80,17 @@ fn keep(master: &str, seconds: &str, folder: &OsString, command: &[OsString]) ->
         folder: folder.into(),
         command: command.to_vec(),
     };
-    match supervise(&charge) {
-        Ok(Ending::Exited(status)) => ExitCode::from(status.and_then(|s| u8::try_from(s).ok()).unwrap_or(1)),
-        Ok(Ending::TooLong) => ExitCode::from(3),
-        Ok(Ending::Stopped) => ExitCode::from(4),
-        Err(e) => {
-            eprintln!(
-                "sojourn-agent: cannot run {}: {e}",
-                command
-                    .first()
-                    .map_or_else(Default::default, |c| c.to_string_lossy().into_owned())
-            );
+    let status = if again {
+        keep(&charge).map(sojourn_live::supervise::Ending::status)
+    } else {
+        supervise(&charge)
+    };
+    status.map_or_else(
+        |e| {
+            let program = command.first().map(|c| c.to_string_lossy().into_owned());
+            eprintln!("sojourn-agent: cannot run {}: {e}", program.unwrap_or_default());
             ExitCode::FAILURE
-        }
-    }
+        },
+        ExitCode::from,
+    )
 }

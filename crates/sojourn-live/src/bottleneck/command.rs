@@ -3,15 +3,17 @@
 use super::control::{self, Control};
 use super::ends::{End, EndPlan};
 use super::engine::{self, Handle, Options, monotonic_ns};
+use super::failure::Failure;
 use super::floor::Floor;
-use super::programs::{Program, end_orphans, exit_code};
+use super::programs::{Program, Stop, exit_code};
 use super::settings::{Settings, Share, default_burst};
 use super::stats::Report;
 use super::way::Way;
 use crate::agent::AgentError;
 use crate::agent::host::become_root;
+use crate::kin::{self, Parent, end_descendants};
 use clap::{Args, Subcommand};
-use rustix::process::set_child_subreaper;
+use rustix::process::{Pid, getpid, set_child_subreaper};
 use sojourn_qdisc::QdiscSpec;
 use sojourn_units::{Duration, parse_bytes, parse_duration, parse_rate};
 use std::ffi::OsString;
@@ -27,6 +29,12 @@ const CLIENT: &str = "10.0.0.1";
 const SERVER: &str = "10.0.0.2";
 const CLIENT_6: &str = "fd00:50::1";
 const SERVER_6: &str = "fd00:50::2";
+
+/// Signals that end it.
+const STOP: [i32; 3] = {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    [SIGINT, SIGTERM, SIGHUP]
+};
 
 /// Two hosts of network namespaces, joined by a bottleneck in user space.
 ///
@@ -95,6 +103,12 @@ pub struct Arguments {
     /// Control socket of this bottleneck (default: sojournd-bottleneck.sock in XDG_RUNTIME_DIR or /tmp/sojourn-UID).
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
+    /// End when the process PID, which must be the one that starts this, is gone.
+    #[arg(long, value_name = "PID")]
+    master: Option<i32>,
+    /// The process that started this one to do its work, and its process group (`kin` says why).
+    #[arg(long, value_names = ["PID", "GROUP"], num_args = 2, hide = true)]
+    kept_by: Vec<i32>,
     /// What runs in the client; the exit status is its own.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -130,29 +144,6 @@ enum Action {
     },
 }
 
-/// Why it ended early: one sentence, and the exit status: 2 for bad input, 1 for anything else.
-#[derive(Debug)]
-struct Failure {
-    sentence: String,
-    status: u8,
-}
-
-impl Failure {
-    fn input(sentence: impl Into<String>) -> Self {
-        Self {
-            sentence: sentence.into(),
-            status: 2,
-        }
-    }
-
-    fn run(error: impl std::fmt::Display) -> Self {
-        Self {
-            sentence: error.to_string(),
-            status: 1,
-        }
-    }
-}
-
 /// Carries it out; gives the exit status, and says on standard error what went wrong.
 #[must_use]
 pub fn run(arguments: &Arguments) -> ExitCode {
@@ -176,8 +167,48 @@ fn carry_out(arguments: &Arguments) -> Result<u8, Failure> {
         Some(Action::Set { key, value, control }) => ask(control, &format!("set {key} {}", value.join(" "))),
         Some(Action::Show { json, control }) => ask(control, if *json { "show json" } else { "show" }),
         Some(Action::Stop { control }) => ask(control, "stop"),
-        None => bottleneck(arguments),
+        None => match arguments.kept_by[..] {
+            [keeper, group] => bottleneck(arguments, keeper, group),
+            _ => guard(arguments),
+        },
     }
+}
+
+/// A flag that these signals set.
+fn flag(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in signals {
+        signal_hook::flag::register(*signal, Arc::clone(&flag)).map_err(Failure::run)?;
+    }
+    Ok(flag)
+}
+
+/// The outer of the two processes: it starts the one that does the work, and ends what that may leave.
+fn guard(a: &Arguments) -> Result<u8, Failure> {
+    Asked::read(a).map_err(Failure::input)?;
+    let stop = flag(&STOP)?;
+    let master = a.master.map(Parent::of);
+    let mut words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let place = words
+        .iter()
+        .position(|word| word == "bottleneck")
+        .map_or(0, |at| at + 1);
+    let (me, group) = (getpid(), rustix::process::getpgrp());
+    let more = ["--kept-by".into(), number(me), number(group)];
+    words.splice(place..place, more);
+    let ended = kin::run_again(&words, master.as_ref(), &|| stop.load(Ordering::Relaxed));
+    let ended = ended.map_err(|e| Failure::run(format!("the bottleneck cannot be started: {e}")))?;
+    match ended.status.code() {
+        Some(code) => Ok(u8::try_from(code).unwrap_or(1)),
+        None => Err(Failure::run(format!(
+            "the bottleneck was ended from outside ({}), and so was all that it had started",
+            ended.status
+        ))),
+    }
+}
+
+fn number(pid: Pid) -> OsString {
+    pid.as_raw_nonzero().to_string().into()
 }
 
 /// What was asked for, read and checked.
@@ -255,20 +286,20 @@ fn plan_of(host: &str, device: &str, addresses: [&str; 2], mtu: u32) -> EndPlan 
     }
 }
 
-fn bottleneck(a: &Arguments) -> Result<u8, Failure> {
+/// The inner of the two processes: it does the work, until it is told to stop or the outer one is gone.
+fn bottleneck(a: &Arguments, keeper: i32, group: i32) -> Result<u8, Failure> {
     let asked = Asked::read(a).map_err(Failure::input)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGHUP,
-    ] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(Failure::run)?;
-    }
+    let (stop, at_once) = (flag(&STOP)?, flag(&[kin::AT_ONCE])?);
+    let keeper = Parent::of(keeper);
+    let group = Pid::from_raw(group).ok_or_else(|| Failure::input("kept-by has the group 0, but must be > 0"))?;
     let path = a.control.clone().unwrap_or_else(control::default_path);
-    let mut control = Control::open(&path).map_err(Failure::run)?;
+    let mut control = Control::open(&path)?;
+    let alone = || at_once.load(Ordering::Relaxed) || keeper.is_gone();
     become_root().map_err(Failure::run)?;
-    set_child_subreaper(Some(rustix::process::getpid())).map_err(Failure::run)?;
+    set_child_subreaper(Some(getpid())).map_err(Failure::run)?;
+    if alone() {
+        return Ok(1);
+    }
     let client = End::make(&plan_of("client", "c0", [CLIENT, CLIENT_6], a.mtu)).map_err(Failure::run)?;
     let server = End::make(&plan_of("server", "s0", [SERVER, SERVER_6], a.mtu)).map_err(Failure::run)?;
     let floor = asked.floor;
@@ -277,9 +308,17 @@ fn bottleneck(a: &Arguments) -> Result<u8, Failure> {
         .serve(handle.remote(), Arc::clone(&stop))
         .map_err(Failure::run)?;
     let floor = floor.map(Floor::start).transpose().map_err(Failure::run)?;
-    let stopped = || stop.load(Ordering::Relaxed) || handle.has_ended();
-    let ended = programs(a, &client, &server, &stopped);
-    end_orphans();
+    let stopped = || match () {
+        () if alone() => Stop::Now,
+        () if stop.load(Ordering::Relaxed) || handle.has_ended() => Stop::Soon,
+        () => Stop::No,
+    };
+    let ended = programs(a, &client, &server, group, &stopped);
+    end_descendants();
+    if alone() {
+        // Nobody is there to be told anything.
+        return Ok(1);
+    }
     let floor = floor.map(Floor::stop).transpose().map_err(Failure::run)?;
     let mut report = handle
         .stop()
@@ -304,18 +343,31 @@ fn start(asked: Asked, seed: u64, client: &End, server: &End) -> Result<Handle<(
 }
 
 /// Runs server and command to the command's end; without a command, until told to stop. Gives the exit status.
-fn programs(a: &Arguments, client: &End, server: &End, stopped: &dyn Fn() -> bool) -> Result<u8, AgentError> {
+fn programs(
+    a: &Arguments,
+    client: &End,
+    server: &End,
+    group: Pid,
+    stopped: &dyn Fn() -> Stop,
+) -> Result<u8, AgentError> {
     let environment = [
         ("SOJOURN_CLIENT", CLIENT.to_owned()),
         ("SOJOURN_SERVER", SERVER.to_owned()),
         ("SOJOURN_CLIENT6", CLIENT_6.to_owned()),
         ("SOJOURN_SERVER6", SERVER_6.to_owned()),
     ];
+    let goes_on = || match stopped() {
+        Stop::No => Ok(()),
+        // Until it is told to end is how long it runs without a command.
+        Stop::Soon if a.command.is_empty() => Ok(()),
+        Stop::Soon | Stop::Now => Err(AgentError::Plan("it was told to end before the command began".into())),
+    };
+    goes_on()?;
     let mut serving = match &a.server {
         Some(line) => {
             let mut program = Program::server(line, server, &environment)?;
-            if let Err(e) = program.wait_until_it_listens(server) {
-                program.end();
+            if let Err(e) = program.wait_until_it_listens(server, stopped) {
+                program.end(stopped);
                 return Err(e);
             }
             Some(program)
@@ -324,12 +376,13 @@ fn programs(a: &Arguments, client: &End, server: &End, stopped: &dyn Fn() -> boo
     };
     let ended = if a.command.is_empty() {
         say_how_to_enter(client, server);
-        while !stopped() {
+        while stopped() == Stop::No {
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         Ok(0)
     } else {
-        Program::command(&a.command, client, &environment).and_then(|mut program| {
+        let begun = goes_on().and_then(|()| Program::command(&a.command, client, &environment, group));
+        begun.and_then(|mut program| {
             let status = program.wait(stopped);
             status
                 .map(exit_code)
@@ -337,7 +390,7 @@ fn programs(a: &Arguments, client: &End, server: &End, stopped: &dyn Fn() -> boo
         })
     };
     if let Some(program) = &mut serving {
-        program.end();
+        program.end(stopped);
     }
     ended
 }

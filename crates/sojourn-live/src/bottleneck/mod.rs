@@ -15,11 +15,13 @@
 //! | `control`  | the socket by which it is changed while it runs                                           |
 //! | `programs` | the commands that run in the hosts                                                        |
 //! | `command`  | `sojournd bottleneck`                                                                     |
+//! | `failure`  | why a command ended early                                                                 |
 
 pub mod command;
 pub mod control;
 pub mod ends;
 pub mod engine;
+pub mod failure;
 pub mod floor;
 pub mod frame;
 pub mod lateness;

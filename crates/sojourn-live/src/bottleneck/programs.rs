@@ -3,8 +3,7 @@
 use super::ends::End;
 use crate::agent::AgentError;
 use crate::agent::actor::Doing;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use crate::kin::{self, pid_of};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
 use std::ffi::OsString;
 use std::io;
@@ -18,6 +17,17 @@ const LOOK: Duration = Duration::from_millis(50);
 const GRACE_LOOKS: u32 = 60;
 /// How long a server may take until it listens.
 const READY_LOOKS: u32 = 100;
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Go on.
+    No,
+    /// End, and let programs end by themselves if they do so soon.
+    Soon,
+    /// The process that wanted all this is gone: end at once.
+    Now,
+}
 
 /// A program in a host.
 #[derive(Debug)]
@@ -35,17 +45,23 @@ fn start(name: String, mut command: Command, host: &End, group: bool) -> Result<
 }
 
 impl Program {
-    /// Starts the command of a user in a host, with this program's own input and output.
+    /// Starts the command of a user in a host, with this program's own input and output, in the process group `group`.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn command(words: &[OsString], host: &End, environment: &[(&str, String)]) -> Result<Self, AgentError> {
+    pub fn command(
+        words: &[OsString],
+        host: &End,
+        environment: &[(&str, String)],
+        group: Pid,
+    ) -> Result<Self, AgentError> {
         let Some((program, arguments)) = words.split_first() else {
             return Err(AgentError::Plan("the command has no words".into()));
         };
         let mut command = Command::new(program);
         command.args(arguments).envs(environment.iter().cloned());
-        // In this group, so that a terminal gives it its keys.
+        // That of the program which the user started, so that a terminal gives it its keys.
+        command.process_group(group.as_raw_nonzero().get());
         start(program.to_string_lossy().into_owned(), command, host, false)
     }
 
@@ -60,11 +76,12 @@ impl Program {
         start(format!("the server {line:?}"), command, host, true)
     }
 
-    /// Waits until something listens in `host`, in which the server is; five seconds at most.
+    /// Waits until something listens in `host`, in which the server is; five seconds at most, and not once `stop` says
+    /// so.
     ///
     /// # Errors
     /// If the server failed.
-    pub fn wait_until_it_listens(&mut self, host: &End) -> Result<(), AgentError> {
+    pub fn wait_until_it_listens(&mut self, host: &End, stop: &dyn Fn() -> Stop) -> Result<(), AgentError> {
         host.enter()?;
         for _ in 0..READY_LOOKS {
             if let Some(status) = self
@@ -75,7 +92,7 @@ impl Program {
             {
                 return Err(AgentError::Plan(format!("{} ended at once: {status}", self.name)));
             }
-            if listens() {
+            if listens() || stop() != Stop::No {
                 return Ok(());
             }
             std::thread::sleep(LOOK);
@@ -83,35 +100,35 @@ impl Program {
         Ok(())
     }
 
-    /// Waits until it ends. Once `stop` says so it is given three seconds, then told, then killed.
+    /// Waits until it ends. Once `stop` says so it is given three seconds, then told, then killed; or killed at once.
     ///
     /// # Errors
     /// If it cannot be waited for.
-    pub fn wait(&mut self, stop: &dyn Fn() -> bool) -> io::Result<ExitStatus> {
-        let pid = pid_of(&self.child)?;
-        let descriptor = pidfd_open(pid, PidfdFlags::empty())?;
+    pub fn wait(&mut self, stop: &dyn Fn() -> Stop) -> io::Result<ExitStatus> {
+        let descriptor = pidfd_open(pid_of(&self.child), PidfdFlags::empty())?;
         let mut looks = 0;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }
-            if stop() {
+            let urgency = stop();
+            if urgency == Stop::Soon {
                 looks += 1;
-                if looks == GRACE_LOOKS {
-                    self.signal(Signal::TERM);
-                } else if looks > 2 * GRACE_LOOKS {
-                    self.signal(Signal::KILL);
-                }
             }
-            pause(&descriptor)?;
+            if urgency == Stop::Now || looks > 2 * GRACE_LOOKS {
+                self.signal(Signal::KILL);
+            } else if looks == GRACE_LOOKS {
+                self.signal(Signal::TERM);
+            }
+            kin::pause(&descriptor, None, LOOK)?;
         }
     }
 
-    /// Ends it.
-    pub fn end(&mut self) {
+    /// Ends it: it is told to, and killed a second later, or sooner if `stop` says so.
+    pub fn end(&mut self, stop: &dyn Fn() -> Stop) {
         self.signal(Signal::TERM);
         for _ in 0..20 {
-            if !matches!(self.child.try_wait(), Ok(None)) {
+            if stop() == Stop::Now || !matches!(self.child.try_wait(), Ok(None)) {
                 break;
             }
             std::thread::sleep(LOOK);
@@ -123,23 +140,12 @@ impl Program {
     fn signal(&mut self, signal: Signal) {
         // Its number is free for others once it was waited for, but that of a group is not while it has members.
         let ended = !matches!(self.child.try_wait(), Ok(None));
-        if let Ok(pid) = pid_of(&self.child) {
-            let _ = match (self.group, ended) {
-                (true, _) => kill_process_group(pid, signal),
-                (false, false) => kill_process(pid, signal),
-                (false, true) => Ok(()),
-            };
-        }
-    }
-}
-
-/// Waits a little, or until the process ends, or a signal comes.
-fn pause(process: &rustix::fd::OwnedFd) -> io::Result<()> {
-    let mut waiting = [PollFd::new(process, PollFlags::IN)];
-    let time = Timespec::try_from(LOOK).map_err(io::Error::other)?;
-    match poll(&mut waiting, Some(&time)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(e) => Err(e.into()),
+        let pid = pid_of(&self.child);
+        let _ = match (self.group, ended) {
+            (true, _) => kill_process_group(pid, signal),
+            (false, false) => kill_process(pid, signal),
+            (false, true) => Ok(()),
+        };
     }
 }
 
@@ -161,37 +167,4 @@ fn listens() -> bool {
 pub fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
-}
-
-/// Kills all processes that were started and left behind: they are this process's children, if it was made their reaper.
-pub fn end_orphans() {
-    for _ in 0..100 {
-        let left = children();
-        if left.is_empty() {
-            return;
-        }
-        for pid in left {
-            let _ = kill_process(pid, Signal::KILL);
-        }
-        while matches!(rustix::process::wait(rustix::process::WaitOptions::NOHANG), Ok(Some(_))) {}
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn children() -> Vec<Pid> {
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    threads
-        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
-        .flat_map(|text| {
-            let numbers = text.split_whitespace().filter_map(|n| n.parse().ok());
-            numbers.filter_map(Pid::from_raw).collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-fn pid_of(child: &Child) -> io::Result<Pid> {
-    i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or_else(|| io::Error::other("the process has no number"))
 }

@@ -3,7 +3,9 @@
 use super::config::{Config, Override};
 use super::line::Detail;
 use super::pipeline::Pipeline;
+use super::privileges::{Identity, Keep, drop_privileges};
 use super::read;
+use crate::sentence::plain;
 use clap::Args;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
@@ -36,6 +38,9 @@ pub struct Arguments {
     /// Prefix of destinations that may be flushed (again for more); nothing is sent to others
     #[arg(long, value_name = "PREFIX")]
     allow: Vec<String>,
+    /// Prefix of the senders whose flows may be flushed (again for more); without it, those of all senders
+    #[arg(long, value_name = "PREFIX")]
+    from: Vec<String>,
     /// Parameters of the core: as_written, as_described or adaptive (default)
     #[arg(long, value_name = "PRESET")]
     flusher: Option<String>,
@@ -63,7 +68,8 @@ pub struct Arguments {
     /// UDP port of the destinations (default 9, discard)
     #[arg(long, value_name = "PORT")]
     port: Option<String>,
-    /// Take this user's identity once everything is open; CAP_NET_RAW is kept
+    /// Take this user's identity once everything is open; CAP_NET_RAW is kept (default for root: the caller of sudo,
+    /// else nobody; root to remain root)
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     /// What lines there are: decisions (default), flows or all
@@ -87,6 +93,9 @@ pub struct Arguments {
     /// Overwrite files of --decisions and --write
     #[arg(long)]
     force: bool,
+    /// Run although the kernel cannot confine system calls (seccomp)
+    #[arg(long)]
+    no_seccomp: bool,
 }
 
 /// Why it ended otherwise than well.
@@ -105,7 +114,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         Err(Failure::Failed(what)) => (what, 1),
         Err(Failure::Usage(what)) => (what, 2),
     };
-    let _ = writeln!(io::stderr(), "sojournd: {what}");
+    let _ = writeln!(io::stderr(), "sojournd: {}", plain(&what));
     ExitCode::from(status)
 }
 
@@ -119,12 +128,23 @@ fn failed(error: impl ToString) -> Failure {
     Failure::Failed(error.to_string())
 }
 
+/// Of root, before it looks at other people's bytes; nothing needs rights any more. A user namespace may have nobody
+/// else.
+fn give_up_rights(user: Option<&str>) -> Result<(), Failure> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let identity = Identity::choose(user).map_err(usage)?;
+    let identity = if identity.is_there() { identity } else { Identity::Same };
+    drop_privileges(&identity, Keep::Nothing).map_err(failed)
+}
+
 impl Arguments {
     fn carry_out(&self) -> Result<(), Failure> {
         let overrides = self.overrides();
         let config = Config::load(self.config.as_deref(), &overrides).map_err(usage)?;
         match &self.read {
-            Some(capture) => self.read(capture, config),
+            Some(capture) => self.read(capture, &config),
             None => self.live(config, overrides),
         }
     }
@@ -171,9 +191,11 @@ impl Arguments {
             };
             list.push(("events", name.into()));
         }
-        if !self.allow.is_empty() {
-            let prefixes = self.allow.iter().map(|p| p.as_str().into()).collect();
-            list.push(("gate.allow", Value::Array(prefixes)));
+        for (name, prefixes) in [("gate.allow", &self.allow), ("gate.from", &self.from)] {
+            if !prefixes.is_empty() {
+                let prefixes = prefixes.iter().map(|p| p.as_str().into()).collect();
+                list.push((name, Value::Array(prefixes)));
+            }
         }
         if self.active {
             list.push(("active", true.into()));
@@ -184,13 +206,14 @@ impl Arguments {
         list
     }
 
-    fn read(&self, capture: &Path, config: Config) -> Result<(), Failure> {
-        let mut pipeline = Pipeline::new(config.pipeline).map_err(usage)?;
+    fn read(&self, capture: &Path, config: &Config) -> Result<(), Failure> {
+        let mut pipeline = Pipeline::new(config.pipeline.clone()).map_err(usage)?;
         let out: Box<dyn io::Write> = match &config.decisions {
             Some(path) => Box::new(self.create("decisions", path)?),
             None => Box::new(io::stdout().lock()),
         };
         let out = BufWriter::with_capacity(1 << 16, out);
+        let user = config.user.as_deref();
         let told = |e: read::ReadError| {
             if let read::ReadError::Write(e) = &e
                 && e.kind() == io::ErrorKind::BrokenPipe
@@ -201,6 +224,7 @@ impl Arguments {
             Some(failed(format!("{}: {e}", capture.display())))
         };
         let outcome = if capture == Path::new("-") {
+            give_up_rights(user)?;
             read::read(io::stdin(), &mut pipeline, out)
         } else {
             let file = File::open(capture).map_err(|e| {
@@ -209,6 +233,7 @@ impl Arguments {
                     capture.display()
                 ))
             })?;
+            give_up_rights(user)?;
             read::read(file, &mut pipeline, out)
         };
         match outcome.map_err(told) {
@@ -264,6 +289,7 @@ impl Arguments {
             write,
             decisions,
             watch: self.watch,
+            unconfined: self.no_seccomp,
             config,
         };
         run(live, log).map_err(failed)
@@ -271,7 +297,7 @@ impl Arguments {
 
     #[cfg(not(feature = "capture"))]
     fn live(&self, _: Config, _: Vec<Override>) -> Result<(), Failure> {
-        let _ = (&self.write, self.watch);
+        let _ = (&self.write, self.watch, self.no_seccomp);
         Err(usage(
             "this sojournd was built without the feature `capture` (libpcap), and must be given a capture with --read",
         ))

@@ -1,5 +1,8 @@
 //! The configuration: a file in TOML, and options of the command line over it.
 
+mod file;
+#[cfg(test)]
+mod hostile;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -7,6 +10,7 @@ mod tests;
 use super::gate::GateSettings;
 use super::line::Detail;
 use super::pipeline::PipelineSettings;
+use crate::sentence::plain;
 use serde::Deserialize;
 use sojourn_flusher::{FlusherParams, ParamError};
 use std::net::SocketAddr;
@@ -17,7 +21,7 @@ use toml::{Table, Value};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A field.
-    #[error("{field} is {value}, but must be {rule}")]
+    #[error("{}", plain(&format!("{field} is {value}, but must be {rule}")))]
     Field {
         /// Such as `gate.bytes_per_minute`.
         field: String,
@@ -27,7 +31,7 @@ pub enum ConfigError {
         rule: String,
     },
     /// Something else, already a sentence.
-    #[error("{0}")]
+    #[error("{}", plain(.0))]
     Other(String),
 }
 
@@ -85,6 +89,7 @@ struct File {
 #[serde(deny_unknown_fields, default)]
 struct GateFile {
     allow: Vec<String>,
+    from: Vec<String>,
     bytes_per_minute: Option<u64>,
     bytes_per_flush: Option<u64>,
     bdp_multiple: Option<f64>,
@@ -126,8 +131,9 @@ impl Config {
     pub fn load(file: Option<&Path>, overrides: &[Override]) -> Result<Self, ConfigError> {
         let text = match file {
             None => String::new(),
-            Some(path) => std::fs::read_to_string(path)
-                .map_err(|e| ConfigError::Other(format!("{} cannot be read: {e}", path.display())))?,
+            Some(path) => {
+                file::text(path).map_err(|why| ConfigError::Other(plain(&format!("{}: {why}", path.display()))))?
+            }
         };
         Self::parse(&text, overrides).map_err(|error| match (file, error) {
             (Some(path), ConfigError::Other(sentence)) => ConfigError::Other(format!("{}: {sentence}", path.display())),
@@ -144,6 +150,7 @@ impl Config {
         for (path, value) in overrides {
             rules::lay_over(&mut table, path, value.clone())?;
         }
+        rules::no_lists_for_tables(&table)?;
         let file: File = serde_path_to_error::deserialize(Value::Table(table))
             .map_err(|e| rules::sentence(&e.path().to_string(), e.inner()))?;
         Self::validate(file)
@@ -175,9 +182,16 @@ impl Config {
 fn gate(file: &GateFile, active: bool) -> Result<GateSettings, ConfigError> {
     let defaults = GateSettings::default();
     let time = |field, text: &Option<String>, default| text.as_deref().map_or(Ok(default), |t| rules::time(field, t));
+    let prefixes = |field, texts: &[String]| {
+        texts
+            .iter()
+            .map(|text| rules::prefix(field, text))
+            .collect::<Result<_, _>>()
+    };
     let settings = GateSettings {
         active,
-        allow: file.allow.iter().map(|t| rules::prefix(t)).collect::<Result<_, _>>()?,
+        allow: prefixes("gate.allow", &file.allow)?,
+        from: prefixes("gate.from", &file.from)?,
         bytes_per_minute: file.bytes_per_minute.unwrap_or(defaults.bytes_per_minute),
         bytes_per_flush: file.bytes_per_flush.unwrap_or_else(|| {
             // The default does not stand in the way of a smaller budget.

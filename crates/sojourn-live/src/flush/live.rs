@@ -8,11 +8,12 @@ use super::line::{Line, What};
 use super::log::{Level, Log};
 use super::metrics::{Board, Outside, render};
 use super::pipeline::{Burst, Pipeline, World};
+use super::privileges::{Identity, Keep, drop_privileges};
 use super::read::Lines;
+use super::sandbox;
 use super::send::{DeviceWire, Sender, Sent, Unsent};
 use super::source::{SNAPLEN, Source, now_ns};
 use super::watch::{Screen, Status, Wish};
-use super::{privileges, sandbox};
 use interface::Interface;
 use killing::Killing;
 use serde_json::{Value, json};
@@ -45,6 +46,8 @@ pub(super) struct Live {
     pub(super) write: Option<File>,
     pub(super) decisions: Option<File>,
     pub(super) watch: bool,
+    /// Whether it runs although system calls cannot be confined.
+    pub(super) unconfined: bool,
 }
 
 /// The signals: each is taken note of, and seen to in the loop.
@@ -119,6 +122,7 @@ pub(super) fn run(mut live: Live, mut log: Log) -> Result<(), String> {
         .interface
         .clone()
         .ok_or("interface is absent, but must be given to capture")?;
+    let identity = Identity::choose(live.config.user.as_deref())?;
     let signals = Signals::catch().map_err(|e| format!("signals cannot be caught: {e}"))?;
     let source = Source::open(&name, live.config.promiscuous)?;
     let savefile = match live.write.take() {
@@ -151,7 +155,11 @@ pub(super) fn run(mut live: Live, mut log: Log) -> Result<(), String> {
         screen = Some(Screen::enter().map_err(|e| format!("the terminal cannot be used: {e}"))?);
         log.keep_off_the_terminal();
     }
-    privileges::drop_privileges(live.config.user.as_deref())?;
+    drop_privileges(&identity, Keep::NetRaw)?;
+    if let Identity::Other { user, group, why } = identity {
+        let fields = json!({"user": user, "group": group, "why": why});
+        log.line(Level::Info, "rights were given up", &fields);
+    }
     let board = Board::default();
     if let Some(listener) = listener {
         let address = listener.local_addr();
@@ -162,8 +170,10 @@ pub(super) fn run(mut live: Live, mut log: Log) -> Result<(), String> {
             log.line(Level::Info, "metrics", &json!({"listen": address.to_string()}));
         }
     }
-    if let Err(why) = sandbox::enter() {
-        log.line(Level::Warn, "the daemon runs unconfined", &json!({"why": why}));
+    if live.unconfined {
+        log.say(Level::Warn, "the daemon runs unconfined, as --no-seccomp says");
+    } else {
+        sandbox::enter()?;
     }
     let mut daemon = Daemon {
         killing: Killing::new(live.config.kill_file.clone()),

@@ -7,18 +7,13 @@ use super::pipeline::Pipeline;
 use sojourn_flusher::FlowView;
 use sojourn_units::Duration;
 use std::fmt::Write as _;
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+
+mod board;
+
+pub use board::Board;
 
 /// Flows shown one by one; with more, only the totals.
 const FLOWS: usize = 64;
-/// Longest request.
-const REQUEST: usize = 8192;
-/// In how many pieces it may come.
-const PIECES: usize = 32;
-/// What a client may take to ask or to read.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Numbers of the daemon that the pipeline does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,129 +151,4 @@ fn each_flow(text: &mut String, flows: &[FlowView]) {
     gauge("throughput_bits_per_second", "Throughput.", |f| {
         f.throughput.map(|r| r.as_bps() as f64)
     });
-}
-
-/// Serves a text that others renew.
-#[derive(Clone, Debug, Default)]
-pub struct Board(Arc<Mutex<String>>);
-
-impl Board {
-    /// Renews it.
-    pub fn set(&self, text: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text;
-    }
-
-    fn get(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// A listener for [`Self::run`].
-    ///
-    /// # Errors
-    /// If the address is not of loopback or cannot be had.
-    pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-        if address.ip().is_loopback() {
-            TcpListener::bind(address)
-        } else {
-            let rule = "metrics are served on loopback addresses only";
-            Err(io::Error::new(io::ErrorKind::InvalidInput, rule))
-        }
-    }
-
-    /// Serves it at `/metrics`, one client at a time, in a thread of its own.
-    ///
-    /// # Errors
-    /// If there can be no thread.
-    pub fn run(&self, listener: TcpListener) -> io::Result<()> {
-        let board = self.clone();
-        let serve = move || {
-            for client in listener.incoming() {
-                match client {
-                    // A client that goes away is its own affair.
-                    Ok(client) => drop(board.answer(client)),
-                    // Out of descriptors, say: not in a busy loop.
-                    Err(_) => std::thread::sleep(PATIENCE),
-                }
-            }
-        };
-        std::thread::Builder::new()
-            .name("metrics".into())
-            .spawn(serve)
-            .map(|_| ())
-    }
-
-    fn answer(&self, mut client: TcpStream) -> io::Result<()> {
-        client.set_read_timeout(Some(PATIENCE))?;
-        client.set_write_timeout(Some(PATIENCE))?;
-        let mut request = Vec::new();
-        let mut piece = [0; 1024];
-        let mut pieces = 0;
-        let (status, body) = loop {
-            pieces += 1;
-            let read = client.read(&mut piece)?;
-            if read == 0 || pieces == PIECES || request.len() + read > REQUEST {
-                break ("400 Bad Request", String::new());
-            }
-            request.extend(&piece[..read]);
-            let mut headers = [httparse::EMPTY_HEADER; 64];
-            let mut parsed = httparse::Request::new(&mut headers);
-            match parsed.parse(&request) {
-                Ok(httparse::Status::Partial) => {}
-                Ok(httparse::Status::Complete(_)) => {
-                    break match (parsed.method, parsed.path) {
-                        (Some("GET"), Some("/metrics")) => ("200 OK", self.get()),
-                        (Some("GET"), _) => ("404 Not Found", "The metrics are at /metrics.\n".to_owned()),
-                        _ => ("405 Method Not Allowed", String::new()),
-                    };
-                }
-                Err(_) => break ("400 Bad Request", String::new()),
-            }
-        };
-        let length = body.len();
-        write!(
-            client,
-            "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ask(address: SocketAddr, request: &str) -> String {
-        let mut stream = TcpStream::connect(address).expect("it listens");
-        stream.write_all(request.as_bytes()).expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        answer
-    }
-
-    #[test]
-    fn the_board_answers_on_loopback_only() {
-        let board = Board::default();
-        let everywhere = "0.0.0.0:0".parse().expect("an address");
-        assert_eq!(
-            Board::bind(everywhere).expect_err("it is not loopback").kind(),
-            io::ErrorKind::InvalidInput
-        );
-        let listener = Board::bind("127.0.0.1:0".parse().expect("an address")).expect("loopback");
-        let address = listener.local_addr().expect("it is bound");
-        board.run(listener).expect("a thread");
-        board.set("a 1\n".into());
-        let answer = ask(address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert!(
-            answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\na 1\n"),
-            "{answer}"
-        );
-        assert!(ask(address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
-        assert!(ask(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
-        assert!(ask(address, "\x01\x02 nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));
-        // A request without an end does not keep others out for long.
-        let header = format!("GET /metrics HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(10_000));
-        let mut stream = TcpStream::connect(address).expect("it listens");
-        let _ = stream.write_all(header.as_bytes());
-        drop(stream);
-        assert!(ask(address, "GET /metrics HTTP/1.1\r\n\r\n").contains("200 OK"));
-    }
 }

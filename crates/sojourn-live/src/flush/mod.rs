@@ -13,7 +13,6 @@ mod live;
 pub mod log;
 pub mod metrics;
 pub mod pipeline;
-#[cfg(feature = "capture")]
 pub mod privileges;
 pub mod read;
 #[cfg(feature = "capture")]

@@ -108,7 +108,9 @@ const OLDER: &[i64] = &[];
 /// # Errors
 /// One sentence, say if the kernel has no seccomp or the architecture is not one that the library knows.
 pub(crate) fn enter() -> Result<(), String> {
-    let cannot = |e: &dyn std::fmt::Display| format!("system calls cannot be confined: {e}");
+    let cannot = |e: &dyn std::fmt::Display| {
+        format!("system calls cannot be confined by seccomp ({e}): give --no-seccomp to run all the same")
+    };
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(|e| cannot(&e))?;
     let rules: BTreeMap<i64, _> = ALLOWED.iter().chain(OLDER).map(|&call| (call, Vec::new())).collect();
     let refused = SeccompAction::Errno(rustix::io::Errno::PERM.raw_os_error().unsigned_abs());

@@ -86,9 +86,9 @@ cat > bed.toml <<'TOML'
 preset = "adaptive"
 floor = "5ms"
 TOML
-# daemon OPTION... begins it on s0, with files named by $NAME.
+# daemon OPTION... begins it on s0, with files named by $NAME. These namespaces have one user, who is root in them.
 daemon() {
-  "$DAEMON" flush -i s0 --config ${CONFIG:-bed.toml} --decisions $NAME.jsonl --write $NAME.pcap --log $NAME.log "$@" & PID=$!
+  "$DAEMON" flush -i s0 ${USER_OPTION---user root} --config ${CONFIG:-bed.toml} --decisions $NAME.jsonl --write $NAME.pcap --log $NAME.log "$@" & PID=$!
   until grep -q '"capturing"' $NAME.log 2>/dev/null; do
     kill -0 $PID || exit 9
     sleep 0.05

@@ -2,6 +2,7 @@
 
 use super::{Codel, CodelParams, CodelVariant, DEFAULT_LIMIT, packet_limit};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
+use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Packets, Time};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Form::{S32, U32};
@@ -71,6 +72,9 @@ impl Model for CodelSpec {
     }
     fn for_kernel(&mut self) {
         self.params.variant = CodelVariant::Linux;
+    }
+    fn footprint(&self) -> Footprint {
+        self.limit.into()
     }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
         AnyQdisc::Codel(Codel::new(self.params, self.limit).expect(CHECKED))

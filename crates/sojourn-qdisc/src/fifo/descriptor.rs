@@ -2,6 +2,7 @@
 
 use super::{Fifo, FifoLimit, PfifoFast, PfifoFastParams, PfifoFastVariant};
 use crate::descriptor::Descriptor;
+use crate::footprint::Footprint;
 use crate::grammar::measures::{Packets, Size};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Layout;
@@ -41,6 +42,9 @@ impl Model for Pfifo {
     fn finish(&mut self) -> Result<(), ParamError> {
         FifoLimit::Packets(self.limit).validate()
     }
+    fn footprint(&self) -> Footprint {
+        self.limit.into()
+    }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
         AnyQdisc::Fifo(Fifo::new(FifoLimit::Packets(self.limit)).expect(CHECKED))
     }
@@ -66,6 +70,9 @@ impl Model for Bfifo {
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         FifoLimit::Bytes(self.limit).validate()
+    }
+    fn footprint(&self) -> Footprint {
+        self.limit.into()
     }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
         AnyQdisc::Fifo(Fifo::new(FifoLimit::Bytes(self.limit)).expect(CHECKED))
@@ -101,6 +108,9 @@ impl Model for PfifoFastParams {
     }
     fn for_kernel(&mut self) {
         self.variant = PfifoFastVariant::Linux;
+    }
+    fn footprint(&self) -> Footprint {
+        Footprint::new(3 * u64::from(self.limit), 3, 0)
     }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
         AnyQdisc::PfifoFast(PfifoFast::new(*self).expect(CHECKED))

@@ -2,6 +2,7 @@
 
 use super::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
+use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Memory, Number, Packets, SizeTo, Time};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Form::U32;
@@ -60,6 +61,9 @@ impl Model for FqCodelParams {
         }
         self.variant = FqCodelVariant::Linux;
         self.codel.variant = CodelVariant::Linux;
+    }
+    fn footprint(&self) -> Footprint {
+        Footprint::new(u64::from(self.limit), u64::from(self.flows), 0)
     }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
         if self.variant == FqCodelVariant::Ns2 {

@@ -155,6 +155,9 @@ struct Flow {
     codel: CodelState,
 }
 
+/// Turns in which nobody was served, after which whole rounds are skipped: a packet of 4 GB takes millions of quanta.
+const MANY_TURNS: u32 = 4096;
+
 /// A list of queues in the order of service, linked through [`Flow::next`].
 #[derive(Clone, Copy, Debug)]
 struct Round {
@@ -297,8 +300,29 @@ impl<P: Packet> FqCodel<P> {
         victim
     }
 
+    /// All rounds of the old queues that end without anybody served, at once; whether there are any.
+    ///
+    /// Such a round gives each queue its quantum, and leaves their order as it is. There must be no new queues.
+    #[cold]
+    fn skip_rounds(&mut self) -> bool {
+        let quantum = i64::from(self.params.quantum);
+        let rounds = self.old_flows.iter(&self.flows).map(|index| {
+            let deficit = self.flows[index as usize].deficit;
+            if deficit > 0 { 0 } else { -deficit / quantum + 1 }
+        });
+        let rounds = rounds.min().unwrap_or(0);
+        let mut index = self.old_flows.head;
+        while index != NIL {
+            let flow = &mut self.flows[index as usize];
+            flow.deficit += rounds * quantum;
+            index = flow.next;
+        }
+        rounds > 0
+    }
+
     #[inline]
     fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
+        let mut turns = 0u32;
         loop {
             let from_new = self.new_flows.head != NIL;
             let index = if from_new {
@@ -308,6 +332,11 @@ impl<P: Packet> FqCodel<P> {
             };
             let flow = self.flows.get_mut(index as usize)?;
             if flow.deficit <= 0 {
+                turns += 1;
+                if turns.is_multiple_of(MANY_TURNS) && !from_new && self.skip_rounds() {
+                    continue;
+                }
+                let flow = &mut self.flows[index as usize];
                 flow.deficit += i64::from(self.params.quantum);
                 self.leave_round(from_new, index);
                 self.old_flows.push_back(&mut self.flows, index);

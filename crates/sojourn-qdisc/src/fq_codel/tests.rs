@@ -152,3 +152,20 @@ fn flow_numbers_are_queues() {
     b.put(ms(0), 1514, 4);
     assert_eq!(drain(&mut b, ms(0)), [0, 2, 1]);
 }
+
+/// Each of 60 queues owes the quanta of a packet of 2 GB, which is 8 million rounds: turn by turn they would take a minute.
+#[test]
+fn rounds_without_anybody_served_are_skipped_and_change_nothing() {
+    let mut b = bench("fq_codel quantum 256 memory_limit 2147483648b");
+    let sizes: Vec<u64> = (0..60).map(|flow| 2_000_000_000 - 256 * (flow % 7) * 1000).collect();
+    let mut small = Vec::new();
+    for (flow, &size) in sizes.iter().enumerate() {
+        let large = b.put(ms(0), size, flow as u32);
+        assert_eq!(b.get(ms(0)), Some(large));
+        small.push((b.put(ms(0), 60, flow as u32), size));
+    }
+    // Who owes the fewest whole quanta is served first, and among equals the first of the round.
+    small.sort_by_key(|&(_, size)| size.div_ceil(256));
+    let order: Vec<u64> = drain(&mut b, ms(0));
+    assert_eq!(order, small.iter().map(|&(id, _)| id).collect::<Vec<_>>());
+}

@@ -166,6 +166,10 @@ fn bad_values_name_field_value_and_rule() {
         ("codel limit", "codel.limit has no value, but must have one (packets)"),
         ("codel limit 0", "codel.limit is 0, but must be > 0"),
         (
+            "pie tupdate 1ns",
+            "pie.tupdate is 1ns, but must be at least 1ms, a tick of the kernel's fastest clock, which times its updates",
+        ),
+        (
             "codel limit -1",
             "codel.limit is \"-1\", but must be a whole number >= 0",
         ),

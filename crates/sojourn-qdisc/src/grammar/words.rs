@@ -3,6 +3,7 @@
 use super::kernel_words::OptionValue;
 use super::measures::Value;
 use crate::descriptor::Descriptor;
+use crate::footprint::Footprint;
 use crate::{AnyQdisc, Packet, ParamError};
 use sojourn_units::{Bytes, Duration, Rate, UnitError, parse_bytes, parse_duration, parse_rate};
 use thiserror::Error;
@@ -238,6 +239,8 @@ pub(crate) trait Model: Sized + 'static {
         });
         named.collect()
     }
+    /// What it comes to at most.
+    fn footprint(&self) -> Footprint;
     /// Makes the discipline, empty.
     ///
     /// # Panics

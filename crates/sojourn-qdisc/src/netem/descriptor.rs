@@ -2,6 +2,7 @@
 
 use super::{Netem, NetemParams};
 use crate::descriptor::Descriptor;
+use crate::footprint::Footprint;
 use crate::grammar::measures::{Nanos, Packets};
 use crate::grammar::words::{CHECKED, Model, Word, words};
 use crate::netlink::{Layout, Options, number, push, word};
@@ -34,6 +35,9 @@ impl Model for NetemParams {
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.validate()
+    }
+    fn footprint(&self) -> Footprint {
+        self.limit.into()
     }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
         AnyQdisc::Netem(Netem::new(*self).expect(CHECKED))

@@ -2,6 +2,7 @@
 
 use super::{Pie, PieParams, PieVariant};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
+use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Number, Packets, Time};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Form::{Probability, U32};
@@ -57,6 +58,9 @@ impl Model for PieParams {
             self.dq_rate_estimator = false;
         }
         self.variant = PieVariant::Linux;
+    }
+    fn footprint(&self) -> Footprint {
+        self.limit.into()
     }
     fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
         AnyQdisc::Pie(Pie::new(*self, seed).expect(CHECKED))

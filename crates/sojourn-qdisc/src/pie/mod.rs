@@ -99,6 +99,11 @@ impl PieParams {
         in_range(KIND, "limit", u64::from(self.limit), 1, u64::from(u32::MAX))?;
         positive_time(KIND, "target", self.target)?;
         positive_time(KIND, "tupdate", self.tupdate)?;
+        if self.tupdate < LEAST_UPDATE {
+            let rule =
+                format!("at least {LEAST_UPDATE}, a tick of the kernel's fastest clock, which times its updates");
+            return Err(ParamError::new(KIND, "tupdate", self.tupdate.to_string(), rule));
+        }
         in_range(KIND, "alpha", u64::from(self.alpha), 0, 32)?;
         in_range(KIND, "beta", u64::from(self.beta), 0, 32)?;
         match self.variant {
@@ -118,6 +123,10 @@ impl PieParams {
         }
     }
 }
+
+/// The least time between two updates: each takes some time to compute, so with nanoseconds between them a simulation would not
+/// come to its end. Source: `pie_change` counts `tupdate` in jiffies, of which a kernel has 1000 a second at most.
+const LEAST_UPDATE: Duration = Duration::from_millis(1);
 
 /// No early drop while the backlog is below two frames; Linux `psched_mtu`.
 const TWO_MTU: u64 = 2 * MTU.get();

@@ -2,6 +2,7 @@
 
 use super::{Red, RedParams, RedVariant};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
+use crate::footprint::Footprint;
 use crate::grammar::kernel_words::{OptionValue, signed};
 use crate::grammar::measures::{Flag, Packets, Real, Set, Size, SizeTo, Speed};
 use crate::grammar::words::{CHECKED, Model, Named, Variant, Word, words};
@@ -150,6 +151,9 @@ impl Model for RedWords {
             all.push(((*name).to_owned(), OptionValue::Flag(on)));
         }
         Ok(all)
+    }
+    fn footprint(&self) -> Footprint {
+        self.limit.unwrap_or_default().into()
     }
     fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
         let params = self.params().expect(CHECKED);

@@ -2,6 +2,7 @@
 
 use super::{Sfq, SfqParams};
 use crate::descriptor::Descriptor;
+use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Number, Packets, Seconds, SizeTo};
 use crate::grammar::words::{CHECKED, Model, Word, words};
 use crate::netlink::Layout;
@@ -45,6 +46,10 @@ impl Model for SfqParams {
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.validate()
+    }
+    fn footprint(&self) -> Footprint {
+        let queues = self.flows.min(self.divisor).min(self.limit);
+        Footprint::new(u64::from(self.limit), u64::from(queues), u64::from(self.divisor))
     }
     fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
         AnyQdisc::Sfq(Sfq::new(*self, seed).expect(CHECKED))

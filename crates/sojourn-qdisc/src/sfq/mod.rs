@@ -101,6 +101,9 @@ struct Slot {
     allot: i64,
 }
 
+/// Turns in which nobody was served, after which whole rounds are skipped: a packet of 4 GB takes millions of small allotments.
+const MANY_TURNS: u32 = 4096;
+
 /// The `sfq` discipline.
 #[derive(Clone, Debug)]
 pub struct Sfq<P> {
@@ -283,11 +286,41 @@ impl<P: Packet> Sfq<P> {
         }
     }
 
+    /// All rounds from queue `first` on that end without anybody served, at once; whether there are any.
+    ///
+    /// Such a round gives each queue its allotment, and leaves their order as it is.
+    #[cold]
+    fn skip_rounds(&mut self, first: u32) -> bool {
+        let mut rounds = i64::MAX;
+        self.each_of_round(first, |slot, allotment| {
+            rounds = rounds.min(if slot.allot > 0 { 0 } else { -slot.allot / allotment + 1 });
+        });
+        self.each_of_round(first, |slot, allotment| slot.allot += rounds * allotment);
+        rounds > 0
+    }
+
+    fn each_of_round(&mut self, first: u32, mut see: impl FnMut(&mut Slot, i64)) {
+        let mut index = first;
+        loop {
+            let slot = &mut self.slots[index as usize];
+            see(slot, self.allotment);
+            index = slot.next;
+            if index == first {
+                return;
+            }
+        }
+    }
+
     #[inline]
     fn next(&mut self, _now: Time, _drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
         let mut tail = self.tail?;
         let mut index = self.slots[tail as usize].next;
+        let mut turns = 0u32;
         while self.slots[index as usize].allot <= 0 {
+            turns += 1;
+            if turns.is_multiple_of(MANY_TURNS) && self.skip_rounds(index) {
+                continue;
+            }
             self.slots[index as usize].allot += self.allotment;
             tail = index;
             self.tail = Some(tail);

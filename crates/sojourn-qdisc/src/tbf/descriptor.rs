@@ -2,6 +2,7 @@
 
 use super::{Tbf, TbfParams};
 use crate::descriptor::Descriptor;
+use crate::footprint::Footprint;
 use crate::grammar::measures::{Size, Speed, Time};
 use crate::grammar::words::{CHECKED, Model, Word, words};
 use crate::netlink::{Layout, Options, number, push, word};
@@ -76,6 +77,9 @@ impl Model for TbfWords {
     fn finish(&mut self) -> Result<(), ParamError> {
         (self.limit, self.latency) = (Some(self.params()?.limit), None);
         Ok(())
+    }
+    fn footprint(&self) -> Footprint {
+        self.limit.unwrap_or_default().into()
     }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
         let params = self.params().expect(CHECKED);

@@ -131,6 +131,7 @@ mod tests {
             timestamps: None,
             window: 0,
             sack: false,
+            station: None,
         }
     }
 

@@ -523,5 +523,6 @@ fn observed(way: &Way, number: u32, packet: &Packet, segments: &Segments) -> soj
         window: s.window,
         timestamps: Some((s.ts_val, s.ts_ecr)),
         sack: s.sack_count > 0,
+        station: None,
     }
 }

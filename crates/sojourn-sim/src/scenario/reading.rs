@@ -1,5 +1,6 @@
 //! From JSON to the text form, with messages for people who do not know how a parser sees their file.
 
+use super::limits::{FLOWS_MAX, GROUPS_MAX, STATIONS_MAX, check_list};
 use super::text::Text;
 use super::{ScenarioError, fail};
 use serde_json::Value;
@@ -9,8 +10,11 @@ use serde_json::Value;
 /// # Errors
 /// [`ScenarioError`] for what is not JSON, a value of the wrong type, an unknown key, or a key given twice.
 pub(super) fn read(json: &str) -> Result<Text, ScenarioError> {
-    let value: Value =
-        serde_json::from_str(json).map_err(|e| ScenarioError(format!("scenario is not valid JSON: {e}")))?;
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let value: Value = serde_path_to_error::deserialize(&mut reader).map_err(|e| not_json(json, &e))?;
+    reader
+        .end()
+        .map_err(|e| ScenarioError(format!("scenario is not valid JSON: {e}")))?;
     check_objects(&value)?;
     // From the text again, because a value has lost the keys that were given twice.
     let mut reader = serde_json::Deserializer::from_str(json);
@@ -20,6 +24,45 @@ pub(super) fn read(json: &str) -> Result<Text, ScenarioError> {
         let message = message.split(" at line ").next().unwrap_or_default();
         explain(&path, message)
     })
+}
+
+/// The sentence for what is no JSON. A number that JSON does not have, such as NaN, is told with its field.
+fn not_json(json: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> ScenarioError {
+    let inner = error.inner();
+    let path = error.path().to_string();
+    let found = token(json, inner.line(), inner.column());
+    let digits = found.trim_start_matches('-');
+    let number = ["NaN", "Infinity"].contains(&digits) || digits.starts_with(|c: char| c.is_ascii_digit());
+    let of_it = ["expected value", "invalid number", "number out of range"];
+    let of_it = of_it.iter().any(|what| inner.to_string().starts_with(what));
+    if !of_it || !number || [".", "?"].contains(&path.as_str()) {
+        return ScenarioError(format!("scenario is not valid JSON: {inner}"));
+    }
+    let found = if found.len() > TOKEN_SHOWN {
+        format!("a number of {} digits", found.len())
+    } else {
+        found.to_owned()
+    };
+    ScenarioError(format!(
+        "{path} is {found}, but must be a finite number that JSON can hold"
+    ))
+}
+
+/// Longest number that is told as it stands.
+const TOKEN_SHOWN: usize = 40;
+
+/// The word, or the number, at a place that an error names: the column is that of its first character, or of one in or after it.
+fn token(json: &str, line: usize, column: usize) -> &str {
+    let line = json.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    let ends = |c: char| matches!(c, ',' | ':' | '[' | ']' | '{' | '}' | '"') || c.is_whitespace();
+    let mut at = column.saturating_sub(1).min(line.len());
+    while !line.is_char_boundary(at) {
+        at -= 1;
+    }
+    let (before, after) = line.split_at(at);
+    let begin = before.rfind(ends).map_or(0, |i| i + 1);
+    let end = after.find(ends).map_or(line.len(), |i| at + i);
+    line.get(begin..end).unwrap_or_default()
 }
 
 /// Checks that objects are where they must be: serde would take a list for an object, its values in order.
@@ -33,8 +76,10 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
     }
     if let Some(flusher) = value.get("flusher") {
         object("flusher", flusher)?;
+        check_list("flusher.watch", flusher.get("watch"), FLOWS_MAX)?;
     }
-    for key in ["flows", "probes", "web", "downloads"] {
+    check_traffic(value)?;
+    for key in TRAFFIC {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
         for (i, item) in items.enumerate() {
             object(&format!("{key}[{i}]"), item)?;
@@ -43,9 +88,28 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+/// Lists of traffic.
+const TRAFFIC: [&str; 4] = ["flows", "probes", "web", "downloads"];
+
+/// Refuses more traffic than routes can be numbered for, before anything is made of it.
+fn check_traffic(value: &Value) -> Result<(), ScenarioError> {
+    let count = |key| value.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+    let n: usize = TRAFFIC.into_iter().map(count).sum();
+    if n > FLOWS_MAX {
+        return fail(
+            "number of flows, probes, web clients and downloads",
+            n,
+            format!("at most {FLOWS_MAX} together"),
+        );
+    }
+    Ok(())
+}
+
 /// The same within key `wifi`.
 fn check_wifi(wifi: &Value) -> Result<(), ScenarioError> {
     object("wifi", wifi)?;
+    check_list("wifi.stations", wifi.get("stations"), STATIONS_MAX)?;
+    check_list("wifi.groups", wifi.get("groups"), GROUPS_MAX)?;
     let stations = wifi.get("stations").and_then(Value::as_array).into_iter().flatten();
     for (i, station) in stations.enumerate() {
         object(&format!("wifi.stations[{i}]"), station)?;

@@ -1,7 +1,7 @@
 //! Frames made by hand against the standards, and against tshark where it is installed.
 
 use crate::frames::{Vector, sound, unsound};
-use sojourn_trace::{Reader, Skip, Skipped, Writer, segment};
+use sojourn_trace::{LinkType, Reader, Skip, Skipped, Writer, segment};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -198,6 +198,31 @@ fn what_editcap_converts_is_read_the_same() {
                 (wanted.1, wanted.2, &wanted.3),
                 "{format}"
             );
+        }
+    }
+}
+
+/// IEEE 802.1Q: four bytes between the addresses and the type, any of three numbers; more than four of them are refused.
+#[test]
+fn four_tags_of_a_vlan_change_nothing_and_a_fifth_is_refused() {
+    let vectors = sound();
+    let untagged = vectors
+        .iter()
+        .find(|v| v.link == LinkType::Ethernet && v.frame[12..14] == [0x08, 0x00])
+        .expect("a frame without tags");
+    for kind in [[0x81, 0x00], [0x88, 0xA8], [0x91, 0x00]] {
+        for tags in 0..7 {
+            let mut frame = untagged.frame.clone();
+            for _ in 0..tags {
+                frame.splice(12..12, [kind[0], kind[1], 0x20, 0x07]);
+            }
+            let found = segment(LinkType::Ethernet, &frame, frame.len() as u32);
+            let wanted = if tags <= 4 {
+                untagged.holds.clone()
+            } else {
+                Err(Skip::VlanTags)
+            };
+            assert_eq!(found, wanted, "{tags} tags of {kind:x?}");
         }
     }
 }

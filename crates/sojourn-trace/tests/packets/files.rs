@@ -2,6 +2,8 @@
 
 use sojourn_trace::{LinkType, Reader, TraceError};
 use std::io::{self, Read};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Gives one byte at a time, as a slow pipe does.
 struct Trickle<'a>(&'a [u8]);
@@ -195,4 +197,111 @@ fn a_record_longer_than_what_is_read_ahead_is_read() {
             assert_eq!(end, Err(TraceError::Damaged { records: 0, what }));
         }
     }
+}
+
+/// A source that counts how often it is asked, and for how much in all.
+struct Counting<'a> {
+    bytes: &'a [u8],
+    asked: &'a AtomicUsize,
+    gone: &'a AtomicUsize,
+}
+
+impl Read for Counting<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.bytes.read(into)?;
+        self.asked.fetch_add(1, Relaxed);
+        self.gone.fetch_add(n, Relaxed);
+        Ok(n)
+    }
+}
+
+/// The buffer doubles, so that a long record takes few reads; and no more than 16 MB of what is too long are read.
+#[test]
+fn the_buffer_doubles_up_to_16_mb_and_no_further() {
+    // A record has a header of 16 bytes besides. 10,000,000 need the last doubling.
+    for (length, sound) in [
+        (10_000_000, true),
+        ((1 << 24) - 17, true),
+        ((1 << 24) - 16, false),
+        (40_000_000, false),
+    ] {
+        let mut file = words(&[0xA1B2_C3D4, 0x0004_0002, 0, 0, 65_535, 1], false);
+        file.extend(words(&[1, 0, length, length], false));
+        file.resize(file.len() + length as usize, 1);
+        let (asked, gone) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let source = Counting {
+            bytes: &file,
+            asked: &asked,
+            gone: &gone,
+        };
+        let (found, end) = read(source);
+        assert_eq!((found.len() == 1, end.is_ok()), (sound, sound), "{length}: {end:?}");
+        assert!(asked.load(Relaxed) < 100, "{length}: {asked:?} reads");
+        assert!(
+            gone.load(Relaxed) <= (1 << 24) + 24,
+            "{length}: {gone:?} bytes were read"
+        );
+    }
+}
+
+/// What a file of a few bytes says of a record's length is judged alike, however the bytes come.
+#[test]
+fn a_pipe_and_a_file_end_with_the_same_sentence() {
+    for big in [false, true] {
+        let version = if big { 0x0002_0004 } else { 0x0004_0002 };
+        let begin = words(&[0xA1B2_C3D4, version, 0, 0, 65_535, 1], big);
+        let described = [section(big), interface(1, &[], big)].concat();
+        let unknown = |length| [described.clone(), words(&[0x0BAD_CAFE, length, 7, 7, 7], big)].concat();
+        let order = |length| words(&[0x0A0D_0D0A, length, 0x1A2B_3C4D, 1, 0, 0, 7], !big);
+        for (length, whole) in [
+            (300_000, true),
+            (15_000_000, true),
+            (17_000_000, false),
+            (u32::MAX - 3, false),
+        ] {
+            let end = if whole {
+                Err(TraceError::EndsEarly { records: 0 })
+            } else {
+                let what = "a record is longer than 16 MB";
+                Err(TraceError::Damaged { records: 0, what })
+            };
+            let pcap = [begin.clone(), words(&[1, 0, length, length, 9, 9, 9], big)].concat();
+            let second = [described.clone(), order(length)].concat();
+            for file in [pcap, unknown(length), second] {
+                assert_eq!(read(&file[..]).1, end, "{length}, {big}: {file:x?}");
+                assert_eq!(read(Trickle(&file)).1, end, "{length}, {big}, in pieces: {file:x?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_section_has_65_536_interfaces_at_most() {
+    for (interfaces, sound) in [(65_536, true), (65_537, false)] {
+        let mut file = section(false);
+        let one = interface(1, &[], false);
+        for _ in 0..interfaces {
+            file.extend(&one);
+        }
+        file.extend(packet(65_535, 7, &[1], false));
+        let (found, end) = read(&file[..]);
+        assert_eq!((found.len() == 1, end.is_ok()), (sound, sound), "{interfaces}: {end:?}");
+    }
+}
+
+#[test]
+fn a_reader_says_how_far_it_is() {
+    let file = [
+        section(false),
+        interface(1, &[], false),
+        packet(0, 1, &[1], false),
+        packet(0, 2, &[1], false),
+        block(3, &words(&[0], false), false),
+        block(3, &words(&[0], false), false),
+    ]
+    .concat();
+    let mut reader = Reader::new(&file[..]).expect("a capture");
+    while reader.next().expect("a sound file").is_some() {}
+    assert_eq!((reader.records(), reader.untimed()), (2, 2));
+    assert_eq!(format!("{reader:?}"), "Reader { records: 2, .. }");
 }

@@ -86,6 +86,7 @@ pub(crate) fn expected(v6: bool, flags: u8, payload: u32, wire: u32, timestamps:
         window: 501,
         timestamps,
         sack: false,
+        station: None,
     }
 }
 
@@ -129,6 +130,7 @@ pub(crate) fn sound() -> Vec<Vector> {
     let six = ipv6(6, &tcp(ACK, &TIMESTAMPS, 100));
     let with_sack = |wire| Segment {
         sack: true,
+        station: None,
         ..expected(false, ACK, 0, wire, STAMPS)
     };
     let v4 = || Ok(expected(false, ACK, 100, 152, STAMPS));

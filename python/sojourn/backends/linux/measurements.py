@@ -14,13 +14,17 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from typing import Any
+from typing import Any, NoReturn
 
+from sojourn import bounded
 from sojourn.backends.linux.given import FORMAT
 from sojourn.backends.linux.guest import Answer
+from sojourn.errors import SojournError
 
 _FRAME = 24
 _LEVEL = 6
+#: Most bytes of a part when unpacked: hours of a fast link are less than that.
+_MOST = 1 << 29
 
 
 def encode(name: str, answer: Answer) -> bytes:
@@ -47,19 +51,26 @@ def decode(name: str, data: bytes) -> Answer | None:
         return None
     line, _, body = rest.partition(b"\n")
     try:
-        facts: dict[str, Any] = json.loads(line)
+        facts: dict[str, Any] = bounded.parse_json(line, _refuse)
         size = facts["measured"]
         if facts["name"] != name or len(body) != size + facts["packets"]:
             return None
-        packets = zlib.decompress(body[size:])
+        most = int(min(_MOST, bounded.free_memory() / 4))
+        measured, packets = (bounded.unpack_zlib(part, most) for part in (body[:size], body[size:]))
+        if measured is None or packets is None:
+            return None
         return Answer(
-            measured=zlib.decompress(body[:size]).decode(),
+            measured=measured.decode(),
             packets=_from_columns(packets) if facts["columns"] else packets,
             wall_s=float(facts["wall_s"]),
             peak_rss_mb=float(facts["peak_rss_mb"]),
         )
-    except (ValueError, KeyError, TypeError, zlib.error):
+    except (SojournError, ValueError, KeyError, TypeError, OverflowError):
         return None
+
+
+def _refuse(why: str) -> NoReturn:
+    raise SojournError(why)
 
 
 def _to_columns(packets: bytes) -> bytes:

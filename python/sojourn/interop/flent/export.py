@@ -13,10 +13,11 @@ from typing import Any
 from zlib import crc32
 
 from sojourn import _native, store
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, SojournError
 from sojourn.interop.canonical import bits_per_second, seconds
 from sojourn.interop.clock import window_begins
 from sojourn.interop.flent.naming import Naming, naming
+from sojourn.interop.flent.read import MOST_VALUES
 from sojourn.interop.flent.series import STEP_S, Series, Values, compute, measured, on_grid
 from sojourn.results import Cell, Run, link_name, link_words
 from sojourn.stored import label_of
@@ -24,6 +25,8 @@ from sojourn.stored import label_of
 VERSION = 4
 SUFFIX = ".flent.gz"
 
+#: Values of a packet of voice: times, numbers and delays.
+_OF_PACKET = 5
 #: Longest file name, as Flent cuts it.
 _LONGEST_NAME = 250
 
@@ -105,13 +108,17 @@ def _title(record: dict[str, Any]) -> str:
 def _short(text: str, rate: str) -> str:
     """Return a canonical discipline's kind alone if nothing but defaults follows it."""
     kind = text.split()[0]
-    return kind if _native.expand_qdisc(kind, bits_per_second(rate)) == text else text
+    try:
+        return kind if _native.expand_qdisc(kind, bits_per_second(rate)) == text else text
+    except ParamError:  # of another version's disciplines
+        return text
 
 
 def _body(record: dict[str, Any], title: str) -> dict[str, Any]:
     names = naming(record)
     length = float(seconds(record["scenario"]["duration"]))
     total = length + 2 * names.delay_s
+    _check_size(record, total)
     t0 = window_begins(record["seed"]) - timedelta(seconds=names.delay_s)
     # Counted in steps, not added up: 0.2, 0.4, 0.6 and not 0.6000000000000001.
     x_values = [round(step * STEP_S, 9) for step in range(int(total / STEP_S + 1e-9) + 1)]
@@ -137,6 +144,28 @@ def _body(record: dict[str, Any], title: str) -> dict[str, Any]:
         | {"SERIES_META": meta, "LENGTH": _whole(length)}
         | {"TOTAL_LENGTH": _whole(total)},
     }
+
+
+def _lead(record: dict[str, Any]) -> float:
+    return float(seconds(record["scenario"]["lead"]))
+
+
+def _check_size(record: dict[str, Any], total: float) -> None:
+    """Raise `SojournError` if the file would have too many values: points of the grid, and packets of voice."""
+    of_each = total / STEP_S
+    voice = _OF_PACKET * sum(sum(stream["sent"]) for stream in record["series"]["voip"].values())
+    for probe in record["probes"]:
+        stream = record["series"]["voip"].get(probe["name"])
+        # Packets of a damaged file; a stream sends one in each frame, also before the window.
+        if stream is not None and sum(stream["sent"]) * probe["frame_ms"] > 2000 * (total + _lead(record) + 1):
+            message = f"the voice stream {probe['name']} has more packets than its frames of {probe['frame_ms']:g} ms"
+            raise SojournError(message)
+    values = of_each * (2 * len(record["flows"]) + len(record["probes"]) + 5) + voice
+    if values > MOST_VALUES:
+        message = (
+            f"the run would have {values:.3g} values as a file of Flent, but such a file has at most {MOST_VALUES}"
+        )
+        raise SojournError(message)
 
 
 def _mean(how: str, values: Values, grid: list[float], length: float) -> dict[str, float]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import json
 import math
-import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from sojourn import bounded
 from sojourn.errors import SojournError
 
 if TYPE_CHECKING:
@@ -23,6 +19,9 @@ NEWEST = 4
 
 #: Most bytes of a file, unpacked: hours of a test. More is taken for a bomb.
 MOST_BYTES = 128 << 20
+#: Most series, and most values of all of them: a test has some dozens of series and thousands of points.
+MOST_SERIES = 10_000
+MOST_VALUES = 10_000_000
 
 #: Metric and unit of a series by the beginning of its name, the first that fits.
 _METRICS = (
@@ -98,11 +97,15 @@ def read(path: Path) -> Imported:
     SojournError
         If it cannot be read, or is not such a file; the message says why in one sentence.
     """
-    body = _parse(_unpack(path), path)
+    body = _parse(path)
     version = _version(body, path)
     x_values = _numbers(_field(body, "x_values", list, path), "x_values", path, missing=False)
     results = _field(body, "results", dict, path)
     metadata = _field(body, "metadata", dict, path)
+    if len(results) > MOST_SERIES:
+        _refuse(path, f"results has {len(results)} series, but must have at most {MOST_SERIES}")
+    if len(results) * len(x_values) > MOST_VALUES:
+        _refuse(path, f"results has {len(results) * len(x_values)} values, but must have at most {MOST_VALUES}")
     for name, values in results.items():
         if not _is_text(name):
             _refuse(path, f"results has the name {name!r}, which is no text")
@@ -128,49 +131,15 @@ def _refuse(path: Path, why: str) -> NoReturn:
     raise SojournError(message)
 
 
-def _unpack(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            head = file.read(3)
-            file.seek(0)
-            if head.startswith(b"\x1f\x8b"):
-                content = _take(gzip.GzipFile(fileobj=file).read)
-            elif head == b"BZh":
-                content = _take(bz2.BZ2File(file).read)
-            else:
-                content = _take(file.read)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        _refuse(path, f"it cannot be unpacked ({error})")
-    except OSError as error:
-        if error.errno is None:
-            # What bz2 raises for damaged data.
-            _refuse(path, f"it cannot be unpacked ({error})")
-        message = f"{path} cannot be read: {error.strerror}"
-        raise SojournError(message) from error
-    if len(content) > MOST_BYTES:
-        _refuse(path, f"it is larger than {MOST_BYTES >> 20} MiB when unpacked")
-    return content
-
-
-def _take(read_some: Callable[[int], bytes]) -> bytes:
-    """Read a little more than is allowed at most."""
-    content = BytesIO()
-    while content.tell() <= MOST_BYTES and (piece := read_some(1 << 20)):
-        content.write(piece)
-    return content.getvalue()
-
-
-def _parse(content: bytes, path: Path) -> dict[str, Any]:
-    def constant(name: str) -> NoReturn:
-        _refuse(path, f"it holds {name}, which is no number of JSON")
-
-    try:
-        body = json.loads(content, parse_constant=constant)
-    except (ValueError, RecursionError) as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else f"it is not JSON ({error})"
+def _parse(path: Path) -> dict[str, Any]:
+    def refuse(why: str) -> NoReturn:
         _refuse(path, why)
+
+    data = bounded.read_bytes(path, MOST_BYTES)
+    body = bounded.parse_json(bounded.unpack(data, MOST_BYTES, refuse), refuse, checked=False)
     if not isinstance(body, dict):
         _refuse(path, f"it is {_kind(body)}, but must be an object")
+    bounded.check_values(body.get("metadata"), lambda why: refuse(f"of metadata, {why}"))
     return body
 
 
@@ -191,6 +160,9 @@ def _field(body: dict[str, Any], key: str, kind: type[Any], path: Path) -> Any:
 
 
 def _numbers(values: list[Any], field: str, path: Path, *, missing: bool) -> list[float | None]:
+    # Most lists are plain, and looked at by the element only to name what is wrong.
+    if set(map(type, values)) <= {float} and all(map(math.isfinite, values)):
+        return values
     found: list[float | None] = []
     for place, value in enumerate(values):
         if value is None and missing:
@@ -261,23 +233,23 @@ def _what(name: str, metadata: dict[str, Any]) -> tuple[str, str]:
 
 
 def _frame(times: list[float], columns: dict[str, list[float | None]], metadata: dict[str, Any]) -> pl.DataFrame:
+    """Return all series in one frame, which costs what one of them does and their rows."""
+    import numpy as np
     import polars as pl
 
-    from sojourn.frames import SERIES_SCHEMA
-
-    parts = [
-        pl.DataFrame(
-            {
-                "t_s": pl.Series(times, dtype=pl.Float64),
-                "metric": pl.repeat(_what(name, metadata)[0], len(times), dtype=pl.String, eager=True),
-                "name": pl.repeat(name, len(times), dtype=pl.String, eager=True),
-                "direction": pl.repeat(_direction(name), len(times), dtype=pl.String, eager=True),
-                "value": pl.Series(values, dtype=pl.Float64),
-            }
-        )
-        for name, values in columns.items()
-    ]
-    return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
+    number = pl.Series(np.repeat(np.arange(len(columns), dtype=np.uint32), len(times)))
+    labels: dict[str, list[str | None]] = {
+        "metric": [_what(name, metadata)[0] for name in columns],
+        "name": list(columns),
+        "direction": [_direction(name) for name in columns],
+    }
+    return pl.DataFrame(
+        {
+            "t_s": pl.Series(np.tile(np.array(times, dtype=np.float64), len(columns))),
+            **{key: pl.Series(values, dtype=pl.String).gather(number) for key, values in labels.items()},
+            "value": pl.Series(list(chain.from_iterable(columns.values())), dtype=pl.Float64),
+        }
+    )
 
 
 def _direction(name: str) -> str | None:

@@ -44,6 +44,16 @@ pub(super) fn lay_over(table: &mut Table, path: &str, value: Value) -> Result<()
     Ok(())
 }
 
+/// That no table is written as a list: serde would take its values for those of the keys, in the order of this program.
+pub(super) fn no_lists_for_tables(table: &Table) -> Result<(), ConfigError> {
+    for key in ["flusher", "gate", "send", "log", "metrics"] {
+        if table.get(key).is_some_and(Value::is_array) {
+            return Err(field(key, "a list", "a table"));
+        }
+    }
+    Ok(())
+}
+
 /// Makes a sentence of what serde found at `path`.
 pub(super) fn sentence(path: &str, error: &toml::de::Error) -> ConfigError {
     let message = error.message();
@@ -112,8 +122,8 @@ pub(super) fn loopback(text: &str) -> Result<SocketAddr, ConfigError> {
 }
 
 /// A prefix, or a single address.
-pub(super) fn prefix(text: &str) -> Result<IpNet, ConfigError> {
-    let fail = |rule: &str| field("gate.allow", format!("{text:?}"), rule);
+pub(super) fn prefix(name: &str, text: &str) -> Result<IpNet, ConfigError> {
+    let fail = |rule: &str| field(name, format!("{text:?}"), rule);
     let net = text
         .parse::<IpNet>()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))

@@ -28,6 +28,7 @@ fn each_key_is_read() {
         threshold = 1.5
         [gate]
         allow = ["192.0.2.0/24", "2001:db8::/32", "198.51.100.7"]
+        from = ["10.1.0.0/16", "10.2.0.1"]
         bytes_per_minute = 200000
         bytes_per_flush = 100000
         bdp_multiple = 1.25
@@ -45,7 +46,7 @@ fn each_key_is_read() {
     let config = Config::parse(text, &[]).expect("all of it");
     let gate = &config.pipeline.gate;
     assert!(gate.active && config.promiscuous);
-    assert_eq!(gate.allow.len(), 3);
+    assert_eq!((gate.allow.len(), gate.from.len()), (3, 2));
     assert_eq!(
         (gate.bytes_per_minute, gate.bytes_per_flush, gate.bdp_thousandths),
         (200_000, 100_000, 1250)
@@ -107,6 +108,10 @@ fn what_cannot_be_used_is_told_in_one_sentence_with_field_value_and_rule() {
         (
             "[gate]\nallow = ['192.0.2.1/24']",
             "gate.allow is \"192.0.2.1/24\", but must be a prefix without bits beyond its length",
+        ),
+        (
+            "[gate]\nfrom = ['0.0.0.0/0']",
+            "gate.from is \"0.0.0.0/0\", but must be a prefix of at least 8 bits of IPv4, or 16 of IPv6",
         ),
         (
             "[gate]\nallow = ['example.net']",

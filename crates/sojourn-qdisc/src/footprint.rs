@@ -1,0 +1,111 @@
+//! What a discipline may hold, and what it takes while it is empty: known before it is built.
+
+use crate::{Discipline, QdiscSpec};
+use sojourn_units::Bytes;
+
+/// The smallest Ethernet frame: what a limit in bytes is counted in packets by.
+const LEAST_FRAME: u64 = 60;
+/// An empty queue of a discipline that has many, with its place in the round and its `CoDel`, bytes.
+const QUEUE_BYTES: u64 = 128;
+/// A bucket of SFQ, bytes.
+const BUCKET_BYTES: u64 = 4;
+
+/// The most that a discipline can come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Packets that it holds at most, each of 60 bytes or more.
+    pub packets: u64,
+    /// Queues that it has from the beginning.
+    pub queues: u64,
+    /// Memory that it takes from the beginning.
+    pub empty: Bytes,
+}
+
+impl Footprint {
+    pub(crate) fn new(packets: u64, queues: u64, buckets: u64) -> Self {
+        Self {
+            packets,
+            queues,
+            empty: Bytes::new(queues * QUEUE_BYTES + buckets * BUCKET_BYTES),
+        }
+    }
+}
+
+impl From<u32> for Footprint {
+    /// One queue of so many packets.
+    fn from(packets: u32) -> Self {
+        Self::new(u64::from(packets), 1, 0)
+    }
+}
+
+impl From<Bytes> for Footprint {
+    /// One queue of so many bytes.
+    fn from(limit: Bytes) -> Self {
+        Self::new(limit.get().div_ceil(LEAST_FRAME), 1, 0)
+    }
+}
+
+impl QdiscSpec {
+    /// What the discipline comes to at most. Nothing is built, so it costs nothing, whatever the parameters are.
+    ///
+    /// ```
+    /// use sojourn_qdisc::QdiscSpec;
+    /// let spec = QdiscSpec::parse("fq_codel limit 4294967295 flows 65536", None).unwrap();
+    /// let footprint = spec.footprint();
+    /// assert_eq!((footprint.packets, footprint.queues), (4_294_967_295, 65_536));
+    /// ```
+    #[must_use]
+    pub fn footprint(&self) -> Footprint {
+        self.0.footprint()
+    }
+}
+
+impl Discipline {
+    /// As [`QdiscSpec::footprint`]; nothing for one that only a kernel has, which holds its packets itself.
+    #[must_use]
+    pub fn footprint(&self) -> Footprint {
+        self.modelled().map_or_else(Footprint::default, QdiscSpec::footprint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestPacket;
+    use crate::{AnyQdisc, Qdisc as _};
+    use sojourn_units::Time;
+
+    /// Of every kind: so many packets of 60 bytes are offered that none more is taken.
+    #[test]
+    fn no_discipline_holds_more_packets_than_it_says() {
+        for (text, packets) in [
+            ("pfifo limit 50", 50),
+            ("bfifo limit 3000", 50),
+            ("pfifo_fast limit 20", 60),
+            ("red limit 6000 min 1000 max 3000 avpkt 60 burst 20", 100),
+            ("pie limit 40", 40),
+            ("codel limit 30", 30),
+            ("sfq limit 100 flows 10 divisor 16 depth 20", 100),
+            ("fq_codel limit 70 flows 3", 70),
+            ("fq_codel limit 70 flows 3 variant ns2", 70),
+            ("tbf rate 1mbit burst 100b limit 600", 10),
+            ("netem limit 12 delay 1s", 12),
+        ] {
+            let spec = QdiscSpec::parse(text, None).expect(text);
+            assert_eq!(spec.footprint().packets, packets, "{text}");
+            let mut q: AnyQdisc<TestPacket> = spec.build(1);
+            let mut most = 0;
+            for n in 0..500 {
+                q.enqueue(TestPacket::new(n, 60, n as u32), Time::ZERO, &mut Vec::new());
+                most = most.max(q.backlog().packets);
+            }
+            assert!(most > 0 && most <= packets, "{text} held {most}");
+        }
+    }
+
+    #[test]
+    fn a_discipline_of_the_kernel_alone_takes_nothing_here() {
+        let cake = Discipline::parse("cake", None).expect("a discipline of the kernel");
+        assert_eq!(cake.footprint(), Footprint::default());
+    }
+}

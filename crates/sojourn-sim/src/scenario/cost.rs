@@ -1,0 +1,491 @@
+//! What a run will need: packets, time and memory, reckoned from the scenario alone, before anything is made.
+//!
+//! The one estimate, for every back end. It errs on the high side: what it reckons is what a run needs if all traffic gets what it
+//! could, and all queues are full. The costs of each thing are measured ([`scripts/cost`] compares them with runs).
+//!
+//! All of it is in floating-point numbers, in which no product of a hostile scenario overflows.
+//!
+//! [`scripts/cost`]: ../../../../../scripts/cost
+
+use super::{
+    Backend, BottleneckScenario, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
+    Transport, UDP_FRAME, UDP_PAYLOAD, WebScenario,
+};
+use serde::Serialize;
+use sojourn_units::Duration;
+use sojourn_wifi::{CellSpec, NodeSpec};
+
+/// Headers of a TCP segment on the wire, bytes.
+const HEADERS: f64 = 66.0;
+
+/// Bytes for each bin of a series while a record is made, written as JSON and read by Python: of a TCP flow (goodput, window), a UDP
+/// flow or a station (one value each), a voice stream (three values), a probe by bins, all links together, and a flow beside a flusher.
+const TCP_BIN: f64 = 170.0;
+const VALUE_BIN: f64 = 105.0;
+const VOICE_BIN: f64 = 360.0;
+const PROBE_BIN: f64 = 150.0;
+const LINKS_BIN: f64 = 580.0;
+const FLUSHER_BIN: f64 = 700.0;
+/// The same for each sample of a probe, packet of voice, fetch of a page, file of a download and write of a thin stream.
+const SAMPLE: f64 = 250.0;
+const VOICE_PACKET: f64 = 40.0;
+const FETCH: f64 = 1_500.0;
+const FILE: f64 = 500.0;
+const WRITE: f64 = 60.0;
+
+/// Of each packet that is queued or under way: of UDP, a probe or an acknowledgement; and of a TCP segment, which its sender and the
+/// store of segments remember, too.
+const PACKET: f64 = 64.0;
+const SEGMENT: f64 = 300.0;
+/// Of a flow with its two ends, of any other traffic, and of a connection of a web client or a download.
+const CONNECTION: f64 = 8_000.0;
+const TRAFFIC: f64 = 4_000.0;
+/// Of each link in the table of a route, and of each path of a station.
+const HOP: f64 = 3.0;
+const PATH: f64 = 250.0;
+/// Of each route at a link with a queue.
+const METER: f64 = 250.0;
+/// Of a cell: each station, with what the access point has for it; each queue of the MAC; each traffic identifier.
+const STATION: f64 = 150_000.0;
+const MAC_QUEUE: f64 = 160.0;
+/// Of each frame that a bed watches: at both sides of a queue, in the file, in order, and read.
+const WATCHED: f64 = 160.0;
+
+/// Seconds of one core for a packet from end to end, for a flow in a bin, and for a pair of flows (which share a queue or not).
+const PACKET_S: f64 = 0.6e-6;
+const BIN_S: f64 = 0.3e-6;
+const PAIR_S: f64 = 20e-9;
+
+/// Links beside those that are there for each round-trip time and station.
+const LINKS: f64 = 6.0;
+/// Packets by which a connection begins and ends, in each direction.
+const HANDSHAKE: f64 = 4.0;
+/// How long a connection stays after its last byte: its ends close in a few round trips, or after time-outs.
+const CLOSING_S: f64 = 1.0;
+
+/// What needs memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// What it is, in the plural, with its numbers.
+    pub what: String,
+    /// How much.
+    pub bytes: u64,
+    /// What makes it less.
+    #[serde(skip)]
+    pub(super) remedy: &'static str,
+}
+
+/// What a run needs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Packets that are offered to the network, and writes of applications.
+    pub packets: u64,
+    /// Of one core of 2024, in the simulator.
+    pub seconds: f64,
+    /// Bytes, beside what the program takes without a run.
+    pub memory: u64,
+    /// By what needs them.
+    pub parts: Vec<Part>,
+}
+
+/// One direction of the path, and what TCP and UDP send on it.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    bytes_per_s: f64,
+    burst: f64,
+    /// Of the longest path, one way, s.
+    delay_s: f64,
+    /// Packets that all queues on it hold.
+    queues: f64,
+    /// Segments that are full, and those of thin streams, with the least of their frames.
+    full: f64,
+    thin: f64,
+    thin_frame: f64,
+    datagrams: f64,
+    /// Segments that the windows let be under way.
+    windows: f64,
+}
+
+impl Way {
+    /// Of the path in one direction: its rate is that of the bottleneck, or of the cell where that is lower.
+    fn new(s: &Scenario, b: &BottleneckScenario) -> Self {
+        let mut bps = b.rate.as_bps() as f64;
+        let mut queues = b.qdisc.footprint().packets as f64;
+        if s.edge_rate.is_some() {
+            queues += 2.0 * f64::from(s.edge_limit);
+        }
+        if let Some(wifi) = &s.wifi {
+            let stations = &wifi.cell.stations;
+            let rates = stations.iter().flat_map(|station| [station.rate, station.rate_up]);
+            bps = bps.min(rates.map(|rate| rate.nominal().as_bps()).max().unwrap_or(0) as f64);
+            let nodes = stations.iter().map(|station| &station.node);
+            queues += nodes.chain([&wifi.cell.access_point]).map(held).sum::<f64>();
+        }
+        let rtts = s.flows.iter().map(|f| f.rtt).chain(s.probes.iter().map(|p| p.rtt));
+        let rtts = rtts
+            .chain(s.web.iter().map(|w| w.rtt))
+            .chain(s.downloads.iter().map(|d| d.rtt));
+        let delay = rtts.max().unwrap_or(s.rtt) / 2 + b.impairment.jitter + s.delay_tick;
+        Self {
+            bytes_per_s: bps / 8.0,
+            burst: b.burst.get() as f64,
+            delay_s: delay.as_secs_f64(),
+            queues,
+            full: 0.0,
+            thin: 0.0,
+            thin_frame: f64::INFINITY,
+            datagrams: 0.0,
+            windows: 0.0,
+        }
+    }
+
+    /// Packets with so many bytes that pass in so many seconds.
+    fn carries(&self, frame: f64, seconds: f64) -> f64 {
+        (self.bytes_per_s * seconds + self.burst) / frame + 1.0
+    }
+
+    /// Segments that pass in so many seconds: what is sent, or what the link carries of them.
+    fn segments(&self, frame: f64, seconds: f64) -> f64 {
+        let full = self.full.min(self.carries(frame, seconds));
+        full + self.thin.min(self.carries(self.thin_frame.min(frame), seconds))
+    }
+
+    /// Segments, and datagrams, that are queued or under way at a time.
+    fn under_way(&self, frame: f64, seconds: f64) -> (f64, f64) {
+        let least = self.thin_frame.min(frame);
+        let segments = self.carries(least, self.delay_s) + self.queues;
+        let datagrams = self.carries(f64::from(UDP_FRAME), self.delay_s) + self.queues;
+        (
+            self.windows
+                .min(segments)
+                .min(self.segments(frame, seconds) + self.queues),
+            self.datagrams.min(datagrams),
+        )
+    }
+}
+
+/// Packets that all queues of a node hold.
+fn held(node: &NodeSpec) -> f64 {
+    match node.above_driver() {
+        Some(qdisc) => 4.0 * (qdisc.footprint().packets as f64 + f64::from(node.driver_frames)),
+        None => f64::from(node.limit),
+    }
+}
+
+/// How often something happens that is done at intervals.
+fn times(window: Duration, interval: Duration) -> f64 {
+    window.as_secs_f64() / interval.as_secs_f64() + 1.0
+}
+
+struct Estimate<'a> {
+    s: &'a Scenario,
+    bins: f64,
+    /// A full segment, bytes: its payload, and on the wire.
+    mss: f64,
+    frame: f64,
+    ways: [Way; 2],
+    parts: Vec<Part>,
+}
+
+impl Scenario {
+    /// What a run of it needs on this back end. It takes no longer than reading the scenario did.
+    #[must_use]
+    pub fn cost(&self, backend: Backend) -> Cost {
+        let mss = f64::from(self.tcp.mss);
+        let estimate = Estimate {
+            s: self,
+            bins: times(self.duration, self.sample_interval).floor(),
+            mss,
+            frame: mss + HEADERS,
+            ways: [Way::new(self, &self.up), Way::new(self, &self.down)],
+            parts: Vec::new(),
+        };
+        estimate.cost(backend)
+    }
+}
+
+impl Estimate<'_> {
+    fn cost(mut self, backend: Backend) -> Cost {
+        let s = self.s;
+        self.series();
+        for flow in &s.flows {
+            self.flow(flow);
+        }
+        let writes: f64 = s.flows.iter().map(|f| self.writes(f)).sum();
+        self.part(
+            format!("thin streams with {writes:.0} writes"),
+            s.flows
+                .iter()
+                .filter(|f| f.writes.is_some())
+                .map(|f| self.writes(f))
+                .sum::<f64>()
+                * WRITE,
+            "lengthen their write_interval or shorten duration",
+        );
+        let probes = self.probes();
+        self.web();
+        self.downloads();
+        let seconds = s.duration.as_secs_f64();
+        let acks = if s.tcp.delayed_ack { 0.6 } else { 1.0 };
+        let mut packets = probes + writes;
+        let mut held = (0.0, 0.0);
+        for way in self.ways {
+            packets += way.segments(self.frame, seconds) * (1.0 + acks) + way.datagrams;
+            let (segments, datagrams) = way.under_way(self.frame, seconds);
+            held = (held.0 + segments, held.1 + datagrams);
+        }
+        self.part(
+            format!("{:.0} packets that are queued or under way", held.0 + held.1),
+            held.0 * SEGMENT + held.1 * PACKET,
+            "lower the limits of the queues, the rates or the round-trip times",
+        );
+        self.network();
+        if backend.has_real_hosts() {
+            self.part(
+                format!("{packets:.0} frames that are watched"),
+                packets * WATCHED,
+                "shorten duration or lower the rates",
+            );
+        }
+        let traffic = (s.flows.len() + s.probes.len()) as f64;
+        let seconds = packets * PACKET_S + self.bins * (traffic + LINKS) * BIN_S + traffic * traffic * PAIR_S;
+        let memory = self.parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.bytes));
+        Cost {
+            packets: packets as u64,
+            seconds,
+            memory,
+            parts: self.parts,
+        }
+    }
+
+    fn part(&mut self, what: String, bytes: f64, remedy: &'static str) {
+        if bytes > 0.0 {
+            let bytes = bytes as u64;
+            self.parts.push(Part { what, bytes, remedy });
+        }
+    }
+
+    fn way(&mut self, direction: Direction) -> &mut Way {
+        &mut self.ways[usize::from(direction == Direction::Down)]
+    }
+
+    /// All that is sampled at intervals.
+    fn series(&mut self) {
+        let s = self.s;
+        let of_flow = |f: &FlowScenario| match (f.transport, &s.flusher) {
+            (Transport::Tcp, None) => TCP_BIN,
+            (Transport::Tcp, Some(_)) => TCP_BIN + FLUSHER_BIN,
+            (Transport::Udp, _) => VALUE_BIN,
+        };
+        let of_probe = |p: &ProbeScenario| match p.kind {
+            ProbeKindScenario::Voip(..) => VOICE_BIN,
+            ProbeKindScenario::UdpRr(_) => PROBE_BIN,
+            _ => 0.0,
+        };
+        let stations = s.wifi.as_ref().map_or(0, |wifi| wifi.cell.stations.len());
+        let flows: f64 = s.flows.iter().map(of_flow).sum();
+        let probes: f64 = s.probes.iter().map(of_probe).sum();
+        let remedy = "lengthen sample_interval or shorten duration";
+        let bins = self.bins;
+        let named = |n: usize, what: &str| format!("{n} {what} with series of {bins:.0} bins each");
+        self.part(named(s.flows.len(), "flows"), bins * flows, remedy);
+        self.part(named(s.probes.len(), "probes"), bins * probes, remedy);
+        self.part(named(stations, "stations"), bins * stations as f64 * VALUE_BIN, remedy);
+        self.part(named(2, "directions"), bins * LINKS_BIN, remedy);
+    }
+
+    /// What a flow sends.
+    fn flow(&mut self, f: &FlowScenario) {
+        let seconds = self.s.duration.as_secs_f64();
+        let (mss, window) = (self.mss, self.s.tcp.receive_window.get() as f64);
+        let rate = f.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64 / 8.0);
+        let duration = self.s.duration;
+        let way = self.way(f.direction);
+        if f.transport == Transport::Udp {
+            way.datagrams += rate * seconds / f64::from(UDP_PAYLOAD) + 1.0;
+            return;
+        }
+        let bytes = f.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let full = bytes.min(rate * seconds) / mss + HANDSHAKE;
+        match f.writes {
+            None => way.full += full,
+            Some(writes) => {
+                let size = writes.bytes.get() as f64;
+                way.thin += (times(duration, writes.interval) * (size / mss).ceil()).min(full) + HANDSHAKE;
+                way.thin_frame = way.thin_frame.min(size.min(mss) + HEADERS);
+            }
+        }
+        let unit = f.writes.map_or(mss, |writes| mss.min(writes.bytes.get() as f64));
+        way.windows += (window.min(bytes) / unit).min(full) + HANDSHAKE;
+    }
+
+    /// How often the application of a flow writes, if it is not all at once.
+    fn writes(&self, f: &FlowScenario) -> f64 {
+        let bytes = f.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        match (f.transport, f.writes, f.rate) {
+            (Transport::Tcp, Some(writes), _) => {
+                times(self.s.duration, writes.interval).min(bytes / writes.bytes.get() as f64 + 1.0)
+            }
+            (Transport::Tcp, None, Some(rate)) => {
+                let all = rate.as_bps() as f64 / 8.0 * self.s.duration.as_secs_f64();
+                all.min(bytes) / self.mss
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The packets of all probes.
+    fn probes(&mut self) -> f64 {
+        let s = self.s;
+        let window = s.lead + s.duration;
+        let (mut samples, mut voice, mut packets) = (0.0, 0.0, 0.0);
+        for p in &s.probes {
+            match p.kind {
+                ProbeKindScenario::Icmp(interval) => {
+                    samples += times(window, interval);
+                    packets += 2.0 * times(window, interval);
+                }
+                ProbeKindScenario::Isochronous(_, interval) | ProbeKindScenario::Poisson(_, interval) => {
+                    samples += times(window, interval);
+                    packets += times(window, interval);
+                }
+                ProbeKindScenario::Voip(_, codec) => {
+                    voice += times(window, codec.frame);
+                    packets += times(window, codec.frame);
+                }
+                // Each waits for the one before: for its round trip, and for the slower of the two ways to carry it.
+                ProbeKindScenario::UdpRr(_) => {
+                    let seconds = window.as_secs_f64();
+                    let carried = self.ways.map(|way| way.carries(f64::from(p.size), seconds));
+                    let n = times(window, p.rtt).min(carried[0]).min(carried[1]);
+                    samples += n;
+                    packets += 2.0 * n;
+                }
+            }
+        }
+        self.part(
+            format!("{} probes with {samples:.0} samples", s.probes.len()),
+            samples * SAMPLE,
+            "lengthen their intervals or shorten duration",
+        );
+        self.part(
+            format!("voice streams with {voice:.0} packets"),
+            voice * VOICE_PACKET,
+            "lengthen their frames or shorten duration",
+        );
+        packets
+    }
+
+    /// The pages of all web clients: a fetch takes two round trips at least, and another follows when its interval is over.
+    fn web(&mut self) {
+        let s = self.s;
+        let (mut fetches, mut open) = (0.0, 0.0);
+        for w in &s.web {
+            let n = fetches_of(s, w);
+            fetches += n;
+            let connections = w.workers.min(w.objects.len()) as f64;
+            let closing = CLOSING_S + 4.0 * w.rtt.as_secs_f64();
+            let living = connections * (1.0 + (n / s.duration.as_secs_f64() * closing).min(n));
+            open += living;
+            let segments = |bytes: u64| (bytes as f64 / self.mss).ceil();
+            let answers: f64 = w.objects.iter().map(|object| segments(object + w.header_bytes)).sum();
+            let requests = segments(w.request_bytes) * w.objects.len() as f64;
+            let largest = w.objects.iter().max().map_or(0.0, |object| *object as f64);
+            let window = (s.tcp.receive_window.get() as f64).min(largest) / self.mss + 1.0;
+            for (way, data) in self.ways.iter_mut().zip([requests, answers]) {
+                way.full += n * (data + HANDSHAKE * connections);
+                way.windows += living * window;
+            }
+        }
+        self.part(
+            format!("{} web clients with {fetches:.0} fetches", s.web.len()),
+            fetches * FETCH + open * CONNECTION,
+            "lengthen their intervals or shorten duration",
+        );
+    }
+
+    /// The files of all downloads: one after the other.
+    fn downloads(&mut self) {
+        let s = self.s;
+        let (mut files, mut open) = (0.0, 0.0);
+        for d in &s.downloads {
+            let n = files_of(s, d);
+            files += n;
+            let closing = CLOSING_S + 4.0 * d.rtt.as_secs_f64();
+            let living = 1.0 + (n / s.duration.as_secs_f64() * closing).min(n);
+            open += living;
+            let bytes = d.bytes as f64;
+            let window = (s.tcp.receive_window.get() as f64).min(bytes) / self.mss + 1.0;
+            let segments = (bytes / self.mss).ceil() + HANDSHAKE;
+            let way = self.way(d.direction);
+            way.full += n * segments;
+            way.windows += living * window;
+        }
+        self.part(
+            format!("{} downloads with {files:.0} files", s.downloads.len()),
+            files * FILE + open * CONNECTION,
+            "lengthen their gaps or shorten duration",
+        );
+    }
+
+    /// What is there before the first packet: connections, routes, links, queues, the cell.
+    fn network(&mut self) {
+        let s = self.s;
+        let connections = s.flows.iter().filter(|f| f.transport == Transport::Tcp).count() as f64;
+        let traffic = (s.flows.len() + s.probes.len() + s.web.len() + s.downloads.len()) as f64;
+        let stations = s.wifi.as_ref().map_or(0, |wifi| wifi.cell.stations.len()) as f64;
+        let rtts = s.rtts().len() as f64;
+        let (routes, links) = (2.0 * traffic, LINKS + 2.0 * rtts + 2.0 * stations);
+        let paths = stations.max(1.0) * rtts;
+        self.part(
+            format!("{traffic:.0} flows, probes, web clients and downloads on {paths:.0} paths"),
+            connections * CONNECTION + traffic * TRAFFIC + routes * (links * HOP + METER) + paths * PATH,
+            "take fewer of them, or fewer different round-trip times",
+        );
+        let queues = [&s.up, &s.down].map(|b| b.qdisc.footprint().empty.get() as f64);
+        self.part(
+            "the queues of 2 bottlenecks".into(),
+            queues.iter().sum(),
+            "take fewer flows of the disciplines",
+        );
+        if let Some(wifi) = &s.wifi {
+            let (queues, bytes) = cell(&wifi.cell);
+            self.part(
+                format!("an access point and {stations:.0} stations with {queues:.0} queues"),
+                bytes,
+                "take fewer stations, or fewer queues for each",
+            );
+        }
+    }
+}
+
+/// Fetches of a web client at most.
+fn fetches_of(s: &Scenario, w: &WebScenario) -> f64 {
+    times(s.duration, w.interval).min(times(s.duration, w.rtt * 2))
+}
+
+/// Files of a download: as many as there are gaps, which are exponential, with four standard deviations of that.
+fn files_of(s: &Scenario, d: &DownloadScenario) -> f64 {
+    let mean = times(s.duration, d.gap + d.rtt);
+    mean + 4.0 * mean.sqrt()
+}
+
+/// The queues of all nodes of a cell, and what the cell takes.
+fn cell(cell: &CellSpec) -> (f64, f64) {
+    let stations = cell.stations.len() as f64;
+    let node = |node: &NodeSpec, peers: f64| match node.above_driver() {
+        Some(qdisc) => {
+            let footprint = qdisc.footprint();
+            (4.0 * footprint.queues as f64, 4.0 * footprint.empty.get() as f64)
+        }
+        None => {
+            let queues = f64::from(node.queues) + 8.0 * peers;
+            (queues, queues * MAC_QUEUE)
+        }
+    };
+    let all = cell.stations.iter().map(|station| node(&station.node, 1.0));
+    let (queues, bytes) = all
+        .chain([node(&cell.access_point, stations)])
+        .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    (queues, bytes + stations * STATION)
+}

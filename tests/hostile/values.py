@@ -1,0 +1,248 @@
+"""Values that someone may put where a value belongs."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+LONG_NUMBER = "9" * 5000
+
+WORDS = (
+    "",
+    " ",
+    "-",
+    "--",
+    "0",
+    "-1",
+    "1e999",
+    "nan",
+    "NaN",
+    "inf",
+    "0x10",
+    "1_000",
+    "१२",
+    "true",
+    "null",
+    "x" * 300,
+    "y" * 100_000,
+    LONG_NUMBER,
+    "a\x1b[2Jb",
+    "a\x9b31mb",
+    "a\nb",
+    "\u202eabc",
+    "\udcff",
+    "$\\frac{$",
+    "${HOME}",
+    "%s%n",
+    "{0.__class__}",
+    "<script>alert(1)</script>",
+    "';--",
+    "../..",
+    "ü" * 500,
+    "测试",
+    "[[[[",
+    "fq_codel limit",
+    "nonsense",
+)
+TIMES = (
+    "0s",
+    "1s",
+    "-5ms",
+    "1e3s",
+    "5",
+    "1ns",
+    "0.0000000001s",
+    "999999h",
+    f"{LONG_NUMBER}s",
+    "50 ms",
+    "1m",
+    "nans",
+    "∞s",
+)
+RATES = (
+    "0bit",
+    "1bit",
+    "1mbit",
+    "10mbit",
+    "-1mbit",
+    "1e9gbit",
+    f"{LONG_NUMBER}bit",
+    "10",
+    "10mbps",
+    "nanmbit",
+    "999tbit",
+)
+NUMBERS = (
+    "0",
+    "1",
+    "2",
+    "-1",
+    "1.5",
+    "18446744073709551615",
+    "18446744073709551616",
+    LONG_NUMBER,
+    "1e3",
+    "nan",
+    "٣",
+    "",
+)
+DISCIPLINES = (
+    "fq_codel",
+    "codel target 5ms",
+    "codel target",
+    "codel target -5ms",
+    "codel target 1e99s",
+    "pfifo limit 0",
+    f"pfifo limit {LONG_NUMBER}",
+    "fq_codel flows 0",
+    "fq_codel flows 99999999999",
+    "red limit 1 min 9 max 1",
+    "pie tupdate 1ns",
+    "gbw:codel",
+    "gbw:",
+    "sfq perturb -1",
+    "netem delay 5ms",
+    "codel codel codel",
+    "",
+)
+PRECISIONS = ("2%", "0%", "100%", "-2%", "nan%", "2", f"{LONG_NUMBER}%")
+ADDRESSES = ("x", "", "tcp://", "tcp://[", "tcp://127.0.0.1:1", "::1", "999.9.9.9")
+
+#: Where a command may be told to write, and what stands there beforehand (`tests.hostile.judge`).
+TARGETS = (
+    "new",
+    "new.svg",
+    "new.png",
+    "new.md",
+    "no/such/folder/new.svg",
+    "keep",
+    "keep/runs",
+    "keep/new",
+    "fifo",
+    "socket",
+    "dangling",
+    "loop",
+    "folder",
+    "text.txt/below",
+    "n" * 300,
+    "d/" * 2500 + "x",
+    "a\x1b[31m.svg",
+    "\udcff.svg",
+    "",
+    ".",
+    "good",
+)
+#: Where it may be told to read.
+SOURCES = (
+    *(one for one in TARGETS if not one.startswith("new")),
+    "good/index.json",
+    "good/runs",
+    "text.txt",
+    "/dev/zero",
+    "/dev/null",
+    "/proc/self/mem",
+    "/",
+    "no such file",
+    "keep/index.json",
+)
+
+#: What may stand in the place of a value of JSON.
+JSON_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2**53 + 1,
+    2**63,
+    2**64 - 1,
+    2**70,
+    -(2**70),
+    0.1,
+    -0.0,
+    1e-308,
+    1e18,
+    1e19,
+    1e308,
+    -1e308,
+    "",
+    "x",
+    "up",
+    "1e999s",
+    "10mbit",
+    "0bit",
+    "a\x1b[31mb",
+    "$\\frac{$",
+    "<b>",
+    "../../../etc/passwd",
+    "/",
+    "\u202e",
+    "y" * 20_000,
+    "ü",
+    "\ud800",
+    [],
+    {},
+    [None],
+    [[]],
+    [1, "a", None, {}],
+    {"": ""},
+    {"count": 1},
+    {"__proto__": {}},
+)
+#: And what no value of JSON is, or none that fits in anything.
+JSON_TEXTS = (
+    LONG_NUMBER,
+    f"-0.{LONG_NUMBER}",
+    "1e999",
+    "NaN",
+    "-Infinity",
+    "[" * 100 + "]" * 100,
+    "[" * 100_000,
+    '{"a":' * 5000 + "1" + "}" * 5000,
+    "01",
+    "'x'",
+    '"\\ud800"',
+    '"\x00"',
+    "//",
+)
+TOML_VALUES = (
+    *JSON_TEXTS,
+    "nan",
+    "-inf",
+    "1979-05-27T07:32:00Z",
+    "2021-02-30",
+    "[[[[]]]]",
+    "{ a = { b = 1 } }",
+    "true",
+    "-1",
+    "0",
+    "1e308",
+    '"""\n\n"""',
+    '"\\u001b[31m"',
+    '"' + "y" * 50_000 + '"',
+    '"10mbit"',
+    '"0s"',
+    "18446744073709551616",
+    "[" + "1," * 5000 + "]",
+)
+
+
+def for_option(metavar: str, rng: Random) -> str:
+    """Return a value for an option by what its help calls the value."""
+    kinds = {
+        "TIME": TIMES,
+        "RATE": RATES,
+        "N": NUMBERS,
+        "BYTES": NUMBERS,
+        "TEXT": DISCIPLINES,
+        "PERCENT": PRECISIONS,
+        "ADDRESS": ADDRESSES,
+        "DIR": TARGETS,
+        "FILE": TARGETS,
+    }
+    pool = kinds.get(metavar, WORDS)
+    # A number for a time and a word for a number are worth a try, but not a file that is really written somewhere.
+    if pool is not TARGETS and rng.random() < 0.3:
+        pool = WORDS
+    return rng.choice(pool)
