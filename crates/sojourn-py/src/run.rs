@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
 use sojourn_sim::tap::Point;
-use sojourn_sim::{Backend, Limits, Progress, Record, Run, Scenario};
+use sojourn_sim::{Backend, LIMITS, Limits, Progress, Record, Run, Scenario};
 use sojourn_units::{Duration, parse_bytes};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -43,6 +43,12 @@ pub(crate) fn estimate(scenario_json: &str, backend: &str) -> PyResult<String> {
     };
     let scenario = Scenario::within(scenario_json, backend, unlimited).map_err(param)?;
     serde_json::to_string(&scenario.cost(backend)).map_err(param)
+}
+
+/// The limits of a scenario, by name.
+#[pyfunction]
+pub(crate) fn limits() -> BTreeMap<&'static str, u64> {
+    LIMITS.into_iter().collect()
 }
 
 /// Reads a scenario, and checks that its run needs no more than is allowed.
