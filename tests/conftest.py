@@ -15,6 +15,8 @@ import pytest
 from sojourn.cli import main
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
+from sojourn.results import read_head
+from sojourn.series_file import record_series
 from tests import optional
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -48,6 +50,9 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
     def call(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
         capsys.readouterr()
+        # A command is a process of its own, which remembers nothing that another folder of the same name held.
+        read_head.cache_clear()
+        record_series.cache_clear()
         try:
             found = main(words)
         except SystemExit as end:
