@@ -158,6 +158,11 @@ class ResultFolder:
         new = self.place / _NEW
         if (_read_mark(new) or {}).get("exchange"):
             _exchange(self.place)
+        for name in (RUNS, "figures", "tables"):
+            kind = kind_of(self.place / name) or ("a file" if (self.place / name).exists() else None)
+            if kind not in {None, "a folder"}:
+                message = f"out is {str(self.place)!r}, in which {name} is {kind}, but must be a folder or not be there"
+                raise ParamError(message)
         others = [path for path in self.place.iterdir() if path.name != _NEW]
         if not others:
             _discard(new)
