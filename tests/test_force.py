@@ -26,7 +26,8 @@ RUN = ("run", "tcp_1up", "--duration", "1s", "--rate", "2mbit", "--out", "o")
 #: What somebody may keep where results go: each has a name that results have, or one that looks so.
 PRECIOUS = (
     "mail.parquet", "data.parquet", "runs.parquet", "series.parquet", "index.json", "run.json", "table.csv",
-    "report.html", "figures/holiday.png", "figures/logo.svg", "tables/budget.csv", "tables/notes.md", "plan.json", "thesis.tex",
+    "report.html", "figures/holiday.png", "figures/logo.svg", "tables/budget.csv", "tables/notes.md", "plan.json",
+    "thesis.tex",
 )  # fmt: skip
 
 

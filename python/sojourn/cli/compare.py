@@ -83,10 +83,11 @@ def handle(asked: argparse.Namespace) -> int:
             backend=asked.backend,
             **keywords,
         )
-    print(comparison.to_json() if asked.json else describe(comparison))
+    shown = comparison.to_json() if asked.json else describe(comparison)
     if folder is not None:
         write(folder, comparison)
         folder.finish()
+    print(shown)
     return 0
 
 
