@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import _native, bounded
 from sojourn.errors import SojournError
+from sojourn.files import write_file
 from sojourn.results import StoredRun, load_head, voices_in
 from sojourn.run_files import MEASURED, Measured, cannot_write, reason, remove_run, write_run
-from sojourn.store import write_file
 
 if TYPE_CHECKING:
     from sojourn.plan import Job
