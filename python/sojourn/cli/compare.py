@@ -57,7 +57,7 @@ def handle(asked: argparse.Namespace) -> int:
         raise ParamError(message)
     keywords = options.scenario_options(asked)
     repeat = 10 if asked.repeat is None else asked.repeat
-    bounds.check_plan(len(asked.qdisc) * repeat, stored=options.store_of(asked) is not None)
+    bounds.check_plan(len(asked.qdisc) * repeat, stored=options.stores(asked))
     until = options.precision(asked, repeat)
     backend = backends.named(asked.backend)
     built = [api.build(asked.experiment, qdisc=qdisc, backend=asked.backend, **keywords) for qdisc in asked.qdisc]

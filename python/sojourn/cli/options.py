@@ -251,6 +251,11 @@ def precision(asked: argparse.Namespace, repeat: int) -> Precision | None:
     return None
 
 
+def stores(asked: argparse.Namespace) -> bool:
+    """Return whether a store takes the records of the runs."""
+    return asked.store is not None or asked.out is not None
+
+
 def store_of(asked: argparse.Namespace, folder: ResultFolder | None) -> Path | None:
     """Return the folder of the store: the one that was asked for, or that in the result folder."""
     if asked.no_sync:

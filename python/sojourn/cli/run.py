@@ -59,7 +59,7 @@ def handle(asked: argparse.Namespace) -> int:
     scenario = api.build(asked.experiment, backend=backend.name, **options.scenario_options(asked))
     plan = rounds.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
     label = _label(scenario)
-    bounds.check_plan(len(plan), stored=options.store_of(asked) is not None)
+    bounds.check_plan(len(plan), stored=options.stores(asked))
     options.check_capture(asked, len(plan))
     text = scenario.normalized(backend.name)
     if asked.wifi_stats:
