@@ -37,6 +37,8 @@ _MARK = "folder.json"
 _NEW = ".new"
 #: Files that show that a folder's results are complete.
 _COMPLETE = ("index.json",)
+#: What a file is called until it is whole.
+_PART = re.compile(r"\.(?P<name>.+)\.\d+\.part")
 #: What a mark may name: a file in the folder, or in one of these below it. A mark may be somebody else's work.
 _NAME = re.compile(r"(?:(?:figures|tables)/)?(?!\.)[^/\0]{1,200}")
 
@@ -262,6 +264,16 @@ def _remove_file(folder: Path, name: str) -> None:
         target.unlink()
 
 
+def _remove_unfinished(folder: Path, files: set[str]) -> None:
+    """Remove what killed writers of these files have left under other names."""
+    for below in (".", "figures", "tables"):
+        if kind_of(folder / below) == "a folder":
+            for path in (folder / below).iterdir():
+                match = _PART.fullmatch(path.name)
+                if match is not None and (Path(below) / match["name"]).as_posix() in files and kind_of(path) is None:
+                    path.unlink(missing_ok=True)
+
+
 def _remove_empty(folder: Path) -> None:
     """Remove the folders for figures and tables, if nothing is in them."""
     for name in ("figures", "tables"):
@@ -286,6 +298,7 @@ def _discard(new: Path) -> None:
             raise SojournError(message)
         return
     _remove_runs(new)
+    _remove_unfinished(new, {*files, _MARK})
     for name in files:
         _remove_file(new, name)
     _remove_empty(new)
@@ -314,8 +327,9 @@ def _exchange(place: Path) -> None:
     for name in (".", "figures", "tables"):
         if (place / name).is_dir():
             sync_folder(place / name)
-    _remove_empty(new)
-    _remove_empty(place)
+    for folder in (new, place):
+        _remove_unfinished(folder, {*files, _MARK})
+        _remove_empty(folder)
     _remove_file(new, _MARK)
     with suppress(OSError):
         new.rmdir()
