@@ -136,7 +136,7 @@ def test_a_folder_that_is_written_into_is_not_to_be_had(inside: Cli, tmp_path: P
     inside(*RUN)
     before = tree(tmp_path / "o")
     held = ResultFolder(tmp_path / "o", force=True, plan="held")
-    assert_one_sentence(inside(*RUN, "--force", status=2), "out is 'o', which another process writes into")
+    assert_one_sentence(inside(*RUN, "--force", status=2), "out is 'o', which is in use by another process")
     held.finish()
     assert set(tree(tmp_path / "o")) == {"folder.json", "plan.json"}
     assert before
@@ -293,7 +293,7 @@ def test_kill_9_at_any_moment_leaves_the_old_results_or_the_new(seed: int, tmp_p
 
 @pytest.mark.parametrize("name", ["table.md", "folder.json", "figures/a.svg"])
 def test_what_a_killed_writer_leaves_is_not_in_the_way(name: str, tmp_path: Path) -> None:
-    ResultFolder(tmp_path / "o").finish()
+    ResultFolder(tmp_path / "o", plan="first").finish()
     new = ResultFolder(tmp_path / "o", force=True, plan="new")
     new.write("table.md", "new")
     new.write("figures/a.svg", "new")
@@ -312,7 +312,7 @@ def test_what_a_killed_writer_leaves_is_not_in_the_way(name: str, tmp_path: Path
 
 
 def test_what_is_in_the_way_of_new_results_is_named(tmp_path: Path) -> None:
-    ResultFolder(tmp_path / "o").finish()
+    ResultFolder(tmp_path / "o", plan="first").finish()
     (tmp_path / "o/.new").mkdir()
     (tmp_path / "o/.new/mine").write_text("mine")
     with pytest.raises(SojournError, match=r"o/\.new is in the way"):

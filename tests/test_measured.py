@@ -512,7 +512,7 @@ def test_force_removes_measurements_and_nothing_else(world: World, monkeypatch: 
     world = dataclasses.replace(world, folder=world.folder / "o")
     monkeypatch.setattr(World, "store", property(lambda self: RunStore(self.folder / "runs")))
     folder = world.folder / "runs/measured"
-    ResultFolder(world.folder).finish()
+    ResultFolder(world.folder, plan="first").finish()
     world.run()
     assert len(list(folder.iterdir())) == 1
     ResultFolder(world.folder, force=True).finish()

@@ -112,9 +112,6 @@ def check_target(path: Path, option: str, *, force: bool) -> None:
     ParamError
         If something else than a regular file is there, or a regular file without `force`.
     """
-    if path == Path():
-        message = f"{option} is {str(path)!r}, but must be the name of a file"
-        raise ParamError(message)
     kind = kind_of(path)
     if kind is not None:
         message = f"{option} is {str(path)!r}, which is {kind}, but must be a regular file or not be there yet"

@@ -78,15 +78,14 @@ class ResultFolder:
             message = f"out is {str(place)!r}, but must be a folder or not be there yet"
             raise ParamError(message)
         try:
+            new = not place.is_dir()
             place.mkdir(parents=True, exist_ok=True)
             self._release = weakref.finalize(self, os.close, _hold(place))
             try:
-                self.path = self._begin(force=force, plan=plan, again=again)
+                self.path = self._begin(force=force or new, plan=plan, again=again)
                 self._files = set(_marked(self.path) or ())
                 if plan is not None:
                     self.write(_PLAN, json.dumps({"format": PLAN_FORMAT, "plan": plan}) + "\n")
-                elif _marked(self.path) is None:
-                    self._mark()
             except BaseException:
                 self._release()
                 raise
@@ -166,7 +165,7 @@ class ResultFolder:
                 message = f"out is {str(self.place)!r}, in which {name} is {kind}, but must be a folder or not be there"
                 raise ParamError(message)
         others = [path for path in self.place.iterdir() if path.name != _NEW]
-        if not others:
+        if not others and force:
             _discard(new)
             return self.place
         marked = _marked(self.place) is not None
@@ -201,7 +200,7 @@ def _hold(place: Path) -> int:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(opened)
-        message = f"out is {str(place)!r}, which another process writes into: wait for its end, or name another folder"
+        message = f"out is {str(place)!r}, which is in use by another process: wait for its end, or name another folder"
         raise SojournError(message) from error
     except OSError:
         os.close(opened)
