@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from sojourn import files
+from sojourn import api, files, runner
 from sojourn.errors import ParamError, SojournError
+from sojourn.run_store import RunStore
 from sojourn.store import ResultFolder
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
@@ -141,6 +142,21 @@ def test_a_folder_that_is_written_into_is_not_to_be_had(inside: Cli, tmp_path: P
     assert set(tree(tmp_path / "o")) == {"folder.json", "plan.json"}
     assert before
     inside(*RUN, "--force")
+
+
+def test_a_store_that_is_written_into_keeps_its_runs(tmp_path: Path) -> None:
+    """By a command that names the runs of the folder as its own store."""
+    ResultFolder(tmp_path / "o", plan="a").finish()
+    store = RunStore(tmp_path / "o/runs")
+    runner.run_all([api.build("tcp_1up", duration="1s")], store=store)
+    earlier = store.ids()
+    folder = ResultFolder(tmp_path / "o", force=True, plan="b")
+    with store.writing(), pytest.raises(SojournError, match="in use by another process"):
+        folder.finish()
+    assert len(earlier) == 1
+    assert store.ids() == earlier
+    ResultFolder(tmp_path / "o", force=True, plan="b").finish()
+    assert not (tmp_path / "o/runs").exists()
 
 
 @pytest.mark.parametrize("phase", ["remove", "move"])

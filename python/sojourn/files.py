@@ -25,25 +25,8 @@ def syncs() -> bool:
     return not os.environ.get(NO_SYNC)
 
 
-def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Force the names in a folder to the disk.
-
-    Raises
-    ------
-    OSError
-        If that cannot be done.
-    """
-    if not syncs():
-        return
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def sync_file(path: str | os.PathLike[str]) -> None:
-    """Force a file's bytes to the disk.
+def sync(path: str | os.PathLike[str]) -> None:
+    """Force a file's bytes, or the names in a folder, to the disk.
 
     Raises
     ------
@@ -142,7 +125,7 @@ def write_file(target: Path, data: str | bytes) -> None:
                 partial.unlink()
             write_new(partial, data.encode() if isinstance(data, str) else data)
             partial.replace(target)
-            sync_folder(target.parent)
+            sync(target.parent)
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:

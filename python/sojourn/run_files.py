@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 
 from sojourn.errors import SojournError
-from sojourn.files import sync_folder, write_new
+from sojourn.files import sync, write_new
 
 FILES = ("run.json", "series.parquet")
 #: The folder of what was measured, in a store.
@@ -40,9 +40,9 @@ def write_run(store: str | os.PathLike[str], run_id: str, head: bytes, series: b
     try:
         for name, data in zip(FILES, (head, series), strict=True):
             write_new(f"{unfinished}/{name}", data)
-        sync_folder(unfinished)
+        sync(unfinished)
         os.rename(unfinished, f"{folder}/{run_id}")  # noqa: PTH104
-        sync_folder(folder)
+        sync(folder)
     except OSError as error:
         remove_run(unfinished)
         if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
@@ -88,7 +88,7 @@ class Measured:
                     os.unlink(unfinished)  # noqa: PTH108
                 write_new(unfinished, data)
                 os.replace(unfinished, path)  # noqa: PTH105
-                sync_folder(self.folder)
+                sync(self.folder)
             finally:
                 with suppress(OSError):
                     os.unlink(unfinished)  # noqa: PTH108

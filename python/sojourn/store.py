@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import bounded
 from sojourn.errors import ParamError, SojournError
-from sojourn.files import kind_of, sync_folder, write_file
+from sojourn.files import kind_of, sync, write_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -325,7 +325,7 @@ def _exchange(place: Path) -> None:
             (new / name).replace(place / name)
     for name in (".", "figures", "tables"):
         if (place / name).is_dir():
-            sync_folder(place / name)
+            sync(place / name)
     for folder in (new, place):
         _remove_unfinished(folder, {*files, _MARK})
         _remove_empty(folder)

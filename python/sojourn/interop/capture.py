@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sojourn import _native
 from sojourn.errors import SojournError
-from sojourn.files import check_target, sync_file, sync_folder
+from sojourn.files import check_target, sync
 from sojourn.interop.clock import epoch_ns
 from sojourn.scenario import Scenario
 
@@ -58,9 +58,9 @@ def run(
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             record = _native.run_captured(text, partial, list(points), snaplen, epoch)
-            sync_file(partial)
+            sync(partial)
             partial.replace(path)
-            sync_folder(path.parent)
+            sync(path.parent)
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
