@@ -447,9 +447,21 @@ def _all_processes() -> list[int]:
     return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
 
 
+@contextmanager
+def _killed_at_the_end(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Leave no process behind when an assertion fails before the test has killed it."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        process.wait(timeout=20)
+        raise
+
+
 def _two_hosts(process: subprocess.Popen[str]) -> set[str]:
     """Wait until programs run in both hosts of a bottleneck; return the hosts' namespaces."""
-    wait_for(lambda: len(_children(process.pid)) >= 7)
+    wait_for(lambda: len(_children(process.pid)) >= 7 or process.poll() is not None)
+    assert process.poll() is None
     found = _namespaces(_children(process.pid))
     assert len(found) == 2
     return found
@@ -464,12 +476,13 @@ def test_nothing_is_left_of_a_bottleneck_that_is_killed(daemon: Daemon, which: s
     devices = sorted(path.name for path in Path("/sys/class/net").iterdir())
     words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
     process = subprocess.Popen(words, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
-    hosts = _two_hosts(process)
-    if which == "group":
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        os.kill(process.pid if which == "outer" else _children(process.pid)[0], signal.SIGKILL)
-    _gone(hosts)
+    with _killed_at_the_end(process):
+        hosts = _two_hosts(process)
+        if which == "group":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            os.kill(process.pid if which == "outer" else _children(process.pid)[0], signal.SIGKILL)
+        _gone(hosts)
     assert process.wait(timeout=20) == (1 if which == "inner" else -signal.SIGKILL)
     assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == devices
     # The next one takes the socket's place, if it is still there.
@@ -506,7 +519,8 @@ def test_a_bottleneck_ends_with_its_master(daemon: Daemon) -> None:
     words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
     script = f"{shlex.join(words[:2])} --master $$ {shlex.join(words[2:])} & wait"
     master = subprocess.Popen(["/bin/sh", "-c", script], stderr=subprocess.DEVNULL, text=True)
-    hosts = _two_hosts(master)
-    master.kill()
-    _gone(hosts)
+    with _killed_at_the_end(master):
+        hosts = _two_hosts(master)
+        master.kill()
+        _gone(hosts)
     master.wait(timeout=20)
