@@ -42,6 +42,28 @@ def sync(path: str | os.PathLike[str]) -> None:
         os.close(opened)
 
 
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, and those on the way to it, and force their names to the disk; one that is there is left alone.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made, or something else than a folder is there.
+    """
+    path = os.path.normpath(path)
+    if os.path.isdir(path):  # noqa: PTH112
+        return
+    above = os.path.dirname(path)  # noqa: PTH120
+    if above:
+        make_folder(above)
+    try:
+        os.mkdir(path)  # noqa: PTH102
+    except FileExistsError:
+        if not os.path.isdir(path):  # noqa: PTH112
+            raise
+    sync(above or ".")
+
+
 def write_new(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file that is not there yet, and force its bytes to the disk; three system calls beside that.
 
@@ -118,7 +140,7 @@ def write_file(target: Path, data: str | bytes) -> None:
         raise SojournError(message)
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         try:
             # Of an earlier process with this number.
             with suppress(FileNotFoundError):

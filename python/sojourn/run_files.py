@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 
 from sojourn.errors import SojournError
-from sojourn.files import sync, write_new
+from sojourn.files import make_folder, sync, write_new
 
 FILES = ("run.json", "series.parquet")
 #: The folder of what was measured, in a store.
@@ -81,7 +81,7 @@ class Measured:
         path = f"{self.folder}/{name}"
         unfinished = f"{self.folder}/.{name}.{os.getpid()}.part"
         try:
-            os.makedirs(self.folder, exist_ok=True)  # noqa: PTH103
+            make_folder(self.folder)
             try:
                 # Of an earlier process with this number, which the store has not known for dead.
                 with suppress(FileNotFoundError):

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import _native, bounded
 from sojourn.errors import SojournError
-from sojourn.files import write_file
+from sojourn.files import make_folder, sync, write_file
 from sojourn.results import StoredRun, load_head, voices_in
 from sojourn.run_files import MEASURED, Measured, cannot_write, reason, remove_run, write_run
 
@@ -60,7 +60,7 @@ class RunStore:
             If it cannot be used: it is no store, another version made it, or another process writes into it.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
         except OSError as error:
             message = f"store {self.path} cannot be used: {reason(error)}"
             raise SojournError(message) from error
@@ -187,8 +187,12 @@ class RunStore:
         for path in self._measured():
             if _ID.fullmatch(path.name) and not path.is_dir():
                 path.unlink()
+        measured = self.path / MEASURED
         with suppress(OSError):  # what else is there stays
-            (self.path / MEASURED).rmdir()
+            measured.rmdir()
+        if measured.is_dir() and not measured.is_symlink():
+            # Without a mark nobody would remove from it what a power cut brings back.
+            sync(measured)
         (self.path / _MARK).unlink()
         try:
             self.path.rmdir()

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import bounded
 from sojourn.errors import ParamError, SojournError
-from sojourn.files import kind_of, sync, write_file
+from sojourn.files import kind_of, make_folder, sync, write_file
+from sojourn.run_files import MEASURED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,7 +80,7 @@ class ResultFolder:
             raise ParamError(message)
         try:
             new = not place.is_dir()
-            place.mkdir(parents=True, exist_ok=True)
+            make_folder(place)
             self._release = weakref.finalize(self, os.close, _hold(place))
             try:
                 self.path = self._begin(force=force or new, plan=plan, again=again)
@@ -164,6 +165,8 @@ class ResultFolder:
             if kind not in {None, "a folder"}:
                 message = f"out is {str(self.place)!r}, in which {name} is {kind}, but must be a folder or not be there"
                 raise ParamError(message)
+        if not (self.place / _MARK).exists():
+            _remove_unfinished(self.place, {_MARK})
         others = [path for path in self.place.iterdir() if path.name != _NEW]
         if not others and force:
             _discard(new)
@@ -183,7 +186,7 @@ class ResultFolder:
             raise ParamError(message)
         if plan is None or _plan_of(new) != plan:
             _discard(new)
-        new.mkdir(exist_ok=True)
+        make_folder(new)
         return new
 
     def _mark(self, exchange: str | None = None) -> None:
@@ -292,6 +295,8 @@ def _discard(new: Path) -> None:
     """Remove results that were begun beside others and are not wanted any more."""
     files = _marked(new) if kind_of(new) == "a folder" else None
     if files is None:
+        # Whoever was writing the first mark was killed.
+        _remove_unfinished(new, {_MARK})
         if os.path.lexists(new) and (kind_of(new) != "a folder" or any(new.iterdir())):
             message = f"{new} is in the way, and Sojourn has not written it: move it away"
             raise SojournError(message)
@@ -316,22 +321,28 @@ def _exchange(place: Path) -> None:
         _remove_runs(place)
         for name in set(_marked(place) or ()) - files:
             _remove_file(place, name)
+        _sync_all(place)
         _write_mark(place, files, None)
         _write_mark(new, files, "move")
     _move(new / RUNS, place / RUNS)
     for name in sorted(files):
         if os.path.lexists(new / name):
-            (place / name).parent.mkdir(exist_ok=True)
+            make_folder((place / name).parent)
             (new / name).replace(place / name)
-    for name in (".", "figures", "tables"):
-        if (place / name).is_dir():
-            sync(place / name)
+    _sync_all(place)
     for folder in (new, place):
         _remove_unfinished(folder, {*files, _MARK})
         _remove_empty(folder)
     _remove_file(new, _MARK)
     with suppress(OSError):
         new.rmdir()
+
+
+def _sync_all(place: Path) -> None:
+    """Force the names in a folder of results to the disk."""
+    for name in (".", "figures", "tables", RUNS, f"{RUNS}/{MEASURED}"):
+        if kind_of(place / name) == "a folder":
+            sync(place / name)
 
 
 def _move(source: Path, target: Path) -> None:
