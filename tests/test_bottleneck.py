@@ -408,6 +408,32 @@ def test_the_keys_of_a_terminal_are_the_commands(
     assert said in seen
 
 
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ("file", "--json is r.json, but must be a new file (or give --force)"),
+        ("link", "--json is r.json, but must be a file that can be written: it is a symbolic link to a file"),
+        ("folder", "--json is r.json, but must be a file that can be written: it is a folder"),
+    ],
+)
+def test_a_report_replaces_no_file(there: str, said: str, daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The request is judged before the command is run."""
+    monkeypatch.chdir(daemon.folder)
+    precious = Path("r.json" if there == "file" else "precious")
+    precious.write_text("precious")
+    if there == "link":
+        Path("r.json").symlink_to(precious)
+    elif there == "folder":
+        Path("r.json").mkdir()
+    done = daemon.run("--rate", "1mbit", "--json", "r.json", "--", "touch", "ran", status=2)
+    assert done.stderr == f"sojournd: {said}\n"
+    assert precious.read_text() == "precious"
+    assert not Path("ran").exists()
+    if there == "file":
+        daemon.run("--rate", "1mbit", "--json", "r.json", "--force", "--", "true")
+        assert json.loads(precious.read_text())["format"]
+
+
 #: Programs that leave their group and heed no signal.
 _STUBBORN = "trap '' TERM INT HUP; setsid sleep 600 & (sleep 600 &) ;"
 _SERVER = f"{_STUBBORN} exec {sys.executable} -I -m http.server --bind 0.0.0.0 80"

@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -276,17 +277,22 @@ def test_a_file_that_is_written_is_forced_to_the_disk(monkeypatch: pytest.Monkey
     assert len(synced) == 2
 
 
+#: Kills of each seed; `SOJOURN_TEST_KILLS=20` makes two hundred of them, in five minutes.
+_KILLS = int(os.environ.get("SOJOURN_TEST_KILLS", "4"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_kill_9_at_any_moment_leaves_the_old_results_or_the_new(seed: int, tmp_path: Path) -> None:
-    """Each run that is there is whole, and `report` reads the folder whenever it has results."""
+    """Each run that is there is whole, and all runs of one of the two commands are there."""
     own = ("compare", "tcp_1up", "--qdisc", "codel", "--repeat", "3", "--duration", "1s", "--out", "o")
     words = [sys.executable, "-m", "sojourn", *own]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
     draw = random.Random(seed)
-    for n in range(4):
+    kept = 0  # the command whose runs are all there; the seeds of each begin at another hundred
+    for n in range(_KILLS):
         running = subprocess.Popen(
-            [*words, "--seed", str(2 + n), "--force"],
+            [*words, "--seed", str(100 * (n + 1)), "--force"],
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -295,10 +301,13 @@ def test_kill_9_at_any_moment_leaves_the_old_results_or_the_new(seed: int, tmp_p
         time.sleep(draw.uniform(0.2, 3.0))
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
-        for head in (tmp_path / "o").glob("**/runs/*/run.json"):
-            if head.parent.name.startswith("."):
-                continue  # it was being written
-            assert json.loads(head.read_text())["stored"]["id"] == head.parent.name
+        whole: Counter[int] = Counter()
+        for store in (tmp_path / "o/runs", tmp_path / "o/.new/runs"):
+            if store.is_dir():
+                runs = RunStore(store)
+                whole.update(runs.get(name).seed // 100 for name in runs.ids())
+        assert whole[kept] == 3 or any(whole[later] == 3 for later in range(kept + 1, n + 2))
+        kept = kept if whole[kept] == 3 else max(command for command, number in whole.items() if number == 3)
     again = [*words, "--seed", "99", "--force"]
     subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
     shown = [sys.executable, "-m", "sojourn", "report", "o", "--out", "r.html"]
