@@ -35,7 +35,7 @@ def words(pid: int) -> list[str]:
     return []
 
 
-def wait_for(condition: Callable[[], bool], seconds: float) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not come about"
