@@ -285,7 +285,10 @@ pub fn gate(data: &[u8]) {
             }
         }
         for (seen, (address, _)) in books.seen.iter().zip(DESTINATIONS) {
-            assert!(gate.credit_left(address) <= seen.earned, "credit for what was not acknowledged");
+            assert!(
+                gate.credit_left(address) <= seen.earned,
+                "credit for what was not acknowledged"
+            );
         }
         let left = gate.budget_left();
         let limit = books.settings.bytes_per_minute;

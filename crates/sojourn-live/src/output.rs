@@ -34,7 +34,9 @@ pub(crate) fn create(option: &str, path: &Path, force: bool) -> Result<File, Str
     match look(option, path, force)? {
         There::Stream => {}
         There::RegularFile => {
-            options.truncate(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+            options
+                .truncate(true)
+                .custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
         }
         There::Nothing => {
             options.create_new(true);
@@ -67,7 +69,10 @@ fn look(option: &str, path: &Path, force: bool) -> Result<There, String> {
 }
 
 fn unwritable(option: &str, path: &Path, why: &str) -> String {
-    format!("{option} is {}, but must be a file that can be written: {why}", path.display())
+    format!(
+        "{option} is {}, but must be a file that can be written: {why}",
+        path.display()
+    )
 }
 
 #[cfg(test)]
@@ -100,9 +105,15 @@ mod tests {
         let path = folder.0.join("x");
         create("--json", &path, false).expect("nothing is there");
         std::fs::write(&path, "precious").expect("there is room");
-        for refused in [check("--json", &path, false), create("--json", &path, false).map(|_| ())] {
+        for refused in [
+            check("--json", &path, false),
+            create("--json", &path, false).map(|_| ()),
+        ] {
             let said = refused.expect_err("a file is there");
-            assert_eq!(said, format!("--json is {}, but must be a new file (or give --force)", path.display()));
+            assert_eq!(
+                said,
+                format!("--json is {}, but must be a new file (or give --force)", path.display())
+            );
         }
         assert_eq!(std::fs::read(&path).expect("it is there"), b"precious");
         let mut file = create("--json", &path, true).expect("it may be replaced");
@@ -121,7 +132,10 @@ mod tests {
                 create("--json", &path, force).expect_err(name);
             }
         }
-        assert_eq!(std::fs::read(folder.0.join("precious")).expect("it is there"), b"precious");
+        assert_eq!(
+            std::fs::read(folder.0.join("precious")).expect("it is there"),
+            b"precious"
+        );
         assert!(!folder.0.join("nothing").exists());
     }
 
@@ -131,7 +145,10 @@ mod tests {
         file.write_all(b"x").expect("it takes all");
         for (path, why) in [("/", "it is a folder"), ("/nowhere/x", "there is no folder /nowhere")] {
             let said = check("--json", Path::new(path), true).expect_err(path);
-            assert_eq!(said, format!("--json is {path}, but must be a file that can be written: {why}"));
+            assert_eq!(
+                said,
+                format!("--json is {path}, but must be a file that can be written: {why}")
+            );
         }
     }
 }

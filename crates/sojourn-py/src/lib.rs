@@ -1,10 +1,8 @@
 //! The Python module `sojourn._native`: conversions and the error table, no algorithm.
 
 mod bed;
-mod columns;
 mod error;
 mod pairs;
-mod parquet;
 mod qdisc;
 mod run;
 
