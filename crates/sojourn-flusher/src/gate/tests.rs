@@ -1,4 +1,5 @@
 mod credit;
+mod watchman;
 
 use super::*;
 use crate::{Estimate, FlowKey};
