@@ -11,11 +11,19 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sojourn.cli import main
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
+from sojourn.results import read_head
+from sojourn.series_file import record_series
 from tests import optional
+
+# How long it takes to draw an example depends on the machine and on what else runs there, and on whether a table of all
+# characters is in the cache: that is no property of what is tested.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -48,6 +56,9 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
     def call(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
         capsys.readouterr()
+        # A command is a process of its own, which remembers nothing that another folder of the same name held.
+        read_head.cache_clear()
+        record_series.cache_clear()
         try:
             found = main(words)
         except SystemExit as end:

@@ -408,6 +408,32 @@ def test_the_keys_of_a_terminal_are_the_commands(
     assert said in seen
 
 
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ("file", "--json is r.json, but must be a new file (or give --force)"),
+        ("link", "--json is r.json, but must be a file that can be written: it is a symbolic link to a file"),
+        ("folder", "--json is r.json, but must be a file that can be written: it is a folder"),
+    ],
+)
+def test_a_report_replaces_no_file(there: str, said: str, daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The request is judged before the command is run."""
+    monkeypatch.chdir(daemon.folder)
+    precious = Path("r.json" if there == "file" else "precious")
+    precious.write_text("precious")
+    if there == "link":
+        Path("r.json").symlink_to(precious)
+    elif there == "folder":
+        Path("r.json").mkdir()
+    done = daemon.run("--rate", "1mbit", "--json", "r.json", "--", "touch", "ran", status=2)
+    assert done.stderr == f"sojournd: {said}\n"
+    assert precious.read_text() == "precious"
+    assert not Path("ran").exists()
+    if there == "file":
+        daemon.run("--rate", "1mbit", "--json", "r.json", "--force", "--", "true")
+        assert json.loads(precious.read_text())["format"]
+
+
 #: Programs that leave their group and heed no signal.
 _STUBBORN = "trap '' TERM INT HUP; setsid sleep 600 & (sleep 600 &) ;"
 _SERVER = f"{_STUBBORN} exec {sys.executable} -I -m http.server --bind 0.0.0.0 80"
@@ -447,16 +473,28 @@ def _all_processes() -> list[int]:
     return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
 
 
+@contextmanager
+def _killed_at_the_end(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Leave no process behind when an assertion fails before the test has killed it."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        process.wait(timeout=20)
+        raise
+
+
 def _two_hosts(process: subprocess.Popen[str]) -> set[str]:
     """Wait until programs run in both hosts of a bottleneck; return the hosts' namespaces."""
-    wait_for(lambda: len(_children(process.pid)) >= 7)
+    wait_for(lambda: len(_children(process.pid)) >= 7 or process.poll() is not None)
+    assert process.poll() is None
     found = _namespaces(_children(process.pid))
     assert len(found) == 2
     return found
 
 
-def _gone_in_two_seconds(hosts: set[str]) -> None:
-    wait_for(lambda: not hosts & _namespaces(_all_processes()), 2.0)
+def _gone(hosts: set[str]) -> None:
+    wait_for(lambda: not hosts & _namespaces(_all_processes()))
 
 
 @pytest.mark.parametrize("which", ["outer", "inner", "group"])
@@ -464,12 +502,13 @@ def test_nothing_is_left_of_a_bottleneck_that_is_killed(daemon: Daemon, which: s
     devices = sorted(path.name for path in Path("/sys/class/net").iterdir())
     words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
     process = subprocess.Popen(words, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
-    hosts = _two_hosts(process)
-    if which == "group":
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        os.kill(process.pid if which == "outer" else _children(process.pid)[0], signal.SIGKILL)
-    _gone_in_two_seconds(hosts)
+    with _killed_at_the_end(process):
+        hosts = _two_hosts(process)
+        if which == "group":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            os.kill(process.pid if which == "outer" else _children(process.pid)[0], signal.SIGKILL)
+        _gone(hosts)
     assert process.wait(timeout=20) == (1 if which == "inner" else -signal.SIGKILL)
     assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == devices
     # The next one takes the socket's place, if it is still there.
@@ -506,7 +545,8 @@ def test_a_bottleneck_ends_with_its_master(daemon: Daemon) -> None:
     words = daemon.words("--rate", "10mbit", "--server", _SERVER, "--", "sh", "-c", f"{_STUBBORN} sleep 600")
     script = f"{shlex.join(words[:2])} --master $$ {shlex.join(words[2:])} & wait"
     master = subprocess.Popen(["/bin/sh", "-c", script], stderr=subprocess.DEVNULL, text=True)
-    hosts = _two_hosts(master)
-    master.kill()
-    _gone_in_two_seconds(hosts)
+    with _killed_at_the_end(master):
+        hosts = _two_hosts(master)
+        master.kill()
+        _gone(hosts)
     master.wait(timeout=20)

@@ -6,17 +6,22 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import sojourn
-from sojourn import _native, api, bounds, plan, rounds, runner
+from sojourn import _native, api, backends, bounds, plan, rounds, runner
+from sojourn.cli import reproduction
+from sojourn.cli.main import main
 from sojourn.experiments import BUILT_IN
 from sojourn.lazy import Lazy, chained, mapped
+from sojourn.papers.paper import PAPERS
 from sojourn.results import Run
 from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.sweep.file import MOST_CELLS
 from sojourn.tune.search import Asked, search
 from tests.conftest import Cli, assert_one_sentence
 
@@ -247,6 +252,45 @@ class TestLazySequences:
         assert list(mapped(str, parts).kinds) == [0, 4, 5, 6, 7]
         assert list(parts[1:4].kinds) == [0, 1, 2]
         assert [job.seed for job in plan.jobs(rounds.repeats(SMALL, 5, begin=3))] == [4, 5]
+
+
+def test_the_table_of_limits_is_that_of_the_code() -> None:
+    page = Path(__file__).parents[1] / "docs/limits.md"
+    table = page.read_text(encoding="utf-8").partition("|---|---|---|\n")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    assert {name: int(most) for name, most, _ in rows} == {
+        **_native.limits(),
+        "runs of a plan": bounds.MOST_RUNS,
+        "runs of a plan without a store": bounds.MOST_UNSTORED,
+        "trials": bounds.MOST_TRIALS,
+        "workers": bounds.MOST_WORKERS,
+        "combinations of a sweep": MOST_CELLS,
+    }
+
+
+@pytest.mark.parametrize("profile", ["quick", "paper"])
+@pytest.mark.parametrize(
+    ("paper", "backend"),
+    [(paper.name, backend) for paper in PAPERS.values() for backend in ("sim", "linux")],
+)
+def test_no_plan_of_the_papers_comes_near_the_limits(
+    paper: str, backend: str, profile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    largest: list[int] = []
+
+    def jobs(scenarios: Sequence[Scenario], *, backend: backends.Backend) -> None:
+        made = plan.jobs(scenarios, backend=backend)
+        needs = (json.loads(_native.estimate(made[place].text, backend.name)) for place in made.kinds)
+        largest.append(max(one["memory"] for one in needs))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduction, "plan", SimpleNamespace(jobs=jobs))
+    words = ["reproduce", paper, "--profile", profile, "--backend", backend, "--out", str(tmp_path / "o")]
+    status = main(words)
+    if backend == "linux" and not largest:
+        assert status == 2  # only the simulator has its cells
+        return
+    assert largest[0] < (1e8 if backend == "sim" else 2e9)
 
 
 def built_in() -> Iterator[tuple[str, Scenario]]:

@@ -118,7 +118,8 @@ def test_run_writes_what_redoes_it(cli: Cli, tmp_path: Path) -> None:
     assert dict(pl.read_parquet(tmp_path / "o/series.parquet").schema) == frames.SERIES_SCHEMA
     flows = pl.read_parquet(tmp_path / "o/flows.parquet")
     assert flows["name"].to_list() == ["tcp_up_1", "tcp_up_2", "tcp_down_1"]
-    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == ["flows.parquet", "run.json", "series.parquet"]
+    written = ["flows.parquet", "folder.json", "run.json", "series.parquet"]
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == written
     again = cli("run", "bulk", "--flows-up", "2", "--flows-down", "1", *SHORT, "--out", "o", "--json", "--force")
     assert json.loads(again.stdout)["flows"] == json.loads(done.stdout)["flows"]
 

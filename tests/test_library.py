@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sojourn
-from sojourn import _native, experiments, frames, progress, runner, store
+from sojourn import _native, experiments, files, frames, progress, runner, store
 from sojourn.experiments import Options
 
 
@@ -191,12 +191,11 @@ def test_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     target = tmp_path / "a/b.txt"
     store.write_file(target, "one")
 
-    def stop(self: Path, data: bytes) -> int:
-        with self.open("wb") as file:
-            file.write(data[:1])
+    def stop(path: Path, data: bytes) -> None:
+        path.write_bytes(data[:1])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "write_bytes", stop)
+    monkeypatch.setattr(files, "write_new", stop)
     with pytest.raises(KeyboardInterrupt):
         store.write_file(target, "two")
     assert target.read_text() == "one"

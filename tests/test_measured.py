@@ -512,14 +512,15 @@ def test_force_removes_measurements_and_nothing_else(world: World, monkeypatch: 
     world = dataclasses.replace(world, folder=world.folder / "o")
     monkeypatch.setattr(World, "store", property(lambda self: RunStore(self.folder / "runs")))
     folder = world.folder / "runs/measured"
+    ResultFolder(world.folder, plan="first").finish()
     world.run()
     assert len(list(folder.iterdir())) == 1
-    ResultFolder(world.folder, force=True)
+    ResultFolder(world.folder, force=True).finish()
     assert not (world.folder / "runs").exists()
     world.run()
     assert world.guests.number == 2
     (folder / "notes.txt").write_text("mine")
-    ResultFolder(world.folder, force=True)
+    ResultFolder(world.folder, force=True).finish()
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     world.run()
     assert world.guests.number == 3

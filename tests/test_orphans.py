@@ -35,7 +35,7 @@ def words(pid: int) -> list[str]:
     return []
 
 
-def wait_for(condition: Callable[[], bool], seconds: float) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not come about"
@@ -65,7 +65,7 @@ def begun(
 
 
 def kill_and_look(process: subprocess.Popen[str], below: list[int], which: str) -> None:
-    """Kill one of the processes, and check that all others are gone in two seconds and that no folder is left."""
+    """Kill one of the processes, and check that all others go and that no folder is left."""
     [keeper] = [pid for pid in below if "supervise" in words(pid)]
     [inner] = [pid for pid in below if "keep" in words(pid)]
     folder = Path(words(inner)[words(inner).index("--folder") + 1])
@@ -73,7 +73,7 @@ def kill_and_look(process: subprocess.Popen[str], below: list[int], which: str) 
     victim = {"python": process.pid, "keeper": keeper, "inner keeper": inner}[which]
     others = {pid: words(pid) for pid in below}
     os.kill(victim, signal.SIGKILL)
-    wait_for(lambda: all(words(pid) != line for pid, line in others.items()), 2.0)
+    wait_for(lambda: all(words(pid) != line for pid, line in others.items()))
     wait_for(lambda: not folder.exists(), 5.0)
     _, said = process.communicate(timeout=20)
     if which == "python":

@@ -125,6 +125,6 @@ def test_bad_input_of_reproduce_is_one_sentence(cli: Cli, tmp_path: Path) -> Non
         (("--tcp", "linux-2.6"), 'tcp.variant is "linux-2.6", but must be linux-6.1, linux-6.12 or linux-3.14'),
         (("--only", "wired"), "only is 'wired', but must be one of rrul, voip, web, fairness, transient, wifi"),
         (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
-        (("--document", "."), "document is '.', but must be a file"),
+        (("--document", "."), "document is '.', which is a folder, but must be a regular file or not be there yet"),
     ):
         assert cli("reproduce", "good-bad-wifi", *words, "--out", "o", status=2).stderr.strip().endswith(sentence)

@@ -327,15 +327,21 @@ def test_comparison_that_was_stopped_goes_on(inside: Cli, tmp_path: Path) -> Non
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "o/runs").glob("*/*")} == times
 
 
-def test_force_removes_the_runs_of_an_earlier_store_and_nothing_else(tmp_path: Path) -> None:
+def test_force_replaces_the_runs_of_an_earlier_store_and_nothing_else(tmp_path: Path) -> None:
+    ResultFolder(tmp_path / "o", plan="a").finish()
     store = RunStore(tmp_path / "o/runs")
     runner.run_all(scenarios(2), store=store)
+    earlier = store.ids()
     (tmp_path / "o/runs/notes.txt").write_text("mine")
     (tmp_path / "o/thesis.tex").write_text("mine")
-    ResultFolder(tmp_path / "o", force=True)
-    assert store.ids() == set()
+    folder = ResultFolder(tmp_path / "o", force=True, plan="b")
+    assert len(runner.run_all(scenarios(1), store=RunStore(folder.path / "runs"))) == 1
+    assert store.ids() == earlier
+    folder.finish()
+    assert len(store.ids()) == 1
     assert (tmp_path / "o/runs/notes.txt").read_text() == "mine"
     assert (tmp_path / "o/thesis.tex").read_text() == "mine"
+    assert not (tmp_path / "o/.new").exists()
     assert len(runner.run_all(scenarios(1), store=store)) == 1
 
 

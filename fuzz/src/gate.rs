@@ -27,6 +27,15 @@ enum Operation {
         toward: u8,
         helped: bool,
     },
+    Acknowledged {
+        toward: u8,
+        other_source: bool,
+        bytes: u32,
+    },
+    Reset {
+        toward: u8,
+        other_source: bool,
+    },
     Settings(Settings),
     Kill(bool),
     Forget,
@@ -45,6 +54,8 @@ enum Gap {
 struct Settings {
     active: bool,
     allow: u8,
+    /// Whether only the first source is allowed.
+    from: bool,
     per_minute: u32,
     per_flush: u32,
     thousandths: u16,
@@ -67,6 +78,9 @@ const DESTINATIONS: [(IpAddr, [bool; 2]); 8] = [
     (v4(224, 0, 0, 1), [false, false]),
     (v4(203, 0, 113, 9), [false, false]),
 ];
+/// Who sends the data, and whether it is in the prefix of sources.
+const SOURCES: [(IpAddr, bool); 2] = [(v4(192, 0, 2, 99), true), (v4(203, 0, 113, 5), false)];
+const SOURCE_PREFIX: &str = "192.0.2.0/24";
 const PREFIXES: [&str; 2] = ["192.0.2.0/24", "198.51.100.7/32"];
 
 const fn v4(a: u8, b: u8, c: u8, d: u8) -> IpAddr {
@@ -81,6 +95,9 @@ impl Settings {
             .filter(|bit| self.allow >> bit & 1 == 1)
             .map(|i| PREFIXES[i].parse().expect("a prefix"))
             .collect();
+        if self.from {
+            settings.from = vec![SOURCE_PREFIX.parse().expect("a prefix")];
+        }
         settings.bytes_per_minute = u64::from(self.per_minute % 1_000_000);
         settings.bytes_per_flush = u64::from(self.per_flush % 100_000);
         settings.bdp_thousandths = u32::from(self.thousandths);
@@ -98,6 +115,8 @@ struct Seen {
     last: Option<Time>,
     /// Bytes of it with its top-ups.
     bytes: u64,
+    /// What was acknowledged from there, less what was sent there.
+    earned: u64,
 }
 
 struct Books {
@@ -131,10 +150,18 @@ impl Books {
         })
     }
 
+    fn source_allowed(&self, source: IpAddr) -> bool {
+        self.settings.from.is_empty() || SOURCES.iter().any(|(address, inside)| *inside && *address == source)
+    }
+
     fn passed(&mut self, plan: &FlushPlan, toward: usize, age: Duration) {
         let bytes = u64::from(plan.packets) * plan.size.get().max(LEAST_CHARGE);
         assert!(self.settings.active && !self.killed, "it passed a gate that was off");
         assert!(self.allowed(toward), "it passed to {}", plan.toward);
+        assert!(self.source_allowed(plan.flow.src.ip()), "it passed for {:?}", plan.flow);
+        let sent = u64::from(plan.packets) * plan.size.get();
+        let seen = &mut self.seen[toward];
+        seen.earned = seen.earned.checked_sub(sent).expect("more than was acknowledged");
         assert!(bytes > 0 && age <= Duration::from_millis(500));
         assert!(plan.estimate.max_rtt <= self.settings.max_rtt);
         self.spent.push_back((self.now, bytes));
@@ -158,6 +185,7 @@ impl Books {
                 flush: Some((self.now, plan.id)),
                 last: Some(self.now),
                 bytes,
+                earned: seen.earned,
             };
         }
         assert!(
@@ -224,6 +252,24 @@ pub fn gate(data: &[u8]) {
             Operation::Effect { toward, helped } => {
                 gate.effect(DESTINATIONS[usize::from(toward) % DESTINATIONS.len()].0, helped);
             }
+            Operation::Acknowledged {
+                toward,
+                other_source,
+                bytes,
+            } => {
+                let toward = usize::from(toward) % DESTINATIONS.len();
+                let flow = flow(toward, other_source);
+                let bytes = u64::from(bytes % 200_000);
+                gate.acknowledged(flow, bytes, clock);
+                books.now = books.now.max(clock);
+                if books.allowed(toward) && books.source_allowed(flow.src.ip()) {
+                    books.seen[toward].earned += bytes;
+                }
+            }
+            Operation::Reset { toward, other_source } => {
+                gate.reset(flow(usize::from(toward) % DESTINATIONS.len(), other_source), clock);
+                books.now = books.now.max(clock);
+            }
             Operation::Settings(settings) => {
                 books.settings = settings.read();
                 books.least_pause = books.least_pause.min(books.settings.cool_down);
@@ -237,6 +283,12 @@ pub fn gate(data: &[u8]) {
                 gate.forget_flushes();
                 books.seen.iter_mut().for_each(|seen| seen.flush = None);
             }
+        }
+        for (seen, (address, _)) in books.seen.iter().zip(DESTINATIONS) {
+            assert!(
+                gate.credit_left(address) <= seen.earned,
+                "credit for what was not acknowledged"
+            );
         }
         let left = gate.budget_left();
         let limit = books.settings.bytes_per_minute;
@@ -254,6 +306,7 @@ pub fn gate(data: &[u8]) {
 const NONE: Settings = Settings {
     active: true,
     allow: 0,
+    from: false,
     per_minute: 0,
     per_flush: 0,
     thousandths: 0,
@@ -271,15 +324,19 @@ fn after(clock: Time, gap: &Gap) -> Time {
     }
 }
 
+fn flow(toward: usize, other_source: bool) -> FlowKey {
+    FlowKey {
+        src: SocketAddr::new(SOURCES[usize::from(other_source)].0, 80),
+        dst: SocketAddr::new(DESTINATIONS[toward].0, 5000),
+    }
+}
+
 fn plan(id: u64, toward: usize, packets: u16, size: u16, top_up_of: Option<u8>, bdp: u32, rtt_ms: u16) -> FlushPlan {
     let to = DESTINATIONS[toward].0;
     let max_rtt = Duration::from_millis(u64::from(rtt_ms));
     FlushPlan {
         id: FlushId(id),
-        flow: FlowKey {
-            src: SocketAddr::new(v4(192, 0, 2, 99), 80),
-            dst: SocketAddr::new(to, 5000),
-        },
+        flow: flow(toward, packets >> 15 == 1),
         toward: to,
         packets: u32::from(packets % 64),
         size: Bytes::new(u64::from(size)),

@@ -14,6 +14,7 @@ mod qdisc;
 mod records;
 #[cfg(feature = "whole")]
 mod router;
+mod store;
 mod tc;
 #[cfg(feature = "whole")]
 mod texts;
@@ -26,6 +27,7 @@ pub use gate::gate;
 pub use operations::flusher;
 pub use qdisc::qdisc;
 pub use records::records;
+pub use store::store;
 pub use tc::tc;
 #[cfg(feature = "whole")]
 pub use texts::{config, scenario};
@@ -48,6 +50,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("records", records),
     #[cfg(feature = "whole")]
     ("scenario", scenario),
+    ("store", store),
     ("tc", tc),
 ];
 

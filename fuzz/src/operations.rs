@@ -104,6 +104,7 @@ fn data(flow: usize, seq: u32, ack: u32, payload: u32) -> Segment {
         window: 500,
         timestamps: None,
         sack: false,
+        station: None,
     }
 }
 

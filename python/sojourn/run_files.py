@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 
 from sojourn.errors import SojournError
+from sojourn.files import make_folder, sync, write_new
 
 FILES = ("run.json", "series.parquet")
 #: The folder of what was measured, in a store.
@@ -38,8 +39,10 @@ def write_run(store: str | os.PathLike[str], run_id: str, head: bytes, series: b
     os.mkdir(unfinished)  # noqa: PTH102
     try:
         for name, data in zip(FILES, (head, series), strict=True):
-            _write(f"{unfinished}/{name}", data)
+            write_new(f"{unfinished}/{name}", data)
+        sync(unfinished)
         os.rename(unfinished, f"{folder}/{run_id}")  # noqa: PTH104
+        sync(folder)
     except OSError as error:
         remove_run(unfinished)
         if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
@@ -78,30 +81,20 @@ class Measured:
         path = f"{self.folder}/{name}"
         unfinished = f"{self.folder}/.{name}.{os.getpid()}.part"
         try:
-            os.makedirs(self.folder, exist_ok=True)  # noqa: PTH103
+            make_folder(self.folder)
             try:
                 # Of an earlier process with this number, which the store has not known for dead.
                 with suppress(FileNotFoundError):
                     os.unlink(unfinished)  # noqa: PTH108
-                _write(unfinished, data)
+                write_new(unfinished, data)
                 os.replace(unfinished, path)  # noqa: PTH105
+                sync(self.folder)
             finally:
                 with suppress(OSError):
                     os.unlink(unfinished)  # noqa: PTH108
         except OSError as error:
             message = f"measurement {path} cannot be written: {reason(error)}; the runs before it are kept"
             raise SojournError(message) from error
-
-
-def _write(path: str, data: bytes) -> None:
-    """Write a new file with three system calls, where a file object takes eight."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        written = os.write(file, data)
-        while written < len(data):
-            written += os.write(file, data[written:])
-    finally:
-        os.close(file)
 
 
 def cannot_write(store: str | os.PathLike[str], run_id: str, error: OSError) -> str:

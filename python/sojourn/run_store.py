@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import _native, bounded
 from sojourn.errors import SojournError
+from sojourn.files import make_folder, sync, write_file
 from sojourn.results import StoredRun, load_head, voices_in
 from sojourn.run_files import MEASURED, Measured, cannot_write, reason, remove_run, write_run
-from sojourn.store import write_file
 
 if TYPE_CHECKING:
     from sojourn.plan import Job
@@ -59,20 +59,12 @@ class RunStore:
         SojournError
             If it cannot be used: it is no store, another version made it, or another process writes into it.
         """
-        import fcntl
-
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+            make_folder(self.path)
         except OSError as error:
             message = f"store {self.path} cannot be used: {reason(error)}"
             raise SojournError(message) from error
-        try:
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                message = f"store {self.path} is in use by another process: wait for its end, or name another folder"
-                raise SojournError(message) from error
+        with self._held():
             try:
                 self.clean()
                 self._check_mark()
@@ -84,6 +76,24 @@ class RunStore:
             finally:
                 with suppress(OSError):
                     self.clean()
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Keep other processes out of the store, whose folder must be there."""
+        import fcntl
+
+        try:
+            folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            message = f"store {self.path} cannot be used: {reason(error)}"
+            raise SojournError(message) from error
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                message = f"store {self.path} is in use by another process: wait for its end, or name another folder"
+                raise SojournError(message) from error
+            yield
         finally:
             os.close(folder)
 
@@ -158,9 +168,18 @@ class RunStore:
                     path.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove every run, and what was measured; what is not ours stays."""
-        if not (self.path / _MARK).is_file():
-            return
+        """Remove every run, and what was measured; what is not ours stays.
+
+        Raises
+        ------
+        SojournError
+            If another process writes into the store.
+        """
+        if (self.path / _MARK).is_file():
+            with self._held():
+                self._remove()
+
+    def _remove(self) -> None:
         self.clean()
         for path in list(self.path.iterdir()):
             if _ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
@@ -168,8 +187,12 @@ class RunStore:
         for path in self._measured():
             if _ID.fullmatch(path.name) and not path.is_dir():
                 path.unlink()
+        measured = self.path / MEASURED
         with suppress(OSError):  # what else is there stays
-            (self.path / MEASURED).rmdir()
+            measured.rmdir()
+        if measured.is_dir() and not measured.is_symlink():
+            # Without a mark nobody would remove from it what a power cut brings back.
+            sync(measured)
         (self.path / _MARK).unlink()
         try:
             self.path.rmdir()

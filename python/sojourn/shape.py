@@ -16,6 +16,8 @@ Check = Callable[[Any, str], None]
 MOST_TEXT = 10_000
 #: Largest number that is measured, in any unit; squares of such and their sums are finite.
 MOST_NUMBER = 1e18
+#: Largest count of anything: what a column of a frame holds.
+MOST_WHOLE = 2**63 - 1
 _NUMBER = f"a number of at most {MOST_NUMBER:g}"
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -37,21 +39,27 @@ def number_or_null(value: Any, where: str) -> None:
 
 
 def whole(value: Any, where: str) -> None:
-    """Take a whole number that is not negative."""
-    if type(value) is not int or value < 0:
-        _misfit(value, where, "a whole number of at least 0")
+    """Take a count of anything: a whole number that fits into 64 bits with a sign."""
+    if type(value) is not int or not 0 <= value <= MOST_WHOLE:
+        _misfit(value, where, f"a whole number from 0 to {MOST_WHOLE}")
 
 
 def whole_or_null(value: Any, where: str) -> None:
-    """Take a whole number that is not negative, or none."""
-    if value is not None and (type(value) is not int or value < 0):
-        _misfit(value, where, "a whole number of at least 0, or null")
+    """Take a count of anything, or none."""
+    if value is not None:
+        whole(value, where)
 
 
 def integer(value: Any, where: str) -> None:
-    """Take a whole number of either sign."""
-    if type(value) is not int:
-        _misfit(value, where, "a whole number")
+    """Take a whole number of either sign that fits into 64 bits."""
+    if type(value) is not int or not -MOST_WHOLE <= value <= MOST_WHOLE:
+        _misfit(value, where, f"a whole number from -{MOST_WHOLE} to {MOST_WHOLE}")
+
+
+def seed(value: Any, where: str) -> None:
+    """Take a seed: a whole number that fits into 64 bits without a sign."""
+    if type(value) is not int or not 0 <= value < 2**64:
+        _misfit(value, where, f"a whole number from 0 to {2**64 - 1}")
 
 
 def flag(value: Any, where: str) -> None:

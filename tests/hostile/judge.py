@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import socket
+import stat
 import sys
 import time
 import traceback
@@ -165,6 +166,10 @@ def _plant(folder: Path) -> None:
     (folder / "loop").symlink_to("loop")
     (folder / "folder").mkdir()
     os.mkfifo(folder / "fifo")
+    # Devices of the folder's own, which root alone can make: a program at fault must not replace those of the machine.
+    with suppress(PermissionError):
+        os.mknod(folder / "null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        os.mknod(folder / "zero", 0o666 | stat.S_IFCHR, os.makedev(1, 5))
     with socket.socket(socket.AF_UNIX) as listener, suppress(OSError):
         # A name longer than 107 bytes has no socket.
         listener.bind(str(folder / "socket"))

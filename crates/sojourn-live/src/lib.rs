@@ -5,5 +5,6 @@ pub mod bottleneck;
 mod clients;
 pub mod flush;
 mod kin;
+mod output;
 mod sentence;
 pub mod supervise;

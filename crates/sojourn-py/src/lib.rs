@@ -1,10 +1,8 @@
 //! The Python module `sojourn._native`: conversions and the error table, no algorithm.
 
 mod bed;
-mod columns;
 mod error;
 mod pairs;
-mod parquet;
 mod qdisc;
 mod run;
 
@@ -24,7 +22,7 @@ mod native {
     #[pymodule_export]
     use crate::run::read_series;
     #[pymodule_export]
-    use crate::run::{capture_points, congestion_controls, estimate, normalize, run, run_captured, run_stored};
+    use crate::run::{capture_points, congestion_controls, estimate, limits, normalize, run, run_captured, run_stored};
 
     use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
 

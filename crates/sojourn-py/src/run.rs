@@ -1,14 +1,13 @@
 //! Running scenarios.
 
-use crate::columns;
 use crate::error::{param, whole};
-use crate::parquet::read::Rows;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
 use sojourn_sim::tap::Point;
-use sojourn_sim::{Backend, Limits, Progress, Record, Run, Scenario};
+use sojourn_sim::{Backend, LIMITS, Limits, Progress, Record, Run, Scenario};
+use sojourn_store::parquet::Rows;
 use sojourn_units::{Duration, parse_bytes};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -43,6 +42,12 @@ pub(crate) fn estimate(scenario_json: &str, backend: &str) -> PyResult<String> {
     };
     let scenario = Scenario::within(scenario_json, backend, unlimited).map_err(param)?;
     serde_json::to_string(&scenario.cost(backend)).map_err(param)
+}
+
+/// The limits of a scenario, by name.
+#[pyfunction]
+pub(crate) fn limits() -> BTreeMap<&'static str, u64> {
+    LIMITS.into_iter().collect()
 }
 
 /// Reads a scenario, and checks that its run needs no more than is allowed.
@@ -110,7 +115,9 @@ pub(crate) fn run_stored<'py>(py: Python<'py>, scenario_json: &str, id: &str) ->
 /// in the order of bytes of a small-endian machine. Raises ``ValueError`` with what is wrong with the file.
 #[pyfunction]
 pub(crate) fn read_series<'py>(py: Python<'py>, file: &[u8], rows: usize) -> PyResult<Vec<Column<'py>>> {
-    let columns = py.detach(|| columns::load(file, rows)).map_err(PyValueError::new_err)?;
+    let columns = py
+        .detach(|| sojourn_store::load(file, rows))
+        .map_err(PyValueError::new_err)?;
     Ok(columns
         .into_iter()
         .map(|column| match column {
@@ -240,10 +247,10 @@ fn drive(py: Python<'_>, mut run: Run, clock: &Clock) -> PyResult<Record> {
 }
 
 /// The three parts of a stored run.
-fn stored(record: &Record, id: &str) -> Result<(String, Vec<u8>, String), columns::Error> {
+fn stored(record: &Record, id: &str) -> Result<(String, Vec<u8>, String), sojourn_store::Error> {
     let mut directions = BTreeMap::from([("up", "up"), ("down", "down")]);
     directions.extend(record.flows.iter().map(|flow| (flow.name.as_str(), flow.direction)));
-    let parts = columns::split(record)?;
+    let parts = sojourn_store::split(record)?;
     let (series, layout) = parts.store(&directions)?;
     let (id, bytes, crc32) = (serde_json::to_string(id)?, series.len(), crc32fast::hash(&series));
     let stored = format!(

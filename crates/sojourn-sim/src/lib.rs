@@ -39,4 +39,4 @@ mod wire;
 
 pub use record::Record;
 pub use run::{Progress, Run, run};
-pub use scenario::{Backend, Cost, Limits, Scenario, ScenarioError};
+pub use scenario::{Backend, Cost, LIMITS, Limits, Part, Scenario, ScenarioError};

@@ -30,7 +30,7 @@ pub use cost::{Cost, Part};
 pub use download::DownloadScenario;
 pub use flusher::{Bursts, FlusherScenario};
 use limits::BINS_MAX;
-pub use limits::Limits;
+pub use limits::{Limits, NAMED as LIMITS};
 pub use path::Impairment;
 pub use wifi::WifiScenario;
 pub(crate) use wifi_kernel::discipline as wifi_discipline;

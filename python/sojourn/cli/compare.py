@@ -57,7 +57,7 @@ def handle(asked: argparse.Namespace) -> int:
         raise ParamError(message)
     keywords = options.scenario_options(asked)
     repeat = 10 if asked.repeat is None else asked.repeat
-    bounds.check_plan(len(asked.qdisc) * repeat, stored=options.store_of(asked) is not None)
+    bounds.check_plan(len(asked.qdisc) * repeat, stored=options.stores(asked))
     until = options.precision(asked, repeat)
     backend = backends.named(asked.backend)
     built = [api.build(asked.experiment, qdisc=qdisc, backend=asked.backend, **keywords) for qdisc in asked.qdisc]
@@ -69,7 +69,7 @@ def handle(asked: argparse.Namespace) -> int:
 
         plan = plan_name("compare", asked.backend, texts, asked.qdisc, repeat, until and dataclasses.asdict(until))
         folder = ResultFolder(asked.out, force=asked.force, plan=plan)
-    store = options.store_of(asked)
+    store = options.store_of(asked, folder)
     with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         comparison = api.compare(
             asked.experiment,
@@ -83,9 +83,11 @@ def handle(asked: argparse.Namespace) -> int:
             backend=asked.backend,
             **keywords,
         )
-    print(comparison.to_json() if asked.json else describe(comparison))
+    shown = comparison.to_json() if asked.json else describe(comparison)
     if folder is not None:
         write(folder, comparison)
+        folder.finish()
+    print(shown)
     return 0
 
 

@@ -45,6 +45,7 @@ def handle(asked: argparse.Namespace) -> int:
         folder = ResultFolder(asked.out, force=asked.force)
         folder.write("import.json", text + "\n")
         folder.write_frame("series.parquet", imported.series)
+        folder.finish()
     print(text if asked.json else describe(imported))
     return 0
 

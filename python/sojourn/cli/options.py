@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn import bounds, rounds
 from sojourn.bounds import DIGITS_SHOWN, shown
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN
+from sojourn.files import NO_SYNC, check_target
 from sojourn.rounds import DEFAULT_METRICS, DEFAULT_MOST, Precision
 from sojourn.store import RUNS
+
+if TYPE_CHECKING:
+    from sojourn.store import ResultFolder
 
 #: The longest text that is shown in full where a number was expected.
 TEXT_SHOWN = 200
@@ -246,11 +251,18 @@ def precision(asked: argparse.Namespace, repeat: int) -> Precision | None:
     return None
 
 
-def store_of(asked: argparse.Namespace) -> Path | None:
+def stores(asked: argparse.Namespace) -> bool:
+    """Return whether a store takes the records of the runs."""
+    return asked.store is not None or asked.out is not None
+
+
+def store_of(asked: argparse.Namespace, folder: ResultFolder | None) -> Path | None:
     """Return the folder of the store: the one that was asked for, or that in the result folder."""
+    if asked.no_sync:
+        os.environ[NO_SYNC] = "1"  # which the workers inherit
     if asked.store is not None:
         return Path(asked.store)
-    return None if asked.out is None else Path(asked.out) / RUNS
+    return None if folder is None else folder.path / RUNS
 
 
 @contextmanager
@@ -267,7 +279,12 @@ def add_output(parser: argparse.ArgumentParser, json_help: str, out_help: str, *
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help=json_help)
     group.add_argument("--out", metavar="DIR", type=Path, required=out_required, help=out_help)
-    group.add_argument("--force", action="store_true", help="replace earlier results in --out DIR")
+    group.add_argument("--force", action="store_true", help="replace earlier results in --out DIR, and other files")
+    group.add_argument(
+        "--no-sync",
+        action="store_true",
+        help="do not wait until runs and results are on the disk: a power cut may then cost the last ones",
+    )
 
 
 def add_capture(parser: argparse.ArgumentParser) -> None:
@@ -304,9 +321,7 @@ def check_capture(asked: argparse.Namespace, runs: int) -> None:
         if getattr(asked, name) is not None:
             message = f"pcap is {str(asked.pcap)!r}, but a run with a capture is made here and now: leave {name} out"
             raise ParamError(message)
-    from sojourn.interop import capture
-
-    capture.check_target(asked.pcap, force=asked.force)
+    check_target(asked.pcap, "pcap", force=asked.force)
 
 
 def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:

@@ -39,16 +39,14 @@ def add(commands: Any) -> None:
 def handle(asked: argparse.Namespace) -> int:
     """Draw it."""
     from sojourn import plots
-    from sojourn.store import write_file
+    from sojourn.files import check_target, write_file
     from sojourn.stored import load
 
     file_format = asked.out.suffix.removeprefix(".").lower()
     if file_format not in plots.FORMATS:
         message = f"out is {str(asked.out)!r}, but must end in .svg or .png"
         raise ParamError(message)
-    if asked.out.exists() and not asked.force:
-        message = f"out is {str(asked.out)!r}, which is there already: name another file, or give --force"
-        raise ParamError(message)
+    check_target(asked.out, "out", force=asked.force)
     cells = _of_link(load(asked.folder).comparison.cells, asked.link)
     figure = _draw(asked.figure, cells)
     write_file(asked.out, plots.to_bytes(figure, file_format))

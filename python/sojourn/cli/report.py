@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import ParamError
-
 _ABOUT = """\
 Writes the HTML report of a folder that compare or reproduce has written, without running anything. The page is one
 file that needs no network.
@@ -26,12 +24,10 @@ def add(commands: Any) -> None:
 def handle(asked: argparse.Namespace) -> int:
     """Write it."""
     from sojourn import report
-    from sojourn.store import write_file
+    from sojourn.files import check_target, write_file
     from sojourn.stored import load
 
-    if asked.out.exists() and not asked.force:
-        message = f"out is {str(asked.out)!r}, which is there already: name another file, or give --force"
-        raise ParamError(message)
+    check_target(asked.out, "out", force=asked.force)
     results = load(asked.folder)
     write_file(asked.out, report.page(results, report.all_figures(results)))
     print(asked.out)

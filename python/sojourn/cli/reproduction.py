@@ -16,6 +16,7 @@ from sojourn import _native, backends, bounds, plan, tables
 from sojourn.backends import Backend
 from sojourn.cli import options
 from sojourn.errors import ParamError
+from sojourn.files import check_target
 from sojourn.lazy import mapped
 from sojourn.papers.execute import Means, Planned
 from sojourn.papers.paper import Paper, Profile
@@ -76,7 +77,7 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     ends = [jobs[place].text for place in jobs.kinds]
     name = plan_name("reproduce", one.backend.name, asked.paper, only, len(jobs), ends)
     folder = ResultFolder(asked.out, force=asked.force, plan=name)
-    store = options.store_of(asked)
+    store = options.store_of(asked, folder)
     assert store is not None
     means = Means(
         workers=asked.workers,
@@ -103,6 +104,7 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
         document.write(told, asked.document)
     shown = [*one.begin(outcome), *describe_exhibits(told, hidden=one.hidden), f"report: {page}"]
     print(json.dumps(claims, indent=1) if asked.json else "\n\n".join(shown))
+    folder.finish()
     failed = any(claim["verdict"] == "fails" for claim in claims)
     return 1 if asked.strict and failed else 0
 
@@ -118,9 +120,8 @@ def check(paper: Paper, asked: argparse.Namespace) -> None:
         raise ParamError(message)
     _one_of("profile", asked.profile, paper.profiles)
     parts_of(paper, asked)
-    if asked.document is not None and asked.document.is_dir():
-        message = f"document is {str(asked.document)!r}, but must be a file"
-        raise ParamError(message)
+    if asked.document is not None:
+        check_target(asked.document, "document", force=asked.force)
 
 
 def parts_of(paper: Paper, asked: argparse.Namespace) -> tuple[str, ...] | None:

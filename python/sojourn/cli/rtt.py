@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import tables
 from sojourn.cli import options
 from sojourn.errors import ParamError
+from sojourn.files import check_target
 
 if TYPE_CHECKING:
     from sojourn.round_trips import RoundTrips
@@ -139,10 +140,8 @@ def _check_targets(asked: argparse.Namespace) -> None:
         raise ParamError(message)
     for name in ("csv", "plot"):
         path = getattr(asked, name)
-        if path is not None and path.exists() and (path.is_dir() or not asked.force):
-            rule = "a file" if path.is_dir() else "a new file, or --force given"
-            message = f"{name} is {str(path)!r}, which is there, but must be {rule}"
-            raise ParamError(message)
+        if path is not None:
+            check_target(path, name, force=asked.force)
 
 
 def describe(found: RoundTrips) -> str:

@@ -59,7 +59,7 @@ def handle(asked: argparse.Namespace) -> int:
     scenario = api.build(asked.experiment, backend=backend.name, **options.scenario_options(asked))
     plan = rounds.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
     label = _label(scenario)
-    bounds.check_plan(len(plan), stored=options.store_of(asked) is not None)
+    bounds.check_plan(len(plan), stored=options.stores(asked))
     options.check_capture(asked, len(plan))
     text = scenario.normalized(backend.name)
     if asked.wifi_stats:
@@ -71,7 +71,7 @@ def handle(asked: argparse.Namespace) -> int:
 
         name = plan_name("run", scenario.normalized(backend.name), label, len(plan)) if len(plan) > 1 else None
         folder = ResultFolder(asked.out, force=asked.force, plan=name)
-    store = options.store_of(asked) if len(plan) > 1 else asked.store
+    store = options.store_of(asked, folder) if len(plan) > 1 else asked.store
     if asked.pcap is not None:
         runs = [_captured(asked, plan[0])]
     else:
@@ -91,6 +91,7 @@ def handle(asked: argparse.Namespace) -> int:
         folder.write("run.json", run.text + "\n")
         folder.write_frame("series.parquet", run.series)
         folder.write_frame("flows.parquet", run.flows)
+        folder.finish()
     print(run.text if asked.json else describe(run))
     if asked.wifi_stats and not asked.json:
         print("\n" + "\n\n".join(wifi_stats.describe(run.record["wifi"])))
@@ -200,4 +201,6 @@ def _several(asked: argparse.Namespace, runs: list[Run], label: str, folder: Res
     if folder is not None:
         compare.write(folder, comparison)
     print(comparison.to_json() if asked.json else compare.describe(comparison))
+    if folder is not None:
+        folder.finish()
     return 0

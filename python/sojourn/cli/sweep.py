@@ -81,7 +81,7 @@ def handle(asked: argparse.Namespace) -> int:
     cells = [(cell.values, cell.text) for cell in sweep.cells]
     name = plan_name("sweep", backend.name, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
     folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
-    store_path = options.store_of(asked)
+    store_path = options.store_of(asked, folder)
     assert store_path is not None
     store = RunStore(store_path)
 
@@ -125,6 +125,7 @@ def handle(asked: argparse.Namespace) -> int:
         folder.write_frame("runs.parquet", sweeps.runs_frame(sweep, grown))
         whole = json.dumps(found, indent=1)
         folder.write("sweep.json", whole + "\n")
+        folder.finish()
     print(whole if asked.json else sweeps.text_table(found))
     print(f"{sum(len(one.runs) for one in grown)} runs of {len(grown)} combinations: {asked.out}", file=sys.stderr)
     short = sum(one.reached is False for one in grown)

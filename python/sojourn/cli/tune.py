@@ -151,6 +151,7 @@ def handle(asked: argparse.Namespace) -> int:
     tune_map.check(asked)
     from sojourn.tune import words
     from sojourn.tune.bench import Bench
+    from sojourn.tune.measure import FILE as JOURNAL
     from sojourn.tune.measure import Journal
     from sojourn.tune.space import space
     from sojourn.tune.study import tune
@@ -173,7 +174,7 @@ def handle(asked: argparse.Namespace) -> int:
     _check_scenario(bench, found_space, seeds)
     backends.reach(backend)
     folder = _folder(asked, bench, found_space, wanted, seeds)
-    journal = Journal(None if folder is None else folder.path)
+    journal = Journal(None if folder is None else folder.claim(JOURNAL).parent)
     bench = Bench(
         link=link,
         load=load,
@@ -335,6 +336,7 @@ def _answer(
             folder.write(f"figures/front.{form}", to_bytes(drawn, form))
         folder.write("table.md", f"```\n{said}\n```\n")
         print(f"answer: {folder.write('tune.json', text + chr(10))}", file=sys.stderr)
+        folder.finish()
     print(text if asked.json else said)
     refuted = [goal for goal, met in outcome.met.items() if met == "not met"]
     for goal in refuted:

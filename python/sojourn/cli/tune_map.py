@@ -50,6 +50,7 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.store import ResultFolder, plan_name
     from sojourn.tune import loads
     from sojourn.tune import map as maps
+    from sojourn.tune.measure import FILE as JOURNAL
     from sojourn.tune.measure import Journal
 
     qdiscs = tuple(asked.qdisc.split(","))
@@ -67,7 +68,7 @@ def handle(asked: argparse.Namespace) -> int:
     backends.reach(backend)
     name = plan_name("tune-map", qdiscs, rates, rtts, load, cc, asked.seed, backend.name)
     folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
-    journal = Journal(folder.path)
+    journal = Journal(folder.claim(JOURNAL).parent)
     try:
         with (
             options.say_how_to_go_on("the same command goes on from there"),
@@ -93,6 +94,7 @@ def handle(asked: argparse.Namespace) -> int:
     folder.write("map.json", whole + "\n")
     folder.write("map.csv", _csv(rows))
     _draw(folder, rows)
+    folder.finish()
     print(whole if asked.json else _table(rows))
     print(f"{len(rows)} cells: {asked.out}", file=sys.stderr)
     return 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import backends
 from sojourn.cli import options
 from sojourn.errors import ParamError
+from sojourn.files import check_target
 
 if TYPE_CHECKING:
     from sojourn.run_store import RunStore
@@ -144,9 +145,9 @@ def handle(asked: argparse.Namespace) -> int:
     earlier = [load(folder) for folder in asked.earlier or ()]
     for backend in used:
         backends.reach(backend)
-    folders = _folders(asked, wanted)
+    folder, folders = _folders(asked, wanted)
     _say_cost(asked, wanted, plans)
-    path = options.store_of(asked)
+    path = options.store_of(asked, folder)
     store = None if path is None else RunStore(path)
     parts = []
     with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
@@ -160,7 +161,10 @@ def handle(asked: argparse.Namespace) -> int:
     entries = [entry for part in parts for entry in part.entries]
     if asked.json:
         print(json.dumps(entries, indent=1, allow_nan=False))
-    _write_pages(asked, [*earlier, *parts], entries)
+    _write_pages(asked, folder, [*earlier, *parts], entries)
+    for done in {id(one): one for one in [folder, *(one for of_pairs in folders for one in of_pairs)]}.values():
+        if done is not None:
+            done.finish()
     return 1 if any(part.differs for part in parts) else 0
 
 
@@ -194,9 +198,8 @@ def _check(asked: argparse.Namespace) -> None:
     if asked.only is not None:
         message = f"only is {asked.only!r}, but {asked.experiment} has no parts: leave it out"
         raise ParamError(message)
-    if asked.document is not None and asked.document.is_dir():
-        message = f"document is {str(asked.document)!r}, but must be a file"
-        raise ParamError(message)
+    if asked.document is not None:
+        check_target(asked.document, "document", force=asked.force)
     if asked.earlier and asked.document is None:
         message = f"with is {str(asked.earlier[0])!r}, but means nothing without --document FILE"
         raise ParamError(message)
@@ -227,8 +230,10 @@ def _wanted(asked: argparse.Namespace) -> tuple[Asked, ...]:
     return suite.whole(one) if asked.experiment in {suite.ALL, suite.WIFI} else (one,)
 
 
-def _folders(asked: argparse.Namespace, wanted: Sequence[Asked]) -> list[list[ResultFolder | None]]:
-    """Return the folder of each part: the one that was asked for, or one in it for each part of several.
+def _folders(
+    asked: argparse.Namespace, wanted: Sequence[Asked]
+) -> tuple[ResultFolder | None, list[list[ResultFolder | None]]]:
+    """Return the folder that was asked for, and that of each part: the same, or one in it for each part of several.
 
     What was asked for has a part for each pair of back ends.
     """
@@ -238,7 +243,7 @@ def _folders(asked: argparse.Namespace, wanted: Sequence[Asked]) -> list[list[Re
 
     names = [suite.part_names(one) for one in wanted]
     if asked.out is None:
-        return [[None] * len(parts) for parts in names]
+        return None, [[None] * len(parts) for parts in names]
     commands = [one.command for one in wanted]
 
     def folder(path: Path, *names: str) -> ResultFolder:
@@ -246,8 +251,8 @@ def _folders(asked: argparse.Namespace, wanted: Sequence[Asked]) -> list[list[Re
 
     top = folder(asked.out, *commands)
     if sum(map(len, names)) == 1:
-        return [[top]]
-    return [
+        return top, [[top]]
+    return top, [
         [folder(asked.out / slug(name), one.command) for name in parts]
         for one, parts in zip(wanted, names, strict=True)
     ]
@@ -301,13 +306,14 @@ def _one(one: Asked, workers: int | None, store: RunStore | None, folders: Seque
     return [outcome.part for outcome in outcomes]
 
 
-def _write_pages(asked: argparse.Namespace, parts: Sequence[Part], entries: Sequence[object]) -> None:
+def _write_pages(
+    asked: argparse.Namespace, folder: ResultFolder | None, parts: Sequence[Part], entries: Sequence[object]
+) -> None:
     """Write the page of all parts where it was asked for, and what is about all of several parts."""
-    from sojourn.store import write_file
     from sojourn.validate import document
 
-    if asked.out is not None and len(parts) - len(asked.earlier or ()) > 1:
-        write_file(asked.out / "validate.json", json.dumps(entries, indent=1, allow_nan=False) + "\n")
+    if folder is not None and len(parts) - len(asked.earlier or ()) > 1:
+        folder.write("validate.json", json.dumps(entries, indent=1, allow_nan=False) + "\n")
     if asked.document is not None:
         command = _document_command(asked)
         document.write(parts, command, asked.document)

@@ -6,10 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from sojourn import backends
 from sojourn.cli import options
 from sojourn.errors import ParamError
+from sojourn.files import check_target
 
 #: Options of other validations, which mean nothing here.
 _OTHERS = ("links", "qdisc", "rtt", "cc", "page", "flows_up", "flows_down", "count", "earlier")
@@ -42,7 +44,7 @@ def handle(asked: argparse.Namespace) -> int:
     if asked.out is not None:
         name = plan_name("validate", flusher.NAME, only, duration, seed, repeats)
         folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
-    path = options.store_of(asked)
+    path = options.store_of(asked, folder)
     store = None if path is None else RunStore(path)
     print(f"{len(cells)} cells: {len(cells) * repeats['linux']} runs on the kernel", file=sys.stderr)
     seen = {}
@@ -73,14 +75,21 @@ def handle(asked: argparse.Namespace) -> int:
         from sojourn.bounded import read_text
         from sojourn.validate.document import notes_of
 
-        picture = asked.document.parent / "images" / f"{asked.document.stem}.png"
+        picture = _picture(asked.document)
         write_file(picture, flusher_page.figure(compared)["png"])
         notes = notes_of(asked.document)
         text = read_text(notes) if notes.is_file() else ""
         full = f"{command} --document {asked.document.name}"
         write_file(asked.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", text))
         print(f"document: {asked.document}", file=sys.stderr)
+    if folder is not None:
+        folder.finish()
     return 1 if compared.differs else 0
+
+
+def _picture(document: Path) -> Path:
+    """Return where the picture of a page is."""
+    return document.parent / "images" / f"{document.stem}.png"
 
 
 def _parts(asked: str | None, known: Sequence[str]) -> tuple[str, ...]:
@@ -110,6 +119,6 @@ def _check(asked: argparse.Namespace) -> None:
         if value is not None and value < 1:
             message = f"{name.replace('_', '-')} is {value}, but must be at least 1"
             raise ParamError(message)
-    if asked.document is not None and asked.document.is_dir():
-        message = f"document is {str(asked.document)!r}, but must be a file"
-        raise ParamError(message)
+    if asked.document is not None:
+        check_target(asked.document, "document", force=asked.force)
+        check_target(_picture(asked.document), "document", force=asked.force)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sojourn import _native
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import SojournError
+from sojourn.files import check_target, sync
 from sojourn.interop.clock import epoch_ns
 from sojourn.scenario import Scenario
 
@@ -17,16 +18,6 @@ DEFAULT_POINTS = ("up-bottleneck", "down-bottleneck")
 
 #: Bytes kept of each frame: all headers (at most 94 bytes) and a little of the payload, which is zeros anyway.
 DEFAULT_SNAPLEN = 128
-
-
-def check_target(path: Path, *, force: bool) -> None:
-    """Raise `ParamError` if a capture cannot go to `path`."""
-    if path.is_dir():
-        message = f"pcap is {str(path)!r}, which is a folder, but must be a file"
-        raise ParamError(message)
-    if path.exists() and not force:
-        message = f"pcap is {str(path)!r}, which is there already: name another file, or give --force"
-        raise ParamError(message)
 
 
 def run(
@@ -59,7 +50,7 @@ def run(
     SojournError
         If the file cannot be written.
     """
-    check_target(path, force=force)
+    check_target(path, "pcap", force=force)
     text = scenario.normalized()
     epoch = epoch_ns(json.loads(text))
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -67,7 +58,9 @@ def run(
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             record = _native.run_captured(text, partial, list(points), snaplen, epoch)
+            sync(partial)
             partial.replace(path)
+            sync(path.parent)
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:

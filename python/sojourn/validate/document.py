@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sojourn import bounded, store, tables
+from sojourn import bounded, tables
+from sojourn.files import write_file
 from sojourn.validate import wifi_words, words
 from sojourn.validate.part import Part
 
@@ -76,7 +77,7 @@ def write(parts: Sequence[Part], command: str, page: Path) -> None:
         If the notes cannot be read or the page cannot be written.
     """
     notes = notes_of(page)
-    store.write_file(page, document(parts, command, bounded.read_text(notes) if notes.is_file() else ""))
+    write_file(page, document(parts, command, bounded.read_text(notes) if notes.is_file() else ""))
 
 
 def _facts(parts: Sequence[Part]) -> str:

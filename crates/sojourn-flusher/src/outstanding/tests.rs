@@ -274,3 +274,60 @@ fn packets_are_answered_by_another_station_than_the_one_that_sent_them() {
         assert_eq!((covered.answered, covered.wire), (bytes, 1052), "{sent:?} {answered:?}");
     }
 }
+
+/// The largest window there is, 2^30 bytes, ahead of what was acknowledged and behind what was sent.
+#[test]
+fn farther_than_a_window_is_another_connection() {
+    const WINDOW: u32 = 1 << 30;
+    let sent = |acknowledged: bool, end: u32| {
+        let mut sender = Sender::new(KARN);
+        sender.send(0, 0);
+        if acknowledged {
+            sender.ack(1000, 1);
+        }
+        sender.send(end.wrapping_sub(1000), 2)
+    };
+    for (acknowledged, end, expected) in [
+        (true, 1000 + WINDOW, Sent::New),
+        (true, 1000 + WINDOW + 1, Sent::Resync),
+        (false, WINDOW, Sent::New),
+        (false, WINDOW + 1, Sent::Resync),
+        (false, 1000 + WINDOW, Sent::Resync),
+        (true, 1000_u32.wrapping_sub(WINDOW), Sent::Stale),
+        (true, 1000_u32.wrapping_sub(WINDOW + 1), Sent::Resync),
+        (true, 1000 + (1 << 31), Sent::Resync),
+    ] {
+        assert_eq!(sent(acknowledged, end), expected, "{acknowledged} {end}");
+    }
+}
+
+/// A sender repacks: the end of what was sent comes again together with new data.
+#[test]
+fn what_overlaps_is_sent_again_in_both_parts() {
+    for (policy, first, second) in [(NEWEST, Some(80), Some(90)), (KARN, None, None)] {
+        let mut sender = Sender::new(policy);
+        sender.send(0, 0);
+        assert_eq!(sender.send(500, 20), Sent::Again);
+        assert_eq!(sender.rtt(1000, 100), first);
+        assert_eq!(sender.rtt(1500, 110), second);
+    }
+}
+
+#[test]
+fn data_captured_out_of_order_is_in_flight() {
+    let mut sender = Sender::new(KARN);
+    for seq in [0, 2000, 1000] {
+        sender.send(seq, 0);
+    }
+    assert_eq!((sender.0.in_flight(), sender.0.captured_in_flight()), (3000, 3000));
+}
+
+#[test]
+fn what_is_before_the_acknowledgement_is_acknowledged() {
+    let mut sender = Sender::new(KARN);
+    assert!(sender.0.acknowledged(7));
+    sender.send(0, 0);
+    assert!(sender.0.acknowledged(0) && !sender.0.acknowledged(1));
+    sender.ack(1000, 1);
+    assert!(sender.0.acknowledged(1000) && !sender.0.acknowledged(1001));
+}

@@ -12,11 +12,13 @@ use super::way::Way;
 use crate::agent::AgentError;
 use crate::agent::host::become_root;
 use crate::kin::{self, Parent, end_descendants};
+use crate::output;
 use clap::{Args, Subcommand};
 use rustix::process::{Pid, getpid, set_child_subreaper};
 use sojourn_qdisc::QdiscSpec;
 use sojourn_units::{Duration, parse_bytes, parse_duration, parse_rate};
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd as _;
 use std::path::PathBuf;
@@ -100,6 +102,9 @@ pub struct Arguments {
     /// Write at the end what it did to FILE, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Replace FILE of --json if it is there.
+    #[arg(long)]
+    force: bool,
     /// Control socket of this bottleneck (default: sojournd-bottleneck.sock in XDG_RUNTIME_DIR or /tmp/sojourn-UID).
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
@@ -186,6 +191,9 @@ fn flag(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
 /// The outer of the two processes: it starts the one that does the work, and ends what that may leave.
 fn guard(a: &Arguments) -> Result<u8, Failure> {
     Asked::read(a).map_err(Failure::input)?;
+    if let Some(path) = &a.json {
+        output::check("--json", path, a.force).map_err(Failure::input)?;
+    }
     let stop = flag(&STOP)?;
     let master = a.master.map(Parent::of);
     let mut words: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -412,7 +420,8 @@ fn tell(a: &Arguments, report: &Report) -> Result<(), Failure> {
     }
     eprint!("{}", report.timing());
     if let Some(path) = &a.json {
-        std::fs::write(path, report.json() + "\n")
+        let mut file = output::create("--json", path, a.force).map_err(Failure::run)?;
+        file.write_all((report.json() + "\n").as_bytes())
             .map_err(|e| Failure::run(format!("{} cannot be written: {e}", path.display())))?;
     }
     Ok(())

@@ -5,9 +5,10 @@ use super::line::Detail;
 use super::pipeline::Pipeline;
 use super::privileges::{Identity, Keep, drop_privileges};
 use super::read;
+use crate::output;
 use crate::sentence::plain;
 use clap::Args;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -242,26 +243,9 @@ impl Arguments {
         }
     }
 
-    /// A new file; an old one is overwritten only with `--force`.
+    /// A file to be written; one that is there is replaced only with `--force`.
     fn create(&self, option: &str, path: &Path) -> Result<File, Failure> {
-        let mut options = OpenOptions::new();
-        options.write(true);
-        // A device, such as /dev/null, or a pipe is nothing to lose.
-        if path.exists() && !path.is_file() {
-            options.create(false);
-        } else if self.force {
-            options.create(true).truncate(true);
-        } else {
-            options.create_new(true);
-        }
-        options.open(path).map_err(|e| {
-            let rule = if e.kind() == io::ErrorKind::AlreadyExists {
-                "a new file (or give --force)".to_owned()
-            } else {
-                format!("a file that can be written: {e}")
-            };
-            usage(format!("{option} is {}, but must be {rule}", path.display()))
-        })
+        output::create(option, path, self.force).map_err(usage)
     }
 
     #[cfg(feature = "capture")]

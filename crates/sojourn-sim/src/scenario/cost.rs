@@ -473,12 +473,11 @@ fn files_of(s: &Scenario, d: &DownloadScenario) -> f64 {
 /// The queues of all nodes of a cell, and what the cell takes.
 fn cell(cell: &CellSpec) -> (f64, f64) {
     let stations = cell.stations.len() as f64;
-    let node = |node: &NodeSpec, peers: f64| match node.above_driver() {
-        Some(qdisc) => {
+    let node = |node: &NodeSpec, peers: f64| {
+        if let Some(qdisc) = node.above_driver() {
             let footprint = qdisc.footprint();
             (4.0 * footprint.queues as f64, 4.0 * footprint.empty.get() as f64)
-        }
-        None => {
+        } else {
             let queues = f64::from(node.queues) + 8.0 * peers;
             (queues, queues * MAC_QUEUE)
         }

@@ -75,6 +75,17 @@ impl Limits {
     }
 }
 
+/// The limits by name, for the table of docs/limits.md.
+pub const NAMED: [(&str, u64); 7] = [
+    ("memory of a run", Limits::DEFAULT.memory),
+    ("packets of a run", Limits::DEFAULT.packets),
+    ("flows, probes, web clients and downloads", FLOWS_MAX as u64),
+    ("entries of wifi.stations", STATIONS_MAX as u64),
+    ("entries of wifi.groups", GROUPS_MAX as u64),
+    ("bins of a series", BINS_MAX),
+    ("bytes of a scenario", TEXT_MAX as u64),
+];
+
 /// Refuses a text that is too long to be read.
 pub(super) fn check_text(json: &str) -> Result<(), ScenarioError> {
     if json.len() > TEXT_MAX {

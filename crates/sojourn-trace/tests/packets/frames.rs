@@ -101,6 +101,13 @@ pub(crate) struct Vector {
 }
 
 fn vector(name: &'static str, link: LinkType, frame: Vec<u8>, holds: Result<Segment, Skip>) -> Vector {
+    // The source address of the frames here, as their link layers have it; the others have none.
+    let station = match link {
+        LinkType::Ethernet => Some([2, 0, 0, 0, 0, 2, 0, 0]),
+        LinkType::LinuxSll | LinkType::LinuxSll2 => Some([2, 0, 0, 0, 0, 1, 0, 0]),
+        _ => None,
+    };
+    let holds = holds.map(|segment| Segment { station, ..segment });
     Vector {
         name,
         link,
@@ -112,11 +119,8 @@ fn vector(name: &'static str, link: LinkType, frame: Vec<u8>, holds: Result<Segm
 
 fn cut(name: &'static str, frame: Vec<u8>, kept: usize, holds: Result<Segment, Skip>) -> Vector {
     Vector {
-        name,
-        link: LinkType::Ethernet,
-        frame,
         kept,
-        holds,
+        ..vector(name, LinkType::Ethernet, frame, holds)
     }
 }
 
@@ -130,7 +134,6 @@ pub(crate) fn sound() -> Vec<Vector> {
     let six = ipv6(6, &tcp(ACK, &TIMESTAMPS, 100));
     let with_sack = |wire| Segment {
         sack: true,
-        station: None,
         ..expected(false, ACK, 0, wire, STAMPS)
     };
     let v4 = || Ok(expected(false, ACK, 100, 152, STAMPS));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from sojourn import _native, store
+from sojourn import _native
 from sojourn.errors import ParamError, SojournError
+from sojourn.files import check_target, write_file
 from sojourn.interop.canonical import bits_per_second, seconds
 from sojourn.interop.clock import window_begins
 from sojourn.interop.flent.naming import Naming, naming
@@ -85,13 +87,13 @@ def export(cells: Sequence[Cell], folder: Path, *, force: bool = False) -> list[
                 # Two titles that differ only in what a file name cannot hold.
                 made = DataFile(name=_apart(made.name, f"{cell.qdisc} {cell.link} {run.seed}"), content=made.content)
             files[made.name] = made
-    if not force:
-        for name in files:
-            if (folder / name).exists():
-                message = f"out has {name!r} already: name another folder, or give --force"
-                raise ParamError(message)
+    for name in files:
+        if os.path.lexists(folder / name) and not force:
+            message = f"out has {name!r} already: name another folder, or give --force"
+            raise ParamError(message)
+        check_target(folder / name, "out", force=True)
     for made in files.values():
-        store.write_file(folder / made.name, made.content)
+        write_file(folder / made.name, made.content)
     return [folder / name for name in files]
 
 

@@ -4,7 +4,9 @@
 //! would, at a cost that is small against even a short run. Source: the Apache Parquet format, version 2, and
 //! Thrift's compact protocol, which its headers are written in.
 
-pub(crate) mod read;
+mod read;
+
+pub use read::{Damage, Holds, Rows, read};
 
 /// Physical types.
 const DOUBLE: usize = 5;
@@ -20,7 +22,7 @@ const MOST_ROWS: usize = 1 << 26;
 
 /// A column, all its rows.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub struct Column {
     name: &'static str,
     values: Values,
 }
@@ -34,13 +36,15 @@ enum Values {
 
 impl Column {
     /// A column of numbers.
-    pub(crate) fn numbers(name: &'static str, values: Vec<Option<f64>>) -> Self {
+    #[must_use]
+    pub fn numbers(name: &'static str, values: Vec<Option<f64>>) -> Self {
         let values = Values::Numbers(values);
         Self { name, values }
     }
 
     /// A column of labels, as runs of (label, rows).
-    pub(crate) fn labels(name: &'static str, runs: Vec<(Option<String>, usize)>) -> Self {
+    #[must_use]
+    pub fn labels(name: &'static str, runs: Vec<(Option<String>, usize)>) -> Self {
         let values = Values::Labels(runs);
         Self { name, values }
     }
@@ -50,7 +54,8 @@ impl Column {
 ///
 /// # Panics
 /// If a column has another number of rows, or there are more than 2^26.
-pub(crate) fn write(rows: usize, columns: &[Column]) -> Vec<u8> {
+#[must_use]
+pub fn write(rows: usize, columns: &[Column]) -> Vec<u8> {
     assert!(rows <= MOST_ROWS, "a record has fewer rows");
     let mut file = MAGIC.to_vec();
     let chunks: Vec<Chunk> = columns.iter().map(|c| chunk(&mut file, rows, c)).collect();

@@ -8,28 +8,35 @@ use super::{MAGIC, MOST_ROWS, PLAIN, RLE, RLE_DICTIONARY, bit_width};
 
 /// A column, all its rows.
 #[derive(Debug)]
-pub(crate) enum Rows {
+pub enum Rows {
     /// A row without a value is not a number.
     Numbers(Vec<f64>),
-    /// The labels, and for each row the place of its own; of a row without one, their number.
-    Labels { entries: Vec<String>, places: Vec<u32> },
+    /// Labels.
+    Labels {
+        /// The different ones.
+        entries: Vec<String>,
+        /// For each row the place of its own among them; of a row without one, their number.
+        places: Vec<u32>,
+    },
 }
 
 /// What a column should hold.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Holds {
+pub enum Holds {
+    /// Numbers.
     Numbers,
+    /// Labels.
     Labels,
 }
 
 /// Why a file is refused: a clause that tells what is wrong with it.
-pub(crate) type Damage = String;
+pub type Damage = String;
 
 /// The columns of a file, each of `rows` rows.
 ///
 /// # Errors
 /// If it is not a file of such columns.
-pub(crate) fn read(file: &[u8], rows: usize, columns: &[(&str, Holds)]) -> Result<Vec<Rows>, Damage> {
+pub fn read(file: &[u8], rows: usize, columns: &[(&str, Holds)]) -> Result<Vec<Rows>, Damage> {
     if rows > MOST_ROWS {
         return Err(format!(
             "it should have {rows} rows, but a series has at most {MOST_ROWS}"

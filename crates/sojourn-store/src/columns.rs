@@ -3,23 +3,22 @@
 //! A series is taken apart by its shape alone: a list of numbers is a column of values, and the `t_s` beside it, or
 //! else that of the record, holds its times. So a series that is added to the record is stored without a word here.
 
-use crate::parquet::read::{Damage, Holds, Rows as Filled, read};
-use crate::parquet::{Column, write};
+use crate::parquet::{Column, Damage, Holds, Rows as Filled, read, write};
 use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 use std::collections::BTreeMap;
 
 /// Why a value cannot be taken apart.
-pub(crate) type Error = serde_json::Error;
+pub type Error = serde_json::Error;
 
 /// Name of a list of times.
 const TIMES: &str = "t_s";
 
 /// A record, taken apart.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub struct Parts {
     /// Every field but `series`, as the inside of a JSON object, in the order of the record.
-    pub(crate) head: String,
+    pub head: String,
     /// The series.
     series: Node,
 }
@@ -28,7 +27,7 @@ pub(crate) struct Parts {
 ///
 /// # Errors
 /// If `record` is not a struct of plain data.
-pub(crate) fn split<T: Serialize>(record: &T) -> Result<Parts, Error> {
+pub fn split<T: Serialize>(record: &T) -> Result<Parts, Error> {
     record.serialize(Splitter)
 }
 
@@ -39,7 +38,7 @@ impl Parts {
     ///
     /// # Errors
     /// If a column is not as long as its times.
-    pub(crate) fn store(&self, directions: &BTreeMap<&str, &str>) -> Result<(Vec<u8>, String), Error> {
+    pub fn store(&self, directions: &BTreeMap<&str, &str>) -> Result<(Vec<u8>, String), Error> {
         let Node::Group(fields) = &self.series else {
             return Err(Error::custom("series must be an object"));
         };
@@ -64,7 +63,7 @@ impl Parts {
 ///
 /// # Errors
 /// If it is not such a file.
-pub(crate) fn load(file: &[u8], rows: usize) -> Result<Vec<Filled>, Damage> {
+pub fn load(file: &[u8], rows: usize) -> Result<Vec<Filled>, Damage> {
     let columns = [
         (TIMES, Holds::Numbers),
         ("metric", Holds::Labels),

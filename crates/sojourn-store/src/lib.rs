@@ -1,0 +1,8 @@
+//! What a store keeps of a run: the record without its series as JSON, and the series as a Parquet file.
+//!
+//! [`split`] takes a record apart, [`Parts::store`] writes its series, and [`load`] reads them, whoever wrote them.
+
+mod columns;
+pub mod parquet;
+
+pub use columns::{Error, Parts, load, split};
