@@ -72,7 +72,10 @@ fn what_was_acknowledged_is_credit_until_a_reset() {
     one.event(&told(4000));
     one.event(&told(500));
     assert_eq!(one.gate.credit_left(address(TO)), 4500);
-    one.event(&Event::Reset { at: at(1), flow: flow() });
+    one.event(&Event::Reset {
+        at: at(1),
+        flow: flow(),
+    });
     assert_eq!(one.gate.credit_left(address(TO)), 0);
 }
 
