@@ -431,7 +431,7 @@ def test_a_report_replaces_no_file(there: str, said: str, daemon: Daemon, monkey
     assert not Path("ran").exists()
     if there == "file":
         daemon.run("--rate", "1mbit", "--json", "r.json", "--force", "--", "true")
-        assert json.loads(precious.read_text())["format"]
+        assert json.loads(precious.read_text())["up"]["lateness"]
 
 
 #: Programs that leave their group and heed no signal.

@@ -188,3 +188,20 @@ fn echo(key: &mut DefaultHasher, bytes: &[u8], room: usize, short: Skip, protoco
     let identifier = half(looked_at, 4);
     Ok((Protocol::Icmp, identifier, identifier))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_is_shown_as_its_protocol_and_endpoints() {
+        for (protocol, shown) in Protocol::ALL.into_iter().zip(["tcp", "udp", "icmp"]) {
+            let conversation = Conversation {
+                protocol,
+                low: SocketAddr::from(([192, 0, 2, 1], 80)),
+                high: SocketAddr::from(([192, 0, 2, 2], 5000)),
+            };
+            assert_eq!(conversation.to_string(), format!("{shown} 192.0.2.1:80 192.0.2.2:5000"));
+        }
+    }
+}

@@ -11,6 +11,7 @@ use thiserror::Error;
 const BUFFER: usize = 1 << 18;
 /// A record or block of so many bytes is taken for damage.
 const LARGEST_BLOCK: usize = 1 << 24;
+const CONTRADICTS: &str = "a block contradicts its own length or type";
 const NANOSECONDS: u128 = 1_000_000_000;
 /// Interfaces of one section; the format allows 2^32, which nobody has.
 const INTERFACES: usize = 1 << 16;
@@ -174,17 +175,25 @@ impl<'r> Reader<'r> {
                     }));
                 }
                 Step::Other(length) => self.pending = length,
+                Step::More | Step::Grow | Step::Fail(TraceError::EndsEarly { .. }) if self.has_come() => {
+                    return Err(self.damaged(CONTRADICTS));
+                }
                 Step::More => {
                     if self.inner.refill().is_err() {
                         return Err(TraceError::Io { records: self.records });
                     }
                 }
                 Step::Grow => {
-                    self.capacity *= 2;
                     // Its length decides, not how much of it has come: a pipe gives what the file does.
-                    if self.announced() >= LARGEST_BLOCK || !self.inner.grow(self.capacity) {
+                    let announced = self.announced();
+                    if announced >= LARGEST_BLOCK {
                         return Err(self.damaged("a record is longer than 16 MB"));
                     }
+                    // As large as the block needs, however much its contents claim.
+                    while self.capacity <= announced {
+                        self.capacity *= 2;
+                    }
+                    self.inner.grow(self.capacity);
                     if self.inner.refill().is_err() {
                         return Err(TraceError::Io { records: self.records });
                     }
@@ -221,6 +230,11 @@ impl<'r> Reader<'r> {
         word(4, big) as usize
     }
 
+    /// Whether all of the block at hand has come, by the length that it says it has.
+    fn has_come(&self) -> bool {
+        self.inner.data().len() >= self.announced().max(LEGACY_HEADER)
+    }
+
     fn damaged(&self, what: &'static str) -> TraceError {
         TraceError::Damaged {
             records: self.records,
@@ -238,7 +252,7 @@ impl<'r> Reader<'r> {
             Err(PcapError::BufferTooSmall) => return Step::Grow,
             Err(PcapError::UnexpectedEof) => return Step::Fail(TraceError::EndsEarly { records }),
             Err(PcapError::ReadError) => return Step::Fail(TraceError::Io { records }),
-            Err(_) => return damaged("a block contradicts its own length or type"),
+            Err(_) => return damaged(CONTRADICTS),
         };
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
@@ -394,6 +408,79 @@ impl<R: Read> Read for Head<R> {
             match self.rest.read(into) {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 other => return other,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that gives one byte at a time.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let n = self.0.len().min(1).min(into.len());
+            into[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    fn block(kind: u32, body: &[u32]) -> Vec<u8> {
+        let length = 12 + 4 * body.len() as u32;
+        let words = [kind, length].into_iter().chain(body.iter().copied()).chain([length]);
+        words.flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// A section, an interface, and a packet that claims more bytes than its block has; then what else is there.
+    fn overdrawn(claimed: u32, then: usize) -> Vec<u8> {
+        let section = block(0x0A0D_0D0A, &[0x1A2B_3C4D, 1, u32::MAX, u32::MAX]);
+        let interface = block(1, &[1, 65_535]);
+        let packet = block(6, &[0, 0, 0, claimed, claimed, 7, 7]);
+        [section, interface, packet, vec![0; then]].concat()
+    }
+
+    #[test]
+    fn a_packet_that_claims_more_than_its_block_has_takes_no_memory() {
+        for claimed in [9, 1000, 1 << 20, 0xC7C7_C7C7, u32::MAX] {
+            for then in [0, 5, 5000] {
+                let file = overdrawn(claimed, then);
+                let mut seen = Vec::new();
+                for source in [Box::new(&file[..]) as Box<dyn Read + Send>, Box::new(Slow(&file))] {
+                    let mut reader = Reader::new(source).expect("it begins with a section");
+                    let error = reader.next().expect_err("it is damaged");
+                    assert_eq!(reader.capacity, BUFFER, "{claimed} {then}");
+                    seen.push(error);
+                }
+                let what = CONTRADICTS;
+                assert_eq!(
+                    seen,
+                    vec![TraceError::Damaged { records: 0, what }; 2],
+                    "{claimed} {then}"
+                );
+            }
+        }
+    }
+
+    /// A block is waited for as long as it needs, and no longer than 16 MB.
+    #[test]
+    fn the_buffer_is_as_large_as_the_largest_block() {
+        for (length, expected) in [(1 << 18, true), ((1 << 24) - 64, true), (1 << 24, false)] {
+            let mut file = overdrawn(0, 0)[..48].to_vec();
+            let words = vec![0u32; length / 4 - 3 - 5];
+            let body = [&[0, 0, 0, 4 * words.len() as u32, 4 * words.len() as u32][..], &words].concat();
+            file.extend(block(6, &body));
+            let mut reader = Reader::new(&file[..]).expect("it begins with a section");
+            let found = reader.next().map(|r| r.map(|r| r.bytes.len()));
+            if expected {
+                assert_eq!(found, Ok(Some(4 * words.len())));
+                assert!(reader.capacity <= 2 * length.max(BUFFER), "{}", reader.capacity);
+            } else {
+                let what = "a record is longer than 16 MB";
+                assert_eq!(found, Err(TraceError::Damaged { records: 0, what }));
             }
         }
     }

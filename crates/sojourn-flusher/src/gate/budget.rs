@@ -40,7 +40,7 @@ impl Budget {
         let spent = self
             .spent
             .iter()
-            .filter(|(end, _)| end.since(now) > Duration::ZERO || now.since(*end) < WINDOW)
+            .filter(|(end, _)| now.since(*end) < WINDOW)
             .fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
         self.limit.saturating_sub(spent)
     }

@@ -106,6 +106,11 @@ impl Credit {
         self.accounts.len()
     }
 
+    #[cfg(test)]
+    pub(super) fn cells(&self) -> usize {
+        self.accounts.values().map(|account| account.cells.len()).sum()
+    }
+
     /// The account of a flow, made if there is room; `None` if there is none.
     fn account(&mut self, flow: FlowKey, now: Time) -> Option<&mut Account> {
         let key = (flow.dst.ip(), flow);

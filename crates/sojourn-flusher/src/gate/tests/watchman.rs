@@ -72,7 +72,10 @@ fn what_was_acknowledged_is_credit_until_a_reset() {
     one.event(&told(4000));
     one.event(&told(500));
     assert_eq!(one.gate.credit_left(address(TO)), 4500);
-    one.event(&Event::Reset { at: at(1), flow: flow() });
+    one.event(&Event::Reset {
+        at: at(1),
+        flow: flow(),
+    });
     assert_eq!(one.gate.credit_left(address(TO)), 0);
 }
 
@@ -111,7 +114,9 @@ fn of_the_thesis_a_flush_has_helped_if_the_rtt_came_down_by_an_eighth_after_the_
     for (samples, helped) in cases {
         let mut one = watchman(Method::Thesis);
         assert_eq!(one.judge(&threshold(1), at(0), at(0)), Answer::Allowed);
-        samples.iter().for_each(|event| one.event(event));
+        for event in samples {
+            one.event(event);
+        }
         // The next plan is judged by the effect of the last: it is in time if that helped.
         let next = one.judge(&threshold(2), at(after_it), at(after_it));
         assert_eq!(next == Answer::Allowed, helped, "{samples:?}: {next:?}");
@@ -172,4 +177,23 @@ fn the_effect_of_a_flush_long_ago_is_forgotten() {
     assert_eq!(effects.toward(FlushId(0)), None);
     assert_eq!(effects.toward(FlushId(1)), Some(address(TO)));
     assert_eq!(effects.toward(FlushId(1024)), Some(address(TO)));
+}
+
+/// Where the samples judge, the last flush towards each of 1024 destinations is known; of more, the least address goes.
+#[test]
+fn effects_of_more_destinations_than_are_remembered_are_not_judged() {
+    let mut effects = super::super::effect::Effects::new(true);
+    let toward = |n: u32| {
+        let mut one = threshold(u64::from(n));
+        one.toward = IpAddr::V4(Ipv4Addr::from(0xC000_0200 + n));
+        one
+    };
+    for n in 0..1025 {
+        effects.sent(&toward(n), at(0));
+    }
+    assert_eq!(effects.verdict(&toward(0)), None);
+    for n in 1..1025 {
+        assert_eq!(effects.verdict(&toward(n)), Some(false), "{n}");
+    }
+    assert_eq!(effects.verdict(&toward(1)), None, "it was judged already");
 }
