@@ -465,6 +465,30 @@ mod tests {
         }
     }
 
+    /// A stream that is interrupted by a signal before each byte.
+    struct Interrupted<'a>(Slow<'a>, bool);
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                Err(std::io::ErrorKind::Interrupted.into())
+            } else {
+                self.0.read(into)
+            }
+        }
+    }
+
+    #[test]
+    fn a_signal_is_no_end_of_the_stream() {
+        let mut file = overdrawn(0, 0)[..48].to_vec();
+        file.extend(block(6, &[0, 0, 7, 4, 4, 0x0403_0201]));
+        let mut reader = Reader::new(Interrupted(Slow(&file), false)).expect("it begins with a section");
+        let record = reader.next().expect("it is whole").expect("there is one");
+        assert_eq!((record.at_ns, record.bytes), (7000, &[1, 2, 3, 4][..]));
+        assert_eq!(reader.next().map(|r| r.is_none()), Ok(true));
+    }
+
     /// A block is waited for as long as it needs, and no longer than 16 MB.
     #[test]
     fn the_buffer_is_as_large_as_the_largest_block() {

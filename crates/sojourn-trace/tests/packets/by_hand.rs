@@ -218,7 +218,7 @@ fn four_tags_of_a_vlan_change_nothing_and_a_fifth_is_refused() {
             }
             let found = segment(LinkType::Ethernet, &frame, frame.len() as u32);
             let wanted = if tags <= 4 {
-                untagged.holds.clone()
+                untagged.holds
             } else {
                 Err(Skip::VlanTags)
             };
