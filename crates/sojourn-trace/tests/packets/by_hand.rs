@@ -217,11 +217,7 @@ fn four_tags_of_a_vlan_change_nothing_and_a_fifth_is_refused() {
                 frame.splice(12..12, [kind[0], kind[1], 0x20, 0x07]);
             }
             let found = segment(LinkType::Ethernet, &frame, frame.len() as u32);
-            let wanted = if tags <= 4 {
-                untagged.holds
-            } else {
-                Err(Skip::VlanTags)
-            };
+            let wanted = if tags <= 4 { untagged.holds } else { Err(Skip::VlanTags) };
             assert_eq!(found, wanted, "{tags} tags of {kind:x?}");
         }
     }
