@@ -11,6 +11,8 @@ use thiserror::Error;
 const BUFFER: usize = 1 << 18;
 /// A record or block of so many bytes is taken for damage.
 const LARGEST_BLOCK: usize = 1 << 24;
+/// Type and both lengths of a block.
+const LEAST_BLOCK: usize = 12;
 const CONTRADICTS: &str = "a block contradicts its own length or type";
 const NANOSECONDS: u128 = 1_000_000_000;
 /// Interfaces of one section; the format allows 2^32, which nobody has.
@@ -122,13 +124,14 @@ impl<'r> Reader<'r> {
     /// [`TraceError::NoCapture`] if the stream begins with no header of these formats.
     pub fn new(source: impl Read + Send + 'r) -> Result<Self, TraceError> {
         let head = Head::new(source).map_err(|_| TraceError::Io { records: 0 })?;
+        let legacy = !head.bytes.starts_with(&SECTION.to_le_bytes());
         let inner = create_reader(BUFFER, head).map_err(|_| TraceError::NoCapture)?;
         Ok(Self {
             inner,
             interfaces: Vec::new(),
             nanoseconds: false,
             big_endian: false,
-            legacy: false,
+            legacy,
             capacity: BUFFER,
             pending: 0,
             records: 0,
@@ -221,8 +224,7 @@ impl<'r> Reader<'r> {
             return (word(8, self.big_endian) as usize).saturating_add(LEGACY_HEADER);
         }
         // A section begins with its byte order.
-        let section = word(0, false) == SECTION;
-        let big = if section {
+        let big = if self.begins_section() {
             word(8, true) == BYTE_ORDER
         } else {
             self.big_endian
@@ -230,9 +232,14 @@ impl<'r> Reader<'r> {
         word(4, big) as usize
     }
 
+    fn begins_section(&self) -> bool {
+        self.inner.data().starts_with(&SECTION.to_le_bytes())
+    }
+
     /// Whether all of the block at hand has come, by the length that it says it has.
     fn has_come(&self) -> bool {
-        self.inner.data().len() >= self.announced().max(LEGACY_HEADER)
+        let least = if self.legacy { LEGACY_HEADER } else { LEAST_BLOCK };
+        self.inner.data().len() >= self.announced().max(least)
     }
 
     fn damaged(&self, what: &'static str) -> TraceError {
@@ -245,6 +252,10 @@ impl<'r> Reader<'r> {
     fn step(&mut self) -> Step {
         let records = self.records;
         let damaged = |what| Step::Fail(TraceError::Damaged { records, what });
+        // The parser subtracts this from a block's length, of one kind of block without having looked at it.
+        if !self.legacy && self.inner.data().len() >= 8 && !self.begins_section() && self.announced() < LEAST_BLOCK {
+            return damaged(CONTRADICTS);
+        }
         let (length, block) = match self.inner.next() {
             Ok(found) => found,
             Err(PcapError::Eof) => return Step::End,
@@ -258,7 +269,6 @@ impl<'r> Reader<'r> {
             PcapBlockOwned::LegacyHeader(header) => {
                 self.nanoseconds = header.is_nanosecond_precision();
                 self.big_endian = header.is_bigendian();
-                self.legacy = true;
                 // The upper half may say how long the frame check sequence is.
                 let link = LinkType::from_number(header.network.0 as u32 & 0xFFFF);
                 self.interfaces = vec![Interface {
@@ -379,7 +389,7 @@ impl<R: Read> Head<R> {
         };
         // The header of pcap, or more than the shortest section header of pcapng has before its options.
         upto(24, &mut head, &mut rest)?;
-        if head.starts_with(&[0x0A, 0x0D, 0x0D, 0x0A]) && head.len() == 24 {
+        if head.starts_with(&SECTION.to_le_bytes()) && head.len() == 24 {
             let length = [head[4], head[5], head[6], head[7]];
             let little = head[8..12] == [0x4D, 0x3C, 0x2B, 0x1A];
             let length = if little {
@@ -462,6 +472,25 @@ mod tests {
                     "{claimed} {then}"
                 );
             }
+        }
+    }
+
+    /// Of the block that tells which process was captured, whose length the parser does not look at.
+    #[test]
+    fn a_block_is_no_shorter_than_its_own_lengths() {
+        for length in [0, 4, 8, 11, 12] {
+            let mut file = overdrawn(0, 0)[..48].to_vec();
+            file.extend([0x8000_0001_u32, length, 7].into_iter().flat_map(u32::to_le_bytes));
+            let mut reader = Reader::new(&file[..]).expect("it begins with a section");
+            let error = reader.next().expect_err("it is no block");
+            assert_eq!(
+                error,
+                TraceError::Damaged {
+                    records: 0,
+                    what: CONTRADICTS
+                },
+                "{length}"
+            );
         }
     }
 

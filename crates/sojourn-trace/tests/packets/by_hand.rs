@@ -1,6 +1,6 @@
 //! Frames made by hand against the standards, and against tshark where it is installed.
 
-use crate::frames::{Vector, sound, unsound};
+use crate::frames::{Vector, ipv4, ipv6, sound, tcp, unsound};
 use sojourn_trace::{LinkType, Reader, Skip, Skipped, Writer, segment};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -217,12 +217,42 @@ fn four_tags_of_a_vlan_change_nothing_and_a_fifth_is_refused() {
                 frame.splice(12..12, [kind[0], kind[1], 0x20, 0x07]);
             }
             let found = segment(LinkType::Ethernet, &frame, frame.len() as u32);
-            let wanted = if tags <= 4 {
-                untagged.holds
-            } else {
-                Err(Skip::VlanTags)
-            };
+            let wanted = if tags <= 4 { untagged.holds } else { Err(Skip::VlanTags) };
             assert_eq!(found, wanted, "{tags} tags of {kind:x?}");
         }
     }
+}
+
+/// What ends exactly where its header does has no room for TCP; what ends before that has a damaged header.
+#[test]
+fn a_packet_without_room_for_tcp_is_told_from_one_with_a_damaged_header() {
+    const TCP: u8 = 6;
+    const HOP_BY_HOP: u8 = 0;
+    const FRAGMENT: u8 = 44;
+    let found = |packet: &[u8]| segment(LinkType::Raw, packet, packet.len() as u32);
+    assert_eq!(found(&ipv4(TCP, &[], 0, &[])), Err(Skip::TcpHeaderLength));
+    let mut short = ipv4(TCP, &[], 0, &[]);
+    short[3] -= 1;
+    assert_eq!(found(&short), Err(Skip::IpHeaderLength));
+    // An extension header of eight bytes, all there is.
+    let extension = [TCP, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(found(&ipv6(HOP_BY_HOP, &extension)), Err(Skip::TcpHeaderLength));
+    // Behind the end that the packet tells stand bytes that are none of its own: here of a later fragment.
+    let mut padded = ipv6(FRAGMENT, &[TCP, 0, 0xff, 0xf8, 0, 0, 0, 0]);
+    padded[5] = 4;
+    assert_eq!(found(&padded), Err(Skip::ExtensionHeaders));
+}
+
+/// RFC 9293 section 3.1: what stands behind the end of the option list is padding.
+#[test]
+fn options_behind_the_end_of_their_list_are_not_read() {
+    let stamps = [8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    let seen = |before: &[u8]| {
+        let options = [before, &stamps].concat();
+        let packet = ipv4(6, &[], 0, &tcp(0x10, &options, 0));
+        let found = segment(LinkType::Raw, &packet, packet.len() as u32).expect("a sound segment");
+        found.timestamps
+    };
+    assert_eq!(seen(&[1, 1]), Some((1, 2)));
+    assert_eq!(seen(&[0, 2]), None);
 }
