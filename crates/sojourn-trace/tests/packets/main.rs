@@ -5,3 +5,4 @@ mod files;
 mod frames;
 mod hostile;
 mod pairs;
+mod synthetic;
