@@ -129,3 +129,9 @@ fn passing_an_empty_queue_is_arriving_and_departing() {
     assert!(!through.pass(Bytes::new(1)), "another is before it");
     assert_eq!(through.stats().arrived, 2);
 }
+
+/// `tc -s -j qdisc` gives a FIFO no counters of its own.
+#[test]
+fn it_has_no_counters_beyond_the_common_ones() {
+    assert_eq!(bench("pfifo limit 3").q.extra_stats(), []);
+}

@@ -146,6 +146,21 @@ fn adaptation_falls_by_tenths_and_stops_below_one_percent() {
     );
 }
 
+/// Floyd et al. 2001: nothing is adapted while the average is within a tenth of the middle of min and max.
+#[test]
+fn an_average_in_the_middle_adapts_nothing() {
+    let mut b = bench(&format!("{TEN_MBIT} adaptive variant linux-3.14"));
+    for t in 0..5000 {
+        b.get(ms(t));
+        while b.q.backlog().packets < 25 {
+            b.put(ms(t), 1000, 0);
+        }
+    }
+    let average = b.extra("qavg");
+    assert!((22_500.0..27_500.0).contains(&average), "{average}");
+    assert!((b.extra("max_p") - 0.02).abs() < 1e-6, "{}", b.extra("max_p"));
+}
+
 #[test]
 fn adaptation_is_the_same_however_often_it_is_looked_at() {
     let run = |step: u64| {

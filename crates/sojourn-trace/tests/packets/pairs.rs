@@ -172,6 +172,23 @@ fn what_lies_too_far_apart_at_the_second_point_is_no_pair() {
     let (a, b) = by_hand();
     let (pairs, report) = measure(&a, &b, &settings);
     assert_eq!((pairs.len(), report.apart), (0, 1));
+    let settings = PairSettings {
+        gap_ns: 100 * MS,
+        ..PairSettings::default()
+    };
+    let (pairs, report) = measure(&a, &b, &settings);
+    assert_eq!((pairs.len(), report.apart), (1, 0));
+}
+
+#[test]
+fn each_packet_back_without_one_there_is_counted() {
+    let back = |n: u16, ms: u64| ((at_a(ms + 25), frame(true, n)), (at_b(ms), travelled(frame(true, n))));
+    let (more_a, more_b): (Vec<_>, Vec<_>) = (3..10).map(|n| back(n, 142 + u64::from(n))).unzip();
+    let a = [vec![(at_a(0), frame(false, 1))], more_a].concat();
+    let b = [vec![(at_b(30), travelled(frame(false, 1)))], more_b].concat();
+    let (pairs, report) = measure(&capture(&a), &capture(&b), &PairSettings::default());
+    assert_eq!(pairs.iter().map(|p| p.rtt_ns / MS).collect::<Vec<_>>(), [55]);
+    assert_eq!((report.unpaired, report.apart, report.negative), (6, 0, 0));
 }
 
 #[test]
