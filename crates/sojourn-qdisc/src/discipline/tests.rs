@@ -323,6 +323,15 @@ fn what_is_no_discipline_of_a_kernel_is_refused_with_a_sentence() {
             "cake fwmark 0xz",
             "cake.fwmark is 0xz, but must be a whole number, such as 0xff",
         ),
+        (
+            "cake overhead +5",
+            "cake.overhead is \"+5\", but must be a whole number",
+        ),
+        (
+            "cake overhead 1234567890123456789",
+            "cake.overhead is \"1234567890123456789\", but must be a whole number",
+        ),
+        ("cake overhead -", "cake.overhead is \"-\", but must be a whole number"),
         ("fq buckets 3", "fq.buckets is 3, but must be a power of two"),
         (
             "fq maxrate 12bit",

@@ -2,7 +2,7 @@
 
 use crate::frames::{ethernet, ipv4, ipv6, tcp};
 use proptest::prelude::*;
-use sojourn_trace::pairs::{Pair, PairReport, PairSettings, packet_pairs};
+use sojourn_trace::pairs::{CONVERSATIONS, Pair, PairReport, PairSettings, packet_pairs};
 use sojourn_trace::{LinkType, Protocol, Reader, Skip, TraceError, Writer, identity};
 
 const MS: u64 = 1_000_000;
@@ -161,6 +161,38 @@ fn a_packet_that_was_sent_twice_is_not_used_and_one_that_was_copied_on_the_way_i
     let counts = report.sides.each_ref().map(|s| (s.ambiguous, s.duplicates));
     assert_eq!(counts, [(2, 0), (1, 1)]);
     assert_eq!((report.unpaired, report.negative), (1, 0));
+}
+
+/// Frames of more conversations than are told apart, of none, and of none that is selected, each counted once in each
+/// capture.
+#[test]
+fn each_frame_is_counted_for_what_became_of_it() {
+    const MORE: usize = 3;
+    let of = |n: u32| {
+        let mut one = frame(false, 1);
+        // 10.x.x.x to 198.51.100.2.
+        one[14 + 12..14 + 16].copy_from_slice(&(0x0A00_0000 + n).to_be_bytes());
+        one
+    };
+    let crowd = (0..(CONVERSATIONS + MORE) as u32).map(|n| (at_a(u64::from(n)), of(n)));
+    let late = at_a(1_000_000);
+    let mut elsewhere = frame(false, 7);
+    elsewhere[14 + 19] = 9;
+    let others = [(late, vec![0; 60]), (late, elsewhere.clone()), (late, elsewhere)];
+    let file = capture(&crowd.chain(others).collect::<Vec<_>>());
+    let settings = PairSettings {
+        hosts: vec!["198.51.100.2".parse().expect("an address")],
+        ..PairSettings::default()
+    };
+    let (_, report) = measure(&file, &file, &settings);
+    for side in &report.sides {
+        assert_eq!(side.frames as usize, CONVERSATIONS + MORE + 3);
+        assert_eq!(
+            (side.skipped.total(), side.unselected, side.crowded as usize),
+            (1, 2, MORE)
+        );
+        assert_eq!(side.packets as usize, CONVERSATIONS);
+    }
 }
 
 #[test]
