@@ -306,3 +306,141 @@ fn marks_replace_drops_up_to_ten_percent() {
     assert!(b.q.stats().marks > 0 && dropping > 0);
     assert!((b.extra("ecn_mark") - b.q.stats().marks as f64).abs() < 0.5);
 }
+
+/// RFC 8033 section 4.2: the levels begin at the powers of ten themselves.
+#[test]
+fn the_rfc_steps_at_and_around_each_level() {
+    let levels = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1];
+    for prob in levels.into_iter().flat_map(|at: f64| [at * 0.999, at, at * 1.5]) {
+        let mut pie = RfcPie::new();
+        (pie.prob, pie.delay, pie.old_delay) = (prob, 0.020, 0.018);
+        pie.update(&RFC, 0);
+        let want = prob + rfc_step(prob, 0.020, 0.018);
+        assert!((pie.prob - want).abs() < 1e-15, "{prob}: {} and not {want}", pie.prob);
+        assert_eq!(pie.old_delay.to_bits(), 0.020_f64.to_bits());
+    }
+}
+
+const RFC: PieParams = PieParams {
+    variant: PieVariant::Rfc8033,
+    ..PieParams::LINUX
+};
+
+/// RFC 8033 sections 4.2, 5.5: at most 2 % an update from a probability of 10 % on, 2 % of it less without delay, and never
+/// below 0 or above 1.
+#[test]
+fn the_rfcs_steps_are_capped_and_its_probability_decays() {
+    let after = |prob: f64, delay: f64, old: f64| {
+        let mut pie = RfcPie::new();
+        (pie.prob, pie.delay, pie.old_delay) = (prob, delay, old);
+        pie.update(&RFC, 0);
+        pie.prob
+    };
+    assert!((after(0.1, 0.5, 0.0) - 0.12).abs() < 1e-12);
+    assert!(
+        (after(0.099, 0.1, 0.0) - (0.099 + rfc_step(0.099, 0.1, 0.0))).abs() < 1e-12,
+        "not capped"
+    );
+    let without = (0.5 + rfc_step(0.5, 0.0, 0.0)) * 0.98;
+    assert!((after(0.5, 0.0, 0.0) - without).abs() < 1e-12);
+    assert!(
+        (after(0.5, 0.0, 0.001) - (0.5 + rfc_step(0.5, 0.0, 0.001))).abs() < 1e-12,
+        "no decay"
+    );
+    assert!(
+        (after(0.5, 0.001, 0.0) - (0.5 + rfc_step(0.5, 0.001, 0.0))).abs() < 1e-12,
+        "no decay"
+    );
+    assert_eq!(after(0.0, 0.0, 1.0).to_bits(), 0.0_f64.to_bits());
+    assert_eq!(after(0.999, 0.5, 0.0).to_bits(), 1.0_f64.to_bits());
+}
+
+/// RFC 8033 section 4.4: the burst allowance begins again when there is no probability and both delays are below half the
+/// target; else it shrinks by the time between updates.
+#[test]
+fn the_rfcs_burst_allowance_begins_again_below_half_the_target() {
+    let after = |prob: f64, delay: f64, old: f64| {
+        let mut pie = RfcPie::new();
+        (pie.prob, pie.delay, pie.old_delay, pie.burst) = (prob, delay, old, 0.1);
+        pie.update(&RFC, 0);
+        pie.burst
+    };
+    for (prob, delay, old, expected) in [
+        (0.0, 0.0074, 0.0074, 0.150),
+        (0.0, 0.0075, 0.0075, 0.085),
+        (0.0, 0.0074, 0.0075, 0.085),
+        (0.5, 0.0074, 0.0074, 0.085),
+    ] {
+        assert!(
+            (after(prob, delay, old) - expected).abs() < 1e-12,
+            "{prob} {delay} {old}"
+        );
+    }
+}
+
+/// Of the kernel: both delays below half the target, no probability left, and with the estimator a measured rate.
+#[test]
+fn linuxs_burst_allowance_begins_again_below_half_the_target() {
+    let half = ticks::of(PieParams::LINUX.target) / 2;
+    for (delay, old, fresh) in [
+        (half - 1, half - 1, true),
+        (half, half - 1, false),
+        (half - 1, half, false),
+    ] {
+        let mut pie = LinuxPie::new();
+        (pie.delay, pie.old_delay, pie.burst) = (delay, old, 7);
+        pie.update(&PieParams::LINUX, 10_000);
+        assert_eq!(pie.burst > 7, fresh, "{delay} {old}");
+    }
+    let estimated = PieParams {
+        dq_rate_estimator: true,
+        ..PieParams::LINUX
+    };
+    for known in [false, true] {
+        let mut pie = LinuxPie::new();
+        pie.burst = 7;
+        if known {
+            pie.rate = known_rate(20);
+        }
+        pie.update(&estimated, 0);
+        assert_eq!(pie.burst > 7, known);
+        let mut old = OldPie::new();
+        old.burst = 7;
+        if known {
+            old.rate = known_rate(20);
+        }
+        old.update(&PieParams::LINUX_3_14, 0);
+        assert_eq!(old.burst > 7, known);
+    }
+}
+
+/// Delay at half the target, probability at a fifth, backlog at two frames: from there on packets are dropped.
+#[test]
+fn each_safeguard_ends_at_its_bound() {
+    let mut stream = Stream::new(1);
+    for (below_half, below_fifth, enough) in [
+        (false, false, true),
+        (false, true, true),
+        (true, false, true),
+        (true, true, true),
+        (false, false, false),
+    ] {
+        let backlog = if enough { TWO_MTU } else { TWO_MTU - 1 };
+        let dropped = enough && !(below_half && below_fifth);
+        let mut linux = LinuxPie::new();
+        let one = u64::MAX >> 8;
+        linux.prob = one / 5 - u64::from(below_fifth);
+        linux.delay = ticks::of(PieParams::LINUX.target) / 2 - u64::from(below_half);
+        // Enough was added up for a drop at once.
+        (linux.burst, linux.accumulated) = (0, one * 9);
+        assert_eq!(linux.signal(&PieParams::LINUX, 1500, backlog, &mut stream), dropped);
+
+        let mut old = OldPie::new();
+        old.prob = u32::MAX / 5 - u32::from(below_fifth);
+        old.delay = ticks::of(PieParams::LINUX_3_14.target) / 2 - u64::from(below_half);
+        old.burst = 0;
+        // A coin that falls so in a fifth of the throws.
+        let some = (0..200).any(|_| old.signal(&PieParams::LINUX_3_14, 1500, backlog, &mut stream));
+        assert_eq!(some, dropped);
+    }
+}
