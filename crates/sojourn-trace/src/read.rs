@@ -518,6 +518,29 @@ mod tests {
         assert_eq!(reader.next().map(|r| r.is_none()), Ok(true));
     }
 
+    /// A stream that fails.
+    struct Broken<'a>(&'a [u8]);
+
+    impl Read for Broken<'_> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            match Slow(self.0).read(into)? {
+                0 => Err(std::io::ErrorKind::BrokenPipe.into()),
+                n => {
+                    self.0 = &self.0[n..];
+                    Ok(n)
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_that_fails_is_told_from_one_that_ends() {
+        let file = overdrawn(0, 0);
+        let read = |source: Broken<'_>| Reader::new(source).and_then(|mut reader| reader.next().map(|_| ()));
+        assert_eq!(read(Broken(&file[..10])), Err(TraceError::Io { records: 0 }));
+        assert_eq!(read(Broken(&file[..60])), Err(TraceError::Io { records: 0 }));
+    }
+
     /// A block is waited for as long as it needs, and no longer than 16 MB.
     #[test]
     fn the_buffer_is_as_large_as_the_largest_block() {

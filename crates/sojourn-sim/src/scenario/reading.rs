@@ -43,6 +43,7 @@ fn not_json(json: &str, error: &serde_path_to_error::Error<serde_json::Error>) -
     } else {
         found.to_owned()
     };
+    let path = on_one_line(&path);
     ScenarioError(format!(
         "{path} is {found}, but must be a finite number that JSON can hold"
     ))
@@ -162,11 +163,18 @@ fn explain(path: &str, message: &str) -> ScenarioError {
         .or_else(|| message.strip_prefix("invalid value: "))
         .and_then(|rest| rest.rsplit_once(", expected "))
     {
+        let path = on_one_line(path);
         format!("{path} is {}, but must be {}", found_in_json(found), wanted(expected))
     } else {
-        format!("{path} cannot be read: {message}")
+        format!("{} cannot be read: {}", on_one_line(path), on_one_line(message))
     };
     ScenarioError(sentence)
+}
+
+/// Text of the file, of which keys may have any characters, as a sentence can hold it.
+fn on_one_line(text: &str) -> String {
+    let escaped = |c: char| c.is_control().then(|| c.escape_default().to_string());
+    text.chars().map(|c| escaped(c).unwrap_or_else(|| c.into())).collect()
 }
 
 fn join(parent: &str, key: &str) -> String {

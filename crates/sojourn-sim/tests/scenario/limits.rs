@@ -120,6 +120,23 @@ fn a_number_that_json_does_not_have_is_told_with_its_field() {
 }
 
 #[test]
+fn a_key_with_a_new_line_in_it_is_told_in_one_sentence() {
+    let said = |json: &str| Scenario::from_json(json).expect_err(json).to_string();
+    assert_eq!(
+        said(r#"{"a\nb": -003}"#),
+        "a\\nb is -003, but must be a finite number that JSON can hold"
+    );
+    for json in [
+        r#"{"a\nb": 1}"#,
+        r#"{"wifi": {"a\u001b\n": {}}}"#,
+        r#"{"a\nb": 1, "a\nb": 1}"#,
+    ] {
+        let said = said(json);
+        assert!(!said.chars().any(char::is_control), "{said:?}");
+    }
+}
+
+#[test]
 fn a_text_without_end_is_not_read() {
     let text = format!(r#"{{"duration": "1s", "experiment": "{}"}}"#, "x".repeat(17 << 20));
     assert_eq!(
