@@ -444,3 +444,50 @@ fn each_safeguard_ends_at_its_bound() {
         assert_eq!(some, dropped);
     }
 }
+
+/// RFC 8033 sections 4.1 and 5.4: nothing is dropped while the delay was below half the target and the probability is
+/// below a fifth, nor of a queue of two frames; after 0.85 was added up a coin is thrown, after 8.5 none.
+#[test]
+fn the_rfcs_safeguards_and_its_accumulated_probability_end_at_their_bounds() {
+    let mut stream = Stream::new(1);
+    let mut any = |pie: &RfcPie, backlog: u64| (0..200).any(|_| pie.clone().signal(&RFC, 1500, backlog, &mut stream));
+    let busy = RfcPie {
+        prob: 0.2,
+        accumulated: 8.5,
+        delay: 0.0075,
+        old_delay: 0.0075,
+        burst: 0.0,
+    };
+    assert!(any(&busy, TWO_MTU + 1));
+    assert!(!any(&busy, TWO_MTU));
+    assert!(!any(&RfcPie { burst: 0.001, ..busy }, 100_000));
+    for (prob, old_delay, dropped) in [
+        (0.2, 0.0074, true),
+        (0.19, 0.0075, true),
+        (0.19, 0.0074, false),
+        (0.2, 0.0075, true),
+    ] {
+        let pie = RfcPie {
+            prob,
+            old_delay,
+            ..busy
+        };
+        assert_eq!(any(&pie, 100_000), dropped, "{prob} {old_delay}");
+    }
+    // With this packet's: 0.849 is too little, 0.85 is for the coin, which falls so in some of 200 throws and not in all.
+    let added_up = |accumulated| RfcPie { accumulated, ..busy };
+    assert!(!any(&added_up(0.649), 100_000));
+    assert!(any(&added_up(0.65), 100_000));
+    let mut all = |pie: &RfcPie| (0..200).all(|_| pie.clone().signal(&RFC, 1500, 100_000, &mut stream));
+    assert!(!all(&added_up(0.65)));
+    assert!(!all(&added_up(8.29)));
+    assert!(all(&added_up(8.31)));
+    // A packet of half the size has half the probability, if bytes count.
+    let bytes = PieParams { bytemode: true, ..RFC };
+    let mut half = added_up(0.75);
+    assert!(!half.signal(&PieParams { bytemode: true, ..RFC }, 500, 100_000, &mut stream));
+    assert!((half.accumulated - (0.75 + 0.2 * 500.0 / MTU.get() as f64)).abs() < 1e-12);
+    let mut long = added_up(0.1);
+    long.signal(&bytes, 9000, 100_000, &mut stream);
+    assert!((long.accumulated - 0.3).abs() < 1e-12, "at most the probability itself");
+}
