@@ -491,3 +491,13 @@ fn the_rfcs_safeguards_and_its_accumulated_probability_end_at_their_bounds() {
     long.signal(&bytes, 9000, 100_000, &mut stream);
     assert!((long.accumulated - 0.3).abs() < 1e-12, "at most the probability itself");
 }
+
+#[test]
+fn an_update_takes_a_tick_of_the_kernel_at_least() {
+    let every = |tupdate| PieParams {
+        tupdate,
+        ..PieParams::LINUX
+    };
+    assert!(every(LEAST_UPDATE).validate().is_ok());
+    assert!(every(LEAST_UPDATE - Duration::from_nanos(1)).validate().is_err());
+}
