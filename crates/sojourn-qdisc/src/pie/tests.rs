@@ -499,5 +499,9 @@ fn an_update_takes_a_tick_of_the_kernel_at_least() {
         ..PieParams::LINUX
     };
     assert!(every(LEAST_UPDATE).validate().is_ok());
-    assert!(every(LEAST_UPDATE - Duration::from_nanos(1)).validate().is_err());
+    assert!(
+        every(Duration::from_nanos(LEAST_UPDATE.as_nanos() - 1))
+            .validate()
+            .is_err()
+    );
 }
