@@ -1,7 +1,9 @@
 //! What may be set on a connection.
 
 use crate::cc::Algorithm;
-use sojourn_units::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sojourn_units::{Bytes, Duration, words};
 use thiserror::Error;
 
 /// A parameter with a value that the algorithm cannot work with.
@@ -16,96 +18,59 @@ pub struct ParamError {
     pub rule: &'static str,
 }
 
-/// Whose loss recovery and acknowledgement policy the two ends have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Variant {
-    /// RACK-TLP, SACK compression: `linux-6.1`.
-    #[default]
-    Linux61,
-    /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
-    Linux612,
-    /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
-    /// `linux-3.14`, the kernel of seed 000.
-    Linux314,
-}
-
-impl Variant {
-    /// All, in the order of listing.
-    pub const ALL: [Self; 3] = [Self::Linux61, Self::Linux612, Self::Linux314];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Linux61 => "linux-6.1",
-            Self::Linux612 => "linux-6.12",
-            Self::Linux314 => "linux-3.14",
-        }
-    }
-}
-impl std::str::FromStr for Variant {
-    type Err = ParamError;
-    fn from_str(s: &str) -> Result<Self, ParamError> {
-        Self::ALL.into_iter().find(|v| v.name() == s).ok_or_else(|| ParamError {
-            field: "tcp.variant",
-            value: format!("{s:?}"),
-            rule: "linux-6.1, linux-6.12 or linux-3.14",
-        })
+words! {
+    /// Whose loss recovery and acknowledgement policy the two ends have.
+    #[derive(Default)]
+    pub enum Variant {
+        /// RACK-TLP, SACK compression: `linux-6.1`.
+        #[default]
+        Linux61 = "linux-6.1",
+        /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
+        Linux612 = "linux-6.12",
+        /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
+        /// `linux-3.14`, the kernel of seed 000.
+        Linux314 = "linux-3.14",
     }
 }
 
-/// Who sets the size of a receiver's buffer, and so when its window is whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ReceiveBuffer {
-    /// The kernel: the buffer, and the window with it, follow what is read (`tcp_moderate_rcvbuf`): `auto`.
-    #[default]
-    Auto,
-    /// The application: the buffer has its largest size from the beginning, with room for unread data beside the window, and
-    /// nothing enlarges it (`SO_RCVBUF`, `SOCK_RCVBUF_LOCK`): `locked`.
-    Locked,
-}
-
-impl ReceiveBuffer {
-    /// All, in the order of listing.
-    pub const ALL: [Self; 2] = [Self::Auto, Self::Locked];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Locked => "locked",
-        }
-    }
-}
-impl std::str::FromStr for ReceiveBuffer {
-    type Err = ParamError;
-    fn from_str(s: &str) -> Result<Self, ParamError> {
-        Self::ALL.into_iter().find(|b| b.name() == s).ok_or_else(|| ParamError {
-            field: "tcp.receive_buffer",
-            value: format!("{s:?}"),
-            rule: "auto or locked",
-        })
+words! {
+    /// Who sets the size of a receiver's buffer, and so when its window is whole.
+    #[derive(Default)]
+    pub enum ReceiveBuffer {
+        /// The kernel: the buffer, and the window with it, follow what is read (`tcp_moderate_rcvbuf`): `auto`.
+        #[default]
+        Auto = "auto",
+        /// The application: the buffer has its largest size from the beginning, with room for unread data beside the window, and
+        /// nothing enlarges it (`SO_RCVBUF`, `SOCK_RCVBUF_LOCK`): `locked`.
+        Locked = "locked",
     }
 }
 
-/// Parameters of both ends of a connection. The default is Linux 6.1's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What all TCP flows of a run share. The default is Linux 6.1's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Tcp")]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct TcpParams {
-    /// Loss recovery and acknowledgement policy.
+    /// `"linux-6.1"`, `"linux-6.12"` (the same, but segments take more memory, so that small queues hold fewer) or
+    /// `"linux-3.14"`: whose loss recovery and acknowledgement policy.
     pub variant: Variant,
-    /// Payload bytes of a full segment; 1448 with timestamps on a 1500-byte MTU.
+    /// Bytes of payload in a full segment; 1448 with timestamps on a 1500-byte MTU.
     pub mss: u16,
     /// Initial congestion window in segments: 10 (RFC 6928); 3 is RFC 3390's.
     pub initial_window: u32,
-    /// The largest receive window, in bytes; at most 65535 x 256. The default is half of the 6 MiB that Linux lets a
-    /// receive buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
+    /// The largest receive window, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux lets a receive
+    /// buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
     pub receive_window: Bytes,
-    /// Who sets the size of the receiver's buffer.
+    /// `"auto"`: the window grows with what is read, as where nobody sets a buffer. `"locked"`: it is whole after some hundred
+    /// segments at most, as with a buffer of twice `receive_window` that its application has set and with room beside it;
+    /// on the kernel in cells alone, whose hosts have theirs always locked.
+    #[serde(skip_serializing_if = "is_auto")]
     pub receive_buffer: ReceiveBuffer,
-    /// Congestion control of the sender.
+    /// Congestion control of the sender, which each flow has for itself.
+    #[serde(skip)]
     pub congestion_control: Algorithm,
-    /// HyStart in CUBIC's slow start.
+    /// Whether CUBIC's slow start ends on rising delay (HyStart).
     pub hystart: bool,
     /// Whether ECN is negotiated (RFC 3168).
     pub ecn: bool,
@@ -113,8 +78,18 @@ pub struct TcpParams {
     pub delayed_ack: bool,
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.
     pub min_rto: Duration,
+    /// Whether hosts remember of each other, from one connection to the next, slow-start threshold, RTT and reordering
+    /// ([`crate::Metrics`]).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub save_metrics: bool,
     /// What the sending kernel reserves for the headers of a segment. Linux 6.1 and later only.
+    #[serde(skip)]
     pub heads: Heads,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_auto(buffer: &ReceiveBuffer) -> bool {
+    *buffer == ReceiveBuffer::Auto
 }
 
 /// What a kernel reserves for the headers of each segment that it sends, by its version and by what it was built with.
@@ -196,6 +171,7 @@ impl Default for TcpParams {
             ecn: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
+            save_metrics: false,
             heads: Heads::Lean61,
         }
     }

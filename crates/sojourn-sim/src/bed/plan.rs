@@ -45,8 +45,8 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
         duration_ns: s.duration.as_nanos(),
         interval_ns: s.sample_interval.as_nanos(),
         paths: rtts.iter().map(|rtt| rtt.as_nanos()).collect(),
-        up: bottleneck("qdisc_up", &s.up, backend)?,
-        down: bottleneck("qdisc_down", &s.down, backend)?,
+        up: bottleneck("qdisc_up", &s.bottleneck(Direction::Up), backend)?,
+        down: bottleneck("qdisc_down", &s.bottleneck(Direction::Down), backend)?,
         edge_rate_bps: s.edge_rate.map(sojourn_units::Rate::as_bps),
         edge_burst_bytes: s.edge_burst.map(Bytes::get),
         edge_limit: s.edge_limit,
@@ -58,7 +58,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
             ecn: s.tcp.ecn,
             delayed_ack: s.tcp.delayed_ack,
             min_rto_ns: s.tcp.min_rto.as_nanos(),
-            save_metrics: s.save_metrics,
+            save_metrics: s.tcp.save_metrics,
         },
         flows: s
             .flows
@@ -66,15 +66,15 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
             .map(|f| FlowPlan {
                 name: f.name.clone(),
                 direction: way(f.direction),
-                congestion_control: f.congestion_control.name().to_owned(),
+                congestion_control: f.congestion_control.unwrap_or_default().name().to_owned(),
                 path: path(f.rtt),
                 start_ns: (f.start + draws::start(s.seed, &f.name, s.start_jitter)).as_nanos(),
                 bytes: f.bytes,
                 rate_bps: f.rate.map(sojourn_units::Rate::as_bps),
-                write_bytes: f.writes.map(|w| w.bytes.get()),
-                write_interval_ns: f.writes.map(|w| w.interval.as_nanos()),
-                udp: f.transport == Transport::Udp,
-                access: access(f.access),
+                write_bytes: f.writes().map(|w| w.bytes.get()),
+                write_interval_ns: f.writes().map(|w| w.interval.as_nanos()),
+                udp: f.transport() == Transport::Udp,
+                access: access(s.access(f.station.as_deref(), f.dscp)),
             })
             .collect(),
         probes: s
@@ -82,11 +82,11 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
             .iter()
             .map(|p| ProbePlan {
                 name: p.name.clone(),
-                kind: probe_kind(p.kind),
-                size: p.size,
+                kind: probe_kind(p.kind()),
+                size: p.size(),
                 path: path(p.rtt),
                 start_ns: signed_ns(draws::phase(s.seed, p).as_nanos()) - signed_ns(lead),
-                access: access(p.access),
+                access: access(s.access(p.station.as_deref(), p.dscp)),
             })
             .collect(),
         web: s
@@ -104,7 +104,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                 request_bytes: w.request_bytes,
                 header_bytes: w.header_bytes,
                 dns: w.dns,
-                access: access(w.access),
+                access: access(s.access(w.station.as_deref(), w.dscp)),
             })
             .collect(),
         downloads: s
@@ -121,7 +121,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                     let gaps = draws::Gaps::new(s.seed, &d.name, d.gap).fill(s.duration);
                     gaps.into_iter().map(Duration::as_nanos).collect()
                 },
-                access: access(d.access),
+                access: access(s.access(d.station.as_deref(), d.dscp)),
             })
             .collect(),
         wifi: s.wifi.as_ref().map(|wifi| cell::plan(&wifi.cell)),
@@ -144,7 +144,7 @@ fn flusher(f: &FlusherScenario) -> FlusherPlan {
     let lines = fields.iter().map(|(name, value)| format!("{name} = {value}\n"));
     FlusherPlan {
         at: f.place.name().to_owned(),
-        active: f.active,
+        active: f.active(),
         start_ns: f.start.as_nanos(),
         parameters: lines.collect(),
     }
