@@ -14,7 +14,7 @@ use sojourn_units::Duration;
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Download")]
+#[schemars(rename = "Download", extend("required" = ["name", "direction", "bytes", "gap"]))]
 pub struct DownloadScenario {
     /// Unique within the scenario.
     #[serde(default)]
@@ -30,13 +30,15 @@ pub struct DownloadScenario {
     pub congestion_control: CongestionControl,
     /// Base round-trip time (default: the path's).
     #[serde(default)]
+    #[schemars(extend("default" = null))]
     pub rtt: Duration,
     /// When the first file starts, from the beginning of the measured window, before jitter.
     #[serde(default, deserialize_with = "or_default")]
     pub start: Duration,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
-    /// In a cell: the code point of both directions' packets.
+    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// (default 0).
     pub dscp: Option<Dscp>,
 }
 

@@ -30,16 +30,17 @@ words! {
     }
 }
 
-/// One TCP flow, or a UDP flood.
+/// One TCP flow, or a UDP flood, which the `live` back end does not have.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Flow")]
+#[schemars(rename = "Flow", extend("required" = ["name", "direction"]))]
 pub struct FlowScenario {
     /// Unique within the scenario.
     #[serde(default)]
     pub name: String,
     /// `"tcp"`; absent with the protocol `"udp"`.
+    #[schemars(extend("x-python" = {"default": "tcp"}))]
     pub kind: Option<FlowKind>,
     /// `"tcp"` (default), or `"udp"`: datagrams of 1472 bytes of payload at a constant `rate`.
     pub protocol: Option<Transport>,
@@ -49,6 +50,7 @@ pub struct FlowScenario {
     pub congestion_control: Option<CongestionControl>,
     /// Base round-trip time (default: the path's).
     #[serde(default)]
+    #[schemars(extend("default" = null))]
     pub rtt: Duration,
     /// When it starts, from the beginning of the measured window, before jitter.
     #[serde(default, deserialize_with = "or_default")]
@@ -64,7 +66,9 @@ pub struct FlowScenario {
     pub write_interval: Option<Duration>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
-    /// In a cell: the code point of both directions' packets.
+    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// (default 0). Its upper three bits are the traffic identifier, or, with `wifi.variant` `"linux-6.12"`, what RFC 8325 has
+    /// (`EF` and `VA`: 6).
     pub dscp: Option<Dscp>,
 }
 

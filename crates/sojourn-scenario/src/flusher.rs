@@ -65,7 +65,10 @@ words! {
     }
 }
 
-/// A queue flusher on the path.
+/// A queue flusher on the path. It is a program that fills a standing queue with a burst of UDP packets, so that senders back
+/// off. A
+/// burst leaves through the same links and queues as the flow's data, and is counted where that arrives. `sim` and `linux`,
+/// without `wifi`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Flusher")]
@@ -73,24 +76,26 @@ pub struct FlusherScenario {
     /// A preset by name (`"as_written"`, `"as_described"`, `"adaptive"`), or an object of parameters, of which those left out are
     /// those of its key `preset`.
     #[serde(deserialize_with = "params")]
-    #[schemars(with = "Value")]
+    #[schemars(with = "Value", extend("default" = "adaptive", "x-python" = {"type": "str | Parameters"}))]
     pub params: FlusherParams,
-    /// `"client"`, `"router"` or `"server"`: where it is.
+    /// `"client"`, `"router"` or `"server"`: on which link it is, or before the upstream bottleneck's queue. One that
+    /// would not cross the bottleneck is refused; on `linux` an active one is not at the router.
     #[serde(rename = "at")]
     pub place: Place,
-    /// `"all"`, or the names of the TCP flows, web clients and downloads that pass it.
+    /// `"all"`, or the names of the TCP flows, web clients and downloads that pass it; on `linux` all.
     pub watch: Watch,
     /// `"active"`, or `"passive"`, which only looks.
     pub mode: Mode,
     /// When it begins to look, from the beginning of the measured window.
     pub start: Duration,
-    /// `"paced"`: a burst leaves a packet at a time at the rate of its link; `"at_once"`: all of it; `"daemon"`: as the
-    /// daemon hands it over, when it looks at its frames, as much as its socket has memory for.
+    /// `"paced"` (default): a burst leaves a packet at a time at the rate of its link; `"at_once"`: all of it; `"daemon"`: as the
+    /// daemon hands it over, when it looks at its frames, as much as its socket has memory for (185 full
+    /// ones), the rest as those leave the host.
     ///
     /// Deviation: on the linux back end the daemon hands it over as it does in any case.
     #[serde(skip_serializing_if = "is_default")]
     pub bursts: Bursts,
-    /// `"none"`: every flush is sent; `"widest"`: the daemon's gate judges it, as wide as a configuration can be.
+    /// `"none"` (default): every flush is sent; `"widest"`: the daemon's gate judges it, as wide as a configuration can be.
     ///
     /// Deviation: on the linux back end the daemon has it in any case.
     #[serde(skip_serializing_if = "is_default")]

@@ -19,6 +19,7 @@ mod policies;
 mod probe;
 mod reading;
 mod scenario;
+mod schema;
 mod web;
 mod wifi;
 mod wifi_kernel;
@@ -36,6 +37,7 @@ pub use limits::{Limits, NAMED as LIMITS};
 pub use path::{EDGE_LIMIT, Impairment};
 pub use probe::{Codec, ProbeKindScenario, ProbeScenario, Voice};
 pub use scenario::{BottleneckScenario, Scenario};
+pub use schema::schema;
 pub use web::WebScenario;
 pub use wifi::WifiScenario;
 pub use wifi_kernel::discipline as wifi_discipline;
@@ -65,12 +67,6 @@ words! {
         /// Server to client.
         Down = "down",
     }
-}
-
-/// The keys of a scenario as a JSON Schema: their types, defaults and meaning, for editors, documents and other languages.
-#[must_use]
-pub fn schema() -> schemars::Schema {
-    schemars::schema_for!(Scenario)
 }
 
 /// Null stands for the default, as leaving a key out does.

@@ -59,7 +59,7 @@ impl Codec {
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Probe")]
+#[schemars(rename = "Probe", extend("required" = ["name", "kind"]))]
 pub struct ProbeScenario {
     /// Unique within the scenario.
     #[serde(default)]
@@ -79,16 +79,18 @@ pub struct ProbeScenario {
     pub codec: Option<Codec>,
     /// Of `"voip"`: time between two packets (default 20 ms).
     pub frame: Option<Duration>,
-    /// Of `"voip"`: rate of the coded speech, if not the codec's.
+    /// Of `"voip"`: rate of the coded speech, if not the codec's. A packet has `bitrate x frame / 8 + headers + 14` bytes.
     pub bitrate: Option<Rate>,
     /// Of `"voip"`: bytes beside the speech in each packet, without Ethernet's 14 (default 40: RTP, UDP, IPv4).
     pub headers: Option<u16>,
     /// Base round-trip time (default: the path's).
     #[serde(default)]
+    #[schemars(extend("default" = null))]
     pub rtt: Duration,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
-    /// In a cell: the code point of both directions' packets.
+    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// (default 0).
     pub dscp: Option<Dscp>,
 }
 

@@ -38,15 +38,17 @@ pub struct BottleneckScenario {
     pub impairment: Impairment,
 }
 
-/// One run, in full. Each value is what a file says, or the default; which of them are valid says [`Scenario::within`].
+/// One run, in full. Each value is what a file says, or the default.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["duration"]))]
 pub struct Scenario {
     /// A free name: at most 200 printable characters, without `$` (it heads terminals, pages and figures).
+    #[schemars(extend("x-python" = {"required": true}))]
     pub experiment: String,
     /// The measured window; it starts with the flows.
-    #[schemars(required)]
+    #[schemars(extend("default" = null, "x-python" = {"required": false}))]
     pub duration: Duration,
     /// Probes begin this long before; their early samples are in the series, not in the summary.
     pub lead: Duration,
@@ -58,8 +60,10 @@ pub struct Scenario {
     pub rtt: Duration,
     /// Discipline from client to server: `tc` text or a preset such as `"gbw:codel"`; those of `sojourn list linux`, such as
     /// `cake`, on `linux` only.
+    #[schemars(extend("default" = QDISC))]
     pub qdisc_up: Discipline,
     /// Discipline from server to client.
+    #[schemars(extend("default" = QDISC))]
     pub qdisc_down: Discipline,
     /// Depth of the token bucket: how much the rate limiter may send at once (default: two frames, or 0.5 ms of the rate).
     pub burst_up: Option<Bytes>,
@@ -70,19 +74,20 @@ pub struct Scenario {
     /// Depth of the token buckets that shape those links, through which a frame passes at once if they are full, as on a kernel
     /// (default: wires, over which a frame has arrived when its last bit has); only with `edge_rate`.
     pub edge_burst: Option<Bytes>,
-    /// Packets that the queue before each of those links holds; only with `edge_rate`.
+    /// Packets that the queue before each of those links holds (default 1000); only with `edge_rate`.
     #[serde(deserialize_with = "edge_limit", skip_serializing_if = "is_edge_limit")]
     pub edge_limit: u32,
-    /// Probability that a packet is lost on the long link, after the bottleneck's queue.
+    /// Probability that a packet is lost on the long link, after the bottleneck's queue (default 0).
     #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub loss_up: f64,
-    /// The same from server to client.
+    /// The same from server to client (default 0).
     #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub loss_down: f64,
-    /// Each packet takes longer there by a time uniform in 0 to this; none overtakes another.
+    /// Each packet takes longer there by a time uniform in 0 to this; none overtakes another (default 0). On `linux` it is
+    /// at most 4 s, on `live` there is none.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub jitter_up: Duration,
-    /// The same from server to client.
+    /// The same from server to client (default 0).
     #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub jitter_down: Duration,
     /// The path's delay lets packets out at multiples of this only, as an emulator with a timer tick does; `"0s"`: at once.
@@ -104,7 +109,7 @@ pub struct Scenario {
     /// Files that are sent one after the other.
     #[serde(skip_serializing_if = "is_default")]
     pub downloads: Vec<DownloadScenario>,
-    /// The cell between the clients and the bottleneck (default: a wire).
+    /// The cell between the clients and the bottleneck (default: a wire); `edge_rate` is then that of the server's link.
     pub wifi: Option<WifiScenario>,
     /// A queue flusher on the path (default: none).
     pub flusher: Option<FlusherScenario>,

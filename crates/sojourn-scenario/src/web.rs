@@ -20,14 +20,13 @@ const MESSAGE_MAX: u64 = 1 << 20;
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schemars(rename = "Web")]
+#[schemars(rename = "Web", extend("required" = ["name", "objects"]))]
 pub struct WebScenario {
     /// Unique within the scenario.
     pub name: String,
     /// A free name of the page.
     pub page: String,
     /// Bytes of the main document, then of the other objects in the order in which they are asked for.
-    #[schemars(required)]
     pub objects: Vec<u64>,
     /// Most connections at a time.
     pub workers: usize,
@@ -36,6 +35,7 @@ pub struct WebScenario {
     /// Of client and server; as `sojourn list` names them.
     pub congestion_control: CongestionControl,
     /// Base round-trip time to the server (default: the path's).
+    #[schemars(extend("default" = null))]
     pub rtt: Duration,
     /// When the first fetch begins, from the beginning of the measured window, before jitter.
     pub start: Duration,
@@ -49,7 +49,8 @@ pub struct WebScenario {
     pub dns: bool,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
-    /// In a cell: the code point of both directions' packets.
+    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// (default 0).
     pub dscp: Option<Dscp>,
 }
 

@@ -22,15 +22,20 @@ pub struct WifiScenario {
     pub cell: CellSpec,
 }
 
-/// A cell, which takes the place of the links between the clients and the first router. What is left out has the default of
-/// [`NodeSpec`].
+/// A cell, which takes the place of the links between the clients and the first router.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["stations"]))]
 pub(crate) struct Wifi {
-    /// Of the access point, how it queues: `"airtime"` (default), `"fq_mac"`, `"fq_codel"` or `"fifo"`.
+    /// Of the access point, how it queues: `"airtime"` (default; queues in the MAC with airtime fairness), `"fq_mac"` (those queues
+    /// alone), `"fq_codel"` or `"fifo"` (a discipline above the driver's FIFOs).
     pub(crate) scheme: Option<Scheme>,
-    /// Of all nodes that queue in the MAC: whose scheduler and airtime queue limits, `"paper"` (default) or `"linux-6.12"`.
+    /// Of all nodes that queue in the MAC: `"paper"` (default), Algorithm 3 of the paper, or `"linux-6.12"`: mac80211's one list,
+    /// deficits less what is pending, a quantum of the weight in microseconds, and limits (`aql`, then of stations too) that
+    /// count each frame by mac80211's estimate from the queue to its end. Of all nodes, with `"linux-6.12"`: receivers that
+    /// wait for a missing frame for 100 ms and throw it away when it comes later (`reorder_timeout` among the drops), and code
+    /// points by RFC 8325; without policies.
     pub(crate) variant: Option<Variant>,
     /// Of the access point, the discipline above the driver, one for each access category; only with the schemes `"fifo"`
     /// (default `pfifo_fast limit 1000`, with the variant `"paper"` that of `linux-3.14`) and `"fq_codel"`.
@@ -40,7 +45,6 @@ pub(crate) struct Wifi {
     /// `"5ghz"` (default) or `"2.4ghz"`.
     pub(crate) band: Option<Band>,
     /// At least one.
-    #[schemars(required)]
     pub(crate) stations: Vec<Station>,
     /// Of the access point: frames of an access category that the driver holds below a discipline (default 123).
     pub(crate) driver_frames: Option<u32>,
@@ -98,7 +102,8 @@ pub(crate) struct Wifi {
     /// `"priority"` (default), or `"fairness"`: the station is chosen first, by one deficit over all access categories, then its
     /// most urgent category.
     pub(crate) qos: Option<QosOrder>,
-    /// Airtime of built aggregates that may be pending for each station and access category (default: no limit).
+    /// Airtime of built aggregates that may be pending for each station and access category (default: no limit); only with
+    /// `"fq_mac"` and `"airtime"`, and of use with a `hardware_queue` above 2.
     pub(crate) aql: Option<Duration>,
     /// That of one station while all together have less than `aql_total` (default 12 ms).
     pub(crate) aql_high: Option<Duration>,
@@ -122,6 +127,7 @@ pub(crate) struct Wifi {
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["name", "rate"]))]
 pub(crate) struct Station {
     /// Unique; flows, probes, web clients and downloads name it as their `station`.
     #[serde(default)]
@@ -158,6 +164,7 @@ pub(crate) struct Station {
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["name"]))]
 pub(crate) struct Group {
     /// Unique; stations name it as their `group`.
     pub(crate) name: String,

@@ -62,7 +62,7 @@ pub struct TcpParams {
     /// The largest receive window, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux lets a receive
     /// buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
     pub receive_window: Bytes,
-    /// `"auto"`: the window grows with what is read, as where nobody sets a buffer. `"locked"`: it is whole after some hundred
+    /// `"auto"` (default): the window grows with what is read, as where nobody sets a buffer. `"locked"`: it is whole after some hundred
     /// segments at most, as with a buffer of twice `receive_window` that its application has set and with room beside it;
     /// on the kernel in cells alone, whose hosts have theirs always locked.
     #[serde(skip_serializing_if = "is_auto")]
@@ -79,7 +79,7 @@ pub struct TcpParams {
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.
     pub min_rto: Duration,
     /// Whether hosts remember of each other, from one connection to the next, slow-start threshold, RTT and reordering
-    /// ([`crate::Metrics`]).
+    /// (default no; on the simulator not with web clients).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub save_metrics: bool,
     /// What the sending kernel reserves for the headers of a segment. Linux 6.1 and later only.
