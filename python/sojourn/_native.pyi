@@ -28,6 +28,7 @@ __all__ = [
     "run",
     "run_captured",
     "run_stored",
+    "scenario_schema",
     "store_measured",
 ]
 __build__: str
