@@ -122,7 +122,7 @@ def test_a_plan_has_the_traffic_and_what_tcp_is_to_be() -> None:
     assert (plan["format"], plan["duration_ns"], plan["paths"]) == ("sojourn-load/2", 1_000_000_000, [50_000_000])
     assert [flow["spec"]["name"] for flow in plan["flows"]] == ["a"]
     assert plan["probes"][0]["spec"]["kind"] == "icmp"
-    assert plan["tcp"]["min_rto_ns"] == 200_000_000
+    assert plan["tcp"]["min_rto"] == "200ms"
 
 
 @pytest.mark.parametrize(
