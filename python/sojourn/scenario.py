@@ -110,7 +110,8 @@ def _thing(hint: Any, value: Any) -> Any:
     """Return what a plain value stands for where a type is hinted: an object of the scenario, a tuple, or itself."""
     of = [one for one in get_args(hint) or (hint,) if one is not type(None)]
     if isinstance(value, dict):
-        kind = next(one for one in of if isinstance(one, type))
+        kinds = [one for one in of if isinstance(one, type)]
+        kind = next(one for one in kinds if dataclasses.is_dataclass(one) or issubclass(one, dict))
         if not dataclasses.is_dataclass(kind):
             return kind(value)
         hints = _hints(kind)
