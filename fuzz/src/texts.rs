@@ -5,7 +5,7 @@ use sojourn_flusher::gate::{
     LEAST_COOL_DOWN, LONGEST_RTT, MOST_BDP_THOUSANDTHS, MOST_BYTES_PER_FLUSH, MOST_BYTES_PER_MINUTE,
 };
 use sojourn_live::flush::config::Config;
-use sojourn_sim::scenario::{ProbeKindScenario, ProbeScenario};
+use sojourn_scenario::{ProbeKindScenario, ProbeScenario};
 use sojourn_sim::{Progress, Run, Scenario};
 use sojourn_units::{Duration, Rate};
 

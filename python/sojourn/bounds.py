@@ -1,6 +1,6 @@
 """How much may be asked for at once: the numbers of runs, trials and workers, and what is said to who asks for more.
 
-What one run may need is bounded in Rust (`crates/sojourn-sim/src/scenario/limits.rs`).
+What one run may need is bounded in Rust (`crates/sojourn-scenario/src/limits.rs`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 //! What packets carry where zeros would mislead a reader: RTP headers of voice, and look-ups of names.
 
-use sojourn_sim::scenario::Codec;
+use sojourn_scenario::Codec;
 use sojourn_units::Duration;
 
 /// The fixed header of RFC 3550 section 5.1.

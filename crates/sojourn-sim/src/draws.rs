@@ -1,6 +1,6 @@
 //! What a run draws before it begins. Every back end draws the same from one seed.
 
-use crate::scenario::{ProbeKindScenario, ProbeScenario};
+use sojourn_scenario::{ProbeKindScenario, ProbeScenario};
 use sojourn_units::{Duration, Stream};
 
 /// How much later than its scenario says a flow or web client starts.

@@ -27,7 +27,6 @@ mod packet;
 pub mod probe;
 pub mod record;
 mod run;
-pub mod scenario;
 mod series;
 pub mod simulator;
 mod spared;
@@ -39,4 +38,4 @@ mod wire;
 
 pub use record::Record;
 pub use run::{Progress, Run, run};
-pub use scenario::{Backend, Cost, LIMITS, Limits, Part, Scenario, ScenarioError};
+pub use sojourn_scenario::{Backend, Cost, LIMITS, Limits, Part, Scenario, ScenarioError};

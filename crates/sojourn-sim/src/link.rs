@@ -4,10 +4,10 @@ use crate::calendar::Slot;
 use crate::meter::Meter;
 use crate::network::Hop;
 use crate::packet::{Packet, Segments};
-use crate::scenario::Impairment;
 use crate::spared::Spared;
 use crate::wire::Wire;
 use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Next, Qdisc, Tbf};
+use sojourn_scenario::Impairment;
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Nodes, links and routes: the description of a network, before it runs.
 
-use crate::scenario::Impairment;
 use sojourn_qdisc::QdiscSpec;
+use sojourn_scenario::Impairment;
 use sojourn_units::{Bytes, Duration, Rate};
 use sojourn_wifi::CellSpec;
 use std::collections::VecDeque;

@@ -7,10 +7,6 @@ use crate::draws;
 use crate::network::LinkId;
 use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record};
-use crate::scenario::{
-    Access, Backend, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario,
-    Transport, control_not_modelled, not_modelled,
-};
 use crate::simulator::{Destination, FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
 use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell, wifi_dumbbell};
@@ -19,6 +15,10 @@ use crate::traffic::flood::FloodSpec;
 use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
 use crate::watch::Watch;
+use sojourn_scenario::{
+    Access, Backend, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario,
+    Transport, control_not_modelled, not_modelled,
+};
 use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Duration, Time};

@@ -6,8 +6,8 @@
 pub mod hosts;
 
 use crate::packet::{Packet, Segments};
-use crate::scenario::Voice;
 use crate::topology::Path;
+use sojourn_scenario::Voice;
 use sojourn_tcp::Segment;
 use sojourn_units::Time;
 use std::collections::BTreeMap;

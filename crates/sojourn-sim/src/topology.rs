@@ -1,8 +1,8 @@
 //! Ready-made networks. Each is one function; any other is built with [`Network`].
 
 use crate::network::{EgressSpec, Hop, LinkId, LinkSpec, Network, NodeId, Shaping};
-use crate::scenario::Impairment;
 use sojourn_qdisc::QdiscSpec;
+use sojourn_scenario::Impairment;
 use sojourn_units::{Bytes, Duration, Rate};
 use sojourn_wifi::{CellSpec, NodeId as WifiNode};
 

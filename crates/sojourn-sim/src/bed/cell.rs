@@ -1,8 +1,8 @@
 //! From the cell of a scenario to what radios, access point and stations are told.
 
 use super::plan::told;
-use crate::scenario::wifi_discipline;
 use sojourn_bed::{AqlPlan, CategoryPlan, WifiLinkPlan, WifiPlan, WifiQueuePlan, WifiStationPlan};
+use sojourn_scenario::wifi_discipline;
 use sojourn_units::Duration;
 use sojourn_wifi::{AqlSpec, CellSpec, EdcaTable, Format, Guard, NodeSpec, PhyRate, Scheme, Width};
 

@@ -11,8 +11,8 @@ use super::record::out_of_time;
 use crate::flusher::pairs::Rtts;
 use crate::record::assemble::signed_ns;
 use crate::record::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
-use crate::scenario::Scenario;
 use sojourn_bed::{FlowMeasured, FlushMeasured, FlusherFlowMeasured, FlusherMeasured, Measured};
+use sojourn_scenario::Scenario;
 use sojourn_units::Duration;
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@
 )]
 
 use super::error::{MeasuredError, fail};
-use crate::scenario::Scenario;
 use sojourn_bed::{Conversation, Watched, WatchedError};
+use sojourn_scenario::Scenario;
 use std::collections::HashMap;
 
 /// No time of a run is farther from the beginning of the measured window: an hour of lead, a day of traffic, and a rest.

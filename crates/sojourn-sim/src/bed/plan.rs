@@ -3,15 +3,15 @@
 use super::cell;
 use crate::draws;
 use crate::record::assemble::signed_ns;
-use crate::scenario::{
-    Access, Backend, BottleneckScenario, Direction, FlusherScenario, ProbeKindScenario, Scenario, ScenarioError,
-    Transport, fail,
-};
 use sojourn_bed::{
     AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind,
     ProbePlan, QdiscPlan, TcpPlan, WebPlan, ports,
 };
 use sojourn_qdisc::{KernelOptions, OptionValue};
+use sojourn_scenario::{
+    Access, Backend, BottleneckScenario, Direction, FlusherScenario, ProbeKindScenario, Scenario, ScenarioError,
+    Transport, fail,
+};
 use sojourn_units::{Bytes, Duration};
 
 /// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.

@@ -13,11 +13,11 @@ use crate::record::{
     Bottlenecks, DownloadRecord, FetchRecord, FileRecord, FlowRecord, KernelRecord, PerDirection, Record, UdpRecord,
     WebRecord, pages,
 };
-use crate::scenario::{Backend, Direction, DownloadScenario, ProbeKindScenario, ProbeScenario, Scenario};
 use crate::traffic::voice_trace::VoiceTrace;
 use sojourn_bed::{
     DownloadMeasured, FlowMeasured, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, UdpMeasured, WebMeasured,
 };
+use sojourn_scenario::{Backend, Direction, DownloadScenario, ProbeKindScenario, ProbeScenario, Scenario};
 use sojourn_units::{Bytes, Duration};
 
 /// The record of a scenario that a bed of `backend` ran. `packets` are the watched frames, records of [`sojourn_bed::Watched`].
@@ -319,7 +319,7 @@ fn base_delay(s: &Scenario, probe: &ProbeScenario, direction: Direction) -> Dura
     way + edge * 2
 }
 
-fn web(s: &crate::scenario::WebScenario, seen: &WebMeasured) -> WebRecord {
+fn web(s: &sojourn_scenario::WebScenario, seen: &WebMeasured) -> WebRecord {
     let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
     let fetches = seen.fetches.iter().map(|f| FetchRecord {
         start_s: f.start_ns as f64 / 1e9,

@@ -13,16 +13,14 @@ pub(crate) mod pairs;
 mod sight;
 mod socket;
 
-pub use sight::Place;
-
 use crate::calendar::{Calendar, Slot};
 use crate::packet::{Packet, Segments};
 use crate::tap::Passing;
 use crate::tap::hosts::{End, address};
 use daemon::{Daemon, Step};
 use pairs::{Pairing, Pairs};
-pub(crate) use sight::Sight;
 use sight::{ARRIVES, AT_FLUSHER, LEAVES};
+pub(crate) use sight::{Sight, way};
 pub(crate) use socket::Socket;
 use sojourn_flusher::gate::{Answer, Watchman};
 use sojourn_flusher::rhythm::HORIZON;

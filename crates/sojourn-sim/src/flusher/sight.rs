@@ -3,42 +3,17 @@
 use crate::network::LinkId;
 use crate::tap::Passing;
 use crate::topology::Path;
+use sojourn_scenario::Place;
 use sojourn_units::Rate;
 
-/// Where a flusher sits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// On the client's own link: it sees what leaves the client and what reaches it.
-    Client,
-    /// Before the upstream bottleneck's queue, on its router.
-    Router,
-    /// On the server's own link.
-    Server,
-}
-
-impl Place {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Client, Self::Router, Self::Server];
-
-    /// `client`, `router` or `server`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Router => "router",
-            Self::Server => "server",
-        }
-    }
-
-    /// The links from here through a bottleneck to the hosts behind it: upstream from the client's side, downstream from the
-    /// server's. `None` if a burst towards `up` would not cross the bottleneck.
-    pub(crate) fn way(self, path: &Path, up: bool) -> Option<&[LinkId]> {
-        match (self, up) {
-            (Self::Client, true) => Some(&path.up),
-            (Self::Router, true) => Some(&path.up[1..]),
-            (Self::Server, false) => Some(&path.down),
-            _ => None,
-        }
+/// The links from a place through a bottleneck to the hosts behind it: upstream from the client's side, downstream from the
+/// server's. `None` if a burst towards `up` would not cross the bottleneck.
+pub(crate) fn way(place: Place, path: &Path, up: bool) -> Option<&[LinkId]> {
+    match (place, up) {
+        (Place::Client, true) => Some(&path.up),
+        (Place::Router, true) => Some(&path.up[1..]),
+        (Place::Server, false) => Some(&path.down),
+        _ => None,
     }
 }
 

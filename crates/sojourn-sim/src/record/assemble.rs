@@ -7,9 +7,9 @@ use super::{
     WritesRecord, downloads, pages, voice,
 };
 use crate::meter::Meter;
-use crate::scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario, Transport};
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
+use sojourn_scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario, Transport};
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -4,9 +4,9 @@ use super::Quantiles;
 use super::assemble::{mbit, seconds_from};
 use super::make::egress;
 use crate::meter::RouteCounts;
-use crate::scenario::{Direction, DownloadScenario, Scenario};
 use crate::simulator::{Download, Simulator};
 use serde::Serialize;
+use sojourn_scenario::{Direction, DownloadScenario, Scenario};
 use sojourn_units::{Duration, Time};
 
 /// Files that were sent one after the other, over the measured window.

@@ -3,9 +3,9 @@
 use super::assemble::seconds_from;
 use crate::flusher::pairs::{BIN, Rtts};
 use crate::flusher::{FlushEvent, FlusherHost, Subject, reason_name};
-use crate::scenario::Scenario;
 use crate::simulator::Simulator;
 use serde::Serialize;
+use sojourn_scenario::Scenario;
 use sojourn_units::{Duration, Time};
 use std::collections::BTreeMap;
 

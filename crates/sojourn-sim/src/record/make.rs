@@ -8,11 +8,11 @@ use super::{
     UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
 };
 use crate::link::{Egress, Link};
-use crate::scenario::{Backend, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport};
 use crate::simulator::Simulator;
 use crate::traffic::flood::Flood;
 use sojourn_bed::Sample;
 use sojourn_qdisc::{DropReason, Qdisc};
+use sojourn_scenario::{Backend, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport};
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 

@@ -2,8 +2,8 @@
 
 use super::assemble::seconds_from;
 use super::{FetchRecord, Quantiles, WebRecord};
-use crate::scenario::{Scenario, WebScenario};
 use crate::simulator::Simulator;
+use sojourn_scenario::{Scenario, WebScenario};
 use sojourn_units::Time;
 
 /// The record of a client with these fetches.

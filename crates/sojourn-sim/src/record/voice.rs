@@ -1,8 +1,8 @@
 //! The record of a voice stream.
 
 use super::{ProbeRecord, Quantiles, VoiceRecord, VoiceSeries};
-use crate::scenario::{Direction, ProbeScenario, Scenario, Voice};
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
+use sojourn_scenario::{Direction, ProbeScenario, Scenario, Voice};
 use sojourn_units::Duration;
 
 pub(super) fn record(

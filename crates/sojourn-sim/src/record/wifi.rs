@@ -3,10 +3,10 @@
 use super::SojournRecord;
 use super::assemble::{jain, mbit};
 use crate::histogram::Histogram;
-use crate::scenario::{Direction, Scenario};
 use crate::simulator::{AirMeter, Radio, Simulator};
 use serde::Serialize;
 use sojourn_qdisc::DropReason;
+use sojourn_scenario::{Direction, Scenario};
 use sojourn_wifi::{AccessCategory, LatencySpec, LinkStats, NodeId, Tid, TidStats, Variant};
 use std::collections::BTreeMap;
 

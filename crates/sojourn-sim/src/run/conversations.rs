@@ -1,8 +1,8 @@
 //! What a capture is told of a run before it begins: who talks to whom, and on which routes.
 
-use crate::scenario::{Direction, ProbeKindScenario, Scenario, Transport};
 use crate::simulator::Simulator;
 use crate::tap::{Conversation, Protocol, Tap};
+use sojourn_scenario::{Direction, ProbeKindScenario, Scenario, Transport};
 
 /// Opens the conversation of each flow and each probe, and announces the web clients and
 /// downloads, which open theirs as they go.

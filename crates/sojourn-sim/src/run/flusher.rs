@@ -1,14 +1,14 @@
 //! A flusher is set up: what it sees, by route, and where its bursts go.
 
 use super::Paths;
-use crate::flusher::{FlusherHost, HostSpec, Place, Sight, Socket, Subject, SubjectSeries, Way};
-use crate::scenario::{Access, Bursts, Direction, FlusherScenario, Scenario, Transport};
+use crate::flusher::{FlusherHost, HostSpec, Sight, Socket, Subject, SubjectSeries, Way, way};
 use crate::simulator::{SimError, Simulator};
 use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
 use crate::topology::Path;
 use sojourn_flusher::gate::{GateSettings, Watchman};
 use sojourn_flusher::{Flusher, FlusherParams};
+use sojourn_scenario::{Access, Bursts, Direction, FlusherScenario, Place, Scenario, Transport};
 use sojourn_units::{Duration, Time};
 
 /// Where all hosts are: see [`crate::tap::hosts::address`].
@@ -100,7 +100,7 @@ pub(super) fn host(
         let seen = flusher.sees(t.name);
         let mut burst = None;
         for leads_up in [true, false] {
-            if let Some(forth) = flusher.place.way(&path, leads_up).filter(|_| seen && flusher.active) {
+            if let Some(forth) = way(flusher.place, &path, leads_up).filter(|_| seen && flusher.active) {
                 let back = if leads_up { &path.down } else { &path.up };
                 burst = Some((simulator.add_burst_routes(t.name, forth, back)?, leads_up));
             }

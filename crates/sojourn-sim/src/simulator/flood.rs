@@ -2,8 +2,8 @@
 
 use super::{Component, Owner, SimError, Simulator};
 use crate::packet::Packet;
-use crate::scenario::UDP_FRAME;
 use crate::traffic::flood::{Flood, FloodSpec};
+use sojourn_scenario::UDP_FRAME;
 
 impl Simulator {
     /// A UDP flow, which starts at `spec.start`. Answers its index among them.

@@ -2,7 +2,7 @@
 
 use crate::calendar::Slot;
 use crate::network::LinkId;
-use crate::scenario::UDP_PAYLOAD;
+use sojourn_scenario::UDP_PAYLOAD;
 use sojourn_units::{Duration, Rate, Time};
 
 /// A UDP flow from one node to another: full datagrams, evenly spaced.

@@ -1,8 +1,8 @@
 //! The cell between the clients and the first router: key `wifi`.
 
-use super::load::check_name;
-use super::policies::{self, GroupText};
-use super::{ScenarioError, fail, wifi_latency};
+use crate::load::check_name;
+use crate::policies::{self, GroupText};
+use crate::{ScenarioError, fail, wifi_latency};
 use serde::{Deserialize, Serialize};
 use sojourn_qdisc::{QdiscSpec, SpecError};
 use sojourn_tcp::Heads;
@@ -22,7 +22,7 @@ pub struct WifiScenario {
 /// The text form. What is left out has the default of [`NodeSpec`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct WifiText {
+pub(crate) struct WifiText {
     #[serde(skip_serializing_if = "Option::is_none")]
     scheme: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,39 +69,39 @@ pub(super) struct WifiText {
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_control: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) groups: Vec<GroupText>,
+    pub(crate) groups: Vec<GroupText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) scheduler: Option<String>,
+    pub(crate) scheduler: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) accounting_delay: Option<String>,
+    pub(crate) accounting_delay: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) vo_in_aggregate: Option<bool>,
+    pub(crate) vo_in_aggregate: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) vo_in_aggregate_max: Option<u32>,
+    pub(crate) vo_in_aggregate_max: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) vo_in_aggregate_hold: Option<u32>,
+    pub(crate) vo_in_aggregate_hold: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) demote: Option<String>,
+    pub(crate) demote: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) qos: Option<String>,
+    pub(crate) qos: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) aql: Option<String>,
+    pub(crate) aql: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) aql_high: Option<String>,
+    pub(crate) aql_high: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) aql_total: Option<String>,
+    pub(crate) aql_total: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) defer: Option<String>,
+    pub(crate) defer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) build_time: Option<String>,
+    pub(crate) build_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) retry_time: Option<String>,
+    pub(crate) retry_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) retry_sojourn: Option<String>,
+    pub(crate) retry_sojourn: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dense_stations: Option<u32>,
+    pub(crate) dense_stations: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dense_aggregate_time: Option<String>,
+    pub(crate) dense_aggregate_time: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -163,7 +163,7 @@ struct CategoryText {
 
 impl WifiScenario {
     /// What the hosts' kernels reserve for the headers of a segment: those of a cell of Linux 6.12 are built with wireless.
-    pub(super) fn heads(&self) -> Heads {
+    pub(crate) fn heads(&self) -> Heads {
         match self.cell.access_point.variant {
             Variant::Linux612 => Heads::Wireless612,
             _ => Heads::default(),
@@ -174,7 +174,7 @@ impl WifiScenario {
     ///
     /// # Errors
     /// [`ScenarioError`] for what no cell can have.
-    pub(super) fn read(t: &WifiText) -> Result<Self, ScenarioError> {
+    pub(crate) fn read(t: &WifiText) -> Result<Self, ScenarioError> {
         let band = match t.band.as_deref() {
             None => Band::Ghz5,
             Some(text) => match [Band::Ghz5, Band::Ghz2].into_iter().find(|b| b.name() == text) {
@@ -217,7 +217,7 @@ impl WifiScenario {
     }
 
     /// The text form with every default written out.
-    pub(super) fn text(&self) -> WifiText {
+    pub(crate) fn text(&self) -> WifiText {
         let c = &self.cell;
         let ap = &c.access_point;
         let mut text = WifiText {

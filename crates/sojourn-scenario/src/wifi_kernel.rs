@@ -2,7 +2,7 @@
 //!
 //! Source: mac80211 of Linux 6.12 (`tx.c`, `airtime.c`, `sta_info.c`), whose constants have no switch; `kernel/sojourn_radio`.
 
-use super::{ScenarioError, fail};
+use crate::{ScenarioError, fail};
 use sojourn_qdisc::{KernelOptions, kernel_options};
 use sojourn_units::Duration;
 use sojourn_wifi::{
@@ -18,7 +18,7 @@ const KERNEL_QUANTUM: Duration = Duration::from_micros(256);
 ///
 /// # Errors
 /// [`ScenarioError`]: the first field that it cannot, its value, and the rule.
-pub(super) fn check(cell: &CellSpec) -> Result<(), ScenarioError> {
+pub(crate) fn check(cell: &CellSpec) -> Result<(), ScenarioError> {
     if cell.stations.len() > STATIONS {
         let value = format!("{} stations", cell.stations.len());
         return fail(
@@ -86,7 +86,7 @@ pub(super) fn check(cell: &CellSpec) -> Result<(), ScenarioError> {
 ///
 /// # Errors
 /// [`ScenarioError`] for one that a kernel cannot be told.
-pub(crate) fn discipline(who: &str, node: &NodeSpec) -> Result<Option<KernelOptions>, ScenarioError> {
+pub fn discipline(who: &str, node: &NodeSpec) -> Result<Option<KernelOptions>, ScenarioError> {
     let Some(qdisc) = node.above_driver().filter(|_| node.scheme.has_qdisc()) else {
         return Ok(None);
     };

@@ -1,6 +1,6 @@
 //! Through which station traffic goes, and how its packets are classified: keys `station` and `dscp`.
 
-use super::{ScenarioError, WifiScenario, fail};
+use crate::{ScenarioError, WifiScenario, fail};
 use serde_json::Value;
 
 /// Which station a flow, probe, web client or download is at, and how its packets are classified, in both directions.
@@ -14,7 +14,7 @@ pub struct Access {
 
 impl Access {
     /// Reads `station` and `dscp` of `place`, such as `flows[2]`.
-    pub(super) fn read(
+    pub(crate) fn read(
         place: &str,
         station: Option<&str>,
         dscp: Option<&Value>,

@@ -1,15 +1,15 @@
 //! From JSON to the text form, with messages for people who do not know how a parser sees their file.
 
-use super::limits::{FLOWS_MAX, GROUPS_MAX, STATIONS_MAX, check_list};
-use super::text::Text;
-use super::{ScenarioError, fail};
+use crate::limits::{FLOWS_MAX, GROUPS_MAX, STATIONS_MAX, check_list};
+use crate::text::Text;
+use crate::{ScenarioError, fail};
 use serde_json::Value;
 
 /// Reads the text form.
 ///
 /// # Errors
 /// [`ScenarioError`] for what is not JSON, a value of the wrong type, an unknown key, or a key given twice.
-pub(super) fn read(json: &str) -> Result<Text, ScenarioError> {
+pub(crate) fn read(json: &str) -> Result<Text, ScenarioError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let value: Value = serde_path_to_error::deserialize(&mut reader).map_err(|e| not_json(json, &e))?;
     reader

@@ -1,12 +1,12 @@
 //! The keys under `wifi` that shorten the time below the queues.
 
-use super::wifi::WifiText;
-use super::{ScenarioError, fail};
+use crate::wifi::WifiText;
+use crate::{ScenarioError, fail};
 use sojourn_units::{Duration, format_duration, parse_duration};
 use sojourn_wifi::{AqlSpec, DenseSpec, LatencySpec};
 
 /// What the scenario says of them.
-pub(super) fn read(t: &WifiText) -> Result<LatencySpec, ScenarioError> {
+pub(crate) fn read(t: &WifiText) -> Result<LatencySpec, ScenarioError> {
     let aql = span("aql", t.aql.as_deref())?;
     let high = span("aql_high", t.aql_high.as_deref())?;
     let total = span("aql_total", t.aql_total.as_deref())?;
@@ -41,7 +41,7 @@ pub(super) fn read(t: &WifiText) -> Result<LatencySpec, ScenarioError> {
 }
 
 /// Writes what is set, so that a scenario without any of it has the text that it had before there was any.
-pub(super) fn write(spec: &LatencySpec, t: &mut WifiText) {
+pub(crate) fn write(spec: &LatencySpec, t: &mut WifiText) {
     let text = |span: Option<Duration>| span.map(format_duration);
     t.aql = text(spec.aql.map(|aql| aql.low));
     t.aql_high = text(spec.aql.map(|aql| aql.high));

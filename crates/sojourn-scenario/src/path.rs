@@ -1,10 +1,11 @@
 //! What the path does beside queueing: the buckets and queues at its edges, loss, and a delay that varies.
 
-use super::text::Text;
-use super::{DURATION_MAX, Direction, ScenarioError, fail, rate, time};
-use sojourn_bed::EDGE_LIMIT;
+use crate::text::Text;
+use crate::{DURATION_MAX, Direction, ScenarioError, fail, rate, time};
 use sojourn_units::{Bytes, Duration, Rate, parse_bytes};
 
+/// What a queue at the edges holds if nothing is said, packets.
+pub const EDGE_LIMIT: u32 = 1000;
 /// Most of them.
 const EDGE_LIMIT_MAX: u32 = 1_000_000;
 /// Largest extra delay.
@@ -28,7 +29,7 @@ impl Impairment {
 }
 
 /// The depth of the token buckets at the edges, if they are no wires; `frame` is the largest frame of the scenario, bytes.
-pub(super) fn edge_burst(t: &Text, frame: u64) -> Result<Option<Bytes>, ScenarioError> {
+pub(crate) fn edge_burst(t: &Text, frame: u64) -> Result<Option<Bytes>, ScenarioError> {
     let Some(text) = &t.edge_burst else {
         return Ok(None);
     };
@@ -45,7 +46,7 @@ pub(super) fn edge_burst(t: &Text, frame: u64) -> Result<Option<Bytes>, Scenario
 }
 
 /// Refuses the depth of a token bucket that does not take the largest frame, or takes too long to fill.
-pub(super) fn bucket(name: &str, burst: Bytes, rate: Rate, frame: u64) -> Result<(), ScenarioError> {
+pub(crate) fn bucket(name: &str, burst: Bytes, rate: Rate, frame: u64) -> Result<(), ScenarioError> {
     if burst.get() < frame || burst.get() > 1 << 30 {
         let rule = format!("at least the largest frame ({frame} bytes) and at most 1gb");
         return fail(name, burst, rule);
@@ -57,7 +58,7 @@ pub(super) fn bucket(name: &str, burst: Bytes, rate: Rate, frame: u64) -> Result
 }
 
 /// The length of the queues at the edges.
-pub(super) fn edge_limit(t: &Text) -> Result<u32, ScenarioError> {
+pub(crate) fn edge_limit(t: &Text) -> Result<u32, ScenarioError> {
     let Some(limit) = t.edge_limit else {
         return Ok(EDGE_LIMIT);
     };
@@ -74,7 +75,7 @@ pub(super) fn edge_limit(t: &Text) -> Result<u32, ScenarioError> {
     Ok(limit)
 }
 
-pub(super) fn impairment(t: &Text, direction: Direction) -> Result<Impairment, ScenarioError> {
+pub(crate) fn impairment(t: &Text, direction: Direction) -> Result<Impairment, ScenarioError> {
     let (loss, jitter) = match direction {
         Direction::Up => (t.loss_up, &t.jitter_up),
         Direction::Down => (t.loss_down, &t.jitter_down),

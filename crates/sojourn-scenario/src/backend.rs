@@ -1,7 +1,7 @@
 //! What a scenario may ask of each back end.
 
-use super::ScenarioError;
-use super::text::Text;
+use crate::ScenarioError;
+use crate::text::Text;
 use sojourn_qdisc::Discipline;
 use sojourn_tcp::{ReceiveBuffer, TcpParams, Variant};
 use sojourn_units::{Duration, parse_duration};
@@ -54,7 +54,7 @@ impl std::str::FromStr for Backend {
 ///
 /// # Errors
 /// [`ScenarioError`] for one that it does not have, or cannot be told.
-pub(super) fn discipline(field: &str, discipline: Discipline, backend: Backend) -> Result<Discipline, ScenarioError> {
+pub(crate) fn discipline(field: &str, discipline: Discipline, backend: Backend) -> Result<Discipline, ScenarioError> {
     match backend {
         Backend::Sim | Backend::Live => {
             if discipline.modelled().is_none() {
@@ -72,7 +72,8 @@ pub(super) fn discipline(field: &str, discipline: Discipline, backend: Backend) 
 }
 
 /// The sentence for a kind that a back end with our own disciplines lacks.
-pub(crate) fn not_modelled(field: &str, kind: &str, backend: Backend) -> String {
+#[must_use]
+pub fn not_modelled(field: &str, kind: &str, backend: Backend) -> String {
     let whose = match backend {
         Backend::Live => "live back end",
         Backend::Sim | Backend::Linux => "simulator",
@@ -84,7 +85,7 @@ pub(crate) fn not_modelled(field: &str, kind: &str, backend: Backend) -> String 
 ///
 /// # Errors
 /// [`ScenarioError`]: the field, its value, and why.
-pub(super) fn check_sim(t: &Text) -> Result<(), ScenarioError> {
+pub(crate) fn check_sim(t: &Text) -> Result<(), ScenarioError> {
     if t.tcp.save_metrics && !t.web.is_empty() {
         let error = "tcp.save_metrics is true, but must be false with web clients, whose servers remember nothing on the simulator";
         return Err(ScenarioError(error.to_owned()));
@@ -96,7 +97,7 @@ pub(super) fn check_sim(t: &Text) -> Result<(), ScenarioError> {
 ///
 /// # Errors
 /// [`ScenarioError`]: the field, its value, and why.
-pub(super) fn check_real(
+pub(crate) fn check_real(
     t: &Text,
     tcp: &TcpParams,
     delay_tick: Duration,

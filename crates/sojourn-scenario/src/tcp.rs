@@ -1,6 +1,6 @@
 //! The key `tcp` of a scenario.
 
-use super::{DURATION_MAX, ScenarioError, time};
+use crate::{DURATION_MAX, ScenarioError, time};
 use serde::{Deserialize, Serialize};
 use sojourn_tcp::cc::Algorithm;
 use sojourn_tcp::{Heads, ParamError, ReceiveBuffer, TcpParams};
@@ -9,19 +9,19 @@ use sojourn_units::{Duration, format_duration, parse_bytes};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches")]
-pub(super) struct TcpText {
-    pub(super) variant: String,
-    pub(super) mss: u16,
-    pub(super) initial_window: u32,
-    pub(super) receive_window: String,
+pub(crate) struct TcpText {
+    pub(crate) variant: String,
+    pub(crate) mss: u16,
+    pub(crate) initial_window: u32,
+    pub(crate) receive_window: String,
     #[serde(skip_serializing_if = "is_auto")]
-    pub(super) receive_buffer: String,
-    pub(super) hystart: bool,
-    pub(super) ecn: bool,
-    pub(super) delayed_ack: bool,
-    pub(super) min_rto: String,
+    pub(crate) receive_buffer: String,
+    pub(crate) hystart: bool,
+    pub(crate) ecn: bool,
+    pub(crate) delayed_ack: bool,
+    pub(crate) min_rto: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) save_metrics: bool,
+    pub(crate) save_metrics: bool,
 }
 
 impl Default for TcpText {
@@ -52,7 +52,7 @@ impl TcpText {
     ///
     /// # Errors
     /// [`ScenarioError`] for a value that no connection can have.
-    pub(super) fn read(&self) -> Result<TcpParams, ScenarioError> {
+    pub(crate) fn read(&self) -> Result<TcpParams, ScenarioError> {
         let told = |e: ParamError| ScenarioError(e.to_string());
         let tcp = TcpParams {
             variant: self.variant.parse().map_err(told)?,
@@ -73,7 +73,7 @@ impl TcpText {
     }
 
     /// The text of it.
-    pub(super) fn of(tcp: &TcpParams, save_metrics: bool) -> Self {
+    pub(crate) fn of(tcp: &TcpParams, save_metrics: bool) -> Self {
         Self {
             variant: tcp.variant.name().into(),
             mss: tcp.mss,

@@ -7,7 +7,7 @@
 //!
 //! [`scripts/cost`]: ../../../../../scripts/cost
 
-use super::{
+use crate::{
     Backend, BottleneckScenario, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
     Transport, UDP_FRAME, UDP_PAYLOAD, WebScenario,
 };
@@ -72,7 +72,7 @@ pub struct Part {
     pub bytes: u64,
     /// What makes it less.
     #[serde(skip)]
-    pub(super) remedy: &'static str,
+    pub(crate) remedy: &'static str,
 }
 
 /// What a run needs.

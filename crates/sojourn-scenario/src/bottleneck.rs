@@ -1,12 +1,12 @@
 //! One direction of the bottleneck, read and checked: its rate, its token bucket and its discipline.
 
-use super::text::Text;
-use super::{Backend, BottleneckScenario, Direction, ScenarioError, backend, path, rate};
+use crate::text::Text;
+use crate::{Backend, BottleneckScenario, Direction, ScenarioError, backend, path, rate};
 use sojourn_qdisc::Discipline;
 use sojourn_units::{Bytes, Duration, parse_bytes};
 
 /// What `t` says of `direction`; `frame` is the largest frame of the scenario, bytes.
-pub(super) fn bottleneck(
+pub(crate) fn bottleneck(
     direction: Direction,
     t: &Text,
     frame: u64,

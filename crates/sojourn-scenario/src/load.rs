@@ -1,7 +1,7 @@
 //! The traffic of a scenario, checked: flows, probes, web clients.
 
-use super::text::{FlowText, ProbeText, WebText};
-use super::{
+use crate::text::{FlowText, ProbeText, WebText};
+use crate::{
     Access, BINS_MAX, Backend, Codec, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario,
     ScenarioError, Transport, Voice, WebScenario, WifiScenario, Writes, fail, rate, time,
 };
@@ -11,12 +11,12 @@ use sojourn_units::{Duration, parse_bytes};
 const OBJECTS_MAX: usize = 10_000;
 const WORKERS_MAX: usize = 64;
 /// Largest object, request and header, bytes.
-pub(super) const OBJECT_MAX: u64 = 1 << 40;
+pub(crate) const OBJECT_MAX: u64 = 1 << 40;
 const MESSAGE_MAX: u64 = 1 << 20;
 /// An Ethernet header.
 const ETHERNET: u64 = 14;
 
-pub(super) fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {
     let ok = !name.is_empty()
         && name.len() <= 64
         && name
@@ -33,7 +33,7 @@ pub(super) fn check_name(field: &str, name: &str) -> Result<(), ScenarioError> {
 const TITLE_MAX: usize = 200;
 
 /// Checks the one free name: it heads terminals, pages and figures, so it holds nothing that steers them.
-pub(super) fn check_title(field: &str, title: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_title(field: &str, title: &str) -> Result<(), ScenarioError> {
     let rule = format!("at most {TITLE_MAX} printable characters, without '$'");
     let length = title.chars().count();
     if length > TITLE_MAX {
@@ -54,7 +54,7 @@ fn steers(c: char) -> bool {
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-pub(super) fn flow(
+pub(crate) fn flow(
     i: usize,
     f: &FlowText,
     rtt: Duration,
@@ -161,7 +161,7 @@ fn writes(i: usize, f: &FlowText, duration: Duration) -> Result<Option<Writes>, 
     Ok(Some(Writes { bytes: size, interval }))
 }
 
-pub(super) fn probe(
+pub(crate) fn probe(
     i: usize,
     p: &ProbeText,
     rtt: Duration,
@@ -289,7 +289,7 @@ fn voice(i: usize, p: &ProbeText) -> Result<(Voice, u16), ScenarioError> {
     Ok((voice, size as u16))
 }
 
-pub(super) fn web(
+pub(crate) fn web(
     i: usize,
     w: &WebText,
     rtt: Duration,

@@ -2,8 +2,8 @@
 //!
 //! What is off is left out of the canonical text, so that a scenario without policies has the text that it had before there were any.
 
-use super::wifi::WifiText;
-use super::{ScenarioError, fail};
+use crate::wifi::WifiText;
+use crate::{ScenarioError, fail};
 use serde::{Deserialize, Serialize};
 use sojourn_units::{Duration, Rate, format_duration, format_rate, parse_duration, parse_rate};
 use sojourn_wifi::{DEFAULT_WEIGHT, GroupSpec, Policies, QosOrder, SchedulerKind};
@@ -11,7 +11,7 @@ use sojourn_wifi::{DEFAULT_WEIGHT, GroupSpec, Policies, QosOrder, SchedulerKind}
 /// One group of stations.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct GroupText {
+pub(crate) struct GroupText {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<u32>,
@@ -23,7 +23,7 @@ pub(super) struct GroupText {
 ///
 /// # Errors
 /// [`ScenarioError`] for a name or a duration that is none.
-pub(super) fn read(t: &WifiText) -> Result<Policies, ScenarioError> {
+pub(crate) fn read(t: &WifiText) -> Result<Policies, ScenarioError> {
     let span = |key: &str, text: &str| parse_duration(text).map_err(|e| ScenarioError(format!("wifi.{key}: {e}")));
     let group = |g: &GroupText| GroupSpec {
         name: g.name.clone(),
@@ -80,7 +80,7 @@ pub(super) fn read(t: &WifiText) -> Result<Policies, ScenarioError> {
 }
 
 /// Writes them.
-pub(super) fn write(policies: &Policies, t: &mut WifiText) {
+pub(crate) fn write(policies: &Policies, t: &mut WifiText) {
     let group = |g: &GroupSpec| GroupText {
         name: g.name.clone(),
         weight: Some(g.weight),
@@ -102,12 +102,12 @@ pub(super) fn write(policies: &Policies, t: &mut WifiText) {
 ///
 /// # Errors
 /// [`ScenarioError`] for what is no rate.
-pub(super) fn min_rate(who: &str, text: Option<&str>) -> Result<Option<Rate>, ScenarioError> {
+pub(crate) fn min_rate(who: &str, text: Option<&str>) -> Result<Option<Rate>, ScenarioError> {
     let rate = |text| parse_rate(text).map_err(|e| ScenarioError(format!("{who}.min_rate: {e}")));
     text.map(rate).transpose()
 }
 
 /// Writes it.
-pub(super) fn min_rate_text(rate: Option<Rate>) -> Option<String> {
+pub(crate) fn min_rate_text(rate: Option<Rate>) -> Option<String> {
     rate.map(format_rate)
 }

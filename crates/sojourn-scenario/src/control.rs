@@ -1,6 +1,6 @@
 //! Congestion controls by name: those that are modelled, and those that only a kernel has.
 
-use super::{Backend, ScenarioError};
+use crate::{Backend, ScenarioError};
 use sojourn_tcp::cc::Algorithm;
 
 /// Names of those that only a kernel has.
@@ -38,7 +38,7 @@ impl CongestionControl {
     ///
     /// # Errors
     /// [`ScenarioError`] for a name that nobody has, or that this back end has not.
-    pub(super) fn parse(place: &str, name: &str, backend: Backend) -> Result<Self, ScenarioError> {
+    pub(crate) fn parse(place: &str, name: &str, backend: Backend) -> Result<Self, ScenarioError> {
         let kernel_only = KERNEL_ONLY.into_iter().find(|only| *only == name);
         match (kernel_only, backend) {
             (Some(only), Backend::Linux | Backend::Live) => Ok(Self::KernelOnly(only)),
@@ -52,6 +52,7 @@ impl CongestionControl {
 }
 
 /// The sentence for one that the simulator lacks.
-pub(crate) fn not_modelled(place: &str, name: &str) -> String {
+#[must_use]
+pub fn not_modelled(place: &str, name: &str) -> String {
     format!("{place}.congestion_control is {name:?}, but the simulator has no such model: use the linux back end")
 }

@@ -1,7 +1,6 @@
 //! A queue flusher on the path: key `flusher`.
 
-use super::{Backend, DownloadScenario, FlowScenario, ScenarioError, Transport, WebScenario, fail, time};
-use crate::flusher::Place;
+use crate::{Backend, DownloadScenario, FlowScenario, ScenarioError, Transport, WebScenario, fail, time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sojourn_flusher::FlusherParams;
@@ -33,6 +32,32 @@ pub struct FlusherScenario {
     pub gated: bool,
 }
 
+/// Where a flusher sits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the client's own link: it sees what leaves the client and what reaches it.
+    Client,
+    /// Before the upstream bottleneck's queue, on its router.
+    Router,
+    /// On the server's own link.
+    Server,
+}
+
+impl Place {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Client, Self::Router, Self::Server];
+
+    /// `client`, `router` or `server`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Router => "router",
+            Self::Server => "server",
+        }
+    }
+}
+
 /// How a burst is handed over to its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bursts {
@@ -61,7 +86,7 @@ impl Bursts {
 /// Its text form.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct FlusherText {
+pub(crate) struct FlusherText {
     params: Value,
     at: String,
     watch: Value,
@@ -102,10 +127,10 @@ impl Default for FlusherText {
 }
 
 /// The traffic of a scenario that a flusher may see.
-pub(super) struct Traffic<'a> {
-    pub(super) flows: &'a [FlowScenario],
-    pub(super) web: &'a [WebScenario],
-    pub(super) downloads: &'a [DownloadScenario],
+pub(crate) struct Traffic<'a> {
+    pub(crate) flows: &'a [FlowScenario],
+    pub(crate) web: &'a [WebScenario],
+    pub(crate) downloads: &'a [DownloadScenario],
 }
 
 impl Traffic<'_> {
@@ -125,7 +150,7 @@ impl Traffic<'_> {
 }
 
 impl FlusherScenario {
-    pub(super) fn read(
+    pub(crate) fn read(
         t: &FlusherText,
         traffic: &Traffic<'_>,
         duration: Duration,
@@ -185,7 +210,7 @@ impl FlusherScenario {
         })
     }
 
-    pub(super) fn text(&self) -> FlusherText {
+    pub(crate) fn text(&self) -> FlusherText {
         FlusherText {
             params: serde_json::to_value(self.params).expect("parameters are plain data"),
             at: self.place.name().into(),
@@ -201,7 +226,8 @@ impl FlusherScenario {
     }
 
     /// Whether what has this name passes it.
-    pub(crate) fn sees(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn sees(&self, name: &str) -> bool {
         self.watch.as_ref().is_none_or(|names| names.iter().any(|n| n == name))
     }
 }

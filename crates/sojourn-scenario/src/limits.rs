@@ -3,8 +3,8 @@
 //! None depends on the machine, so a scenario is valid everywhere or nowhere. Whoever has more memory than most may allow more
 //! for one command ([`Limits`]); a limit on the text or on a list has no such way around it.
 
-use super::cost::Cost;
-use super::{ScenarioError, fail};
+use crate::cost::Cost;
+use crate::{ScenarioError, fail};
 use serde_json::Value;
 
 /// Bytes of a scenario's text. One with 10,000 flows, all their keys written out, has 4 MB. Reading takes some twenty times as
@@ -12,14 +12,14 @@ use serde_json::Value;
 const TEXT_MAX: usize = 16 << 20;
 
 /// Flows, probes, web clients and downloads together. Routes are numbered with 16 bits, and each takes two.
-pub(super) const FLOWS_MAX: usize = 10_000;
+pub(crate) const FLOWS_MAX: usize = 10_000;
 
 /// Entries of `wifi.stations` and `wifi.groups` that are read at all; the cell has its own, smaller bounds.
-pub(super) const STATIONS_MAX: usize = 10_000;
-pub(super) const GROUPS_MAX: usize = 10_000;
+pub(crate) const STATIONS_MAX: usize = 10_000;
+pub(crate) const GROUPS_MAX: usize = 10_000;
 
 /// Most bins of a series, and events of one kind that the text sets the rate of. More points than any figure shows.
-pub(super) const BINS_MAX: u64 = 1_000_000;
+pub(crate) const BINS_MAX: u64 = 1_000_000;
 
 /// What a run may come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Limits {
     ///
     /// # Errors
     /// [`ScenarioError`]: what needs most, how much, and what would make it less.
-    pub(super) fn check(&self, cost: &Cost) -> Result<(), ScenarioError> {
+    pub(crate) fn check(&self, cost: &Cost) -> Result<(), ScenarioError> {
         if cost.packets > self.packets {
             return Err(ScenarioError(format!(
                 "this run has about {} packets, but at most {} are allowed, which take a day: shorten duration or lower the rates",
@@ -87,7 +87,7 @@ pub const NAMED: [(&str, u64); 7] = [
 ];
 
 /// Refuses a text that is too long to be read.
-pub(super) fn check_text(json: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_text(json: &str) -> Result<(), ScenarioError> {
     if json.len() > TEXT_MAX {
         let found = format!("a text of {} bytes", json.len());
         return fail("scenario", found, format!("at most {TEXT_MAX} bytes"));
@@ -96,7 +96,7 @@ pub(super) fn check_text(json: &str) -> Result<(), ScenarioError> {
 }
 
 /// Refuses a list that is too long, before anything is made of its entries.
-pub(super) fn check_list(field: &str, value: Option<&Value>, most: usize) -> Result<(), ScenarioError> {
+pub(crate) fn check_list(field: &str, value: Option<&Value>, most: usize) -> Result<(), ScenarioError> {
     let length = value.and_then(Value::as_array).map_or(0, Vec::len);
     if length > most {
         return fail(

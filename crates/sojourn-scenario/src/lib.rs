@@ -23,17 +23,17 @@ mod wifi_latency;
 
 pub use access::Access;
 pub use backend::Backend;
-pub(crate) use backend::not_modelled;
+pub use backend::not_modelled;
 pub use control::CongestionControl;
-pub(crate) use control::not_modelled as control_not_modelled;
+pub use control::not_modelled as control_not_modelled;
 pub use cost::{Cost, Part};
 pub use download::DownloadScenario;
-pub use flusher::{Bursts, FlusherScenario};
+pub use flusher::{Bursts, FlusherScenario, Place};
 use limits::BINS_MAX;
 pub use limits::{Limits, NAMED as LIMITS};
-pub use path::Impairment;
+pub use path::{EDGE_LIMIT, Impairment};
 pub use wifi::WifiScenario;
-pub(crate) use wifi_kernel::discipline as wifi_discipline;
+pub use wifi_kernel::discipline as wifi_discipline;
 
 use sojourn_qdisc::Discipline;
 use sojourn_tcp::TcpParams;
@@ -50,16 +50,17 @@ pub struct ScenarioError(String);
 
 impl ScenarioError {
     /// With a sentence of its own.
-    pub(crate) const fn because(sentence: String) -> Self {
+    #[must_use]
+    pub const fn because(sentence: String) -> Self {
         Self(sentence)
     }
 }
 
-pub(crate) fn fail<T>(
-    field: &str,
-    value: impl std::fmt::Display,
-    rule: impl std::fmt::Display,
-) -> Result<T, ScenarioError> {
+/// The refusal of a field's value, with the rule that it breaks.
+///
+/// # Errors
+/// Always.
+pub fn fail<T>(field: &str, value: impl std::fmt::Display, rule: impl std::fmt::Display) -> Result<T, ScenarioError> {
     Err(ScenarioError(format!("{field} is {value}, but must be {rule}")))
 }
 
@@ -68,9 +69,9 @@ const DURATION_MAX: Duration = Duration::from_secs(86_400);
 /// A bare acknowledgement with three SACK blocks, bytes.
 const LARGEST_ACK: u64 = 94;
 /// A datagram of a UDP flow on the wire, bytes: 1472 of payload in a packet of 1500.
-pub(crate) const UDP_FRAME: u16 = 1514;
+pub const UDP_FRAME: u16 = 1514;
 /// The payload in it.
-pub(crate) const UDP_PAYLOAD: u16 = 1472;
+pub const UDP_PAYLOAD: u16 = 1472;
 /// Largest payload of a TCP segment in an MSDU of 2304 bytes, of which LLC and SNAP take 8, IPv4 20 and TCP 32. Source: IEEE
 /// 802.11-2020 section 9.2.4.7.1.
 const WIFI_MSS_MAX: u16 = 2304 - 8 - 20 - 32;
@@ -442,7 +443,8 @@ impl Scenario {
     }
 
     /// The base RTTs of all paths in use, in increasing order.
-    pub(crate) fn rtts(&self) -> Vec<Duration> {
+    #[must_use]
+    pub fn rtts(&self) -> Vec<Duration> {
         let flows = self.flows.iter().map(|f| f.rtt);
         let probes = self.probes.iter().map(|p| p.rtt);
         let web = self.web.iter().map(|w| w.rtt);
@@ -456,16 +458,18 @@ impl Scenario {
 
     /// Whether it has what is made for slow, long links: downloads, thin streams, loss, jitter, or short queues at the
     /// edges. The record of one that has not says no more than it did before there were such things.
-    pub(crate) fn is_long_link(&self) -> bool {
+    #[must_use]
+    pub fn is_long_link(&self) -> bool {
         !self.downloads.is_empty()
             || self.flows.iter().any(|f| f.writes.is_some())
             || !self.up.impairment.is_none()
             || !self.down.impairment.is_none()
-            || self.edge_limit != sojourn_bed::EDGE_LIMIT
+            || self.edge_limit != EDGE_LIMIT
     }
 
     /// Whole bins of the series in the measured window.
-    pub(crate) fn whole_bins(&self) -> usize {
+    #[must_use]
+    pub fn whole_bins(&self) -> usize {
         (self.duration.as_nanos() / self.sample_interval.as_nanos()) as usize
     }
 
@@ -500,7 +504,12 @@ impl Scenario {
         serde_json::to_string(&self.to_value()).expect("a scenario is plain data")
     }
 
-    pub(crate) fn to_value(&self) -> serde_json::Value {
+    /// The canonical form as a value.
+    ///
+    /// # Panics
+    /// Never: the text form holds nothing that JSON cannot.
+    #[must_use]
+    pub fn to_value(&self) -> serde_json::Value {
         let lossy = |b: &BottleneckScenario| (b.impairment.loss > 0.0).then_some(b.impairment.loss);
         let jittery = |b: &BottleneckScenario| {
             let jitter = b.impairment.jitter;
@@ -520,7 +529,7 @@ impl Scenario {
             delay_tick: format_duration(self.delay_tick),
             edge_rate: self.edge_rate.map(format_rate),
             edge_burst: self.edge_burst.map(|burst| burst.to_string()),
-            edge_limit: (self.edge_limit != sojourn_bed::EDGE_LIMIT).then_some(self.edge_limit),
+            edge_limit: (self.edge_limit != EDGE_LIMIT).then_some(self.edge_limit),
             loss_up: lossy(&self.up),
             loss_down: lossy(&self.down),
             jitter_up: jittery(&self.up),

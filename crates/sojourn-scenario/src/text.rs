@@ -1,10 +1,10 @@
 //! A scenario as text: what a person writes and a file holds.
 
-use super::download::DownloadText;
-use super::flusher::FlusherText;
-use super::tcp::TcpText;
-use super::wifi::WifiText;
-use super::{FlowScenario, ProbeKindScenario, ProbeScenario, Transport, WebScenario};
+use crate::download::DownloadText;
+use crate::flusher::FlusherText;
+use crate::tcp::TcpText;
+use crate::wifi::WifiText;
+use crate::{FlowScenario, ProbeKindScenario, ProbeScenario, Transport, WebScenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sojourn_units::{format_duration, format_rate};
@@ -12,48 +12,48 @@ use sojourn_units::{format_duration, format_rate};
 /// The text form. Fields are in the order in which they are explained in the documentation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Text {
-    pub(super) experiment: String,
-    pub(super) duration: Option<String>,
-    pub(super) lead: String,
-    pub(super) up: String,
-    pub(super) down: String,
-    pub(super) rtt: String,
-    pub(super) qdisc_up: String,
-    pub(super) qdisc_down: String,
+pub(crate) struct Text {
+    pub(crate) experiment: String,
+    pub(crate) duration: Option<String>,
+    pub(crate) lead: String,
+    pub(crate) up: String,
+    pub(crate) down: String,
+    pub(crate) rtt: String,
+    pub(crate) qdisc_up: String,
+    pub(crate) qdisc_down: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) burst_up: Option<String>,
+    pub(crate) burst_up: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) burst_down: Option<String>,
+    pub(crate) burst_down: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) edge_rate: Option<String>,
+    pub(crate) edge_rate: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) edge_burst: Option<String>,
+    pub(crate) edge_burst: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) edge_limit: Option<u32>,
+    pub(crate) edge_limit: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) loss_up: Option<f64>,
+    pub(crate) loss_up: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) loss_down: Option<f64>,
+    pub(crate) loss_down: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) jitter_up: Option<String>,
+    pub(crate) jitter_up: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) jitter_down: Option<String>,
-    pub(super) delay_tick: String,
-    pub(super) start_jitter: String,
-    pub(super) spare_acks: bool,
-    pub(super) sample_interval: String,
-    pub(super) tcp: TcpText,
-    pub(super) flows: Vec<FlowText>,
-    pub(super) probes: Vec<ProbeText>,
-    pub(super) web: Vec<WebText>,
+    pub(crate) jitter_down: Option<String>,
+    pub(crate) delay_tick: String,
+    pub(crate) start_jitter: String,
+    pub(crate) spare_acks: bool,
+    pub(crate) sample_interval: String,
+    pub(crate) tcp: TcpText,
+    pub(crate) flows: Vec<FlowText>,
+    pub(crate) probes: Vec<ProbeText>,
+    pub(crate) web: Vec<WebText>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) downloads: Vec<DownloadText>,
+    pub(crate) downloads: Vec<DownloadText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) wifi: Option<WifiText>,
+    pub(crate) wifi: Option<WifiText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) flusher: Option<FlusherText>,
-    pub(super) seed: u64,
+    pub(crate) flusher: Option<FlusherText>,
+    pub(crate) seed: u64,
 }
 
 impl Default for Text {
@@ -94,82 +94,82 @@ impl Default for Text {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct FlowText {
-    pub(super) name: String,
+pub(crate) struct FlowText {
+    pub(crate) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) kind: Option<String>,
+    pub(crate) kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) protocol: Option<String>,
-    pub(super) direction: String,
+    pub(crate) protocol: Option<String>,
+    pub(crate) direction: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) congestion_control: Option<String>,
+    pub(crate) congestion_control: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) rtt: Option<String>,
+    pub(crate) rtt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) start: Option<String>,
+    pub(crate) start: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) bytes: Option<u64>,
+    pub(crate) bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) rate: Option<String>,
+    pub(crate) rate: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) write: Option<String>,
+    pub(crate) write: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) write_interval: Option<String>,
+    pub(crate) write_interval: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) station: Option<String>,
+    pub(crate) station: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dscp: Option<Value>,
+    pub(crate) dscp: Option<Value>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct ProbeText {
-    pub(super) name: String,
-    pub(super) kind: String,
+pub(crate) struct ProbeText {
+    pub(crate) name: String,
+    pub(crate) kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) direction: Option<String>,
+    pub(crate) direction: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) interval: Option<String>,
+    pub(crate) interval: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) timeout: Option<String>,
+    pub(crate) timeout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) size: Option<u16>,
+    pub(crate) size: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) codec: Option<String>,
+    pub(crate) codec: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) frame: Option<String>,
+    pub(crate) frame: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) bitrate: Option<String>,
+    pub(crate) bitrate: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) headers: Option<u16>,
+    pub(crate) headers: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) rtt: Option<String>,
+    pub(crate) rtt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) station: Option<String>,
+    pub(crate) station: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dscp: Option<Value>,
+    pub(crate) dscp: Option<Value>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct WebText {
-    pub(super) name: String,
-    pub(super) page: String,
-    pub(super) objects: Vec<u64>,
-    pub(super) workers: usize,
-    pub(super) interval: String,
-    pub(super) congestion_control: String,
+pub(crate) struct WebText {
+    pub(crate) name: String,
+    pub(crate) page: String,
+    pub(crate) objects: Vec<u64>,
+    pub(crate) workers: usize,
+    pub(crate) interval: String,
+    pub(crate) congestion_control: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) rtt: Option<String>,
-    pub(super) start: String,
-    pub(super) think_time: String,
-    pub(super) request_bytes: u64,
-    pub(super) header_bytes: u64,
-    pub(super) dns: bool,
+    pub(crate) rtt: Option<String>,
+    pub(crate) start: String,
+    pub(crate) think_time: String,
+    pub(crate) request_bytes: u64,
+    pub(crate) header_bytes: u64,
+    pub(crate) dns: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) station: Option<String>,
+    pub(crate) station: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dscp: Option<Value>,
+    pub(crate) dscp: Option<Value>,
 }
 
 impl Default for WebText {
@@ -195,7 +195,7 @@ impl Default for WebText {
     }
 }
 
-pub(super) fn flow_text(f: &FlowScenario) -> FlowText {
+pub(crate) fn flow_text(f: &FlowScenario) -> FlowText {
     FlowText {
         name: f.name.clone(),
         kind: (f.transport == Transport::Tcp).then(|| "tcp".into()),
@@ -213,7 +213,7 @@ pub(super) fn flow_text(f: &FlowScenario) -> FlowText {
     }
 }
 
-pub(super) fn probe_text(p: &ProbeScenario) -> ProbeText {
+pub(crate) fn probe_text(p: &ProbeScenario) -> ProbeText {
     let mut text = ProbeText {
         name: p.name.clone(),
         size: (!matches!(p.kind, ProbeKindScenario::Voip(..))).then_some(p.size),
@@ -247,7 +247,7 @@ pub(super) fn probe_text(p: &ProbeScenario) -> ProbeText {
     text
 }
 
-pub(super) fn web_text(w: &WebScenario) -> WebText {
+pub(crate) fn web_text(w: &WebScenario) -> WebText {
     WebText {
         name: w.name.clone(),
         page: w.page.clone(),

@@ -1,7 +1,7 @@
 //! Files that are sent one after the other, with idle times between them.
 
-use super::load::{OBJECT_MAX, check_name};
-use super::{Access, BINS_MAX, Backend, CongestionControl, Direction, ScenarioError, WifiScenario, fail, time};
+use crate::load::{OBJECT_MAX, check_name};
+use crate::{Access, BINS_MAX, Backend, CongestionControl, Direction, ScenarioError, WifiScenario, fail, time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sojourn_units::{Duration, format_duration};
@@ -30,26 +30,26 @@ pub struct DownloadScenario {
 /// Its text form.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct DownloadText {
-    pub(super) name: String,
-    pub(super) direction: String,
+pub(crate) struct DownloadText {
+    pub(crate) name: String,
+    pub(crate) direction: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) bytes: Option<u64>,
+    pub(crate) bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) gap: Option<String>,
+    pub(crate) gap: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) congestion_control: Option<String>,
+    pub(crate) congestion_control: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) rtt: Option<String>,
+    pub(crate) rtt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) start: Option<String>,
+    pub(crate) start: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) station: Option<String>,
+    pub(crate) station: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dscp: Option<Value>,
+    pub(crate) dscp: Option<Value>,
 }
 
-pub(super) fn download(
+pub(crate) fn download(
     i: usize,
     d: &DownloadText,
     rtt: Duration,
@@ -96,7 +96,7 @@ pub(super) fn download(
     })
 }
 
-pub(super) fn download_text(d: &DownloadScenario) -> DownloadText {
+pub(crate) fn download_text(d: &DownloadScenario) -> DownloadText {
     DownloadText {
         name: d.name.clone(),
         direction: d.direction.name().into(),
