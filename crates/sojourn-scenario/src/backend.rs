@@ -165,7 +165,7 @@ pub(crate) fn check_real(
         if let Some(rate) = &t.edge_rate {
             return refuse("edge_rate", rate, "the live back end has no links but the bottleneck");
         }
-        if !tcp.hystart {
+        if !tcp.cc.cubic.hystart {
             let why = "the live back end runs on this machine's kernel, where HyStart is a setting of all of it";
             return refuse("tcp.hystart", &false, why);
         }

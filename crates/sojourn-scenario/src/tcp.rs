@@ -2,7 +2,7 @@
 
 use crate::{DURATION_MAX, ScenarioError, time};
 use serde::{Deserialize, Serialize};
-use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::cc::{Algorithm, CubicParams, Params};
 use sojourn_tcp::{Heads, ParamError, ReceiveBuffer, TcpParams};
 use sojourn_units::{Duration, format_duration, parse_bytes};
 
@@ -33,7 +33,7 @@ impl Default for TcpText {
             initial_window: p.initial_window,
             receive_window: p.receive_window.to_string(),
             receive_buffer: p.receive_buffer.name().into(),
-            hystart: p.hystart,
+            hystart: p.cc.cubic.hystart,
             ecn: p.ecn,
             delayed_ack: p.delayed_ack,
             min_rto: format_duration(p.min_rto),
@@ -62,7 +62,11 @@ impl TcpText {
                 .map_err(|e| ScenarioError(format!("tcp.receive_window: {e}")))?,
             receive_buffer: self.receive_buffer.parse().map_err(told)?,
             congestion_control: Algorithm::Cubic,
-            hystart: self.hystart,
+            cc: Params {
+                cubic: CubicParams { hystart: self.hystart },
+                ..Params::default()
+            },
+            pacing: false,
             ecn: self.ecn,
             delayed_ack: self.delayed_ack,
             min_rto: time("tcp.min_rto", &self.min_rto, Duration::ZERO, DURATION_MAX)?,
@@ -80,7 +84,7 @@ impl TcpText {
             initial_window: tcp.initial_window,
             receive_window: tcp.receive_window.to_string(),
             receive_buffer: tcp.receive_buffer.name().into(),
-            hystart: tcp.hystart,
+            hystart: tcp.cc.cubic.hystart,
             ecn: tcp.ecn,
             delayed_ack: tcp.delayed_ack,
             min_rto: format_duration(tcp.min_rto),

@@ -1,12 +1,15 @@
 //! One end of a connection: handshake, sender, receiver and close.
 
+use crate::machine::Outgoing;
 use crate::metrics::Metrics;
+use crate::params::TcpParams;
 use crate::receiver::Receiver;
 use crate::rtt::RTO_INITIAL;
-use crate::segment::{Flags, Segment};
-use crate::sender::{Outgoing, Sender, now_ms};
+use crate::segment::{Flags, Segment, WINDOW_UNIT};
+use crate::sender::Sender;
 use crate::small_queue::Device;
-use crate::{ParamError, TcpParams, WINDOW_UNIT};
+use crate::ticks::now_ms;
+use crate::variant::ParamError;
 use sojourn_units::{Duration, Time};
 
 /// The states of RFC 9293 section 3.3.2, by its names.
@@ -159,7 +162,7 @@ impl Endpoint {
     /// Whether the application has closed.
     #[must_use]
     pub fn is_closing(&self) -> bool {
-        self.sender.fin != u64::MAX
+        self.sender.is_closing()
     }
 
     /// Starts the handshake; does nothing unless this is a client that has not started it.
@@ -185,7 +188,7 @@ impl Endpoint {
     /// After [`Endpoint::close`].
     pub fn write(&mut self, bytes: u64) {
         assert!(!self.is_closing(), "nothing can be written to a closed connection");
-        self.sender.written = self.sender.written.saturating_add(bytes).min(1 << 62);
+        self.sender.write(bytes);
     }
 
     /// The application will write no more: a FIN follows the last byte (RFC 9293 section 3.6). What the peer sends is still
@@ -256,10 +259,10 @@ impl Endpoint {
             State::SynSent { sent, tries, .. } if syn => {
                 self.receiver.set_ts_recent(segment.ts_val);
                 let rtt = handshake_rtt(tries == 1, sent, segment, now);
-                self.establish(Some(rtt), window_end, now);
+                self.establish(rtt, window_end, now);
                 // RFC 5681 section 3.1 asks for one segment after any lost SYN; Linux forgives one (RFC 6298 section 5.7).
                 if tries > 2 {
-                    self.sender.window.cwnd = 1;
+                    self.sender.start_small();
                 }
                 self.acknowledge_apart();
             }
@@ -267,7 +270,7 @@ impl Endpoint {
                 sent, tries, repeated, ..
             } if segment.flags.has(Flags::ACK) => {
                 let rtt = handshake_rtt(tries == 1 && !repeated, sent, segment, now);
-                self.establish(Some(rtt), window_end, now);
+                self.establish(rtt, window_end, now);
             }
             // The peer has not seen our acknowledgement of its SYN-ACK.
             State::Established if syn => self.acknowledge_apart(),
@@ -280,18 +283,18 @@ impl Endpoint {
     fn acknowledge_apart(&mut self) {
         self.receiver.acknowledge_now();
         self.forced = Some(Outgoing {
-            seq: self.sender.nxt,
+            seq: self.sender.nxt(),
             len: 0,
             flags: Flags::default(),
         });
     }
 
-    fn establish(&mut self, rtt: Option<Duration>, window_end: u64, now: Time) {
+    fn establish(&mut self, rtt: Duration, window_end: u64, now: Time) {
         self.state = State::Established;
         self.handshake_due = false;
         self.sender.established(rtt, window_end, now);
         if let Some(metrics) = self.metrics.take() {
-            self.sender.recall(&metrics);
+            metrics.recall(&mut self.sender);
         }
         self.receiver.established(rtt, self.sender.rto(), now);
     }
@@ -317,7 +320,7 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn waits_for_device(&self) -> bool {
-        self.sender.small_queue.is_throttled()
+        self.sender.waits_for_device()
     }
 
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
@@ -355,7 +358,7 @@ impl Endpoint {
         if self.receiver.wants_ack() {
             self.forced = None;
             let mut segment = Segment {
-                seq: self.sender.nxt,
+                seq: self.sender.nxt(),
                 ts_val: now_ms(now),
                 ..Segment::default()
             };

@@ -1,9 +1,10 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
-use crate::segment::{Flags, SackBlock, Segment};
+use crate::params::TcpParams;
+use crate::segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
 use crate::ticks::{self, Ticks};
+use crate::variant::Variant;
 use crate::window::ReceiveWindow;
-use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Ecn, Time};
 
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`, `TCP_ATO_MIN`.
@@ -53,8 +54,8 @@ enum AckNeed {
 pub struct Receiver {
     /// Next byte expected.
     next: u64,
-    /// One past the peer's FIN; `u64::MAX` as long as none has come.
-    last: u64,
+    /// One past the peer's FIN, once it has come.
+    last: Option<u64>,
     /// `next` as of the last acknowledgement sent.
     acked: u64,
     /// One past the last byte that any window sent admits.
@@ -102,7 +103,7 @@ impl Receiver {
         let window = ReceiveWindow::new(p);
         Self {
             next: 1,
-            last: u64::MAX,
+            last: None,
             acked: 1,
             edge: 1 + window.offered().next_multiple_of(WINDOW_UNIT),
             ranges: Vec::new(),
@@ -141,7 +142,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.next == self.last
+        self.last == Some(self.next)
     }
     /// Counters.
     #[must_use]
@@ -155,8 +156,8 @@ impl Receiver {
     }
 
     /// The handshake took `rtt`; this side's time-out is now `rto`.
-    pub(crate) fn established(&mut self, rtt: Option<Duration>, rto: Duration, now: Time) {
-        self.srtt = rtt;
+    pub(crate) fn established(&mut self, rtt: Duration, rto: Duration, now: Time) {
+        self.srtt = Some(rtt);
         self.rto = rto;
         self.window.begin(now);
     }
@@ -197,7 +198,7 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.on_fin(end);
         }
-        if end > self.last {
+        if self.last.is_some_and(|last| end > last) {
             // RFC 9293 section 3.10.7.4: text after the FIN should not occur, and is ignored.
             self.acknowledge_now();
             return;
@@ -248,8 +249,8 @@ impl Receiver {
     #[inline(never)]
     fn on_fin(&mut self, end: u64) {
         let known = self.ranges.last().map_or(self.next, |r| r.1);
-        if self.last == u64::MAX && end > known {
-            self.last = end;
+        if self.last.is_none() && end > known {
+            self.last = Some(end);
         }
         self.acknowledge_now();
     }

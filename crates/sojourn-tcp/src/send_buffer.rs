@@ -1,6 +1,6 @@
 //! The send buffer: what the application has handed to the kernel, in how large pieces, and when it may hand over more.
 
-use crate::params::{Heads, Variant};
+use crate::variant::{Heads, Variant};
 use std::collections::VecDeque;
 
 /// `tcp_wmem`'s largest size.

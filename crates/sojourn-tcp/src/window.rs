@@ -1,7 +1,9 @@
 //! The receive window: how much the receiver offers, and how it learns to offer more.
 
-use crate::sender::now_ms;
-use crate::{ReceiveBuffer, TcpParams, Variant, WINDOW_UNIT};
+use crate::params::{ReceiveBuffer, TcpParams};
+use crate::segment::WINDOW_UNIT;
+use crate::ticks::now_ms;
+use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 
 /// Window that a fresh Linux socket offers: half of its default buffer of 128 KiB, less one segment.
@@ -182,7 +184,7 @@ impl ReceiveWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Heads;
+    use crate::variant::Heads;
     use sojourn_units::Bytes;
 
     #[test]

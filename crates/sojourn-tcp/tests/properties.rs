@@ -6,7 +6,7 @@ mod net;
 
 use net::{Dir, Fate, Net, Sent, params};
 use proptest::prelude::*;
-use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::cc::{Algorithm, CubicParams, Params};
 use sojourn_tcp::{ConnectionState, Endpoint, Flags, ReceiveBuffer, SackBlock, Segment, TcpParams, Variant};
 use sojourn_units::{Bytes, Duration, Time};
 
@@ -46,7 +46,7 @@ impl Script {
 
 fn tcp_params() -> impl Strategy<Value = TcpParams> {
     (
-        prop::sample::select(&Algorithm::ALL[..]),
+        prop::sample::select(Algorithm::ALL),
         any::<[bool; 4]>(),
         1..30u32,
         5_000..200_000u64,
@@ -57,7 +57,10 @@ fn tcp_params() -> impl Strategy<Value = TcpParams> {
                 variant,
                 receive_buffer: ReceiveBuffer::ALL[usize::from(locked)],
                 heads: variant.heads(),
-                hystart,
+                cc: Params {
+                    cubic: CubicParams { hystart },
+                    ..Params::default()
+                },
                 ecn,
                 delayed_ack,
                 initial_window,

@@ -54,7 +54,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
             mss: s.tcp.mss,
             initial_window: s.tcp.initial_window,
             receive_window_bytes: s.tcp.receive_window.get(),
-            hystart: s.tcp.hystart,
+            hystart: s.tcp.cc.cubic.hystart,
             ecn: s.tcp.ecn,
             delayed_ack: s.tcp.delayed_ack,
             min_rto_ns: s.tcp.min_rto.as_nanos(),

@@ -1,8 +1,8 @@
 //! CUBIC: RFC 9438, with the clock and the integer arithmetic of Linux.
 
 use super::hystart::HyStart;
-use super::{Ack, CongestionControl, Window};
-use crate::Variant;
+use super::{Ack, CongestionControl, Listed, Window};
+use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 
 /// beta_cubic = 0.7, as the fraction that Linux has.
@@ -45,10 +45,34 @@ pub struct Cubic {
     counts_acks: bool,
 }
 
+/// What may be set on CUBIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CubicParams {
+    /// Whether slow start ends by `HyStart`, too. Source: Linux `tcp_cubic/hystart`.
+    pub hystart: bool,
+}
+
+impl Default for CubicParams {
+    fn default() -> Self {
+        Self { hystart: true }
+    }
+}
+
+impl Listed for Cubic {
+    const NAME: &'static str = "cubic";
+    type Params = CubicParams;
+
+    fn new(params: &CubicParams, variant: Variant) -> Self {
+        Self {
+            hystart: params.hystart.then(|| HyStart::new(variant)),
+            ..Self::fresh(variant == Variant::Linux314)
+        }
+    }
+}
+
 impl Cubic {
-    /// A controller before its first acknowledgement, with or without `HyStart`.
-    #[must_use]
-    pub fn new(hystart: bool, variant: Variant) -> Self {
+    /// Before any congestion, without `HyStart`.
+    fn fresh(counts_acks: bool) -> Self {
         Self {
             w_max: None,
             epoch_start: None,
@@ -60,8 +84,8 @@ impl Cubic {
             last_window: 0,
             last_update_ms: 0,
             min_rtt: None,
-            hystart: hystart.then(|| HyStart::new(variant)),
-            counts_acks: variant == Variant::Linux314,
+            hystart: None,
+            counts_acks,
         }
     }
 
@@ -171,8 +195,7 @@ impl CongestionControl for Cubic {
         }
         *self = Self {
             hystart,
-            counts_acks: self.counts_acks,
-            ..Self::new(false, Variant::Linux61)
+            ..Self::fresh(self.counts_acks)
         };
     }
 
@@ -221,6 +244,7 @@ fn icbrt(n: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Threshold::Segments;
     use super::*;
 
     #[test]
@@ -260,7 +284,7 @@ mod tests {
                 una: 0,
                 nxt: 0,
                 rtt: Some(rtt),
-                pacing_rate: 0,
+                pacing_rate: None,
             };
             c.on_rtt(&ack, w);
             c.grow(&ack, w);
@@ -271,14 +295,14 @@ mod tests {
     fn the_window_returns_to_w_max_after_k_seconds() {
         // RFC 9438 section 4.2: K = cbrt(W_max (1 - beta) / C) = cbrt(1000 * 0.3 / 0.4) = 9.09 s.
         let rtt = Duration::from_millis(100);
-        let (mut c, mut now) = (Cubic::new(false, Variant::Linux61), Time::from_secs(1));
+        let (mut c, mut now) = (Cubic::fresh(false), Time::from_secs(1));
         let mut w = Window {
             cwnd: 1000,
-            ssthresh: 1000,
+            ssthresh: Segments(1000),
             credit: 0,
         };
-        w.ssthresh = c.reduce(&w);
-        w.cwnd = w.ssthresh;
+        w.cwnd = c.reduce(&w);
+        w.ssthresh = Segments(w.cwnd);
         assert_eq!(w.cwnd, 700);
         let start = now;
         while w.cwnd < 998 {
@@ -299,14 +323,14 @@ mod tests {
     fn in_the_reno_friendly_region_the_slope_is_8_15_of_a_segment_a_round() {
         // Small window, short RTT: Reno would be faster than the cubic function. alpha = 3 (1-0.7)/(1+0.7) = 0.53.
         let rtt = Duration::from_millis(5);
-        let (mut c, mut now) = (Cubic::new(false, Variant::Linux61), Time::from_secs(1));
+        let (mut c, mut now) = (Cubic::fresh(false), Time::from_secs(1));
         let mut w = Window {
             cwnd: 30,
-            ssthresh: 30,
+            ssthresh: Segments(30),
             credit: 0,
         };
-        w.ssthresh = c.reduce(&w);
-        w.cwnd = w.ssthresh;
+        w.cwnd = c.reduce(&w);
+        w.ssthresh = Segments(w.cwnd);
         let before = w.cwnd;
         for _ in 0..60 {
             round(&mut c, &mut w, &mut now, rtt);
@@ -319,10 +343,10 @@ mod tests {
     /// acknowledgement that this restart follows.
     #[test]
     fn an_epoch_never_begins_in_the_future() {
-        let mut c = Cubic::new(false, Variant::Linux61);
+        let mut c = Cubic::fresh(false);
         let mut w = Window {
             cwnd: 10,
-            ssthresh: 10,
+            ssthresh: Segments(10),
             credit: 0,
         };
         c.reduce(&w);
@@ -338,10 +362,10 @@ mod tests {
 
     #[test]
     fn fast_convergence_lowers_the_peak() {
-        let mut c = Cubic::new(false, Variant::Linux61);
+        let mut c = Cubic::fresh(false);
         let w = |cwnd| Window {
             cwnd,
-            ssthresh: 0,
+            ssthresh: Segments(0),
             credit: 0,
         };
         c.reduce(&w(100));

@@ -1,25 +1,79 @@
 //! What an acknowledgement newly covers: SACK blocks, the cumulative part, reordering, and the RTT.
 
-use crate::segment::Segment;
-use crate::sender::{CaState, News, Sender, now_ms};
+use super::{CaState, LossRecovery, Machine, News, Resend, Times};
+use crate::cc::{Ack, CongestionControl};
+use crate::segment::{Flags, Segment, WINDOW_UNIT};
+use crate::ticks::now_ms;
 use sojourn_units::{Duration, Time};
 
-/// When the first and last of the segments that an acknowledgement newly covers were sent.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Times {
-    pub(crate) acked: Option<(Time, Time)>,
-    pub(crate) sacked: Option<(Time, Time)>,
-}
+impl<R: LossRecovery> Machine<R> {
+    /// Takes the acknowledgement in `segment`.
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
+    pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time) {
+        let (ack, prior_una) = (segment.ack, self.una);
+        if ack > self.nxt || ack < self.una {
+            // Of data never sent, or older than what is known.
+            return;
+        }
+        let window_end = ack + u64::from(segment.window) * WINDOW_UNIT;
+        let mut news = News {
+            advanced: ack > self.una,
+            not_dup: segment.len > 0 || ack > self.una,
+            ece: segment.flags.has(Flags::ECE),
+            ..News::default()
+        };
+        self.window_end = self.window_end.max(window_end);
+        if self.board.is_empty() {
+            return;
+        }
+        R::on_ack(self, now);
+        let (lost_before, flight_before) = (self.board.lost_total(), self.board.in_flight());
+        self.episode.echo_ms = segment.ts_ecr;
+        let mut times = Times::default();
+        // Before this acknowledgement: what it SACKs itself must not make the rest of it look reordered.
+        let highest = self.board.highest_sacked().unwrap_or(self.una);
+        if segment.sack_count > 0 {
+            self.take_sacks(segment, now, highest, &mut news, &mut times);
+        }
+        if news.advanced {
+            self.una = ack;
+            self.timers.backoff = 0;
+            self.take_cumulative(ack, highest, now, &mut news, &mut times);
+        }
+        let rtt = self.take_rtt(segment, now, &news, &times);
+        if news.advanced && self.board.is_empty() {
+            self.timers.armed = None;
+        }
+        self.recovery.on_covered(self.una, self.nxt, news.dsack);
+        if self.timers.probe.is_some() {
+            self.probe_acked(ack, &news);
+        }
+        let ack_info = Ack {
+            now,
+            acked: news.delivered,
+            una: self.una,
+            nxt: self.nxt,
+            rtt,
+            pacing_rate: self.pacing_rate(),
+        };
+        self.cc.on_rtt(&ack_info, &mut self.window);
+        self.episode.resend = Resend::Nothing;
+        R::judge(self, prior_una, &mut news, &times, now);
+        let newly_lost = self.board.lost_total() > lost_before;
+        if self.in_reduction() {
+            self.reduce_proportionally(news.delivered, newly_lost, news.advanced);
+        } else if (news.advanced || (self.episode.reordering > 3 && news.sacked)) && R::was_limited(self, flight_before)
+        {
+            self.cc.grow(&ack_info, &mut self.window);
+        }
+        R::on_acked(self, now);
+    }
 
-impl Sender {
-    pub(crate) fn take_sacks(
-        &mut self,
-        segment: &Segment,
-        now: Time,
-        highest: u64,
-        news: &mut News,
-        times: &mut Times,
-    ) {
+    fn take_sacks(&mut self, segment: &Segment, now: Time, highest: u64, news: &mut News, times: &mut Times) {
         let mut blocks = [(0, 0); 3];
         let mut n = 0;
         for b in segment.sack_ranges() {
@@ -31,8 +85,8 @@ impl Sender {
         let inside_second = n > 1 && blocks[1].0 <= start && end <= blocks[1].1;
         let first = if end <= segment.ack || inside_second {
             news.dsack = true;
-            if self.undo.marker.is_some_and(|m| end > m)
-                && let Some(k) = &mut self.undo.outstanding
+            if self.episode.undo.marker.is_some_and(|m| end > m)
+                && let Some(k) = &mut self.episode.undo.outstanding
             {
                 *k = k.saturating_sub(1);
             }
@@ -47,11 +101,11 @@ impl Sender {
             if start >= end || end > self.nxt || end <= self.una {
                 continue;
             }
-            let (rack, high_seq) = (&mut self.rack, self.high_seq);
+            let (recovery, high_seq) = (&mut self.recovery, self.episode.high_seq);
             self.board.sack(start.max(self.una), end, |s| {
                 news.sacked = true;
                 news.delivered += 1;
-                rack.delivered(s, now, min_rtt);
+                recovery.on_delivered(s, now, min_rtt);
                 if !s.retransmitted() {
                     if s.seq < highest {
                         low = Some(low.map_or(s.seq, |l| l.min(s.seq)));
@@ -66,9 +120,14 @@ impl Sender {
         }
     }
 
-    pub(crate) fn take_cumulative(&mut self, ack: u64, highest: u64, now: Time, news: &mut News, times: &mut Times) {
+    fn take_cumulative(&mut self, ack: u64, highest: u64, now: Time, news: &mut News, times: &mut Times) {
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
-        let (rack, high_seq, state, echo) = (&mut self.rack, self.high_seq, self.state, self.undo.echo_ms);
+        let (recovery, high_seq, state, echo) = (
+            &mut self.recovery,
+            self.episode.high_seq,
+            self.episode.state,
+            self.episode.echo_ms,
+        );
         self.board.acknowledge(ack, |s| {
             if s.retransmitted() {
                 news.retransmitted_acked = true;
@@ -85,7 +144,7 @@ impl Sender {
                 // Source: Linux 6.1 `tcp_skb_spurious_retrans`, which only a cumulative acknowledgement asks.
                 let spurious = s.retransmitted() && echo != 0 && echo < now_ms(s.sent_at);
                 if !spurious {
-                    rack.delivered(s, now, min_rtt);
+                    recovery.on_delivered(s, now, min_rtt);
                 }
             }
         });
@@ -96,18 +155,15 @@ impl Sender {
 
     fn saw_reordering(&mut self, low: u64, highest: u64) {
         let segments = ((highest - low).div_ceil(u64::from(self.mss))) as u32;
-        self.reordering = self.reordering.max(segments.min(300));
-        self.rack.saw_reordering();
-        if let Some(fack) = &mut self.fack {
-            fack.saw_reordering();
-        }
+        self.episode.reordering = self.episode.reordering.max(segments.min(300));
+        self.recovery.on_reordering();
     }
 
     /// Updates the RTT estimate; answers the RTT that congestion control sees.
     ///
     /// The estimate takes the first segment newly acknowledged (its delay includes the receiver's), congestion control
     /// the last. Karn's rule: nothing retransmitted counts, unless the timestamp tells (RFC 7323 section 4.1).
-    pub(crate) fn take_rtt(&mut self, segment: &Segment, now: Time, news: &News, times: &Times) -> Option<Duration> {
+    fn take_rtt(&mut self, segment: &Segment, now: Time, news: &News, times: &Times) -> Option<Duration> {
         let (first, last) = match (times.acked, times.sacked) {
             (Some((first, last)), sacked) if !news.retransmitted_acked => {
                 (now.since(first), now.since(sacked.map_or(last, |s| s.1)))
