@@ -200,7 +200,7 @@ impl LossRecovery for Rack {
         } else {
             wait
         };
-        let due = Machine::<Self>::goes_off(wait, now);
+        let due = Machine::<Self>::goes_off(wait + m.pacing_delay(now), now);
         m.timers.arm(TimerKind::LossProbe, due);
         true
     }

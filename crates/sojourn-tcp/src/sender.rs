@@ -97,6 +97,14 @@ impl Sender {
         each!(self, m => &m.stats)
     }
 
+    /// The last sample of the delivery rate, of the control that keeps it.
+    #[cfg(test)]
+    pub(crate) fn last_sample(&self) -> Option<crate::cc::RateSample> {
+        each!(self, m => match &m.cc {
+            crate::cc::Controller::Fixed(fixed) => fixed.last,
+            _ => None,
+        })
+    }
     /// Whether the application has closed.
     pub(crate) fn is_closing(&self) -> bool {
         each!(self, m => m.fin.is_some())

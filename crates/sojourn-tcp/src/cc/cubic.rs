@@ -284,6 +284,7 @@ mod tests {
                 una: 0,
                 nxt: 0,
                 rtt: Some(rtt),
+                mss: 1448,
                 pacing_rate: None,
             };
             c.on_rtt(&ack, w);

@@ -1,11 +1,15 @@
 //! Congestion control: one file an algorithm, and the one list of them.
 
 mod cubic;
+#[cfg(test)]
+mod fixed;
 mod hystart;
 mod reno;
 mod window;
 
 pub use cubic::{Cubic, CubicParams};
+#[cfg(test)]
+pub use fixed::{Fixed, FixedParams};
 pub use reno::Reno;
 pub use window::{Threshold, Window};
 
@@ -27,8 +31,41 @@ pub struct Ack {
     pub nxt: u64,
     /// RTT of the most recently sent segment that it delivers, if unambiguous.
     pub rtt: Option<Duration>,
-    /// Rate at which the sender would pace, bytes/s: twice the window a smoothed RTT in slow start.
+    /// Bytes of a full segment.
+    pub mss: u16,
+    /// In slow start the rate at which Linux would pace, bytes/s: twice the window a smoothed RTT.
     pub pacing_rate: Option<u64>,
+}
+
+/// What an acknowledgement says of the rate of delivery. Counts are of segments.
+///
+/// Source: draft-cheng-iccrg-delivery-rate-estimation-02, and Linux's `struct rate_sample`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Delivered when the newest that this acknowledgement delivers was sent, last.
+    pub prior_delivered: u64,
+    /// Delivered since then.
+    pub delivered: u64,
+    /// Of them, those that came with an ECN echo.
+    pub delivered_ce: u64,
+    /// Over what time; `None` if nothing was delivered, or if it is too short to be true.
+    pub interval: Option<Duration>,
+    /// The application, not the network, limited the rate.
+    pub app_limited: bool,
+    /// The newest had been sent again.
+    pub retransmitted: bool,
+    /// Delivered since the connection began.
+    pub delivered_in_all: u64,
+    /// Newly delivered by this acknowledgement.
+    pub newly_delivered: u32,
+    /// Newly judged lost with it.
+    pub losses: u32,
+    /// In flight before it.
+    pub flight_before: u32,
+    /// In flight after it.
+    pub flight: u32,
+    /// It echoes congestion (ECE).
+    pub ece: bool,
 }
 
 /// A congestion control algorithm. It hears of acknowledgements and congestion and steers a [`Window`]; recovery
@@ -44,12 +81,35 @@ pub trait CongestionControl: fmt::Debug {
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
     /// The first transmission, now, after `idle` without one and with nothing in flight.
     fn on_restart(&mut self, _idle: Duration, _now: Time) {}
+    /// How fast the path delivers: at the end of each acknowledgement, if it [`Needs`] samples.
+    fn on_sample(&mut self, _ack: &Ack, _sample: &RateSample, _window: &mut Window) {}
+    /// The rate at which segments are to leave, bytes/s, if it has one of its own.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// What a control needs of its sender beyond acknowledgements and losses. None of it costs those that do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Samples of the delivery rate.
+    pub samples: bool,
+    /// It sets the window with each sample: neither recovery nor idleness change it (Linux's `cong_control`).
+    pub steers: bool,
+    /// Segments that leave at its rate, or at Linux's.
+    pub pacing: bool,
 }
 
 /// An algorithm that the list can name.
 pub trait Listed: CongestionControl + Sized {
     /// Its name, as Linux's `net.ipv4.tcp_congestion_control` has it.
     const NAME: &'static str;
+    /// What it needs; CUBIC and Reno nothing.
+    const NEEDS: Needs = Needs {
+        samples: false,
+        steers: false,
+        pacing: false,
+    };
     /// What may be set on it.
     type Params: Clone + fmt::Debug + Default + PartialEq + Eq;
     /// A fresh controller, as `variant` of Linux has it.
@@ -57,11 +117,11 @@ pub trait Listed: CongestionControl + Sized {
 }
 
 macro_rules! controls {
-    ($($(#[$about:meta])* $Name:ident: $name:ident),+ $(,)?) => {
+    ($($(#[$about:meta])* $Name:ident: $name:ident $(in $when:meta)?),+ $(,)?) => {
         /// The names of the algorithms.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum Algorithm {
-            $($(#[$about])* $Name,)+
+            $($(#[$about])* $(#[cfg($when)])? $Name,)+
         }
 
         /// What may be set on each algorithm.
@@ -69,6 +129,7 @@ macro_rules! controls {
         pub struct Params {
             $(
                 #[doc = concat!("Of [`", stringify!($Name), "`].")]
+                $(#[cfg($when)])?
                 pub $name: <$Name as Listed>::Params,
             )+
         }
@@ -76,18 +137,30 @@ macro_rules! controls {
         /// A controller of any kind, without a box: the call is a branch.
         #[derive(Clone, Debug)]
         pub enum Controller {
-            $(#[doc = concat!("[`Algorithm::", stringify!($Name), "`].")] $Name($Name),)+
+            $(
+                #[doc = concat!("[`Algorithm::", stringify!($Name), "`].")]
+                $(#[cfg($when)])?
+                $Name($Name),
+            )+
         }
 
         impl Algorithm {
             /// All, in the order of listing.
-            pub const ALL: &'static [Self] = &[$(Self::$Name,)+];
+            pub const ALL: &'static [Self] = &[$($(#[cfg($when)])? Self::$Name,)+];
 
             /// The name, as Linux's `net.ipv4.tcp_congestion_control` has it.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$Name => <$Name as Listed>::NAME,)+
+                    $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::NAME,)+
+                }
+            }
+
+            /// What it needs.
+            #[must_use]
+            pub const fn needs(self) -> Needs {
+                match self {
+                    $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::NEEDS,)+
                 }
             }
 
@@ -95,26 +168,32 @@ macro_rules! controls {
             #[must_use]
             pub fn build(self, params: &Params, variant: Variant) -> Controller {
                 match self {
-                    $(Self::$Name => Controller::$Name(<$Name as Listed>::new(&params.$name, variant)),)+
+                    $($(#[cfg($when)])? Self::$Name => Controller::$Name(<$Name as Listed>::new(&params.$name, variant)),)+
                 }
             }
         }
 
         impl CongestionControl for Controller {
             fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
-                match self { $(Self::$Name(c) => c.on_rtt(ack, window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_rtt(ack, window),)+ }
             }
             fn grow(&mut self, ack: &Ack, window: &mut Window) {
-                match self { $(Self::$Name(c) => c.grow(ack, window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.grow(ack, window),)+ }
             }
             fn reduce(&mut self, window: &Window) -> u32 {
-                match self { $(Self::$Name(c) => c.reduce(window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.reduce(window),)+ }
             }
             fn on_timeout(&mut self, now: Time, nxt: u64) {
-                match self { $(Self::$Name(c) => c.on_timeout(now, nxt),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_timeout(now, nxt),)+ }
             }
             fn on_restart(&mut self, idle: Duration, now: Time) {
-                match self { $(Self::$Name(c) => c.on_restart(idle, now),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_restart(idle, now),)+ }
+            }
+            fn on_sample(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_sample(ack, sample, window),)+ }
+            }
+            fn pacing_rate(&self) -> Option<u64> {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.pacing_rate(),)+ }
             }
         }
     };
@@ -126,6 +205,8 @@ controls! {
     Cubic: cubic,
     /// [`Reno`]: RFC 5681 and 6582.
     Reno: reno,
+    /// [`Fixed`].
+    Fixed: fixed in test,
 }
 
 impl fmt::Display for Algorithm {
@@ -140,21 +221,5 @@ impl FromStr for Algorithm {
             let names: Vec<&str> = Self::ALL.iter().map(|a| a.name()).collect();
             format!("congestion_control is {s:?}, but must be one of: {}", names.join(", "))
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_parse_and_a_wrong_one_lists_them() {
-        for a in Algorithm::ALL {
-            assert_eq!(a.name().parse(), Ok(*a));
-        }
-        assert_eq!(
-            "bbr".parse::<Algorithm>().unwrap_err(),
-            "congestion_control is \"bbr\", but must be one of: cubic, reno"
-        );
     }
 }

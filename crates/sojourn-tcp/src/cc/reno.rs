@@ -57,6 +57,7 @@ mod tests {
             una: 0,
             nxt: 0,
             rtt: None,
+            mss: 1448,
             pacing_rate: None,
         }
     }

@@ -58,17 +58,26 @@ impl<R: LossRecovery> Machine<R> {
             una: self.una,
             nxt: self.nxt,
             rtt,
-            pacing_rate: self.pacing_rate(),
+            mss: self.mss,
+            pacing_rate: self.window.in_slow_start().then(|| self.pacing_rate()).flatten(),
         };
         self.cc.on_rtt(&ack_info, &mut self.window);
         self.episode.resend = Resend::Nothing;
         R::judge(self, prior_una, &mut news, &times, now);
         let newly_lost = self.board.lost_total() > lost_before;
-        if self.in_reduction() {
+        if self.rates.is_some() {
+            self.rates_on_ack(&ack_info, &news, (lost_before, flight_before));
+        }
+        if self.is_steered() {
+            // The control has set the window.
+        } else if self.in_reduction() {
             self.reduce_proportionally(news.delivered, newly_lost, news.advanced);
         } else if (news.advanced || (self.episode.reordering > 3 && news.sacked)) && R::was_limited(self, flight_before)
         {
             self.cc.grow(&ack_info, &mut self.window);
+        }
+        if self.rates.is_some() {
+            self.set_pace(true);
         }
         R::on_acked(self, now);
     }
@@ -101,11 +110,14 @@ impl<R: LossRecovery> Machine<R> {
             if start >= end || end > self.nxt || end <= self.una {
                 continue;
             }
-            let (recovery, high_seq) = (&mut self.recovery, self.episode.high_seq);
+            let (recovery, rates, high_seq) = (&mut self.recovery, &mut self.rates, self.episode.high_seq);
             self.board.sack(start.max(self.una), end, |s| {
                 news.sacked = true;
                 news.delivered += 1;
                 recovery.on_delivered(s, now, min_rtt);
+                if let Some(rates) = rates {
+                    rates.on_delivered(s);
+                }
                 if !s.retransmitted() {
                     if s.seq < highest {
                         low = Some(low.map_or(s.seq, |l| l.min(s.seq)));
@@ -122,12 +134,8 @@ impl<R: LossRecovery> Machine<R> {
 
     fn take_cumulative(&mut self, ack: u64, highest: u64, now: Time, news: &mut News, times: &mut Times) {
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
-        let (recovery, high_seq, state, echo) = (
-            &mut self.recovery,
-            self.episode.high_seq,
-            self.episode.state,
-            self.episode.echo_ms,
-        );
+        let (recovery, rates) = (&mut self.recovery, &mut self.rates);
+        let (high_seq, state, echo) = (self.episode.high_seq, self.episode.state, self.episode.echo_ms);
         self.board.acknowledge(ack, |s| {
             if s.retransmitted() {
                 news.retransmitted_acked = true;
@@ -145,6 +153,9 @@ impl<R: LossRecovery> Machine<R> {
                 let spurious = s.retransmitted() && echo != 0 && echo < now_ms(s.sent_at);
                 if !spurious {
                     recovery.on_delivered(s, now, min_rtt);
+                }
+                if let Some(rates) = rates {
+                    rates.on_delivered(s);
                 }
             }
         });

@@ -1,6 +1,7 @@
 //! The sender's state machine: what may be sent, and what an acknowledgement means, whoever judges what is lost.
 
 mod ack;
+mod rates;
 mod reduction;
 mod send;
 mod state;
@@ -15,6 +16,7 @@ use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::{Scoreboard, Sent};
 use crate::send_buffer::SendBuffer;
 use crate::small_queue::SmallQueue;
+use rates::Rates;
 use sojourn_units::{Duration, Time};
 use state::{Burst, Episode, Prr, Timers, Undo};
 use std::fmt;
@@ -98,10 +100,11 @@ pub(crate) struct Machine<R> {
     pub(crate) board: Scoreboard,
     pub(crate) rtt: RttEstimator,
     pub(crate) min_rtt: MinRtt,
-    cc: Controller,
+    pub(crate) cc: Controller,
     buffer: SendBuffer,
     pub(crate) small_queue: SmallQueue,
     pub(crate) stats: SenderStats,
+    rates: Option<Box<Rates>>,
 }
 
 impl<R: LossRecovery> Machine<R> {
@@ -148,6 +151,7 @@ impl<R: LossRecovery> Machine<R> {
             small_queue: SmallQueue::new(p.variant, buffer.segment()),
             buffer,
             stats: SenderStats::default(),
+            rates: Rates::new(p.congestion_control.needs(), p.pacing),
         }
     }
 
@@ -156,6 +160,9 @@ impl<R: LossRecovery> Machine<R> {
         self.window_end = window_end;
         self.min_rtt.sample(rtt, now);
         self.rtt.sample(rtt, self.una, self.nxt);
+        if self.rates.is_some() {
+            self.set_pace(false);
+        }
     }
 
     /// Whether the peer has acknowledged the FIN, and so everything.

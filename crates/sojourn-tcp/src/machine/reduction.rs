@@ -115,6 +115,7 @@ impl<R: LossRecovery> Machine<R> {
     fn end_reduction(&mut self) {
         if let Threshold::Segments(ssthresh) = self.window.ssthresh
             && (self.episode.state == CaState::Cwr || self.episode.undo.marker.is_some())
+            && !self.is_steered()
         {
             self.window.cwnd = ssthresh;
         }
@@ -169,7 +170,9 @@ impl<R: LossRecovery> Machine<R> {
             self.board.unmark_lost();
         }
         if let Some(prior) = self.episode.undo.prior_ssthresh {
-            self.window.cwnd = self.window.cwnd.max(self.episode.prr.prior_cwnd);
+            if !self.is_steered() {
+                self.window.cwnd = self.window.cwnd.max(self.episode.prr.prior_cwnd);
+            }
             self.window.ssthresh = self.window.ssthresh.max(prior);
             self.stats.undone += 1;
         }

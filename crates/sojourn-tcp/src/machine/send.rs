@@ -15,8 +15,7 @@ impl<R: LossRecovery> Machine<R> {
     )]
     #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
-        let room = self.board.in_flight() < self.window.cwnd;
-        if room {
+        if self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
             if self.episode.resend == Resend::Lost
                 && let Some(index) = self.board.next_lost()
                 && !self.waits_for_device(true)
@@ -40,7 +39,10 @@ impl<R: LossRecovery> Machine<R> {
             }
         }
         self.finish_burst();
-        if self.buffer.fill(self.view()) && self.board.in_flight() < self.window.cwnd {
+        if self.rates.is_some() {
+            self.rates_on_write();
+        }
+        if self.buffer.fill(self.view()) && self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
             return self.next_new(now);
         }
         None
@@ -103,12 +105,7 @@ impl<R: LossRecovery> Machine<R> {
         let seq = self.nxt;
         self.nxt += u64::from(len);
         self.board.push(seq, len, now);
-        self.stats.segments_sent += 1;
-        self.burst.last_send = Some(now);
-        self.burst.sent += 1;
-        if self.in_reduction() {
-            self.episode.prr.out += 1;
-        }
+        self.note_sent(seq, len, false, now);
         if was_idle || self.timers.is(TimerKind::LossProbe) {
             self.arm_rto(now);
         }
@@ -124,6 +121,20 @@ impl<R: LossRecovery> Machine<R> {
         self.outgoing(seq, len, flags)
     }
 
+    /// A segment goes out that the window let go.
+    #[inline]
+    fn note_sent(&mut self, seq: u64, len: u16, again: bool, now: Time) {
+        self.stats.segments_sent += 1;
+        self.burst.last_send = Some(now);
+        self.burst.sent += 1;
+        if self.in_reduction() {
+            self.episode.prr.out += 1;
+        }
+        if self.rates.is_some() {
+            self.rates_on_sent(seq, len, again, now);
+        }
+    }
+
     fn retransmit(&mut self, index: u64, now: Time) -> Outgoing {
         if self.episode.undo.first_retransmit.is_none() {
             self.episode.undo.first_retransmit = Some(now);
@@ -131,14 +142,9 @@ impl<R: LossRecovery> Machine<R> {
         self.board.resend(index, now, true);
         R::on_retransmit(self, index, now);
         self.episode.undo.outstanding = Some(self.episode.undo.outstanding.unwrap_or(0) + 1);
-        self.stats.segments_sent += 1;
         self.stats.retransmissions += 1;
-        self.burst.last_send = Some(now);
-        self.burst.sent += 1;
-        if self.in_reduction() {
-            self.episode.prr.out += 1;
-        }
         let s = *self.board.get(index);
+        self.note_sent(s.seq, s.len, true, now);
         if s.seq == self.una && !self.timers.is(TimerKind::Reordering) {
             self.arm_whole_rto(now);
         }
@@ -169,7 +175,7 @@ impl<R: LossRecovery> Machine<R> {
     /// The window after an idle period halves for every time-out that passed (RFC 2861; Linux `slow_start_after_idle`).
     fn restart_after_idle(&mut self, mut idle: Duration) {
         let rto = self.rtt.rto();
-        if idle <= rto {
+        if idle <= rto || self.is_steered() {
             return;
         }
         self.window.ssthresh = self.current_ssthresh();

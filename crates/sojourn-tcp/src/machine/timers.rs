@@ -26,7 +26,7 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Arms the time-out for a whole one from now.
     pub(crate) fn arm_whole_rto(&mut self, now: Time) {
-        let due = Self::goes_off(self.backed_off_rto(), now);
+        let due = Self::goes_off(self.backed_off_rto() + self.pacing_delay(now), now);
         self.timers.arm(TimerKind::Retransmission, due);
     }
 
@@ -40,7 +40,7 @@ impl<R: LossRecovery> Machine<R> {
             }
             _ => rto,
         };
-        let due = Self::goes_off(wait, now);
+        let due = Self::goes_off(wait + self.pacing_delay(now), now);
         self.timers.arm(TimerKind::Retransmission, due);
     }
 
@@ -54,11 +54,16 @@ impl<R: LossRecovery> Machine<R> {
     }
 
     pub(crate) fn timeout(&self) -> Option<Time> {
-        self.timers.armed.map(|(_, at)| at)
+        let timer = self.timers.armed.map(|(_, at)| at);
+        match self.pacing_due() {
+            None => timer,
+            Some(due) => Some(timer.map_or(due, |at| at.min(due))),
+        }
     }
 
     /// The time has come, or not yet: early calls do nothing. Answers a segment that must go out whatever the window.
     pub(crate) fn on_timeout(&mut self, now: Time) -> Option<Outgoing> {
+        self.pace_on_timeout(now);
         let (kind, _) = self.timers.armed.filter(|&(_, at)| at <= now)?;
         if self.board.is_empty() {
             self.timers.armed = None;
@@ -110,6 +115,9 @@ impl<R: LossRecovery> Machine<R> {
             self.stats.segments_sent += 1;
             self.stats.retransmissions += 1;
             let s = *self.board.get(last);
+            if self.rates.is_some() {
+                self.rates_on_sent(s.seq, s.len, true, now);
+            }
             self.outgoing(s.seq, s.len, Flags::NONE)
         };
         R::on_probe(self, new, now);

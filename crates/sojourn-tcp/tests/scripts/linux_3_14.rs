@@ -160,6 +160,7 @@ fn renos_window_counts_acknowledgements() {
                 una: 0,
                 nxt: 0,
                 rtt: None,
+                mss: 1448,
                 pacing_rate: None,
             };
             reno.grow(&ack, &mut window);
