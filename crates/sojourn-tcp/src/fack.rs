@@ -114,7 +114,7 @@ impl LossRecovery for Fack {
     /// Only the answer to a probe that repeats data is watched for.
     fn on_probe(m: &mut Machine<Self>, new: bool, now: Time) {
         m.arm_whole_rto(now);
-        m.timers.probe = (!new).then_some((m.nxt, true));
+        m.probe = (!new).then_some((m.nxt, true));
     }
 
     /// An early retransmit, after its delay.
@@ -167,7 +167,7 @@ impl Machine<Fack> {
                     }
                     look = self.fackets_out() > self.episode.reordering;
                 }
-                if self.episode.undo.all_duplicates() {
+                if self.undo.all_duplicates() {
                     self.undo_reduction(false);
                     self.keep_open();
                     return;
@@ -196,7 +196,7 @@ impl Machine<Fack> {
 
     /// Outside recovery: whether it is entered now.
     fn recovers_from_open(&mut self, news: &News, now: Time) -> bool {
-        if self.episode.state <= CaState::Disorder && self.episode.undo.all_duplicates() {
+        if self.episode.state <= CaState::Disorder && self.undo.all_duplicates() {
             self.undo_reduction(false);
         }
         if !self.time_to_recover(news, now) {
@@ -259,7 +259,7 @@ impl Machine<Fack> {
     }
 
     fn undone_by_partial_ack(&mut self) -> bool {
-        if self.episode.undo.marker.is_none() || self.was_delayed() == Some(false) {
+        if self.undo.marker.is_none() || self.was_delayed() == Some(false) {
             return false;
         }
         self.recovery.on_reordering();

@@ -213,7 +213,7 @@ impl LossRecovery for Rack {
         } else {
             m.arm_rto(now);
         }
-        m.timers.probe = Some((m.nxt, !new));
+        m.probe = Some((m.nxt, !new));
     }
 
     /// The reordering window is over (RFC 8985 section 6.2).
@@ -237,6 +237,7 @@ impl LossRecovery for Rack {
 impl Machine<Rack> {
     /// Judges an acknowledgement that is not plain progress: losses, changes of state, undoing. Sets `resend`. Answers
     /// whether the reordering timer was armed instead of the time-out.
+    #[inline(never)]
     fn judge(&mut self, prior_una: u64, news: &mut News, now: Time) -> bool {
         self.leave_state(news.ece);
         let mut armed = false;
@@ -245,7 +246,7 @@ impl Machine<Rack> {
                 if self.una > prior_una && self.try_undo_partial() {
                     return armed;
                 }
-                if self.episode.undo.all_duplicates() {
+                if self.undo.all_duplicates() {
                     self.undo_reduction(false);
                     self.keep_open();
                 }
@@ -273,7 +274,7 @@ impl Machine<Rack> {
 
     /// Outside recovery: enters it if anything is lost.
     fn judge_open(&mut self, news: &mut News, now: Time) -> bool {
-        if self.episode.state <= CaState::Disorder && self.episode.undo.all_duplicates() {
+        if self.episode.state <= CaState::Disorder && self.undo.all_duplicates() {
             self.undo_reduction(false);
         }
         let armed = self.identify_losses(news, now);
@@ -316,7 +317,7 @@ impl Machine<Rack> {
     /// A partial acknowledgement in recovery that proves the first retransmission unnecessary: nothing is lost, the path
     /// reorders. Answers true if nothing else is to be done.
     fn try_undo_partial(&mut self) -> bool {
-        if self.episode.undo.marker.is_none() || self.was_delayed() == Some(false) {
+        if self.undo.marker.is_none() || self.was_delayed() == Some(false) {
             return false;
         }
         self.recovery.on_reordering();

@@ -16,7 +16,7 @@ const QUICK_ACKS: u32 = 16;
 /// Duplicate acknowledgements before compression begins, so that it never delays a fast retransmit.
 const DUP_THRESH: u32 = 3;
 /// Duplicate acknowledgements compressed into one, at most. Source: Linux `tcp_comp_sack_nr`.
-const COMPRESSED_MAX: u32 = 44;
+const COMPRESSED_MAX: u8 = 44;
 /// Longest delay of a compressed acknowledgement. Source: Linux `tcp_comp_sack_delay_ns`.
 const COMPRESSION_DELAY: Duration = Duration::from_millis(1);
 /// Ranges remembered for SACK blocks, most recent first.
@@ -47,37 +47,26 @@ enum AckNeed {
 /// Source: RFC 9293 section 3.10.7.4, RFC 5681 section 4.2, RFC 2018, RFC 2883; the policy of delays, quick
 /// acknowledgements and SACK compression is Linux 6.1's.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a state variable of its own in Linux"
-)]
+#[repr(C)]
 pub struct Receiver {
     /// Next byte expected.
     next: u64,
-    /// One past the peer's FIN, once it has come.
-    last: Option<u64>,
     /// `next` as of the last acknowledgement sent.
     acked: u64,
     /// One past the last byte that any window sent admits.
     edge: u64,
-    /// Received ranges above `next`, disjoint and in order.
-    ranges: Vec<(u64, u64)>,
-    /// A byte of each of the ranges that grew last, most recent first.
-    recent: [u64; RECENT],
-    recent_count: usize,
-    /// The duplicate that the next acknowledgement reports.
-    dsack: Option<(u64, u64)>,
     need: AckNeed,
+    ts_recent: u32,
+    quick: u32,
+    compression_due: Option<Time>,
     /// Current delay of acknowledgements; `None` before the first segment.
     delay: Option<Ticks>,
     last_arrival: Ticks,
-    quick: u32,
-    compressed: u32,
-    dup_acks: u32,
-    dup_acks_of: u64,
-    compression_due: Option<Time>,
-    largest_segment: u64,
-    ts_recent: u32,
+    /// Received ranges above `next`, disjoint and in order.
+    ranges: Vec<(u64, u64)>,
+    /// The duplicate that the next acknowledgement reports.
+    dsack: Option<Box<(u64, u64)>>,
+    compressed: u8,
     /// CE was seen and the sender has not yet answered with CWR (RFC 3168 section 6.1.3).
     echo_ce: bool,
     delayed: bool,
@@ -92,10 +81,18 @@ pub struct Receiver {
     /// This end sends data soon after it has received some. Source: Linux `tcp_event_data_sent`.
     answers: bool,
     window: ReceiveWindow,
-    srtt: Option<Duration>,
+    /// One past the peer's FIN, once it has come.
+    last: Option<u64>,
+    largest_segment: u64,
     /// This side's own retransmission time-out: what counts as a long pause, and bounds the delay.
     rto: Duration,
     stats: ReceiverStats,
+    /// A byte of each of the ranges that grew last, most recent first.
+    recent: [u64; RECENT],
+    recent_count: usize,
+    dup_acks: u32,
+    dup_acks_of: u64,
+    srtt: Option<Duration>,
 }
 
 impl Receiver {
@@ -255,14 +252,16 @@ impl Receiver {
         self.acknowledge_now();
     }
 
+    #[inline(never)]
     fn duplicate(&mut self, start: u64, end: u64) {
         self.stats.duplicates += 1;
-        self.dsack = Some((start, end));
+        self.dsack = Some(Box::new((start, end)));
         self.quick = self.quick.max(QUICK_ACKS);
         self.acknowledge_now();
     }
 
     /// Moves `next` over the ranges that now join it.
+    #[inline(never)]
     fn absorb(&mut self) {
         let n = self.ranges.partition_point(|r| r.0 <= self.next);
         if n > 0 {
@@ -271,6 +270,7 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn add_range(&mut self, start: u64, end: u64) {
         let first = self.ranges.partition_point(|r| r.1 < start);
         let mut last = first;
@@ -281,7 +281,7 @@ impl Receiver {
             }
             if s <= start && end <= e {
                 self.stats.duplicates += 1;
-                self.dsack = Some((start, end));
+                self.dsack = Some(Box::new((start, end)));
             }
             merged = (merged.0.min(s), merged.1.max(e));
             last += 1;
@@ -351,6 +351,7 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn decide_out_of_order(&mut self, now: Time) {
         if self.need == AckNeed::Now {
             return;
@@ -487,7 +488,7 @@ impl Receiver {
         };
         let mut n = 0;
         if let Some(block) = self.dsack.take() {
-            segment.sack[0] = relative(block);
+            segment.sack[0] = relative(*block);
             n = 1;
         }
         for &byte in &self.recent[..self.recent_count] {

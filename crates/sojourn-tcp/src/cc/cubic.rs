@@ -21,28 +21,29 @@ const CUBE_SHIFT: u32 = 40;
 /// once a millisecond, or every 1/32 s while the window stands still, as Linux does; before the first loss
 /// the window grows by at least a twentieth a round trip.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Cubic {
-    /// W_max, with fast convergence applied; `None` before the first congestion and after a time-out.
-    w_max: Option<u32>,
     /// When the current congestion avoidance stage began.
     epoch_start: Option<Time>,
-    /// Window at the plateau of this epoch's cubic function.
-    origin: u32,
-    /// K, in ticks.
-    k: u64,
+    min_rtt: Option<Duration>,
+    last_update_ms: u64,
+    last_window: u32,
     /// The Reno-friendly window (W_est).
     w_est: u32,
     /// Segments acknowledged towards the next increase of `w_est`.
     w_est_credit: u32,
     /// Segments to be acknowledged for one more in the window.
     per_segment: u32,
-    last_window: u32,
-    last_update_ms: u64,
-    min_rtt: Option<Duration>,
-    hystart: Option<HyStart>,
+    /// K, in ticks.
+    k: u64,
+    /// Window at the plateau of this epoch's cubic function.
+    origin: u32,
+    /// W_max, with fast convergence applied; `None` before the first congestion and after a time-out.
+    w_max: Option<u32>,
     /// Linux before 4.0: the Reno-friendly window counts acknowledgements, which with delayed ones is half as fast, and
     /// the window may grow with every segment acknowledged.
     counts_acks: bool,
+    hystart: Option<HyStart>,
 }
 
 /// What may be set on CUBIC.
@@ -160,7 +161,9 @@ impl CongestionControl for Cubic {
         }
         let base = self.min_rtt.map_or(rtt, |m| m.min(rtt));
         self.min_rtt = Some(base);
-        if let Some(hystart) = &mut self.hystart {
+        if window.in_slow_start()
+            && let Some(hystart) = &mut self.hystart
+        {
             hystart.on_rtt(ack, rtt, base, window);
         }
     }

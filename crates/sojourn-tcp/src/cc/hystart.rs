@@ -55,7 +55,7 @@ impl HyStart {
 
     /// An RTT sample in slow start. `base` is the smallest RTT seen.
     pub(crate) fn on_rtt(&mut self, ack: &Ack, rtt: Duration, base: Duration, window: &mut Window) {
-        if self.found || !window.in_slow_start() {
+        if self.found {
             return;
         }
         if ack.una > self.round_end {

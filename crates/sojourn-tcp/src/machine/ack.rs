@@ -19,6 +19,7 @@ impl<R: LossRecovery> Machine<R> {
             // Of data never sent, or older than what is known.
             return;
         }
+        let outstanding = self.una < self.nxt;
         let window_end = ack + u64::from(segment.window) * WINDOW_UNIT;
         let mut news = News {
             advanced: ack > self.una,
@@ -27,7 +28,7 @@ impl<R: LossRecovery> Machine<R> {
             ..News::default()
         };
         self.window_end = self.window_end.max(window_end);
-        if self.board.is_empty() {
+        if !outstanding {
             return;
         }
         R::on_ack(self, now);
@@ -49,7 +50,7 @@ impl<R: LossRecovery> Machine<R> {
             self.timers.armed = None;
         }
         self.recovery.on_covered(self.una, self.nxt, news.dsack);
-        if self.timers.probe.is_some() {
+        if self.probe.is_some() {
             self.probe_acked(ack, &news);
         }
         let ack_info = Ack {
@@ -82,6 +83,7 @@ impl<R: LossRecovery> Machine<R> {
         R::on_acked(self, now);
     }
 
+    #[inline(never)]
     fn take_sacks(&mut self, segment: &Segment, now: Time, highest: u64, news: &mut News, times: &mut Times) {
         let mut blocks = [(0, 0); 3];
         let mut n = 0;
@@ -94,8 +96,8 @@ impl<R: LossRecovery> Machine<R> {
         let inside_second = n > 1 && blocks[1].0 <= start && end <= blocks[1].1;
         let first = if end <= segment.ack || inside_second {
             news.dsack = true;
-            if self.episode.undo.marker.is_some_and(|m| end > m)
-                && let Some(k) = &mut self.episode.undo.outstanding
+            if self.undo.marker.is_some_and(|m| end > m)
+                && let Some(k) = &mut self.undo.outstanding
             {
                 *k = k.saturating_sub(1);
             }
@@ -164,6 +166,8 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn saw_reordering(&mut self, low: u64, highest: u64) {
         let segments = ((highest - low).div_ceil(u64::from(self.mss))) as u32;
         self.episode.reordering = self.episode.reordering.max(segments.min(300));

@@ -12,10 +12,10 @@ impl<R: LossRecovery> Machine<R> {
     /// reduction began ends it.
     pub(crate) fn leave_state(&mut self, ece: bool) {
         if ece {
-            self.episode.undo.prior_ssthresh = None;
+            self.undo.prior_ssthresh = None;
         }
         if self.episode.state == CaState::Open {
-            self.episode.undo.first_retransmit = None;
+            self.undo.first_retransmit = None;
         } else if self.una >= self.episode.high_seq {
             match self.episode.state {
                 CaState::Cwr if self.una != self.episode.high_seq => {
@@ -35,8 +35,8 @@ impl<R: LossRecovery> Machine<R> {
     pub(crate) fn nothing_lost(&mut self, ece: bool) {
         self.forget_first_retransmit();
         if ece && self.episode.state < CaState::Cwr {
-            self.episode.undo.prior_ssthresh = None;
-            self.episode.undo.marker = None;
+            self.undo.prior_ssthresh = None;
+            self.undo.marker = None;
             self.begin_reduction();
             self.episode.send_cwr = true;
             self.episode.state = CaState::Cwr;
@@ -54,7 +54,7 @@ impl<R: LossRecovery> Machine<R> {
     /// The clock of the next retransmission begins with it, if none before is out.
     pub(crate) fn forget_first_retransmit(&mut self) {
         if R::REPAIR_CLOCK && !self.any_retransmitted() {
-            self.episode.undo.first_retransmit = None;
+            self.undo.first_retransmit = None;
         }
     }
 
@@ -71,11 +71,11 @@ impl<R: LossRecovery> Machine<R> {
     pub(crate) fn enter_recovery(&mut self, ece: bool) {
         self.stats.recoveries += 1;
         self.forget_first_retransmit();
-        self.episode.undo.prior_ssthresh = None;
+        self.undo.prior_ssthresh = None;
         self.init_undo();
         if !self.in_reduction() {
             if !ece {
-                self.episode.undo.prior_ssthresh = Some(self.current_ssthresh());
+                self.undo.prior_ssthresh = Some(self.current_ssthresh());
             }
             self.begin_reduction();
         }
@@ -84,9 +84,9 @@ impl<R: LossRecovery> Machine<R> {
     }
 
     fn init_undo(&mut self) {
-        self.episode.undo.marker = Some(self.una);
+        self.undo.marker = Some(self.una);
         let out = self.board.retrans_out();
-        self.episode.undo.outstanding = (out > 0).then_some(out);
+        self.undo.outstanding = (out > 0).then_some(out);
     }
 
     /// The threshold to go back to if this reduction is undone.
@@ -102,9 +102,9 @@ impl<R: LossRecovery> Machine<R> {
     /// Starts proportional rate reduction (RFC 6937 section 3).
     fn begin_reduction(&mut self) {
         self.episode.high_seq = self.nxt;
-        self.timers.probe = None;
+        self.probe = None;
         self.window.credit = 0;
-        self.episode.prr = Prr {
+        self.prr = Prr {
             prior_cwnd: self.window.cwnd,
             ..Prr::default()
         };
@@ -114,7 +114,7 @@ impl<R: LossRecovery> Machine<R> {
     /// The end of a reduction: the window is the threshold (RFC 6937 section 3.1, "at the end of recovery").
     fn end_reduction(&mut self) {
         if let Threshold::Segments(ssthresh) = self.window.ssthresh
-            && (self.episode.state == CaState::Cwr || self.episode.undo.marker.is_some())
+            && (self.episode.state == CaState::Cwr || self.undo.marker.is_some())
             && !self.is_steered()
         {
             self.window.cwnd = ssthresh;
@@ -122,8 +122,9 @@ impl<R: LossRecovery> Machine<R> {
     }
 
     /// RFC 6937 section 3, with the slow-start reduction bound, and one more segment where progress brought no new loss.
+    #[inline(never)]
     pub(crate) fn reduce_proportionally(&mut self, delivered: u32, newly_lost: bool, advanced: bool) {
-        let prr = &mut self.episode.prr;
+        let prr = &mut self.prr;
         let Threshold::Segments(ssthresh) = self.window.ssthresh else {
             return;
         };
@@ -154,14 +155,14 @@ impl<R: LossRecovery> Machine<R> {
     /// Whether the reduction was for nothing: every retransmission was reported as a duplicate (RFC 3708), or the echoed
     /// timestamp is older than the first retransmission (RFC 3522).
     fn may_undo(&self) -> bool {
-        let undo = &self.episode.undo;
+        let undo = &self.undo;
         undo.all_duplicates() || undo.marker.is_some() && self.was_delayed().unwrap_or(R::REPAIR_CLOCK)
     }
 
     /// Whether what was acknowledged now was only late: the echoed timestamp is older than the first retransmission. `None` if
     /// nothing was sent again yet.
     pub(crate) fn was_delayed(&self) -> Option<bool> {
-        let first = self.episode.undo.first_retransmit?;
+        let first = self.undo.first_retransmit?;
         Some(self.episode.echo_ms > 0 && self.episode.echo_ms < now_ms(first))
     }
 
@@ -169,14 +170,14 @@ impl<R: LossRecovery> Machine<R> {
         if unmark {
             self.board.unmark_lost();
         }
-        if let Some(prior) = self.episode.undo.prior_ssthresh {
+        if let Some(prior) = self.undo.prior_ssthresh {
             if !self.is_steered() {
-                self.window.cwnd = self.window.cwnd.max(self.episode.prr.prior_cwnd);
+                self.window.cwnd = self.window.cwnd.max(self.prr.prior_cwnd);
             }
             self.window.ssthresh = self.window.ssthresh.max(prior);
             self.stats.undone += 1;
         }
-        self.episode.undo.marker = None;
+        self.undo.marker = None;
         self.recovery.on_undone();
     }
 
@@ -210,8 +211,8 @@ impl<R: LossRecovery> Machine<R> {
             || self.una >= self.episode.high_seq
             || (self.episode.state == CaState::Loss && self.timers.backoff == 0)
         {
-            self.episode.undo.prior_ssthresh = Some(self.current_ssthresh());
-            self.episode.prr.prior_cwnd = self.window.cwnd;
+            self.undo.prior_ssthresh = Some(self.current_ssthresh());
+            self.prr.prior_cwnd = self.window.cwnd;
             self.window.ssthresh = Threshold::Segments(self.cc.reduce(&self.window));
             self.init_undo();
         }
@@ -220,7 +221,7 @@ impl<R: LossRecovery> Machine<R> {
         self.window.credit = 0;
         self.episode.state = CaState::Loss;
         self.episode.high_seq = self.nxt;
-        self.timers.probe = None;
+        self.probe = None;
         self.episode.frto = new_recovery || self.timers.backoff > 0;
         self.episode.resend = Resend::Lost;
     }
@@ -228,15 +229,17 @@ impl<R: LossRecovery> Machine<R> {
     // ---------------------------------------------------------------- tail loss probe
 
     /// An acknowledgement while a probe is out (RFC 8985 section 7.4).
+    #[cold]
+    #[inline(never)]
     pub(super) fn probe_acked(&mut self, ack: u64, news: &News) {
-        let Some((end, retransmitted)) = self.timers.probe else {
+        let Some((end, retransmitted)) = self.probe else {
             return;
         };
         if ack < end {
             return;
         }
         if !retransmitted || news.dsack {
-            self.timers.probe = None;
+            self.probe = None;
         } else if ack > end {
             // The probe repaired a loss that nothing else told of: reduce the window as for any loss.
             self.begin_reduction();
@@ -245,7 +248,7 @@ impl<R: LossRecovery> Machine<R> {
             self.episode.state = CaState::Open;
             self.keep_open();
         } else if !news.advanced && !news.not_dup && !news.sacked {
-            self.timers.probe = None;
+            self.probe = None;
         }
     }
 }

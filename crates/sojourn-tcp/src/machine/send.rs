@@ -128,7 +128,7 @@ impl<R: LossRecovery> Machine<R> {
         self.burst.last_send = Some(now);
         self.burst.sent += 1;
         if self.in_reduction() {
-            self.episode.prr.out += 1;
+            self.prr.out += 1;
         }
         if self.rates.is_some() {
             self.rates_on_sent(seq, len, again, now);
@@ -136,12 +136,12 @@ impl<R: LossRecovery> Machine<R> {
     }
 
     fn retransmit(&mut self, index: u64, now: Time) -> Outgoing {
-        if self.episode.undo.first_retransmit.is_none() {
-            self.episode.undo.first_retransmit = Some(now);
+        if self.undo.first_retransmit.is_none() {
+            self.undo.first_retransmit = Some(now);
         }
         self.board.resend(index, now, true);
         R::on_retransmit(self, index, now);
-        self.episode.undo.outstanding = Some(self.episode.undo.outstanding.unwrap_or(0) + 1);
+        self.undo.outstanding = Some(self.undo.outstanding.unwrap_or(0) + 1);
         self.stats.retransmissions += 1;
         let s = *self.board.get(index);
         self.note_sent(s.seq, s.len, true, now);

@@ -123,8 +123,6 @@ pub(crate) struct Episode {
     pub(crate) high_seq: u64,
     /// Oldest timestamp echoed by the acknowledgement at hand, ms.
     pub(crate) echo_ms: u32,
-    pub(crate) prr: Prr,
-    pub(crate) undo: Undo,
 }
 
 /// Proportional rate reduction (RFC 6937): window before, segments delivered and sent since.
@@ -174,8 +172,6 @@ pub(crate) struct Timers {
     pub(crate) armed: Option<(TimerKind, Time)>,
     /// Consecutive time-outs.
     pub(crate) backoff: u32,
-    /// `nxt` when the tail loss probe was sent, and whether it was a retransmission.
-    pub(crate) probe: Option<(u64, bool)>,
 }
 
 impl Timers {

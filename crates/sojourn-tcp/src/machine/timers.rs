@@ -91,7 +91,7 @@ impl<R: LossRecovery> Machine<R> {
     /// (Counting from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.) What the host's own device
     /// has no room for, or still holds, is not sent: the time-out remains. Source: Linux 6.1 `tcp_send_loss_probe`.
     fn send_probe(&mut self, now: Time) -> Option<Outgoing> {
-        if self.timers.probe.is_some() {
+        if self.probe.is_some() {
             self.arm_rto(now);
             return None;
         }
