@@ -327,6 +327,13 @@ impl Endpoint {
         self.sender.waits_for_device()
     }
 
+    /// Whether [`Endpoint::poll_transmit`] would answer `None` and change nothing, as far as a look at little tells.
+    #[inline]
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.state == State::Established && self.sender.is_idle() && !self.receiver.wants_ack()
+    }
+
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
     #[expect(
         clippy::inline_always,

@@ -443,6 +443,7 @@ impl Receiver {
     }
 
     /// Whether an acknowledgement should be sent now, on its own if there is no data to carry it.
+    #[inline]
     pub(crate) fn wants_ack(&self) -> bool {
         self.need == AckNeed::Now
     }
