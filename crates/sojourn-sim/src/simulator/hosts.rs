@@ -179,7 +179,12 @@ impl Simulator {
                 self.calendar.set(h.slot, at);
                 return;
             }
-            _ => self.calendar.clear(h.slot),
+            due => {
+                self.calendar.clear(h.slot);
+                if due.is_none() {
+                    return;
+                }
+            }
         }
         h.endpoint.on_timeout(self.now);
         self.pump(host);
