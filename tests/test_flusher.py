@@ -37,11 +37,12 @@ from sojourn.claims.flusher_evidence import (
 )
 from sojourn.claims.flusher_other import bdp
 from sojourn.errors import ParamError
+from sojourn.flusher_parameters import Parameters
 from sojourn.papers import PAPERS, flusher, flusher_adaptive, flusher_exhibits
 from sojourn.papers.flusher import CLAIMS, PARTS, Bed, cells, claims
 from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario
-from sojourn.scenario_flusher import Flusher, Parameters
+from sojourn.scenario_keys import Flusher
 
 BED = Bed(profile=dataclasses.replace(PAPERS["flusher"].profiles["quick"], duration="60s"))
 

@@ -17,7 +17,7 @@ from sojourn.backends.linux import access_point, cell, messages, network_of, nl8
 from sojourn.backends.linux.topology import bed
 from sojourn.errors import ParamError, SojournError
 from sojourn.scenario import Scenario
-from sojourn.scenario_wifi import Station, Wifi
+from sojourn.scenario_keys import Station, Wifi
 from tests import optional
 
 

@@ -17,7 +17,7 @@ from sojourn.kernel.find import Kernel
 from sojourn.papers.flusher import ours
 from sojourn.papers.paper import Profile
 from sojourn.scenario import Flow, Scenario
-from sojourn.scenario_flusher import Flusher
+from sojourn.scenario_keys import Flusher
 from sojourn.validate.flusher import bed as validated
 from tests import optional
 

@@ -12,7 +12,7 @@ from sojourn import api, backends
 from sojourn.backends.linux import LinuxBackend, access_point, wifi
 from sojourn.errors import ParamError, SojournError
 from sojourn.scenario import Flow, Probe, Scenario
-from sojourn.scenario_wifi import Station
+from sojourn.scenario_keys import Station
 from tests import optional
 from tests.conftest import Cli
 

@@ -26,7 +26,7 @@ from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
 from sojourn.run_store import RunStore
 from sojourn.scenario import Flow, Scenario
-from sojourn.scenario_flusher import Flusher
+from sojourn.scenario_keys import Flusher
 from sojourn.store import ResultFolder
 from tests import optional, test_native_bed
 from tests.conftest import Cli

@@ -119,10 +119,10 @@ def test_what_a_kernel_does_not_tell_is_a_dash_in_the_table_and_a_null_in_the_fr
 
 def test_a_plan_has_the_traffic_and_what_tcp_is_to_be() -> None:
     plan = json.loads(_native.load_plan(SCENARIO.to_json()))
-    assert (plan["format"], plan["duration_ns"], plan["paths"]) == ("sojourn-load/1", 1_000_000_000, [50_000_000])
-    assert [flow["name"] for flow in plan["flows"]] == ["a"]
-    assert plan["probes"][0]["kind"] == "icmp"
-    assert plan["tcp"]["min_rto_ns"] == 200_000_000
+    assert (plan["format"], plan["duration_ns"], plan["paths"]) == ("sojourn-load/2", 1_000_000_000, [50_000_000])
+    assert [flow["spec"]["name"] for flow in plan["flows"]] == ["a"]
+    assert plan["probes"][0]["spec"]["kind"] == "icmp"
+    assert plan["tcp"]["min_rto"] == "200ms"
 
 
 @pytest.mark.parametrize(

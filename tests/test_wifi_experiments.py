@@ -12,7 +12,7 @@ from sojourn import api
 from sojourn.errors import ParamError
 from sojourn.experiments import wifi
 from sojourn.scenario import Flow, Scenario
-from sojourn.scenario_wifi import Access, Categories, Edca, Group, Station, Wifi
+from sojourn.scenario_keys import Access, Categories, Edca, Group, Station, Wifi
 
 
 def plain(experiment: str, **options: Any) -> dict[str, Any]:

@@ -59,7 +59,7 @@ fn is_tiny(s: &Scenario) -> bool {
     let seconds = (s.duration + s.lead).as_secs_f64();
     let bits = (s.up.rate.as_bps() as f64 + s.down.rate.as_bps() as f64) * seconds;
     let senders = s.flows.len() + s.probes.len() + s.web.len() + s.downloads.len();
-    let rare = |probe: &ProbeScenario| match probe.kind {
+    let rare = |probe: &ProbeScenario| match probe.kind() {
         ProbeKindScenario::Icmp(every)
         | ProbeKindScenario::UdpRr(every)
         | ProbeKindScenario::Isochronous(_, every)

@@ -14,8 +14,8 @@ mod watched;
 mod wifi;
 
 pub use load::{
-    AccessPlan, BottleneckPlan, Direction, DownloadPlan, EDGE_LIMIT, FlowPlan, FlusherPlan, LoadPlan, OptionPlan,
-    ProbeKind, ProbePlan, QdiscPlan, TcpPlan, UDP_PAYLOAD, WebPlan,
+    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LoadPlan, OptionPlan, Planned, ProbePlan,
+    QdiscPlan, WebPlan,
 };
 pub use measured::{
     DownloadMeasured, Fetch, FileMeasured, FlowMeasured, FlushMeasured, FlusherFlowMeasured, FlusherMeasured, Kernel,
@@ -29,6 +29,6 @@ pub use wifi::{
 };
 
 /// Format name of [`LoadPlan`].
-pub const LOAD_FORMAT: &str = "sojourn-load/1";
+pub const LOAD_FORMAT: &str = "sojourn-load/2";
 /// Format name of [`Measured`].
 pub const MEASURED_FORMAT: &str = "sojourn-measured/1";

@@ -8,7 +8,7 @@ use sojourn_qdisc::{KernelOptions, OptionValue, kernel_options};
 use sojourn_sim::{Backend, Record, bed};
 use sojourn_units::Rate;
 
-/// The traffic of a scenario, as JSON (`sojourn-load/1`): everything drawn and decided. One seed gives the start times
+/// The traffic of a scenario, as JSON (`sojourn-load/2`): everything drawn and decided. One seed gives the start times
 /// of the simulator.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, backend = "linux"))]

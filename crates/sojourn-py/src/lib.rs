@@ -22,7 +22,10 @@ mod native {
     #[pymodule_export]
     use crate::run::read_series;
     #[pymodule_export]
-    use crate::run::{capture_points, congestion_controls, estimate, limits, normalize, run, run_captured, run_stored};
+    use crate::run::{
+        capture_points, congestion_controls, estimate, limits, normalize, run, run_captured, run_stored,
+        scenario_schema,
+    };
 
     use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
 

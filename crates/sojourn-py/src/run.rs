@@ -43,6 +43,12 @@ pub(crate) fn estimate(scenario_json: &str, backend: &str) -> PyResult<String> {
     serde_json::to_string(&scenario.cost(backend)).map_err(param)
 }
 
+/// The keys of a scenario as a JSON Schema: their types, defaults and meaning.
+#[pyfunction]
+pub(crate) fn scenario_schema() -> PyResult<String> {
+    serde_json::to_string(&sojourn_scenario::schema()).map_err(param)
+}
+
 /// The limits of a scenario, by name.
 #[pyfunction]
 pub(crate) fn limits() -> BTreeMap<&'static str, u64> {

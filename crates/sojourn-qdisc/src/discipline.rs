@@ -3,7 +3,7 @@
 use crate::descriptor::Descriptor;
 use crate::netlink::Options;
 use crate::{KernelOnly, ParamError, QdiscSpec, SpecError};
-use sojourn_units::Rate;
+use sojourn_units::{Rate, text};
 use std::fmt;
 
 /// A discipline as text names it: one that is modelled here, or one that only a kernel has.
@@ -21,6 +21,8 @@ pub enum Discipline {
     /// It cannot.
     KernelOnly(KernelOnly),
 }
+
+text!(Discipline, |text: &str| Discipline::parse(text, None), "qdisc");
 
 /// What a netlink encoder needs to create a discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -72,20 +72,22 @@ impl PresetInfo {
 /// Every preset.
 #[must_use]
 pub fn presets() -> Vec<PresetInfo> {
-    let known = TABLE.iter().map(|&(name, summary, text)| PresetInfo {
+    TABLE.iter().map(preset).collect()
+}
+
+/// The preset of a row.
+fn preset(&(name, summary, text): &(&'static str, &'static str, &'static str)) -> PresetInfo {
+    let words = [
+        ("gbw", "The Good, the Bad and the WiFi, Table 1"),
+        ("rural", "Tackling Bufferbloat in Capacity-limited Networks"),
+        ("65", "target 65 ms, interval 300 ms"),
+        ("5", "target 5 ms, interval 100 ms"),
+    ];
+    PresetInfo {
         name,
-        summary: filled(
-            summary,
-            &[
-                ("gbw", "The Good, the Bad and the WiFi, Table 1"),
-                ("rural", "Tackling Bufferbloat in Capacity-limited Networks"),
-                ("65", "target 65 ms, interval 300 ms"),
-                ("5", "target 5 ms, interval 100 ms"),
-            ],
-        ),
+        summary: filled(summary, &words),
         text,
-    });
-    known.collect()
+    }
 }
 
 /// Every preset's name.
@@ -106,7 +108,8 @@ pub fn good_bad_wifi_table_1(rate: Rate) -> Result<Vec<(&'static str, QdiscSpec)
 
 /// The preset of this name.
 pub(crate) fn find(name: &str) -> Option<PresetInfo> {
-    presets().into_iter().find(|preset| preset.name == name)
+    // Most texts are no preset's, so the rows are compared before anything is made of one.
+    TABLE.iter().find(|row| row.0 == name).map(preset)
 }
 
 /// `text` with what words in braces stand for.

@@ -1,7 +1,63 @@
 //! Through which station traffic goes, and how its packets are classified: keys `station` and `dscp`.
 
 use crate::{ScenarioError, WifiScenario, fail};
-use serde_json::Value;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// A differentiated services code point, 0 to 63: in files a number, or the name that RFC 2474, 2597, 3246, 5865 or 8622 gives
+/// it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Dscp(pub u8);
+
+const DSCP_RULE: &str = "0 to 63, or a name: CS0 to CS7, AF11 to AF43, EF, VA or LE";
+
+struct DscpVisitor;
+
+impl Visitor<'_> for DscpVisitor {
+    type Value = Dscp;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(DSCP_RULE)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Dscp, E> {
+        let found = u8::try_from(number).ok().filter(|&number| number < 64);
+        found
+            .map(Dscp)
+            .ok_or_else(|| E::custom(format!("is {number}, but must be {DSCP_RULE}")))
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Dscp, E> {
+        let found = named_dscp(&name.to_ascii_uppercase());
+        found
+            .map(Dscp)
+            .ok_or_else(|| E::custom(format!("is {name:?}, but must be {DSCP_RULE}")))
+    }
+}
+
+impl<'de> Deserialize<'de> for Dscp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DscpVisitor)
+    }
+}
+
+impl JsonSchema for Dscp {
+    fn schema_name() -> Cow<'static, str> {
+        "Dscp".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["integer", "string"], "minimum": 0, "maximum": 63})
+    }
+}
 
 /// Which station a flow, probe, web client or download is at, and how its packets are classified, in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,59 +69,33 @@ pub struct Access {
 }
 
 impl Access {
-    /// Reads `station` and `dscp` of `place`, such as `flows[2]`.
-    pub(crate) fn read(
+    /// Of traffic with these two keys.
+    pub(crate) fn new(station: Option<&str>, dscp: Option<Dscp>, wifi: Option<&WifiScenario>) -> Self {
+        let place = |wifi: &WifiScenario| wifi.cell.stations.iter().position(|s| Some(s.name.as_str()) == station);
+        Self {
+            station: wifi.and_then(place).unwrap_or(0),
+            dscp: dscp.unwrap_or_default().0,
+        }
+    }
+
+    /// Refuses a station that is not there, and both keys without a cell; `place` is such as `flows[2]`.
+    pub(crate) fn check(
         place: &str,
         station: Option<&str>,
-        dscp: Option<&Value>,
+        dscp: Option<Dscp>,
         wifi: Option<&WifiScenario>,
-    ) -> Result<Self, ScenarioError> {
-        let Some(wifi) = wifi else {
-            let rule = "absent without wifi";
-            if let Some(name) = station {
-                return fail(&format!("{place}.station"), format!("{name:?}"), rule);
+    ) -> Result<(), ScenarioError> {
+        let field = |key: &str| format!("{place}.{key}");
+        match (wifi, station, dscp) {
+            (None, Some(name), _) => fail(&field("station"), format!("{name:?}"), "absent without wifi"),
+            (None, None, Some(Dscp(number))) => fail(&field("dscp"), number, "absent without wifi"),
+            (Some(wifi), Some(name), _) if !wifi.cell.stations.iter().any(|s| s.name == name) => {
+                let rule = "the name of one of wifi.stations";
+                fail(&field("station"), format!("{name:?}"), rule)
             }
-            if let Some(value) = dscp {
-                return fail(&format!("{place}.dscp"), value, rule);
-            }
-            return Ok(Self::default());
-        };
-        let station = match station {
-            None => 0,
-            Some(name) => {
-                let found = wifi.cell.stations.iter().position(|s| s.name == name);
-                let Some(found) = found else {
-                    return fail(
-                        &format!("{place}.station"),
-                        format!("{name:?}"),
-                        "the name of one of wifi.stations",
-                    );
-                };
-                found
-            }
-        };
-        let dscp = dscp.map_or(Ok(0), |value| read_dscp(&format!("{place}.dscp"), value))?;
-        Ok(Self { station, dscp })
+            _ => Ok(()),
+        }
     }
-}
-
-/// A code point by number, or by the name that RFC 2474, 2597, 3246, 5865 or 8622 gives it.
-fn read_dscp(field: &str, value: &Value) -> Result<u8, ScenarioError> {
-    let number = match value {
-        Value::Number(n) => n.as_u64().filter(|&n| n < 64).map(|n| n as u8),
-        Value::String(name) => named_dscp(&name.to_ascii_uppercase()),
-        _ => None,
-    };
-    number.map_or_else(
-        || {
-            fail(
-                field,
-                value,
-                "0 to 63, or a name: CS0 to CS7, AF11 to AF43, EF, VA or LE",
-            )
-        },
-        Ok,
-    )
 }
 
 fn named_dscp(name: &str) -> Option<u8> {

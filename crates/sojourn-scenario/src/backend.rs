@@ -1,40 +1,28 @@
 //! What a scenario may ask of each back end.
 
-use crate::ScenarioError;
-use crate::text::Text;
+use crate::{Scenario, ScenarioError, fail};
 use sojourn_qdisc::Discipline;
-use sojourn_tcp::{ReceiveBuffer, TcpParams, Variant};
-use sojourn_units::{Duration, parse_duration};
+use sojourn_tcp::{ReceiveBuffer, Variant};
+use sojourn_units::{Duration, words};
 
 /// The largest jitter of a kernel's path: netem counts half of it in 31 bits of nanoseconds.
 const NETEM_JITTER_MAX: Duration = Duration::from_secs(4);
 
-/// What runs a scenario.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backend {
-    /// The simulator.
-    #[default]
-    Sim,
-    /// A Linux kernel, its TCP and its disciplines.
-    Linux,
-    /// This machine's TCP, and disciplines of ours on its packets.
-    Live,
+words! {
+    /// What runs a scenario.
+    #[derive(Default)]
+    pub enum Backend {
+        /// The simulator.
+        #[default]
+        Sim = "sim",
+        /// A Linux kernel, its TCP and its disciplines.
+        Linux = "linux",
+        /// This machine's TCP, and disciplines of ours on its packets.
+        Live = "live",
+    }
 }
 
 impl Backend {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Sim, Self::Linux, Self::Live];
-
-    /// `sim`, `linux` or `live`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sim => "sim",
-            Self::Linux => "linux",
-            Self::Live => "live",
-        }
-    }
-
     /// Whether hosts have a kernel's TCP.
     #[must_use]
     pub const fn has_real_hosts(self) -> bool {
@@ -45,8 +33,9 @@ impl Backend {
 impl std::str::FromStr for Backend {
     type Err = ScenarioError;
     fn from_str(s: &str) -> Result<Self, ScenarioError> {
-        let found = Self::ALL.into_iter().find(|b| b.name() == s);
-        found.ok_or_else(|| ScenarioError(format!("backend is {s:?}, but must be \"sim\", \"linux\" or \"live\"")))
+        Self::from_name(s).ok_or_else(|| {
+            ScenarioError::because(format!("backend is {s:?}, but must be \"sim\", \"linux\" or \"live\""))
+        })
     }
 }
 
@@ -58,14 +47,14 @@ pub(crate) fn discipline(field: &str, discipline: Discipline, backend: Backend) 
     match backend {
         Backend::Sim | Backend::Live => {
             if discipline.modelled().is_none() {
-                return Err(ScenarioError(not_modelled(field, discipline.kind(), backend)));
+                return Err(ScenarioError::because(not_modelled(field, discipline.kind(), backend)));
             }
             Ok(discipline)
         }
         Backend::Linux => {
             let discipline = discipline.for_kernel();
-            let told = discipline.kernel_options();
-            told.map_err(|e| ScenarioError(format!("{field}: {e}")))?;
+            let options = discipline.kernel_options();
+            options.map_err(|e| ScenarioError::because(format!("{field}: {e}")))?;
             Ok(discipline)
         }
     }
@@ -81,94 +70,87 @@ pub fn not_modelled(field: &str, kind: &str, backend: Backend) -> String {
     format!("{field} is {kind}, but the {whose} has no such discipline: use the linux back end")
 }
 
-/// Refuses what is not modelled.
-///
-/// # Errors
-/// [`ScenarioError`]: the field, its value, and why.
-pub(crate) fn check_sim(t: &Text) -> Result<(), ScenarioError> {
-    if t.tcp.save_metrics && !t.web.is_empty() {
-        let error = "tcp.save_metrics is true, but must be false with web clients, whose servers remember nothing on the simulator";
-        return Err(ScenarioError(error.to_owned()));
+/// Refuses what the simulator does not model.
+pub(crate) fn check_sim(s: &Scenario) -> Result<(), ScenarioError> {
+    if s.tcp.save_metrics && !s.web.is_empty() {
+        let rule = "false with web clients, whose servers remember nothing on the simulator";
+        return fail("tcp.save_metrics", true, rule);
     }
     Ok(())
 }
 
-/// Refuses what real hosts, and what is between them, cannot be asked for.
-///
-/// # Errors
-/// [`ScenarioError`]: the field, its value, and why.
-pub(crate) fn check_real(
-    t: &Text,
-    tcp: &TcpParams,
-    delay_tick: Duration,
-    backend: Backend,
-) -> Result<(), ScenarioError> {
+/// Refuses what real hosts, and what is between them, cannot do.
+pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
     let name = backend.name();
     let refuse = |field: &str, value: &dyn std::fmt::Display, why: &str| {
-        Err(ScenarioError(format!("{field} is {value}, but {why}: leave it out")))
+        let sentence = format!("{field} is {value}, but {why}: leave it out");
+        Err(ScenarioError::because(sentence))
     };
-    if t.wifi.is_some() && backend == Backend::Live {
-        return Err(ScenarioError(format!(
+    if s.wifi.is_some() && backend == Backend::Live {
+        return Err(ScenarioError::because(format!(
             "wifi is given, but the {name} back end has wires only: use sim or linux"
         )));
     }
-    if t.spare_acks {
+    if s.spare_acks {
         let why = match backend {
             Backend::Live => "the live back end's queues drop what the disciplines drop",
             Backend::Sim | Backend::Linux => "the linux back end's queues drop what the kernel drops",
         };
         return refuse("spare_acks", &true, why);
     }
-    if !delay_tick.is_zero() {
+    if !s.delay_tick.is_zero() {
         let why = match backend {
             Backend::Live => "the live back end's delay lets a packet out when it is due",
             Backend::Sim | Backend::Linux => {
                 "the linux back end's delay is the kernel's own, which lets a packet out when it is due"
             }
         };
-        return refuse("delay_tick", &t.delay_tick, why);
+        return refuse("delay_tick", &s.delay_tick, why);
     }
-    for (field, jitter) in [("jitter_up", &t.jitter_up), ("jitter_down", &t.jitter_down)] {
-        let Some((text, long)) = jitter
-            .as_ref()
-            .and_then(|text| Some((text, parse_duration(text).ok()?)))
-        else {
-            continue;
-        };
-        if backend == Backend::Live && !long.is_zero() {
+    for (field, jitter) in [("jitter_up", s.jitter_up), ("jitter_down", s.jitter_down)] {
+        if backend == Backend::Live && !jitter.is_zero() {
             let why = "the live back end's delay cannot vary and keep the order of packets";
-            return refuse(field, text, why);
+            return refuse(field, &jitter, why);
         }
-        if backend == Backend::Linux && long > NETEM_JITTER_MAX {
-            let rule = format!("must be at most {NETEM_JITTER_MAX} on the linux back end, as netem counts it");
-            return Err(ScenarioError(format!("{field} is {text}, but {rule}")));
+        if backend == Backend::Linux && jitter > NETEM_JITTER_MAX {
+            let rule = format!("at most {NETEM_JITTER_MAX} on the linux back end, as netem counts it");
+            return fail(field, jitter, rule);
         }
     }
+    check_tcp(s, backend)?;
+    match s.edge_rate {
+        Some(rate) if backend == Backend::Live => {
+            refuse("edge_rate", &rate, "the live back end has no links but the bottleneck")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what the TCP of real hosts cannot be set to.
+fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
+    let (tcp, name) = (&s.tcp, backend.name());
+    let refuse = |field: &str, value: &str, why: &str| {
+        let sentence = format!("{field} is {value}, but {why}: leave it out");
+        Err(ScenarioError::because(sentence))
+    };
     if tcp.variant != Variant::default() {
         let why = format!("the {name} back end runs the kernel's own TCP");
-        return refuse("tcp.variant", &tcp.variant.name(), &why);
+        return refuse("tcp.variant", tcp.variant.name(), &why);
     }
-    if tcp.receive_buffer != ReceiveBuffer::Auto && t.wifi.is_none() {
+    if tcp.receive_buffer != ReceiveBuffer::Auto && s.wifi.is_none() {
         let why = match backend {
             Backend::Live => "the live back end leaves the size of receive buffers to the kernel",
             Backend::Sim | Backend::Linux => "the linux back end locks the receive buffers of a cell's hosts alone",
         };
-        return refuse("tcp.receive_buffer", &tcp.receive_buffer.name(), why);
+        return refuse("tcp.receive_buffer", tcp.receive_buffer.name(), why);
     }
     if !tcp.min_rto.as_nanos().is_multiple_of(1_000_000) {
-        return Err(ScenarioError(format!(
-            "tcp.min_rto is {}, but must be a whole number of milliseconds on the {name} back end, as a route carries it",
-            t.tcp.min_rto
-        )));
+        let rule = format!("a whole number of milliseconds on the {name} back end, as a route carries it");
+        return fail("tcp.min_rto", tcp.min_rto, rule);
     }
-    if backend == Backend::Live {
-        if let Some(rate) = &t.edge_rate {
-            return refuse("edge_rate", rate, "the live back end has no links but the bottleneck");
-        }
-        if !tcp.cc.cubic.hystart {
-            let why = "the live back end runs on this machine's kernel, where HyStart is a setting of all of it";
-            return refuse("tcp.hystart", &false, why);
-        }
+    if backend == Backend::Live && !tcp.cc.cubic.hystart {
+        let why = "the live back end runs on this machine's kernel, where HyStart is a setting of all of it";
+        return refuse("tcp.hystart", "false", why);
     }
     Ok(())
 }

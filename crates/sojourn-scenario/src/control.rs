@@ -2,6 +2,7 @@
 
 use crate::{Backend, ScenarioError};
 use sojourn_tcp::cc::Algorithm;
+use sojourn_units::text;
 
 /// Names of those that only a kernel has.
 const KERNEL_ONLY: [&str; 2] = ["bbr", "dctcp"];
@@ -13,6 +14,20 @@ pub enum CongestionControl {
     Modelled(Algorithm),
     /// It cannot; the name is the kernel's.
     KernelOnly(&'static str),
+}
+
+text!(CongestionControl, CongestionControl::parse);
+
+impl Default for CongestionControl {
+    fn default() -> Self {
+        Self::Modelled(Algorithm::default())
+    }
+}
+
+impl std::fmt::Display for CongestionControl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl CongestionControl {
@@ -34,19 +49,20 @@ impl CongestionControl {
         }
     }
 
-    /// Reads a name; `place` is that of the flow or web client, for the sentence of the error.
-    ///
-    /// # Errors
-    /// [`ScenarioError`] for a name that nobody has, or that this back end has not.
-    pub(crate) fn parse(place: &str, name: &str, backend: Backend) -> Result<Self, ScenarioError> {
-        let kernel_only = KERNEL_ONLY.into_iter().find(|only| *only == name);
-        match (kernel_only, backend) {
-            (Some(only), Backend::Linux | Backend::Live) => Ok(Self::KernelOnly(only)),
-            (Some(only), Backend::Sim) => Err(ScenarioError(not_modelled(place, only))),
-            (None, _) => name
-                .parse()
-                .map(Self::Modelled)
-                .map_err(|error| ScenarioError(format!("{place}.{error}"))),
+    /// Reads a name. The error is what follows the field's in the sentence.
+    fn parse(name: &str) -> Result<Self, String> {
+        if let Some(only) = KERNEL_ONLY.into_iter().find(|only| *only == name) {
+            return Ok(Self::KernelOnly(only));
+        }
+        let known = name.parse().map(Self::Modelled);
+        known.map_err(|error: String| error.trim_start_matches("congestion_control ").to_owned())
+    }
+
+    /// Refuses one that this back end does not have; `place` is that of the flow or web client.
+    pub(crate) fn check(self, place: &str, backend: Backend) -> Result<(), ScenarioError> {
+        match (self, backend) {
+            (Self::KernelOnly(name), Backend::Sim) => Err(ScenarioError::because(not_modelled(place, name))),
+            _ => Ok(()),
         }
     }
 }

@@ -197,7 +197,7 @@ impl Scenario {
             bins: times(self.duration, self.sample_interval).floor(),
             mss,
             frame: mss + HEADERS,
-            ways: [Way::new(self, &self.up), Way::new(self, &self.down)],
+            ways: Direction::ALL.map(|direction| Way::new(self, &self.bottleneck(direction))),
             parts: Vec::new(),
         };
         estimate.cost(backend)
@@ -216,7 +216,7 @@ impl Estimate<'_> {
             format!("thin streams with {writes:.0} writes"),
             s.flows
                 .iter()
-                .filter(|f| f.writes.is_some())
+                .filter(|f| f.writes().is_some())
                 .map(|f| self.writes(f))
                 .sum::<f64>()
                 * WRITE,
@@ -272,12 +272,12 @@ impl Estimate<'_> {
     /// All that is sampled at intervals.
     fn series(&mut self) {
         let s = self.s;
-        let of_flow = |f: &FlowScenario| match (f.transport, &s.flusher) {
+        let of_flow = |f: &FlowScenario| match (f.transport(), &s.flusher) {
             (Transport::Tcp, None) => TCP_BIN,
             (Transport::Tcp, Some(_)) => TCP_BIN + FLUSHER_BIN,
             (Transport::Udp, _) => VALUE_BIN,
         };
-        let of_probe = |p: &ProbeScenario| match p.kind {
+        let of_probe = |p: &ProbeScenario| match p.kind() {
             ProbeKindScenario::Voip(..) => VOICE_BIN,
             ProbeKindScenario::UdpRr(_) => PROBE_BIN,
             _ => 0.0,
@@ -301,13 +301,13 @@ impl Estimate<'_> {
         let rate = f.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64 / 8.0);
         let duration = self.s.duration;
         let way = self.way(f.direction);
-        if f.transport == Transport::Udp {
+        if f.transport() == Transport::Udp {
             way.datagrams += rate * seconds / f64::from(UDP_PAYLOAD) + 1.0;
             return;
         }
         let bytes = f.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
         let full = bytes.min(rate * seconds) / mss + HANDSHAKE;
-        match f.writes {
+        match f.writes() {
             None => way.full += full,
             Some(writes) => {
                 let size = writes.bytes.get() as f64;
@@ -315,14 +315,14 @@ impl Estimate<'_> {
                 way.thin_frame = way.thin_frame.min(size.min(mss) + HEADERS);
             }
         }
-        let unit = f.writes.map_or(mss, |writes| mss.min(writes.bytes.get() as f64));
+        let unit = f.writes().map_or(mss, |writes| mss.min(writes.bytes.get() as f64));
         way.windows += (window.min(bytes) / unit).min(full) + HANDSHAKE;
     }
 
     /// How often the application of a flow writes, if it is not all at once.
     fn writes(&self, f: &FlowScenario) -> f64 {
         let bytes = f.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-        match (f.transport, f.writes, f.rate) {
+        match (f.transport(), f.writes(), f.rate) {
             (Transport::Tcp, Some(writes), _) => {
                 times(self.s.duration, writes.interval).min(bytes / writes.bytes.get() as f64 + 1.0)
             }
@@ -340,7 +340,7 @@ impl Estimate<'_> {
         let window = s.lead + s.duration;
         let (mut samples, mut voice, mut packets) = (0.0, 0.0, 0.0);
         for p in &s.probes {
-            match p.kind {
+            match p.kind() {
                 ProbeKindScenario::Icmp(interval) => {
                     samples += times(window, interval);
                     packets += 2.0 * times(window, interval);
@@ -356,7 +356,7 @@ impl Estimate<'_> {
                 // Each waits for the one before: for its round trip, and for the slower of the two ways to carry it.
                 ProbeKindScenario::UdpRr(_) => {
                     let seconds = window.as_secs_f64();
-                    let carried = self.ways.map(|way| way.carries(f64::from(p.size), seconds));
+                    let carried = self.ways.map(|way| way.carries(f64::from(p.size()), seconds));
                     let n = times(window, p.rtt).min(carried[0]).min(carried[1]);
                     samples += n;
                     packets += 2.0 * n;
@@ -431,7 +431,7 @@ impl Estimate<'_> {
     /// What is there before the first packet: connections, routes, links, queues, the cell.
     fn network(&mut self) {
         let s = self.s;
-        let connections = s.flows.iter().filter(|f| f.transport == Transport::Tcp).count() as f64;
+        let connections = s.flows.iter().filter(|f| f.transport() == Transport::Tcp).count() as f64;
         let traffic = (s.flows.len() + s.probes.len() + s.web.len() + s.downloads.len()) as f64;
         let stations = s.wifi.as_ref().map_or(0, |wifi| wifi.cell.stations.len()) as f64;
         let rtts = s.rtts().len() as f64;
@@ -442,7 +442,7 @@ impl Estimate<'_> {
             connections * CONNECTION + traffic * TRAFFIC + routes * (links * HOP + METER) + paths * PATH,
             "take fewer of them, or fewer different round-trip times",
         );
-        let queues = [&s.up, &s.down].map(|b| b.qdisc.footprint().empty.get() as f64);
+        let queues = [&s.qdisc_up, &s.qdisc_down].map(|qdisc| qdisc.footprint().empty.get() as f64);
         self.part(
             "the queues of 2 bottlenecks".into(),
             queues.iter().sum(),

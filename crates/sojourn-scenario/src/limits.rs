@@ -48,7 +48,7 @@ impl Limits {
     /// [`ScenarioError`]: what needs most, how much, and what would make it less.
     pub(crate) fn check(&self, cost: &Cost) -> Result<(), ScenarioError> {
         if cost.packets > self.packets {
-            return Err(ScenarioError(format!(
+            return Err(ScenarioError::because(format!(
                 "this run has about {} packets, but at most {} are allowed, which take a day: shorten duration or lower the rates",
                 count(cost.packets),
                 count(self.packets)
@@ -67,7 +67,7 @@ impl Limits {
         } else {
             format!(" of the {} of this run", size(cost.memory))
         };
-        Err(ScenarioError(format!(
+        Err(ScenarioError::because(format!(
             "{what} need about {}{rest}, but at most {} are allowed: {remedy}",
             size(bytes),
             size(self.memory)

@@ -1,8 +1,8 @@
 //! What the path does beside queueing: the buckets and queues at its edges, loss, and a delay that varies.
 
-use crate::text::Text;
-use crate::{DURATION_MAX, Direction, ScenarioError, fail, rate, time};
-use sojourn_units::{Bytes, Duration, Rate, parse_bytes};
+use crate::error::within;
+use crate::{BottleneckScenario, DURATION_MAX, Direction, RATE, Scenario, ScenarioError, fail};
+use sojourn_units::{Bytes, Duration, Rate};
 
 /// What a queue at the edges holds if nothing is said, packets.
 pub const EDGE_LIMIT: u32 = 1000;
@@ -28,73 +28,53 @@ impl Impairment {
     }
 }
 
-/// The depth of the token buckets at the edges, if they are no wires; `frame` is the largest frame of the scenario, bytes.
-pub(crate) fn edge_burst(t: &Text, frame: u64) -> Result<Option<Bytes>, ScenarioError> {
-    let Some(text) = &t.edge_burst else {
-        return Ok(None);
+/// Checks the links at the edges; `frame` is the largest frame of the scenario, bytes.
+pub(crate) fn check_edges(s: &Scenario, frame: u64) -> Result<(), ScenarioError> {
+    let Some(rate) = s.edge_rate else {
+        if let Some(burst) = s.edge_burst {
+            let rule = "absent without edge_rate: infinitely fast links have no bucket";
+            return fail("edge_burst", burst, rule);
+        }
+        if s.edge_limit != EDGE_LIMIT {
+            let rule = "absent without edge_rate: infinitely fast links have no queue";
+            return fail("edge_limit", s.edge_limit, rule);
+        }
+        return Ok(());
     };
-    let Some(rate_text) = &t.edge_rate else {
-        return fail(
-            "edge_burst",
-            text,
-            "absent without edge_rate: infinitely fast links have no bucket",
-        );
-    };
-    let burst = parse_bytes(text).map_err(|e| ScenarioError(format!("edge_burst: {e}")))?;
-    bucket("edge_burst", burst, rate("edge_rate", rate_text)?, frame)?;
-    Ok(Some(burst))
-}
-
-/// Refuses the depth of a token bucket that does not take the largest frame, or takes too long to fill.
-pub(crate) fn bucket(name: &str, burst: Bytes, rate: Rate, frame: u64) -> Result<(), ScenarioError> {
-    if burst.get() < frame || burst.get() > 1 << 30 {
-        let rule = format!("at least the largest frame ({frame} bytes) and at most 1gb");
-        return fail(name, burst, rule);
+    within("edge_rate", rate, RATE.0, RATE.1)?;
+    if let Some(burst) = s.edge_burst {
+        check_bucket("edge_burst", burst, rate, frame)?;
     }
-    if rate.time_to_send(burst) > DURATION_MAX {
-        return fail(name, burst, format!("at most what {rate} sends in a day"));
+    if !(1..=EDGE_LIMIT_MAX).contains(&s.edge_limit) {
+        return fail("edge_limit", s.edge_limit, format!("1 to {EDGE_LIMIT_MAX} packets"));
     }
     Ok(())
 }
 
-/// The length of the queues at the edges.
-pub(crate) fn edge_limit(t: &Text) -> Result<u32, ScenarioError> {
-    let Some(limit) = t.edge_limit else {
-        return Ok(EDGE_LIMIT);
-    };
-    if t.edge_rate.is_none() {
-        return fail(
-            "edge_limit",
-            limit,
-            "absent without edge_rate: infinitely fast links have no queue",
-        );
+/// Checks one direction of the bottleneck; `frame` is as above.
+pub(crate) fn check_bottleneck(
+    direction: Direction,
+    side: &BottleneckScenario,
+    frame: u64,
+) -> Result<(), ScenarioError> {
+    let name = direction.name();
+    check_bucket(&format!("burst_{name}"), side.burst, side.rate, frame)?;
+    let Impairment { loss, jitter } = side.impairment;
+    if !(0.0..1.0).contains(&loss) {
+        let rule = "a probability, at least 0 and less than 1";
+        return fail(&format!("loss_{name}"), loss, rule);
     }
-    if !(1..=EDGE_LIMIT_MAX).contains(&limit) {
-        return fail("edge_limit", limit, format!("1 to {EDGE_LIMIT_MAX} packets"));
-    }
-    Ok(limit)
+    within(&format!("jitter_{name}"), jitter, Duration::ZERO, JITTER_MAX)
 }
 
-pub(crate) fn impairment(t: &Text, direction: Direction) -> Result<Impairment, ScenarioError> {
-    let (loss, jitter) = match direction {
-        Direction::Up => (t.loss_up, &t.jitter_up),
-        Direction::Down => (t.loss_down, &t.jitter_down),
-    };
-    let name = direction.name();
-    let loss = loss.unwrap_or(0.0);
-    if !(0.0..1.0).contains(&loss) {
-        return fail(
-            &format!("loss_{name}"),
-            loss,
-            "a probability, at least 0 and less than 1",
-        );
+/// Refuses the depth of a token bucket that does not take the largest frame, or takes too long to fill.
+fn check_bucket(field: &str, burst: Bytes, rate: Rate, frame: u64) -> Result<(), ScenarioError> {
+    if burst.get() < frame || burst.get() > 1 << 30 {
+        let rule = format!("at least the largest frame ({frame} bytes) and at most 1gb");
+        return fail(field, burst, rule);
     }
-    let jitter = jitter.as_deref().map_or(Ok(Duration::ZERO), |text| {
-        time(&format!("jitter_{name}"), text, Duration::ZERO, JITTER_MAX)
-    })?;
-    Ok(Impairment {
-        // Not -0.0.
-        loss: loss.abs(),
-        jitter,
-    })
+    if rate.time_to_send(burst) > DURATION_MAX {
+        return fail(field, burst, format!("at most what {rate} sends in a day"));
+    }
+    Ok(())
 }

@@ -1,42 +1,153 @@
-//! From JSON to the text form, with messages for people who do not know how a parser sees their file.
+//! From JSON to a scenario, with messages for people who do not know how a parser sees their file.
 
 use crate::limits::{FLOWS_MAX, GROUPS_MAX, STATIONS_MAX, check_list};
-use crate::text::Text;
-use crate::{ScenarioError, fail};
-use serde_json::Value;
+use crate::scenario::DEFAULT_RTT;
+use crate::{Scenario, ScenarioError, fail};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+use sojourn_units::Duration;
+use std::fmt;
 
-/// Reads the text form.
+/// A scenario as it was read.
+pub(crate) struct Reading {
+    /// The value that it was read from.
+    pub(crate) value: Value,
+    /// With its defaults, but for the disciplines.
+    pub(crate) scenario: Scenario,
+    /// The texts of the disciplines, which mean what they mean at the rate of their link: up and down.
+    pub(crate) qdiscs: [Option<String>; 2],
+}
+
+/// Reads a scenario.
 ///
 /// # Errors
-/// [`ScenarioError`] for what is not JSON, a value of the wrong type, an unknown key, or a key given twice.
-pub(crate) fn read(json: &str) -> Result<Text, ScenarioError> {
+/// [`ScenarioError`] for what is not JSON, a value of the wrong type, an unknown key, or a key that stands there twice.
+pub(crate) fn read(json: &str) -> Result<Reading, ScenarioError> {
     let mut reader = serde_json::Deserializer::from_str(json);
-    let value: Value = serde_path_to_error::deserialize(&mut reader).map_err(|e| not_json(json, &e))?;
-    reader
-        .end()
-        .map_err(|e| ScenarioError(format!("scenario is not valid JSON: {e}")))?;
+    let Unique(mut value) = serde_path_to_error::deserialize(&mut reader).map_err(|e| not_json(json, &e))?;
+    let ended = reader.end();
+    ended.map_err(|e| ScenarioError::because(format!("scenario is not valid JSON: {e}")))?;
     check_objects(&value)?;
-    // From the text again, because a value has lost the keys that were given twice.
-    let mut reader = serde_json::Deserializer::from_str(json);
-    serde_path_to_error::deserialize(&mut reader).map_err(|e| {
-        let path = e.path().to_string();
-        let message = e.inner().to_string();
-        let message = message.split(" at line ").next().unwrap_or_default();
-        explain(&path, message)
+    inherit_rtt(&mut value);
+    let qdiscs = ["qdisc_up", "qdisc_down"].map(|key| take_text(&mut value, key));
+    let scenario = serde_path_to_error::deserialize(&value);
+    let scenario = scenario.map_err(|e| explain(&e.path().to_string(), &e.inner().to_string()))?;
+    if value.get("duration").is_none_or(Value::is_null) {
+        return fail("duration", "missing", "given, such as 60s");
+    }
+    Ok(Reading {
+        value,
+        scenario,
+        qdiscs,
     })
+}
+
+/// Takes a text out of an object; what is no text stays.
+fn take_text(value: &mut Value, key: &str) -> Option<String> {
+    let object = value.as_object_mut()?;
+    match object.get_mut(key)? {
+        Value::String(text) => {
+            let text = std::mem::take(text);
+            object.remove(key);
+            Some(text)
+        }
+        _ => None,
+    }
+}
+
+/// Traffic without a base RTT of its own has the path's.
+fn inherit_rtt(value: &mut Value) {
+    let rtt = match value.get("rtt") {
+        None => Value::from(DEFAULT_RTT.to_string()),
+        Some(rtt) => rtt.clone(),
+    };
+    if Duration::deserialize(&rtt).is_err() {
+        // It is refused with its own name.
+        return;
+    }
+    for key in TRAFFIC {
+        let entries = value.get_mut(key).and_then(Value::as_array_mut);
+        for object in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
+            if object.get("rtt").is_none_or(Value::is_null) {
+                object.insert("rtt".to_owned(), rtt.clone());
+            }
+        }
+    }
+}
+
+/// A value whose objects have each key once.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Unique;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("JSON")
+            }
+            fn visit_unit<E>(self) -> Result<Unique, E> {
+                Ok(Unique(Value::Null))
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Unique, A::Error> {
+                let mut values = Vec::new();
+                while let Some(Unique(value)) = list.next_element()? {
+                    values.push(value);
+                }
+                Ok(Unique(values.into()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Unique, A::Error> {
+                let mut object = Map::new();
+                while let Some((key, Unique(value))) = entries.next_entry::<String, Unique>()? {
+                    if object.contains_key(&key) {
+                        return Err(A::Error::custom(format!("duplicate field `{key}`")));
+                    }
+                    object.insert(key, value);
+                }
+                Ok(Unique(object.into()))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
 }
 
 /// The sentence for what is no JSON. A number that JSON does not have, such as NaN, is told with its field.
 fn not_json(json: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> ScenarioError {
     let inner = error.inner();
     let path = error.path().to_string();
+    let message = inner.to_string();
+    if let Some((key, _)) = message
+        .strip_prefix("duplicate field `")
+        .and_then(|rest| rest.rsplit_once("` at line "))
+    {
+        let parent = if path == "." { "" } else { &path };
+        let sentence = format!("key {:?} is given twice, but must be given once", join(parent, key));
+        return ScenarioError::because(sentence);
+    }
     let found = token(json, inner.line(), inner.column());
     let digits = found.trim_start_matches('-');
     let number = ["NaN", "Infinity"].contains(&digits) || digits.starts_with(|c: char| c.is_ascii_digit());
     let of_it = ["expected value", "invalid number", "number out of range"];
-    let of_it = of_it.iter().any(|what| inner.to_string().starts_with(what));
+    let of_it = of_it.iter().any(|what| message.starts_with(what));
     if !of_it || !number || [".", "?"].contains(&path.as_str()) {
-        return ScenarioError(format!("scenario is not valid JSON: {inner}"));
+        return ScenarioError::because(format!("scenario is not valid JSON: {inner}"));
     }
     let found = if found.len() > TOKEN_SHOWN {
         format!("a number of {} digits", found.len())
@@ -44,7 +155,7 @@ fn not_json(json: &str, error: &serde_path_to_error::Error<serde_json::Error>) -
         found.to_owned()
     };
     let path = on_one_line(&path);
-    ScenarioError(format!(
+    ScenarioError::because(format!(
         "{path} is {found}, but must be a finite number that JSON can hold"
     ))
 }
@@ -146,29 +257,47 @@ fn kind(value: &Value) -> String {
     }
 }
 
+/// Examples of what must be there, by the last key of its name.
+const EXAMPLES: [(&str, &str); 5] = [
+    ("bytes", "1700000"),
+    ("direction", "\"up\""),
+    ("gap", "9.5s"),
+    ("kind", "\"icmp\""),
+    ("rate", "\"ht mcs 15 20mhz sgi\""),
+];
+
 /// The sentence for a message of serde about the value at `path`.
 fn explain(path: &str, message: &str) -> ScenarioError {
-    // serde_path_to_error ends the path of an unknown key with the key, and that of a repeated one with its parent.
+    // serde_path_to_error ends the path of an unknown key with the key, and that of a repeated or missing one with its parent.
+    let of = |key: &str| {
+        let parent = path.strip_suffix(key).unwrap_or(path).trim_end_matches('.');
+        join(parent, key)
+    };
+    let field = on_one_line(path);
     let sentence = if let Some(rest) = message.strip_prefix("unknown field `") {
         let (key, expected) = rest.split_once("`, expected ").unwrap_or((rest, ""));
         let expected = expected.trim_start_matches("one of ").replace('`', "");
-        let parent = path.strip_suffix(key).unwrap_or(path).trim_end_matches('.');
-        format!("key {:?} is unknown, but must be one of {expected}", join(parent, key))
-    } else if let Some(key) = message.strip_prefix("duplicate field `") {
+        format!("key {:?} is unknown, but must be one of {expected}", of(key))
+    } else if let Some(key) = message.strip_prefix("missing field `") {
         let key = key.trim_end_matches('`');
-        let parent = path.strip_suffix(key).unwrap_or(path).trim_end_matches('.');
-        format!("key {:?} is given twice, but must be given once", join(parent, key))
+        let example = EXAMPLES.iter().find(|(name, _)| *name == key);
+        let such = example.map(|(_, example)| format!(", such as {example}"));
+        format!("{} is missing, but must be given{}", of(key), such.unwrap_or_default())
     } else if let Some((found, expected)) = message
         .strip_prefix("invalid type: ")
         .or_else(|| message.strip_prefix("invalid value: "))
         .and_then(|rest| rest.rsplit_once(", expected "))
     {
-        let path = on_one_line(path);
-        format!("{path} is {}, but must be {}", found_in_json(found), wanted(expected))
+        format!("{field} is {}, but must be {}", found_in_json(found), wanted(expected))
+    } else if message.starts_with("is ") {
+        format!("{field} {}", on_one_line(message))
+    } else if message.starts_with(path) {
+        // It names a field within this one.
+        on_one_line(message)
     } else {
-        format!("{} cannot be read: {}", on_one_line(path), on_one_line(message))
+        format!("{field}: {}", on_one_line(message))
     };
-    ScenarioError(sentence)
+    ScenarioError::because(sentence)
 }
 
 /// Text of the file, of which keys may have any characters, as a sentence can hold it.

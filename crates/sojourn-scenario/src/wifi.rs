@@ -1,164 +1,308 @@
 //! The cell between the clients and the first router: key `wifi`.
 
-use crate::load::check_name;
-use crate::policies::{self, GroupText};
-use crate::{ScenarioError, fail, wifi_latency};
-use serde::{Deserialize, Serialize};
+use crate::name::check_name;
+use crate::{ScenarioError, fail, policies, wifi_latency};
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_with::skip_serializing_none;
 use sojourn_qdisc::{QdiscSpec, SpecError};
 use sojourn_tcp::Heads;
-use sojourn_units::{Bytes, Duration, format_duration, parse_bytes, parse_duration};
+use sojourn_units::{Bytes, Duration, Rate};
 use sojourn_wifi::{
-    AccessCategory, Band, CellSpec, EdcaParams, EdcaSpec, EdcaTable, NodeSpec, PhyRate, RateControl, Scheme,
-    StationSpec, Variant,
+    AccessCategory, Band, CellSpec, EdcaParams, EdcaSpec, EdcaTable, NodeSpec, PhyRate, QosOrder, RateControl,
+    SchedulerKind, Scheme, StationSpec, Variant,
 };
 
 /// A cell: an access point, which is the first router, and stations, which are the clients.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Wifi", into = "Wifi")]
 pub struct WifiScenario {
     /// All of it.
     pub cell: CellSpec,
 }
 
-/// The text form. What is left out has the default of [`NodeSpec`].
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// A cell, which takes the place of the links between the clients and the first router.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct WifiText {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scheme: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    variant: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    qdisc: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    band: Option<String>,
-    stations: Vec<StationText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    driver_frames: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hardware_queue: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregate_frames: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregate_time: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retries: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queues: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quantum: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    airtime_quantum: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    airtime_tx: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    airtime_rx: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codel_target: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codel_interval: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ecn: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    slow_station_codel: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    edca: Option<EdcaText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate_control: Option<String>,
+#[schemars(extend("required" = ["stations"]))]
+pub(crate) struct Wifi {
+    /// Of the access point, how it queues: `"airtime"` (default; queues in the MAC with airtime fairness), `"fq_mac"` (those queues
+    /// alone), `"fq_codel"` or `"fifo"` (a discipline above the driver's FIFOs).
+    pub(crate) scheme: Option<Scheme>,
+    /// Of all nodes that queue in the MAC: `"paper"` (default), Algorithm 3 of the paper, or `"linux-6.12"`: mac80211's one list,
+    /// deficits less what is pending, a quantum of the weight in microseconds, and limits (`aql`, then of stations too) that
+    /// count each frame by mac80211's estimate from the queue to its end. Of all nodes, with `"linux-6.12"`: receivers that
+    /// wait for a missing frame for 100 ms and throw it away when it comes later (`reorder_timeout` among the drops), and code
+    /// points by RFC 8325; without policies.
+    pub(crate) variant: Option<Variant>,
+    /// Of the access point, the discipline above the driver, one for each access category; only with the schemes `"fifo"`
+    /// (default `pfifo_fast limit 1000`, with the variant `"paper"` that of `linux-3.14`) and `"fq_codel"`.
+    #[serde(deserialize_with = "modelled")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) qdisc: Option<QdiscSpec>,
+    /// `"5ghz"` (default) or `"2.4ghz"`.
+    pub(crate) band: Option<Band>,
+    /// At least one.
+    pub(crate) stations: Vec<Station>,
+    /// Of the access point: frames of an access category that the driver holds below a discipline (default 123).
+    pub(crate) driver_frames: Option<u32>,
+    /// Aggregates built ahead, of each access category (default 2).
+    pub(crate) hardware_queue: Option<u32>,
+    /// Of all nodes, unless a station has its own: frames of an aggregate at most (default 32).
+    pub(crate) aggregate_frames: Option<u32>,
+    /// Of all nodes: time of an aggregate at most (default 4 ms).
+    pub(crate) aggregate_time: Option<Duration>,
+    /// Of all nodes: transmissions of a frame at most (default 10).
+    pub(crate) retries: Option<u8>,
+    /// Queues in the MAC (default 4096).
+    pub(crate) queues: Option<u32>,
+    /// Packets in all of them (default 8192).
+    pub(crate) limit: Option<u32>,
+    /// Their memory (default 16 MB).
+    pub(crate) memory: Option<Bytes>,
+    /// Bytes of a turn of one of them (default 300).
+    pub(crate) quantum: Option<u32>,
+    /// Airtime of a turn (default 300 us; left out with `linux-6.12`, whose turn is the weight in microseconds).
+    pub(crate) airtime_quantum: Option<Duration>,
+    /// Whether what is sent is charged (default yes).
+    pub(crate) airtime_tx: Option<bool>,
+    /// Whether what is received is charged (default yes).
+    pub(crate) airtime_rx: Option<bool>,
+    /// Of CoDel in the MAC (default 20 ms).
+    pub(crate) codel_target: Option<Duration>,
+    /// Of CoDel in the MAC (default 100 ms).
+    pub(crate) codel_interval: Option<Duration>,
+    /// Whether CoDel in the MAC marks (default yes).
+    pub(crate) ecn: Option<bool>,
+    /// Whether slow stations have 50 ms, 300 ms and no marks (default no).
+    pub(crate) slow_station_codel: Option<bool>,
+    /// How nodes contend.
+    pub(crate) edca: Option<Edca>,
+    /// `"fixed"` (default) or `"simple"`.
+    pub(crate) rate_control: Option<RateControl>,
+    /// Stations that are scheduled together, by Algorithm 3 over the groups and within each; this and what follows belong to the
+    /// access point, those up to `qos` only with the scheme `"airtime"`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) groups: Vec<GroupText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) scheduler: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) accounting_delay: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) groups: Vec<Group>,
+    /// `"deficit"` (default), or `"credit"`: airtime is divided among the stations that wait when it is charged; not with groups.
+    pub(crate) scheduler: Option<SchedulerKind>,
+    /// How much later than it was used airtime is charged (default 0).
+    pub(crate) accounting_delay: Option<Duration>,
+    /// Whether queued voice frames of a station go at the head of its other aggregates (default no).
     pub(crate) vo_in_aggregate: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many of them at most (default 8).
     pub(crate) vo_in_aggregate_max: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// So many wait for such an aggregate while the station has other data queued (default 0).
     pub(crate) vo_in_aggregate_hold: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) demote: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) qos: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) aql: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) aql_high: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) aql_total: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) defer: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) build_time: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) retry_time: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) retry_sojourn: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// A voice or video flow of which a packet waits longer, with more than a full frame behind it, goes on as best effort until its
+    /// queue is empty and that is a second ago (default: never).
+    pub(crate) demote: Option<Duration>,
+    /// `"priority"` (default), or `"fairness"`: the station is chosen first, by one deficit over all access categories, then its
+    /// most urgent category.
+    pub(crate) qos: Option<QosOrder>,
+    /// Airtime of built aggregates that may be pending for each station and access category (default: no limit); only with
+    /// `"fq_mac"` and `"airtime"`, and of use with a `hardware_queue` above 2.
+    pub(crate) aql: Option<Duration>,
+    /// That of one station while all together have less than `aql_total` (default 12 ms).
+    pub(crate) aql_high: Option<Duration>,
+    /// See `aql_high` (default 24 ms).
+    pub(crate) aql_total: Option<Duration>,
+    /// The next aggregate is built this long before the expected end of what is on the air, and no other waits.
+    pub(crate) defer: Option<Duration>,
+    /// From what lets building begin (an arrival, a completion, the time of `defer`) until the aggregate can contend (default 0).
+    pub(crate) build_time: Option<Duration>,
+    /// A frame that failed is given up when its first transmission began this long ago.
+    pub(crate) retry_time: Option<Duration>,
+    /// A frame that failed is given up when it came this long ago.
+    pub(crate) retry_sojourn: Option<Duration>,
+    /// While at least so many stations have data queued in the category, `dense_aggregate_time` is the longest aggregate.
     pub(crate) dense_stations: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) dense_aggregate_time: Option<String>,
+    /// See `dense_stations`.
+    pub(crate) dense_aggregate_time: Option<Duration>,
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct StationText {
+/// A station.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["name", "rate"]))]
+pub(crate) struct Station {
+    /// Unique; flows, probes, web clients and downloads name it as their `station`.
+    #[serde(default)]
     name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate_up: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the access point sends to it at, such as `"ht mcs 15 20mhz sgi"`, `"vht mcs 9 nss 2 80mhz sgi"` or `"ofdm
+    /// 54mbit"`.
+    rate: PhyRate,
+    /// What it sends at (default: the same).
+    rate_up: Option<PhyRate>,
+    /// Probability that a frame within an aggregate to it is lost (default 0).
     error: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Probability that a frame within an aggregate from it is lost (default: as `error`).
     error_up: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Of its airtime, 256 is one (default); only with the scheme `"airtime"`.
     weight: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Of `groups` (default: none, it is one of its own).
     group: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    min_rate: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scheme: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    qdisc: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Rate of delivered packets for which its weight is raised while it has data queued; all such stations together to half of
+    /// the airtime in use.
+    min_rate: Option<Rate>,
+    /// Of what it sends: the scheme (default `"fifo"`).
+    scheme: Option<Scheme>,
+    /// Of what it sends: the discipline above its driver.
+    #[serde(default, deserialize_with = "modelled")]
+    #[schemars(with = "Option<String>")]
+    qdisc: Option<QdiscSpec>,
+    /// Of what it sends: how many frames the driver holds of each access category (default 256).
     driver_frames: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Frames in an aggregate that it sends at most (default: as all nodes); 1 for a driver that sends none.
     aggregate_frames: Option<u32>,
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// Stations that are scheduled together.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct EdcaText {
-    ap: TableText,
-    station: TableText,
+#[schemars(extend("required" = ["name"]))]
+pub(crate) struct Group {
+    /// Unique; stations name it as their `group`.
+    pub(crate) name: String,
+    /// Of the airtime of all its stations together, 256 is one (default).
+    pub(crate) weight: Option<u32>,
+    /// Share of all time that their frames may take, above 0 and up to 1, in a bucket of 100 ms (default: no cap). What it
+    /// forbids others use.
+    pub(crate) cap: Option<f64>,
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// How the access point and the stations contend; the defaults are those of 802.11 and of hostapd.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct TableText {
-    vo: CategoryText,
-    vi: CategoryText,
-    be: CategoryText,
-    bk: CategoryText,
+pub(crate) struct Edca {
+    /// The access point.
+    ap: Categories,
+    /// The stations.
+    station: Categories,
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// The access categories of a node: voice, video, best effort and background.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct CategoryText {
-    #[serde(skip_serializing_if = "Option::is_none")]
+pub(crate) struct Categories {
+    /// Voice.
+    vo: Category,
+    /// Video.
+    vi: Category,
+    /// Best effort.
+    be: Category,
+    /// Background.
+    bk: Category,
+}
+
+/// How an access category contends.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Access")]
+pub(crate) struct Category {
+    /// Slots after SIFS before it counts down.
     aifsn: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Contention window at first, slots.
     cw_min: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Contention window at most, slots.
     cw_max: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    txop: Option<String>,
+    /// How long it may send once it has won; `"0s"` is one frame exchange.
+    txop: Option<Duration>,
+}
+
+/// Reads a discipline that is modelled, without a link whose rate could decide it.
+fn modelled<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<QdiscSpec>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let spec = QdiscSpec::parse(&text, None).map_err(|error| match error {
+        SpecError::KernelOnly { .. } => format!("is {text:?}, but a cell has only disciplines that are modelled"),
+        error => error.to_string(),
+    });
+    spec.map(Some).map_err(D::Error::custom)
+}
+
+impl TryFrom<Wifi> for WifiScenario {
+    type Error = ScenarioError;
+
+    fn try_from(keys: Wifi) -> Result<Self, ScenarioError> {
+        let mut access_point = node(
+            &keys,
+            &NodeSpec::ACCESS_POINT,
+            keys.scheme,
+            keys.qdisc.as_ref(),
+            (keys.driver_frames, None),
+        );
+        if let (Some(quantum), Variant::Linux612) = (&keys.airtime_quantum, access_point.variant) {
+            let rule = "left out with the variant \"linux-6.12\", where a turn is the weight in microseconds";
+            return fail("wifi.airtime_quantum", quantum, rule);
+        }
+        access_point.policies = policies::read(&keys)?;
+        access_point.latency = wifi_latency::read(&keys)?;
+        let stations = keys.stations.iter().enumerate().map(|(i, s)| station(i, s, &keys));
+        let cell = CellSpec {
+            band: keys.band.unwrap_or_default(),
+            access_point,
+            stations: stations.collect::<Result<_, _>>()?,
+            edca: keys.edca.as_ref().map_or_else(EdcaSpec::default, Edca::spec),
+            rate_control: keys.rate_control.unwrap_or_default(),
+        };
+        Ok(Self { cell })
+    }
+}
+
+impl From<WifiScenario> for Wifi {
+    /// With every default written out.
+    fn from(WifiScenario { cell: c }: WifiScenario) -> Self {
+        let ap = &c.access_point;
+        let mut keys = Self {
+            scheme: Some(ap.scheme),
+            variant: Some(ap.variant).filter(|variant| *variant != Variant::Paper),
+            qdisc: ap.above_driver(),
+            band: Some(c.band),
+            stations: c.stations.iter().map(|s| Station::of(s, ap)).collect(),
+            driver_frames: Some(ap.driver_frames),
+            hardware_queue: Some(ap.hardware_queue),
+            aggregate_frames: Some(ap.aggregate_frames),
+            aggregate_time: Some(ap.aggregate_time),
+            retries: Some(ap.retries),
+            queues: Some(ap.queues),
+            limit: Some(ap.limit),
+            memory: Some(ap.memory),
+            quantum: Some(ap.quantum),
+            airtime_quantum: Some(ap.airtime_quantum).filter(|_| ap.variant == Variant::Paper),
+            airtime_tx: Some(ap.airtime_tx),
+            airtime_rx: Some(ap.airtime_rx),
+            codel_target: Some(ap.codel_target),
+            codel_interval: Some(ap.codel_interval),
+            ecn: Some(ap.ecn),
+            slow_station_codel: Some(ap.slow_station_codel),
+            edca: Some(Edca {
+                ap: Categories::of(c.edca.access_point),
+                station: Categories::of(c.edca.station),
+            }),
+            rate_control: Some(c.rate_control),
+            ..Self::default()
+        };
+        policies::write(&ap.policies, &mut keys);
+        wifi_latency::write(&ap.latency, &mut keys);
+        keys
+    }
+}
+
+impl JsonSchema for WifiScenario {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Wifi::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Wifi::json_schema(generator)
+    }
 }
 
 impl WifiScenario {
@@ -169,266 +313,134 @@ impl WifiScenario {
             _ => Heads::default(),
         }
     }
-
-    /// Reads and checks it.
-    ///
-    /// # Errors
-    /// [`ScenarioError`] for what no cell can have.
-    pub(crate) fn read(t: &WifiText) -> Result<Self, ScenarioError> {
-        let band = match t.band.as_deref() {
-            None => Band::Ghz5,
-            Some(text) => match [Band::Ghz5, Band::Ghz2].into_iter().find(|b| b.name() == text) {
-                Some(band) => band,
-                None => return fail("wifi.band", format!("{text:?}"), "\"5ghz\" or \"2.4ghz\""),
-            },
-        };
-        let rate_control = match t.rate_control.as_deref() {
-            None => RateControl::Fixed,
-            Some(text) => match RateControl::ALL.into_iter().find(|r| r.name() == text) {
-                Some(rate_control) => rate_control,
-                None => return fail("wifi.rate_control", format!("{text:?}"), "\"fixed\" or \"simple\""),
-            },
-        };
-        let mut access_point = node(
-            "wifi",
-            t,
-            &NodeSpec::ACCESS_POINT,
-            t.scheme.as_deref(),
-            t.qdisc.as_deref(),
-            (t.driver_frames, None),
-        )?;
-        if let (Some(quantum), Variant::Linux612) = (&t.airtime_quantum, access_point.variant) {
-            let rule = "left out with the variant \"linux-6.12\", where a turn is the weight in microseconds";
-            return fail("wifi.airtime_quantum", quantum, rule);
-        }
-        access_point.policies = policies::read(t)?;
-        access_point.latency = wifi_latency::read(t)?;
-        let stations = t.stations.iter().enumerate().map(|(i, s)| station(i, s, t));
-        let stations: Vec<StationSpec> = stations.collect::<Result<_, _>>()?;
-        let cell = CellSpec {
-            band,
-            access_point,
-            stations,
-            edca: t.edca.as_ref().map_or(Ok(EdcaSpec::default()), edca)?,
-            rate_control,
-        };
-        cell.validate().map_err(|e| ScenarioError(e.to_string()))?;
-        Ok(Self { cell })
-    }
-
-    /// The text form with every default written out.
-    pub(crate) fn text(&self) -> WifiText {
-        let c = &self.cell;
-        let ap = &c.access_point;
-        let mut text = WifiText {
-            scheme: Some(ap.scheme.name().into()),
-            variant: Some(ap.variant.name().into()).filter(|_| ap.variant != Variant::Paper),
-            qdisc: qdisc_text(ap),
-            band: Some(c.band.name().into()),
-            stations: c.stations.iter().map(|s| station_text(s, ap)).collect(),
-            driver_frames: Some(ap.driver_frames),
-            hardware_queue: Some(ap.hardware_queue),
-            aggregate_frames: Some(ap.aggregate_frames),
-            aggregate_time: Some(format_duration(ap.aggregate_time)),
-            retries: Some(ap.retries),
-            queues: Some(ap.queues),
-            limit: Some(ap.limit),
-            memory: Some(ap.memory.to_string()),
-            quantum: Some(ap.quantum),
-            airtime_quantum: Some(format_duration(ap.airtime_quantum)).filter(|_| ap.variant == Variant::Paper),
-            airtime_tx: Some(ap.airtime_tx),
-            airtime_rx: Some(ap.airtime_rx),
-            codel_target: Some(format_duration(ap.codel_target)),
-            codel_interval: Some(format_duration(ap.codel_interval)),
-            ecn: Some(ap.ecn),
-            slow_station_codel: Some(ap.slow_station_codel),
-            edca: Some(EdcaText {
-                ap: table_text(c.edca.access_point),
-                station: table_text(c.edca.station),
-            }),
-            rate_control: Some(c.rate_control.name().into()),
-            ..WifiText::default()
-        };
-        policies::write(&ap.policies, &mut text);
-        wifi_latency::write(&ap.latency, &mut text);
-        text
-    }
 }
 
 /// The sending side of one node: `base`, with what the scenario says of all nodes and of this one, whose frames in the driver
 /// and in an aggregate come last.
 fn node(
-    who: &str,
-    t: &WifiText,
+    keys: &Wifi,
     base: &NodeSpec,
-    scheme: Option<&str>,
-    qdisc: Option<&str>,
+    scheme: Option<Scheme>,
+    qdisc: Option<&QdiscSpec>,
     (driver_frames, aggregate_frames): (Option<u32>, Option<u32>),
-) -> Result<NodeSpec, ScenarioError> {
-    let field = |key: &str| format!("{who}.{key}");
-    let scheme = match scheme {
-        None => base.scheme,
-        Some(name) => {
-            let Some(scheme) = Scheme::from_name(name) else {
-                let rule = "\"fifo\", \"fq_codel\", \"fq_mac\" or \"airtime\"";
-                return fail(&field("scheme"), format!("{name:?}"), rule);
-            };
-            scheme
-        }
-    };
-    let variant = match t.variant.as_deref() {
-        None => base.variant,
-        Some(name) => match Variant::from_name(name) {
-            Some(variant) => variant,
-            None => return fail("wifi.variant", format!("{name:?}"), "\"paper\" or \"linux-6.12\""),
-        },
-    };
-    let qdisc = qdisc.map(|text| {
-        QdiscSpec::parse(text, None).map_err(|e| match e {
-            SpecError::KernelOnly { .. } => ScenarioError(format!(
-                "{} is {text:?}, but a cell has only disciplines that are modelled",
-                field("qdisc")
-            )),
-            e => ScenarioError(format!("{}: {e}", field("qdisc"))),
-        })
-    });
-    let span = |key: &str, text: &Option<String>, default: Duration| match text {
-        None => Ok(default),
-        Some(text) => parse_duration(text).map_err(|e| ScenarioError(format!("wifi.{key}: {e}"))),
-    };
-    Ok(NodeSpec {
-        scheme,
-        variant,
-        qdisc: qdisc.transpose()?,
+) -> NodeSpec {
+    NodeSpec {
+        scheme: scheme.unwrap_or(base.scheme),
+        variant: keys.variant.unwrap_or(base.variant),
+        qdisc: qdisc.cloned(),
         driver_frames: driver_frames.unwrap_or(base.driver_frames),
-        hardware_queue: t.hardware_queue.unwrap_or(base.hardware_queue),
-        aggregate_frames: aggregate_frames.or(t.aggregate_frames).unwrap_or(base.aggregate_frames),
-        aggregate_time: span("aggregate_time", &t.aggregate_time, base.aggregate_time)?,
-        retries: t.retries.unwrap_or(base.retries),
-        queues: t.queues.unwrap_or(base.queues),
-        limit: t.limit.unwrap_or(base.limit),
-        memory: bytes("wifi.memory", t.memory.as_deref(), base.memory)?,
-        quantum: t.quantum.unwrap_or(base.quantum),
-        airtime_quantum: span("airtime_quantum", &t.airtime_quantum, base.airtime_quantum)?,
-        airtime_tx: t.airtime_tx.unwrap_or(base.airtime_tx),
-        airtime_rx: t.airtime_rx.unwrap_or(base.airtime_rx),
-        codel_target: span("codel_target", &t.codel_target, base.codel_target)?,
-        codel_interval: span("codel_interval", &t.codel_interval, base.codel_interval)?,
-        ecn: t.ecn.unwrap_or(base.ecn),
-        slow_station_codel: t.slow_station_codel.unwrap_or(base.slow_station_codel),
+        hardware_queue: keys.hardware_queue.unwrap_or(base.hardware_queue),
+        aggregate_frames: aggregate_frames
+            .or(keys.aggregate_frames)
+            .unwrap_or(base.aggregate_frames),
+        aggregate_time: keys.aggregate_time.unwrap_or(base.aggregate_time),
+        retries: keys.retries.unwrap_or(base.retries),
+        queues: keys.queues.unwrap_or(base.queues),
+        limit: keys.limit.unwrap_or(base.limit),
+        memory: keys.memory.unwrap_or(base.memory),
+        quantum: keys.quantum.unwrap_or(base.quantum),
+        airtime_quantum: keys.airtime_quantum.unwrap_or(base.airtime_quantum),
+        airtime_tx: keys.airtime_tx.unwrap_or(base.airtime_tx),
+        airtime_rx: keys.airtime_rx.unwrap_or(base.airtime_rx),
+        codel_target: keys.codel_target.unwrap_or(base.codel_target),
+        codel_interval: keys.codel_interval.unwrap_or(base.codel_interval),
+        ecn: keys.ecn.unwrap_or(base.ecn),
+        slow_station_codel: keys.slow_station_codel.unwrap_or(base.slow_station_codel),
         policies: base.policies.clone(),
         latency: base.latency,
-    })
+    }
 }
 
-fn bytes(field: &str, text: Option<&str>, default: Bytes) -> Result<Bytes, ScenarioError> {
-    text.map_or(Ok(default), |text| {
-        parse_bytes(text).map_err(|e| ScenarioError(format!("{field}: {e}")))
-    })
-}
-
-fn station(i: usize, s: &StationText, t: &WifiText) -> Result<StationSpec, ScenarioError> {
-    let who = format!("wifi.stations[{i}]");
-    let field = |key: &str| format!("{who}.{key}");
-    check_name(&field("name"), &s.name)?;
-    let Some(rate) = &s.rate else {
-        return fail(&field("rate"), "missing", "given, such as \"ht mcs 15 20mhz sgi\"");
-    };
-    let rate = phy_rate(&field("rate"), rate)?;
-    let rate_up = s.rate_up.as_deref();
+fn station(i: usize, s: &Station, keys: &Wifi) -> Result<StationSpec, ScenarioError> {
+    check_name(&format!("wifi.stations[{i}].name"), &s.name)?;
     let mut node = node(
-        &who,
-        t,
+        keys,
         &NodeSpec::STATION,
-        s.scheme.as_deref(),
-        s.qdisc.as_deref(),
+        s.scheme,
+        s.qdisc.as_ref(),
         (s.driver_frames, s.aggregate_frames),
-    )?;
+    );
     // In Linux 6.12 every node has the limits.
     if node.variant == Variant::Linux612 && !node.scheme.has_qdisc() {
-        node.latency.aql = wifi_latency::read(t)?.aql;
+        node.latency.aql = wifi_latency::read(keys)?.aql;
     }
     // Plus zero: -0 is 0.
     let error = s.error.unwrap_or(0.0) + 0.0;
     Ok(StationSpec {
         name: s.name.clone(),
-        rate,
-        rate_up: rate_up.map_or(Ok(rate), |text| phy_rate(&field("rate_up"), text))?,
+        rate: s.rate,
+        rate_up: s.rate_up.unwrap_or(s.rate),
         error,
         error_up: s.error_up.unwrap_or(error) + 0.0,
         weight: s.weight.unwrap_or(sojourn_wifi::DEFAULT_WEIGHT),
         group: s.group.clone(),
-        min_rate: policies::min_rate(&who, s.min_rate.as_deref())?,
+        min_rate: s.min_rate,
         node,
     })
 }
 
-fn phy_rate(field: &str, text: &str) -> Result<PhyRate, ScenarioError> {
-    PhyRate::parse(text).map_err(|e| ScenarioError(format!("{field} is {text:?}, but {}", e.rule)))
-}
-
-fn edca(t: &EdcaText) -> Result<EdcaSpec, ScenarioError> {
-    Ok(EdcaSpec {
-        access_point: table("wifi.edca.ap", &t.ap, EdcaTable::ACCESS_POINT)?,
-        station: table("wifi.edca.station", &t.station, EdcaTable::STATION)?,
-    })
-}
-
-fn table(who: &str, t: &TableText, mut table: EdcaTable) -> Result<EdcaTable, ScenarioError> {
-    // In the order of AccessCategory::ALL.
-    for (category, text) in AccessCategory::ALL.into_iter().zip([&t.vo, &t.vi, &t.be, &t.bk]) {
-        let own = &mut table.categories[category.index()];
-        *own = EdcaParams {
-            aifsn: text.aifsn.unwrap_or(own.aifsn),
-            cw_min: text.cw_min.unwrap_or(own.cw_min),
-            cw_max: text.cw_max.unwrap_or(own.cw_max),
-            txop_limit: match &text.txop {
-                None => own.txop_limit,
-                Some(txop) => {
-                    parse_duration(txop).map_err(|e| ScenarioError(format!("{who}.{}.txop: {e}", category.name())))?
-                }
-            },
-        };
-    }
-    Ok(table)
-}
-
-fn qdisc_text(node: &NodeSpec) -> Option<String> {
-    node.above_driver().map(|qdisc| qdisc.to_string())
-}
-
-/// What a station shares with the access point is left out.
-fn station_text(s: &StationSpec, access_point: &NodeSpec) -> StationText {
-    StationText {
-        name: s.name.clone(),
-        rate: Some(s.rate.to_string()),
-        rate_up: Some(s.rate_up.to_string()),
-        error: Some(s.error),
-        error_up: Some(s.error_up),
-        weight: Some(s.weight),
-        group: s.group.clone(),
-        min_rate: policies::min_rate_text(s.min_rate),
-        scheme: Some(s.node.scheme.name().into()),
-        qdisc: qdisc_text(&s.node),
-        driver_frames: Some(s.node.driver_frames),
-        aggregate_frames: Some(s.node.aggregate_frames).filter(|own| *own != access_point.aggregate_frames),
-    }
-}
-
-fn table_text(table: EdcaTable) -> TableText {
-    let of = |category| {
-        let own = table.of(category);
-        CategoryText {
-            aifsn: Some(own.aifsn),
-            cw_min: Some(own.cw_min),
-            cw_max: Some(own.cw_max),
-            txop: Some(format_duration(own.txop_limit)),
+impl Station {
+    /// What a station shares with the access point is left out.
+    fn of(s: &StationSpec, access_point: &NodeSpec) -> Self {
+        Self {
+            name: s.name.clone(),
+            rate: s.rate,
+            rate_up: Some(s.rate_up),
+            error: Some(s.error),
+            error_up: Some(s.error_up),
+            weight: Some(s.weight),
+            group: s.group.clone(),
+            min_rate: s.min_rate,
+            scheme: Some(s.node.scheme),
+            qdisc: s.node.above_driver(),
+            driver_frames: Some(s.node.driver_frames),
+            aggregate_frames: Some(s.node.aggregate_frames).filter(|own| *own != access_point.aggregate_frames),
         }
-    };
-    TableText {
-        vo: of(AccessCategory::Voice),
-        vi: of(AccessCategory::Video),
-        be: of(AccessCategory::BestEffort),
-        bk: of(AccessCategory::Background),
+    }
+}
+
+impl Edca {
+    fn spec(&self) -> EdcaSpec {
+        EdcaSpec {
+            access_point: self.ap.table(EdcaTable::ACCESS_POINT),
+            station: self.station.table(EdcaTable::STATION),
+        }
+    }
+}
+
+impl Categories {
+    fn table(&self, mut table: EdcaTable) -> EdcaTable {
+        // In the order of AccessCategory::ALL.
+        for (category, keys) in AccessCategory::ALL
+            .into_iter()
+            .zip([&self.vo, &self.vi, &self.be, &self.bk])
+        {
+            let own = &mut table.categories[category.index()];
+            *own = EdcaParams {
+                aifsn: keys.aifsn.unwrap_or(own.aifsn),
+                cw_min: keys.cw_min.unwrap_or(own.cw_min),
+                cw_max: keys.cw_max.unwrap_or(own.cw_max),
+                txop_limit: keys.txop.unwrap_or(own.txop_limit),
+            };
+        }
+        table
+    }
+
+    fn of(table: EdcaTable) -> Self {
+        let of = |category| {
+            let own = table.of(category);
+            Category {
+                aifsn: Some(own.aifsn),
+                cw_min: Some(own.cw_min),
+                cw_max: Some(own.cw_max),
+                txop: Some(own.txop_limit),
+            }
+        };
+        Self {
+            vo: of(AccessCategory::Voice),
+            vi: of(AccessCategory::Video),
+            be: of(AccessCategory::BestEffort),
+            bk: of(AccessCategory::Background),
+        }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) fn start(seed: u64, name: &str, most: Duration) -> Duration {
 
 /// How long after the beginning of the run a probe sends its first packet: somewhere in its period.
 pub(crate) fn phase(seed: u64, probe: &ProbeScenario) -> Duration {
-    let period = match probe.kind {
+    let period = match probe.kind() {
         ProbeKindScenario::Icmp(interval)
         | ProbeKindScenario::Isochronous(_, interval)
         | ProbeKindScenario::Poisson(_, interval) => interval,

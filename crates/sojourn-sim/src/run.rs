@@ -70,7 +70,7 @@ impl Run {
     fn start(scenario: Scenario, tap: Option<(&[Point], Box<dyn Capture>)>) -> Result<Self, SimError> {
         let s = &scenario;
         let rtts = s.rtts();
-        let side = |name: &str, b: &BottleneckScenario| match b.qdisc.modelled() {
+        let side = |name: &str, b: BottleneckScenario| match b.qdisc.modelled() {
             Some(qdisc) => Ok(Bottleneck {
                 rate: b.rate,
                 burst: b.burst,
@@ -80,8 +80,8 @@ impl Run {
             None => Err(SimError::NotModelled(not_modelled(name, b.qdisc.kind(), Backend::Sim))),
         };
         let spec = DumbbellSpec {
-            up: side("qdisc_up", &s.up)?,
-            down: side("qdisc_down", &s.down)?,
+            up: side("qdisc_up", s.bottleneck(Direction::Up))?,
+            down: side("qdisc_down", s.bottleneck(Direction::Down))?,
             edge_rate: s.edge_rate,
             edge_burst: s.edge_burst,
             edge_limit: s.edge_limit,
@@ -94,7 +94,7 @@ impl Run {
             None => dumbbell(&spec),
         };
         let mut simulator = Simulator::new(&network, s.seed, s.sample_interval)?;
-        let destinations = if s.save_metrics { 2 * paths.len() } else { 0 };
+        let destinations = if s.tcp.save_metrics { 2 * paths.len() } else { 0 };
         let paths = Paths {
             rtts,
             each: paths,
@@ -214,9 +214,10 @@ fn modelled(name: &str, control: CongestionControl) -> Result<Algorithm, SimErro
 fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     let start_of = |f: &FlowScenario| begin + f.start + draws::start(s.seed, &f.name, s.start_jitter);
     for f in &s.flows {
-        simulator.set_dscp(f.access.dscp);
-        let (route, back) = paths.ways(f.access, f.rtt, f.direction);
-        if let (Transport::Udp, Some(rate)) = (f.transport, f.rate) {
+        let access = s.access(f.station.as_deref(), f.dscp);
+        simulator.set_dscp(access.dscp);
+        let (route, back) = paths.ways(access, f.rtt, f.direction);
+        if let (Transport::Udp, Some(rate)) = (f.transport(), f.rate) {
             simulator.add_flood(FloodSpec {
                 name: f.name.clone(),
                 route,
@@ -231,14 +232,14 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             route,
             back,
             tcp: TcpParams {
-                congestion_control: modelled(&f.name, f.congestion_control)?,
+                congestion_control: modelled(&f.name, f.congestion_control.unwrap_or_default())?,
                 ..s.tcp.clone()
             },
             start: start_of(f),
             bytes: f.bytes,
             write_rate: f.rate,
-            writes: f.writes,
-            destination: paths.destination(f.access, f.rtt, f.direction),
+            writes: f.writes(),
+            destination: paths.destination(access, f.rtt, f.direction),
         })?;
     }
     Ok(())
@@ -248,18 +249,19 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
 fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     for p in &s.probes {
         let start = Time::ZERO + draws::phase(s.seed, p);
-        simulator.set_dscp(p.access.dscp);
-        let (kind, direction) = match p.kind {
+        let access = s.access(p.station.as_deref(), p.dscp);
+        simulator.set_dscp(access.dscp);
+        let (kind, direction) = match p.kind() {
             ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up),
             ProbeKindScenario::UdpRr(timeout) => (ProbeKind::RequestResponse { timeout }, Direction::Up),
             ProbeKindScenario::Voip(direction, voice) => {
-                let (route, back) = paths.ways(p.access, p.rtt, direction);
+                let (route, back) = paths.ways(access, p.rtt, direction);
                 simulator.add_voip(VoipSpec {
                     name: p.name.clone(),
                     route,
                     back,
                     frame: voice.frame,
-                    size: p.size,
+                    size: p.size(),
                     start,
                     measured_from: begin,
                 })?;
@@ -268,13 +270,13 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
             ProbeKindScenario::Isochronous(direction, interval) => (ProbeKind::Isochronous { interval }, direction),
             ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction),
         };
-        let (route, back) = paths.ways(p.access, p.rtt, direction);
+        let (route, back) = paths.ways(access, p.rtt, direction);
         simulator.add_probe(ProbeSpec {
             name: p.name.clone(),
             kind,
             route,
             back,
-            size: p.size,
+            size: p.size(),
             start,
             measured_from: begin,
         })?;
@@ -285,8 +287,9 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
 /// The web clients.
 fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     for w in &s.web {
-        simulator.set_dscp(w.access.dscp);
-        let (route, back) = paths.ways(w.access, w.rtt, Direction::Up);
+        let access = s.access(w.station.as_deref(), w.dscp);
+        simulator.set_dscp(access.dscp);
+        let (route, back) = paths.ways(access, w.rtt, Direction::Up);
         simulator.add_web(WebSpec {
             name: w.name.clone(),
             route,
@@ -311,8 +314,9 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
 /// The downloads.
 fn add_downloads(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
     for d in &s.downloads {
-        simulator.set_dscp(d.access.dscp);
-        let (route, back) = paths.ways(d.access, d.rtt, d.direction);
+        let access = s.access(d.station.as_deref(), d.dscp);
+        simulator.set_dscp(access.dscp);
+        let (route, back) = paths.ways(access, d.rtt, d.direction);
         simulator.add_download(DownloadSpec {
             name: d.name.clone(),
             route,
@@ -324,7 +328,7 @@ fn add_downloads(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: 
             start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
             bytes: d.bytes,
             gap: d.gap,
-            destination: paths.destination(d.access, d.rtt, d.direction),
+            destination: paths.destination(access, d.rtt, d.direction),
         })?;
     }
     Ok(())

@@ -2,72 +2,92 @@
 
 use crate::cc::{self, Algorithm};
 use crate::variant::{Heads, ParamError, Variant};
-use sojourn_units::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sojourn_units::{Bytes, Duration, words};
 
-/// Who sets the size of a receiver's buffer, and so when its window is whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ReceiveBuffer {
-    /// The kernel: the buffer, and the window with it, follow what is read (`tcp_moderate_rcvbuf`): `auto`.
-    #[default]
-    Auto,
-    /// The application: the buffer has its largest size from the beginning, with room for unread data beside the window, and
-    /// nothing enlarges it (`SO_RCVBUF`, `SOCK_RCVBUF_LOCK`): `locked`.
-    Locked,
-}
-
-impl ReceiveBuffer {
-    /// All, in the order of listing.
-    pub const ALL: [Self; 2] = [Self::Auto, Self::Locked];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Locked => "locked",
-        }
-    }
-}
-impl std::str::FromStr for ReceiveBuffer {
-    type Err = ParamError;
-    fn from_str(s: &str) -> Result<Self, ParamError> {
-        Self::ALL.into_iter().find(|b| b.name() == s).ok_or_else(|| ParamError {
-            field: "tcp.receive_buffer",
-            value: format!("{s:?}"),
-            rule: "auto or locked",
-        })
+words! {
+    /// Who sets the size of a receiver's buffer, and so when its window is whole.
+    #[derive(Default)]
+    pub enum ReceiveBuffer {
+        /// The kernel: the buffer, and the window with it, follow what is read (`tcp_moderate_rcvbuf`): `auto`.
+        #[default]
+        Auto = "auto",
+        /// The application: the buffer has its largest size from the beginning, with room for unread data beside the window, and
+        /// nothing enlarges it (`SO_RCVBUF`, `SOCK_RCVBUF_LOCK`): `locked`.
+        Locked = "locked",
     }
 }
 
-/// Parameters of both ends of a connection. The default is Linux 6.1's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What all TCP flows of a run share. The default is Linux 6.1's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Tcp")]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct TcpParams {
-    /// Loss recovery and acknowledgement policy.
+    /// `"linux-6.1"`, `"linux-6.12"` (the same, but segments take more memory, so that small queues hold fewer) or
+    /// `"linux-3.14"`: whose loss recovery and acknowledgement policy.
     pub variant: Variant,
-    /// Payload bytes of a full segment; 1448 with timestamps on a 1500-byte MTU.
+    /// Bytes of payload in a full segment; 1448 with timestamps on a 1500-byte MTU.
     pub mss: u16,
     /// Initial congestion window in segments: 10 (RFC 6928); 3 is RFC 3390's.
     pub initial_window: u32,
-    /// The largest receive window, in bytes; at most 65535 x 256. The default is half of the 6 MiB that Linux lets a
-    /// receive buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
+    /// The largest receive window, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux lets a receive
+    /// buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
     pub receive_window: Bytes,
-    /// Who sets the size of the receiver's buffer.
+    /// `"auto"` (default): the window grows with what is read, as where nobody sets a buffer. `"locked"`: it is whole after some hundred
+    /// segments at most, as with a buffer of twice `receive_window` that its application has set and with room beside it;
+    /// on the kernel in cells alone, whose hosts have theirs always locked.
+    #[serde(skip_serializing_if = "is_auto")]
     pub receive_buffer: ReceiveBuffer,
-    /// Congestion control of the sender.
+    /// Congestion control of the sender, which each flow has for itself.
+    #[serde(skip)]
     pub congestion_control: Algorithm,
-    /// What may be set on each of them.
+    /// Whether CUBIC's slow start ends on rising delay (HyStart).
+    #[serde(rename = "hystart", with = "hystart")]
+    #[schemars(with = "bool")]
     pub cc: cc::Params,
-    /// Whether the sender spreads its segments over the round trip: by its congestion control's rate, or by Linux's (twice the
-    /// window a round trip in slow start, 1.2 windows after). One that answers a rate of its own is always paced.
-    pub pacing: bool,
     /// Whether ECN is negotiated (RFC 3168).
     pub ecn: bool,
     /// Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
     pub delayed_ack: bool,
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.
     pub min_rto: Duration,
+    /// Whether hosts remember of each other, from one connection to the next, slow-start threshold, RTT and reordering
+    /// (default no; on the simulator not with web clients).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub save_metrics: bool,
+    /// Whether segments leave apart: at the rate of the congestion control, or at Linux's (two windows a round trip in slow start,
+    /// 1.2 after). A control that needs pacing is always paced.
+    #[serde(skip)]
+    pub pacing: bool,
     /// What the sending kernel reserves for the headers of a segment. Linux 6.1 and later only.
+    #[serde(skip)]
     pub heads: Heads,
+}
+
+/// Of what may be set on congestion controls, a scenario has one key.
+mod hystart {
+    use crate::cc::{CubicParams, Params};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(params: &Params, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bool(params.cubic.hystart)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Params, D::Error> {
+        Ok(Params {
+            cubic: CubicParams {
+                hystart: bool::deserialize(from)?,
+            },
+            ..Params::default()
+        })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_auto(buffer: &ReceiveBuffer) -> bool {
+    *buffer == ReceiveBuffer::Auto
 }
 
 impl Default for TcpParams {
@@ -80,10 +100,11 @@ impl Default for TcpParams {
             receive_buffer: ReceiveBuffer::Auto,
             congestion_control: Algorithm::Cubic,
             cc: cc::Params::default(),
-            pacing: false,
             ecn: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
+            save_metrics: false,
+            pacing: false,
             heads: Heads::Lean61,
         }
     }

@@ -1,5 +1,6 @@
 //! Kernels by version: whose TCP the two ends have.
 
+use sojourn_units::words;
 use thiserror::Error;
 
 /// A parameter with a value that the algorithm cannot work with.
@@ -14,41 +15,18 @@ pub struct ParamError {
     pub rule: &'static str,
 }
 
-/// Whose loss recovery and acknowledgement policy the two ends have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Variant {
-    /// RACK-TLP, SACK compression: `linux-6.1`.
-    #[default]
-    Linux61,
-    /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
-    Linux612,
-    /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
-    /// `linux-3.14`, the kernel of seed 000.
-    Linux314,
-}
-
-impl Variant {
-    /// All, in the order of listing.
-    pub const ALL: [Self; 3] = [Self::Linux61, Self::Linux612, Self::Linux314];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Linux61 => "linux-6.1",
-            Self::Linux612 => "linux-6.12",
-            Self::Linux314 => "linux-3.14",
-        }
-    }
-}
-impl std::str::FromStr for Variant {
-    type Err = ParamError;
-    fn from_str(s: &str) -> Result<Self, ParamError> {
-        Self::ALL.into_iter().find(|v| v.name() == s).ok_or_else(|| ParamError {
-            field: "tcp.variant",
-            value: format!("{s:?}"),
-            rule: "linux-6.1, linux-6.12 or linux-3.14",
-        })
+words! {
+    /// Whose loss recovery and acknowledgement policy the two ends have.
+    #[derive(Default)]
+    pub enum Variant {
+        /// RACK-TLP, SACK compression: `linux-6.1`.
+        #[default]
+        Linux61 = "linux-6.1",
+        /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
+        Linux612 = "linux-6.12",
+        /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
+        /// `linux-3.14`, the kernel of seed 000.
+        Linux314 = "linux-3.14",
     }
 }
 

@@ -8,8 +8,18 @@ mod ecn;
 mod parse;
 mod quantity;
 mod stream;
+mod text;
+mod words;
 
 pub use ecn::{Ecn, UnknownEcn};
 pub use parse::{UnitError, format_duration, format_rate, parse_bytes, parse_duration, parse_rate};
 pub use quantity::{Bytes, Duration, Rate, Time};
 pub use stream::Stream;
+
+/// What the code of [`words!`] and [`text!`] names.
+#[doc(hidden)]
+pub mod macros {
+    pub use crate::text::{choose, read};
+    pub use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    pub use serde;
+}

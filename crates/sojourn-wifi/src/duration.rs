@@ -1,7 +1,7 @@
 //! How long frames take: PPDUs, acknowledgments, interframe spaces.
 
 use crate::{Format, Guard, PhyRate};
-use sojourn_units::{Bytes, Duration};
+use sojourn_units::{Bytes, Duration, words};
 
 /// The longest PPDU: aPPDUMaxTime of HT mixed format and VHT. Source: IEEE 802.11-2020 tables 19-25 and 21-28.
 pub const PPDU_MAX: Duration = Duration::from_micros(5_484);
@@ -12,26 +12,19 @@ pub const ACK: Bytes = Bytes::new(14);
 /// A BlockAck frame of the compressed variant, 8 bytes of bitmap, with FCS. Source: IEEE 802.11-2020 section 9.3.1.8.
 pub const BLOCK_ACK: Bytes = Bytes::new(32);
 
-/// A frequency band: what it says about interframe spaces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Band {
-    /// 5 GHz: SIFS 16 us.
-    #[default]
-    Ghz5,
-    /// 2.4 GHz without 802.11b stations: SIFS 10 us, short slots, and a signal extension of 6 us after each PPDU.
-    Ghz2,
+words! {
+    /// A frequency band: what it says about interframe spaces.
+    #[derive(Default)]
+    pub enum Band {
+        /// 5 GHz: SIFS 16 us.
+        #[default]
+        Ghz5 = "5ghz",
+        /// 2.4 GHz without 802.11b stations: SIFS 10 us, short slots, and a signal extension of 6 us after each PPDU.
+        Ghz2 = "2.4ghz",
+    }
 }
 
 impl Band {
-    /// The name in scenarios: `5ghz`, `2.4ghz`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ghz5 => "5ghz",
-            Self::Ghz2 => "2.4ghz",
-        }
-    }
-
     /// aSlotTime: 9 us. Source: IEEE 802.11-2020 tables 17-21 and 18-5 (short slot time).
     #[must_use]
     pub const fn slot(self) -> Duration {
@@ -116,7 +109,7 @@ impl PhyRate {
     /// 802.11-2020 equations 17-29, 19-90, 19-92 and section 21.4.3; the signal extension of 2.4 GHz: section 18.5.4.
     ///
     /// ```
-    /// use sojourn_units::{Bytes, Duration};
+    /// use sojourn_units::{Bytes, Duration, words};
     /// use sojourn_wifi::{Band, PhyRate};
     /// // 1538 bytes: (16 + 12304 + 6) / 216 = 57.06, so 58 symbols of 4 us after 20 us.
     /// let rate = PhyRate::parse("ofdm 54mbit")?;

@@ -1,7 +1,7 @@
 //! What can be set of an access point beyond strict airtime fairness: seed 002 sections 4.2 and 4.3.
 
 use crate::{Scheme, WifiError};
-use sojourn_units::Duration;
+use sojourn_units::{Duration, words};
 use std::collections::BTreeSet;
 
 /// Stations that are scheduled together.
@@ -16,53 +16,29 @@ pub struct GroupSpec {
     pub cap: Option<f64>,
 }
 
-/// How the next station is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SchedulerKind {
-    /// Algorithm 3.
-    #[default]
-    Deficit,
-    /// The airtime of what was sent is divided among the stations that wait: [`crate::CreditScheduler`].
-    Credit,
-}
-
-impl SchedulerKind {
-    /// All.
-    pub const ALL: [Self; 2] = [Self::Deficit, Self::Credit];
-
-    /// The name in scenarios: `deficit`, `credit`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Deficit => "deficit",
-            Self::Credit => "credit",
-        }
+words! {
+    /// How the next station is found.
+    #[derive(Default)]
+    pub enum SchedulerKind {
+        /// Algorithm 3.
+        #[default]
+        Deficit = "deficit",
+        /// The airtime of what was sent is divided among the stations that wait: [`crate::CreditScheduler`].
+        Credit = "credit",
     }
 }
 
-/// What goes first if priority and airtime fairness disagree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum QosOrder {
-    /// Each access category has a hardware queue, lists and deficits of its own: a station that has used up its share of best effort
-    /// has all of its share of voice left.
-    #[default]
-    Priority,
-    /// A station has one deficit; the station is chosen first, then its most urgent category. All categories together may have
-    /// as many aggregates in the hardware as one of them otherwise.
-    Fairness,
-}
-
-impl QosOrder {
-    /// All.
-    pub const ALL: [Self; 2] = [Self::Priority, Self::Fairness];
-
-    /// The name in scenarios: `priority`, `fairness`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Priority => "priority",
-            Self::Fairness => "fairness",
-        }
+words! {
+    /// What goes first if priority and airtime fairness disagree.
+    #[derive(Default)]
+    pub enum QosOrder {
+        /// Each access category has a hardware queue, lists and deficits of its own: a station that has used up its share of best effort
+        /// has all of its share of voice left.
+        #[default]
+        Priority = "priority",
+        /// A station has one deficit; the station is chosen first, then its most urgent category. All categories together may have
+        /// as many aggregates in the hardware as one of them otherwise.
+        Fairness = "fairness",
     }
 }
 

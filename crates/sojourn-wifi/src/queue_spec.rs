@@ -2,44 +2,26 @@
 
 use crate::{BLOCK_ACK_WINDOW, LatencySpec, NodeId, PPDU_MAX, PhyRate, Policies, Variant, WifiError};
 use sojourn_qdisc::{CodelParams, QdiscSpec};
-use sojourn_units::{Bytes, Duration, Rate};
+use sojourn_units::{Bytes, Duration, Rate, words};
 
-/// How a node queues what it sends. Source: seed 002 section 3.2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Scheme {
-    /// `pfifo_fast`, or another discipline, above the driver's own FIFOs.
-    Fifo,
-    /// `fq_codel` above the driver's own FIFOs.
-    FqCodel,
-    /// The queues of Algorithms 1 and 2 inside the MAC; stations take turns by aggregates.
-    FqMac,
-    /// The same queues; stations take turns by airtime, Algorithm 3.
-    #[default]
-    Airtime,
+words! {
+    /// How a node queues what it sends. Source: seed 002 section 3.2.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Scheme {
+        /// `pfifo_fast`, or another discipline, above the driver's own FIFOs.
+        Fifo = "fifo",
+        /// `fq_codel` above the driver's own FIFOs.
+        FqCodel = "fq_codel",
+        /// The queues of Algorithms 1 and 2 inside the MAC; stations take turns by aggregates.
+        FqMac = "fq_mac",
+        /// The same queues; stations take turns by airtime, Algorithm 3.
+        #[default]
+        Airtime = "airtime",
+    }
 }
 
 impl Scheme {
-    /// All, in the order of the paper's figures.
-    pub const ALL: [Self; 4] = [Self::Fifo, Self::FqCodel, Self::FqMac, Self::Airtime];
-
-    /// The name in scenarios: `fifo`, `fq_codel`, `fq_mac`, `airtime`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fifo => "fifo",
-            Self::FqCodel => "fq_codel",
-            Self::FqMac => "fq_mac",
-            Self::Airtime => "airtime",
-        }
-    }
-
-    /// The scheme of this name; `None` for any other.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scheme| scheme.name() == name)
-    }
-
     /// Whether a queue discipline stands above queues of the driver.
     #[must_use]
     pub const fn has_qdisc(self) -> bool {

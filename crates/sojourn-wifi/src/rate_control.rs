@@ -1,34 +1,23 @@
 //! Which rate a sender uses on a link.
 
 use crate::{Format, PhyRate};
+use sojourn_units::words;
 
-/// How rates are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RateControl {
-    /// Each link keeps its rate.
-    #[default]
-    Fixed,
-    /// Each sender learns its rate from what is answered. A link then carries its rate and those below it, with its error
-    /// probability; at a rate above it every MPDU is lost.
-    ///
-    /// A sender has the rates of the link's format, width and guard interval, with up to one stream more than the link's rate has,
-    /// ordered by bit rate. For each it keeps the ratio of MPDUs that arrived, smoothed (a quarter for each new aggregate). It
-    /// sends at the rate for which bit rate times ratio is largest, and probes the next higher one with one aggregate in 16. It
-    /// begins with the lowest. A collision looks to it like a bad link, as to real ones. Nothing is drawn at random.
-    Simple,
-}
-
-impl RateControl {
-    /// All.
-    pub const ALL: [Self; 2] = [Self::Fixed, Self::Simple];
-
-    /// The name in scenarios: `fixed`, `simple`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Simple => "simple",
-        }
+words! {
+    /// How rates are chosen.
+    #[derive(Default)]
+    pub enum RateControl {
+        /// Each link keeps its rate.
+        #[default]
+        Fixed = "fixed",
+        /// Each sender learns its rate from what is answered. A link then carries its rate and those below it, with its error
+        /// probability; at a rate above it every MPDU is lost.
+        ///
+        /// A sender has the rates of the link's format, width and guard interval, with up to one stream more than the link's rate has,
+        /// ordered by bit rate. For each it keeps the ratio of MPDUs that arrived, smoothed (a quarter for each new aggregate). It
+        /// sends at the rate for which bit rate times ratio is largest, and probes the next higher one with one aggregate in 16. It
+        /// begins with the lowest. A collision looks to it like a bad link, as to real ones. Nothing is drawn at random.
+        Simple = "simple",
     }
 }
 

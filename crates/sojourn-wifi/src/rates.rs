@@ -1,6 +1,6 @@
 //! The data rates of the OFDM, HT and VHT physical layers, and their spelling in scenarios.
 
-use sojourn_units::{Duration, Rate};
+use sojourn_units::{Duration, Rate, text};
 use std::fmt;
 use thiserror::Error;
 
@@ -369,6 +369,9 @@ impl PhyRate {
         encoders as u8
     }
 }
+
+text!(PhyRate, |text: &str| PhyRate::parse(text)
+    .map_err(|e| format!("is {text:?}, but {}", e.rule)));
 
 impl fmt::Display for PhyRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -305,7 +305,7 @@ def _preset(name: str) -> float:
     import json
 
     from sojourn.scenario import Scenario
-    from sojourn.scenario_flusher import Flusher
+    from sojourn.scenario_keys import Flusher
 
     text = Scenario(experiment="preset", duration="1s", flusher=Flusher(params=DESCRIBED)).normalized()
     return float(json.loads(text)["flusher"]["params"][name])

@@ -16,7 +16,7 @@ from typing import Any
 from sojourn.errors import ParamError
 from sojourn.experiments.options import DEFAULT_CC, Options, ping
 from sojourn.scenario import Flow, Probe, Scenario
-from sojourn.scenario_wifi import Station, Wifi
+from sojourn.scenario_keys import Station, Wifi
 
 FAST, SLOW = "ht mcs 15 20mhz sgi", "ht mcs 0 20mhz sgi"
 #: The cell of the paper.

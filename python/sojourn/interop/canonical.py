@@ -1,4 +1,4 @@
-"""Times and rates as a canonical scenario spells them: a number and the unit, exactly."""
+"""Times, rates and sizes as a canonical scenario spells them: a number and the unit, exactly."""
 
 from __future__ import annotations
 
@@ -20,3 +20,8 @@ def bits_per_second(canonical: str) -> int:
     """Return a rate of a canonical scenario, such as `1.5gbit`."""
     unit = next(unit for unit in _RATES if canonical.endswith(unit))
     return int(Decimal(canonical.removesuffix(unit)) * _RATES[unit])
+
+
+def size(canonical: str) -> int:
+    """Return a number of bytes of a canonical scenario, such as `3028b`."""
+    return int(canonical.removesuffix("b"))

@@ -40,12 +40,13 @@ from sojourn.claims.flusher_evidence import (
     observe,
     passive,
 )
+from sojourn.flusher_parameters import Parameters
 from sojourn.papers import execute
 from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile
 from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario, Tcp
-from sojourn.scenario_flusher import Flusher, Parameters
+from sojourn.scenario_keys import Flusher
 
 #: Parts of the paper.
 GRID, AQM, LOGS, OTHER, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
@@ -108,7 +109,7 @@ class Bed:
         Whether a flusher can look at some flows only. The daemon sees all that passes its interface, so cells with a
         foreign flow are left out where it cannot.
     bursts
-        How a flusher hands its bursts over: see `sojourn.scenario_flusher.Flusher`.
+        How a flusher hands its bursts over: see `sojourn.scenario_keys.Flusher`.
     gate
         Whether the daemon's gate judges its flushes: see there.
     edge_burst

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 from sojourn._native import expand_qdisc
 from sojourn.scenario import Scenario
-from sojourn.scenario_wifi import Access, Categories, Edca, Station, Wifi
+from sojourn.scenario_keys import Access, Categories, Edca, Station, Wifi
 
 #: What a driver without aggregates has: one frame in each.
 SINGLE = 1

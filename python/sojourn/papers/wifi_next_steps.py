@@ -19,7 +19,7 @@ from sojourn.papers.next_steps_measured import Cell, Evidence, Seen, observe
 from sojourn.papers.paper import Profile
 from sojourn.results import Run
 from sojourn.scenario import Flow, Probe, Scenario
-from sojourn.scenario_wifi import Group, Station
+from sojourn.scenario_keys import Group, Station
 
 #: Parts of the page, in the order of section 4.
 HARDWARE, RETRIES, DENSE, POLICIES, ACCOUNTS, DEMOTE, QOS, VOICE = PARTS = (

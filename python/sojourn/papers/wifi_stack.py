@@ -44,7 +44,7 @@ from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile
 from sojourn.results import Run
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
-from sojourn.scenario_wifi import Station, Wifi
+from sojourn.scenario_keys import Station, Wifi
 
 #: Parts of the paper, and the claims that are judged from each.
 LATENCY, SHARES, RATES, CODE = PARTS = ("latency", "airtime", "throughput", "mechanisms")

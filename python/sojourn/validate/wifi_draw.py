@@ -31,7 +31,7 @@ from typing import Any
 from sojourn.experiments import wifi as cells
 from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario, Tcp
-from sojourn.scenario_wifi import Station, Wifi
+from sojourn.scenario_keys import Station, Wifi
 from sojourn.validate.draw import MOST, between, one_of, uniform
 from sojourn.validate.grid import Cell
 

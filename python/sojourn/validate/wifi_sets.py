@@ -19,7 +19,7 @@ from typing import Any
 from sojourn.experiments import wifi as cells
 from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario
-from sojourn.scenario_wifi import Station, Wifi
+from sojourn.scenario_keys import Station, Wifi
 from sojourn.validate.grid import Cell
 from sojourn.validate.wifi_draw import LIMITS, PING, TCP, VARIANT, draw, driver_frames, unlike
 

@@ -18,7 +18,8 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
     listen, recv, send, shutdown, socket_with, sockopt,
 };
-use sojourn_bed::{Direction, FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
+use sojourn_bed::{FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
+use sojourn_scenario::{Direction, Transport};
 use sojourn_units::{Bytes, Rate};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -197,7 +198,7 @@ impl Flow {
             unmade: plan.bytes,
             made: 0,
             pending: VecDeque::new(),
-            next: signed(plan.start_ns),
+            next: plan.start_ns,
             plan,
             listener: None,
             receiver: None,
@@ -212,6 +213,11 @@ impl Flow {
             latest: None,
             seen: FlowMeasured::default(),
         }
+    }
+
+    /// Whether another actor carries it.
+    fn is_udp(&self) -> bool {
+        self.plan.transport() == Transport::Udp
     }
 
     fn sending_host(&self) -> Host {
@@ -244,7 +250,7 @@ impl Flow {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)
             .doing(|| format!("cannot open a socket for {}", self.plan.name))?;
-        let control = &self.plan.congestion_control;
+        let control = self.plan.congestion_control.unwrap_or_default().name();
         sockopt::set_tcp_congestion(&socket, control)
             .doing(|| format!("cannot use the congestion control {control} for {}", self.plan.name))?;
         mark(&socket, self.plan.access, &self.plan.name)?;
@@ -282,7 +288,7 @@ impl Flow {
     fn connect(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(self.sending_host())?;
         let socket = self.socket()?;
-        if self.plan.write_bytes.is_some() {
+        if self.plan.writes().is_some() {
             sockopt::set_tcp_nodelay(&socket, true)
                 .doing(|| format!("cannot set TCP_NODELAY for {}", self.plan.name))?;
         }
@@ -308,9 +314,9 @@ impl Flow {
 
     /// The application makes data: all of it, one write of a thin stream, or one chunk if it is limited in rate.
     fn make(&mut self, i: usize, world: &mut dyn World) {
-        let thin = self.plan.write_bytes.zip(self.plan.write_interval_ns);
-        let size = match (thin, self.plan.rate_bps) {
-            (Some((size, _)), _) => size,
+        let thin = self.plan.writes();
+        let size = match (thin, self.plan.rate) {
+            (Some(writes), _) => writes.bytes.get(),
             (None, Some(_)) => CHUNK,
             (None, None) => {
                 self.unwritten = self.unmade;
@@ -327,10 +333,10 @@ impl Flow {
             self.seen.writes.get_or_insert_default().count += 1;
         }
         if self.unmade != Some(0) {
-            self.next += match (thin, self.plan.rate_bps) {
-                (Some((_, interval)), _) => signed(interval),
+            self.next += match (thin, self.plan.rate) {
+                (Some(writes), _) => signed(writes.interval.as_nanos()),
                 (None, rate) => {
-                    let rate = Rate::from_bps(rate.unwrap_or(u64::MAX));
+                    let rate = rate.unwrap_or(Rate::from_bps(u64::MAX));
                     signed(rate.time_to_send(Bytes::new(chunk)).as_nanos())
                 }
             };
@@ -491,17 +497,17 @@ fn key(i: usize, part: u32) -> u32 {
 
 impl Actor for Bulk {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        if self.flows.iter().all(|flow| flow.plan.udp) {
+        if self.flows.iter().all(Flow::is_udp) {
             return Ok(());
         }
-        for host in self.flows.iter().filter(|flow| !flow.plan.udp).map(Flow::sending_host) {
+        for host in self.flows.iter().filter(|flow| !flow.is_udp()).map(Flow::sending_host) {
             if let Entry::Vacant(vacant) = self.diagnosis.entry(host) {
                 world.enter(host)?;
                 vacant.insert(Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())?);
             }
         }
         for (i, flow) in self.flows.iter_mut().enumerate() {
-            if flow.plan.udp {
+            if flow.is_udp() {
                 continue;
             }
             flow.listen(i, world)?;
@@ -566,7 +572,7 @@ impl Actor for Bulk {
 
     fn finish(&mut self, measured: &mut Measured) {
         for (flow, place) in self.flows.iter_mut().zip(&mut measured.flows) {
-            if flow.plan.udp {
+            if flow.is_udp() {
                 continue;
             }
             *place = std::mem::take(&mut flow.seen);

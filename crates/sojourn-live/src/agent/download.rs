@@ -7,7 +7,7 @@
 //!
 //! Segments are counted when the receiver has read the end: what the sender's kernel still sends again after that is not.
 
-use super::actor::{Doing, signed};
+use super::actor::Doing;
 use super::mark::mark;
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends};
@@ -18,7 +18,8 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, acceptfrom_with, bind, connect,
     getsockname, listen, recv, send, shutdown, socket_with, sockopt,
 };
-use sojourn_bed::{Direction, DownloadMeasured, DownloadPlan, FileMeasured, Measured, ports};
+use sojourn_bed::{DownloadMeasured, DownloadPlan, FileMeasured, Measured, ports};
+use sojourn_scenario::Direction;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
@@ -110,7 +111,7 @@ impl Download {
 
     /// A TCP socket in the namespace in which this thread is.
     fn socket(&self) -> Result<OwnedFd, AgentError> {
-        let (name, control) = (&self.plan.name, &self.plan.congestion_control);
+        let (name, control) = (&self.plan.name, self.plan.congestion_control.name());
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)
             .doing(|| format!("cannot open a socket for {name}"))?;
@@ -348,7 +349,7 @@ impl Actor for Download {
             .doing(|| format!("cannot listen at {address} for {}", self.plan.name))?;
         world.register(LISTENER, socket.as_fd(), false)?;
         self.listener = Some(socket);
-        world.set_timer(NEXT, signed(self.plan.start_ns));
+        world.set_timer(NEXT, self.plan.start_ns);
         Ok(())
     }
 

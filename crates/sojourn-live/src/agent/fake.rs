@@ -4,7 +4,9 @@ use super::actor::{Actor, AgentError, Host, World};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::time::{ClockId, Timespec, clock_gettime};
-use sojourn_bed::{Kernel, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, ProbeKind, ProbePlan, QdiscMeasured};
+use serde_json::json;
+use sojourn_bed::{Kernel, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, Planned, ProbePlan, QdiscMeasured};
+use sojourn_scenario::ProbeKindScenario;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -23,8 +25,8 @@ pub(super) fn load() -> LoadPlan {
         down: sojourn_bed::BottleneckPlan::default(),
         edge_rate_bps: None,
         edge_burst_bytes: None,
-        edge_limit: sojourn_bed::EDGE_LIMIT,
-        tcp: sojourn_bed::TcpPlan::default(),
+        edge_limit: sojourn_scenario::EDGE_LIMIT,
+        tcp: sojourn_tcp::TcpParams::default(),
         flows: Vec::new(),
         probes: Vec::new(),
         web: Vec::new(),
@@ -35,14 +37,35 @@ pub(super) fn load() -> LoadPlan {
 }
 
 /// A probe on the first path.
-pub(super) fn probe(kind: ProbeKind, size: u16, start_ns: i64) -> ProbePlan {
-    ProbePlan {
-        name: "p".into(),
-        kind,
-        size,
+pub(super) fn probe(kind: ProbeKindScenario, size: u16, start_ns: i64) -> ProbePlan {
+    let mut spec = json!({"name": "p", "size": size});
+    let more = match kind {
+        ProbeKindScenario::Icmp(interval) => json!({"kind": "icmp", "interval": interval}),
+        ProbeKindScenario::UdpRr(timeout) => json!({"kind": "udp_rr", "timeout": timeout}),
+        ProbeKindScenario::Isochronous(direction, interval) => {
+            json!({"kind": "isochronous", "direction": direction, "interval": interval})
+        }
+        ProbeKindScenario::Poisson(direction, interval) => {
+            json!({"kind": "poisson", "direction": direction, "interval": interval})
+        }
+        ProbeKindScenario::Voip(direction, voice) => {
+            let speech = voice.bitrate.bytes_in(voice.frame).get() as u16;
+            json!({"kind": "voip", "direction": direction, "frame": voice.frame, "headers": size - 14 - speech})
+        }
+    };
+    let object = spec.as_object_mut().expect("an object");
+    object.extend(more.as_object().expect("an object").clone());
+    planned(serde_json::from_value(spec).expect("a probe"), start_ns)
+}
+
+/// On the first path, at the first client.
+pub(super) fn planned<T>(spec: T, start_ns: i64) -> Planned<T> {
+    Planned {
+        spec,
         path: 0,
         start_ns,
         access: sojourn_bed::AccessPlan::default(),
+        gaps_ns: Vec::new(),
     }
 }
 

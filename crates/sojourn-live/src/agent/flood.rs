@@ -6,7 +6,9 @@
 use super::actor::{Actor, AgentError, Doing, Host, World, signed};
 use super::mark::mark;
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
-use sojourn_bed::{Direction, FlowMeasured, FlowPlan, LoadPlan, Measured, UDP_PAYLOAD, UdpMeasured, ports};
+use sojourn_bed::{FlowMeasured, FlowPlan, LoadPlan, Measured, UdpMeasured, ports};
+use sojourn_scenario::{Direction, UDP_PAYLOAD};
+use sojourn_units::Rate;
 use std::io::ErrorKind;
 use std::net::{SocketAddrV4, UdpSocket};
 
@@ -26,7 +28,7 @@ const SECOND: u128 = 1_000_000_000;
 pub(super) struct Flood {
     index: usize,
     plan: FlowPlan,
-    rate_bps: u64,
+    rate: Rate,
     interval: i64,
     bins: i64,
     bin: i64,
@@ -47,15 +49,15 @@ impl Flood {
     /// # Errors
     /// [`AgentError::Plan`] if it has no rate.
     pub(super) fn new(index: usize, plan: &FlowPlan, load: &LoadPlan) -> Result<Self, AgentError> {
-        let Some(rate_bps) = plan.rate_bps.filter(|&rate| rate > 0) else {
+        let Some(rate) = plan.rate else {
             return Err(AgentError::Plan(format!(
-                "flows[{index}].rate_bps is absent or 0, but must be > 0 for a UDP flow"
+                "flows[{index}].rate is absent, but must be given for a UDP flow"
             )));
         };
         Ok(Self {
             index,
             plan: plan.clone(),
-            rate_bps,
+            rate,
             interval: signed(load.interval_ns),
             bins: signed(load.duration_ns / load.interval_ns),
             bin: 0,
@@ -73,8 +75,10 @@ impl Flood {
     /// When the next datagram leaves.
     fn due_ns(&self) -> i64 {
         let bit_ns = u128::from(self.sent) * u128::from(UDP_PAYLOAD) * 8 * SECOND;
-        let after = bit_ns / u128::from(self.rate_bps);
-        signed(self.plan.start_ns).saturating_add(i64::try_from(after).unwrap_or(i64::MAX))
+        let after = bit_ns / u128::from(self.rate.as_bps());
+        self.plan
+            .start_ns
+            .saturating_add(i64::try_from(after).unwrap_or(i64::MAX))
     }
 
     fn send(&mut self) -> Result<(), AgentError> {
@@ -142,7 +146,7 @@ impl Actor for Flood {
         mark(&sender, self.plan.access, name)?;
         (self.sender, self.receiver) = (Some(sender), Some(receiver));
         world.set_timer(SEND, self.due_ns());
-        world.set_timer(READ, signed(self.plan.start_ns));
+        world.set_timer(READ, self.plan.start_ns);
         self.bin = 1;
         if self.bins > 0 {
             world.set_timer(BINS, self.interval);

@@ -15,7 +15,8 @@ use super::probe::{Identity, LINGER_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
-use sojourn_bed::{LoadPlan, Measured, ProbeKind, ProbePlan};
+use sojourn_bed::{LoadPlan, Measured, ProbePlan};
+use sojourn_scenario::ProbeKindScenario;
 use std::net::SocketAddrV4;
 
 /// Timers.
@@ -51,11 +52,11 @@ impl Icmp {
     /// [`AgentError::Plan`] if the plan is of another kind of probe, or cannot be carried out.
     pub fn new(index: usize, plan: &ProbePlan, load: &LoadPlan) -> Result<Self, AgentError> {
         let me = Identity::new(index, plan, load)?;
-        let ProbeKind::Icmp { interval_ns } = plan.kind else {
+        let ProbeKindScenario::Icmp(interval) = plan.kind() else {
             return Err(me.wrong_kind("icmp"));
         };
         Ok(Self {
-            interval: me.time("interval_ns", interval_ns)?,
+            interval: me.time("interval", interval)?,
             due: me.start_ns,
             message: vec![0; HEADER + me.payload],
             me,

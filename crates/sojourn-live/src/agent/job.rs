@@ -3,6 +3,8 @@
 use super::{AgentError, Host};
 use serde::Deserialize;
 use sojourn_bed::{LOAD_FORMAT, LoadPlan, ports};
+use sojourn_scenario::Transport;
+use sojourn_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
@@ -482,13 +484,8 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
         ("load.interval_ns", load.interval_ns),
         ("load.lead_ns", load.lead_ns),
     ];
-    let times = times
-        .into_iter()
-        .chain(load.flows.iter().map(|f| ("start_ns of a flow", f.start_ns)));
-    let downloads = load.downloads.iter();
-    let times = times.chain(downloads.map(|d| ("start_ns of a download", d.start_ns)));
-    let times = times.chain(load.paths.iter().map(|&rtt| ("a path of load.paths", rtt)));
-    for (field, value) in times.chain(load.web.iter().map(|w| ("start_ns of a web client", w.start_ns))) {
+    let paths = load.paths.iter().map(|&rtt| ("a path of load.paths", rtt));
+    for (field, value) in times.into_iter().chain(paths) {
         if value > LONGEST_NS {
             return Err(format!("{field} is {value}, but must be at most {LONGEST_NS}"));
         }
@@ -504,19 +501,16 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
             return Err(format!("{field} has {count} entries, but must have at most {most}"));
         }
     }
-    let paths = load.flows.iter().map(|f| (&f.name, f.path));
-    let paths = paths.chain(load.probes.iter().map(|p| (&p.name, p.path)));
-    let paths = paths.chain(load.downloads.iter().map(|d| (&d.name, d.path)));
-    for (name, path) in paths.chain(load.web.iter().map(|w| (&w.name, w.path))) {
+    let drawn = load.flows.iter().map(|f| (&f.name, f.path, f.start_ns));
+    let drawn = drawn.chain(load.probes.iter().map(|p| (&p.name, p.path, p.start_ns)));
+    let drawn = drawn.chain(load.downloads.iter().map(|d| (&d.name, d.path, d.start_ns)));
+    for (name, path, start_ns) in drawn.chain(load.web.iter().map(|w| (&w.name, w.path, w.start_ns))) {
         if path >= load.paths.len() {
             return Err(format!("path of {name} is {path}, but there are {}", load.paths.len()));
         }
-    }
-    for probe in &load.probes {
-        if probe.start_ns.unsigned_abs() > LONGEST_NS {
+        if start_ns.unsigned_abs() > LONGEST_NS {
             return Err(format!(
-                "start_ns of {} is {}, but must be within {LONGEST_NS}",
-                probe.name, probe.start_ns
+                "start_ns of {name} is {start_ns}, but must be within {LONGEST_NS}"
             ));
         }
     }
@@ -526,26 +520,21 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
         }
     }
     for flow in &load.flows {
-        if flow.udp && flow.rate_bps.is_none() {
-            return Err(format!(
-                "rate_bps of {} is absent, but must be given with udp",
-                flow.name
-            ));
+        if flow.transport() == Transport::Udp && flow.rate.is_none() {
+            return Err(format!("rate of {} is absent, but must be given with udp", flow.name));
         }
-        if flow.bytes == Some(0) || flow.rate_bps == Some(0) {
-            return Err(format!("bytes and rate_bps of {} must be > 0", flow.name));
+        if flow.bytes == Some(0) {
+            return Err(format!("bytes of {} must be > 0", flow.name));
         }
-        if flow.write_bytes.is_some() != flow.write_interval_ns.is_some()
-            || flow.write_bytes == Some(0)
-            || flow.write_interval_ns == Some(0)
+        if flow.write.is_some() != flow.write_interval.is_some()
+            || flow
+                .writes()
+                .is_some_and(|w| w.bytes == Bytes::ZERO || w.interval.is_zero())
         {
             return Err(format!(
-                "write_bytes and write_interval_ns of {} must be given together and be > 0",
+                "write and write_interval of {} must be given together and be > 0",
                 flow.name
             ));
-        }
-        if flow.congestion_control.is_empty() {
-            return Err(format!("congestion_control of {} is empty", flow.name));
         }
     }
     Ok(())

@@ -20,8 +20,9 @@ use crate::bottleneck::links::{INITIAL_WINDOW, LOCK, MIN_RTO, Metric, QUICK_ACK}
 use crate::bottleneck::settings::{Settings, Share};
 use crate::bottleneck::stats::Direction;
 use crate::bottleneck::way::{Observer, Way};
-use sojourn_bed::{BottleneckPlan, LatenessMeasured, LoadPlan, Passed, QdiscMeasured, QdiscSample, TcpPlan, Watched};
+use sojourn_bed::{BottleneckPlan, LatenessMeasured, LoadPlan, Passed, QdiscMeasured, QdiscSample, Watched};
 use sojourn_qdisc::{DropReason, Packet as _, QdiscSpec};
+use sojourn_tcp::TcpParams;
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -35,7 +36,7 @@ const MOST_PATHS: usize = 16;
 /// IPv4 20, TCP 20, time stamps 12.
 const IP_AND_TCP: u32 = 52;
 const ETHERNET: u32 = 14;
-const LINUX_MIN_RTO_NS: u64 = 200_000_000;
+const LINUX_MIN_RTO: Duration = Duration::from_millis(200);
 /// A bit of a set of locked metrics.
 const MIN_RTO_LOCKED: u32 = 1 << MIN_RTO;
 
@@ -129,10 +130,10 @@ fn way(plan: &LoadPlan, name: &str, servers: &[Ipv4Addr]) -> Result<Way, AgentEr
 }
 
 /// A host with the TCP of the plan, as a bed of kernels has it.
-fn end(host: &str, device: &str, addresses: &[Ipv4Addr], tcp: &TcpPlan) -> EndPlan {
+fn end(host: &str, device: &str, addresses: &[Ipv4Addr], tcp: &TcpParams) -> EndPlan {
     let mut metrics: Vec<Metric> = vec![(INITIAL_WINDOW, tcp.initial_window)];
-    if tcp.min_rto_ns != LINUX_MIN_RTO_NS {
-        let ms = u32::try_from(tcp.min_rto_ns / 1_000_000).unwrap_or(u32::MAX).max(1);
+    if tcp.min_rto != LINUX_MIN_RTO {
+        let ms = u32::try_from(tcp.min_rto.as_millis()).unwrap_or(u32::MAX).max(1);
         metrics.extend([(LOCK, MIN_RTO_LOCKED), (MIN_RTO, ms)]);
     }
     if !tcp.delayed_ack {
@@ -143,7 +144,7 @@ fn end(host: &str, device: &str, addresses: &[Ipv4Addr], tcp: &TcpPlan) -> EndPl
         set("tcp_ecn", u8::from(tcp.ecn).to_string()),
         set("tcp_no_metrics_save", "1".into()),
         // Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
-        set("tcp_rmem", format!("4096 131072 {}", 2 * tcp.receive_window_bytes)),
+        set("tcp_rmem", format!("4096 131072 {}", 2 * tcp.receive_window.get())),
         set("tcp_wmem", "4096 16384 4194304".into()),
     ];
     let without_ipv6 = "net/ipv6/conf/all/disable_ipv6";

@@ -13,7 +13,8 @@ use super::mark::mark;
 use super::probe::{Identity, LINGER_NS, LINGER_VOICE_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
-use sojourn_bed::{Direction, LoadPlan, Measured, ProbeKind, ProbePlan};
+use sojourn_bed::{LoadPlan, Measured, ProbePlan};
+use sojourn_scenario::{Direction, ProbeKindScenario};
 use sojourn_units::{Duration, Stream};
 use std::net::{SocketAddrV4, UdpSocket};
 
@@ -75,21 +76,17 @@ impl OneWay {
     /// [`AgentError::Plan`] if the plan is of another kind of probe, or cannot be carried out.
     pub fn new(index: usize, plan: &ProbePlan, load: &LoadPlan) -> Result<Self, AgentError> {
         let me = Identity::new(index, plan, load)?;
-        let (direction, gaps, voice) = match plan.kind {
-            ProbeKind::Isochronous { direction, interval_ns } => {
-                (direction, Gaps::Equal(me.time("interval_ns", interval_ns)?), false)
+        let (direction, gaps, voice) = match plan.kind() {
+            ProbeKindScenario::Isochronous(direction, interval) => {
+                (direction, Gaps::Equal(me.time("interval", interval)?), false)
             }
-            ProbeKind::Voip { direction, frame_ns } => (direction, Gaps::Equal(me.time("frame_ns", frame_ns)?), true),
-            ProbeKind::Poisson { direction, interval_ns } => {
-                me.time("interval_ns", interval_ns)?;
+            ProbeKindScenario::Voip(direction, voice) => (direction, Gaps::Equal(me.time("frame", voice.frame)?), true),
+            ProbeKindScenario::Poisson(direction, interval) => {
+                me.time("interval", interval)?;
                 let stream = Stream::named(load.seed, &format!("gaps {}", plan.name));
-                (
-                    direction,
-                    Gaps::Poisson(Duration::from_nanos(interval_ns), stream),
-                    false,
-                )
+                (direction, Gaps::Poisson(interval, stream), false)
             }
-            ProbeKind::Icmp { .. } | ProbeKind::UdpRr { .. } => {
+            ProbeKindScenario::Icmp(_) | ProbeKindScenario::UdpRr(_) => {
                 return Err(me.wrong_kind("isochronous, poisson or voip"));
             }
         };

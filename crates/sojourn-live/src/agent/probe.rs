@@ -2,6 +2,7 @@
 
 use super::actor::AgentError;
 use sojourn_bed::{AccessPlan, LoadPlan, Measured, ProbePlan, Sample, ports};
+use sojourn_units::Duration;
 
 /// How long after the measured window the packets of probes may still come home, as in the simulator.
 pub(super) const LINGER_NS: i64 = 3_000_000_000;
@@ -88,8 +89,8 @@ impl Identity {
                 format!("below {}, the number of paths", load.paths.len()),
             );
         }
-        if !(LEAST..=MOST).contains(&plan.size) {
-            return refuse("size", &plan.size, format!("{LEAST} to {MOST} bytes"));
+        if !(LEAST..=MOST).contains(&plan.size()) {
+            return refuse("size", &plan.size(), format!("{LEAST} to {MOST} bytes"));
         }
         Ok(Self {
             index: index as u16,
@@ -97,7 +98,7 @@ impl Identity {
             path: plan.path,
             access: plan.access,
             start_ns: plan.start_ns,
-            payload: usize::from(plan.size - HEADERS),
+            payload: usize::from(plan.size() - HEADERS),
         })
     }
 
@@ -105,11 +106,11 @@ impl Identity {
     ///
     /// # Errors
     /// [`AgentError::Plan`] if it is, or if it is too long to be added to a time.
-    pub(super) fn time(&self, field: &str, ns: u64) -> Result<i64, AgentError> {
-        match i64::try_from(ns) {
+    pub(super) fn time(&self, field: &str, time: Duration) -> Result<i64, AgentError> {
+        match i64::try_from(time.as_nanos()) {
             Ok(time @ 1..) if time < i64::MAX / 4 => Ok(time),
             _ => Err(AgentError::Plan(format!(
-                "probes[{}].{field} is {ns}, but must be 1 ns to 73 years",
+                "probes[{}].{field} is {time}, but must be 1 ns to 73 years",
                 self.index
             ))),
         }

@@ -21,9 +21,10 @@ use super::web::Web;
 use super::{Actor, AgentError, check, live, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{
-    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeKind, ProbeMeasured,
-    QdiscMeasured, WebMeasured,
+    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured,
+    WebMeasured,
 };
+use sojourn_scenario::{ProbeKindScenario, Transport};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
@@ -117,14 +118,19 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
 /// The traffic of a plan.
 pub(super) fn traffic(plan: &LoadPlan) -> Result<Vec<Box<dyn Actor>>, AgentError> {
     let mut actors: Vec<Box<dyn Actor>> = vec![Box::new(Bulk::new(plan))];
-    for (i, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.udp) {
+    for (i, flow) in plan
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, flow)| flow.transport() == Transport::Udp)
+    {
         actors.push(Box::new(Flood::new(i, flow, plan)?));
     }
     for (i, probe) in plan.probes.iter().enumerate() {
-        actors.push(match probe.kind {
-            ProbeKind::Icmp { .. } => Box::new(Icmp::new(i, probe, plan)?),
-            ProbeKind::UdpRr { .. } => Box::new(UdpRr::new(i, probe, plan)?),
-            ProbeKind::Isochronous { .. } | ProbeKind::Poisson { .. } | ProbeKind::Voip { .. } => {
+        actors.push(match probe.kind() {
+            ProbeKindScenario::Icmp(_) => Box::new(Icmp::new(i, probe, plan)?),
+            ProbeKindScenario::UdpRr(_) => Box::new(UdpRr::new(i, probe, plan)?),
+            ProbeKindScenario::Isochronous(..) | ProbeKindScenario::Poisson(..) | ProbeKindScenario::Voip(..) => {
                 Box::new(OneWay::new(i, probe, plan)?)
             }
         });

@@ -13,7 +13,8 @@ use super::mark::mark;
 use super::probe::{Identity, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
-use sojourn_bed::{LoadPlan, Measured, ProbeKind, ProbePlan};
+use sojourn_bed::{LoadPlan, Measured, ProbePlan};
+use sojourn_scenario::ProbeKindScenario;
 use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
 
@@ -45,11 +46,11 @@ impl UdpRr {
     /// [`AgentError::Plan`] if the plan is of another kind of probe, or cannot be carried out.
     pub fn new(index: usize, plan: &ProbePlan, load: &LoadPlan) -> Result<Self, AgentError> {
         let me = Identity::new(index, plan, load)?;
-        let ProbeKind::UdpRr { timeout_ns } = plan.kind else {
+        let ProbeKindScenario::UdpRr(timeout) = plan.kind() else {
             return Err(me.wrong_kind("udp_rr"));
         };
         Ok(Self {
-            timeout: me.time("timeout_ns", timeout_ns)?,
+            timeout: me.time("timeout", timeout)?,
             payload: vec![0; me.payload],
             me,
             client: None,

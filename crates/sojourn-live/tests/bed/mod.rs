@@ -238,7 +238,7 @@ impl Bed {
                 },
             },
             "load": {
-                "format": "sojourn-load/1", "seed": 1, "lead_ns": 0, "duration_ns": duration_ns,
+                "format": "sojourn-load/2", "seed": 1, "lead_ns": 0, "duration_ns": duration_ns,
                 "interval_ns": 200_000_000, "paths": [self.rtt_ns.max(1)], "flows": flows, "probes": [], "web": [],
             },
             "watch_packets": false,
@@ -249,7 +249,7 @@ impl Bed {
 /// A CUBIC flow of a plan.
 pub(crate) fn flow(name: &str, direction: &str, bytes: Option<u64>) -> Value {
     json!({
-        "name": name, "direction": direction, "congestion_control": "cubic", "path": 0, "start_ns": 0, "bytes": bytes,
-        "rate_bps": null,
+        "spec": {"name": name, "direction": direction, "congestion_control": "cubic", "bytes": bytes},
+        "path": 0, "start_ns": 0,
     })
 }

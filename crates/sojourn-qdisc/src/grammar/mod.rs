@@ -16,7 +16,7 @@ pub use words::SpecError;
 use crate::descriptor::Descriptor;
 use crate::kinds::{AnyQdisc, Kind};
 use crate::{Packet, presets};
-use sojourn_units::Rate;
+use sojourn_units::{Rate, text};
 use std::fmt;
 
 /// A discipline and all its parameters, valid by construction.
@@ -32,6 +32,8 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct QdiscSpec(pub(crate) Kind);
+
+text!(QdiscSpec, |text: &str| QdiscSpec::parse(text, None), "qdisc");
 
 impl QdiscSpec {
     /// Reads `text`: a kind and its words as for `tc`, or a preset, which needs the link's `rate`.

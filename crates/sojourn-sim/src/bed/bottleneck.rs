@@ -88,11 +88,8 @@ pub(super) fn first_download(s: &Scenario) -> usize {
 }
 
 impl Side<'_> {
-    fn bottleneck(&self) -> &BottleneckScenario {
-        match self.direction {
-            Direction::Up => &self.scenario.up,
-            Direction::Down => &self.scenario.down,
-        }
+    fn bottleneck(&self) -> BottleneckScenario {
+        self.scenario.bottleneck(self.direction)
     }
 
     /// The end of the measured window.
@@ -263,7 +260,7 @@ impl<'a> Replay<'a> {
             frames,
             passage,
             about: side.bottleneck().qdisc.about(),
-            limit: Limit::of(side.bottleneck()),
+            limit: Limit::of(&side.bottleneck()),
             counted,
             meter,
             doomed: BTreeMap::new(),
@@ -350,7 +347,7 @@ impl<'a> Replay<'a> {
         let route = match frame.conversation {
             Conversation::Flow(n) => 2 * usize::from(n) + back(s.flows[usize::from(n)].direction),
             Conversation::Probe(n) => {
-                let direction = direction_of(s.probes[usize::from(n)].kind).unwrap_or(Direction::Up);
+                let direction = direction_of(s.probes[usize::from(n)].kind()).unwrap_or(Direction::Up);
                 2 * (s.flows.len() + usize::from(n)) + back(direction)
             }
             Conversation::Download(n) => {

@@ -77,7 +77,7 @@ pub(super) fn record(s: &Scenario, m: &Measured) -> Option<FlusherRecord> {
     let flushes = seen.events.iter().filter(within).filter(|e| !e.refused).count() as u64;
     Some(FlusherRecord {
         at: spec.place.name(),
-        mode: if spec.active { "active" } else { "passive" },
+        mode: if spec.active() { "active" } else { "passive" },
         flushes,
         packets: seen.packets,
         bytes: seen.bytes + ETHERNET * seen.packets,

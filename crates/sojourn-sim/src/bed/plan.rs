@@ -4,14 +4,10 @@ use super::cell;
 use crate::draws;
 use crate::record::assemble::signed_ns;
 use sojourn_bed::{
-    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, ProbeKind,
-    ProbePlan, QdiscPlan, TcpPlan, WebPlan, ports,
+    AccessPlan, BottleneckPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, Planned, QdiscPlan, ports,
 };
 use sojourn_qdisc::{KernelOptions, OptionValue};
-use sojourn_scenario::{
-    Access, Backend, BottleneckScenario, Direction, FlusherScenario, ProbeKindScenario, Scenario, ScenarioError,
-    Transport, fail,
-};
+use sojourn_scenario::{Backend, BottleneckScenario, Direction, Dscp, FlusherScenario, Scenario, ScenarioError, fail};
 use sojourn_units::{Bytes, Duration};
 
 /// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.
@@ -22,7 +18,6 @@ use sojourn_units::{Bytes, Duration};
 ///
 /// # Panics
 /// Never: each RTT that is looked up was put in before.
-#[expect(clippy::too_many_lines, reason = "a list of what a plan has, part by part")]
 pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioError> {
     for (what, count, most) in [
         ("flows", s.flows.len(), ports::MOST_FLOWS),
@@ -36,7 +31,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
         }
     }
     let rtts = s.rtts();
-    let path = |rtt: Duration| rtts.binary_search(&rtt).expect("every RTT in use is among them");
+    let planner = Planner { s, rtts: &rtts };
     let lead = s.lead.as_nanos();
     Ok(LoadPlan {
         format: LOAD_FORMAT.to_owned(),
@@ -45,83 +40,40 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
         duration_ns: s.duration.as_nanos(),
         interval_ns: s.sample_interval.as_nanos(),
         paths: rtts.iter().map(|rtt| rtt.as_nanos()).collect(),
-        up: bottleneck("qdisc_up", &s.up, backend)?,
-        down: bottleneck("qdisc_down", &s.down, backend)?,
+        up: bottleneck("qdisc_up", &s.bottleneck(Direction::Up), backend)?,
+        down: bottleneck("qdisc_down", &s.bottleneck(Direction::Down), backend)?,
         edge_rate_bps: s.edge_rate.map(sojourn_units::Rate::as_bps),
         edge_burst_bytes: s.edge_burst.map(Bytes::get),
         edge_limit: s.edge_limit,
-        tcp: TcpPlan {
-            mss: s.tcp.mss,
-            initial_window: s.tcp.initial_window,
-            receive_window_bytes: s.tcp.receive_window.get(),
-            hystart: s.tcp.cc.cubic.hystart,
-            ecn: s.tcp.ecn,
-            delayed_ack: s.tcp.delayed_ack,
-            min_rto_ns: s.tcp.min_rto.as_nanos(),
-            save_metrics: s.save_metrics,
-        },
+        tcp: s.tcp.clone(),
         flows: s
             .flows
             .iter()
-            .map(|f| FlowPlan {
-                name: f.name.clone(),
-                direction: way(f.direction),
-                congestion_control: f.congestion_control.name().to_owned(),
-                path: path(f.rtt),
-                start_ns: (f.start + draws::start(s.seed, &f.name, s.start_jitter)).as_nanos(),
-                bytes: f.bytes,
-                rate_bps: f.rate.map(sojourn_units::Rate::as_bps),
-                write_bytes: f.writes.map(|w| w.bytes.get()),
-                write_interval_ns: f.writes.map(|w| w.interval.as_nanos()),
-                udp: f.transport == Transport::Udp,
-                access: access(f.access),
-            })
+            .map(|f| planner.planned(f, f.rtt, planner.start(&f.name, f.start), f.station.as_deref(), f.dscp))
             .collect(),
         probes: s
             .probes
             .iter()
-            .map(|p| ProbePlan {
-                name: p.name.clone(),
-                kind: probe_kind(p.kind),
-                size: p.size,
-                path: path(p.rtt),
-                start_ns: signed_ns(draws::phase(s.seed, p).as_nanos()) - signed_ns(lead),
-                access: access(p.access),
+            .map(|p| {
+                let start = signed_ns(draws::phase(s.seed, p).as_nanos()) - signed_ns(lead);
+                planner.planned(p, p.rtt, start, p.station.as_deref(), p.dscp)
             })
             .collect(),
         web: s
             .web
             .iter()
-            .map(|w| WebPlan {
-                name: w.name.clone(),
-                objects: w.objects.clone(),
-                workers: w.workers,
-                interval_ns: w.interval.as_nanos(),
-                congestion_control: w.congestion_control.name().to_owned(),
-                path: path(w.rtt),
-                start_ns: (w.start + draws::start(s.seed, &w.name, s.start_jitter)).as_nanos(),
-                think_ns: w.think_time.as_nanos(),
-                request_bytes: w.request_bytes,
-                header_bytes: w.header_bytes,
-                dns: w.dns,
-                access: access(w.access),
-            })
+            .map(|w| planner.planned(w, w.rtt, planner.start(&w.name, w.start), w.station.as_deref(), w.dscp))
             .collect(),
         downloads: s
             .downloads
             .iter()
-            .map(|d| DownloadPlan {
-                name: d.name.clone(),
-                direction: way(d.direction),
-                congestion_control: d.congestion_control.name().to_owned(),
-                path: path(d.rtt),
-                start_ns: (d.start + draws::start(s.seed, &d.name, s.start_jitter)).as_nanos(),
-                bytes: d.bytes,
-                gaps_ns: {
-                    let gaps = draws::Gaps::new(s.seed, &d.name, d.gap).fill(s.duration);
-                    gaps.into_iter().map(Duration::as_nanos).collect()
-                },
-                access: access(d.access),
+            .map(|d| {
+                let gaps = draws::Gaps::new(s.seed, &d.name, d.gap).fill(s.duration);
+                let start = planner.start(&d.name, d.start);
+                Planned {
+                    gaps_ns: gaps.into_iter().map(Duration::as_nanos).collect(),
+                    ..planner.planned(d, d.rtt, start, d.station.as_deref(), d.dscp)
+                }
             })
             .collect(),
         wifi: s.wifi.as_ref().map(|wifi| cell::plan(&wifi.cell)),
@@ -129,11 +81,44 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
     })
 }
 
-const fn access(access: Access) -> AccessPlan {
-    AccessPlan {
-        // A cell has fewer stations than that.
-        station: access.station as u16,
-        dscp: access.dscp,
+/// What pieces of traffic are planned by.
+struct Planner<'a> {
+    s: &'a Scenario,
+    /// Base RTTs in use, in increasing order.
+    rtts: &'a [Duration],
+}
+
+impl Planner<'_> {
+    /// A piece of traffic, with its path and its place in the cell.
+    ///
+    /// # Panics
+    /// Never: the RTTs of all traffic are among the scenario's.
+    fn planned<T: Clone>(
+        &self,
+        spec: &T,
+        rtt: Duration,
+        start_ns: i64,
+        station: Option<&str>,
+        dscp: Option<Dscp>,
+    ) -> Planned<T> {
+        let access = self.s.access(station, dscp);
+        Planned {
+            spec: spec.clone(),
+            path: self.rtts.binary_search(&rtt).expect("every RTT in use is among them"),
+            start_ns,
+            access: AccessPlan {
+                // A cell has fewer stations than that.
+                station: access.station as u16,
+                dscp: access.dscp,
+            },
+            gaps_ns: Vec::new(),
+        }
+    }
+
+    /// When traffic starts that is to start at `start`, in the measured window.
+    fn start(&self, name: &str, start: Duration) -> i64 {
+        let later = draws::start(self.s.seed, name, self.s.start_jitter);
+        signed_ns((start + later).as_nanos())
     }
 }
 
@@ -144,7 +129,7 @@ fn flusher(f: &FlusherScenario) -> FlusherPlan {
     let lines = fields.iter().map(|(name, value)| format!("{name} = {value}\n"));
     FlusherPlan {
         at: f.place.name().to_owned(),
-        active: f.active,
+        active: f.active(),
         start_ns: f.start.as_nanos(),
         parameters: lines.collect(),
     }
@@ -190,35 +175,5 @@ pub(super) fn told(told: KernelOptions) -> QdiscPlan {
         kind: told.kind,
         options: options.collect(),
         text: String::new(),
-    }
-}
-
-const fn way(direction: Direction) -> sojourn_bed::Direction {
-    match direction {
-        Direction::Up => sojourn_bed::Direction::Up,
-        Direction::Down => sojourn_bed::Direction::Down,
-    }
-}
-
-const fn probe_kind(kind: ProbeKindScenario) -> ProbeKind {
-    match kind {
-        ProbeKindScenario::Icmp(interval) => ProbeKind::Icmp {
-            interval_ns: interval.as_nanos(),
-        },
-        ProbeKindScenario::UdpRr(timeout) => ProbeKind::UdpRr {
-            timeout_ns: timeout.as_nanos(),
-        },
-        ProbeKindScenario::Isochronous(direction, interval) => ProbeKind::Isochronous {
-            direction: way(direction),
-            interval_ns: interval.as_nanos(),
-        },
-        ProbeKindScenario::Poisson(direction, interval) => ProbeKind::Poisson {
-            direction: way(direction),
-            interval_ns: interval.as_nanos(),
-        },
-        ProbeKindScenario::Voip(direction, voice) => ProbeKind::Voip {
-            direction: way(direction),
-            frame_ns: voice.frame.as_nanos(),
-        },
     }
 }

@@ -118,8 +118,8 @@ fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
     for (i, download) in m.downloads.iter().enumerate() {
         check_download(i, download)?;
     }
-    check_discipline("up", s, s.up.qdisc.kind(), &m.up)?;
-    check_discipline("down", s, s.down.qdisc.kind(), &m.down)
+    check_discipline("up", s, s.qdisc_up.kind(), &m.up)?;
+    check_discipline("down", s, s.qdisc_down.kind(), &m.down)
 }
 
 pub(super) fn out_of_time(ns: i64) -> bool {
@@ -269,7 +269,7 @@ fn downloads(s: &Scenario, measured: &[DownloadMeasured], up: &Meter, down: &Met
 fn probes(s: &Scenario, measured: &[ProbeMeasured]) -> Probes {
     let mut all = Probes::default();
     for (probe, seen) in s.probes.iter().zip(measured) {
-        if let ProbeKindScenario::Voip(direction, _) = probe.kind {
+        if let ProbeKindScenario::Voip(direction, _) = probe.kind() {
             let (trace, sent_at) = voice(seen);
             let bins = trace.bins(s.sample_interval, s.whole_bins(), |place| sent_at[place]);
             let base = base_delay(s, probe, direction);
@@ -314,7 +314,7 @@ fn base_delay(s: &Scenario, probe: &ProbeScenario, direction: Direction) -> Dura
         .edge_rate
         .filter(|_| s.edge_burst.is_none())
         .map_or(Duration::ZERO, |rate| {
-            rate.time_to_send(Bytes::new(u64::from(probe.size)))
+            rate.time_to_send(Bytes::new(u64::from(probe.size())))
         });
     way + edge * 2
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::meter::Meter;
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
-use sojourn_scenario::{Backend, Direction, ProbeKindScenario, ProbeScenario, Scenario, Transport};
+use sojourn_scenario::{Backend, CongestionControl, Direction, ProbeKindScenario, ProbeScenario, Scenario, Transport};
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -46,15 +46,12 @@ pub(crate) fn flow(scenario: &Scenario, i: usize, facts: FlowFacts, up: &Meter, 
     let (mean, cv) = gaps.mean_and_cv();
     FlowRecord {
         name: f.name.clone(),
-        kind: match f.transport {
+        kind: match f.transport() {
             Transport::Tcp => "tcp",
             Transport::Udp => "udp",
         },
         direction: f.direction.name(),
-        congestion_control: match f.transport {
-            Transport::Tcp => f.congestion_control.name(),
-            Transport::Udp => "none",
-        },
+        congestion_control: f.congestion_control.map_or("none", CongestionControl::name),
         base_rtt_ms: f.rtt.as_millis_f64(),
         goodput_mbit: mbit(facts.delivered, scenario.duration),
         udp: facts.udp,
@@ -93,10 +90,7 @@ pub(crate) fn bottleneck(
     drops: DropsByReason,
     extra: BTreeMap<Cow<'static, str>, f64>,
 ) -> BottleneckRecord {
-    let b = match direction {
-        Direction::Up => &scenario.up,
-        Direction::Down => &scenario.down,
-    };
+    let b = scenario.bottleneck(direction);
     let (mean, std, bytes) = meter.backlog_means();
     BottleneckRecord {
         qdisc: b.qdisc.kind().to_owned(),
@@ -172,7 +166,7 @@ pub(crate) fn direction_of(kind: ProbeKindScenario) -> Option<Direction> {
 /// netperf's interim results are. Bins begin with the run, and are told from the one in which the probe began to send,
 /// `phase` after that.
 fn series_of(s: &ProbeScenario, samples: &[Sample], scenario: &Scenario, phase: Duration) -> ProbeSeries {
-    if let ProbeKindScenario::UdpRr(_) = s.kind {
+    if let ProbeKindScenario::UdpRr(_) = s.kind() {
         let bin = scenario.sample_interval.as_nanos();
         let lead = i128::from(scenario.lead.as_nanos());
         let bins = (scenario.lead + scenario.duration).as_nanos().div_ceil(bin) as usize;
@@ -242,7 +236,7 @@ impl Probes {
         let in_window = || samples.iter().filter(|s| s.sent_ns >= 0);
         let sent = in_window().count() as u64;
         let lost = in_window().filter(|s| s.delay_ns.is_none()).count() as u64;
-        let (kind, one_way) = match s.kind {
+        let (kind, one_way) = match s.kind() {
             ProbeKindScenario::Icmp(_) => ("icmp", false),
             ProbeKindScenario::UdpRr(_) => ("udp_rr", false),
             ProbeKindScenario::Isochronous(..) => ("isochronous", true),
@@ -260,7 +254,7 @@ impl Probes {
         self.records.push(ProbeRecord {
             name: s.name.clone(),
             kind,
-            direction: direction_of(s.kind).map_or("both", Direction::name),
+            direction: direction_of(s.kind()).map_or("both", Direction::name),
             sent,
             lost,
             rtt_ms: if one_way { None } else { quantiles.clone() },
@@ -289,7 +283,7 @@ impl Probes {
         base_delay: Duration,
         queue_shared_with: Vec<String>,
     ) {
-        if let ProbeKindScenario::Voip(direction, voice) = s.kind {
+        if let ProbeKindScenario::Voip(direction, voice) = s.kind() {
             let record = voice::record(s, direction, voice, trace, base_delay, queue_shared_with);
             self.records.push(record);
             self.voice.insert(s.name.clone(), voice::series(scenario, bins));
@@ -303,7 +297,7 @@ pub(crate) fn sojourns(scenario: &Scenario, up: &Meter, down: &Meter) -> Vec<Soj
         return Vec::new();
     }
     let one = |(i, s): (usize, &ProbeScenario)| {
-        let meter = match direction_of(s.kind) {
+        let meter = match direction_of(s.kind()) {
             Some(Direction::Down) => down,
             Some(Direction::Up) | None => up,
         };
@@ -418,7 +412,7 @@ fn series(
     let mut cwnd_segments = BTreeMap::new();
     for (flow, (delivered, cwnd)) in scenario.flows.iter().zip(s.flows) {
         goodput_mbit.insert(flow.name.clone(), goodput(&delivered));
-        if flow.transport == Transport::Tcp {
+        if flow.transport() == Transport::Tcp {
             cwnd_segments.insert(flow.name.clone(), cwnd);
         }
     }

@@ -151,7 +151,7 @@ pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time)
     let stats = host.core.stats();
     Some(FlusherRecord {
         at: spec.place.name(),
-        mode: if spec.active { "active" } else { "passive" },
+        mode: if spec.active() { "active" } else { "passive" },
         flushes: host.counts.flushes,
         packets: host.counts.packets,
         bytes: host.counts.bytes,

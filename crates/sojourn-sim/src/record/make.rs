@@ -103,7 +103,7 @@ fn sharers(scenario: &Scenario, simulator: &Simulator, i: usize) -> Vec<String> 
         let (first, one_way) = if let Some(flow) = scenario.flows.get(k) {
             (flow.direction, None)
         } else {
-            let one_way = direction_of(scenario.probes[k - scenario.flows.len()].kind);
+            let one_way = direction_of(scenario.probes[k - scenario.flows.len()].kind());
             (one_way.unwrap_or(Direction::Up), one_way)
         };
         let route = 2 * k + usize::from(first != towards);
@@ -130,7 +130,7 @@ fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecord> {
     let mut floods = simulator.floods.iter();
     let one = |(i, f): (usize, &FlowScenario)| {
         let queue_shared_with = sharers(scenario, simulator, i);
-        let facts = match f.transport {
+        let facts = match f.transport() {
             Transport::Tcp => tcp(simulator, connections.next()?, queue_shared_with),
             Transport::Udp => udp(floods.next()?, queue_shared_with),
         };
@@ -179,7 +179,7 @@ fn probes(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Probes {
     let (mut echoes, mut voips) = (simulator.probes.iter(), simulator.voips.iter());
     for (i, s) in scenario.probes.iter().enumerate() {
         let shared = sharers(scenario, simulator, scenario.flows.len() + i);
-        if let ProbeKindScenario::Voip(..) = s.kind {
+        if let ProbeKindScenario::Voip(..) = s.kind() {
             if let Some(v) = voips.next() {
                 let bins = v.bins(scenario.sample_interval, scenario.whole_bins());
                 all.add_voice(scenario, s, &v.trace, &bins, v.base_delay, shared);
@@ -222,7 +222,7 @@ fn series(scenario: &Scenario, simulator: &Simulator, begin: Time) -> SeriesFact
     let link = |i: usize| s.links.get(i).cloned().unwrap_or_default();
     let (up, down) = (link(UP), link(DOWN));
     let (mut connections, mut floods) = (s.flows.iter(), s.floods.iter());
-    let flows = scenario.flows.iter().map(|f| match f.transport {
+    let flows = scenario.flows.iter().map(|f| match f.transport() {
         Transport::Tcp => connections
             .next()
             .map_or_else(Default::default, |f| (f.delivered.clone(), f.cwnd.clone())),

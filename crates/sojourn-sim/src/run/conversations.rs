@@ -13,14 +13,14 @@ pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
         web,
     };
     let flows = s.flows.iter().map(|f| {
-        let protocol = match f.transport {
+        let protocol = match f.transport() {
             Transport::Tcp => tcp(false),
             Transport::Udp => Protocol::Udp,
         };
         (&f.name, f.direction, protocol)
     });
     let probes = s.probes.iter().map(|p| {
-        let (direction, protocol) = match p.kind {
+        let (direction, protocol) = match p.kind() {
             ProbeKindScenario::Icmp(_) => (Direction::Up, Protocol::Icmp),
             ProbeKindScenario::UdpRr(_) => (Direction::Up, Protocol::UdpEcho),
             ProbeKindScenario::Isochronous(direction, _) | ProbeKindScenario::Poisson(direction, _) => {

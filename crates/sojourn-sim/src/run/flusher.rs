@@ -32,13 +32,13 @@ fn traffic(s: &Scenario) -> Vec<Traffic<'_>> {
         .flows
         .iter()
         .enumerate()
-        .filter(|(_, f)| f.transport == Transport::Tcp);
+        .filter(|(_, f)| f.transport() == Transport::Tcp);
     let flows = tcp.map(|(i, f)| Traffic {
         number: i as u32,
         name: &f.name,
         opens: f.direction,
         web: false,
-        access: f.access,
+        access: s.access(f.station.as_deref(), f.dscp),
         rtt: f.rtt,
         flow: connections.next(),
     });
@@ -48,7 +48,7 @@ fn traffic(s: &Scenario) -> Vec<Traffic<'_>> {
         name: &w.name,
         opens: Direction::Up,
         web: true,
-        access: w.access,
+        access: s.access(w.station.as_deref(), w.dscp),
         rtt: w.rtt,
         flow: None,
     });
@@ -58,7 +58,7 @@ fn traffic(s: &Scenario) -> Vec<Traffic<'_>> {
         name: &d.name,
         opens: d.direction,
         web: false,
-        access: d.access,
+        access: s.access(d.station.as_deref(), d.dscp),
         rtt: d.rtt,
         flow: None,
     });
@@ -100,7 +100,7 @@ pub(super) fn host(
         let seen = flusher.sees(t.name);
         let mut burst = None;
         for leads_up in [true, false] {
-            if let Some(forth) = way(flusher.place, &path, leads_up).filter(|_| seen && flusher.active) {
+            if let Some(forth) = way(flusher.place, &path, leads_up).filter(|_| seen && flusher.active()) {
                 let back = if leads_up { &path.down } else { &path.up };
                 burst = Some((simulator.add_burst_routes(t.name, forth, back)?, leads_up));
             }
@@ -129,15 +129,15 @@ pub(super) fn host(
     Ok(FlusherHost::new(HostSpec {
         // A gate learns from events whether flushes help.
         core: Flusher::new(FlusherParams {
-            events: flusher.params.events || flusher.gated,
+            events: flusher.params.events || flusher.gated(),
             ..flusher.params
         })?,
-        watchman: flusher.gated.then(|| Watchman::new(widest(), flusher.params.method)),
+        watchman: flusher.gated().then(|| Watchman::new(widest(), flusher.params.method)),
         slot: simulator.add_flusher_slot(),
         sight: Sight::new(&paths.each, scenario.edge_rate, flusher.place),
         subjects,
         ways,
-        active: flusher.active,
+        active: flusher.active(),
         from: begin + flusher.start,
         rate: scenario.edge_rate.filter(|_| flusher.bursts == Bursts::Paced),
         socket,

@@ -1,10 +1,12 @@
 //! What a bed is told.
 
 use super::*;
-use sojourn_bed::ProbeKind;
+use sojourn_scenario::{Direction, ProbeKindScenario};
 use sojourn_sim::Run;
 use sojourn_sim::bed::load_plan;
 use sojourn_sim::tap::{Capture, Frame, Point};
+use sojourn_tcp::TcpParams;
+use sojourn_units::{Bytes, Duration};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -46,12 +48,12 @@ fn a_bed_starts_its_traffic_when_the_simulator_does() {
     while let sojourn_sim::Progress::Running(_) = run.advance() {}
     let seen = first.0.lock().expect("one thread").clone();
     let mut planned: BTreeMap<String, u64> = BTreeMap::new();
-    let lead = 1_500_000_000u64;
-    planned.extend(plan.flows.iter().map(|f| (f.name.clone(), lead + f.start_ns)));
-    planned.extend(plan.downloads.iter().map(|d| (d.name.clone(), lead + d.start_ns)));
-    planned.extend(plan.web.iter().map(|w| (w.name.clone(), lead + w.start_ns)));
+    let lead = |start_ns: i64| (1_500_000_000 + start_ns) as u64;
+    planned.extend(plan.flows.iter().map(|f| (f.name.clone(), lead(f.start_ns))));
+    planned.extend(plan.downloads.iter().map(|d| (d.name.clone(), lead(d.start_ns))));
+    planned.extend(plan.web.iter().map(|w| (w.name.clone(), lead(w.start_ns))));
     for probe in &plan.probes {
-        planned.insert(probe.name.clone(), lead.saturating_add_signed(probe.start_ns));
+        planned.insert(probe.name.clone(), lead(probe.start_ns));
     }
     assert_eq!(planned, seen);
 }
@@ -70,17 +72,17 @@ fn a_plan_says_all_of_a_scenario() {
         (plan.seed, plan.lead_ns, plan.duration_ns, plan.interval_ns),
         (42, 1_500_000_000, 2_000_000_000, 200_000_000)
     );
+    assert_eq!(plan.probes[1].kind(), ProbeKindScenario::UdpRr(Duration::from_secs(2)));
     assert_eq!(
-        plan.probes[1].kind,
-        ProbeKind::UdpRr {
-            timeout_ns: 2_000_000_000
-        }
+        (
+            plan.probes[2].size(),
+            plan.flows[1]
+                .congestion_control
+                .map(sojourn_scenario::CongestionControl::name)
+        ),
+        (214, Some("cubic"))
     );
-    assert_eq!(
-        (plan.probes[2].size, plan.flows[1].congestion_control.as_str()),
-        (214, "cubic")
-    );
-    assert_eq!(plan.tcp, sojourn_bed::TcpPlan::default());
+    assert_eq!(plan.tcp, TcpParams::default());
 }
 
 #[test]
@@ -92,8 +94,8 @@ fn what_tcp_is_to_be_is_passed_on() {
     let tcp = load_plan(&s, Backend::Linux).expect("small").tcp;
     assert_eq!(
         serde_json::to_value(tcp).expect("plain"),
-        json!({"mss": 1000, "initial_window": 3, "receive_window_bytes": 100_000, "hystart": false, "ecn": true,
-            "delayed_ack": false, "min_rto_ns": 1_000_000_000})
+        json!({"variant": "linux-6.1", "mss": 1000, "initial_window": 3, "receive_window": "100000b", "hystart": false,
+            "ecn": true, "delayed_ack": false, "min_rto": "1s"})
     );
 }
 
@@ -127,7 +129,7 @@ fn a_bed_has_the_idle_times_of_the_simulator() {
     let download = &plan.downloads[0];
     assert_eq!(
         (download.path, download.bytes, download.direction),
-        (1, 3000, sojourn_bed::Direction::Down)
+        (1, 3000, Direction::Down)
     );
     assert!(download.gaps_ns.iter().sum::<u64>() > plan.duration_ns);
     let run = sojourn_sim::run(Scenario::from_json(TRAFFIC).expect("valid")).expect("runs");
@@ -159,8 +161,8 @@ fn a_plan_says_what_befalls_packets_on_a_long_link() {
     );
     assert_eq!((plan.up.jitter_ns, plan.down.jitter_ns), (0, 20_000_000));
     assert_eq!(
-        (plan.flows[0].write_bytes, plan.flows[0].write_interval_ns),
-        (Some(150), Some(300_000_000))
+        (plan.flows[0].write, plan.flows[0].write_interval),
+        (Some(Bytes::new(150)), Some(Duration::from_millis(300)))
     );
     // And nothing where there is nothing: a plan that was made before there were such things is the same text.
     let text = serde_json::to_string(&of("")).expect("plain data");

@@ -166,11 +166,11 @@ fn values_out_of_range_are_told_with_the_range() {
         ),
         (
             of("burst_down", "2gb"),
-            "burst_down is 2147483648b, but must be at least the largest frame (1514 bytes) and at most 1gb",
+            "burst_down is 2gb, but must be at least the largest frame (1514 bytes) and at most 1gb",
         ),
         (
             with(&of("burst_up", "1gb"), json!({"up": "1kbit"})),
-            "burst_up is 1073741824b, but must be at most what 1kbit sends in a day",
+            "burst_up is 1gb, but must be at most what 1kbit sends in a day",
         ),
         (
             of("qdisc_up", "codel target 0ms"),
@@ -233,7 +233,7 @@ fn values_of_flows_probes_and_tcp_out_of_range_are_told_with_the_range() {
         ),
         (
             with(&base(), json!({"tcp": {"receive_buffer": "large"}})),
-            "tcp.receive_buffer is \"large\", but must be auto or locked",
+            "tcp.receive_buffer is \"large\", but must be \"auto\" or \"locked\"",
         ),
         (
             with(&base(), json!({"tcp": {"receive_buffer": null}})),
@@ -311,7 +311,7 @@ fn names_and_words_are_checked() {
         ),
         (
             with(&base(), json!({"flows": [{"name": "a"}]})),
-            "flows[0].direction is \"\", but must be \"up\" or \"down\"",
+            "flows[0].direction is missing, but must be given, such as \"up\"",
         ),
         (
             flow(json!({"kind": "udp"})),
@@ -512,7 +512,7 @@ fn defaults_are_written_out() {
     }
     // A bucket holds half a millisecond of a fast link: 100 Mbit/s send 6250 bytes in it.
     let fast = Scenario::from_json(&with(&base(), json!({"up": "100mbit"})).to_string()).expect("valid");
-    assert_eq!(fast.up.burst.get(), 6250);
+    assert_eq!(fast.burst_up.map(sojourn_units::Bytes::get), Some(6250));
 }
 
 /// A scenario in which nothing has its default.
@@ -570,6 +570,6 @@ fn presets_are_expanded_at_the_rate_of_their_direction() {
         .to_string(),
     )
     .expect("valid");
-    assert!(s.up.qdisc.to_string().contains("target 13ms"), "{}", s.up.qdisc);
-    assert!(s.down.qdisc.to_string().contains("target 5ms"), "{}", s.down.qdisc);
+    assert!(s.qdisc_up.to_string().contains("target 13ms"), "{}", s.qdisc_up);
+    assert!(s.qdisc_down.to_string().contains("target 5ms"), "{}", s.qdisc_down);
 }

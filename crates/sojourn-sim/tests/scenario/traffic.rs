@@ -60,9 +60,9 @@ fn voice_streams_are_checked() {
             "probes[0].timeout is given, but must be absent for kind \"voip\"",
         ),
     ]);
-    for key in ["codec", "frame", "bitrate"] {
+    for (key, value) in [("codec", "opus"), ("frame", "20ms"), ("bitrate", "64kbit")] {
         check(&[(
-            probe("icmp", json!({key: "opus"})),
+            probe("icmp", json!({key: value})),
             &format!("probes[0].{key} is given, but must be absent for kind \"icmp\""),
         )]);
     }
@@ -176,10 +176,14 @@ fn downloads_are_checked() {
         ),
         (
             download(json!({"bytes": null})),
+            "downloads[0].bytes is null, but must be a whole number from 0 to 18446744073709551615",
+        ),
+        (
+            json!({"duration": "5s", "downloads": [{"name": "d", "direction": "up", "gap": "1s"}]}),
             "downloads[0].bytes is missing, but must be given, such as 1700000",
         ),
         (
-            download(json!({"gap": null})),
+            json!({"duration": "5s", "downloads": [{"name": "d", "direction": "up", "bytes": 1}]}),
             "downloads[0].gap is missing, but must be given, such as 9.5s",
         ),
         (

@@ -214,7 +214,7 @@ fn stations_and_code_points_of_traffic_are_checked() {
                 &base(),
                 json!({"probes": [{"name": "p", "kind": "icmp", "dscp": "EF"}]}),
             ),
-            "probes[0].dscp is \"EF\", but must be absent without wifi",
+            "probes[0].dscp is 46, but must be absent without wifi",
         ),
         (
             with(

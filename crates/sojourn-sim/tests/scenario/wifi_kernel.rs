@@ -3,8 +3,10 @@
 use super::cases::base;
 use super::common::with;
 use serde_json::{Value, json};
+use sojourn_scenario::Transport;
 use sojourn_sim::bed::load_plan;
 use sojourn_sim::{Backend, Scenario};
+use sojourn_units::Rate;
 
 const FAST: &str = "ht mcs 15 20mhz sgi";
 
@@ -144,7 +146,7 @@ fn traffic_of_a_cell_keeps_its_station_and_its_class() {
     let valid = Scenario::for_backend(&scenario.to_string(), Backend::Linux).expect("a kernel can do it");
     let plan = load_plan(&valid, Backend::Linux).expect("few of everything");
     let flow = &plan.flows[0];
-    assert!(flow.udp);
+    assert_eq!(flow.transport(), Transport::Udp);
     assert_eq!((flow.access.station, flow.access.dscp, flow.access.tos()), (1, 46, 184));
-    assert_eq!(flow.rate_bps, Some(1_000_000));
+    assert_eq!(flow.rate, Some(Rate::from_mbit(1)));
 }

@@ -17,6 +17,7 @@ from sojourn.backends.linux import cell, flusher, given, measurements, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed
 from sojourn.errors import ParamError, SojournError
+from sojourn.interop import canonical
 from sojourn.kernel.find import Kernel, find
 
 JOB_FORMAT = "sojourn-job/1"
@@ -187,7 +188,15 @@ def _bound_s(load: dict[str, Any], network: Network, kernel: Kernel) -> float:
     rates = network.up.rate_bps + network.down.rate_bps
     if network.cell is not None:
         # The air carries less than the wire behind it, and a flood loses before it most of what it sends.
-        rates = min(rates, _AIR_BPS + sum(flow["rate_bps"] for flow in load["flows"] if flow.get("udp")))
+        rates = min(
+            rates,
+            _AIR_BPS
+            + sum(
+                canonical.bits_per_second(flow["spec"]["rate"])
+                for flow in load["flows"]
+                if flow["spec"].get("protocol") == "udp"
+            ),
+        )
     packets = rates / _FRAME_BITS * virtual_s * _PACKETS_BY_DATA
     if "flusher" in load:
         # Each is captured three times more, and the daemon wakes up every few milliseconds.

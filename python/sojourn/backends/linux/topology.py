@@ -18,6 +18,7 @@ from sojourn.backends.linux import cell, kinds, messages
 from sojourn.backends.linux.disciplines import Encoded, encoded, queue_length
 from sojourn.backends.linux.steps import Steps
 from sojourn.errors import ParamError
+from sojourn.interop import canonical
 
 NAMESPACES = ("client", "r1", "delay", "r2", "server")
 
@@ -29,8 +30,7 @@ _SERVER_NET = "10.0.4"
 _FIRST_SERVER = 11
 _IP_AND_TCP = 52  # IPv4 20, TCP 20, time stamps 12
 _NETEM_LIMIT = 1_000_000
-_TICKS_PER_MS = 1_000_000
-_LINUX_MIN_RTO_NS = 200_000_000
+_LINUX_MIN_RTO = "200ms"
 _RTO_MIN_LOCKED = 1 << 13
 _TBF, _CHILD, _NETEM = 1, 0x10, 0x20
 
@@ -240,8 +240,9 @@ def _metrics(network: Network) -> dict[str, int]:
     """Return the metrics of the hosts' routes."""
     tcp = network.tcp
     metrics = {"initcwnd": int(tcp["initial_window"])}
-    if tcp["min_rto_ns"] != _LINUX_MIN_RTO_NS:
-        metrics |= {"lock": _RTO_MIN_LOCKED, "rto_min": max(1, tcp["min_rto_ns"] // _TICKS_PER_MS)}
+    if tcp["min_rto"] != _LINUX_MIN_RTO:
+        ms = int(canonical.seconds(tcp["min_rto"]) * 1000)
+        metrics |= {"lock": _RTO_MIN_LOCKED, "rto_min": max(1, ms)}
     if not tcp["delayed_ack"]:
         metrics["quickack"] = 1
     return metrics
@@ -283,7 +284,7 @@ def _hosts(steps: Steps, network: Network) -> None:
             steps.sysctl(host, "net/ipv4/tcp_no_ssthresh_metrics_save", 0)
         # Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
         # In a cell the agent makes room beside the window, which therefore is whole from the beginning.
-        largest = 2 * tcp["receive_window_bytes"]
+        largest = 2 * canonical.size(tcp["receive_window"])
         usual = 131_072 if network.cell is None else largest
         steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 {usual} {largest}")
         steps.sysctl(host, "net/ipv4/tcp_wmem", "4096 16384 4194304")

@@ -1,21 +1,11 @@
-use super::super::fake::{Fake, index, load, measured};
+use super::super::fake::{Fake, index, load, measured, planned};
 use super::*;
-use sojourn_bed::AccessPlan;
+use serde_json::json;
 
 fn plan(rate_bps: Option<u64>) -> FlowPlan {
-    FlowPlan {
-        name: "udp".into(),
-        direction: Direction::Down,
-        congestion_control: "cubic".into(),
-        path: 0,
-        start_ns: 5_000_000,
-        bytes: None,
-        rate_bps,
-        write_bytes: None,
-        write_interval_ns: None,
-        udp: true,
-        access: AccessPlan::default(),
-    }
+    let rate = rate_bps.map(Rate::from_bps);
+    let spec = json!({"name": "udp", "direction": "down", "protocol": "udp", "rate": rate});
+    planned(serde_json::from_value(spec).expect("a flow"), 5_000_000)
 }
 
 /// 1472 bytes at 7 kbit/s: 11,776 bits take 1.682285714 s, and three of them 5.046857142 s; as the simulator's.
@@ -35,7 +25,7 @@ fn a_rate_is_needed() {
     let error = Flood::new(3, &plan(None), &load()).expect_err("no rate");
     assert_eq!(
         error.to_string(),
-        "flows[3].rate_bps is absent or 0, but must be > 0 for a UDP flow"
+        "flows[3].rate is absent, but must be given for a UDP flow"
     );
 }
 

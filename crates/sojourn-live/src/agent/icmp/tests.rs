@@ -2,6 +2,7 @@ use super::super::fake::{Fake, index, load, probe};
 use super::*;
 use proptest::prelude::*;
 use rustix::io::Errno;
+use sojourn_units::Duration;
 
 const MS: i64 = 1_000_000;
 
@@ -17,8 +18,8 @@ fn may_open_raw_sockets() -> bool {
     }
 }
 
-fn every(ns: u64) -> ProbeKind {
-    ProbeKind::Icmp { interval_ns: ns }
+fn every(ns: u64) -> ProbeKindScenario {
+    ProbeKindScenario::Icmp(Duration::from_nanos(ns))
 }
 
 /// RFC 1071 section 3 adds these words up to ddf2.
@@ -181,7 +182,7 @@ fn plans_that_cannot_be_are_refused_in_one_sentence() {
         "probes[2].path is 1, but must be below 1, the number of paths"
     );
     for size in [59, 1515] {
-        let plan = ProbePlan { size, ..good.clone() };
+        let plan = probe(every(1), size, 0);
         assert_eq!(
             refused(2, &plan),
             format!("probes[2].size is {size}, but must be 60 to 1514 bytes")
@@ -190,8 +191,8 @@ fn plans_that_cannot_be_are_refused_in_one_sentence() {
     let plan = probe(every(0), 60, 0);
     assert_eq!(
         refused(2, &plan),
-        "probes[2].interval_ns is 0, but must be 1 ns to 73 years"
+        "probes[2].interval is 0s, but must be 1 ns to 73 years"
     );
-    let plan = probe(ProbeKind::UdpRr { timeout_ns: 1 }, 60, 0);
+    let plan = probe(ProbeKindScenario::UdpRr(Duration::from_nanos(1)), 60, 0);
     assert_eq!(refused(2, &plan), "probes[2].kind is not icmp");
 }

@@ -1,25 +1,26 @@
 use super::super::fake::{Fake, index, load, measured, probe};
 use super::*;
 use sojourn_bed::Sample;
+use sojourn_scenario::{Codec, Voice};
 use sojourn_sim::Scenario;
 
 const MS: i64 = 1_000_000;
 
-fn every(ns: i64, direction: Direction) -> ProbeKind {
-    ProbeKind::Isochronous {
-        direction,
-        interval_ns: ns as u64,
-    }
+fn every(ns: i64, direction: Direction) -> ProbeKindScenario {
+    ProbeKindScenario::Isochronous(direction, Duration::from_nanos(ns as u64))
 }
 
-fn voice(frame: i64) -> ProbeKind {
-    ProbeKind::Voip {
-        direction: Direction::Up,
-        frame_ns: frame as u64,
-    }
+fn voice(frame: i64) -> ProbeKindScenario {
+    let voice = Voice {
+        codec: Codec::G711,
+        frame: Duration::from_nanos(frame as u64),
+        bitrate: Codec::G711.bitrate(),
+        headers: 40,
+    };
+    ProbeKindScenario::Voip(Direction::Up, voice)
 }
 
-fn new(index: usize, kind: ProbeKind, start_ns: i64) -> OneWay {
+fn new(index: usize, kind: ProbeKindScenario, start_ns: i64) -> OneWay {
     OneWay::new(index, &probe(kind, 214, start_ns), &load()).expect("a valid plan")
 }
 
@@ -99,14 +100,11 @@ fn poisson_packets_leave_when_those_of_the_simulator_do() {
 
     let i = index(11);
     let mut plan = probe(
-        ProbeKind::Poisson {
-            direction: Direction::Down,
-            interval_ns: 7 * MS as u64,
-        },
+        ProbeKindScenario::Poisson(Direction::Down, Duration::from_millis(7)),
         214,
         simulated[0],
     );
-    plan.name = "arrivals".into();
+    plan.spec.name = "arrivals".into();
     let load = LoadPlan { seed: 42, ..load() };
     let mut probe = OneWay::new(i, &plan, &load).expect("a valid plan");
     let mut world = Fake::manual(-1_000 * MS, 3_000 * MS);
@@ -198,12 +196,9 @@ fn plans_that_cannot_be_are_refused_in_one_sentence() {
             .expect_err("refused")
             .to_string()
     };
+    assert_eq!(refused(voice(0)), "probes[0].frame is 0s, but must be 1 ns to 73 years");
     assert_eq!(
-        refused(voice(0)),
-        "probes[0].frame_ns is 0, but must be 1 ns to 73 years"
-    );
-    assert_eq!(
-        refused(ProbeKind::UdpRr { timeout_ns: 1 }),
+        refused(ProbeKindScenario::UdpRr(Duration::from_nanos(1))),
         "probes[0].kind is not isochronous, poisson or voip"
     );
 }

@@ -2,7 +2,9 @@ use super::super::fake::{Fake, index, load, measured};
 use super::*;
 use nix::sched::{CloneFlags, unshare};
 use socket2::{Domain, Protocol, Type};
-use sojourn_bed::{Conversation, ProbeKind};
+use sojourn_bed::Conversation;
+use sojourn_scenario::ProbeKindScenario;
+use sojourn_units::Duration;
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::net::UdpSocket;
@@ -107,7 +109,7 @@ fn send(port: u16, sizes: &[usize]) {
 }
 
 fn plan(probes: usize) -> LoadPlan {
-    let one = super::super::fake::probe(ProbeKind::UdpRr { timeout_ns: 1 }, 60, 0);
+    let one = super::super::fake::probe(ProbeKindScenario::UdpRr(Duration::from_nanos(1)), 60, 0);
     LoadPlan {
         probes: vec![one; probes],
         ..load()

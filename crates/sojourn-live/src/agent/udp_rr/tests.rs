@@ -1,13 +1,12 @@
 use super::super::fake::{Fake, index, load, measured, probe};
 use super::*;
 use sojourn_bed::Sample;
+use sojourn_units::Duration;
 
 const MS: i64 = 1_000_000;
 
 fn start(index: usize, world: &mut Fake) -> UdpRr {
-    let kind = ProbeKind::UdpRr {
-        timeout_ns: 2_000 * MS as u64,
-    };
+    let kind = ProbeKindScenario::UdpRr(Duration::from_secs(2));
     let mut rr = UdpRr::new(index, &probe(kind, 60, 0), &load()).expect("a valid plan");
     rr.start(world).expect("loopback");
     rr
@@ -121,9 +120,7 @@ fn datagrams_of_strangers_are_neither_answered_nor_counted() {
 fn transactions_on_loopback_take_less_than_the_time_out() {
     let i = index(6);
     let mut world = Fake::real(-20 * MS, 50 * MS);
-    let kind = ProbeKind::UdpRr {
-        timeout_ns: 2_000 * MS as u64,
-    };
+    let kind = ProbeKindScenario::UdpRr(Duration::from_secs(2));
     let mut rr = UdpRr::new(i, &probe(kind, 1514, -10 * MS), &load()).expect("a valid plan");
     world.run(&mut rr, 0).expect("loopback");
     let samples = finish(i, rr);

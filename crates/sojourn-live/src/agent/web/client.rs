@@ -111,7 +111,7 @@ impl Client {
             "web client {}: opening a netlink socket",
             self.plan.name
         )))?);
-        world.set_timer(TIMER_PAGE, i64::try_from(self.plan.start_ns).unwrap_or(i64::MAX));
+        world.set_timer(TIMER_PAGE, self.plan.start_ns);
         Ok(())
     }
 
@@ -233,7 +233,7 @@ impl Client {
             // All has been read, so closing a connection sends a FIN and no reset.
             self.set_phase(worker, Phase::Unused, world)?;
         }
-        let next = fetch.start_ns.saturating_add_unsigned(self.plan.interval_ns);
+        let next = fetch.start_ns.saturating_add_unsigned(self.plan.interval.as_nanos());
         if next > now {
             world.set_timer(TIMER_PAGE, next);
             return Ok(());
@@ -306,7 +306,7 @@ impl Client {
         self.set_phase(worker, Phase::Unused, world)?;
         world.enter(Host::Client(self.plan.access.station))?;
         let failed = |error| self.failed("opening a connection", error);
-        let socket = tcp_socket(&self.plan.congestion_control).map_err(failed)?;
+        let socket = tcp_socket(self.plan.congestion_control.name()).map_err(failed)?;
         mark(&socket, self.plan.access, &self.plan.name)?;
         let outcome = connect(&socket, &to);
         if let Err(error) = outcome

@@ -111,8 +111,8 @@ impl Web {
                 format!("0 to {MESSAGE_MAX}"),
             );
         }
-        if plan.interval_ns == 0 {
-            return refuse("interval_ns", "0".into(), "greater than 0".into());
+        if plan.interval.is_zero() {
+            return refuse("interval", "0".into(), "greater than 0".into());
         }
         if plan.path >= load.paths.len() {
             return refuse(

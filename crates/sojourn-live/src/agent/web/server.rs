@@ -67,7 +67,7 @@ impl Server {
     ) -> Result<Self, AgentError> {
         let failed = |error: Errno| AgentError::io(format!("web client {}: a server at {at}", plan.name))(error.into());
         // Connections that are accepted have the listener's congestion control and TCP_NODELAY.
-        let listener = tcp_socket(&plan.congestion_control).map_err(failed)?;
+        let listener = tcp_socket(plan.congestion_control.name()).map_err(failed)?;
         bind_server(listener.as_fd(), at).map_err(failed)?;
         mark(&listener, plan.access, &plan.name)?;
         listen(&listener, BACKLOG).map_err(failed)?;
@@ -77,7 +77,7 @@ impl Server {
             objects: plan.objects.clone(),
             header: plan.header_bytes,
             request: plan.request_bytes,
-            think_ns: plan.think_ns,
+            think_ns: plan.think_time.as_nanos(),
             listener,
             first_key,
             first_timer,

@@ -1,10 +1,13 @@
 //! A web client on real sockets of the loopback interface, with a clock that stands still while anything is ready.
 
+use super::super::fake::planned;
 use super::*;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::net::{RecvFlags, SendFlags, getsockname, recv, send, sockopt};
 use sojourn_bed::Fetch;
+use sojourn_scenario::WebScenario;
+use sojourn_units::Duration;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
@@ -143,20 +146,22 @@ impl Web {
 }
 
 fn plan(objects: &[u64], workers: usize) -> WebPlan {
-    WebPlan {
+    let spec = WebScenario {
         name: "web".into(),
         objects: objects.to_vec(),
         workers,
-        interval_ns: 200 * MS,
-        congestion_control: "reno".into(),
-        path: 0,
-        start_ns: 10 * MS,
-        think_ns: 7 * MS,
-        request_bytes: 100,
-        header_bytes: 300,
-        dns: true,
-        access: sojourn_bed::AccessPlan::default(),
-    }
+        interval: Duration::from_millis(200),
+        congestion_control: serde_json::from_str("\"reno\"").expect("a name"),
+        think_time: Duration::from_millis(7),
+        ..WebScenario::default()
+    };
+    planned(spec, 10 * MILLISECOND)
+}
+
+/// A plan of which something of the scenario's is other.
+fn with(mut plan: WebPlan, change: impl FnOnce(&mut WebScenario)) -> WebPlan {
+    change(&mut plan.spec);
+    plan
 }
 
 fn load() -> LoadPlan {
@@ -171,8 +176,8 @@ fn load() -> LoadPlan {
         down: sojourn_bed::BottleneckPlan::default(),
         edge_rate_bps: None,
         edge_burst_bytes: None,
-        edge_limit: sojourn_bed::EDGE_LIMIT,
-        tcp: sojourn_bed::TcpPlan::default(),
+        edge_limit: sojourn_scenario::EDGE_LIMIT,
+        tcp: sojourn_tcp::TcpParams::default(),
         flows: Vec::new(),
         probes: Vec::new(),
         web: Vec::new(),
@@ -214,12 +219,11 @@ fn a_page_takes_the_time_of_its_answers_in_turn() {
 fn all_bytes_of_large_objects_arrive() {
     let objects = [20_000_000, 1, 3_000_000, 70_000];
     for (request_bytes, header_bytes) in [(1, 0), (2, 1), (100, 300), (1 << 20, 1 << 20)] {
-        let (mut world, mut web) = started(&WebPlan {
-            think_ns: 0,
-            request_bytes,
-            header_bytes,
-            ..plan(&objects, 3)
-        });
+        let (mut world, mut web) = started(&with(plan(&objects, 3), |web| {
+            web.think_time = Duration::ZERO;
+            web.request_bytes = request_bytes;
+            web.header_bytes = header_bytes;
+        }));
         world.run(&mut web, i64::MAX, 1);
         let mut asked: Vec<usize> = web.answered().iter().map(|&(_, object)| object).collect();
         asked.sort_unstable();
@@ -232,10 +236,9 @@ fn all_bytes_of_large_objects_arrive() {
 fn objects_are_handed_to_the_workers_in_order() {
     for (objects, workers, expected) in [(1, 4, 1), (2, 4, 1), (3, 4, 2), (5, 4, 4), (40, 3, 3), (300, 64, 64)] {
         for request_bytes in [1, 100] {
-            let (mut world, mut web) = started(&WebPlan {
-                request_bytes,
-                ..plan(&vec![500; objects], workers)
-            });
+            let (mut world, mut web) = started(&with(plan(&vec![500; objects], workers), |web| {
+                web.request_bytes = request_bytes;
+            }));
             world.run(&mut web, i64::MAX, 1);
             let asked: Vec<usize> = web.answered().iter().map(|&(_, object)| object).collect();
             let mut sorted = asked.clone();
@@ -255,11 +258,10 @@ fn objects_are_handed_to_the_workers_in_order() {
 #[test]
 fn pages_begin_an_interval_apart_or_at_once() {
     let starts = |interval: u64| -> Vec<i64> {
-        let (mut world, mut web) = started(&WebPlan {
-            interval_ns: interval * MS,
-            think_ns: 30 * MS,
-            ..plan(&[1000, 1000], 1)
-        });
+        let (mut world, mut web) = started(&with(plan(&[1000, 1000], 1), |web| {
+            web.interval = Duration::from_nanos(interval * MS);
+            web.think_time = Duration::from_nanos(30 * MS);
+        }));
         world.run(&mut web, i64::MAX, 4);
         web.fetches().iter().map(|f| f.start_ns / MILLISECOND).collect()
     };
@@ -294,10 +296,7 @@ fn retries_of_all_workers_count() {
 
 #[test]
 fn without_look_ups_nothing_is_asked_of_the_resolver() {
-    let (mut world, mut web) = started(&WebPlan {
-        dns: false,
-        ..plan(&[1000, 1000, 1000], 2)
-    });
+    let (mut world, mut web) = started(&with(plan(&[1000, 1000, 1000], 2), |web| web.dns = false));
     world.lose_queries = 1;
     world.run(&mut web, i64::MAX, 1);
     assert_eq!((web.fetches()[0].time_ns, world.lose_queries), (14 * MS, 1));
@@ -367,10 +366,9 @@ fn both_ends_have_the_congestion_control_of_the_plan_and_send_at_once() {
 #[test]
 fn strangers_do_not_disturb() {
     for request_bytes in [1, 100] {
-        let (mut world, mut web) = started(&WebPlan {
-            request_bytes,
-            ..plan(&[1000, 1000, 1000], 2)
-        });
+        let (mut world, mut web) = started(&with(plan(&[1000, 1000, 1000], 2), |web| {
+            web.request_bytes = request_bytes;
+        }));
         let server = SocketAddrV4::new(world.host, ports::WEB + 3);
         let resolver = SocketAddrV4::new(world.host, ports::DNS + 3);
         let mut strangers: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(server).unwrap()).collect();
@@ -423,46 +421,28 @@ fn a_plan_that_cannot_be_carried_out_is_refused_in_one_sentence() {
     let refused = |plan: WebPlan, index| Web::new(index, &plan, &load()).unwrap_err().to_string();
     let cases = [
         (
-            WebPlan {
-                objects: vec![],
-                ..good.clone()
-            },
+            with(good.clone(), |web| web.objects = vec![]),
             "web[0].objects is a list of 0, but must be a list of 1 to 65536",
         ),
         (
-            WebPlan {
-                objects: vec![5, 0],
-                ..good.clone()
-            },
+            with(good.clone(), |web| web.objects = vec![5, 0]),
             "web[0].objects[1] is 0, but must be 1 to 1099511627776 bytes",
         ),
         (
-            WebPlan {
-                workers: 65,
-                ..good.clone()
-            },
+            with(good.clone(), |web| web.workers = 65),
             "web[0].workers is 65, but must be 1 to 64",
         ),
         (
-            WebPlan {
-                request_bytes: 0,
-                ..good.clone()
-            },
+            with(good.clone(), |web| web.request_bytes = 0),
             "web[0].request_bytes is 0, but must be 1 to 1048576",
         ),
         (
-            WebPlan {
-                header_bytes: 1_048_577,
-                ..good.clone()
-            },
+            with(good.clone(), |web| web.header_bytes = 1_048_577),
             "web[0].header_bytes is 1048577, but must be 0 to 1048576",
         ),
         (
-            WebPlan {
-                interval_ns: 0,
-                ..good.clone()
-            },
-            "web[0].interval_ns is 0, but must be greater than 0",
+            with(good.clone(), |web| web.interval = Duration::ZERO),
+            "web[0].interval is 0, but must be greater than 0",
         ),
         (
             WebPlan {

@@ -1,0 +1,190 @@
+//! Flows: TCP connections, and floods of datagrams.
+
+use crate::control::CongestionControl;
+use crate::error::within;
+use crate::name::check_name;
+use crate::{Access, BINS_MAX, Backend, Direction, Dscp, RATE, RTT, Scenario, ScenarioError, fail, or_default};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use sojourn_units::{Bytes, Duration, Rate, words};
+
+/// Largest write of a thin stream, bytes.
+const WRITE_MAX: u64 = 1 << 20;
+
+words! {
+    /// What carries a flow.
+    pub enum Transport {
+        /// A TCP connection.
+        Tcp = "tcp",
+        /// Datagrams at a constant bit rate, whatever becomes of them.
+        Udp = "udp",
+    }
+}
+
+words! {
+    /// The kind of a flow, which only TCP has.
+    pub enum FlowKind {
+        /// A TCP connection.
+        Tcp = "tcp",
+    }
+}
+
+/// One TCP flow, or a UDP flood, which the `live` back end does not have.
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Flow", extend("required" = ["name", "direction"]))]
+pub struct FlowScenario {
+    /// Unique within the scenario.
+    #[serde(default)]
+    pub name: String,
+    /// `"tcp"`; absent with the protocol `"udp"`.
+    #[schemars(extend("x-python" = {"default": "tcp"}))]
+    pub kind: Option<FlowKind>,
+    /// `"tcp"` (default), or `"udp"`: datagrams of 1472 bytes of payload at a constant `rate`.
+    pub protocol: Option<Transport>,
+    /// `"up"` (client to server) or `"down"`.
+    pub direction: Direction,
+    /// As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
+    pub congestion_control: Option<CongestionControl>,
+    /// Base round-trip time (default: the path's).
+    #[serde(default)]
+    #[schemars(extend("default" = null))]
+    pub rtt: Duration,
+    /// When it starts, from the beginning of the measured window, before jitter.
+    #[serde(default, deserialize_with = "or_default")]
+    pub start: Duration,
+    /// Stop after so many bytes of payload (default: none, it sends to the end).
+    pub bytes: Option<u64>,
+    /// The application writes no faster than this (default: as fast as TCP allows). UDP needs one: of payload.
+    pub rate: Option<Rate>,
+    /// The application writes so much at each `write_interval`, from the start on, and each write leaves at once (a thin
+    /// stream, without Nagle's algorithm). Both or neither, and not with `rate`.
+    pub write: Option<Bytes>,
+    /// Between the beginnings of two writes.
+    pub write_interval: Option<Duration>,
+    /// In a cell: at which station (default: the first).
+    pub station: Option<String>,
+    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// (default 0). Its upper three bits are the traffic identifier, or, with `wifi.variant` `"linux-6.12"`, what RFC 8325 has
+    /// (`EF` and `VA`: 6).
+    pub dscp: Option<Dscp>,
+}
+
+/// The application writes so much at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// Of payload.
+    pub bytes: Bytes,
+    /// Between the beginnings of two writes.
+    pub interval: Duration,
+}
+
+impl FlowScenario {
+    /// What carries it.
+    #[must_use]
+    pub fn transport(&self) -> Transport {
+        self.protocol.unwrap_or(Transport::Tcp)
+    }
+
+    /// How the application of a thin stream writes.
+    #[must_use]
+    pub fn writes(&self) -> Option<Writes> {
+        let (bytes, interval) = self.write.zip(self.write_interval)?;
+        Some(Writes { bytes, interval })
+    }
+
+    /// Writes out what is left out, but for what another field of the scenario decides.
+    pub(crate) fn complete(&mut self) {
+        match self.transport() {
+            Transport::Tcp => {
+                self.kind = Some(FlowKind::Tcp);
+                self.protocol = None;
+                self.congestion_control.get_or_insert_default();
+            }
+            Transport::Udp => {}
+        }
+    }
+
+    pub(crate) fn check(&self, i: usize, s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
+        let place = format!("flows[{i}]");
+        let field = |key: &str| format!("{place}.{key}");
+        check_name(&field("name"), &self.name)?;
+        if self.transport() == Transport::Udp {
+            self.check_udp(&place, backend)?;
+        }
+        if self.bytes == Some(0) {
+            return fail(&field("bytes"), 0, "at least 1");
+        }
+        if let Some(control) = self.congestion_control {
+            control.check(&place, backend)?;
+        }
+        within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
+        within(&field("start"), self.start, Duration::ZERO, s.duration)?;
+        if let Some(rate) = self.rate {
+            within(&field("rate"), rate, RATE.0, RATE.1)?;
+        }
+        self.check_writes(&place, s.duration)?;
+        Access::check(&place, self.station.as_deref(), self.dscp, s.wifi.as_ref())
+    }
+
+    /// Refuses what only TCP has.
+    fn check_udp(&self, place: &str, backend: Backend) -> Result<(), ScenarioError> {
+        let field = |key: &str| format!("{place}.{key}");
+        if backend == Backend::Live {
+            return Err(ScenarioError::because(format!(
+                "{} is \"udp\", but the {} back end has no such flows: use sim or linux",
+                field("protocol"),
+                backend.name()
+            )));
+        }
+        for (key, present) in [
+            ("kind", self.kind.is_some()),
+            ("congestion_control", self.congestion_control.is_some()),
+            ("bytes", self.bytes.is_some()),
+            ("write", self.write.is_some()),
+            ("write_interval", self.write_interval.is_some()),
+        ] {
+            if present {
+                return fail(&field(key), "given", "absent for protocol \"udp\"");
+            }
+        }
+        if self.rate.is_none() {
+            return fail(&field("rate"), "missing", "given with protocol \"udp\", such as 50mbit");
+        }
+        Ok(())
+    }
+
+    fn check_writes(&self, place: &str, duration: Duration) -> Result<(), ScenarioError> {
+        let field = |key: &str| format!("{place}.{key}");
+        let (bytes, interval) = match (self.write, self.write_interval) {
+            (None, None) => return Ok(()),
+            (Some(bytes), Some(interval)) => (bytes, interval),
+            (Some(_), None) => return fail(&field("write_interval"), "missing", "given with write, such as 300ms"),
+            (None, Some(_)) => return fail(&field("write"), "missing", "given with write_interval, such as 150b"),
+        };
+        if self.rate.is_some() {
+            let rule = "absent with write: a thin stream writes at intervals";
+            return fail(&field("rate"), "given", rule);
+        }
+        if !(1..=WRITE_MAX).contains(&bytes.get()) {
+            return fail(&field("write"), bytes, format!("1 to {WRITE_MAX} bytes"));
+        }
+        within(
+            &field("write_interval"),
+            interval,
+            Duration::from_millis(1),
+            Duration::from_secs(3600),
+        )?;
+        check_times(&field("write_interval"), interval, duration)
+    }
+}
+
+/// Refuses an interval at which more would happen in a run than any figure shows.
+pub(crate) fn check_times(field: &str, interval: Duration, duration: Duration) -> Result<(), ScenarioError> {
+    if duration.as_nanos() / interval.as_nanos().max(1) > BINS_MAX {
+        return fail(field, interval, format!("at least a {BINS_MAX}th of the duration"));
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! Web clients.
+
+use crate::control::CongestionControl;
+use crate::error::within;
+use crate::flow::check_times;
+use crate::name::check_name;
+use crate::{Access, Backend, Dscp, OBJECT_MAX, RTT, Scenario, ScenarioError, fail};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use sojourn_units::Duration;
+
+/// Most objects of a page, and connections of a client.
+const OBJECTS_MAX: usize = 10_000;
+const WORKERS_MAX: usize = 64;
+/// Largest request and header, bytes.
+const MESSAGE_MAX: u64 = 1 << 20;
+
+/// A web client that fetches one page again and again. Its traffic is not counted as goodput.
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Web", extend("required" = ["name", "objects"]))]
+pub struct WebScenario {
+    /// Unique within the scenario.
+    pub name: String,
+    /// A free name of the page.
+    pub page: String,
+    /// Bytes of the main document, then of the other objects in the order in which they are asked for.
+    pub objects: Vec<u64>,
+    /// Most connections at a time.
+    pub workers: usize,
+    /// From the beginning of a fetch to that of the next; one that takes longer is followed at once.
+    pub interval: Duration,
+    /// Of client and server; as `sojourn list` names them.
+    pub congestion_control: CongestionControl,
+    /// Base round-trip time to the server (default: the path's).
+    #[schemars(extend("default" = null))]
+    pub rtt: Duration,
+    /// When the first fetch begins, from the beginning of the measured window, before jitter.
+    pub start: Duration,
+    /// What the server waits before each answer.
+    pub think_time: Duration,
+    /// Bytes of each request.
+    pub request_bytes: u64,
+    /// Bytes before the object in each answer.
+    pub header_bytes: u64,
+    /// Whether each connection begins with a look-up of the server's name.
+    pub dns: bool,
+    /// In a cell: at which station (default: the first).
+    pub station: Option<String>,
+    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// (default 0).
+    pub dscp: Option<Dscp>,
+}
+
+impl Default for WebScenario {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            page: "custom".into(),
+            objects: Vec::new(),
+            workers: 4,
+            interval: Duration::from_millis(200),
+            congestion_control: CongestionControl::default(),
+            rtt: Duration::ZERO,
+            start: Duration::ZERO,
+            think_time: Duration::ZERO,
+            // cURL's GET of a path of some 20 letters: request line, Host, User-Agent, Accept.
+            request_bytes: 100,
+            // Status line and the ten or so header lines of a plain server.
+            header_bytes: 300,
+            dns: true,
+            station: None,
+            dscp: None,
+        }
+    }
+}
+
+impl WebScenario {
+    pub(crate) fn check(&self, i: usize, s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
+        let place = format!("web[{i}]");
+        let field = |key: &str| format!("{place}.{key}");
+        check_name(&field("name"), &self.name)?;
+        check_name(&field("page"), &self.page)?;
+        let count = self.objects.len();
+        if !(1..=OBJECTS_MAX).contains(&count) {
+            let rule = format!("a list of 1 to {OBJECTS_MAX} sizes in bytes");
+            return fail(&field("objects"), format!("a list of {count}"), rule);
+        }
+        for (k, &bytes) in self.objects.iter().enumerate() {
+            if !(1..=OBJECT_MAX).contains(&bytes) {
+                return fail(
+                    &field(&format!("objects[{k}]")),
+                    bytes,
+                    format!("1 to {OBJECT_MAX} bytes"),
+                );
+            }
+        }
+        if !(1..=WORKERS_MAX).contains(&self.workers) {
+            return fail(&field("workers"), self.workers, format!("1 to {WORKERS_MAX}"));
+        }
+        if !(1..=MESSAGE_MAX).contains(&self.request_bytes) {
+            return fail(
+                &field("request_bytes"),
+                self.request_bytes,
+                format!("1 to {MESSAGE_MAX}"),
+            );
+        }
+        if self.header_bytes > MESSAGE_MAX {
+            return fail(&field("header_bytes"), self.header_bytes, format!("0 to {MESSAGE_MAX}"));
+        }
+        within(
+            &field("interval"),
+            self.interval,
+            Duration::from_millis(1),
+            Duration::from_secs(3600),
+        )?;
+        check_times(&field("interval"), self.interval, s.duration)?;
+        self.congestion_control.check(&place, backend)?;
+        within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
+        within(&field("start"), self.start, Duration::ZERO, s.duration)?;
+        within(
+            &field("think_time"),
+            self.think_time,
+            Duration::ZERO,
+            Duration::from_secs(60),
+        )?;
+        Access::check(&place, self.station.as_deref(), self.dscp, s.wifi.as_ref())
+    }
+}
