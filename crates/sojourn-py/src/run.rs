@@ -17,9 +17,8 @@ use std::path::PathBuf;
 /// The names of the congestion control algorithms.
 #[pyfunction]
 pub(crate) fn congestion_controls() -> Vec<&'static str> {
-    sojourn_tcp::cc::Algorithm::ALL
-        .map(sojourn_tcp::cc::Algorithm::name)
-        .to_vec()
+    let all = sojourn_tcp::cc::Algorithm::ALL;
+    all.iter().map(|algorithm| algorithm.name()).collect()
 }
 
 /// The canonical JSON of a scenario for a back end (`sim` or `linux`): every default written out.

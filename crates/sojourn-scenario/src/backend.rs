@@ -148,7 +148,7 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
         let rule = format!("a whole number of milliseconds on the {name} back end, as a route carries it");
         return fail("tcp.min_rto", tcp.min_rto, rule);
     }
-    if backend == Backend::Live && !tcp.hystart {
+    if backend == Backend::Live && !tcp.cc.cubic.hystart {
         let why = "the live back end runs on this machine's kernel, where HyStart is a setting of all of it";
         return refuse("tcp.hystart", "false", why);
     }

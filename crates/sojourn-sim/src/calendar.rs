@@ -11,15 +11,14 @@ use sojourn_units::Time;
 /// Components, not packets, sit in it: each has one slot and at most one wake-up. So it holds tens of entries whatever
 /// the number of packets under way.
 ///
-/// Two trees. The few slots that change with every packet (links) are in groups of eight: a change of a slot is one store as
-/// long as there is one group, and what comes next is found by looking at all eight, which has no branch to be mispredicted.
-/// The many that hardly ever go off (timers) are the leaves of a complete binary tree, each inner node of which holds the
-/// earlier of its two children; a change walks from a leaf upwards and stops where the winner does not change.
-/// docs/performance.md compares them with what was there before.
+/// Two trees of groups of eight, in which the earliest is found by looking at all eight, without a branch to be mispredicted. Of
+/// the few slots that change with every packet (links) a change is one store as long as there is one group, and the earliest is
+/// looked for when it is needed. Of the many that hardly ever go off (timers) the earliest is kept; a change walks upwards and
+/// stops where the earliest of a group stays the same. docs/performance.md compares them with what was there before.
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
     links: Groups,
-    timers: Tournament,
+    timers: Timers,
     /// Of the last key, in its place there.
     sequence: u64,
     now: Time,
@@ -65,7 +64,7 @@ impl Calendar {
 
     /// A new slot for something that rarely goes off, without a wake-up.
     pub(crate) fn add_timer_slot(&mut self) -> Slot {
-        Slot(self.timers.add())
+        Slot(self.timers.groups.add())
     }
 
     /// The wake-up of `slot`, if it has one.
@@ -74,7 +73,7 @@ impl Calendar {
         let key = if slot.is_link() {
             self.links.key(slot.index())
         } else {
-            self.timers.keys[self.timers.leaves + slot.index()]
+            self.timers.groups.key(slot.index())
         };
         (key != ABSENT).then(|| time(key))
     }
@@ -116,7 +115,7 @@ impl Calendar {
     /// Time goes on to the wake-up that is answered and not to a later one, before which others may yet be set.
     #[inline]
     pub(crate) fn next(&mut self, until: Time) -> Option<(Time, Slot)> {
-        let key = self.links.first().min(self.timers.first());
+        let key = self.links.first().min(self.timers.first);
         if key == ABSENT || time(key) > until {
             return None;
         }
@@ -218,57 +217,45 @@ impl Groups {
 }
 
 #[derive(Debug)]
-struct Tournament {
-    /// The root is at 1, the leaf of slot s at `leaves + s`.
-    keys: Vec<u128>,
-    /// A power of two.
-    leaves: usize,
-    slots: usize,
+struct Timers {
+    groups: Groups,
+    /// The earliest of all.
+    first: u128,
 }
 
-impl Default for Tournament {
+impl Default for Timers {
     fn default() -> Self {
         Self {
-            keys: vec![ABSENT; 2],
-            leaves: 1,
-            slots: 0,
+            groups: Groups::default(),
+            first: ABSENT,
         }
     }
 }
 
-impl Tournament {
-    fn add(&mut self) -> u32 {
-        assert!(self.slots < EGRESS as usize, "at most 2^22 slots of a sort");
-        if self.slots == self.leaves {
-            let keys = self.keys[self.leaves..].to_vec();
-            self.leaves *= 2;
-            self.keys = vec![ABSENT; 2 * self.leaves];
-            for (slot, &key) in keys.iter().enumerate() {
-                self.update(slot, key);
-            }
-        }
-        self.slots += 1;
-        self.slots as u32 - 1
-    }
-
-    #[inline]
-    fn first(&self) -> u128 {
-        self.keys[1]
-    }
-
-    #[inline]
+impl Timers {
+    /// All eight of a group are looked at only where its earliest becomes later. Apart, so that links stay small.
+    #[inline(never)]
     fn update(&mut self, slot: usize, key: u128) {
-        let mut i = self.leaves + slot;
-        let mut winner = key;
-        self.keys[i] = key;
-        while i > 1 {
-            winner = winner.min(self.keys[i ^ 1]);
-            i >>= 1;
-            if self.keys[i] == winner {
-                break;
+        let Groups { top, below, .. } = &mut self.groups;
+        let (mut i, mut earlier) = (slot, key);
+        let mut levels = below.iter_mut().peekable();
+        while let Some(groups) = levels.next() {
+            let above = match levels.peek() {
+                Some(next) => next[i / GROUP / GROUP][i / GROUP % GROUP],
+                None => top[i / GROUP],
+            };
+            let group = &mut groups[i / GROUP];
+            let before = std::mem::replace(&mut group[i % GROUP], earlier);
+            if before != above && earlier > above {
+                return;
             }
-            self.keys[i] = winner;
+            if before == above && earlier > above {
+                earlier = earliest(group);
+            }
+            i /= GROUP;
         }
+        top[i % GROUP] = earlier;
+        self.first = earliest(top);
     }
 }
 

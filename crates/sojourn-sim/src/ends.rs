@@ -12,8 +12,13 @@ pub(crate) fn arrive(end: &mut Endpoint, segment: &Segment, now: Time) {
     end.on_segment(segment, now);
 }
 
-/// [`Endpoint::poll_transmit`].
-#[inline(never)]
+/// [`Endpoint::poll_transmit`], called only for an end that may have something to send: most calls are for one that has not.
+#[inline]
 pub(crate) fn poll(end: &mut Endpoint, now: Time) -> Option<Segment> {
+    if end.is_quiet() { None } else { transmit(end, now) }
+}
+
+#[inline(never)]
+fn transmit(end: &mut Endpoint, now: Time) -> Option<Segment> {
     end.poll_transmit(now)
 }

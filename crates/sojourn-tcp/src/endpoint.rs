@@ -1,12 +1,15 @@
 //! One end of a connection: handshake, sender, receiver and close.
 
+use crate::machine::Outgoing;
 use crate::metrics::Metrics;
+use crate::params::TcpParams;
 use crate::receiver::Receiver;
 use crate::rtt::RTO_INITIAL;
-use crate::segment::{Flags, Segment};
-use crate::sender::{Outgoing, Sender, now_ms};
+use crate::segment::{Flags, Segment, WINDOW_UNIT};
+use crate::sender::Sender;
 use crate::small_queue::Device;
-use crate::{ParamError, TcpParams, WINDOW_UNIT};
+use crate::ticks::now_ms;
+use crate::variant::ParamError;
 use sojourn_units::{Duration, Time};
 
 /// The states of RFC 9293 section 3.3.2, by its names.
@@ -41,22 +44,32 @@ pub enum ConnectionState {
 enum State {
     Closed,
     Listen,
-    /// The SYN or SYN-ACK went out at `sent`, the `tries`-th time, and is repeated at `due`.
-    SynSent {
-        sent: Time,
-        tries: u32,
-        due: Time,
-    },
-    SynReceived {
-        sent: Time,
-        tries: u32,
-        due: Time,
-        /// A repeated SYN was answered with another SYN-ACK.
-        repeated: bool,
-    },
+    SynSent,
+    SynReceived,
     Established,
     /// The FIN that answered the peer's FIN is acknowledged.
     Done,
+}
+
+/// The SYN or SYN-ACK went out at `sent`, the `tries`-th time, and is repeated at `due`.
+#[derive(Clone, Copy, Debug)]
+struct Handshake {
+    sent: Time,
+    tries: u32,
+    due: Time,
+    /// A repeated SYN was answered with another SYN-ACK.
+    repeated: bool,
+}
+
+impl Handshake {
+    fn begin(now: Time) -> Self {
+        Self {
+            sent: now,
+            tries: 1,
+            due: now + RTO_INITIAL,
+            repeated: false,
+        }
+    }
 }
 
 /// One end of a TCP connection.
@@ -68,16 +81,18 @@ enum State {
 /// Deviation: there are no resets. A segment that no state expects is ignored, and a connection whose last FIN is
 /// acknowledged says no more. TIME-WAIT has no end: its driver forgets the endpoint when it likes.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Endpoint {
-    sender: Sender,
-    receiver: Receiver,
     state: State,
     /// A handshake segment is to be sent.
     handshake_due: bool,
-    /// A segment that goes before all others, whatever the window says: a timer's, or the bare acknowledgement of a SYN-ACK.
-    forced: Option<Outgoing>,
     /// The peer had closed when this end did.
     closed_second: bool,
+    /// A segment that goes before all others, whatever the window says: a timer's, or the bare acknowledgement of a SYN-ACK.
+    forced: Option<Box<Outgoing>>,
+    sender: Sender,
+    receiver: Receiver,
+    handshake: Handshake,
     syn_retransmissions: u32,
     /// What earlier connections to this destination left, until the handshake is over.
     metrics: Option<Box<Metrics>>,
@@ -93,6 +108,7 @@ impl Endpoint {
             handshake_due: false,
             forced: None,
             closed_second: false,
+            handshake: Handshake::begin(Time::ZERO),
             syn_retransmissions: 0,
             metrics: None,
         })
@@ -142,8 +158,8 @@ impl Endpoint {
         match self.state {
             State::Closed | State::Done => S::Closed,
             State::Listen => S::Listen,
-            State::SynSent { .. } => S::SynSent,
-            State::SynReceived { .. } => S::SynReceived,
+            State::SynSent => S::SynSent,
+            State::SynReceived => S::SynReceived,
             State::Established => match (self.is_closing(), self.sender.fin_acked(), self.receiver.is_finished()) {
                 (false, _, false) => S::Established,
                 (false, _, true) => S::CloseWait,
@@ -159,17 +175,14 @@ impl Endpoint {
     /// Whether the application has closed.
     #[must_use]
     pub fn is_closing(&self) -> bool {
-        self.sender.fin != u64::MAX
+        self.sender.is_closing()
     }
 
     /// Starts the handshake; does nothing unless this is a client that has not started it.
     pub fn connect(&mut self, now: Time) {
         if self.state == State::Closed {
-            self.state = State::SynSent {
-                sent: now,
-                tries: 1,
-                due: now + RTO_INITIAL,
-            };
+            self.state = State::SynSent;
+            self.handshake = Handshake::begin(now);
             self.handshake_due = true;
         }
     }
@@ -185,7 +198,7 @@ impl Endpoint {
     /// After [`Endpoint::close`].
     pub fn write(&mut self, bytes: u64) {
         assert!(!self.is_closing(), "nothing can be written to a closed connection");
-        self.sender.written = self.sender.written.saturating_add(bytes).min(1 << 62);
+        self.sender.write(bytes);
     }
 
     /// The application will write no more: a FIN follows the last byte (RFC 9293 section 3.6). What the peer sends is still
@@ -226,48 +239,42 @@ impl Endpoint {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn on_handshake(&mut self, segment: &Segment, now: Time) {
         let syn = segment.flags.has(Flags::SYN);
         let window_end = segment
             .ack
             .max(1)
             .saturating_add(u64::from(segment.window) * WINDOW_UNIT);
+        let Handshake {
+            sent, tries, repeated, ..
+        } = self.handshake;
         match self.state {
             State::Listen if syn => {
                 self.receiver.set_ts_recent(segment.ts_val);
-                self.state = State::SynReceived {
-                    sent: now,
-                    tries: 1,
-                    due: now + RTO_INITIAL,
-                    repeated: false,
-                };
+                self.state = State::SynReceived;
+                self.handshake = Handshake::begin(now);
                 self.handshake_due = true;
             }
-            State::SynReceived { sent, tries, due, .. } if syn => {
+            State::SynReceived if syn => {
                 self.receiver.set_ts_recent(segment.ts_val);
-                self.state = State::SynReceived {
-                    sent,
-                    tries,
-                    due,
-                    repeated: true,
-                };
+                self.handshake.repeated = true;
                 self.handshake_due = true;
             }
-            State::SynSent { sent, tries, .. } if syn => {
+            State::SynSent if syn => {
                 self.receiver.set_ts_recent(segment.ts_val);
                 let rtt = handshake_rtt(tries == 1, sent, segment, now);
-                self.establish(Some(rtt), window_end, now);
+                self.establish(rtt, window_end, now);
                 // RFC 5681 section 3.1 asks for one segment after any lost SYN; Linux forgives one (RFC 6298 section 5.7).
                 if tries > 2 {
-                    self.sender.window.cwnd = 1;
+                    self.sender.start_small();
                 }
                 self.acknowledge_apart();
             }
-            State::SynReceived {
-                sent, tries, repeated, ..
-            } if segment.flags.has(Flags::ACK) => {
+            State::SynReceived if segment.flags.has(Flags::ACK) => {
                 let rtt = handshake_rtt(tries == 1 && !repeated, sent, segment, now);
-                self.establish(Some(rtt), window_end, now);
+                self.establish(rtt, window_end, now);
             }
             // The peer has not seen our acknowledgement of its SYN-ACK.
             State::Established if syn => self.acknowledge_apart(),
@@ -279,19 +286,19 @@ impl Endpoint {
     /// `tcp_rcv_synsent_state_process`, which calls `tcp_send_ack` before the application knows of the connection.
     fn acknowledge_apart(&mut self) {
         self.receiver.acknowledge_now();
-        self.forced = Some(Outgoing {
-            seq: self.sender.nxt,
+        self.forced = Some(Box::new(Outgoing {
+            seq: self.sender.nxt(),
             len: 0,
             flags: Flags::default(),
-        });
+        }));
     }
 
-    fn establish(&mut self, rtt: Option<Duration>, window_end: u64, now: Time) {
+    fn establish(&mut self, rtt: Duration, window_end: u64, now: Time) {
         self.state = State::Established;
         self.handshake_due = false;
         self.sender.established(rtt, window_end, now);
         if let Some(metrics) = self.metrics.take() {
-            self.sender.recall(&metrics);
+            metrics.recall(&mut self.sender);
         }
         self.receiver.established(rtt, self.sender.rto(), now);
     }
@@ -317,7 +324,14 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn waits_for_device(&self) -> bool {
-        self.sender.small_queue.is_throttled()
+        self.sender.waits_for_device()
+    }
+
+    /// Whether [`Endpoint::poll_transmit`] would answer `None` and change nothing, as far as a look at little tells.
+    #[inline]
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.state == State::Established && self.sender.is_idle() && !self.receiver.wants_ack()
     }
 
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
@@ -334,7 +348,7 @@ impl Endpoint {
         let out = if self.sender.is_idle() {
             None
         } else if self.forced.is_some() {
-            self.forced.take()
+            self.forced.take().map(|out| *out)
         } else {
             self.sender.poll(now)
         };
@@ -355,7 +369,7 @@ impl Endpoint {
         if self.receiver.wants_ack() {
             self.forced = None;
             let mut segment = Segment {
-                seq: self.sender.nxt,
+                seq: self.sender.nxt(),
                 ts_val: now_ms(now),
                 ..Segment::default()
             };
@@ -365,6 +379,8 @@ impl Endpoint {
         None
     }
 
+    #[cold]
+    #[inline(never)]
     fn poll_handshake(&mut self, now: Time) -> Option<Segment> {
         if !std::mem::take(&mut self.handshake_due) {
             return None;
@@ -375,7 +391,7 @@ impl Endpoint {
             ..Segment::default()
         };
         segment.window = self.receiver.window_units();
-        if matches!(self.state, State::SynReceived { .. }) {
+        if matches!(self.state, State::SynReceived) {
             self.receiver.write_ack(&mut segment);
         }
         Some(segment)
@@ -390,29 +406,30 @@ impl Endpoint {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
             },
-            State::SynSent { due, .. } | State::SynReceived { due, .. } => Some(due),
+            State::SynSent | State::SynReceived => Some(self.handshake.due),
             State::Closed | State::Listen | State::Done => None,
         }
     }
 
     /// Time has passed. Harmless if called too early.
     pub fn on_timeout(&mut self, now: Time) {
-        match &mut self.state {
+        match self.state {
             State::Established => {
                 self.receiver.on_timeout(now);
                 if let Some(out) = self.sender.on_timeout(now) {
-                    self.forced = Some(out);
+                    self.forced = Some(Box::new(out));
                 }
             }
-            State::SynSent { tries, due, .. } | State::SynReceived { tries, due, .. } if *due <= now => {
+            State::SynSent | State::SynReceived if self.handshake.due <= now => {
                 // RFC 6298 section 5.5: the time-out doubles. Source of the limit: Linux `tcp_syn_retries`, then it gives up.
-                *due = if *tries > 6 {
-                    Time::MAX
-                } else {
-                    now + RTO_INITIAL * (1 << *tries)
-                };
+                let Handshake { tries, due, .. } = &mut self.handshake;
                 self.handshake_due = *tries <= 6;
-                self.syn_retransmissions += u32::from(*tries <= 6);
+                *due = if self.handshake_due {
+                    now + RTO_INITIAL * (1 << *tries)
+                } else {
+                    Time::MAX
+                };
+                self.syn_retransmissions += u32::from(self.handshake_due);
                 *tries += 1;
             }
             _ => {}

@@ -7,9 +7,7 @@
 //! "Forward acknowledgement" (1996); RFC 5827 with the delay of its section 3.2's mitigation A.3; RFC 5682;
 //! draft-dukkipati-tcpm-tcp-loss-probe.
 
-use crate::cc::{Ack, CongestionControl};
-use crate::sender::{CaState, News, Resend, Sender};
-use crate::timers::TimerKind;
+use crate::machine::{CaState, LossRecovery, Machine, News, Resend, TimerKind, Times};
 use sojourn_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -34,56 +32,108 @@ pub(crate) struct Fack {
     reordered: bool,
 }
 
-impl Fack {
-    pub(crate) fn on_retransmit(&mut self, index: u64, now: Time, nxt: u64) {
-        self.retransmitted.push_back((index, now, nxt));
+impl LossRecovery for Fack {
+    const TICKS: bool = false;
+    const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+    const AVOIDANCE_PACING: u64 = 200;
+    const PRR_ALWAYS_ADDS: bool = true;
+    const HEEDS_DEVICE: bool = false;
+    const REPAIR_CLOCK: bool = false;
+    const AVOIDS_AT_THRESHOLD: bool = false;
+
+    fn on_ack(m: &mut Machine<Self>, now: Time) {
+        if !m.timers.is(TimerKind::Retransmission) {
+            m.arm_rto(now);
+        }
     }
 
-    pub(crate) fn saw_reordering(&mut self) {
+    fn on_reordering(&mut self) {
         self.reordered = true;
     }
 
-    pub(crate) fn on_timeout(&mut self) {
-        self.retransmitted.clear();
+    fn on_remembered_reordering(&mut self) {
+        self.reordered = true;
+    }
+
+    fn judge(m: &mut Machine<Self>, prior_una: u64, news: &mut News, _: &Times, now: Time) {
+        if news.sacked {
+            m.mark_lost_retransmissions();
+        }
+        if news.advanced {
+            m.timers.armed = (!m.board.is_empty()).then(|| (TimerKind::Retransmission, now + m.backed_off_rto()));
+        }
+        if m.episode.state != CaState::Open || news.is_unusual() {
+            m.judge(prior_una, news, now);
+        }
+    }
+
+    fn was_limited(m: &Machine<Self>, flight: u32) -> bool {
+        flight + NEARLY >= m.window.cwnd
+    }
+
+    fn on_acked(m: &mut Machine<Self>, now: Time) {
+        if m.timers.is(TimerKind::Retransmission) {
+            Self::arm_probe(m, now, false);
+        }
+    }
+
+    fn on_retransmit(m: &mut Machine<Self>, index: u64, now: Time) {
+        m.recovery.retransmitted.push_back((index, now, m.nxt));
+        m.board.forget_retransmissions();
+    }
+
+    fn mark_after_timeout(m: &mut Machine<Self>, _: Time) {
+        m.board.mark_all_lost(|_| false);
+        m.board.forget_retransmissions();
+        m.recovery.retransmitted.clear();
+    }
+
+    /// A probe after two RTTs, but not after the time-out, and not while the application has more to send than the window
+    /// has let go.
+    fn arm_probe(m: &mut Machine<Self>, now: Time, _: bool) -> bool {
+        let Some(srtt) = m.rtt.srtt() else { return false };
+        if m.board.is_empty() || m.episode.state != CaState::Open {
+            return false;
+        }
+        if m.window.cwnd > m.board.in_flight() && m.written > m.nxt {
+            return false;
+        }
+        let mut wait = srtt * 2;
+        if m.board.packets_out() == 1 {
+            wait = wait.max(srtt + srtt / 2 + DELAYED_ACK);
+        }
+        wait = wait.max(PROBE_MIN);
+        let due = match m.timers.armed {
+            Some((TimerKind::Retransmission, rto)) if rto > now => (now + wait).min(rto),
+            _ => now + wait,
+        };
+        m.timers.arm(TimerKind::LossProbe, due);
+        true
+    }
+
+    /// Only the answer to a probe that repeats data is watched for.
+    fn on_probe(m: &mut Machine<Self>, new: bool, now: Time) {
+        m.arm_whole_rto(now);
+        m.probe = (!new).then_some((m.nxt, true));
+    }
+
+    /// An early retransmit, after its delay.
+    fn on_timer(m: &mut Machine<Self>, now: Time) {
+        m.arm_rto(now);
+        if m.recovery.reordered {
+            return;
+        }
+        m.enter_recovery(false);
+        m.update_scoreboard(true);
+        m.episode.resend = Resend::Lost;
     }
 }
 
-impl Sender {
-    /// The rest of an acknowledgement after the scoreboard has taken it: state, losses, window, timer.
-    pub(crate) fn after_ack_3_14(
-        &mut self,
-        prior_una: u64,
-        news: &mut News,
-        ack: &Ack,
-        (lost_before, flight_before): (u64, u32),
-        now: Time,
-    ) {
-        if news.sacked {
-            self.mark_lost_retransmissions();
-        }
-        if news.advanced {
-            self.timer = (!self.board.is_empty()).then(|| (TimerKind::Retransmission, now + self.backed_off_rto()));
-        }
-        if self.state != CaState::Open || news.sacked || news.ece || !news.not_dup {
-            self.judge_3_14(prior_una, news, now);
-        }
-        let newly_lost = self.board.lost_total() > lost_before;
-        if self.in_reduction() {
-            self.reduce_proportionally(news.delivered, newly_lost, news.advanced);
-        } else if (news.advanced || (self.reordering > DUP_THRESH && news.sacked))
-            && flight_before + NEARLY >= self.window.cwnd
-        {
-            self.cc.grow(ack, &mut self.window);
-        }
-        if matches!(self.timer, Some((TimerKind::Retransmission, _))) && self.state == CaState::Open {
-            self.schedule_probe_3_14(now);
-        }
-    }
-
+impl Machine<Fack> {
     /// A retransmission is lost once data first sent after it was SACKed.
     fn mark_lost_retransmissions(&mut self) {
-        let Some(fack) = &mut self.fack else { return };
-        if fack.reordered || self.state != CaState::Recovery {
+        let fack = &mut self.recovery;
+        if fack.reordered || self.episode.state != CaState::Recovery {
             return;
         }
         let Some(highest) = self.board.highest_sacked_start() else {
@@ -105,27 +155,27 @@ impl Sender {
         self.board.up_to_highest_sacked()
     }
 
-    fn judge_3_14(&mut self, prior_una: u64, news: &mut News, now: Time) {
+    fn judge(&mut self, prior_una: u64, news: &mut News, now: Time) {
         let duplicate = !news.not_dup;
-        let mut look = duplicate || (news.sacked && self.fackets_out() > self.reordering);
+        let mut look = duplicate || (news.sacked && self.fackets_out() > self.episode.reordering);
         self.leave_state(news.ece);
-        match self.state {
+        match self.episode.state {
             CaState::Recovery => {
                 if self.una > prior_una {
                     if self.undone_by_partial_ack() {
                         return;
                     }
-                    look = self.fackets_out() > self.reordering;
+                    look = self.fackets_out() > self.episode.reordering;
                 }
-                if self.undo.marker.is_some() && self.undo.outstanding == Some(0) {
+                if self.undo.all_duplicates() {
                     self.undo_reduction(false);
                     self.keep_open();
                     return;
                 }
             }
             CaState::Loss => {
-                self.process_loss_3_14(news);
-                if self.state != CaState::Open {
+                self.process_loss(news);
+                if self.episode.state != CaState::Open {
                     return;
                 }
                 if !self.recovers_from_open(news, now) {
@@ -141,12 +191,12 @@ impl Sender {
         if look {
             self.update_scoreboard(true);
         }
-        self.resend = Resend::Lost;
+        self.episode.resend = Resend::Lost;
     }
 
     /// Outside recovery: whether it is entered now.
     fn recovers_from_open(&mut self, news: &News, now: Time) -> bool {
-        if self.state <= CaState::Disorder && self.undo.marker.is_some() && self.undo.outstanding == Some(0) {
+        if self.episode.state <= CaState::Disorder && self.undo.all_duplicates() {
             self.undo_reduction(false);
         }
         if !self.time_to_recover(news, now) {
@@ -158,16 +208,16 @@ impl Sender {
     }
 
     fn time_to_recover(&mut self, news: &News, now: Time) -> bool {
-        let reordered = self.fack.as_ref().is_some_and(|f| f.reordered);
+        let reordered = self.recovery.reordered;
         if self.board.lost_out() > 0 {
             return true;
         }
         let (out, sacked) = (self.board.packets_out(), self.board.sacked_out());
         let duplicates = if reordered { sacked + 1 } else { self.fackets_out() };
-        if duplicates > self.reordering {
+        if duplicates > self.episode.reordering {
             return true;
         }
-        if out <= self.reordering && sacked >= (out / 2).max(DUP_THRESH) && !self.may_send_now() {
+        if out <= self.episode.reordering && sacked >= (out / 2).max(DUP_THRESH) && !self.may_send_now() {
             return true;
         }
         // RFC 5827: too few are out for three duplicates ever to come.
@@ -182,21 +232,11 @@ impl Sender {
             return false;
         }
         let due = now + (srtt / 4).max(EARLY_MIN);
-        if self.timer.is_some_and(|(_, at)| at <= due) {
+        if self.timers.armed.is_some_and(|(_, at)| at <= due) {
             return false;
         }
-        self.timer = Some((TimerKind::EarlyRetransmit, due));
+        self.timers.arm(TimerKind::EarlyRetransmit, due);
         true
-    }
-
-    pub(crate) fn early_retransmit(&mut self, now: Time) {
-        self.arm_rto(now);
-        if self.fack.as_ref().is_some_and(|f| f.reordered) {
-            return;
-        }
-        self.enter_recovery(false);
-        self.update_scoreboard(true);
-        self.resend = Resend::Lost;
     }
 
     /// Whether window, receiver and application let new data go now.
@@ -206,29 +246,23 @@ impl Sender {
 
     /// Everything further below the highest SACKed segment than reordering explains is lost, at least the first.
     fn update_scoreboard(&mut self, entering: bool) {
-        if self.fack.as_ref().is_some_and(|f| f.reordered) {
-            match self.board.sacked_out().checked_sub(self.reordering) {
+        if self.recovery.reordered {
+            match self.board.sacked_out().checked_sub(self.episode.reordering) {
                 Some(most) => self.board.mark_lost_below(most),
                 None if entering => self.board.mark_first_lost(1),
                 None => {}
             }
             return;
         }
-        let lost = self.fackets_out().saturating_sub(self.reordering).max(1);
+        let lost = self.fackets_out().saturating_sub(self.episode.reordering).max(1);
         self.board.mark_first_lost(lost);
     }
 
     fn undone_by_partial_ack(&mut self) -> bool {
-        let delayed = self
-            .undo
-            .first_retransmit
-            .is_none_or(|t| self.undo.echo_ms > 0 && self.undo.echo_ms < crate::sender::now_ms(t));
-        if self.undo.marker.is_none() || !delayed {
+        if self.undo.marker.is_none() || self.was_delayed() == Some(false) {
             return false;
         }
-        if let Some(fack) = &mut self.fack {
-            fack.saw_reordering();
-        }
+        self.recovery.on_reordering();
         if self.board.retrans_out() > 0 {
             return true;
         }
@@ -239,17 +273,17 @@ impl Sender {
 
     /// After a time-out: F-RTO (RFC 5682) as first implemented, which goes on sending new data for as long as each
     /// acknowledgement makes progress.
-    fn process_loss_3_14(&mut self, news: &News) {
-        let recovered = self.una >= self.high_seq;
-        if self.frto {
+    fn process_loss(&mut self, news: &News) {
+        let recovered = self.una >= self.episode.high_seq;
+        if self.episode.frto {
             if self.try_undo_loss(news.original_delivered) {
                 return;
             }
-            if self.nxt > self.high_seq && (news.sacked || !news.not_dup) {
-                self.frto = false;
+            if self.nxt > self.episode.high_seq && (news.sacked || !news.not_dup) {
+                self.episode.frto = false;
             } else if news.advanced && !recovered {
-                self.high_seq = self.nxt;
-                self.resend = Resend::NewFirst;
+                self.episode.high_seq = self.nxt;
+                self.episode.resend = Resend::NewFirst;
                 return;
             }
         }
@@ -260,29 +294,6 @@ impl Sender {
         if self.try_undo_loss(false) {
             return;
         }
-        self.resend = Resend::Lost;
-    }
-
-    /// A probe after two RTTs, but not after the time-out, and not while the application has more to send than the window
-    /// has let go.
-    pub(crate) fn schedule_probe_3_14(&mut self, now: Time) -> bool {
-        let Some(srtt) = self.rtt.srtt() else { return false };
-        if self.board.is_empty() || self.state != CaState::Open {
-            return false;
-        }
-        if self.window.cwnd > self.board.in_flight() && self.written > self.nxt {
-            return false;
-        }
-        let mut wait = srtt * 2;
-        if self.board.packets_out() == 1 {
-            wait = wait.max(srtt + srtt / 2 + DELAYED_ACK);
-        }
-        wait = wait.max(PROBE_MIN);
-        let due = match self.timer {
-            Some((TimerKind::Retransmission, rto)) if rto > now => (now + wait).min(rto),
-            _ => now + wait,
-        };
-        self.timer = Some((TimerKind::LossProbe, due));
-        true
+        self.episode.resend = Resend::Lost;
     }
 }

@@ -29,15 +29,16 @@
 //! assert_eq!(server.receiver().bytes_in_order(), 100_000);
 //! ```
 
-mod acked;
 pub mod cc;
 mod endpoint;
 mod fack;
+mod machine;
 mod metrics;
+mod pacing;
 mod params;
 mod rack;
+mod rate;
 mod receiver;
-mod recovery;
 mod rtt;
 mod scoreboard;
 mod segment;
@@ -45,13 +46,15 @@ mod send_buffer;
 mod sender;
 mod small_queue;
 mod ticks;
-mod timers;
+mod variant;
 mod window;
 
 pub use endpoint::{ConnectionState, Endpoint};
+pub use machine::{CaState, SenderStats};
 pub use metrics::Metrics;
-pub use params::{Heads, ParamError, ReceiveBuffer, TcpParams, Variant};
+pub use params::{ReceiveBuffer, TcpParams};
 pub use receiver::{Receiver, ReceiverStats};
 pub use segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
-pub use sender::{CaState, Sender, SenderStats};
+pub use sender::Sender;
 pub use small_queue::Device;
+pub use variant::{Heads, ParamError, Variant};

@@ -1,7 +1,8 @@
 //! What a host remembers of a destination from one connection to the next.
 
-use crate::params::Variant;
-use crate::sender::{CaState, Sender};
+use crate::cc::Threshold;
+use crate::machine::{CaState, LossRecovery, Machine};
+use crate::sender::{AnyMachine, Sender};
 use sojourn_units::Duration;
 
 /// Segments that may be reordered before that is worth remembering. Source: `tcp_reordering`.
@@ -37,7 +38,14 @@ impl Metrics {
     /// window if that is more, if the connection ended in congestion avoidance and nothing was amiss. If not, a threshold that is
     /// known already may rise (to half of the window in a first slow start, else to the connection's threshold), and never falls.
     pub fn learn(&mut self, sender: &Sender) {
-        let Some(srtt) = sender.rtt.srtt().filter(|_| sender.backoff == 0) else {
+        match &sender.0 {
+            AnyMachine::Rack(machine) => self.learn_of(machine),
+            AnyMachine::Fack(machine) => self.learn_of(machine),
+        }
+    }
+
+    fn learn_of<R: LossRecovery>(&mut self, sender: &Machine<R>) {
+        let Some(srtt) = sender.rtt.srtt().filter(|_| sender.timers.backoff == 0) else {
             // The connection could not measure: what was known of the RTT is no longer believed.
             self.rtt = None;
             return;
@@ -48,44 +56,44 @@ impl Metrics {
         });
         let window = sender.window;
         let raise = |to: u32| move |known: u32| known.max(to);
-        if window.ssthresh == u32::MAX {
+        let Threshold::Segments(ssthresh) = window.ssthresh else {
             self.ssthresh = self.ssthresh.map(raise(window.cwnd / 2));
             return;
-        }
-        let avoiding = match sender.variant() {
-            // At the threshold Linux 3.14 still is in slow start.
-            Variant::Linux314 => window.cwnd > window.ssthresh,
-            Variant::Linux61 | Variant::Linux612 => window.cwnd >= window.ssthresh,
         };
-        if avoiding && sender.state == CaState::Open {
-            self.ssthresh = Some(window.ssthresh.max(window.cwnd / 2));
+        let avoiding = window.cwnd > ssthresh || R::AVOIDS_AT_THRESHOLD && window.cwnd == ssthresh;
+        let episode = &sender.episode;
+        if avoiding && episode.state == CaState::Open {
+            self.ssthresh = Some(ssthresh.max(window.cwnd / 2));
             return;
         }
-        self.ssthresh = self.ssthresh.map(raise(window.ssthresh));
-        if sender.reordering != REORDERING {
-            self.reordering = Some(self.reordering.unwrap_or(0).max(sender.reordering));
+        self.ssthresh = self.ssthresh.map(raise(ssthresh));
+        if episode.reordering != REORDERING {
+            self.reordering = Some(self.reordering.unwrap_or(0).max(episode.reordering));
         }
     }
-}
 
-impl Sender {
     /// A connection begins to a destination of which something is known.
     ///
     /// The RTT only stands in for the handshake's, and only if it is longer, in the time-out until the first data is acknowledged.
-    pub(crate) fn recall(&mut self, metrics: &Metrics) {
-        if let Some(ssthresh) = metrics.ssthresh {
-            self.window.ssthresh = ssthresh;
+    pub(crate) fn recall(&self, sender: &mut Sender) {
+        match &mut sender.0 {
+            AnyMachine::Rack(machine) => self.recall_to(machine),
+            AnyMachine::Fack(machine) => self.recall_to(machine),
         }
-        if let Some(reordering) = metrics.reordering
-            && reordering != self.reordering
+    }
+
+    fn recall_to<R: LossRecovery>(&self, sender: &mut Machine<R>) {
+        if let Some(ssthresh) = self.ssthresh {
+            sender.window.ssthresh = Threshold::Segments(ssthresh);
+        }
+        if let Some(reordering) = self.reordering
+            && reordering != sender.episode.reordering
         {
-            self.reordering = reordering;
-            if let Some(fack) = &mut self.fack {
-                fack.saw_reordering();
-            }
+            sender.episode.reordering = reordering;
+            sender.recovery.on_remembered_reordering();
         }
-        if let Some(rtt) = metrics.rtt {
-            self.rtt.expect(rtt);
+        if let Some(rtt) = self.rtt {
+            sender.rtt.expect(rtt);
         }
     }
 }
@@ -93,34 +101,33 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TcpParams;
+    use crate::fack::Fack;
+    use crate::params::TcpParams;
+    use crate::rack::Rack;
     use sojourn_units::Time;
 
     const RTT: Duration = Duration::from_millis(300);
 
-    fn sender(variant: Variant, cwnd: u32, ssthresh: u32) -> Sender {
-        let mut sender = Sender::new(&TcpParams {
-            variant,
-            ..TcpParams::default()
-        });
-        sender.established(Some(RTT), 1 << 20, Time::ZERO);
+    fn sender<R: LossRecovery>(cwnd: u32, ssthresh: Option<u32>) -> Machine<R> {
+        let mut sender = Machine::new(&TcpParams::default());
+        sender.established(RTT, 1 << 20, Time::ZERO);
         sender.window.cwnd = cwnd;
-        sender.window.ssthresh = ssthresh;
+        sender.window.ssthresh = ssthresh.map_or(Threshold::Unbounded, Threshold::Segments);
         sender
     }
 
-    fn learnt(known: Option<u32>, sender: &Sender) -> Option<u32> {
+    fn learnt<R: LossRecovery>(known: Option<u32>, sender: &Machine<R>) -> Option<u32> {
         let mut metrics = Metrics {
             ssthresh: known,
             ..Metrics::default()
         };
-        metrics.learn(sender);
+        metrics.learn_of(sender);
         metrics.ssthresh()
     }
 
     #[test]
     fn a_connection_that_ends_in_congestion_avoidance_leaves_its_threshold_or_half_its_window() {
-        let avoiding = |cwnd, ssthresh| sender(Variant::Linux314, cwnd, ssthresh);
+        let avoiding = |cwnd, ssthresh| sender::<Fack>(cwnd, Some(ssthresh));
         assert_eq!(learnt(None, &avoiding(30, 20)), Some(20));
         assert_eq!(learnt(None, &avoiding(50, 20)), Some(25));
         assert_eq!(learnt(Some(40), &avoiding(30, 20)), Some(20), "it may fall");
@@ -128,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_never_left_slow_start_leaves_no_threshold_and_may_raise_one() {
-        let starting = sender(Variant::Linux314, 50, u32::MAX);
+        let starting = sender::<Fack>(50, None);
         assert_eq!(learnt(None, &starting), None);
         assert_eq!(learnt(Some(20), &starting), Some(25));
         assert_eq!(learnt(Some(30), &starting), Some(30));
@@ -136,32 +143,32 @@ mod tests {
 
     #[test]
     fn below_the_threshold_or_in_recovery_a_threshold_only_rises() {
-        let below = sender(Variant::Linux314, 10, 20);
+        let below = sender::<Fack>(10, Some(20));
         assert_eq!(learnt(None, &below), None);
         assert_eq!(learnt(Some(15), &below), Some(20));
         assert_eq!(learnt(Some(25), &below), Some(25));
-        let mut recovering = sender(Variant::Linux314, 30, 20);
-        recovering.state = CaState::Recovery;
+        let mut recovering = sender::<Fack>(30, Some(20));
+        recovering.episode.state = CaState::Recovery;
         assert_eq!(learnt(Some(25), &recovering), Some(25));
     }
 
     #[test]
     fn at_the_threshold_the_old_kernel_still_is_in_slow_start() {
-        assert_eq!(learnt(None, &sender(Variant::Linux314, 20, 20)), None);
-        assert_eq!(learnt(None, &sender(Variant::Linux61, 20, 20)), Some(20));
+        assert_eq!(learnt(None, &sender::<Fack>(20, Some(20))), None);
+        assert_eq!(learnt(None, &sender::<Rack>(20, Some(20))), Some(20));
     }
 
     #[test]
     fn the_rtt_rises_at_once_and_falls_by_an_eighth() {
         let mut metrics = Metrics::default();
-        metrics.learn(&sender(Variant::Linux314, 10, 20));
+        metrics.learn_of(&sender::<Fack>(10, Some(20)));
         assert_eq!(metrics.rtt, Some(RTT));
         metrics.rtt = Some(Duration::from_millis(700));
-        metrics.learn(&sender(Variant::Linux314, 10, 20));
+        metrics.learn_of(&sender::<Fack>(10, Some(20)));
         assert_eq!(metrics.rtt, Some(Duration::from_millis(650)));
-        let mut timed_out = sender(Variant::Linux314, 10, 20);
-        timed_out.backoff = 1;
-        metrics.learn(&timed_out);
+        let mut timed_out = sender::<Fack>(10, Some(20));
+        timed_out.timers.backoff = 1;
+        metrics.learn_of(&timed_out);
         assert_eq!(metrics.rtt, None, "a connection that could not measure");
     }
 
@@ -172,15 +179,15 @@ mod tests {
             ..Metrics::default()
         };
         metrics.rtt = Some(Duration::from_millis(400));
-        let mut next = sender(Variant::Linux314, 3, u32::MAX);
-        let before = next.rto();
-        next.recall(&metrics);
-        assert_eq!((next.cwnd(), next.ssthresh()), (3, Some(17)));
-        assert_eq!((before, next.rto()), (RTT * 3, Duration::from_millis(1200)));
+        let mut next = sender::<Fack>(3, None);
+        let before = next.rtt.rto();
+        metrics.recall_to(&mut next);
+        assert_eq!((next.window.cwnd, next.window.ssthresh), (3, Threshold::Segments(17)));
+        assert_eq!((before, next.rtt.rto()), (RTT * 3, Duration::from_millis(1200)));
         metrics.rtt = Some(Duration::from_millis(200));
-        next.recall(&metrics);
+        metrics.recall_to(&mut next);
         assert_eq!(
-            next.rto(),
+            next.rtt.rto(),
             Duration::from_millis(1200),
             "the shorter one does not count"
         );
@@ -189,15 +196,15 @@ mod tests {
     #[test]
     fn reordering_is_remembered_by_connections_that_did_not_end_well() {
         let mut metrics = Metrics::default();
-        let mut reordered = sender(Variant::Linux314, 10, 20);
-        reordered.reordering = 8;
-        metrics.learn(&reordered);
-        let mut next = sender(Variant::Linux314, 3, u32::MAX);
-        next.recall(&metrics);
-        assert_eq!(next.reordering, 8);
+        let mut reordered = sender::<Fack>(10, Some(20));
+        reordered.episode.reordering = 8;
+        metrics.learn_of(&reordered);
+        let mut next = sender::<Fack>(3, None);
+        metrics.recall_to(&mut next);
+        assert_eq!(next.episode.reordering, 8);
         reordered.window.cwnd = 30;
         let mut well = Metrics::default();
-        well.learn(&reordered);
+        well.learn_of(&reordered);
         assert_eq!(well.reordering, None);
     }
 }

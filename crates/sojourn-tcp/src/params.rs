@@ -1,37 +1,10 @@
 //! What may be set on a connection.
 
-use crate::cc::Algorithm;
+use crate::cc::{self, Algorithm};
+use crate::variant::{Heads, ParamError, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_units::{Bytes, Duration, words};
-use thiserror::Error;
-
-/// A parameter with a value that the algorithm cannot work with.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{field} is {value}, but must be {rule}")]
-pub struct ParamError {
-    /// Which.
-    pub field: &'static str,
-    /// The value as given.
-    pub value: String,
-    /// What it must be.
-    pub rule: &'static str,
-}
-
-words! {
-    /// Whose loss recovery and acknowledgement policy the two ends have.
-    #[derive(Default)]
-    pub enum Variant {
-        /// RACK-TLP, SACK compression: `linux-6.1`.
-        #[default]
-        Linux61 = "linux-6.1",
-        /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
-        Linux612 = "linux-6.12",
-        /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
-        /// `linux-3.14`, the kernel of seed 000.
-        Linux314 = "linux-3.14",
-    }
-}
 
 words! {
     /// Who sets the size of a receiver's buffer, and so when its window is whole.
@@ -71,7 +44,9 @@ pub struct TcpParams {
     #[serde(skip)]
     pub congestion_control: Algorithm,
     /// Whether CUBIC's slow start ends on rising delay (HyStart).
-    pub hystart: bool,
+    #[serde(rename = "hystart", with = "hystart")]
+    #[schemars(with = "bool")]
+    pub cc: cc::Params,
     /// Whether ECN is negotiated (RFC 3168).
     pub ecn: bool,
     /// Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
@@ -82,80 +57,37 @@ pub struct TcpParams {
     /// (default no; on the simulator not with web clients).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub save_metrics: bool,
+    /// Whether segments leave apart: at the rate of the congestion control, or at Linux's (two windows a round trip in slow start,
+    /// 1.2 after). A control that needs pacing is always paced.
+    #[serde(skip)]
+    pub pacing: bool,
     /// What the sending kernel reserves for the headers of a segment. Linux 6.1 and later only.
     #[serde(skip)]
     pub heads: Heads,
 }
 
+/// Of what may be set on congestion controls, a scenario has one key.
+mod hystart {
+    use crate::cc::{CubicParams, Params};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(params: &Params, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bool(params.cubic.hystart)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Params, D::Error> {
+        Ok(Params {
+            cubic: CubicParams {
+                hystart: bool::deserialize(from)?,
+            },
+            ..Params::default()
+        })
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
 fn is_auto(buffer: &ReceiveBuffer) -> bool {
     *buffer == ReceiveBuffer::Auto
-}
-
-/// What a kernel reserves for the headers of each segment that it sends, by its version and by what it was built with.
-///
-/// It counts against the send buffer and against TCP small queues. Measured with `INET_DIAG_SKMEMINFO` (`ss -tm`): memory of
-/// a socket over segments in its device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Heads {
-    /// Linux 6.1 without wireless and tunnels: 512 bytes.
-    #[default]
-    Lean61,
-    /// Linux 6.1 with them: 1024 bytes.
-    Large61,
-    /// Linux 6.12 without wireless and tunnels: 576 bytes.
-    Lean612,
-    /// Linux 6.12 with wireless: 640 bytes.
-    Wireless612,
-}
-
-impl Variant {
-    /// What a kernel without wireless and tunnels reserves.
-    #[must_use]
-    pub const fn heads(self) -> Heads {
-        match self {
-            Self::Linux612 => Heads::Lean612,
-            Self::Linux61 | Self::Linux314 => Heads::Lean61,
-        }
-    }
-}
-
-impl Heads {
-    /// What a full segment of 1448 bytes occupies, bytes: its head, an `sk_buff` of 256, and the payload in a page.
-    #[must_use]
-    pub const fn segment(self) -> u32 {
-        let head = match self {
-            Self::Lean61 => 512,
-            Self::Large61 => 1024,
-            Self::Lean612 => 576,
-            Self::Wireless612 => 640,
-        };
-        head + 256 + 1448
-    }
-
-    /// What a received segment with so much payload occupies, bytes; `None` for a kernel that does not offer by it.
-    ///
-    /// On a wire between hosts it is what the sender made; a radio's frame is copied, behind its headers (86 bytes) and a gap of 64, with
-    /// 64-byte lines, the 320 bytes that end the data, and an `sk_buff`. Source: Linux since 6.5 (`tcp_measure_rcv_mss`,
-    /// `scaling_ratio`), `__netdev_alloc_skb`. Measured: of a buffer of 6 MiB 4,177,920 bytes are offered in a cell, 170 of 256 parts.
-    pub(crate) fn received(self, payload: u64) -> Option<u64> {
-        match self {
-            Self::Lean61 | Self::Large61 => None,
-            Self::Lean612 => Some(576 + 256 + payload),
-            Self::Wireless612 => Some((payload + 86 + 64).next_multiple_of(64) + 320 + 256),
-        }
-    }
-
-    /// What is reckoned for a segment when the send buffer is enlarged, bytes: a power of two and an `sk_buff`.
-    ///
-    /// Source: `tcp_sndbuf_expand`.
-    #[must_use]
-    pub const fn reckoned(self) -> u32 {
-        match self {
-            Self::Lean61 | Self::Lean612 | Self::Wireless612 => 2048 + 256,
-            Self::Large61 => 4096 + 256,
-        }
-    }
 }
 
 impl Default for TcpParams {
@@ -167,11 +99,12 @@ impl Default for TcpParams {
             receive_window: Bytes::new(3_145_728),
             receive_buffer: ReceiveBuffer::Auto,
             congestion_control: Algorithm::Cubic,
-            hystart: true,
+            cc: cc::Params::default(),
             ecn: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
             save_metrics: false,
+            pacing: false,
             heads: Heads::Lean61,
         }
     }

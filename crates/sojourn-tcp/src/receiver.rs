@@ -1,9 +1,10 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
-use crate::segment::{Flags, SackBlock, Segment};
+use crate::params::TcpParams;
+use crate::segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
 use crate::ticks::{self, Ticks};
+use crate::variant::Variant;
 use crate::window::ReceiveWindow;
-use crate::{TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Ecn, Time};
 
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`, `TCP_ATO_MIN`.
@@ -15,7 +16,7 @@ const QUICK_ACKS: u32 = 16;
 /// Duplicate acknowledgements before compression begins, so that it never delays a fast retransmit.
 const DUP_THRESH: u32 = 3;
 /// Duplicate acknowledgements compressed into one, at most. Source: Linux `tcp_comp_sack_nr`.
-const COMPRESSED_MAX: u32 = 44;
+const COMPRESSED_MAX: u8 = 44;
 /// Longest delay of a compressed acknowledgement. Source: Linux `tcp_comp_sack_delay_ns`.
 const COMPRESSION_DELAY: Duration = Duration::from_millis(1);
 /// Ranges remembered for SACK blocks, most recent first.
@@ -46,37 +47,26 @@ enum AckNeed {
 /// Source: RFC 9293 section 3.10.7.4, RFC 5681 section 4.2, RFC 2018, RFC 2883; the policy of delays, quick
 /// acknowledgements and SACK compression is Linux 6.1's.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a state variable of its own in Linux"
-)]
+#[repr(C)]
 pub struct Receiver {
     /// Next byte expected.
     next: u64,
-    /// One past the peer's FIN; `u64::MAX` as long as none has come.
-    last: u64,
     /// `next` as of the last acknowledgement sent.
     acked: u64,
     /// One past the last byte that any window sent admits.
     edge: u64,
-    /// Received ranges above `next`, disjoint and in order.
-    ranges: Vec<(u64, u64)>,
-    /// A byte of each of the ranges that grew last, most recent first.
-    recent: [u64; RECENT],
-    recent_count: usize,
-    /// The duplicate that the next acknowledgement reports.
-    dsack: Option<(u64, u64)>,
     need: AckNeed,
+    ts_recent: u32,
+    quick: u32,
+    compression_due: Option<Time>,
     /// Current delay of acknowledgements; `None` before the first segment.
     delay: Option<Ticks>,
     last_arrival: Ticks,
-    quick: u32,
-    compressed: u32,
-    dup_acks: u32,
-    dup_acks_of: u64,
-    compression_due: Option<Time>,
-    largest_segment: u64,
-    ts_recent: u32,
+    /// Received ranges above `next`, disjoint and in order.
+    ranges: Vec<(u64, u64)>,
+    /// The duplicate that the next acknowledgement reports.
+    dsack: Option<Box<(u64, u64)>>,
+    compressed: u8,
     /// CE was seen and the sender has not yet answered with CWR (RFC 3168 section 6.1.3).
     echo_ce: bool,
     delayed: bool,
@@ -91,10 +81,18 @@ pub struct Receiver {
     /// This end sends data soon after it has received some. Source: Linux `tcp_event_data_sent`.
     answers: bool,
     window: ReceiveWindow,
-    srtt: Option<Duration>,
+    /// One past the peer's FIN, once it has come.
+    last: Option<u64>,
+    largest_segment: u64,
     /// This side's own retransmission time-out: what counts as a long pause, and bounds the delay.
     rto: Duration,
     stats: ReceiverStats,
+    /// A byte of each of the ranges that grew last, most recent first.
+    recent: [u64; RECENT],
+    recent_count: usize,
+    dup_acks: u32,
+    dup_acks_of: u64,
+    srtt: Option<Duration>,
 }
 
 impl Receiver {
@@ -102,7 +100,7 @@ impl Receiver {
         let window = ReceiveWindow::new(p);
         Self {
             next: 1,
-            last: u64::MAX,
+            last: None,
             acked: 1,
             edge: 1 + window.offered().next_multiple_of(WINDOW_UNIT),
             ranges: Vec::new(),
@@ -141,7 +139,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.next == self.last
+        self.last == Some(self.next)
     }
     /// Counters.
     #[must_use]
@@ -155,8 +153,8 @@ impl Receiver {
     }
 
     /// The handshake took `rtt`; this side's time-out is now `rto`.
-    pub(crate) fn established(&mut self, rtt: Option<Duration>, rto: Duration, now: Time) {
-        self.srtt = rtt;
+    pub(crate) fn established(&mut self, rtt: Duration, rto: Duration, now: Time) {
+        self.srtt = Some(rtt);
         self.rto = rto;
         self.window.begin(now);
     }
@@ -197,7 +195,7 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.on_fin(end);
         }
-        if end > self.last {
+        if self.last.is_some_and(|last| end > last) {
             // RFC 9293 section 3.10.7.4: text after the FIN should not occur, and is ignored.
             self.acknowledge_now();
             return;
@@ -248,20 +246,22 @@ impl Receiver {
     #[inline(never)]
     fn on_fin(&mut self, end: u64) {
         let known = self.ranges.last().map_or(self.next, |r| r.1);
-        if self.last == u64::MAX && end > known {
-            self.last = end;
+        if self.last.is_none() && end > known {
+            self.last = Some(end);
         }
         self.acknowledge_now();
     }
 
+    #[inline(never)]
     fn duplicate(&mut self, start: u64, end: u64) {
         self.stats.duplicates += 1;
-        self.dsack = Some((start, end));
+        self.dsack = Some(Box::new((start, end)));
         self.quick = self.quick.max(QUICK_ACKS);
         self.acknowledge_now();
     }
 
     /// Moves `next` over the ranges that now join it.
+    #[inline(never)]
     fn absorb(&mut self) {
         let n = self.ranges.partition_point(|r| r.0 <= self.next);
         if n > 0 {
@@ -270,6 +270,7 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn add_range(&mut self, start: u64, end: u64) {
         let first = self.ranges.partition_point(|r| r.1 < start);
         let mut last = first;
@@ -280,7 +281,7 @@ impl Receiver {
             }
             if s <= start && end <= e {
                 self.stats.duplicates += 1;
-                self.dsack = Some((start, end));
+                self.dsack = Some(Box::new((start, end)));
             }
             merged = (merged.0.min(s), merged.1.max(e));
             last += 1;
@@ -350,6 +351,7 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn decide_out_of_order(&mut self, now: Time) {
         if self.need == AckNeed::Now {
             return;
@@ -441,6 +443,7 @@ impl Receiver {
     }
 
     /// Whether an acknowledgement should be sent now, on its own if there is no data to carry it.
+    #[inline]
     pub(crate) fn wants_ack(&self) -> bool {
         self.need == AckNeed::Now
     }
@@ -486,7 +489,7 @@ impl Receiver {
         };
         let mut n = 0;
         if let Some(block) = self.dsack.take() {
-            segment.sack[0] = relative(block);
+            segment.sack[0] = relative(*block);
             n = 1;
         }
         for &byte in &self.recent[..self.recent_count] {

@@ -104,38 +104,37 @@ impl RttEstimator {
 ///
 /// Source: Linux `tcp_min_rtt` (window `tcp_min_rtt_wlen`); the method is Kathleen Nichols' windowed filter.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MinRtt([Option<(Time, Duration)>; 3]);
+pub(crate) struct MinRtt(Option<[(Time, Duration); 3]>);
 
 impl MinRtt {
     const WINDOW: Duration = Duration::from_secs(300);
 
     pub(crate) fn get(&self) -> Option<Duration> {
-        self.0[0].map(|(_, rtt)| rtt)
+        self.0.map(|[best, ..]| best.1)
     }
 
     pub(crate) fn sample(&mut self, rtt: Duration, now: Time) {
-        let new = Some((now, rtt));
-        let [Some(a), Some(b), Some(c)] = self.0 else {
-            self.0 = [new; 3];
+        let new = (now, rtt);
+        let Some(best) = &mut self.0 else {
+            self.0 = Some([new; 3]);
             return;
         };
+        let [a, b, c] = *best;
         if rtt <= a.1 || now.since(c.0) > Self::WINDOW {
-            self.0 = [new; 3];
+            *best = [new; 3];
             return;
         }
         if rtt <= b.1 {
-            self.0[1] = new;
-            self.0[2] = new;
+            *best = [a, new, new];
         } else if rtt <= c.1 {
-            self.0[2] = new;
+            best[2] = new;
         }
         if now.since(a.0) > Self::WINDOW {
-            self.0 = [self.0[1], self.0[2], new];
+            *best = [best[1], best[2], new];
         } else if b.0 == a.0 && now.since(b.0) > Self::WINDOW / 4 {
-            self.0[1] = new;
-            self.0[2] = new;
+            *best = [a, new, new];
         } else if c.0 == b.0 && now.since(c.0) > Self::WINDOW / 2 {
-            self.0[2] = new;
+            best[2] = new;
         }
     }
 }

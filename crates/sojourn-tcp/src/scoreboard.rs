@@ -50,24 +50,25 @@ impl Sent {
 ///
 /// `in_flight = packets_out - sacked_out - lost_out + retrans_out`, Linux's reading of RFC 6675's pipe.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     ring: VecDeque<Sent>,
     /// Index of the front of `ring`.
     base: u64,
-    mss: u64,
-    /// Disjoint SACKed ranges above the cumulative acknowledgement, in order.
-    ranges: Vec<(u64, u64)>,
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    /// All originals before this index are SACKed, lost or retransmitted: RACK's scan starts here.
-    originals_from: u64,
-    /// No lost and unretransmitted segment lies before this index.
-    retransmit_from: u64,
-    /// Outstanding retransmissions in the order sent: index, when, and one past the last original sent before. Stale entries are skipped.
-    retransmissions: VecDeque<(u64, Time, u64)>,
     /// Segments ever marked lost, counting repeats.
     lost_total: u64,
+    /// Disjoint SACKed ranges above the cumulative acknowledgement, in order.
+    ranges: Vec<(u64, u64)>,
+    /// No lost and unretransmitted segment lies before this index.
+    retransmit_from: u64,
+    /// All originals before this index are SACKed, lost or retransmitted: RACK's scan starts here.
+    originals_from: u64,
+    /// Outstanding retransmissions in the order sent: index, when, and one past the last original sent before. Stale entries are skipped.
+    retransmissions: VecDeque<(u64, Time, u64)>,
+    mss: u64,
 }
 
 impl Scoreboard {

@@ -1,6 +1,6 @@
 //! The send buffer: what the application has handed to the kernel, in how large pieces, and when it may hand over more.
 
-use crate::params::{Heads, Variant};
+use crate::variant::{Heads, Variant};
 use std::collections::VecDeque;
 
 /// `tcp_wmem`'s largest size.
@@ -38,25 +38,26 @@ pub(crate) struct View {
 ///
 /// Deviation: of Linux 3.14 only the size is modelled. Segments that are not full count as full ones.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct SendBuffer {
+    /// One past the last byte that it has taken.
+    end: u64,
+    /// It writes again when this is the first unacknowledged byte, or a later one.
+    wakes_at: u64,
+    /// The window, in segments, that the size follows.
+    fits: u32,
+    /// It was full, and the application waits.
+    full: bool,
     variant: Variant,
+    /// Ends of segments yet to be sent that carry PSH, ascending.
+    pushes: VecDeque<u64>,
     /// What a segment takes, and what is reckoned for one when the buffer is enlarged, bytes.
     segment: u32,
     expanded_by: u32,
     /// Bytes, of memory.
     size: u32,
-    /// One past the last byte that it has taken.
-    end: u64,
-    /// It was full, and the application waits.
-    full: bool,
-    /// It writes again when this is the first unacknowledged byte, or a later one.
-    wakes_at: u64,
-    /// The window, in segments, that the size follows.
-    fits: u32,
     /// The last byte that got PSH, plus one.
     pushed: u64,
-    /// Ends of segments yet to be sent that carry PSH, ascending.
-    pushes: VecDeque<u64>,
     /// The largest window that the peer has offered.
     largest_window: u64,
 }

@@ -1,7 +1,6 @@
 //! TCP small queues: how much of a connection its own host's device may hold.
 
-use crate::params::Variant;
-use crate::sender::Sender;
+use crate::variant::Variant;
 
 /// `tcp_limit_output_bytes`. In Linux 3.14 the limit is never below it, in Linux 6.1 never above.
 const LIMIT_3_14: u64 = 128 << 10;
@@ -35,8 +34,8 @@ impl Device {
 /// What the limit is a function of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// Bytes in a second; `u64::MAX` as long as nothing was acknowledged.
-    pub(crate) pacing_rate: u64,
+    /// Bytes in a second; `None` as long as nothing was acknowledged, which limits least.
+    pub(crate) pacing_rate: Option<u64>,
     /// Segments that were sent and are not acknowledged.
     pub(crate) packets_out: u32,
 }
@@ -111,7 +110,7 @@ impl SmallQueue {
     /// Whether the next segment, a retransmission or not, has to wait; if so, it is waited for.
     pub(crate) fn holds(&mut self, retransmission: bool, view: View) -> bool {
         let bytes = BASE + self.held * self.segment;
-        let rate = view.pacing_rate >> self.shift;
+        let rate = view.pacing_rate.map_or(u64::MAX, |rate| rate >> self.shift);
         let holds = match self.variant {
             Variant::Linux314 => !retransmission && bytes > rate.max(LIMIT_3_14),
             Variant::Linux61 | Variant::Linux612 => {
@@ -124,63 +123,10 @@ impl SmallQueue {
     }
 }
 
-impl Sender {
-    /// The host sends by a device that queues.
-    pub(crate) fn set_device(&mut self, device: Device) {
-        self.small_queue.set_device(device);
-    }
-
-    /// That device took a segment with payload that this sender had sent, which begins at `seq` if it tells its segments apart.
-    pub(crate) fn on_device_took(&mut self, seq: Option<u64>) {
-        self.small_queue.took();
-        if let Some(seq) = seq {
-            self.board.hold(seq, true);
-        }
-    }
-
-    /// It is done with one. Answers whether something waited for that.
-    pub(crate) fn on_device_released(&mut self, seq: Option<u64>) -> bool {
-        if let Some(seq) = seq {
-            self.board.hold(seq, false);
-        }
-        self.small_queue.released()
-    }
-
-    /// Whether segment `index` may not be sent again because the host's own device still holds it; if so, that is waited for.
-    ///
-    /// Source: Linux 6.1 `skb_still_in_host_queue`, which `__tcp_retransmit_skb` and `tcp_send_loss_probe` ask. Linux 3.14 counts
-    /// such a retransmission and sends it.
-    pub(crate) fn still_held(&mut self, index: u64) -> bool {
-        let held = self.fack.is_none() && self.board.get(index).held();
-        if held {
-            self.small_queue.wait();
-        }
-        held
-    }
-
-    /// Whether the next segment must wait until the host's own device is done with others.
-    #[inline]
-    pub(crate) fn waits_for_device(&mut self, retransmission: bool) -> bool {
-        !self.small_queue.is_empty() && self.small_queue_holds(retransmission)
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn small_queue_holds(&mut self, retransmission: bool) -> bool {
-        // The end that connected has no rate before its first acknowledgement of data. Source: `tcp_cong_control`.
-        let known = self.una > 1;
-        let view = View {
-            pacing_rate: if known { self.pacing_rate() } else { u64::MAX },
-            packets_out: self.board.packets_out(),
-        };
-        self.small_queue.holds(retransmission, view)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::Heads;
+    use crate::variant::Heads;
 
     fn queue(variant: Variant, device: Device) -> SmallQueue {
         let segment = if variant == Variant::Linux314 {
@@ -195,7 +141,7 @@ mod tests {
 
     fn at(pacing_rate: u64) -> View {
         View {
-            pacing_rate,
+            pacing_rate: Some(pacing_rate),
             packets_out: 100,
         }
     }

@@ -54,6 +54,11 @@ pub(crate) const fn of(now: Time) -> Ticks {
     Ticks(now.as_nanos() / TICK_NS)
 }
 
+/// The timestamp clock: whole milliseconds, never zero, because an echo of zero means none.
+pub(crate) fn now_ms(now: Time) -> u32 {
+    (now.as_nanos() / 1_000_000) as u32 + 1
+}
+
 /// `duration`, rounded up: Linux's `usecs_to_jiffies`.
 pub(crate) const fn up(duration: Duration) -> Ticks {
     Ticks(duration.as_nanos().div_ceil(TICK_NS))

@@ -1,7 +1,9 @@
 //! The receive window: how much the receiver offers, and how it learns to offer more.
 
-use crate::sender::now_ms;
-use crate::{ReceiveBuffer, TcpParams, Variant, WINDOW_UNIT};
+use crate::params::{ReceiveBuffer, TcpParams};
+use crate::segment::WINDOW_UNIT;
+use crate::ticks::now_ms;
+use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 
 /// Window that a fresh Linux socket offers: half of its default buffer of 128 KiB, less one segment.
@@ -30,29 +32,30 @@ const AT_HAND: u64 = 1_108;
 /// 2,896 more with each segment, 4,177,920 after 357 segments.
 /// Deviation: 3.14 has the rule of 6.1.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct ReceiveWindow {
-    mss: u64,
-    /// The window may not grow beyond this (window_clamp).
-    clamp: u64,
     /// What is offered (rcv_ssthresh).
     offered: u64,
-    /// The most that `clamp` may become.
-    limit: u64,
+    /// The window may not grow beyond this (window_clamp).
+    clamp: u64,
     /// The window stops growing this far below `clamp`.
     at_hand: u64,
-    /// `clamp` follows what is read.
-    follows: bool,
-    /// Bytes read in the best round trip so far.
-    space: u64,
-    /// Where and when the current round trip began.
-    round_start: (u64, Time),
     /// Round trip seen from this side, by timestamps, so from samples in whole milliseconds. Larger ones are smoothed by 1/8.
     rtt: Option<Duration>,
-    /// Whether a smaller sample counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones smooth all.
-    falls: bool,
-    last_echo: u32,
     /// A round trip has passed at this time, when everything up to this byte had been read.
     round_over: Option<(u64, Time)>,
+    last_echo: u32,
+    /// Whether a smaller sample counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones smooth all.
+    falls: bool,
+    /// `clamp` follows what is read.
+    follows: bool,
+    /// Where and when the current round trip began.
+    round_start: (u64, Time),
+    mss: u64,
+    /// The most that `clamp` may become.
+    limit: u64,
+    /// Bytes read in the best round trip so far.
+    space: u64,
 }
 
 impl ReceiveWindow {
@@ -161,6 +164,7 @@ impl ReceiveWindow {
     }
 
     /// A round trip is over: the window follows what was read in it.
+    #[inline(never)]
     fn adjust(&mut self) {
         let Some((next, at)) = self.round_over.take() else {
             return;
@@ -182,7 +186,7 @@ impl ReceiveWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Heads;
+    use crate::variant::Heads;
     use sojourn_units::Bytes;
 
     #[test]

@@ -6,7 +6,7 @@ mod net;
 
 use net::{Dir, Fate, Net, Sent, params};
 use proptest::prelude::*;
-use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::cc::{Algorithm, CubicParams, Params};
 use sojourn_tcp::{ConnectionState, Endpoint, Flags, ReceiveBuffer, SackBlock, Segment, TcpParams, Variant};
 use sojourn_units::{Bytes, Duration, Time};
 
@@ -46,20 +46,24 @@ impl Script {
 
 fn tcp_params() -> impl Strategy<Value = TcpParams> {
     (
-        prop::sample::select(&Algorithm::ALL[..]),
-        any::<[bool; 4]>(),
+        prop::sample::select(Algorithm::ALL),
+        any::<[bool; 5]>(),
         1..30u32,
         5_000..200_000u64,
         prop::sample::select(&Variant::ALL[..]),
     )
         .prop_map(
-            |(algorithm, [hystart, ecn, delayed_ack, locked], initial_window, window, variant)| TcpParams {
+            |(algorithm, [hystart, ecn, delayed_ack, locked, pacing], initial_window, window, variant)| TcpParams {
                 variant,
                 receive_buffer: ReceiveBuffer::ALL[usize::from(locked)],
                 heads: variant.heads(),
-                hystart,
+                cc: Params {
+                    cubic: CubicParams { hystart },
+                    ..Params::default()
+                },
                 ecn,
                 delayed_ack,
+                pacing,
                 initial_window,
                 receive_window: Bytes::new(window),
                 ..params(algorithm)
@@ -246,4 +250,15 @@ proptest! {
             prop_assert!(endpoint.sender().cwnd() >= 1);
         }
     }
+}
+
+#[test]
+fn names_of_controls_parse_and_a_wrong_one_lists_them() {
+    for control in Algorithm::ALL {
+        assert_eq!(control.name().parse(), Ok(*control));
+    }
+    assert_eq!(
+        "bbr".parse::<Algorithm>().unwrap_err(),
+        "congestion_control is \"bbr\", but must be one of: cubic, reno"
+    );
 }

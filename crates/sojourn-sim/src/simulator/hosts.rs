@@ -10,21 +10,24 @@ use sojourn_tcp::{Device, Endpoint};
 use sojourn_units::Time;
 
 /// One end of a flow and its slot.
+///
+/// What each packet needs lies in front of the endpoint, whose own fields are in the order of how often they are touched.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Host {
-    pub(crate) endpoint: Endpoint,
     pub(super) slot: Slot,
-    /// Route of the packets it sends, and their flow hash.
-    pub(super) route: u16,
+    /// Flow hash of the packets it sends, and their route.
     pub(super) hash: u32,
+    pub(super) route: u16,
+    /// The link of its own device, if it is a computed wire; else [`END`].
+    pub(super) device: u16,
     /// Its own device queues.
     pub(super) queues: bool,
     /// It is a radio.
     pub(super) radio: bool,
-    /// The link of that device, if it is a computed wire; else [`END`].
-    pub(super) device: u16,
-    /// It waits for that to be done with a segment of its own.
+    /// It waits for its device to be done with a segment of its own.
     pub(super) waits: bool,
+    pub(crate) endpoint: Endpoint,
 }
 
 impl Simulator {
@@ -176,7 +179,12 @@ impl Simulator {
                 self.calendar.set(h.slot, at);
                 return;
             }
-            _ => self.calendar.clear(h.slot),
+            due => {
+                self.calendar.clear(h.slot);
+                if due.is_none() {
+                    return;
+                }
+            }
         }
         h.endpoint.on_timeout(self.now);
         self.pump(host);

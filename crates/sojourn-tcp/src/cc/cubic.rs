@@ -1,8 +1,8 @@
 //! CUBIC: RFC 9438, with the clock and the integer arithmetic of Linux.
 
 use super::hystart::HyStart;
-use super::{Ack, CongestionControl, Window};
-use crate::Variant;
+use super::{Ack, CongestionControl, Listed, Window};
+use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 
 /// beta_cubic = 0.7, as the fraction that Linux has.
@@ -21,34 +21,59 @@ const CUBE_SHIFT: u32 = 40;
 /// once a millisecond, or every 1/32 s while the window stands still, as Linux does; before the first loss
 /// the window grows by at least a twentieth a round trip.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Cubic {
-    /// W_max, with fast convergence applied; `None` before the first congestion and after a time-out.
-    w_max: Option<u32>,
     /// When the current congestion avoidance stage began.
     epoch_start: Option<Time>,
-    /// Window at the plateau of this epoch's cubic function.
-    origin: u32,
-    /// K, in ticks.
-    k: u64,
+    min_rtt: Option<Duration>,
+    last_update_ms: u64,
+    last_window: u32,
     /// The Reno-friendly window (W_est).
     w_est: u32,
     /// Segments acknowledged towards the next increase of `w_est`.
     w_est_credit: u32,
     /// Segments to be acknowledged for one more in the window.
     per_segment: u32,
-    last_window: u32,
-    last_update_ms: u64,
-    min_rtt: Option<Duration>,
-    hystart: Option<HyStart>,
+    /// K, in ticks.
+    k: u64,
+    /// Window at the plateau of this epoch's cubic function.
+    origin: u32,
+    /// W_max, with fast convergence applied; `None` before the first congestion and after a time-out.
+    w_max: Option<u32>,
     /// Linux before 4.0: the Reno-friendly window counts acknowledgements, which with delayed ones is half as fast, and
     /// the window may grow with every segment acknowledged.
     counts_acks: bool,
+    hystart: Option<HyStart>,
+}
+
+/// What may be set on CUBIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CubicParams {
+    /// Whether slow start ends by `HyStart`, too. Source: Linux `tcp_cubic/hystart`.
+    pub hystart: bool,
+}
+
+impl Default for CubicParams {
+    fn default() -> Self {
+        Self { hystart: true }
+    }
+}
+
+impl Listed for Cubic {
+    const NAME: &'static str = "cubic";
+    type Params = CubicParams;
+
+    fn new(params: &CubicParams, variant: Variant) -> Self {
+        Self {
+            hystart: params.hystart.then(|| HyStart::new(variant)),
+            ..Self::fresh(variant == Variant::Linux314)
+        }
+    }
 }
 
 impl Cubic {
-    /// A controller before its first acknowledgement, with or without `HyStart`.
-    #[must_use]
-    pub fn new(hystart: bool, variant: Variant) -> Self {
+    /// Before any congestion, without `HyStart`.
+    fn fresh(counts_acks: bool) -> Self {
         Self {
             w_max: None,
             epoch_start: None,
@@ -60,8 +85,8 @@ impl Cubic {
             last_window: 0,
             last_update_ms: 0,
             min_rtt: None,
-            hystart: hystart.then(|| HyStart::new(variant)),
-            counts_acks: variant == Variant::Linux314,
+            hystart: None,
+            counts_acks,
         }
     }
 
@@ -136,7 +161,9 @@ impl CongestionControl for Cubic {
         }
         let base = self.min_rtt.map_or(rtt, |m| m.min(rtt));
         self.min_rtt = Some(base);
-        if let Some(hystart) = &mut self.hystart {
+        if window.in_slow_start()
+            && let Some(hystart) = &mut self.hystart
+        {
             hystart.on_rtt(ack, rtt, base, window);
         }
     }
@@ -171,8 +198,7 @@ impl CongestionControl for Cubic {
         }
         *self = Self {
             hystart,
-            counts_acks: self.counts_acks,
-            ..Self::new(false, Variant::Linux61)
+            ..Self::fresh(self.counts_acks)
         };
     }
 
@@ -221,6 +247,7 @@ fn icbrt(n: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Threshold::Segments;
     use super::*;
 
     #[test]
@@ -260,7 +287,8 @@ mod tests {
                 una: 0,
                 nxt: 0,
                 rtt: Some(rtt),
-                pacing_rate: 0,
+                mss: 1448,
+                pacing_rate: None,
             };
             c.on_rtt(&ack, w);
             c.grow(&ack, w);
@@ -271,14 +299,14 @@ mod tests {
     fn the_window_returns_to_w_max_after_k_seconds() {
         // RFC 9438 section 4.2: K = cbrt(W_max (1 - beta) / C) = cbrt(1000 * 0.3 / 0.4) = 9.09 s.
         let rtt = Duration::from_millis(100);
-        let (mut c, mut now) = (Cubic::new(false, Variant::Linux61), Time::from_secs(1));
+        let (mut c, mut now) = (Cubic::fresh(false), Time::from_secs(1));
         let mut w = Window {
             cwnd: 1000,
-            ssthresh: 1000,
+            ssthresh: Segments(1000),
             credit: 0,
         };
-        w.ssthresh = c.reduce(&w);
-        w.cwnd = w.ssthresh;
+        w.cwnd = c.reduce(&w);
+        w.ssthresh = Segments(w.cwnd);
         assert_eq!(w.cwnd, 700);
         let start = now;
         while w.cwnd < 998 {
@@ -299,14 +327,14 @@ mod tests {
     fn in_the_reno_friendly_region_the_slope_is_8_15_of_a_segment_a_round() {
         // Small window, short RTT: Reno would be faster than the cubic function. alpha = 3 (1-0.7)/(1+0.7) = 0.53.
         let rtt = Duration::from_millis(5);
-        let (mut c, mut now) = (Cubic::new(false, Variant::Linux61), Time::from_secs(1));
+        let (mut c, mut now) = (Cubic::fresh(false), Time::from_secs(1));
         let mut w = Window {
             cwnd: 30,
-            ssthresh: 30,
+            ssthresh: Segments(30),
             credit: 0,
         };
-        w.ssthresh = c.reduce(&w);
-        w.cwnd = w.ssthresh;
+        w.cwnd = c.reduce(&w);
+        w.ssthresh = Segments(w.cwnd);
         let before = w.cwnd;
         for _ in 0..60 {
             round(&mut c, &mut w, &mut now, rtt);
@@ -319,10 +347,10 @@ mod tests {
     /// acknowledgement that this restart follows.
     #[test]
     fn an_epoch_never_begins_in_the_future() {
-        let mut c = Cubic::new(false, Variant::Linux61);
+        let mut c = Cubic::fresh(false);
         let mut w = Window {
             cwnd: 10,
-            ssthresh: 10,
+            ssthresh: Segments(10),
             credit: 0,
         };
         c.reduce(&w);
@@ -338,10 +366,10 @@ mod tests {
 
     #[test]
     fn fast_convergence_lowers_the_peak() {
-        let mut c = Cubic::new(false, Variant::Linux61);
+        let mut c = Cubic::fresh(false);
         let w = |cwnd| Window {
             cwnd,
-            ssthresh: 0,
+            ssthresh: Segments(0),
             credit: 0,
         };
         c.reduce(&w(100));

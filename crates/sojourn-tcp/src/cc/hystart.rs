@@ -32,9 +32,9 @@ pub(crate) struct HyStart {
 
 impl HyStart {
     /// As `variant` of Linux has it.
-    pub(crate) fn new(variant: crate::Variant) -> Self {
+    pub(crate) fn new(variant: crate::variant::Variant) -> Self {
         Self {
-            first: variant == crate::Variant::Linux314,
+            first: variant == crate::variant::Variant::Linux314,
             ..Self::default()
         }
     }
@@ -55,7 +55,7 @@ impl HyStart {
 
     /// An RTT sample in slow start. `base` is the smallest RTT seen.
     pub(crate) fn on_rtt(&mut self, ack: &Ack, rtt: Duration, base: Duration, window: &mut Window) {
-        if self.found || !window.in_slow_start() {
+        if self.found {
             return;
         }
         if ack.una > self.round_end {
@@ -67,17 +67,15 @@ impl HyStart {
         if ack.now.since(self.last_ack) <= ACK_DELTA {
             self.last_ack = ack.now;
             // Four full-sized offload bursts at the pacing rate, at most 1 ms: slack for aggregated acknowledgements.
-            let slack = if self.first {
-                None
-            } else {
-                (4 * 65_536 * 1_000_000_000_u64).checked_div(ack.pacing_rate)
-            }
-            .map_or(Duration::ZERO, |ns| {
-                Duration::from_nanos(ns).min(Duration::from_millis(1))
-            });
+            let rate = ack.pacing_rate.filter(|_| !self.first);
+            let slack = rate
+                .and_then(|rate| (4 * 65_536 * 1_000_000_000_u64).checked_div(rate))
+                .map_or(Duration::ZERO, |ns| {
+                    Duration::from_nanos(ns).min(Duration::from_millis(1))
+                });
             if ack.now.since(self.round_start) > (base + slack) / 2 {
                 self.found = true;
-                window.ssthresh = window.cwnd;
+                window.leave_slow_start();
             }
         }
         if !self.first || self.samples < MIN_SAMPLES {
@@ -90,7 +88,7 @@ impl HyStart {
             .is_some_and(|r| r > base + (base / if self.first { 16 } else { 8 }).max(DELAY_MIN).min(DELAY_MAX))
         {
             self.found = true;
-            window.ssthresh = window.cwnd;
+            window.leave_slow_start();
         }
     }
 }

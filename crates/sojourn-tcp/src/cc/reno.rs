@@ -1,6 +1,7 @@
 //! NewReno's window: RFC 5681. (The recovery of RFC 6582 is the sender's, and SACK supersedes it.)
 
-use super::{Ack, CongestionControl, Window};
+use super::{Ack, CongestionControl, Listed, Window};
+use crate::variant::Variant;
 
 /// Additive increase of one segment a round trip, multiplicative decrease by half.
 #[derive(Clone, Copy, Debug)]
@@ -10,12 +11,13 @@ pub struct Reno {
     counts_acks: bool,
 }
 
-impl Reno {
-    /// As `variant` of Linux has it.
-    #[must_use]
-    pub fn new(variant: crate::Variant) -> Self {
+impl Listed for Reno {
+    const NAME: &'static str = "reno";
+    type Params = ();
+
+    fn new((): &(), variant: Variant) -> Self {
         Self {
-            counts_acks: variant == crate::Variant::Linux314,
+            counts_acks: variant == Variant::Linux314,
         }
     }
 }
@@ -44,6 +46,7 @@ impl CongestionControl for Reno {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Threshold;
     use super::*;
     use sojourn_units::Time;
 
@@ -54,7 +57,8 @@ mod tests {
             una: 0,
             nxt: 0,
             rtt: None,
-            pacing_rate: 0,
+            mss: 1448,
+            pacing_rate: None,
         }
     }
 
@@ -62,10 +66,10 @@ mod tests {
     fn slow_start_doubles_and_avoidance_adds_one_a_round() {
         let mut w = Window {
             cwnd: 10,
-            ssthresh: 20,
+            ssthresh: Threshold::Segments(20),
             credit: 0,
         };
-        let mut reno = Reno::new(crate::Variant::Linux61);
+        let mut reno = Reno::new(&(), Variant::Linux61);
         for _ in 0..10 {
             reno.grow(&ack(1), &mut w);
         }

@@ -3,7 +3,7 @@
 
 use crate::net::{DELAY, Dir, Fate, Net, Sent, params};
 use sojourn_tcp::cc::Algorithm::{Cubic, Reno};
-use sojourn_tcp::cc::{Ack, CongestionControl, Window};
+use sojourn_tcp::cc::{Ack, CongestionControl, Params, Threshold, Window};
 use sojourn_tcp::{CaState, TcpParams, Variant};
 use sojourn_units::{Duration, Time};
 
@@ -147,10 +147,10 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
 #[test]
 fn renos_window_counts_acknowledgements() {
     let grown = |variant| {
-        let mut reno = Reno.build(false, variant);
+        let mut reno = Reno.build(&Params::default(), variant);
         let mut window = Window {
             cwnd: 20,
-            ssthresh: 10,
+            ssthresh: Threshold::Segments(10),
             credit: 0,
         };
         for _ in 0..40 {
@@ -160,7 +160,8 @@ fn renos_window_counts_acknowledgements() {
                 una: 0,
                 nxt: 0,
                 rtt: None,
-                pacing_rate: 0,
+                mss: 1448,
+                pacing_rate: None,
             };
             reno.grow(&ack, &mut window);
         }

@@ -1,6 +1,6 @@
 //! Two endpoints and a path between them in virtual time, with a script that says what befalls each transmission.
 
-use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::cc::{Algorithm, CubicParams, Params};
 use sojourn_tcp::{CaState, Endpoint, Flags, Segment, TcpParams, WINDOW_UNIT};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +97,10 @@ pub(crate) struct Net {
 pub(crate) fn params(algorithm: Algorithm) -> TcpParams {
     TcpParams {
         congestion_control: algorithm,
-        hystart: false,
+        cc: Params {
+            cubic: CubicParams { hystart: false },
+            ..Params::default()
+        },
         ..TcpParams::default()
     }
 }

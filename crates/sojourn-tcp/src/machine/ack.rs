@@ -1,0 +1,197 @@
+//! What an acknowledgement newly covers: SACK blocks, the cumulative part, reordering, and the RTT.
+
+use super::{CaState, LossRecovery, Machine, News, Resend, Times};
+use crate::cc::{Ack, CongestionControl};
+use crate::segment::{Flags, Segment, WINDOW_UNIT};
+use crate::ticks::now_ms;
+use sojourn_units::{Duration, Time};
+
+impl<R: LossRecovery> Machine<R> {
+    /// Takes the acknowledgement in `segment`.
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
+    pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time) {
+        let (ack, prior_una) = (segment.ack, self.una);
+        if ack > self.nxt || ack < self.una {
+            // Of data never sent, or older than what is known.
+            return;
+        }
+        let outstanding = self.una < self.nxt;
+        let window_end = ack + u64::from(segment.window) * WINDOW_UNIT;
+        let mut news = News {
+            advanced: ack > self.una,
+            not_dup: segment.len > 0 || ack > self.una,
+            ece: segment.flags.has(Flags::ECE),
+            ..News::default()
+        };
+        self.window_end = self.window_end.max(window_end);
+        if !outstanding {
+            return;
+        }
+        R::on_ack(self, now);
+        let (lost_before, flight_before) = (self.board.lost_total(), self.board.in_flight());
+        self.episode.echo_ms = segment.ts_ecr;
+        let mut times = Times::default();
+        // Before this acknowledgement: what it SACKs itself must not make the rest of it look reordered.
+        let highest = self.board.highest_sacked().unwrap_or(self.una);
+        if segment.sack_count > 0 {
+            self.take_sacks(segment, now, highest, &mut news, &mut times);
+        }
+        if news.advanced {
+            self.una = ack;
+            self.timers.backoff = 0;
+            self.take_cumulative(ack, highest, now, &mut news, &mut times);
+        }
+        let rtt = self.take_rtt(segment, now, &news, &times);
+        if news.advanced && self.board.is_empty() {
+            self.timers.armed = None;
+        }
+        self.recovery.on_covered(self.una, self.nxt, news.dsack);
+        if self.probe.is_some() {
+            self.probe_acked(ack, &news);
+        }
+        let ack_info = Ack {
+            now,
+            acked: news.delivered,
+            una: self.una,
+            nxt: self.nxt,
+            rtt,
+            mss: self.mss,
+            pacing_rate: self.window.in_slow_start().then(|| self.pacing_rate()).flatten(),
+        };
+        self.cc.on_rtt(&ack_info, &mut self.window);
+        self.episode.resend = Resend::Nothing;
+        R::judge(self, prior_una, &mut news, &times, now);
+        let newly_lost = self.board.lost_total() > lost_before;
+        if self.rates.is_some() {
+            self.rates_on_ack(&ack_info, &news, (lost_before, flight_before));
+        }
+        if self.is_steered() {
+            // The control has set the window.
+        } else if self.in_reduction() {
+            self.reduce_proportionally(news.delivered, newly_lost, news.advanced);
+        } else if (news.advanced || (self.episode.reordering > 3 && news.sacked)) && R::was_limited(self, flight_before)
+        {
+            self.cc.grow(&ack_info, &mut self.window);
+        }
+        if self.rates.is_some() {
+            self.set_pace(true);
+        }
+        R::on_acked(self, now);
+    }
+
+    #[inline(never)]
+    fn take_sacks(&mut self, segment: &Segment, now: Time, highest: u64, news: &mut News, times: &mut Times) {
+        let mut blocks = [(0, 0); 3];
+        let mut n = 0;
+        for b in segment.sack_ranges() {
+            blocks[n] = b;
+            n += 1;
+        }
+        // RFC 2883 section 4: the first block is a D-SACK if it lies below the acknowledgement or inside the second.
+        let (start, end) = blocks[0];
+        let inside_second = n > 1 && blocks[1].0 <= start && end <= blocks[1].1;
+        let first = if end <= segment.ack || inside_second {
+            news.dsack = true;
+            if self.undo.marker.is_some_and(|m| end > m)
+                && let Some(k) = &mut self.undo.outstanding
+            {
+                *k = k.saturating_sub(1);
+            }
+            1
+        } else {
+            0
+        };
+        let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
+        // In order of sequence, so that what was sent last is told last: its RTT is the one that counts.
+        blocks[first..n].sort_unstable();
+        for &(start, end) in &blocks[first..n] {
+            if start >= end || end > self.nxt || end <= self.una {
+                continue;
+            }
+            let (recovery, rates, high_seq) = (&mut self.recovery, &mut self.rates, self.episode.high_seq);
+            self.board.sack(start.max(self.una), end, |s| {
+                news.sacked = true;
+                news.delivered += 1;
+                recovery.on_delivered(s, now, min_rtt);
+                if let Some(rates) = rates {
+                    rates.on_delivered(s);
+                }
+                if !s.retransmitted() {
+                    if s.seq < highest {
+                        low = Some(low.map_or(s.seq, |l| l.min(s.seq)));
+                    }
+                    news.original_delivered |= s.end() <= high_seq;
+                    times.sacked.get_or_insert((s.sent_at, s.sent_at)).1 = s.sent_at;
+                }
+            });
+        }
+        if let Some(low) = low {
+            self.saw_reordering(low, highest);
+        }
+    }
+
+    fn take_cumulative(&mut self, ack: u64, highest: u64, now: Time, news: &mut News, times: &mut Times) {
+        let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
+        let (recovery, rates) = (&mut self.recovery, &mut self.rates);
+        let (high_seq, state, echo) = (self.episode.high_seq, self.episode.state, self.episode.echo_ms);
+        self.board.acknowledge(ack, |s| {
+            if s.retransmitted() {
+                news.retransmitted_acked = true;
+            } else if !s.sacked() {
+                times.acked.get_or_insert((s.sent_at, s.sent_at)).1 = s.sent_at;
+                if s.seq < highest {
+                    low = Some(low.map_or(s.seq, |l| l.min(s.seq)));
+                }
+                news.original_delivered |= s.end() <= high_seq && state == CaState::Loss;
+            }
+            if !s.sacked() {
+                news.delivered += 1;
+                // The receiver echoes the time of what filled its gap: if that is older than the retransmission, it was not that.
+                // Source: Linux 6.1 `tcp_skb_spurious_retrans`, which only a cumulative acknowledgement asks.
+                let spurious = s.retransmitted() && echo != 0 && echo < now_ms(s.sent_at);
+                if !spurious {
+                    recovery.on_delivered(s, now, min_rtt);
+                }
+                if let Some(rates) = rates {
+                    rates.on_delivered(s);
+                }
+            }
+        });
+        if let Some(low) = low {
+            self.saw_reordering(low, highest);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn saw_reordering(&mut self, low: u64, highest: u64) {
+        let segments = ((highest - low).div_ceil(u64::from(self.mss))) as u32;
+        self.episode.reordering = self.episode.reordering.max(segments.min(300));
+        self.recovery.on_reordering();
+    }
+
+    /// Updates the RTT estimate; answers the RTT that congestion control sees.
+    ///
+    /// The estimate takes the first segment newly acknowledged (its delay includes the receiver's), congestion control
+    /// the last. Karn's rule: nothing retransmitted counts, unless the timestamp tells (RFC 7323 section 4.1).
+    fn take_rtt(&mut self, segment: &Segment, now: Time, news: &News, times: &Times) -> Option<Duration> {
+        let (first, last) = match (times.acked, times.sacked) {
+            (Some((first, last)), sacked) if !news.retransmitted_acked => {
+                (now.since(first), now.since(sacked.map_or(last, |s| s.1)))
+            }
+            (_, Some((first, last))) => (now.since(first), now.since(last)),
+            _ if news.advanced && segment.ts_ecr > 0 => {
+                let ms = u64::from(now_ms(now).wrapping_sub(segment.ts_ecr)).max(1);
+                (Duration::from_millis(ms), Duration::from_millis(ms))
+            }
+            _ => return None,
+        };
+        self.min_rtt.sample(last, now);
+        self.rtt.sample(first, self.una, self.nxt);
+        Some(last)
+    }
+}

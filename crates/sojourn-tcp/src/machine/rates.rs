@@ -1,0 +1,131 @@
+//! Rates of delivery and of departure: nothing of it happens unless the congestion control needs it, or pacing is wanted.
+
+use super::{LossRecovery, Machine, News};
+use crate::cc::{Ack, CongestionControl, Needs, RateSample};
+use crate::pacing::Pacer;
+use crate::rate::RateSampler;
+use crate::scoreboard::Sent;
+use sojourn_units::{Duration, Time};
+
+/// What is kept for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Rates {
+    sampler: Option<RateSampler>,
+    pacer: Option<Pacer>,
+    /// The control sets the window by itself.
+    steers: bool,
+}
+
+impl Rates {
+    /// `None` if there is nothing to do.
+    pub(super) fn new(needs: Needs, pacing: bool) -> Option<Box<Self>> {
+        let pacing = pacing || needs.pacing;
+        (pacing || needs.samples).then(|| {
+            Box::new(Self {
+                sampler: needs.samples.then(RateSampler::default),
+                pacer: pacing.then(Pacer::default),
+                steers: needs.samples && needs.steers,
+            })
+        })
+    }
+
+    pub(super) fn on_delivered(&mut self, sent: &Sent) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_delivered(sent);
+        }
+    }
+}
+
+impl<R: LossRecovery> Machine<R> {
+    /// Whether the control sets the window by itself, so that nothing else may.
+    pub(super) fn is_steered(&self) -> bool {
+        self.rates.as_ref().is_some_and(|rates| rates.steers)
+    }
+
+    /// Whether the next segment has to wait for its time.
+    #[inline]
+    pub(super) fn waits_for_pace(&mut self, now: Time) -> bool {
+        match &mut self.rates {
+            None => false,
+            Some(rates) => rates.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)),
+        }
+    }
+
+    /// By how much timers are later because of pacing. Source: Linux `tcp_pacing_delay`.
+    #[inline]
+    pub(crate) fn pacing_delay(&self, now: Time) -> Duration {
+        let pacer = self.rates.as_ref().and_then(|rates| rates.pacer.as_ref());
+        pacer.map_or(Duration::ZERO, |pacer| pacer.delay(now))
+    }
+
+    /// When what waits for its time may leave.
+    #[inline]
+    pub(super) fn pacing_due(&self) -> Option<Time> {
+        self.rates.as_ref()?.pacer.as_ref()?.due()
+    }
+
+    /// Time has passed: what waited may leave.
+    pub(super) fn pace_on_timeout(&mut self, now: Time) {
+        if let Some(pacer) = self.rates.as_mut().and_then(|rates| rates.pacer.as_mut()) {
+            pacer.on_timeout(now);
+        }
+    }
+
+    /// The rate from now on: the control's, or Linux's once that is `known`.
+    pub(super) fn set_pace(&mut self, known: bool) {
+        let linux = self.pacing_rate().filter(|_| known);
+        let rate = self.cc.pacing_rate().or(linux);
+        if let Some(pacer) = self.rates.as_mut().and_then(|rates| rates.pacer.as_mut()) {
+            pacer.rate = rate;
+        }
+    }
+
+    /// A segment is sent, for the first time or again; it is counted already.
+    #[cold]
+    pub(super) fn rates_on_sent(&mut self, seq: u64, len: u16, again: bool, now: Time) {
+        let Some(rates) = &mut self.rates else { return };
+        match &mut rates.sampler {
+            Some(sampler) if again => sampler.on_resent(seq, now),
+            Some(sampler) => sampler.on_sent(seq, now),
+            None => {}
+        }
+        if let Some(pacer) = &mut rates.pacer {
+            pacer.on_sent(len, self.stats.segments_sent, now);
+        }
+    }
+
+    /// Before the application writes: whether it had left the network room. Source: Linux `tcp_rate_check_app_limited`.
+    #[cold]
+    pub(super) fn rates_on_write(&mut self) {
+        let flight = self.board.in_flight();
+        let unsent = self.buffer.end().saturating_sub(self.nxt);
+        let limited = unsent < u64::from(self.mss)
+            && flight < self.window.cwnd
+            && self.board.lost_out() <= self.board.retrans_out()
+            && self.small_queue.is_empty();
+        if let Some(sampler) = self.rates.as_mut().and_then(|rates| rates.sampler.as_mut())
+            && limited
+        {
+            sampler.on_application_limited(flight);
+        }
+    }
+
+    /// All that the acknowledgement at hand says is known: so many segments were lost before, and in flight.
+    #[cold]
+    pub(super) fn rates_on_ack(&mut self, ack: &Ack, news: &News, (lost_before, flight_before): (u64, u32)) {
+        let Some(sampler) = self.rates.as_mut().and_then(|rates| rates.sampler.as_mut()) else {
+            return;
+        };
+        sampler.on_acknowledged(ack.una);
+        let counts = RateSample {
+            newly_delivered: news.delivered,
+            losses: (self.board.lost_total() - lost_before) as u32,
+            flight_before,
+            flight: self.board.in_flight(),
+            ece: news.ece,
+            ..RateSample::default()
+        };
+        let sample = sampler.sample(counts, ack.now, self.min_rtt.get());
+        self.cc.on_sample(ack, &sample, &mut self.window);
+    }
+}

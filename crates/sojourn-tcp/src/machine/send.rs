@@ -1,0 +1,236 @@
+//! What may be sent now.
+
+use super::{LossRecovery, Machine, Outgoing, Resend, TimerKind};
+use crate::cc::CongestionControl;
+use crate::segment::Flags;
+use crate::send_buffer::View;
+use crate::small_queue;
+use sojourn_units::{Duration, Time};
+
+impl<R: LossRecovery> Machine<R> {
+    /// The next data segment that may be sent now.
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 2 %"
+    )]
+    #[inline(always)]
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
+            if self.episode.resend == Resend::Lost
+                && let Some(index) = self.board.next_lost()
+                && !self.waits_for_device(true)
+                && !self.still_held(index)
+            {
+                return Some(self.retransmit(index, now));
+            }
+            if let Some(out) = self.next_new(now) {
+                return Some(out);
+            }
+            if self.episode.resend == Resend::NewFirst && self.nxt <= self.episode.high_seq {
+                // There was nothing new to send, and there still is not: fall back to the conventional recovery.
+                self.episode.frto = false;
+                self.episode.resend = Resend::Lost;
+                if let Some(index) = self.board.next_lost()
+                    && !self.waits_for_device(true)
+                    && !self.still_held(index)
+                {
+                    return Some(self.retransmit(index, now));
+                }
+            }
+        }
+        self.finish_burst();
+        if self.rates.is_some() {
+            self.rates_on_write();
+        }
+        if self.buffer.fill(self.view()) && self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
+            return self.next_new(now);
+        }
+        None
+    }
+
+    fn view(&self) -> View {
+        View {
+            mss: self.mss,
+            una: self.una,
+            written: self.written,
+            cwnd: self.window.cwnd,
+            reordering: self.episode.reordering,
+            window_end: self.window_end,
+        }
+    }
+
+    fn next_new(&mut self, now: Time) -> Option<Outgoing> {
+        let len = self.next_len();
+        if len == 0 || self.nxt + u64::from(len) > self.window_end || self.waits_for_device(false) {
+            return None;
+        }
+        Some(self.send_new(len, now))
+    }
+
+    /// Sequence numbers that the next new segment takes. A FIN rides on the last segment, which may be a full one.
+    pub(crate) fn next_len(&self) -> u16 {
+        // A FIN may have gone out before the buffer was told of it.
+        let len = self.buffer.end().saturating_sub(self.nxt).min(u64::from(self.mss));
+        (len + u64::from(self.fin == Some(self.nxt + len))) as u16
+    }
+
+    /// What goes out for sequence numbers `seq` to `seq + len`: the last of them may be the FIN.
+    #[inline]
+    pub(crate) fn outgoing(&self, seq: u64, len: u16, flags: Flags) -> Outgoing {
+        if self.fin.is_some_and(|fin| seq + u64::from(len) > fin) {
+            return Self::with_fin(seq, len, flags);
+        }
+        Outgoing { seq, len, flags }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn with_fin(seq: u64, len: u16, flags: Flags) -> Outgoing {
+        // A FIN alone is a control segment, and those are not ECN-capable (RFC 3168 section 6.1.4).
+        let flags = if len == 1 { Flags::FIN } else { flags | Flags::FIN };
+        Outgoing {
+            seq,
+            len: len - 1,
+            flags,
+        }
+    }
+
+    pub(crate) fn send_new(&mut self, len: u16, now: Time) -> Outgoing {
+        let was_idle = self.board.is_empty();
+        if was_idle && let Some(last) = self.burst.last_send {
+            let idle = now.since(last);
+            self.cc.on_restart(idle, now);
+            self.restart_after_idle(idle);
+        }
+        let seq = self.nxt;
+        self.nxt += u64::from(len);
+        self.board.push(seq, len, now);
+        self.note_sent(seq, len, false, now);
+        if was_idle || self.timers.is(TimerKind::LossProbe) {
+            self.arm_rto(now);
+        }
+        R::arm_probe(self, now, false);
+        let mut flags = if self.ecn { Flags::ECT0 } else { Flags::NONE };
+        if self.episode.send_cwr {
+            flags |= Flags::CWR;
+            self.episode.send_cwr = false;
+        }
+        if self.buffer.takes_push(self.nxt) {
+            flags |= Flags::PSH;
+        }
+        self.outgoing(seq, len, flags)
+    }
+
+    /// A segment goes out that the window let go.
+    #[inline]
+    fn note_sent(&mut self, seq: u64, len: u16, again: bool, now: Time) {
+        self.stats.segments_sent += 1;
+        self.burst.last_send = Some(now);
+        self.burst.sent += 1;
+        if self.in_reduction() {
+            self.prr.out += 1;
+        }
+        if self.rates.is_some() {
+            self.rates_on_sent(seq, len, again, now);
+        }
+    }
+
+    fn retransmit(&mut self, index: u64, now: Time) -> Outgoing {
+        if self.undo.first_retransmit.is_none() {
+            self.undo.first_retransmit = Some(now);
+        }
+        self.board.resend(index, now, true);
+        R::on_retransmit(self, index, now);
+        self.undo.outstanding = Some(self.undo.outstanding.unwrap_or(0) + 1);
+        self.stats.retransmissions += 1;
+        let s = *self.board.get(index);
+        self.note_sent(s.seq, s.len, true, now);
+        if s.seq == self.una && !self.timers.is(TimerKind::Reordering) {
+            self.arm_whole_rto(now);
+        }
+        // Retransmissions are never marked ECN-capable (RFC 3168 section 6.1.5).
+        self.outgoing(s.seq, s.len, Flags::NONE)
+    }
+
+    /// Sending has stopped: notes whether the congestion window was what stopped it.
+    fn finish_burst(&mut self) {
+        let out = self.board.packets_out();
+        let limited = self.board.in_flight() >= self.window.cwnd;
+        if self.burst.sent == 0 && !limited {
+            return;
+        }
+        self.burst.sent = 0;
+        if self.una >= self.burst.until || limited || (!self.burst.limited && out > self.burst.max_out) {
+            self.burst.limited = limited;
+            self.burst.max_out = out;
+            self.burst.until = self.nxt;
+        }
+    }
+
+    /// Whether the window, not the application, limited what was sent: only then may it grow.
+    pub(crate) fn window_limited(&self) -> bool {
+        self.burst.limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.burst.max_out)
+    }
+
+    /// The window after an idle period halves for every time-out that passed (RFC 2861; Linux `slow_start_after_idle`).
+    fn restart_after_idle(&mut self, mut idle: Duration) {
+        let rto = self.rtt.rto();
+        if idle <= rto || self.is_steered() {
+            return;
+        }
+        self.window.ssthresh = self.current_ssthresh();
+        let floor = self.window.cwnd.min(self.initial_window);
+        idle = idle.saturating_sub(rto);
+        while !idle.is_zero() && self.window.cwnd > floor {
+            self.window.cwnd /= 2;
+            idle = idle.saturating_sub(rto);
+        }
+        self.window.cwnd = self.window.cwnd.max(floor);
+    }
+
+    /// The host's device took a segment with payload, which begins at `seq` if it tells its segments apart.
+    pub(crate) fn on_device_took(&mut self, seq: Option<u64>) {
+        self.small_queue.took();
+        if let Some(seq) = seq {
+            self.board.hold(seq, true);
+        }
+    }
+
+    /// It is done with one. Answers whether something waited for that.
+    pub(crate) fn on_device_released(&mut self, seq: Option<u64>) -> bool {
+        if let Some(seq) = seq {
+            self.board.hold(seq, false);
+        }
+        self.small_queue.released()
+    }
+
+    /// Whether segment `index` may not be sent again because the host's own device still holds it; if so, that is waited for.
+    ///
+    /// Source: Linux 6.1 `skb_still_in_host_queue`, which `__tcp_retransmit_skb` and `tcp_send_loss_probe` ask. Linux 3.14 counts
+    /// such a retransmission and sends it.
+    pub(crate) fn still_held(&mut self, index: u64) -> bool {
+        let held = R::HEEDS_DEVICE && self.board.get(index).held();
+        if held {
+            self.small_queue.wait();
+        }
+        held
+    }
+
+    /// Whether the next segment must wait until the host's own device is done with others.
+    #[inline]
+    pub(crate) fn waits_for_device(&mut self, retransmission: bool) -> bool {
+        !self.small_queue.is_empty() && self.small_queue_holds(retransmission)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn small_queue_holds(&mut self, retransmission: bool) -> bool {
+        // The end that connected has no rate before its first acknowledgement of data. Source: `tcp_cong_control`.
+        let known = self.una > 1;
+        let view = small_queue::View {
+            pacing_rate: self.pacing_rate().filter(|_| known),
+            packets_out: self.board.packets_out(),
+        };
+        self.small_queue.holds(retransmission, view)
+    }
+}

@@ -1,0 +1,306 @@
+//! How fast data is delivered: samples for the congestion controls that want them.
+
+use crate::cc::RateSample;
+use crate::scoreboard::Sent;
+use sojourn_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// The connection when a segment was sent, last.
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    seq: u64,
+    sent_at: Time,
+    /// When what had been delivered last was sent (P.first_sent_time), and delivered (P.delivered_time).
+    first_sent: Time,
+    delivered_at: Time,
+    /// Segments delivered until then, and those of them that came with an ECN echo.
+    delivered: u64,
+    delivered_ce: u64,
+    app_limited: bool,
+    /// It has been delivered since.
+    over: bool,
+}
+
+/// The state of one sender, made only for a control that wants samples: a snapshot takes 64 bytes a segment.
+///
+/// Source: draft-cheng-iccrg-delivery-rate-estimation-02 section 3, and Linux 6.1 `tcp_rate.c`, which counts segments too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RateSampler {
+    /// Of each outstanding segment, in the order of sequence.
+    sent: VecDeque<Snapshot>,
+    delivered: u64,
+    delivered_ce: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    /// What is sent until this many segments are delivered follows a pause of the application.
+    app_limited: Option<u64>,
+    /// The newest segment that the acknowledgement at hand delivers, and whether it had been sent again.
+    newest: Option<(Snapshot, bool)>,
+}
+
+impl RateSampler {
+    fn snapshot(&self, seq: u64, now: Time) -> Snapshot {
+        Snapshot {
+            seq,
+            sent_at: now,
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            delivered_ce: self.delivered_ce,
+            app_limited: self.app_limited.is_some(),
+            over: false,
+        }
+    }
+
+    fn at(&mut self, seq: u64) -> Option<&mut Snapshot> {
+        let i = self.sent.partition_point(|s| s.seq < seq);
+        self.sent.get_mut(i).filter(|s| s.seq == seq)
+    }
+
+    /// A segment is sent for the first time.
+    pub(crate) fn on_sent(&mut self, seq: u64, now: Time) {
+        if self.sent.is_empty() {
+            // Nothing is in flight: a new phase of sending begins.
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        let snapshot = self.snapshot(seq, now);
+        self.sent.push_back(snapshot);
+    }
+
+    /// A segment is sent again.
+    pub(crate) fn on_resent(&mut self, seq: u64, now: Time) {
+        let snapshot = self.snapshot(seq, now);
+        if let Some(s) = self.at(seq) {
+            *s = snapshot;
+        }
+    }
+
+    /// A segment is newly delivered, cumulatively or by SACK (UpdateRateSample).
+    pub(crate) fn on_delivered(&mut self, sent: &Sent) {
+        let Some(s) = self.at(sent.seq).filter(|s| !s.over) else {
+            return;
+        };
+        s.over = true;
+        let s = *s;
+        if self
+            .newest
+            .is_none_or(|(newest, _)| (s.sent_at, s.seq) > (newest.sent_at, newest.seq))
+        {
+            self.first_sent = s.sent_at;
+            self.newest = Some((s, sent.retransmitted()));
+        }
+    }
+
+    /// Everything before `una` is acknowledged.
+    pub(crate) fn on_acknowledged(&mut self, una: u64) {
+        while self.sent.front().is_some_and(|s| s.seq < una) {
+            self.sent.pop_front();
+        }
+    }
+
+    /// The application has no more to send than what was sent, though the window has room (OnApplicationLimited).
+    pub(crate) fn on_application_limited(&mut self, in_flight: u32) {
+        self.app_limited = Some((self.delivered + u64::from(in_flight)).max(1));
+    }
+
+    /// The sample of the acknowledgement at hand, which newly delivers so many segments (GenerateRateSample).
+    pub(crate) fn sample(&mut self, counts: RateSample, now: Time, min_rtt: Option<Duration>) -> RateSample {
+        self.delivered += u64::from(counts.newly_delivered);
+        if counts.ece {
+            self.delivered_ce += u64::from(counts.newly_delivered);
+        }
+        if self.app_limited.is_some_and(|until| self.delivered > until) {
+            self.app_limited = None;
+        }
+        if counts.newly_delivered > 0 {
+            self.delivered_at = now;
+        }
+        let mut sample = RateSample {
+            delivered_in_all: self.delivered,
+            ..counts
+        };
+        if let Some((newest, retransmitted)) = self.newest.take() {
+            // The longer of both phases, so that neither compressed acknowledgements nor bursts look like a fast path.
+            let sending = newest.sent_at.since(newest.first_sent);
+            let acknowledging = now.since(newest.delivered_at);
+            let interval = sending.max(acknowledging);
+            sample.prior_delivered = newest.delivered;
+            sample.delivered = self.delivered - newest.delivered;
+            sample.delivered_ce = self.delivered_ce - newest.delivered_ce;
+            sample.app_limited = newest.app_limited;
+            sample.retransmitted = retransmitted;
+            // Shorter than any round trip: a retransmission whose original was delivered. Not to be relied on.
+            sample.interval = Some(interval).filter(|&i| min_rtt.is_none_or(|least| i >= least));
+        }
+        sample
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoreboard::Scoreboard;
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// A sampler and what is out, in pieces of 100 bytes from 1 on.
+    struct Path {
+        sampler: RateSampler,
+        board: Scoreboard,
+        nxt: u64,
+        ece: bool,
+    }
+
+    impl Path {
+        fn new() -> Self {
+            Self {
+                sampler: RateSampler::default(),
+                board: Scoreboard::new(100),
+                nxt: 0,
+                ece: false,
+            }
+        }
+
+        fn send(&mut self, now: Time) {
+            self.sampler.on_sent(1 + 100 * self.nxt, now);
+            self.board.push(1 + 100 * self.nxt, 100, now);
+            self.nxt += 1;
+        }
+
+        /// Acknowledges the segments before number `k`.
+        fn acknowledge(&mut self, k: u64, now: Time) -> RateSample {
+            let mut n = 0;
+            let sampler = &mut self.sampler;
+            self.board.acknowledge(1 + 100 * k, |s| {
+                if !s.sacked() {
+                    n += 1;
+                    sampler.on_delivered(s);
+                }
+            });
+            self.sampler.on_acknowledged(1 + 100 * k);
+            self.sample(n, now)
+        }
+
+        fn sack(&mut self, from: u64, to: u64, now: Time) -> RateSample {
+            let mut n = 0;
+            let sampler = &mut self.sampler;
+            self.board.sack(1 + 100 * from, 1 + 100 * to, |s| {
+                n += 1;
+                sampler.on_delivered(s);
+            });
+            self.sample(n, now)
+        }
+
+        fn sample(&mut self, newly_delivered: u32, now: Time) -> RateSample {
+            let counts = RateSample {
+                newly_delivered,
+                ece: self.ece,
+                ..RateSample::default()
+            };
+            self.sampler.sample(counts, now, Some(Duration::from_millis(50)))
+        }
+    }
+
+    fn facts(s: &RateSample) -> (u64, u64, Option<u64>) {
+        (s.prior_delivered, s.delivered, s.interval.map(Duration::as_millis))
+    }
+
+    /// Worked by hand from the draft's pseudo-code: four segments sent at 0, 10, 20 and 30 ms over a path of 100 ms.
+    #[test]
+    fn a_steady_flow_is_measured_over_the_longer_phase() {
+        let mut p = Path::new();
+        for ms in [0, 10, 20, 30] {
+            p.send(at(ms));
+        }
+        // Segment 0: P.delivered 0, P.delivered_time 0, P.first_sent_time 0; send_elapsed 0, ack_elapsed 100.
+        assert_eq!(facts(&p.acknowledge(1, at(100))), (0, 1, Some(100)));
+        // Sent now: P.delivered 1, P.delivered_time 100, P.first_sent_time 0 (when segment 0 was sent).
+        p.send(at(100));
+        // Segment 1 was sent before anything was delivered: send_elapsed 10 - 0, ack_elapsed 110 - 0, delivered 2 - 0.
+        assert_eq!(facts(&p.acknowledge(2, at(110))), (0, 2, Some(110)));
+        assert_eq!(facts(&p.acknowledge(4, at(130))), (0, 4, Some(130)));
+        // Segment 4: send_elapsed 100 - 0, ack_elapsed 180 - 100, delivered 5 - 1.
+        assert_eq!(facts(&p.acknowledge(5, at(180))), (1, 4, Some(100)));
+    }
+
+    /// Acknowledgements that come all at once do not make the rate larger than that of sending.
+    #[test]
+    fn compressed_acknowledgements_do_not_raise_the_rate() {
+        let mut p = Path::new();
+        for k in 0..15 {
+            p.send(at(10 * k));
+        }
+        p.acknowledge(1, at(150));
+        p.send(at(150));
+        // The last one: send_elapsed 150 - 0, for segment 0 was what had been delivered last; ack_elapsed 200 - 150.
+        assert_eq!(facts(&p.acknowledge(16, at(200))), (1, 15, Some(150)));
+    }
+
+    #[test]
+    fn a_segment_counts_once_and_the_newest_tells() {
+        let mut p = Path::new();
+        for ms in [0, 10, 20, 30] {
+            p.send(at(ms));
+        }
+        // Segments 2 and 3 are SACKed together: the newest is 3, sent 30 ms after the first.
+        assert_eq!(facts(&p.sack(2, 4, at(130))), (0, 2, Some(130)));
+        // Nothing new: no sample.
+        let none = p.sack(2, 4, at(131));
+        assert_eq!((none.interval, none.delivered, none.delivered_in_all), (None, 0, 2));
+        // The rest is filled by retransmissions at 130: their snapshot is of then: 2 delivered at 130, first_sent 30.
+        p.sampler.on_resent(1, at(130));
+        p.board.mark_first_lost(1);
+        p.board.resend(0, at(130), true);
+        let s = p.acknowledge(4, at(230));
+        assert_eq!((facts(&s), s.retransmitted), ((2, 2, Some(100)), true));
+    }
+
+    #[test]
+    fn an_interval_below_the_least_round_trip_is_no_sample() {
+        let mut p = Path::new();
+        p.send(at(0));
+        p.sampler.on_resent(1, at(100));
+        // The snapshot of the retransmission still has the first phase: delivered_time 0. A second one does not.
+        assert_eq!(facts(&p.acknowledge(1, at(110))), (0, 1, Some(110)));
+        p.send(at(110));
+        assert_eq!(facts(&p.acknowledge(2, at(120))), (1, 1, None));
+    }
+
+    #[test]
+    fn samples_are_application_limited_until_the_bubble_is_delivered() {
+        let mut p = Path::new();
+        p.send(at(0));
+        p.send(at(0));
+        p.sampler.on_application_limited(2);
+        p.send(at(50));
+        assert!(!p.acknowledge(2, at(100)).app_limited, "sent before the pause");
+        // C.app_limited is 0 + 2; 2 delivered is not beyond it.
+        p.send(at(100));
+        assert!(p.acknowledge(3, at(150)).app_limited);
+        p.send(at(150));
+        assert!(p.acknowledge(4, at(200)).app_limited, "sent before the bubble was gone");
+        assert!(!p.acknowledge(5, at(250)).app_limited);
+    }
+
+    #[test]
+    fn what_comes_with_an_echo_is_counted_over_the_same_interval() {
+        let mut p = Path::new();
+        for _ in 0..4 {
+            p.send(at(0));
+        }
+        p.ece = true;
+        p.acknowledge(1, at(100));
+        p.send(at(100));
+        p.ece = false;
+        p.acknowledge(2, at(101));
+        p.ece = true;
+        assert_eq!(p.acknowledge(3, at(102)).delivered_ce, 2);
+        p.ece = false;
+        p.acknowledge(4, at(103));
+        let s = p.acknowledge(5, at(200));
+        assert_eq!((s.delivered, s.delivered_ce), (4, 1));
+    }
+}
