@@ -4,13 +4,16 @@ pub(crate) mod assemble;
 pub(crate) mod downloads;
 mod flusher;
 mod make;
+pub(crate) mod numbers;
 pub(crate) mod pages;
+mod simulated;
 mod voice;
 pub(crate) mod wifi;
 
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
 pub(crate) use make::{assemble, at_end};
+pub(crate) use simulated::Simulated;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
 use serde::Serialize;
