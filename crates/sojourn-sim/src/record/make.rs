@@ -17,9 +17,6 @@ use sojourn_qdisc::{DropReason, Qdisc};
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 
-/// Number of queues by which hash collisions are told: that of `fq_codel` and SFQ.
-const QUEUES: u32 = 1024;
-
 /// What is told of a run when its measured window is over; probes may still come home then.
 pub(crate) struct Ended {
     bottleneck: Bottlenecks,
@@ -72,37 +69,64 @@ fn bottlenecks(run: Simulated<'_>) -> Bottlenecks {
     }
 }
 
-/// Who shares a queue with owner `of`, flows before probes, in a direction of the bottleneck that both use.
-fn sharers(run: Simulated<'_>, of: usize) -> Vec<String> {
+/// A flow or a probe, and its queue in each direction of the bottleneck that it uses, if the discipline has queues by flow.
+struct Owner<'a> {
+    name: &'a str,
+    queues: [Option<u32>; 2],
+}
+
+/// All of them, flows before probes.
+fn owners(run: Simulated<'_>) -> Vec<Owner<'_>> {
     let Simulated {
         scenario, simulator, ..
     } = run;
-    // Owners: their names, routes, the direction of what the first route carries, and the only one if there is but one.
-    let flows = scenario.flows.iter().zip(&run.places.routes.flows);
-    let flows = flows.map(|(f, routes)| (f.name.as_str(), routes, f.direction, None));
-    let probes = scenario.probes.iter().zip(&run.places.routes.probes);
-    let probes = probes.map(|(p, routes)| {
-        let one_way = direction_of(p.kind);
-        (p.name.as_str(), routes, one_way.unwrap_or(Direction::Up), one_way)
-    });
-    let queues = |(_, routes, first, one_way): (&str, &RoutePair, Direction, Option<Direction>)| {
+    let queues = |routes: &RoutePair, opens: Direction, only: Option<Direction>| {
         [Direction::Up, Direction::Down].map(|towards| {
-            let there = one_way.is_none_or(|only| only == towards);
-            there.then(|| simulator.hash(routes.of(first == towards)) % QUEUES)
+            let qdisc = match towards {
+                Direction::Up => &scenario.up.qdisc,
+                Direction::Down => &scenario.down.qdisc,
+            };
+            let hash = simulator.hash(routes.of(opens == towards));
+            let uses = only.is_none_or(|only| only == towards);
+            qdisc.modelled().filter(|_| uses)?.queue(hash)
         })
     };
-    let owners = || flows.clone().chain(probes.clone());
-    let Some(own) = owners().nth(of).map(queues) else {
-        return Vec::new();
-    };
-    let shares = |owner| {
-        queues(owner)
+    let flows = scenario
+        .flows
+        .iter()
+        .zip(&run.places.routes.flows)
+        .map(|(f, routes)| Owner {
+            name: &f.name,
+            queues: queues(routes, f.direction, None),
+        });
+    let probes = scenario
+        .probes
+        .iter()
+        .zip(&run.places.routes.probes)
+        .map(|(p, routes)| {
+            let one_way = direction_of(p.kind);
+            Owner {
+                name: &p.name,
+                queues: queues(routes, one_way.unwrap_or(Direction::Up), one_way),
+            }
+        });
+    flows.chain(probes).collect()
+}
+
+/// Who shares a queue with owner `of`.
+fn sharers(owners: &[Owner<'_>], of: usize) -> Vec<String> {
+    let own = owners[of].queues;
+    let shares = |queues: [Option<u32>; 2]| {
+        queues
             .iter()
             .zip(own)
             .any(|(queue, own)| queue.is_some() && *queue == own)
     };
-    let others = owners().enumerate().filter(|&(k, owner)| k != of && shares(owner));
-    others.map(|(_, (name, ..))| name.to_owned()).collect()
+    let others = owners
+        .iter()
+        .enumerate()
+        .filter(|(k, owner)| *k != of && shares(owner.queues));
+    others.map(|(_, owner)| owner.name.to_owned()).collect()
 }
 
 fn flows(run: Simulated<'_>, meters: Meters<'_>) -> Vec<FlowRecord> {
@@ -112,8 +136,9 @@ fn flows(run: Simulated<'_>, meters: Meters<'_>) -> Vec<FlowRecord> {
     // Each kind in the order of the scenario.
     let mut connections = 0..simulator.flows.len();
     let mut floods = simulator.floods.iter();
+    let owners = owners(run);
     let one = |(i, (f, routes)): (usize, (&FlowScenario, &RoutePair))| {
-        let queue_shared_with = sharers(run, i);
+        let queue_shared_with = sharers(&owners, i);
         let facts = match f.transport {
             Transport::Tcp => tcp(simulator, connections.next()?, queue_shared_with),
             Transport::Udp => udp(floods.next()?, queue_shared_with),
@@ -167,9 +192,10 @@ fn probes(run: Simulated<'_>) -> Probes {
         ..
     } = run;
     let mut all = Probes::default();
+    let owners = owners(run);
     let (mut echoes, mut voips) = (simulator.probes.iter(), simulator.voips.iter());
     for (i, s) in scenario.probes.iter().enumerate() {
-        let shared = sharers(run, scenario.flows.len() + i);
+        let shared = sharers(&owners, scenario.flows.len() + i);
         if let ProbeKindScenario::Voip(..) = s.kind {
             if let Some(v) = voips.next() {
                 let bins = v.bins(scenario.sample_interval, scenario.whole_bins());
