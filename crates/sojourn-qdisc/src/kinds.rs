@@ -51,6 +51,12 @@ macro_rules! disciplines {
                 }
             }
 
+            pub(crate) fn queue(&self, hash: u32) -> Option<u32> {
+                match self {
+                    $(Self::$Kind(params) => params.queue(hash),)+
+                }
+            }
+
             pub(crate) fn footprint(&self) -> Footprint {
                 match self {
                     $(Self::$Kind(params) => params.footprint(),)+

@@ -24,6 +24,7 @@ mod link;
 mod meter;
 pub mod network;
 mod packet;
+mod places;
 pub mod probe;
 pub mod record;
 mod run;

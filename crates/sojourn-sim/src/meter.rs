@@ -1,8 +1,10 @@
 //! What is measured at an egress, aggregated as it happens.
 
 use crate::histogram::Histogram;
+use crate::network::RouteId;
 use crate::packet::Packet;
 use sojourn_qdisc::{Backlog, DropReason, Packet as _};
+use sojourn_scenario::Direction;
 use sojourn_units::{Duration, Time};
 
 /// Counters of one route at one egress.
@@ -53,11 +55,11 @@ impl DropGaps {
 }
 
 /// The measurements of one egress, over the measured window.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
-    pub(crate) routes: Vec<RouteCounts>,
+    routes: Vec<RouteCounts>,
     /// Apart from the other counts of a route, because few packets are dropped.
-    pub(crate) gaps: Vec<DropGaps>,
+    gaps: Vec<DropGaps>,
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) first_drops: [Option<Time>; DropReason::ALL.len()],
     /// SYNs and SYN-ACKs.
@@ -81,9 +83,20 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// One more route may pass here.
-    pub(crate) fn add_route(&mut self) {
+    pub(crate) fn add_route(&mut self) -> RouteId {
         self.routes.push(RouteCounts::default());
         self.gaps.push(DropGaps::default());
+        RouteId((self.routes.len() - 1) as u16)
+    }
+
+    /// The counters of a route.
+    pub(crate) fn counts(&self, route: RouteId) -> &RouteCounts {
+        &self.routes[usize::from(route.0)]
+    }
+
+    /// The times between the drops of a route's data.
+    pub(crate) fn drop_gaps(&self, route: RouteId) -> &DropGaps {
+        &self.gaps[usize::from(route.0)]
     }
 
     /// The measured window begins: forgets what was before.
@@ -212,6 +225,23 @@ impl Meter {
         let mean = self.packet_ns as f64 / t;
         let variance = (self.packet_squared_ns as f64 / t - mean * mean).max(0.0);
         (mean, variance.sqrt(), self.byte_ns as f64 / t)
+    }
+}
+
+/// What was measured at the two bottlenecks.
+#[derive(Clone, Copy)]
+pub(crate) struct Meters<'a> {
+    pub(crate) up: &'a Meter,
+    pub(crate) down: &'a Meter,
+}
+
+impl<'a> Meters<'a> {
+    /// The meter that packets in this direction pass, and that of their answers.
+    pub(crate) const fn along(self, direction: Direction) -> (&'a Meter, &'a Meter) {
+        match direction {
+            Direction::Up => (self.up, self.down),
+            Direction::Down => (self.down, self.up),
+        }
     }
 }
 

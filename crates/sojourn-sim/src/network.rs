@@ -19,6 +19,33 @@ pub struct LinkId(pub(crate) u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CellId(pub(crate) u16);
 
+/// The way of one owner's packets in one direction: the number by which links and meters know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RouteId(pub(crate) u16);
+
+/// The two routes of a flow, a probe, a web client, a download or a flusher's bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoutePair {
+    /// Of what the opener of the conversation sends.
+    pub forth: RouteId,
+    /// Of what the other end answers.
+    pub back: RouteId,
+}
+
+impl RoutePair {
+    /// The route that the opener sends on, or the other one.
+    #[must_use]
+    pub const fn of(self, opener: bool) -> RouteId {
+        if opener { self.forth } else { self.back }
+    }
+
+    /// Both, first that of the opener.
+    #[must_use]
+    pub const fn both(self) -> [RouteId; 2] {
+        [self.forth, self.back]
+    }
+}
+
 /// A way through a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
@@ -195,6 +222,16 @@ impl Network {
         &self.links
     }
 
+    /// A link.
+    pub(crate) fn link(&self, id: LinkId) -> &LinkSpec {
+        &self.links[usize::from(id.0)]
+    }
+
+    /// The name of a node.
+    pub(crate) fn node_name(&self, id: NodeId) -> &str {
+        &self.nodes[usize::from(id.0)]
+    }
+
     /// The route of fewest links; of several, the one whose links were added first.
     ///
     /// # Errors
@@ -214,14 +251,11 @@ impl Network {
         let mut node = to;
         while node != from {
             let Some(link) = came_by[usize::from(node.0)] else {
-                let name = |n: NodeId| self.nodes[usize::from(n.0)].clone();
-                return Err(NetworkError::NoRoute {
-                    from: name(from),
-                    to: name(to),
-                });
+                let [from, to] = [from, to].map(|node| self.node_name(node).to_owned());
+                return Err(NetworkError::NoRoute { from, to });
             };
             route.push(link);
-            node = self.links[usize::from(link.0)].from;
+            node = self.link(link).from;
         }
         route.reverse();
         self.check_route(&route)?;
@@ -231,20 +265,16 @@ impl Network {
     /// Checks that a route takes some time.
     pub(crate) fn check_route(&self, route: &[LinkId]) -> Result<(), NetworkError> {
         let takes_time = |l: &LinkId| {
-            let link = &self.links[usize::from(l.0)];
+            let link = self.link(*l);
             link.egress.is_some() || !link.delay.is_zero() || self.hop(usize::from(l.0)).is_some()
         };
         if route.iter().any(takes_time) {
             return Ok(());
         }
-        let name = |l: Option<&LinkId>, end: fn(&LinkSpec) -> NodeId| {
-            l.map_or(String::new(), |l| {
-                self.nodes[usize::from(end(&self.links[usize::from(l.0)]).0)].clone()
-            })
-        };
+        let name = |node: Option<NodeId>| node.map_or_else(String::new, |node| self.node_name(node).to_owned());
         Err(NetworkError::Instant {
-            from: name(route.first(), |l| l.from),
-            to: name(route.last(), |l| l.to),
+            from: name(route.first().map(|&l| self.link(l).from)),
+            to: name(route.last().map(|&l| self.link(l).to)),
         })
     }
 }

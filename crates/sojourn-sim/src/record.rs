@@ -4,13 +4,16 @@ pub(crate) mod assemble;
 pub(crate) mod downloads;
 mod flusher;
 mod make;
+pub(crate) mod numbers;
 pub(crate) mod pages;
+mod simulated;
 mod voice;
 pub(crate) mod wifi;
 
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
 pub(crate) use make::{assemble, at_end};
+pub(crate) use simulated::Simulated;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
 use serde::Serialize;
@@ -147,8 +150,8 @@ pub struct FlowRecord {
     /// Why its connection ended early; absent if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Flows and probes whose packets share one of 1024 queues with this flow's in either direction. Empty on a kernel, which
-    /// does not tell its hashes.
+    /// Flows and probes whose packets share a queue with this flow's in either direction, by the hash of the discipline there.
+    /// Empty if that has no queues by flow, and on a kernel, which does not tell its hashes.
     pub queue_shared_with: Vec<String>,
 }
 

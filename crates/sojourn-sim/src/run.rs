@@ -4,12 +4,13 @@ mod conversations;
 mod flusher;
 
 use crate::draws;
-use crate::network::LinkId;
+use crate::network::{LinkId, RoutePair};
+use crate::places::{Places, TrafficRoutes};
 use crate::probe::{ProbeKind, ProbeSpec};
-use crate::record::{self, Record};
+use crate::record::{self, PerDirection, Record, Simulated};
 use crate::simulator::{Destination, FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
-use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell, wifi_dumbbell};
+use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
 use crate::traffic::download::DownloadSpec;
 use crate::traffic::flood::FloodSpec;
 use crate::traffic::voip::VoipSpec;
@@ -33,6 +34,7 @@ const LINGER_VOICE: Duration = Duration::from_secs(600);
 pub struct Run {
     scenario: Scenario,
     simulator: Simulator,
+    places: Places,
     begin: Time,
     end: Time,
 }
@@ -89,29 +91,39 @@ impl Run {
             delay_tick: s.delay_tick,
             spare_acks: s.spare_acks,
         };
-        let (network, paths) = match &s.wifi {
-            Some(wifi) => wifi_dumbbell(&spec, &wifi.cell),
-            None => dumbbell(&spec),
-        };
-        let mut simulator = Simulator::new(&network, s.seed, s.sample_interval)?;
-        let destinations = if s.tcp.save_metrics { 2 * paths.len() } else { 0 };
+        let dumbbell = dumbbell(&spec, s.wifi.as_ref().map(|wifi| &wifi.cell));
+        let mut simulator = Simulator::new(dumbbell.topology.network(), s.seed, s.sample_interval)?;
+        let remembering = if s.tcp.save_metrics { dumbbell.paths.len() } else { 0 };
+        let mut destination = || simulator.add_destination();
         let paths = Paths {
             rtts,
-            each: paths,
-            destinations: (0..destinations).map(|_| simulator.add_destination()).collect(),
+            destinations: (0..remembering)
+                .map(|_| PerDirection {
+                    up: destination(),
+                    down: destination(),
+                })
+                .collect(),
+            each: dumbbell.paths,
         };
         let begin = Time::ZERO + s.lead;
-        add_flows(s, &paths, &mut simulator, begin)?;
-        add_probes(s, &paths, &mut simulator, begin)?;
-        add_web(s, &paths, &mut simulator, begin)?;
-        add_downloads(s, &paths, &mut simulator, begin)?;
+        let places = Places {
+            up: dumbbell.up,
+            down: dumbbell.down,
+            routes: TrafficRoutes {
+                flows: add_flows(s, &paths, &mut simulator, begin)?,
+                probes: add_probes(s, &paths, &mut simulator, begin)?,
+                web: add_web(s, &paths, &mut simulator, begin)?,
+                downloads: add_downloads(s, &paths, &mut simulator, begin)?,
+            },
+        };
+        let routes = &places.routes;
         let mut watch = Watch::default();
         if let Some(flusher) = &s.flusher {
-            watch.flusher = Some(flusher::host(s, flusher, &paths, &mut simulator, begin)?);
+            watch.flusher = Some(flusher::host(s, flusher, &paths, routes, &mut simulator, begin)?);
         }
         if let Some((points, capture)) = tap {
             let mut tap = Tap::new(points, capture, &paths.each, s.edge_rate.is_some(), s.wifi.is_some());
-            conversations::open_all(s, &simulator, &mut tap);
+            conversations::open_all(s, routes, &simulator, &mut tap);
             if let Some(host) = &watch.flusher {
                 flusher::open_bursts(host, &simulator, &mut tap);
             }
@@ -128,6 +140,7 @@ impl Run {
         Ok(Self {
             scenario,
             simulator,
+            places,
             begin,
             end,
         })
@@ -151,10 +164,20 @@ impl Run {
         self.simulator.watch.as_mut()?.tap.as_mut()?.take_error()
     }
 
+    /// What the record is made of.
+    fn simulated(&self) -> Simulated<'_> {
+        Simulated {
+            scenario: &self.scenario,
+            simulator: &self.simulator,
+            places: &self.places,
+            begin: self.begin,
+        }
+    }
+
     /// The record of the run, once it is over.
     #[must_use]
     pub fn finish(mut self) -> Record {
-        let ended = record::at_end(&self.scenario, &self.simulator, self.begin);
+        let ended = record::at_end(self.simulated());
         let mut until = self.end;
         let last = self.end + LINGER;
         while self.simulator.awaits_probes() && until < last {
@@ -167,7 +190,7 @@ impl Run {
             until = (until + Duration::from_millis(100)).min(last);
             self.simulator.run_until(until);
         }
-        record::assemble(&self.scenario, &self.simulator, self.begin, ended)
+        record::assemble(self.simulated(), ended)
     }
 }
 
@@ -175,8 +198,8 @@ impl Run {
 struct Paths {
     rtts: Vec<Duration>,
     each: Vec<Path>,
-    /// Those of each path, up and down, if hosts remember them.
-    destinations: Vec<Destination>,
+    /// Those of each path, if hosts remember them.
+    destinations: Vec<PerDirection<Destination>>,
 }
 
 impl Paths {
@@ -190,16 +213,20 @@ impl Paths {
 
     /// Where a connection goes whose data goes in `direction`: client and server know each other by one address for each path.
     fn destination(&self, access: Access, rtt: Duration, direction: Direction) -> Option<Destination> {
-        let place = 2 * self.path(access, rtt) + usize::from(matches!(direction, Direction::Down));
-        self.destinations.get(place).copied()
+        let both = self.destinations.get(self.path(access, rtt))?;
+        Some(match direction {
+            Direction::Up => both.up,
+            Direction::Down => both.down,
+        })
     }
 
     /// The way of a packet that goes in `direction`, and the way back.
     fn ways(&self, access: Access, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
         let p = &self.each[self.path(access, rtt)];
+        let (up, down) = (p.up.links().to_vec(), p.down.links().to_vec());
         match direction {
-            Direction::Up => (p.up.clone(), p.down.clone()),
-            Direction::Down => (p.down.clone(), p.up.clone()),
+            Direction::Up => (up, down),
+            Direction::Down => (down, up),
         }
     }
 }
@@ -211,23 +238,25 @@ fn modelled(name: &str, control: CongestionControl) -> Result<Algorithm, SimErro
 }
 
 /// The flows.
-fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
     let start_of = |f: &FlowScenario| begin + f.start + draws::start(s.seed, &f.name, s.start_jitter);
+    let mut routes = Vec::new();
     for f in &s.flows {
         let access = s.access(f.station.as_deref(), f.dscp);
         simulator.set_dscp(access.dscp);
         let (route, back) = paths.ways(access, f.rtt, f.direction);
         if let (Transport::Udp, Some(rate)) = (f.transport(), f.rate) {
-            simulator.add_flood(FloodSpec {
+            let added = simulator.add_flood(FloodSpec {
                 name: f.name.clone(),
                 route,
                 back,
                 rate,
                 start: start_of(f),
             })?;
+            routes.push(added.routes);
             continue;
         }
-        simulator.add_flow(FlowSpec {
+        let added = simulator.add_flow(FlowSpec {
             name: f.name.clone(),
             route,
             back,
@@ -241,12 +270,14 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             writes: f.writes(),
             destination: paths.destination(access, f.rtt, f.direction),
         })?;
+        routes.push(added.routes);
     }
-    Ok(())
+    Ok(routes)
 }
 
 /// The probes, voice streams among them. They begin at once.
-fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
+    let mut routes = Vec::new();
     for p in &s.probes {
         let start = Time::ZERO + draws::phase(s.seed, p);
         let access = s.access(p.station.as_deref(), p.dscp);
@@ -256,7 +287,7 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
             ProbeKindScenario::UdpRr(timeout) => (ProbeKind::RequestResponse { timeout }, Direction::Up),
             ProbeKindScenario::Voip(direction, voice) => {
                 let (route, back) = paths.ways(access, p.rtt, direction);
-                simulator.add_voip(VoipSpec {
+                let added = simulator.add_voip(VoipSpec {
                     name: p.name.clone(),
                     route,
                     back,
@@ -265,13 +296,14 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
                     start,
                     measured_from: begin,
                 })?;
+                routes.push(added.routes);
                 continue;
             }
             ProbeKindScenario::Isochronous(direction, interval) => (ProbeKind::Isochronous { interval }, direction),
             ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction),
         };
         let (route, back) = paths.ways(access, p.rtt, direction);
-        simulator.add_probe(ProbeSpec {
+        let added = simulator.add_probe(ProbeSpec {
             name: p.name.clone(),
             kind,
             route,
@@ -280,17 +312,19 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
             start,
             measured_from: begin,
         })?;
+        routes.push(added.routes);
     }
-    Ok(())
+    Ok(routes)
 }
 
 /// The web clients.
-fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
+    let mut routes = Vec::new();
     for w in &s.web {
         let access = s.access(w.station.as_deref(), w.dscp);
         simulator.set_dscp(access.dscp);
         let (route, back) = paths.ways(access, w.rtt, Direction::Up);
-        simulator.add_web(WebSpec {
+        let added = simulator.add_web(WebSpec {
             name: w.name.clone(),
             route,
             back,
@@ -307,17 +341,24 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
             header: w.header_bytes,
             dns: w.dns,
         })?;
+        routes.push(added.routes);
     }
-    Ok(())
+    Ok(routes)
 }
 
 /// The downloads.
-fn add_downloads(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<(), SimError> {
+fn add_downloads(
+    s: &Scenario,
+    paths: &Paths,
+    simulator: &mut Simulator,
+    begin: Time,
+) -> Result<Vec<RoutePair>, SimError> {
+    let mut routes = Vec::new();
     for d in &s.downloads {
         let access = s.access(d.station.as_deref(), d.dscp);
         simulator.set_dscp(access.dscp);
         let (route, back) = paths.ways(access, d.rtt, d.direction);
-        simulator.add_download(DownloadSpec {
+        let added = simulator.add_download(DownloadSpec {
             name: d.name.clone(),
             route,
             back,
@@ -330,8 +371,9 @@ fn add_downloads(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: 
             gap: d.gap,
             destination: paths.destination(access, d.rtt, d.direction),
         })?;
+        routes.push(added.routes);
     }
-    Ok(())
+    Ok(routes)
 }
 
 /// Runs a scenario from beginning to end.

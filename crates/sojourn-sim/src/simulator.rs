@@ -21,7 +21,7 @@ use crate::calendar::{Calendar, Slot};
 use crate::ends;
 use crate::link::{Air, Egress, Link, Pacing, Released, Weather};
 use crate::meter::Meter;
-use crate::network::{EgressSpec, LinkId, Network, NetworkError, Shaping};
+use crate::network::{EgressSpec, LinkId, Network, NetworkError, RouteId, RoutePair, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::probe::Probe;
 use crate::series::Series;
@@ -88,6 +88,15 @@ pub struct FlowSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination(pub(crate) u16);
 
+/// Traffic that was added to a simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// Its number among those of its kind.
+    pub index: usize,
+    /// The routes of its packets.
+    pub routes: RoutePair,
+}
+
 /// Who owns a route.
 #[derive(Clone, Copy, Debug)]
 enum Owner {
@@ -132,10 +141,13 @@ enum Component {
     Sampler,
 }
 
-/// A running TCP flow: `ends[0]` sends, `ends[1]` receives.
+/// A running TCP flow.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) spec: FlowSpec,
+    /// The hosts of its two ends.
+    sender: u32,
+    receiver: u32,
     /// Bytes that the application has yet to write.
     unwritten: u64,
     started: bool,
@@ -179,7 +191,7 @@ pub struct Simulator {
     pub(crate) floods: Vec<Flood>,
     pub(crate) webs: Vec<Web>,
     pub(crate) downloads: Vec<Download>,
-    pub(crate) hashes: Vec<u32>,
+    hashes: Vec<u32>,
     pub(crate) series: Series,
     sampler_slot: Slot,
     sample_interval: Duration,
@@ -321,7 +333,7 @@ impl Simulator {
     /// If there is no such flow.
     #[must_use]
     pub fn sender(&self, flow: usize) -> &Endpoint {
-        &self.hosts[2 * flow].endpoint
+        &self.hosts[self.flows[flow].sender as usize].endpoint
     }
 
     /// The receiving end of flow `flow`.
@@ -330,7 +342,7 @@ impl Simulator {
     /// If there is no such flow.
     #[must_use]
     pub fn receiver(&self, flow: usize) -> &Endpoint {
-        &self.hosts[2 * flow + 1].endpoint
+        &self.hosts[self.flows[flow].receiver as usize].endpoint
     }
 
     /// What probe `probe` has measured: when each packet left, and its round-trip time or one-way delay, `None` as long as
@@ -340,6 +352,16 @@ impl Simulator {
     /// If there is no such probe.
     pub fn probe_samples(&self, probe: usize) -> impl Iterator<Item = (Time, Option<Duration>)> + '_ {
         self.probes[probe].samples.iter().map(|s| (s.sent, s.delay))
+    }
+
+    /// The hash by which queues know the packets of a route.
+    pub(crate) fn hash(&self, route: RouteId) -> u32 {
+        self.hashes[usize::from(route.0)]
+    }
+
+    /// How many routes there are.
+    pub(crate) fn routes(&self) -> usize {
+        self.hashes.len()
     }
 
     /// Whether a probe of the measured window is still under way.

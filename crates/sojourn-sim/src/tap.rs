@@ -5,6 +5,7 @@
 
 pub mod hosts;
 
+use crate::network::RoutePair;
 use crate::packet::{Packet, Segments};
 use crate::topology::Path;
 use sojourn_scenario::Voice;
@@ -181,15 +182,16 @@ impl Tap {
         for (place, point) in points.iter().enumerate() {
             for path in paths {
                 let (sent, received) = match point {
-                    Point::Client | Point::UpBottleneck => (&path.up, &path.down),
-                    Point::Server | Point::DownBottleneck => (&path.down, &path.up),
+                    Point::Client | Point::UpBottleneck => (path.up, path.down),
+                    Point::Server | Point::DownBottleneck => (path.down, path.up),
                 };
-                // The ways are: edge, bottleneck, delay, edge.
                 let (out, into) = match point {
-                    Point::UpBottleneck | Point::DownBottleneck => ((Passing::Departed, sent[1]), received[2]),
-                    Point::Client if cell => ((Passing::Offered, sent[0]), received[3]),
-                    Point::Client | Point::Server if edges => ((Passing::Departed, sent[0]), received[3]),
-                    Point::Client | Point::Server => ((Passing::Offered, sent[1]), received[2]),
+                    Point::UpBottleneck | Point::DownBottleneck => {
+                        ((Passing::Departed, sent.bottleneck), received.delay)
+                    }
+                    Point::Client if cell => ((Passing::Offered, sent.first), received.last),
+                    Point::Client | Point::Server if edges => ((Passing::Departed, sent.first), received.last),
+                    Point::Client | Point::Server => ((Passing::Offered, sent.bottleneck), received.delay),
                 };
                 for (key, outgoing) in [((out.0, out.1.0), true), ((Passing::Arrived, into.0), false)] {
                     let places = seen.entry(key).or_default();
@@ -213,12 +215,12 @@ impl Tap {
 
     /// A conversation begins on these routes (from its opener, and to it). If it is TCP, its connection has this number there.
     /// It takes the place of an earlier one that its packets could not be told from.
-    pub(crate) fn open(&mut self, conversation: Conversation, routes: [u16; 2], connection: u32) {
+    pub(crate) fn open(&mut self, conversation: Conversation, routes: RoutePair, connection: u32) {
         let tcp = matches!(conversation.protocol, Protocol::Tcp { .. });
         let number = self.conversations.len();
-        for (i, route) in routes.into_iter().enumerate() {
+        for (i, route) in routes.both().into_iter().enumerate() {
             let last = if tcp { connection } else { conversation.hashes[i] };
-            self.found.insert((route, tcp, last), (number, i == 0));
+            self.found.insert((route.0, tcp, last), (number, i == 0));
         }
         self.conversations.push(conversation);
     }
@@ -230,7 +232,14 @@ impl Tap {
 
     /// A packet of a web client or download is about to be sent: opens the conversation that it begins. `hashes` are the conversation's,
     /// `number` is that of the connection or look-up at its client.
-    pub(crate) fn open_next(&mut self, client: usize, packet: Packet, hashes: [u32; 2], number: u32, routes: [u16; 2]) {
+    pub(crate) fn open_next(
+        &mut self,
+        client: usize,
+        packet: Packet,
+        hashes: [u32; 2],
+        number: u32,
+        routes: RoutePair,
+    ) {
         if let Some(&(there, from_opener)) = self.found.get(&key_of(&packet))
             && self.conversations[there].hashes[usize::from(!from_opener)] == packet.hash
         {

@@ -254,7 +254,7 @@ fn poisson_packets_wait_as_in_m_d_1_before_a_wire() {
                 .expect("a probe");
             sim.run_until(Time::from_secs(100));
             let samples: Vec<f64> = sim
-                .probe_samples(probe)
+                .probe_samples(probe.index)
                 .filter(|(sent, _)| *sent >= Time::from_secs(5))
                 .filter_map(|(_, delay)| delay.map(Duration::as_millis_f64))
                 .collect();

@@ -417,7 +417,7 @@ fn a_parking_lot_shares_each_bottleneck_and_the_long_flow_gets_least() {
             "{long}, {first}, {second}"
         );
         // Sent while the flows were in their handshake: 20 ms of propagation, and on a wire 1 ms on each link.
-        let (sent, delay) = sim.probe_samples(voip).next().expect("it was sent");
+        let (sent, delay) = sim.probe_samples(voip.index).next().expect("it was sent");
         assert_eq!(sent, Time::from_millis(1));
         let serialisation = if shaping == Shaping::Wire { 2 } else { 0 };
         assert_eq!(delay, Some(Duration::from_millis(20 + serialisation)), "{shaping:?}");

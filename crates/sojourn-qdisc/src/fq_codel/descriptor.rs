@@ -65,6 +65,9 @@ impl Model for FqCodelParams {
     fn footprint(&self) -> Footprint {
         Footprint::new(u64::from(self.limit), u64::from(self.flows), 0)
     }
+    fn queue(&self, hash: u32) -> Option<u32> {
+        Some(self.queue_of(hash))
+    }
     fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
         if self.variant == FqCodelVariant::Ns2 {
             AnyQdisc::SfqCodel(SfqCodel::new(*self).expect(CHECKED))

@@ -108,6 +108,13 @@ impl FqCodelParams {
         ..Self::LINUX
     };
 
+    /// The queue of a flow with this hash. A power of two needs no division.
+    #[inline]
+    pub(crate) const fn queue_of(&self, hash: u32) -> u32 {
+        let n = self.flows;
+        if n.is_power_of_two() { hash & (n - 1) } else { hash % n }
+    }
+
     /// Checks the parameters.
     ///
     /// # Errors
@@ -252,11 +259,6 @@ impl<P: Packet> FqCodel<P> {
 
     /// The queue of a packet with this hash. 1024 queues, as nearly always, need no division.
     #[inline]
-    fn classify(&self, hash: u32) -> u32 {
-        let n = self.params.flows;
-        if n.is_power_of_two() { hash & (n - 1) } else { hash % n }
-    }
-
     /// The queue with the most bytes, the one of lowest number if several. Only queues in the round hold packets, so
     /// only these are looked at; Linux looks at all and finds the same.
     fn fattest(&self) -> u32 {
@@ -391,7 +393,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
     #[inline]
     fn enqueue(&mut self, packet: P, now: Time, drops: &mut dyn DropSink<P>) -> Admission {
         self.ledger.arrive();
-        let index = self.classify(packet.flow_hash());
+        let index = self.params.queue_of(packet.flow_hash());
         let queued = Queued::new(packet, now);
         let size = queued.size;
         let flow = &mut self.flows[index as usize];

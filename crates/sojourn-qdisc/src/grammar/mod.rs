@@ -76,6 +76,20 @@ impl QdiscSpec {
         self.about().kind
     }
 
+    /// The queue of packets of a flow with this hash; `None` for a discipline that does not tell flows apart by it.
+    ///
+    /// Two flows share a queue if both get the same number. With `sfq perturb` that is so until the first perturbation.
+    ///
+    /// ```
+    /// let spec = sojourn_qdisc::QdiscSpec::parse("fq_codel flows 64", None).unwrap();
+    /// assert_eq!((spec.queue(70), spec.queue(6)), (Some(6), Some(6)));
+    /// assert_eq!(sojourn_qdisc::QdiscSpec::parse("codel", None).unwrap().queue(70), None);
+    /// ```
+    #[must_use]
+    pub fn queue(&self, hash: u32) -> Option<u32> {
+        self.0.queue(hash)
+    }
+
     /// Makes the discipline, empty. A discipline that draws random numbers draws them from the stream of `seed`.
     #[must_use]
     pub fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {

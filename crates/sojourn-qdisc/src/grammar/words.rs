@@ -241,6 +241,10 @@ pub(crate) trait Model: Sized + 'static {
     }
     /// What it comes to at most.
     fn footprint(&self) -> Footprint;
+    /// See [`QdiscSpec::queue`](crate::QdiscSpec::queue).
+    fn queue(&self, _hash: u32) -> Option<u32> {
+        None
+    }
     /// Makes the discipline, empty.
     ///
     /// # Panics

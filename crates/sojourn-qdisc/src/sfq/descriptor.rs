@@ -51,6 +51,9 @@ impl Model for SfqParams {
         let queues = self.flows.min(self.divisor).min(self.limit);
         Footprint::new(u64::from(self.limit), u64::from(queues), u64::from(self.divisor))
     }
+    fn queue(&self, hash: u32) -> Option<u32> {
+        Some(self.bucket_of(hash))
+    }
     fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
         AnyQdisc::Sfq(Sfq::new(*self, seed).expect(CHECKED))
     }

@@ -61,6 +61,12 @@ impl Default for SfqParams {
 }
 
 impl SfqParams {
+    /// The bucket of a flow with this hash, once that is salted.
+    #[inline]
+    pub(crate) const fn bucket_of(&self, hash: u32) -> u32 {
+        hash & (self.divisor - 1)
+    }
+
     /// Checks the parameters.
     ///
     /// # Errors
@@ -172,7 +178,7 @@ impl<P: Packet> Sfq<P> {
                 (mixed >> 32) as u32
             }
         };
-        hash & (self.params.divisor - 1)
+        self.params.bucket_of(hash)
     }
 
     /// The queue of a bucket, a free one if it has none; `None` if no queue is free.

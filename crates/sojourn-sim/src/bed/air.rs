@@ -4,7 +4,7 @@
 //! did is mac80211's `aqm`. Neither tells how long a packet waited in a queue, so there are no such times.
 
 use super::error::{MeasuredError, fail};
-use crate::record::assemble::mbit;
+use crate::record::numbers::mbit;
 use crate::record::wifi::with_shares;
 use crate::record::{WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 use sojourn_bed::{RadioSample, RadioTotals, WifiMeasured};

@@ -15,10 +15,13 @@
 
 use super::error::{MeasuredError, fail};
 use super::frames::{FARTHEST_NS, Frames, Passage};
+use super::routes::BedRoutes;
 use crate::meter::Meter;
+use crate::network::RoutePair;
 use crate::packet::{Packet, Seen};
 use crate::record::BottleneckRecord;
-use crate::record::assemble::{DropsByReason, bottleneck, direction_of, signed_ns};
+use crate::record::assemble::{DropsByReason, bottleneck};
+use crate::record::numbers::{direction_of, seconds_from, signed_ns};
 use sojourn_bed::{Conversation, QdiscMeasured, Watched};
 use sojourn_qdisc::{Descriptor, DropReason, OptionValue};
 use sojourn_scenario::{BottleneckScenario, Direction, Scenario};
@@ -29,6 +32,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// What a bed saw of one direction.
 pub(super) struct Side<'a> {
     pub(super) scenario: &'a Scenario,
+    pub(super) routes: &'a BedRoutes,
     pub(super) direction: Direction,
     pub(super) seen: &'a QdiscMeasured,
 }
@@ -42,8 +46,8 @@ enum Limit {
 
 impl Limit {
     fn of(b: &BottleneckScenario) -> Option<Self> {
-        let told = b.qdisc.kernel_options().ok()?.options;
-        let number = |name: &str| match told.get(name) {
+        let options = b.qdisc.kernel_options().ok()?.options;
+        let number = |name: &str| match options.get(name) {
             Some(OptionValue::Number(n)) => u64::try_from(*n).ok(),
             _ => None,
         };
@@ -80,11 +84,6 @@ impl Counted {
         };
         likely.into_iter().find(counted).unwrap_or(DropReason::QueueLimit)
     }
-}
-
-/// Route of the first download's data at a meter; flows and probes come before.
-pub(super) fn first_download(s: &Scenario) -> usize {
-    2 * (s.flows.len() + s.probes.len())
 }
 
 impl Side<'_> {
@@ -140,15 +139,15 @@ impl Side<'_> {
             }
             return Ok(counted);
         }
-        let told = &self.bottleneck().qdisc.about().drops;
-        let memory = told.memory.map_or(Ok(0), |name| self.rose(name))?;
+        let counters = &self.bottleneck().qdisc.about().drops;
+        let memory = counters.memory.map_or(Ok(0), |name| self.rose(name))?;
         let mut limit = total;
-        if let Some(names) = told.room {
+        if let Some(names) = counters.room {
             limit = 0;
             for name in names {
                 limit = self.rose(name)?.saturating_add(limit);
             }
-            if told.room_has_memory {
+            if counters.room_has_memory {
                 limit = limit.saturating_sub(memory);
             }
         }
@@ -181,21 +180,20 @@ impl Side<'_> {
             return fail(field, passage.unmatched, rule);
         }
         let meter = Replay::new(self, frames, &passage, counted).run();
-        let (told, total) = (meter.dropped(), counted.total());
+        let (by_frames, total) = (meter.dropped(), counted.total());
         let most = 16 + total / 50;
-        if told.abs_diff(total) > most {
+        if by_frames.abs_diff(total) > most {
             let rule = format!("{total}, as the kernel counted, give or take {most}");
             let field = format!("number of drops {} by watched frames", self.direction.name());
-            return fail(field, told, rule);
+            return fail(field, by_frames, rule);
         }
         let begin = place_in_time(0);
-        let seconds = |t: Time| (t.as_nanos() as f64 - begin.as_nanos() as f64) / 1e9;
         let reasons = DropReason::OF_A_QDISC.iter();
         let drops = DropsByReason {
             drops: reasons.clone().map(|r| (r.name(), counted.0[r.index()])).collect(),
             first_drop_s: reasons
                 .filter(|r| counted.0[r.index()] > 0)
-                .filter_map(|r| Some((r.name(), seconds(meter.first_drops[r.index()]?))))
+                .filter_map(|r| Some((r.name(), seconds_from(begin, meter.first_drops[r.index()]?))))
                 .collect(),
         };
         let own = self
@@ -213,7 +211,7 @@ impl Side<'_> {
                 extra.insert(Cow::Borrowed(name), us);
             }
         }
-        extra.insert(Cow::Borrowed("drops_unmatched"), told as f64 - total as f64);
+        extra.insert(Cow::Borrowed("drops_unmatched"), by_frames as f64 - total as f64);
         Ok((bottleneck(self.scenario, self.direction, &meter, drops, extra), meter))
     }
 }
@@ -250,11 +248,6 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     fn new(side: &'a Side<'a>, frames: &'a Frames<'a>, passage: &'a Passage, counted: Counted) -> Self {
-        let mut meter = Meter::default();
-        // Two routes for each flow and probe, as in the simulator, and for each download; and one for all others.
-        for _ in 0..=first_download(side.scenario) + 2 * side.scenario.downloads.len() {
-            meter.add_route();
-        }
         let mut replay = Self {
             side,
             frames,
@@ -262,7 +255,7 @@ impl<'a> Replay<'a> {
             about: side.bottleneck().qdisc.about(),
             limit: Limit::of(&side.bottleneck()),
             counted,
-            meter,
+            meter: side.routes.meter(),
             doomed: BTreeMap::new(),
             queued_from: usize::MAX,
             last_served: BTreeMap::new(),
@@ -342,30 +335,33 @@ impl<'a> Replay<'a> {
     }
 
     fn packet(&self, frame: &Watched) -> Packet {
-        let s = self.side.scenario;
-        let back = |direction| usize::from(direction != self.side.direction);
+        let Side {
+            scenario: s, routes, ..
+        } = self.side;
+        let of = |pairs: &[RoutePair], n: usize, opens| pairs[n].of(opens == self.side.direction);
         let route = match frame.conversation {
-            Conversation::Flow(n) => 2 * usize::from(n) + back(s.flows[usize::from(n)].direction),
+            Conversation::Flow(n) => {
+                let n = usize::from(n);
+                of(&routes.traffic.flows, n, s.flows[n].direction)
+            }
             Conversation::Probe(n) => {
-                let direction = direction_of(s.probes[usize::from(n)].kind()).unwrap_or(Direction::Up);
-                2 * (s.flows.len() + usize::from(n)) + back(direction)
+                let n = usize::from(n);
+                let opens = direction_of(s.probes[n].kind()).unwrap_or(Direction::Up);
+                of(&routes.traffic.probes, n, opens)
             }
             Conversation::Download(n) => {
-                first_download(s) + 2 * usize::from(n) + back(s.downloads[usize::from(n)].direction)
+                let n = usize::from(n);
+                of(&routes.traffic.downloads, n, s.downloads[n].direction)
             }
-            Conversation::Web(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => {
-                first_download(s) + 2 * s.downloads.len()
-            }
+            Conversation::Web(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => routes.others,
         };
-        // Ten thousand of all sorts at most.
-        let route = route as u16;
         let kind = match frame.conversation {
             Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.data => Seen::Data,
             Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.syn => Seen::Syn,
             Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) => Seen::Ack,
             Conversation::Probe(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => Seen::Other,
         };
-        Packet::seen(frame.length, route, kind)
+        Packet::seen(frame.length, route.0, kind)
     }
 
     fn run(mut self) -> Meter {

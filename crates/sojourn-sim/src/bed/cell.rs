@@ -1,6 +1,6 @@
 //! From the cell of a scenario to what radios, access point and stations are told.
 
-use super::plan::told;
+use super::qdisc;
 use sojourn_bed::{AqlPlan, CategoryPlan, WifiLinkPlan, WifiPlan, WifiQueuePlan, WifiStationPlan};
 use sojourn_scenario::wifi_discipline;
 use sojourn_units::Duration;
@@ -63,7 +63,7 @@ fn queue(node: &NodeSpec) -> WifiQueuePlan {
     WifiQueuePlan {
         fifo: node.driver_frames,
         // A scenario with one that a kernel cannot be told was refused.
-        qdisc: wifi_discipline("wifi", node).ok().flatten().map(told),
+        qdisc: wifi_discipline("wifi", node).ok().flatten().map(qdisc::plan),
     }
 }
 

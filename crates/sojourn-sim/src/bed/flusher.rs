@@ -6,10 +6,9 @@
 //! hands them over at the rate of the link.
 
 use super::error::{MeasuredError, fail};
-use super::frames::FARTHEST_NS;
-use super::record::out_of_time;
+use super::frames::{FARTHEST_NS, out_of_time};
 use crate::flusher::pairs::Rtts;
-use crate::record::assemble::signed_ns;
+use crate::record::numbers::signed_ns;
 use crate::record::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
 use sojourn_bed::{FlowMeasured, FlushMeasured, FlusherFlowMeasured, FlusherMeasured, Measured};
 use sojourn_scenario::Scenario;

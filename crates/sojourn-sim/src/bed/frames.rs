@@ -13,6 +13,11 @@ use std::collections::HashMap;
 /// No time of a run is farther from the beginning of the measured window: an hour of lead, a day of traffic, and a rest.
 pub(super) const FARTHEST_NS: i64 = 2 * 86_400 * 1_000_000_000;
 
+/// Whether no time of a run is so far from the beginning of the measured window.
+pub(super) fn out_of_time(ns: i64) -> bool {
+    ns.checked_abs().is_none_or(|t| t > FARTHEST_NS)
+}
+
 /// A frame that has no partner at the other side of the queue.
 const NONE: u32 = u32::MAX;
 
@@ -56,7 +61,7 @@ impl<'a> Frames<'a> {
                     "a record as the agent writes it",
                 );
             };
-            if frame.at_ns.checked_abs().is_none_or(|t| t > FARTHEST_NS) {
+            if out_of_time(frame.at_ns) {
                 return fail(
                     field("time"),
                     frame.at_ns,

@@ -7,7 +7,9 @@ mod error;
 mod flusher;
 mod frames;
 mod plan;
+mod qdisc;
 mod record;
+mod routes;
 
 pub use error::MeasuredError;
 pub use plan::load_plan;

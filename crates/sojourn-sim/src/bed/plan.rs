@@ -1,12 +1,9 @@
 //! From a scenario to the traffic that a bed carries.
 
-use super::cell;
+use super::{cell, qdisc};
 use crate::draws;
-use crate::record::assemble::signed_ns;
-use sojourn_bed::{
-    AccessPlan, BottleneckPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, OptionPlan, Planned, QdiscPlan, ports,
-};
-use sojourn_qdisc::{KernelOptions, OptionValue};
+use crate::record::numbers::signed_ns;
+use sojourn_bed::{AccessPlan, BottleneckPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, Planned, QdiscPlan, ports};
 use sojourn_scenario::{Backend, BottleneckScenario, Direction, Dscp, FlusherScenario, Scenario, ScenarioError, fail};
 use sojourn_units::{Bytes, Duration};
 
@@ -155,25 +152,8 @@ fn bottleneck(field: &str, side: &BottleneckScenario, backend: Backend) -> Resul
 }
 
 fn kernel_qdisc(field: &str, side: &BottleneckScenario) -> Result<QdiscPlan, ScenarioError> {
-    let told_options = side.qdisc.clone().for_kernel().kernel_options();
-    told_options
-        .map(told)
+    let options = side.qdisc.clone().for_kernel().kernel_options();
+    options
+        .map(qdisc::plan)
         .map_err(|error| ScenarioError::because(format!("{field}: {error}")))
-}
-
-/// The plan of a discipline.
-pub(super) fn told(told: KernelOptions) -> QdiscPlan {
-    let options = told.options.into_iter().map(|(name, value)| {
-        let value = match value {
-            OptionValue::Number(n) => OptionPlan::Number(n),
-            OptionValue::Flag(on) => OptionPlan::Flag(on),
-            OptionValue::Text(text) => OptionPlan::Text(text),
-        };
-        (name, value)
-    });
-    QdiscPlan {
-        kind: told.kind,
-        options: options.collect(),
-        text: String::new(),
-    }
 }

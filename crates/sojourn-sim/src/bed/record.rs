@@ -1,12 +1,15 @@
 //! From what a bed saw to the record of a run.
 
 use super::air;
-use super::bottleneck::{Side, first_download};
+use super::bottleneck::Side;
 use super::error::{MeasuredError, fail};
 use super::flusher;
-use super::frames::{FARTHEST_NS, Frames};
+use super::frames::{FARTHEST_NS, Frames, out_of_time};
+use super::routes::BedRoutes;
 use crate::draws;
-use crate::meter::Meter;
+use crate::meter::Meters;
+use crate::network::RoutePair;
+use crate::places::TrafficRoutes;
 use crate::record::assemble::{self, Facts, FlowFacts, Probes, SeriesFacts};
 use crate::record::downloads::{self, DownloadFacts};
 use crate::record::{
@@ -17,7 +20,9 @@ use crate::traffic::voice_trace::VoiceTrace;
 use sojourn_bed::{
     DownloadMeasured, FlowMeasured, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, UdpMeasured, WebMeasured,
 };
-use sojourn_scenario::{Backend, Direction, DownloadScenario, ProbeKindScenario, ProbeScenario, Scenario};
+use sojourn_scenario::{
+    Backend, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
+};
 use sojourn_units::{Bytes, Duration};
 
 /// The record of a scenario that a bed of `backend` ran. `packets` are the watched frames, records of [`sojourn_bed::Watched`].
@@ -31,15 +36,21 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
     check(s, m)?;
     flusher::check(s, m)?;
     let frames = Frames::read(packets, s)?;
+    let routes = BedRoutes::new(s);
     let side = |direction, seen| Side {
         scenario: s,
+        routes: &routes,
         direction,
         seen,
     };
     let (up, up_meter) = side(Direction::Up, &m.up).record(&frames)?;
     let (down, down_meter) = side(Direction::Down, &m.down).record(&frames)?;
+    let meters = Meters {
+        up: &up_meter,
+        down: &down_meter,
+    };
     let mut probes = probes(s, &m.probes);
-    probes.add_sojourns(assemble::sojourns(s, &up_meter, &down_meter));
+    probes.add_sojourns(assemble::sojourns(s, &routes.traffic.probes, meters));
     let facts = Facts {
         backend,
         kernel: Some(KernelRecord {
@@ -49,10 +60,10 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
             wifi: m.wifi.as_ref().map(|seen| seen.text_end.clone()),
         }),
         tcp_counters: Some(m.counters.clone()),
-        flows: flows(s, &m.flows, &up_meter, &down_meter),
+        flows: flows(s, &m.flows, &routes.traffic, meters),
         probes,
         web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
-        downloads: downloads(s, &m.downloads, &up_meter, &down_meter),
+        downloads: downloads(s, &m.downloads, &routes.traffic, meters),
         bottleneck: Bottlenecks { up, down },
         wifi: air::record(s, m.wifi.as_ref())?,
         flusher: flusher::record(s, m),
@@ -120,10 +131,6 @@ fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
     }
     check_discipline("up", s, s.qdisc_up.kind(), &m.up)?;
     check_discipline("down", s, s.qdisc_down.kind(), &m.down)
-}
-
-pub(super) fn out_of_time(ns: i64) -> bool {
-    ns.checked_abs().is_none_or(|t| t > FARTHEST_NS)
 }
 
 fn check_flow(s: &Scenario, i: usize, flow: &FlowMeasured) -> Result<(), MeasuredError> {
@@ -209,8 +216,8 @@ fn check_discipline(direction: &str, s: &Scenario, kind: &str, seen: &QdiscMeasu
     Ok(())
 }
 
-fn flows(s: &Scenario, measured: &[FlowMeasured], up: &Meter, down: &Meter) -> Vec<FlowRecord> {
-    let one = |(i, f): (usize, &FlowMeasured)| {
+fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &TrafficRoutes, meters: Meters<'_>) -> Vec<FlowRecord> {
+    let one = |((flow, f), routes): ((&FlowScenario, &FlowMeasured), &RoutePair)| {
         let sum: u64 = f.cwnd.iter().map(|&n| u64::from(n)).sum();
         let facts = FlowFacts {
             delivered: f.delivered_total,
@@ -229,9 +236,9 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], up: &Meter, down: &Meter) -> V
             error: f.error.clone(),
             queue_shared_with: Vec::new(),
         };
-        assemble::flow(s, i, facts, up, down)
+        assemble::flow(s, flow, facts, *routes, meters)
     };
-    measured.iter().enumerate().map(one).collect()
+    s.flows.iter().zip(measured).zip(&routes.flows).map(one).collect()
 }
 
 fn udp(seen: &UdpMeasured) -> UdpRecord {
@@ -242,12 +249,13 @@ fn udp(seen: &UdpMeasured) -> UdpRecord {
     }
 }
 
-fn downloads(s: &Scenario, measured: &[DownloadMeasured], up: &Meter, down: &Meter) -> Vec<DownloadRecord> {
-    let one = |(i, (d, seen)): (usize, (&DownloadScenario, &DownloadMeasured))| {
-        let (forth, back) = match d.direction {
-            Direction::Up => (up, down),
-            Direction::Down => (down, up),
-        };
+fn downloads(
+    s: &Scenario,
+    measured: &[DownloadMeasured],
+    routes: &TrafficRoutes,
+    meters: Meters<'_>,
+) -> Vec<DownloadRecord> {
+    let one = |((d, seen), routes): ((&DownloadScenario, &DownloadMeasured), &RoutePair)| {
         let files = seen.files.iter().map(|f| FileRecord {
             start_s: f.start_ns as f64 / 1e9,
             fct_ms: f.time_ns.map(|ns| Duration::from_nanos(ns).as_millis_f64()),
@@ -260,10 +268,14 @@ fn downloads(s: &Scenario, measured: &[DownloadMeasured], up: &Meter, down: &Met
             syn_retransmissions: seen.syn_retransmissions,
             error: seen.error.clone(),
         };
-        let route = first_download(s) + 2 * i;
-        downloads::record(s, d, facts, &forth.routes[route], &back.routes[route + 1])
+        downloads::record(s, d, facts, *routes, meters)
     };
-    s.downloads.iter().zip(measured).enumerate().map(one).collect()
+    s.downloads
+        .iter()
+        .zip(measured)
+        .zip(&routes.downloads)
+        .map(one)
+        .collect()
 }
 
 fn probes(s: &Scenario, measured: &[ProbeMeasured]) -> Probes {

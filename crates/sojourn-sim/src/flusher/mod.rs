@@ -14,6 +14,7 @@ mod sight;
 mod socket;
 
 use crate::calendar::{Calendar, Slot};
+use crate::network::RoutePair;
 use crate::packet::{Packet, Segments};
 use crate::tap::Passing;
 use crate::tap::hosts::{End, address};
@@ -44,8 +45,8 @@ pub(crate) struct Subject {
     pub(crate) flow: Option<usize>,
     /// The measurement of a flow.
     pub(crate) pairing: Pairing,
-    /// The route of bursts, and whether it leads upstream; `None` if none can go to any of its hosts through the bottleneck.
-    pub(crate) burst: Option<(u16, bool)>,
+    /// The routes of bursts, and whether they lead upstream; `None` if none can go to any of its hosts through the bottleneck.
+    pub(crate) burst: Option<(RoutePair, bool)>,
     pub(crate) series: SubjectSeries,
     /// Bursts, and their packets.
     pub(crate) flushes: u64,
@@ -358,8 +359,8 @@ impl FlusherHost {
     fn consider(&mut self, plan: FlushPlan, at: Time, now: Time) {
         let subject = self.subject_of(&plan.flow);
         let route = subject.and_then(|(i, up)| {
-            let (route, leads_up) = self.subjects[i].burst?;
-            (self.active && leads_up == up && plan.packets > 0).then_some((i, route))
+            let (routes, leads_up) = self.subjects[i].burst?;
+            (self.active && leads_up == up && plan.packets > 0).then_some((i, routes.forth.0))
         });
         // What could not leave anyhow costs nothing of the gate's budget.
         let route = route.filter(|_| match &mut self.watchman {

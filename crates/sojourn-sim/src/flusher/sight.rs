@@ -8,11 +8,11 @@ use sojourn_units::Rate;
 
 /// The links from a place through a bottleneck to the hosts behind it: upstream from the client's side, downstream from the
 /// server's. `None` if a burst towards `up` would not cross the bottleneck.
-pub(crate) fn way(place: Place, path: &Path, up: bool) -> Option<&[LinkId]> {
+pub(crate) fn way(place: Place, path: Path, up: bool) -> Option<Vec<LinkId>> {
     match (place, up) {
-        (Place::Client, true) => Some(&path.up),
-        (Place::Router, true) => Some(&path.up[1..]),
-        (Place::Server, false) => Some(&path.down),
+        (Place::Client, true) => Some(path.up.links().into()),
+        (Place::Router, true) => Some(path.up.from_router().into()),
+        (Place::Server, false) => Some(path.down.links().into()),
         _ => None,
     }
 }
@@ -34,22 +34,22 @@ impl Sight {
         let mut sight = Self { masks: Vec::new() };
         for path in paths {
             for (way, outgoing) in [
-                (&path.up, matches!(place, Place::Client)),
-                (&path.down, matches!(place, Place::Server)),
+                (path.up, matches!(place, Place::Client)),
+                (path.down, matches!(place, Place::Server)),
             ] {
-                // The ways are: edge, bottleneck, delay, edge. An edge without rate is not passed through.
+                // An edge without rate is not passed through.
                 let (leaves, arrives) = if edge_rate.is_some() {
-                    ((Passing::Departed, way[0]), (Passing::Arrived, way[3]))
+                    ((Passing::Departed, way.first), (Passing::Arrived, way.last))
                 } else {
-                    ((Passing::Offered, way[1]), (Passing::Arrived, way[2]))
+                    ((Passing::Offered, way.bottleneck), (Passing::Arrived, way.delay))
                 };
                 sight.add(leaves, LEAVES | if outgoing { AT_FLUSHER } else { 0 });
                 let incoming = !outgoing && !matches!(place, Place::Router);
                 sight.add(arrives, ARRIVES | if incoming { AT_FLUSHER } else { 0 });
             }
             if matches!(place, Place::Router) {
-                sight.add((Passing::Offered, path.up[1]), AT_FLUSHER);
-                sight.add((Passing::Arrived, path.down[2]), AT_FLUSHER);
+                sight.add((Passing::Offered, path.up.bottleneck), AT_FLUSHER);
+                sight.add((Passing::Arrived, path.down.delay), AT_FLUSHER);
             }
         }
         sight

@@ -1,15 +1,19 @@
 //! From the facts of a run to its record, the same for every back end.
 
+use super::numbers::{direction_of, jain, mbit, seconds_from};
 use super::{
     BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, FORMAT, FlowRecord,
     FlusherFlowSeries, FlusherRecord, KernelRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record,
     SeriesRecord, SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WebRecord, WifiRecord,
     WritesRecord, downloads, pages, voice,
 };
-use crate::meter::Meter;
+use crate::meter::{Meter, Meters};
+use crate::network::RoutePair;
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
-use sojourn_scenario::{Backend, CongestionControl, Direction, ProbeKindScenario, ProbeScenario, Scenario, Transport};
+use sojourn_scenario::{
+    Backend, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario, Transport,
+};
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,16 +37,17 @@ pub(crate) struct FlowFacts {
     pub(crate) queue_shared_with: Vec<String>,
 }
 
-/// The record of flow `i`. `up` and `down` are the bottleneck's meters; routes come in pairs there, flows first: that of the
-/// data, and that of the acknowledgements.
-pub(crate) fn flow(scenario: &Scenario, i: usize, facts: FlowFacts, up: &Meter, down: &Meter) -> FlowRecord {
-    let f = &scenario.flows[i];
-    let (forth, back) = match f.direction {
-        Direction::Up => (up, down),
-        Direction::Down => (down, up),
-    };
-    let data = forth.routes[2 * i];
-    let gaps = forth.gaps[2 * i];
+/// The record of flow `f`, whose data and acknowledgements have these routes.
+pub(crate) fn flow(
+    scenario: &Scenario,
+    f: &FlowScenario,
+    facts: FlowFacts,
+    routes: RoutePair,
+    meters: Meters<'_>,
+) -> FlowRecord {
+    let (forth, back) = meters.along(f.direction);
+    let data = forth.counts(routes.forth);
+    let gaps = forth.drop_gaps(routes.forth);
     let (mean, cv) = gaps.mean_and_cv();
     FlowRecord {
         name: f.name.clone(),
@@ -61,7 +66,7 @@ pub(crate) fn flow(scenario: &Scenario, i: usize, facts: FlowFacts, up: &Meter, 
         loss_probes: facts.loss_probes,
         undone: facts.undone,
         mean_cwnd_segments: facts.mean_cwnd_segments,
-        acks_dropped: back.routes[2 * i + 1].acks_dropped,
+        acks_dropped: back.counts(routes.back).acks_dropped,
         data_dropped: data.data_dropped,
         drop_gaps_ms: DropGapsRecord {
             count: gaps.count,
@@ -69,7 +74,7 @@ pub(crate) fn flow(scenario: &Scenario, i: usize, facts: FlowFacts, up: &Meter, 
             cv,
         },
         syn_retransmissions: facts.syn_retransmissions,
-        sojourn_ms: SojournOfOne::of(&data, scenario.is_long_link()),
+        sojourn_ms: SojournOfOne::of(data, scenario.is_long_link()),
         writes: facts.writes.map(|(n, delays)| WritesRecord::of(n, delays.into_iter())),
         error: facts.error,
         queue_shared_with: facts.queue_shared_with,
@@ -126,39 +131,6 @@ pub(crate) fn bottleneck(
             .then(|| mbit(meter.bytes, scenario.duration) * 1e6 / b.rate.as_bps() as f64),
         lost: None,
         extra,
-    }
-}
-
-pub(crate) fn mbit(bytes: u64, d: Duration) -> f64 {
-    bytes as f64 * 8.0 / d.as_secs_f64() / 1e6
-}
-
-pub(crate) fn jain(v: &[f64]) -> f64 {
-    let (sum, squares) = v.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
-    if squares == 0.0 {
-        1.0
-    } else {
-        sum * sum / (v.len() as f64 * squares)
-    }
-}
-
-/// Seconds from `begin` to `t`, which may be before it.
-pub(crate) fn seconds_from(begin: Time, t: Time) -> f64 {
-    (t.as_nanos() as f64 - begin.as_nanos() as f64) / 1e9
-}
-
-/// Nanoseconds with a sign. Times of a run are a few days at most.
-pub(crate) fn signed_ns(ns: u64) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX)
-}
-
-/// The direction of a probe that has one.
-pub(crate) fn direction_of(kind: ProbeKindScenario) -> Option<Direction> {
-    match kind {
-        ProbeKindScenario::Isochronous(d, _) | ProbeKindScenario::Poisson(d, _) | ProbeKindScenario::Voip(d, _) => {
-            Some(d)
-        }
-        ProbeKindScenario::Icmp(_) | ProbeKindScenario::UdpRr(_) => None,
     }
 }
 
@@ -291,19 +263,16 @@ impl Probes {
     }
 }
 
-/// What the packets of each probe waited at the bottleneck, by its meters: told for slow, long links only.
-pub(crate) fn sojourns(scenario: &Scenario, up: &Meter, down: &Meter) -> Vec<SojournOfOne> {
+/// What the packets of each probe, which have these routes, waited at the bottleneck: only for slow, long links.
+pub(crate) fn sojourns(scenario: &Scenario, routes: &[RoutePair], meters: Meters<'_>) -> Vec<SojournOfOne> {
     if !scenario.is_long_link() {
         return Vec::new();
     }
-    let one = |(i, s): (usize, &ProbeScenario)| {
-        let meter = match direction_of(s.kind()) {
-            Some(Direction::Down) => down,
-            Some(Direction::Up) | None => up,
-        };
-        SojournOfOne::of(&meter.routes[2 * (scenario.flows.len() + i)], true)
+    let one = |(s, routes): (&ProbeScenario, &RoutePair)| {
+        let (meter, _) = meters.along(direction_of(s.kind()).unwrap_or(Direction::Up));
+        SojournOfOne::of(meter.counts(routes.forth), true)
     };
-    scenario.probes.iter().enumerate().map(one).collect()
+    scenario.probes.iter().zip(routes).map(one).collect()
 }
 
 /// The series of a run that its back end samples, at the end of each bin.

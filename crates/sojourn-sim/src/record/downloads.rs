@@ -1,13 +1,14 @@
 //! The records of downloads, and of the writes of a thin stream.
 
 use super::Quantiles;
-use super::assemble::{mbit, seconds_from};
-use super::make::egress;
-use crate::meter::RouteCounts;
-use crate::simulator::{Download, Simulator};
+use super::numbers::{mbit, seconds_from};
+use super::simulated::Simulated;
+use crate::meter::{Meters, RouteCounts};
+use crate::network::RoutePair;
+use crate::simulator::Download;
 use serde::Serialize;
-use sojourn_scenario::{Direction, DownloadScenario, Scenario};
-use sojourn_units::{Duration, Time};
+use sojourn_scenario::{DownloadScenario, Scenario};
+use sojourn_units::Duration;
 
 /// Files that were sent one after the other, over the measured window.
 #[derive(Clone, Debug, Serialize)]
@@ -108,14 +109,16 @@ pub(crate) struct DownloadFacts {
     pub(crate) error: Option<String>,
 }
 
-/// The record of download `d`; `data` and `acks` are the counts of its two routes.
+/// The record of download `d`, whose data and acknowledgements have these routes.
 pub(crate) fn record(
     scenario: &Scenario,
     d: &DownloadScenario,
     facts: DownloadFacts,
-    data: &RouteCounts,
-    acks: &RouteCounts,
+    routes: RoutePair,
+    meters: Meters<'_>,
 ) -> DownloadRecord {
+    let (forth, back) = meters.along(d.direction);
+    let (data, acks) = (forth.counts(routes.forth), back.counts(routes.back));
     let times: Vec<f64> = facts.files.iter().filter_map(|f| f.fct_ms).collect();
     DownloadRecord {
         name: d.name.clone(),
@@ -138,16 +141,11 @@ pub(crate) fn record(
 }
 
 /// The records of a simulation's downloads when the measured window is over.
-pub(crate) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Vec<DownloadRecord> {
-    let one = |(s, d): (&DownloadScenario, &Download)| {
-        let (forth, back) = match s.direction {
-            Direction::Up => (Direction::Up, Direction::Down),
-            Direction::Down => (Direction::Down, Direction::Up),
-        };
-        let counts = |direction, route: u16| &egress(simulator, direction).meter.routes[usize::from(route)];
+pub(super) fn simulated(run: Simulated<'_>, meters: Meters<'_>) -> Vec<DownloadRecord> {
+    let one = |((s, d), routes): ((&DownloadScenario, &Download), &RoutePair)| {
         let totals = d.downloader.totals();
         let files = d.downloader.files.iter().map(|f| FileRecord {
-            start_s: seconds_from(begin, f.start),
+            start_s: seconds_from(run.begin, f.start),
             fct_ms: f.completion.map(Duration::as_millis_f64),
         });
         let facts = DownloadFacts {
@@ -158,15 +156,10 @@ pub(crate) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time)
             syn_retransmissions: totals.syn_retransmissions,
             error: None,
         };
-        record(
-            scenario,
-            s,
-            facts,
-            counts(forth, d.routes[0]),
-            counts(back, d.routes[1]),
-        )
+        record(run.scenario, s, facts, *routes, meters)
     };
-    scenario.downloads.iter().zip(&simulator.downloads).map(one).collect()
+    let downloads = run.scenario.downloads.iter().zip(&run.simulator.downloads);
+    downloads.zip(&run.places.routes.downloads).map(one).collect()
 }
 
 /// Mean completion time of all complete files of all downloads, ms: `None` without downloads, and `Some(None)` without files.

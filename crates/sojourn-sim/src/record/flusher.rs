@@ -1,11 +1,12 @@
 //! The record of a flusher, and of what round trips its flows saw.
 
-use super::assemble::seconds_from;
+use super::numbers::seconds_from;
+use super::simulated::Simulated;
 use crate::flusher::pairs::{BIN, Rtts};
 use crate::flusher::{FlushEvent, FlusherHost, Subject, reason_name};
+use crate::network::RoutePair;
 use crate::simulator::Simulator;
 use serde::Serialize;
-use sojourn_scenario::Scenario;
 use sojourn_units::{Duration, Time};
 use std::collections::BTreeMap;
 
@@ -142,12 +143,12 @@ fn host(simulator: &Simulator) -> Option<&FlusherHost> {
 }
 
 /// The record of a finished run; `None` without a flusher.
-pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Option<FlusherRecord> {
-    let (host, spec) = (host(simulator)?, scenario.flusher.as_ref()?);
+pub(super) fn simulated(run: Simulated<'_>) -> Option<FlusherRecord> {
+    let (host, spec) = (host(run.simulator)?, run.scenario.flusher.as_ref()?);
     let routes = host.subjects.iter().filter_map(|s| s.burst);
-    let meters = || simulator.links.iter().filter_map(|link| link.egress.as_ref());
+    let meters = || run.simulator.links.iter().filter_map(|link| link.egress.as_ref());
     let dropped =
-        |(route, _): (u16, bool)| -> u64 { meters().map(|e| e.meter.routes[usize::from(route)].data_dropped).sum() };
+        |(routes, _): (RoutePair, bool)| -> u64 { meters().map(|e| e.meter.counts(routes.forth).data_dropped).sum() };
     let stats = host.core.stats();
     Some(FlusherRecord {
         at: spec.place.name(),
@@ -163,7 +164,7 @@ pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time)
         failed: stats.failed,
         withheld: stats.withheld,
         flows: host.subjects.iter().map(flow).collect(),
-        events: host.events.iter().map(|event| flush(host, event, begin)).collect(),
+        events: host.events.iter().map(|event| flush(host, event, run.begin)).collect(),
     })
 }
 

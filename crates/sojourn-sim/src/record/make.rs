@@ -1,40 +1,21 @@
 //! From a finished simulation to its record.
 
-use super::assemble::{
-    self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts, direction_of, seconds_from, signed_ns,
-};
+use super::assemble::{self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts};
+use super::numbers::{direction_of, seconds_from, signed_ns};
+use super::simulated::Simulated;
 use super::{
     BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, PerDirection, Record, SojournOfOne,
     UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
 };
-use crate::link::{Egress, Link};
+use crate::meter::Meters;
+use crate::network::{LinkId, RoutePair};
 use crate::simulator::Simulator;
 use crate::traffic::flood::Flood;
 use sojourn_bed::Sample;
 use sojourn_qdisc::{DropReason, Qdisc};
-use sojourn_scenario::{Backend, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport};
+use sojourn_scenario::{Backend, Direction, FlowScenario, ProbeKindScenario, Transport};
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
-
-/// Number of queues by which hash collisions are told: that of `fq_codel` and SFQ.
-const QUEUES: u32 = 1024;
-
-/// Links of the dumbbell, in the order in which `topology::dumbbell` adds them.
-const UP: usize = 1;
-const DOWN: usize = 4;
-
-fn link(simulator: &Simulator, direction: Direction) -> &Link {
-    let link = match direction {
-        Direction::Up => UP,
-        Direction::Down => DOWN,
-    };
-    &simulator.links[link]
-}
-
-pub(super) fn egress(simulator: &Simulator, direction: Direction) -> &Egress {
-    let egress = link(simulator, direction).egress.as_ref();
-    egress.expect("the bottleneck has a rate")
-}
 
 /// What is told of a run when its measured window is over; probes may still come home then.
 pub(crate) struct Ended {
@@ -48,21 +29,24 @@ pub(crate) struct Ended {
 }
 
 /// The measured window is over.
-pub(crate) fn at_end(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Ended {
-    let meter = |direction| &egress(simulator, direction).meter;
+pub(crate) fn at_end(run: Simulated<'_>) -> Ended {
+    let meters = Meters {
+        up: &run.egress(Direction::Up).meter,
+        down: &run.egress(Direction::Down).meter,
+    };
     Ended {
-        bottleneck: bottlenecks(scenario, simulator, begin),
-        wifi: wifi::simulated(scenario, simulator),
-        flusher: flusher::simulated(scenario, simulator, begin),
-        flows: flows(scenario, simulator),
-        downloads: downloads::simulated(scenario, simulator, begin),
-        sojourns: assemble::sojourns(scenario, meter(Direction::Up), meter(Direction::Down)),
+        bottleneck: bottlenecks(run),
+        wifi: wifi::simulated(run.scenario, run.simulator),
+        flusher: flusher::simulated(run),
+        flows: flows(run, meters),
+        downloads: downloads::simulated(run, meters),
+        sojourns: assemble::sojourns(run.scenario, &run.places.routes.probes, meters),
     }
 }
 
-fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Bottlenecks {
+fn bottlenecks(run: Simulated<'_>) -> Bottlenecks {
     let one = |direction: Direction| -> BottleneckRecord {
-        let e = egress(simulator, direction);
+        let e = run.egress(direction);
         let drops = DropsByReason {
             drops: DropReason::OF_A_QDISC
                 .iter()
@@ -70,13 +54,13 @@ fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Bottl
                 .collect(),
             first_drop_s: DropReason::OF_A_QDISC
                 .iter()
-                .filter_map(|r| Some((r.name(), seconds_from(begin, e.meter.first_drops[r.index()]?))))
+                .filter_map(|r| Some((r.name(), seconds_from(run.begin, e.meter.first_drops[r.index()]?))))
                 .collect(),
         };
         let extra = e.pacing.child().extra_stats();
         let extra = extra.into_iter().map(|(name, value)| (Cow::Borrowed(name), value));
-        let mut record = assemble::bottleneck(scenario, direction, &e.meter, drops, extra.collect());
-        record.lost = link(simulator, direction).weather().map(|weather| weather.lost);
+        let mut record = assemble::bottleneck(run.scenario, direction, &e.meter, drops, extra.collect());
+        record.lost = run.link(direction).weather().map(|weather| weather.lost);
         record
     };
     Bottlenecks {
@@ -85,58 +69,84 @@ fn bottlenecks(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Bottl
     }
 }
 
-/// Owners of each route, by name: routes come in pairs, flows first.
-fn route_names(scenario: &Scenario) -> Vec<&str> {
-    scenario
+/// A flow or a probe, and its queue in each direction of the bottleneck that it uses, if the discipline has queues by flow.
+struct Owner<'a> {
+    name: &'a str,
+    queues: [Option<u32>; 2],
+}
+
+/// All of them, flows before probes.
+fn owners(run: Simulated<'_>) -> Vec<Owner<'_>> {
+    let Simulated {
+        scenario, simulator, ..
+    } = run;
+    let queues = |routes: &RoutePair, opens: Direction, only: Option<Direction>| {
+        [Direction::Up, Direction::Down].map(|towards| {
+            let qdisc = match towards {
+                Direction::Up => &scenario.qdisc_up,
+                Direction::Down => &scenario.qdisc_down,
+            };
+            let hash = simulator.hash(routes.of(opens == towards));
+            let uses = only.is_none_or(|only| only == towards);
+            qdisc.modelled().filter(|_| uses)?.queue(hash)
+        })
+    };
+    let flows = scenario
         .flows
         .iter()
-        .map(|f| f.name.as_str())
-        .chain(scenario.probes.iter().map(|p| p.name.as_str()))
-        .collect()
+        .zip(&run.places.routes.flows)
+        .map(|(f, routes)| Owner {
+            name: &f.name,
+            queues: queues(routes, f.direction, None),
+        });
+    let probes = scenario
+        .probes
+        .iter()
+        .zip(&run.places.routes.probes)
+        .map(|(p, routes)| {
+            let one_way = direction_of(p.kind());
+            Owner {
+                name: &p.name,
+                queues: queues(routes, one_way.unwrap_or(Direction::Up), one_way),
+            }
+        });
+    flows.chain(probes).collect()
 }
 
-/// Who shares a queue with owner `i`, in a direction of the bottleneck that both use.
-fn sharers(scenario: &Scenario, simulator: &Simulator, i: usize) -> Vec<String> {
-    let names = route_names(scenario);
-    // The queue of an owner in a direction; `None` for a one-way probe that does not go there.
-    let queue = |k: usize, towards: Direction| {
-        let (first, one_way) = if let Some(flow) = scenario.flows.get(k) {
-            (flow.direction, None)
-        } else {
-            let one_way = direction_of(scenario.probes[k - scenario.flows.len()].kind());
-            (one_way.unwrap_or(Direction::Up), one_way)
-        };
-        let route = 2 * k + usize::from(first != towards);
-        one_way
-            .is_none_or(|only| only == towards)
-            .then(|| simulator.hashes[route] % QUEUES)
+/// Who shares a queue with owner `of`.
+fn sharers(owners: &[Owner<'_>], of: usize) -> Vec<String> {
+    let own = owners[of].queues;
+    let shares = |queues: [Option<u32>; 2]| {
+        queues
+            .iter()
+            .zip(own)
+            .any(|(queue, own)| queue.is_some() && *queue == own)
     };
-    (0..names.len())
-        .filter(|&k| {
-            k != i
-                && [Direction::Up, Direction::Down]
-                    .iter()
-                    .any(|&towards| queue(k, towards).is_some() && queue(k, towards) == queue(i, towards))
-        })
-        .map(|k| names[k].to_owned())
-        .collect()
+    let others = owners
+        .iter()
+        .enumerate()
+        .filter(|(k, owner)| *k != of && shares(owner.queues));
+    others.map(|(_, owner)| owner.name.to_owned()).collect()
 }
 
-fn flows(scenario: &Scenario, simulator: &Simulator) -> Vec<FlowRecord> {
-    let up = &egress(simulator, Direction::Up).meter;
-    let down = &egress(simulator, Direction::Down).meter;
+fn flows(run: Simulated<'_>, meters: Meters<'_>) -> Vec<FlowRecord> {
+    let Simulated {
+        scenario, simulator, ..
+    } = run;
     // Each kind in the order of the scenario.
     let mut connections = 0..simulator.flows.len();
     let mut floods = simulator.floods.iter();
-    let one = |(i, f): (usize, &FlowScenario)| {
-        let queue_shared_with = sharers(scenario, simulator, i);
+    let owners = owners(run);
+    let one = |(i, (f, routes)): (usize, (&FlowScenario, &RoutePair))| {
+        let queue_shared_with = sharers(&owners, i);
         let facts = match f.transport() {
             Transport::Tcp => tcp(simulator, connections.next()?, queue_shared_with),
             Transport::Udp => udp(floods.next()?, queue_shared_with),
         };
-        Some(assemble::flow(scenario, i, facts, up, down))
+        Some(assemble::flow(scenario, f, facts, *routes, meters))
     };
-    scenario.flows.iter().enumerate().filter_map(one).collect()
+    let flows = scenario.flows.iter().zip(&run.places.routes.flows);
+    flows.enumerate().filter_map(one).collect()
 }
 
 /// The facts of TCP flow `i`, counted without those of UDP.
@@ -174,11 +184,18 @@ fn udp(flood: &Flood, queue_shared_with: Vec<String>) -> FlowFacts {
     }
 }
 
-fn probes(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Probes {
+fn probes(run: Simulated<'_>) -> Probes {
+    let Simulated {
+        scenario,
+        simulator,
+        begin,
+        ..
+    } = run;
     let mut all = Probes::default();
+    let owners = owners(run);
     let (mut echoes, mut voips) = (simulator.probes.iter(), simulator.voips.iter());
     for (i, s) in scenario.probes.iter().enumerate() {
-        let shared = sharers(scenario, simulator, scenario.flows.len() + i);
+        let shared = sharers(&owners, scenario.flows.len() + i);
         if let ProbeKindScenario::Voip(..) = s.kind() {
             if let Some(v) = voips.next() {
                 let bins = v.bins(scenario.sample_interval, scenario.whole_bins());
@@ -197,8 +214,8 @@ fn probes(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Probes {
     all
 }
 
-pub(crate) fn assemble(scenario: &Scenario, simulator: &Simulator, begin: Time, ended: Ended) -> Record {
-    let mut probes = probes(scenario, simulator, begin);
+pub(crate) fn assemble(run: Simulated<'_>, ended: Ended) -> Record {
+    let mut probes = probes(run);
     probes.add_sojourns(ended.sojourns);
     let facts = Facts {
         backend: Backend::Sim,
@@ -206,33 +223,33 @@ pub(crate) fn assemble(scenario: &Scenario, simulator: &Simulator, begin: Time, 
         tcp_counters: None,
         flows: ended.flows,
         probes,
-        web: pages::simulated(scenario, simulator, begin),
+        web: pages::simulated(run),
         downloads: ended.downloads,
         bottleneck: ended.bottleneck,
         wifi: ended.wifi,
         flusher: ended.flusher,
-        series: series(scenario, simulator, begin),
-        events: simulator.events,
+        series: series(run),
+        events: run.simulator.events,
     };
-    assemble::assemble(scenario, facts)
+    assemble::assemble(run.scenario, facts)
 }
 
-fn series(scenario: &Scenario, simulator: &Simulator, begin: Time) -> SeriesFacts {
-    let s = &simulator.series;
-    let link = |i: usize| s.links.get(i).cloned().unwrap_or_default();
-    let (up, down) = (link(UP), link(DOWN));
+fn series(run: Simulated<'_>) -> SeriesFacts {
+    let s = &run.simulator.series;
+    let link = |id: LinkId| s.links.get(usize::from(id.0)).cloned().unwrap_or_default();
+    let (up, down) = (link(run.places.up), link(run.places.down));
     let (mut connections, mut floods) = (s.flows.iter(), s.floods.iter());
-    let flows = scenario.flows.iter().map(|f| match f.transport() {
+    let flows = run.scenario.flows.iter().map(|f| match f.transport() {
         Transport::Tcp => connections
             .next()
             .map_or_else(Default::default, |f| (f.delivered.clone(), f.cwnd.clone())),
         Transport::Udp => (floods.next().cloned().unwrap_or_default(), Vec::new()),
     });
     SeriesFacts {
-        t_s: s.times.iter().map(|&t| seconds_from(begin, t)).collect(),
+        t_s: s.times.iter().map(|&t| seconds_from(run.begin, t)).collect(),
         flows: flows.collect(),
         airtimes: s.airtimes.clone(),
-        flusher: flusher::series(simulator),
+        flusher: flusher::series(run.simulator),
         backlog_packets: PerDirection {
             up: up.backlog,
             down: down.backlog,

@@ -1,10 +1,9 @@
 //! The record of a web client.
 
-use super::assemble::seconds_from;
+use super::numbers::seconds_from;
+use super::simulated::Simulated;
 use super::{FetchRecord, Quantiles, WebRecord};
-use crate::simulator::Simulator;
-use sojourn_scenario::{Scenario, WebScenario};
-use sojourn_units::Time;
+use sojourn_scenario::WebScenario;
 
 /// The record of a client with these fetches.
 pub(crate) fn record(s: &WebScenario, fetches: Vec<FetchRecord>) -> WebRecord {
@@ -19,10 +18,10 @@ pub(crate) fn record(s: &WebScenario, fetches: Vec<FetchRecord>) -> WebRecord {
     }
 }
 
-pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time) -> Vec<WebRecord> {
+pub(super) fn simulated(run: Simulated<'_>) -> Vec<WebRecord> {
     let one = |(s, w): (&WebScenario, &crate::simulator::Web)| {
         let fetches = w.client.fetches.iter().map(|f| FetchRecord {
-            start_s: seconds_from(begin, f.start),
+            start_s: seconds_from(run.begin, f.start),
             dns_s: f.dns.as_secs_f64(),
             connect_s: f.connect.as_secs_f64(),
             time_s: f.time.as_secs_f64(),
@@ -31,7 +30,7 @@ pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator, begin: Time)
         });
         record(s, fetches.collect())
     };
-    scenario.web.iter().zip(&simulator.webs).map(one).collect()
+    run.scenario.web.iter().zip(&run.simulator.webs).map(one).collect()
 }
 
 /// Mean time over all fetches of all clients; `None` without.

@@ -1,7 +1,7 @@
 //! The record of a cell.
 
 use super::SojournRecord;
-use super::assemble::{jain, mbit};
+use super::numbers::{jain, mbit};
 use crate::histogram::Histogram;
 use crate::simulator::{AirMeter, Radio, Simulator};
 use serde::Serialize;

@@ -1,12 +1,13 @@
 //! What a capture is told of a run before it begins: who talks to whom, and on which routes.
 
+use crate::places::TrafficRoutes;
 use crate::simulator::Simulator;
 use crate::tap::{Conversation, Protocol, Tap};
 use sojourn_scenario::{Direction, ProbeKindScenario, Scenario, Transport};
 
 /// Opens the conversation of each flow and each probe, and announces the web clients and
 /// downloads, which open theirs as they go.
-pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
+pub(super) fn open_all(s: &Scenario, routes: &TrafficRoutes, simulator: &Simulator, tap: &mut Tap) {
     let tcp = |web| Protocol::Tcp {
         mss: s.tcp.mss,
         ecn: s.tcp.ecn,
@@ -33,10 +34,9 @@ pub(super) fn open_all(s: &Scenario, simulator: &Simulator, tap: &mut Tap) {
     let web = s.web.iter().map(|w| (&w.name, Direction::Up, tcp(true)));
     let downloads = s.downloads.iter().map(|d| (&d.name, d.direction, tcp(false)));
     let first_web = s.flows.len() + s.probes.len();
-    for (number, (name, direction, protocol)) in flows.chain(probes).chain(web).chain(downloads).enumerate() {
-        // Routes come in pairs, in this order: from the opener, and to it.
-        let routes = [2 * number as u16, 2 * number as u16 + 1];
-        let hashes = routes.map(|r| simulator.hashes[usize::from(r)]);
+    let all = flows.chain(probes).chain(web).chain(downloads).zip(routes.by_number());
+    for (number, ((name, direction, protocol), routes)) in all.enumerate() {
+        let hashes = routes.both().map(|route| simulator.hash(route));
         let conversation = Conversation {
             name: name.clone(),
             number: number as u32,

@@ -2,10 +2,11 @@
 
 use super::Paths;
 use crate::flusher::{FlusherHost, HostSpec, Sight, Socket, Subject, SubjectSeries, Way, way};
+use crate::network::RoutePair;
+use crate::places::TrafficRoutes;
 use crate::simulator::{SimError, Simulator};
 use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
-use crate::topology::Path;
 use sojourn_flusher::gate::{GateSettings, Watchman};
 use sojourn_flusher::{Flusher, FlusherParams};
 use sojourn_scenario::{Access, Bursts, Direction, FlusherScenario, Place, Scenario, Transport};
@@ -22,47 +23,67 @@ struct Traffic<'a> {
     web: bool,
     access: Access,
     rtt: Duration,
+    routes: RoutePair,
     flow: Option<usize>,
 }
 
 /// All TCP traffic, by number.
-fn traffic(s: &Scenario) -> Vec<Traffic<'_>> {
+fn traffic<'a>(s: &'a Scenario, routes: &TrafficRoutes) -> Vec<Traffic<'a>> {
     let mut connections = 0..;
-    let tcp = s
-        .flows
-        .iter()
-        .enumerate()
-        .filter(|(_, f)| f.transport() == Transport::Tcp);
-    let flows = tcp.map(|(i, f)| Traffic {
-        number: i as u32,
-        name: &f.name,
-        opens: f.direction,
-        web: false,
-        access: s.access(f.station.as_deref(), f.dscp),
-        rtt: f.rtt,
-        flow: connections.next(),
+    let flows = s.flows.iter().map(|f| {
+        let flow = if f.transport() == Transport::Tcp {
+            connections.next()
+        } else {
+            None
+        };
+        flow.map(|flow| {
+            (
+                &f.name,
+                f.direction,
+                false,
+                s.access(f.station.as_deref(), f.dscp),
+                f.rtt,
+                Some(flow),
+            )
+        })
     });
-    let first = s.flows.len() + s.probes.len();
-    let web = s.web.iter().enumerate().map(|(i, w)| Traffic {
-        number: (first + i) as u32,
-        name: &w.name,
-        opens: Direction::Up,
-        web: true,
-        access: s.access(w.station.as_deref(), w.dscp),
-        rtt: w.rtt,
-        flow: None,
+    let probes = s.probes.iter().map(|_| None);
+    let web = s.web.iter().map(|w| {
+        Some((
+            &w.name,
+            Direction::Up,
+            true,
+            s.access(w.station.as_deref(), w.dscp),
+            w.rtt,
+            None,
+        ))
     });
-    let first = first + s.web.len();
-    let downloads = s.downloads.iter().enumerate().map(|(i, d)| Traffic {
-        number: (first + i) as u32,
-        name: &d.name,
-        opens: d.direction,
-        web: false,
-        access: s.access(d.station.as_deref(), d.dscp),
-        rtt: d.rtt,
-        flow: None,
+    let downloads = s.downloads.iter().map(|d| {
+        Some((
+            &d.name,
+            d.direction,
+            false,
+            s.access(d.station.as_deref(), d.dscp),
+            d.rtt,
+            None,
+        ))
     });
-    flows.chain(web).chain(downloads).collect()
+    let all = flows.chain(probes).chain(web).chain(downloads).zip(routes.by_number());
+    let tcp = all.enumerate().filter_map(|(number, (traffic, routes))| {
+        let (name, opens, web, access, rtt, flow) = traffic?;
+        let number = number as u32;
+        Some(Traffic {
+            number,
+            name,
+            opens,
+            web,
+            access,
+            rtt,
+            routes,
+            flow,
+        })
+    });
+    tcp.collect()
 }
 
 /// The flusher of `scenario`. All routes of its traffic are there; those of the bursts come after them.
@@ -70,23 +91,22 @@ pub(super) fn host(
     scenario: &Scenario,
     flusher: &FlusherScenario,
     paths: &Paths,
+    routes: &TrafficRoutes,
     simulator: &mut Simulator,
     begin: Time,
 ) -> Result<FlusherHost, SimError> {
-    let mut ways = vec![None; simulator.hashes.len()];
+    let mut ways = vec![None; simulator.routes()];
     let mut subjects = Vec::new();
-    for t in traffic(scenario) {
-        // Routes come in pairs, in this order: from the opener, and to it.
-        let routes = [2 * t.number as usize, 2 * t.number as usize + 1];
-        let hashes = routes.map(|route| simulator.hashes[route]);
+    for t in traffic(scenario, routes) {
+        let hashes = t.routes.both().map(|route| simulator.hash(route));
         let client_opens = t.opens == Direction::Up;
         let protocol = Protocol::Tcp {
             mss: scenario.tcp.mss,
             ecn: scenario.tcp.ecn,
             web: t.web,
         };
-        for (route, from_opener) in routes.into_iter().zip([true, false]) {
-            ways[route] = Some(Way {
+        for from_opener in [true, false] {
+            ways[usize::from(t.routes.of(from_opener).0)] = Some(Way {
                 subject: subjects.len() as u32,
                 from_opener,
                 client_opens,
@@ -95,14 +115,13 @@ pub(super) fn host(
                 service: service_port(protocol),
             });
         }
-        let (up, down) = paths.ways(t.access, t.rtt, Direction::Up);
-        let path = Path { up, down };
+        let path = paths.each[paths.path(t.access, t.rtt)];
         let seen = flusher.sees(t.name);
         let mut burst = None;
         for leads_up in [true, false] {
-            if let Some(forth) = way(flusher.place, &path, leads_up).filter(|_| seen && flusher.active()) {
-                let back = if leads_up { &path.down } else { &path.up };
-                burst = Some((simulator.add_burst_routes(t.name, forth, back)?, leads_up));
+            if let Some(forth) = way(flusher.place, path, leads_up).filter(|_| seen && flusher.active()) {
+                let back = if leads_up { path.down } else { path.up };
+                burst = Some((simulator.add_burst_routes(t.name, &forth, &back.links())?, leads_up));
             }
         }
         subjects.push(Subject {
@@ -121,7 +140,8 @@ pub(super) fn host(
         let mut socket = Socket::default();
         let taken = subjects.iter().filter_map(|subject: &Subject| subject.burst);
         // Without a rate no packet stays at the host.
-        for (route, _) in taken.filter(|_| scenario.edge_rate.is_some() && flusher.place != Place::Router) {
+        for (routes, _) in taken.filter(|_| scenario.edge_rate.is_some() && flusher.place != Place::Router) {
+            let route = routes.forth.0;
             socket.open(route, simulator.entry_of(route));
         }
         socket
@@ -152,9 +172,8 @@ fn widest() -> GateSettings {
 /// Tells a capture of the bursts: their packets go between the hosts of the flow that they are for.
 pub(super) fn open_bursts(host: &FlusherHost, simulator: &Simulator, tap: &mut Tap) {
     for subject in &host.subjects {
-        let Some((route, up)) = subject.burst else { continue };
-        let routes = [route, route + 1];
-        let hashes = routes.map(|r| simulator.hashes[usize::from(r)]);
+        let Some((routes, up)) = subject.burst else { continue };
+        let hashes = routes.both().map(|route| simulator.hash(route));
         let conversation = Conversation {
             name: subject.name.clone(),
             number: subject.number,

@@ -1,8 +1,9 @@
 //! Downloads on the network.
 
-use super::{Component, Owner, SimError, Simulator};
+use super::{Added, Component, Owner, SimError, Simulator};
 use crate::calendar::Slot;
 use crate::draws::Gaps;
+use crate::network::RoutePair;
 use crate::packet::Packet;
 use crate::traffic::download::{DownloadSpec, Downloader, Outgoing};
 use sojourn_tcp::Endpoint;
@@ -14,27 +15,19 @@ pub(crate) struct Download {
     pub(crate) downloader: Downloader,
     pub(crate) slot: Slot,
     /// To the receivers, and back.
-    pub(crate) routes: [u16; 2],
+    routes: RoutePair,
 }
 
 impl Simulator {
-    /// A download, which starts at `spec.start`. Answers its index.
+    /// A download, which starts at `spec.start`.
     ///
     /// # Errors
     /// [`SimError`] for unusable TCP parameters, or more routes than can be numbered.
-    pub fn add_download(&mut self, spec: DownloadSpec) -> Result<usize, SimError> {
+    pub fn add_download(&mut self, spec: DownloadSpec) -> Result<Added, SimError> {
         Endpoint::client(&spec.tcp)?;
         let index = self.downloads.len() as u32;
-        let forth = self.add_route(
-            &spec.route,
-            Owner::Download(index, true),
-            &format!("{} forth", spec.name),
-        )?;
-        let back = self.add_route(
-            &spec.back,
-            Owner::Download(index, false),
-            &format!("{} back", spec.name),
-        )?;
+        let [at_receiver, at_sender] = [true, false].map(|at_receiver| Owner::Download(index, at_receiver));
+        let routes = self.add_routes(&spec.name, (&spec.route, at_receiver), (&spec.back, at_sender))?;
         let slot = self.add_slot(Component::Download(index));
         self.calendar.set(slot, spec.start);
         let gaps = Gaps::new(self.seed, &spec.name, spec.gap);
@@ -42,9 +35,10 @@ impl Simulator {
         self.downloads.push(Download {
             downloader: Downloader::new(spec, gaps, ports),
             slot,
-            routes: [forth, back],
+            routes,
         });
-        Ok(index as usize)
+        let index = index as usize;
+        Ok(Added { index, routes })
     }
 
     pub(super) fn download_due(&mut self, download: u32) {
@@ -89,7 +83,7 @@ impl Simulator {
 
     #[inline]
     fn download_send(&mut self, download: u32, out: &Outgoing) {
-        let route = self.downloads[download as usize].routes[usize::from(!out.to_receiver)];
+        let route = self.downloads[download as usize].routes.of(out.to_receiver).0;
         let body = self.segments.keep(&out.segment);
         let packet = Packet::of_segment(&out.segment, body, out.hash, route).of_connection(out.number);
         if self.watch.is_some() {

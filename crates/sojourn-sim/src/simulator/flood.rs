@@ -1,23 +1,24 @@
 //! UDP flows on the network.
 
-use super::{Component, Owner, SimError, Simulator};
+use super::{Added, Component, Owner, SimError, Simulator};
 use crate::packet::Packet;
 use crate::traffic::flood::{Flood, FloodSpec};
 use sojourn_scenario::UDP_FRAME;
 
 impl Simulator {
-    /// A UDP flow, which starts at `spec.start`. Answers its index among them.
+    /// A UDP flow, which starts at `spec.start`.
     ///
     /// # Errors
     /// [`SimError`] if there are more routes than can be numbered.
-    pub fn add_flood(&mut self, spec: FloodSpec) -> Result<usize, SimError> {
+    pub fn add_flood(&mut self, spec: FloodSpec) -> Result<Added, SimError> {
         let index = self.floods.len() as u32;
-        let forth = self.add_route(&spec.route, Owner::Flood(index), &format!("{} forth", spec.name))?;
-        self.add_route(&spec.back, Owner::Flood(index), &format!("{} back", spec.name))?;
+        let owner = Owner::Flood(index);
+        let routes = self.add_routes(&spec.name, (&spec.route, owner), (&spec.back, owner))?;
         let slot = self.add_slot(Component::Flood(index));
         self.calendar.set(slot, spec.start);
-        self.floods.push(Flood::new(spec, slot, forth));
-        Ok(index as usize)
+        self.floods.push(Flood::new(spec, slot, routes.forth.0));
+        let index = index as usize;
+        Ok(Added { index, routes })
     }
 
     #[inline(never)]

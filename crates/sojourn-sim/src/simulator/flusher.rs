@@ -3,16 +3,19 @@
 use super::{Component, Owner, SimError, Simulator};
 use crate::calendar::Slot;
 use crate::flusher::FlusherHost;
-use crate::network::LinkId;
+use crate::network::{LinkId, RoutePair};
 use crate::packet::Packet;
 
 impl Simulator {
     /// The two routes of bursts for the flow called `name`: the way through the bottleneck, and for captures, which know hosts
-    /// in pairs, one back. Answers the first.
-    pub(crate) fn add_burst_routes(&mut self, name: &str, forth: &[LinkId], back: &[LinkId]) -> Result<u16, SimError> {
-        let route = self.add_route(forth, Owner::Burst, &format!("{name} flush forth"))?;
-        self.add_route(back, Owner::Burst, &format!("{name} flush back"))?;
-        Ok(route)
+    /// in pairs, one back.
+    pub(crate) fn add_burst_routes(
+        &mut self,
+        name: &str,
+        forth: &[LinkId],
+        back: &[LinkId],
+    ) -> Result<RoutePair, SimError> {
+        self.add_routes(&format!("{name} flush"), (forth, Owner::Burst), (back, Owner::Burst))
     }
 
     /// The slot of a flusher.
@@ -63,8 +66,8 @@ impl Simulator {
     /// The end of a bin of the series.
     #[cold]
     pub(super) fn sample_flusher(&mut self) {
-        let hosts = &self.hosts;
-        let sender_rtt = |flow: usize| hosts[2 * flow].endpoint.sender().srtt();
+        let (hosts, flows) = (&self.hosts, &self.flows);
+        let sender_rtt = |flow: usize| hosts[flows[flow].sender as usize].endpoint.sender().srtt();
         if let Some(flusher) = self.watch.as_mut().and_then(|watch| watch.flusher.as_mut()) {
             flusher.sample(sender_rtt);
         }

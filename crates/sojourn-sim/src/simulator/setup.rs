@@ -1,9 +1,9 @@
 //! Routes, flows and probes are added before a simulation runs.
 
-use super::{Component, Destination, Flow, FlowSpec, Host, Owner, SimError, Simulator};
+use super::{Added, Component, Destination, Flow, FlowSpec, Host, Owner, SimError, Simulator};
 use crate::calendar::Slot;
 use crate::link::END;
-use crate::network::{LinkId, NetworkError};
+use crate::network::{LinkId, NetworkError, RouteId, RoutePair};
 use crate::probe::{Probe, ProbeSpec};
 use sojourn_tcp::{Device, Endpoint, Metrics};
 use sojourn_units::Stream;
@@ -14,8 +14,21 @@ impl Simulator {
         self.calendar.add_timer_slot()
     }
 
+    /// The two routes of what is called `name`.
+    pub(super) fn add_routes(
+        &mut self,
+        name: &str,
+        (forth, to_receiver): (&[LinkId], Owner),
+        (back, to_opener): (&[LinkId], Owner),
+    ) -> Result<RoutePair, SimError> {
+        Ok(RoutePair {
+            forth: self.add_route(forth, to_receiver, &format!("{name} forth"))?,
+            back: self.add_route(back, to_opener, &format!("{name} back"))?,
+        })
+    }
+
     /// A new route. Links without rate and delay are left out: they would only be passed through.
-    pub(super) fn add_route(&mut self, route: &[LinkId], owner: Owner, name: &str) -> Result<u16, SimError> {
+    fn add_route(&mut self, route: &[LinkId], owner: Owner, name: &str) -> Result<RouteId, SimError> {
         let index = self.entry.len();
         if index >= usize::from(END) {
             return Err(NetworkError::TooMany {
@@ -47,7 +60,7 @@ impl Simulator {
         // The kernel hashes addresses and ports with a key drawn at start; so does a run, once for all its egresses.
         self.hashes
             .push(Stream::named(self.seed, &format!("hash {name}")).u32());
-        Ok(index as u16)
+        Ok(RouteId(index as u16))
     }
 
     /// A destination, of which nothing is known yet.
@@ -59,11 +72,11 @@ impl Simulator {
         Destination(u16::try_from(self.metrics.len() - 1).expect("at most 65,536 destinations"))
     }
 
-    /// A TCP flow, which connects at `spec.start`. Answers its index.
+    /// A TCP flow, which connects at `spec.start`.
     ///
     /// # Errors
     /// [`SimError`] for unusable TCP parameters, or more routes than can be numbered.
-    pub fn add_flow(&mut self, spec: FlowSpec) -> Result<usize, SimError> {
+    pub fn add_flow(&mut self, spec: FlowSpec) -> Result<Added, SimError> {
         let index = self.flows.len() as u32;
         let (a, b) = (self.hosts.len() as u32, self.hosts.len() as u32 + 1);
         let owner = if spec.writes.is_some() {
@@ -71,22 +84,21 @@ impl Simulator {
         } else {
             Owner::Endpoint(b)
         };
-        let forth = self.add_route(&spec.route, owner, &format!("{} forth", spec.name))?;
-        let back = self.add_route(&spec.back, Owner::Endpoint(a), &format!("{} back", spec.name))?;
+        let routes = self.add_routes(&spec.name, (&spec.route, owner), (&spec.back, Owner::Endpoint(a)))?;
         for (mut endpoint, id, route, links) in [
-            (Endpoint::client(&spec.tcp)?, a, forth, &spec.route),
-            (Endpoint::server(&spec.tcp)?, b, back, &spec.back),
+            (Endpoint::client(&spec.tcp)?, a, routes.forth, &spec.route),
+            (Endpoint::server(&spec.tcp)?, b, routes.back, &spec.back),
         ] {
             let slot = self.add_slot(Component::Endpoint(id));
-            let device = self.own_device(id, route, links.first());
+            let device = self.own_device(id, route.0, links.first());
             if let Some(device) = device {
                 endpoint.set_device(device);
             }
             self.hosts.push(Host {
                 endpoint,
                 slot,
-                route,
-                hash: self.hashes[usize::from(route)],
+                route: route.0,
+                hash: self.hash(route),
                 queues: device.is_some(),
                 radio: device == Some(Device::Wireless),
                 device: END,
@@ -99,6 +111,8 @@ impl Simulator {
             unwritten: spec.bytes.unwrap_or(u64::MAX),
             writes: spec.writes.map(|_| Box::default()),
             spec,
+            sender: a,
+            receiver: b,
             started: false,
             remembered: false,
             slot,
@@ -106,21 +120,24 @@ impl Simulator {
             cwnd_samples: 0,
             delivered_before: 0,
         });
-        Ok(index as usize)
+        let index = index as usize;
+        Ok(Added { index, routes })
     }
 
-    /// A probe, which starts at `spec.start`. Answers its index.
+    /// A probe, which starts at `spec.start`.
     ///
     /// # Errors
     /// [`SimError`] if there are more routes than can be numbered.
-    pub fn add_probe(&mut self, spec: ProbeSpec) -> Result<usize, SimError> {
+    pub fn add_probe(&mut self, spec: ProbeSpec) -> Result<Added, SimError> {
         let index = self.probes.len() as u32;
-        let forth = self.add_route(&spec.route, Owner::Probe(index, true), &format!("{} forth", spec.name))?;
-        let back = self.add_route(&spec.back, Owner::Probe(index, false), &format!("{} back", spec.name))?;
+        let [at_server, at_client] = [true, false].map(|at_server| Owner::Probe(index, at_server));
+        let routes = self.add_routes(&spec.name, (&spec.route, at_server), (&spec.back, at_client))?;
         let slot = self.add_slot(Component::Probe(index));
         self.calendar.set(slot, spec.start);
         let gaps = Stream::named(self.seed, &format!("gaps {}", spec.name));
-        self.probes.push(Probe::new(spec, slot, [forth, back], gaps));
-        Ok(index as usize)
+        self.probes
+            .push(Probe::new(spec, slot, routes.both().map(|route| route.0), gaps));
+        let index = index as usize;
+        Ok(Added { index, routes })
     }
 }

@@ -1,6 +1,6 @@
 //! Voice streams on the network.
 
-use super::{Component, Owner, SimError, Simulator};
+use super::{Added, Component, Owner, SimError, Simulator};
 use crate::link::{Air, Pacing};
 use crate::network::LinkId;
 use crate::packet::Packet;
@@ -8,19 +8,20 @@ use crate::traffic::voip::{Voip, VoipSpec};
 use sojourn_units::{Bytes, Duration};
 
 impl Simulator {
-    /// A voice stream, which starts at `spec.start`. Answers its index.
+    /// A voice stream, which starts at `spec.start`.
     ///
     /// # Errors
     /// [`SimError`] if there are more routes than can be numbered.
-    pub fn add_voip(&mut self, spec: VoipSpec) -> Result<usize, SimError> {
+    pub fn add_voip(&mut self, spec: VoipSpec) -> Result<Added, SimError> {
         let index = self.voips.len() as u32;
-        let forth = self.add_route(&spec.route, Owner::Voip(index), &format!("{} forth", spec.name))?;
-        self.add_route(&spec.back, Owner::Voip(index), &format!("{} back", spec.name))?;
+        let owner = Owner::Voip(index);
+        let routes = self.add_routes(&spec.name, (&spec.route, owner), (&spec.back, owner))?;
         let slot = self.add_slot(Component::Voip(index));
         self.calendar.set(slot, spec.start);
         let base_delay = self.empty_delay(&spec.route, spec.size);
-        self.voips.push(Voip::new(spec, slot, forth, base_delay));
-        Ok(index as usize)
+        self.voips.push(Voip::new(spec, slot, routes.forth.0, base_delay));
+        let index = index as usize;
+        Ok(Added { index, routes })
     }
 
     /// How long a packet of `size` bytes takes along `route` if nothing else is there: propagation, serialisation where the

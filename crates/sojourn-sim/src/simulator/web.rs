@@ -1,7 +1,8 @@
 //! Web clients on the network.
 
-use super::{Component, Owner, SimError, Simulator};
+use super::{Added, Component, Owner, SimError, Simulator};
 use crate::calendar::Slot;
+use crate::network::RoutePair;
 use crate::packet::Packet;
 use crate::traffic::web::{Content, DNS_ANSWER, DNS_QUERY, WebClient, WebSpec, answer_hash};
 use sojourn_tcp::Endpoint;
@@ -13,28 +14,29 @@ pub(crate) struct Web {
     pub(crate) client: WebClient,
     pub(crate) slot: Slot,
     /// To the server, and back.
-    routes: [u16; 2],
+    routes: RoutePair,
 }
 
 impl Simulator {
-    /// A web client, which starts at `spec.start`. Answers its index.
+    /// A web client, which starts at `spec.start`.
     ///
     /// # Errors
     /// [`SimError`] for unusable TCP parameters, or more routes than can be numbered.
-    pub fn add_web(&mut self, spec: WebSpec) -> Result<usize, SimError> {
+    pub fn add_web(&mut self, spec: WebSpec) -> Result<Added, SimError> {
         Endpoint::client(&spec.tcp)?;
         let index = self.webs.len() as u32;
-        let forth = self.add_route(&spec.route, Owner::Web(index, true), &format!("{} forth", spec.name))?;
-        let back = self.add_route(&spec.back, Owner::Web(index, false), &format!("{} back", spec.name))?;
+        let [at_server, at_client] = [true, false].map(|at_server| Owner::Web(index, at_server));
+        let routes = self.add_routes(&spec.name, (&spec.route, at_server), (&spec.back, at_client))?;
         let slot = self.add_slot(Component::Web(index));
         self.calendar.set(slot, spec.start);
         let ports = Stream::named(self.seed, &format!("ports {}", spec.name));
         self.webs.push(Web {
             client: WebClient::new(spec, ports),
             slot,
-            routes: [forth, back],
+            routes,
         });
-        Ok(index as usize)
+        let index = index as usize;
+        Ok(Added { index, routes })
     }
 
     pub(super) fn web_due(&mut self, web: u32) {
@@ -62,7 +64,7 @@ impl Simulator {
     fn web_pump(&mut self, web: u32) {
         let routes = self.webs[web as usize].routes;
         while let Some(out) = self.webs[web as usize].client.poll() {
-            let route = routes[usize::from(!out.to_server)];
+            let route = routes.of(out.to_server).0;
             let packet = match out.content {
                 Content::Segment(number, segment) => {
                     let body = self.segments.keep(&segment);
@@ -99,7 +101,7 @@ impl Simulator {
             if let Some(hashes) = w.client.hashes(number) {
                 tap.open_next(web as usize, packet, hashes, number, w.routes);
             }
-        } else if packet.route == w.routes[0] {
+        } else if packet.route == w.routes.forth.0 {
             let hashes = [packet.hash, answer_hash(packet.hash)];
             tap.open_next(web as usize, packet, hashes, packet.body, w.routes);
         }

@@ -164,7 +164,7 @@ impl<P: Packet> Qdisc<P> for SfqCodel<P> {
         if self.ledger.backlog.packets >= u64::from(self.params.limit) {
             self.overflow(now, drops);
         }
-        let index = packet.flow_hash() % self.params.flows;
+        let index = self.params.queue_of(packet.flow_hash());
         let queued = Queued::new(packet, now);
         self.ledger.enter(queued.size);
         let bin = &mut self.bins[index as usize];

@@ -1,0 +1,41 @@
+//! Where the traffic of a scenario is in a network: the links and routes that its record tells of.
+
+use crate::network::{LinkId, RoutePair};
+use sojourn_scenario::Direction;
+
+/// The routes of all traffic, each kind in the order of the scenario.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TrafficRoutes {
+    pub(crate) flows: Vec<RoutePair>,
+    pub(crate) probes: Vec<RoutePair>,
+    pub(crate) web: Vec<RoutePair>,
+    pub(crate) downloads: Vec<RoutePair>,
+}
+
+impl TrafficRoutes {
+    /// All of them, by the numbers that conversations have.
+    pub(crate) fn by_number(&self) -> impl Iterator<Item = RoutePair> + '_ {
+        let kinds = [&self.flows, &self.probes, &self.web, &self.downloads];
+        kinds.into_iter().flatten().copied()
+    }
+}
+
+/// The links and routes of a simulated scenario.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// The upstream bottleneck.
+    pub(crate) up: LinkId,
+    /// The downstream bottleneck.
+    pub(crate) down: LinkId,
+    pub(crate) routes: TrafficRoutes,
+}
+
+impl Places {
+    /// The bottleneck of this direction.
+    pub(crate) const fn bottleneck(&self, direction: Direction) -> LinkId {
+        match direction {
+            Direction::Up => self.up,
+            Direction::Down => self.down,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Small computations that several parts of a record share.
+
+use sojourn_scenario::{Direction, ProbeKindScenario};
+use sojourn_units::{Duration, Time};
+
+/// A rate, Mbit/s.
+pub(crate) fn mbit(bytes: u64, d: Duration) -> f64 {
+    bytes as f64 * 8.0 / d.as_secs_f64() / 1e6
+}
+
+/// Jain's index of fairness; 1 if nobody has anything.
+pub(crate) fn jain(v: &[f64]) -> f64 {
+    let (sum, squares) = v.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+    if squares == 0.0 {
+        1.0
+    } else {
+        sum * sum / (v.len() as f64 * squares)
+    }
+}
+
+/// Seconds from `begin` to `t`, which may be before it.
+pub(crate) fn seconds_from(begin: Time, t: Time) -> f64 {
+    (t.as_nanos() as f64 - begin.as_nanos() as f64) / 1e9
+}
+
+/// Nanoseconds with a sign. Times of a run are a few days at most.
+pub(crate) fn signed_ns(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+/// The direction of a probe that has one.
+pub(crate) fn direction_of(kind: ProbeKindScenario) -> Option<Direction> {
+    match kind {
+        ProbeKindScenario::Isochronous(d, _) | ProbeKindScenario::Poisson(d, _) | ProbeKindScenario::Voip(d, _) => {
+            Some(d)
+        }
+        ProbeKindScenario::Icmp(_) | ProbeKindScenario::UdpRr(_) => None,
+    }
+}
