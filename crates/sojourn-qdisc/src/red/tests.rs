@@ -220,3 +220,38 @@ fn in_linux_6_1_the_word_adaptive_adapts_nothing() {
     }
     assert!((b.extra("max_p") - 0.02).abs() < 1e-9);
 }
+
+/// `DIV_ROUND_CLOSEST(max_p, max_th - min_th)`: 2 % of 2^32 are 85899345, and over 25000 bytes 3435.97 each. After one step
+/// up, by a quarter (less than 1 %), 4294.97; over 50000 bytes 1717.99. Source: `red_set_parms`, `red_adaptative_algo`.
+#[test]
+fn the_probability_of_a_byte_is_rounded_to_the_nearest() {
+    let per_byte = |max: u32, average: u64| {
+        let p = RedParams {
+            adaptive: true,
+            ..params(12_500, max, 1000, 20)
+        };
+        let mut red = Red::<TestPacket>::new(p, 1).expect("valid");
+        red.average = average << red.wlog;
+        red.idle_since = None;
+        red.adapt(Time::ZERO);
+        red.max_p_per_byte
+    };
+    // In the middle nothing is changed, above it the probability grows.
+    assert_eq!(per_byte(37_500, 25_000), 3436);
+    assert_eq!(per_byte(62_500, 37_500), 1718);
+    assert_eq!(per_byte(37_500, 37_500), 4295);
+}
+
+/// The kernel's `max_p / (max - min)` must not be below 2^-31: over 2^20 bytes that is 2^-11.
+#[test]
+fn a_probability_is_large_enough_for_its_thresholds() {
+    let of = |probability: f64| {
+        let p = RedParams {
+            probability,
+            ..params(1 << 20, 2 << 20, 1000, 2000)
+        };
+        p.validate()
+    };
+    assert!(of(1.0 / 2048.0).is_err());
+    assert!(of(1.001 / 2048.0).is_ok());
+}

@@ -1,0 +1,171 @@
+//! What a kernel is told of disciplines, byte by byte. Attribute numbers and structures: `linux/pkt_sched.h` of Linux 6.1.
+
+use sojourn_qdisc::{Discipline, OptionValue, descriptor, kernel_options};
+use std::collections::BTreeMap;
+
+/// Attributes by number, as `linux/netlink.h` lays them: length, type, payload, padding to four bytes.
+fn attributes(mut data: &[u8]) -> BTreeMap<u16, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    while let [a, b, c, d, ..] = *data {
+        let length = usize::from(u16::from_ne_bytes([a, b]));
+        assert!((4..=data.len()).contains(&length), "{length}");
+        found.insert(u16::from_ne_bytes([c, d]), data[4..length].to_vec());
+        data = &data[length.next_multiple_of(4).min(data.len())..];
+    }
+    found
+}
+
+fn payload(text: &str) -> Vec<u8> {
+    let options = kernel_options(text, None).expect(text);
+    options.encode().expect(text).payload.expect(text)
+}
+
+fn words(values: &[u32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+}
+
+/// Each option of the kinds whose options are attributes, with a value that nothing else has: its number and its bytes.
+#[test]
+fn attributes_have_the_numbers_of_the_kernels_header() {
+    let byte = |n: u8| vec![n];
+    let word = |n: u32| n.to_ne_bytes().to_vec();
+    let long = |n: u64| n.to_ne_bytes().to_vec();
+    let cases: &[(&str, u16, Vec<u8>)] = &[
+        ("codel target 7ms", 1, word(7000)),
+        ("codel limit 77", 2, word(77)),
+        ("codel interval 77ms", 3, word(77_000)),
+        ("codel ecn", 4, word(1)),
+        ("codel noecn", 4, word(0)),
+        ("codel ce_threshold 3ms", 5, word(3000)),
+        ("fq_codel target 7ms", 1, word(7000)),
+        ("fq_codel limit 77", 2, word(77)),
+        ("fq_codel interval 77ms", 3, word(77_000)),
+        ("fq_codel noecn", 4, word(0)),
+        ("fq_codel flows 64", 5, word(64)),
+        ("fq_codel quantum 300", 6, word(300)),
+        ("fq_codel ce_threshold 3ms", 7, word(3000)),
+        ("fq_codel drop_batch 7", 8, word(7)),
+        ("fq_codel memory_limit 3Mb", 9, word(3 << 20)),
+        ("pie target 7ms", 1, word(7000)),
+        ("pie limit 77", 2, word(77)),
+        ("pie tupdate 33ms", 3, word(33_000)),
+        ("pie alpha 3", 4, word(3)),
+        ("pie beta 17", 5, word(17)),
+        ("pie ecn", 6, word(1)),
+        ("fq limit 77", 1, word(77)),
+        ("fq flow_limit 7", 2, word(7)),
+        ("fq quantum 3000", 3, word(3000)),
+        ("fq initial_quantum 9000", 4, word(9000)),
+        ("fq nopacing", 5, word(0)),
+        ("fq maxrate 8mbit", 7, word(1_000_000)),
+        ("fq buckets 2048", 8, word(11)),
+        ("fq refill_delay 7ms", 9, word(7000)),
+        ("fq orphan_mask 0x3ff", 10, word(0x3ff)),
+        ("fq low_rate_threshold 80kbit", 11, word(10_000)),
+        ("fq ce_threshold 3ms", 12, word(3000)),
+        ("fq timer_slack 3us", 13, word(3000)),
+        ("fq horizon 3s", 14, word(3_000_000)),
+        ("fq horizon_cap", 15, byte(0)),
+        ("fq_pie limit 77", 1, word(77)),
+        ("fq_pie flows 64", 2, word(64)),
+        ("fq_pie target 7ms", 3, word(7000)),
+        ("fq_pie tupdate 33ms", 4, word(33_000)),
+        ("fq_pie alpha 3", 5, word(3)),
+        ("fq_pie beta 17", 6, word(17)),
+        ("fq_pie quantum 300", 7, word(300)),
+        ("fq_pie memory_limit 3Mb", 8, word(3 << 20)),
+        ("fq_pie ecn_prob 20", 9, word(20)),
+        ("fq_pie ecn", 10, word(1)),
+        ("fq_pie bytemode", 11, word(1)),
+        ("fq_pie dq_rate_estimator", 12, word(1)),
+        ("cake bandwidth 8mbit", 2, long(1_000_000)),
+        ("cake diffserv8", 3, word(2)),
+        ("cake ptm", 4, word(2)),
+        ("cake dual-dsthost", 5, word(6)),
+        ("cake overhead -4", 6, word((-4i32).cast_unsigned())),
+        ("cake rtt 20ms", 7, word(20_000)),
+        ("cake rtt 20ms", 8, word(1000)),
+        ("cake autorate-ingress", 9, word(1)),
+        ("cake memlimit 3Mb", 10, word(3 << 20)),
+        ("cake nat", 11, word(1)),
+        ("cake raw", 12, word(1)),
+        ("cake wash", 13, word(1)),
+        ("cake mpu 84", 14, word(84)),
+        ("cake ingress", 15, word(1)),
+        ("cake ack-filter-aggressive", 16, word(2)),
+        ("cake no-split-gso", 17, word(0)),
+        ("cake fwmark 0xf0", 18, word(0xf0)),
+    ];
+    for (text, number, bytes) in cases {
+        assert_eq!(attributes(&payload(text)).get(number), Some(bytes), "{text}");
+    }
+}
+
+/// `tc_red_qopt`, the table of idle times, the probability and the flags with their selector.
+///
+/// The thresholds are 12500 and 37500: W is 2^-4 by `tc_red_eval_ewma`, and 0.02 / 25000 can be doubled 20 times.
+#[test]
+fn red_has_a_structure_a_table_a_probability_and_flags() {
+    let text = "red limit 400000 min 12500 max 37500 avpkt 1000 burst 20 bandwidth 10mbit";
+    for (flags, bits) in [
+        ("", 0),
+        (" ecn", 1),
+        (" ecn harddrop", 3),
+        (" adaptive", 4),
+        (" ecn nodrop", 9),
+    ] {
+        let found = attributes(&payload(&format!("{text}{flags}")));
+        let [structure, table, probability, switches] = [1, 2, 3, 4].map(|n| &found[&n]);
+        assert_eq!(structure[..12], words(&[400_000, 12_500, 37_500]), "{flags}");
+        assert_eq!((structure.len(), structure[12], structure[15]), (16, 4, 0), "{flags}");
+        // 256 entries that fall from that of no idle time.
+        assert_eq!(table.len(), 256);
+        assert!(table[0] == 0 && table[255] > 0, "{table:?}");
+        // 0.02 of 2^32, cut off as `tc` does it.
+        assert_eq!(*probability, words(&[85_899_345]), "{flags}");
+        assert_eq!(*switches, words(&[bits, 15]), "{flags}");
+    }
+}
+
+/// `tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter; then `TCA_NETEM_LATENCY64` (10) and, with jitter, a rate
+/// (`TCA_NETEM_RATE64`, 8), which keeps packets in order, and `TCA_NETEM_JITTER64` (11).
+#[test]
+fn netem_has_a_structure_and_times_of_64_bits() {
+    let of = |jitter: i64| {
+        let mut options = kernel_options("netem limit 77 delay 20ms", None).expect("known");
+        options.options.insert("loss".into(), OptionValue::Number(1 << 30));
+        options.options.insert("jitter_ns".into(), OptionValue::Number(jitter));
+        let payload = options.encode().expect("known").payload.expect("some");
+        assert_eq!(payload[..24], words(&[0, 77, 1 << 30, 0, 0, 0]), "{jitter}");
+        attributes(&payload[24..])
+    };
+    let long = |n: u64| n.to_ne_bytes().to_vec();
+    for jitter in [0, 1] {
+        assert_eq!(of(jitter), BTreeMap::from([(10, long(20_000_000))]), "{jitter}");
+    }
+    for (jitter, half) in [(2, 1), (3, 1), (10_000_000, 5_000_000)] {
+        let found = of(jitter);
+        assert_eq!(found.keys().copied().collect::<Vec<_>>(), [8, 10, 11], "{jitter}");
+        assert_eq!(
+            (&found[&10], &found[&11]),
+            (&long(20_000_000 + half), &long(half)),
+            "{jitter}"
+        );
+    }
+}
+
+#[test]
+fn some_kinds_are_modelled_and_some_are_the_kernels_alone() {
+    for (kind, modelled) in [
+        ("codel", true),
+        ("netem", true),
+        ("cake", false),
+        ("fq", false),
+        ("fq_pie", false),
+    ] {
+        assert_eq!(descriptor(kind).expect(kind).modelled(), modelled, "{kind}");
+    }
+    let [cake, fq] = ["cake", "fq"].map(|text| Discipline::parse(text, None).expect(text));
+    assert_ne!(cake, fq);
+    assert_eq!(cake, Discipline::parse("cake", None).expect("known"));
+}
