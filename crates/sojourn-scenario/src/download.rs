@@ -1,10 +1,11 @@
 //! Files that are sent one after the other, with idle times between them.
 
+use crate::context::Context;
 use crate::control::CongestionControl;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
-use crate::{Access, Backend, Direction, Dscp, OBJECT_MAX, RTT, Scenario, ScenarioError, fail, or_default};
+use crate::{Access, Direction, Dscp, OBJECT_MAX, RTT, ScenarioError, fail, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -43,7 +44,7 @@ pub struct DownloadScenario {
 }
 
 impl DownloadScenario {
-    pub(crate) fn check(&self, i: usize, s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
+    pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("downloads[{i}]");
         let field = |key: &str| format!("{place}.{key}");
         check_name(&field("name"), &self.name)?;
@@ -56,10 +57,10 @@ impl DownloadScenario {
             Duration::from_millis(1),
             Duration::from_secs(86_400),
         )?;
-        check_times(&field("gap"), self.gap, s.duration)?;
-        self.congestion_control.check(&place, backend)?;
+        check_times(&field("gap"), self.gap, on.duration)?;
+        self.congestion_control.check(&place, on.backend)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
-        within(&field("start"), self.start, Duration::ZERO, s.duration)?;
-        Access::check(&place, self.station.as_deref(), self.dscp, s.wifi.as_ref())
+        within(&field("start"), self.start, Duration::ZERO, on.duration)?;
+        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)
     }
 }

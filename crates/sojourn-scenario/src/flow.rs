@@ -1,9 +1,10 @@
 //! Flows: TCP connections, and floods of datagrams.
 
+use crate::context::Context;
 use crate::control::CongestionControl;
 use crate::error::within;
 use crate::name::check_name;
-use crate::{Access, BINS_MAX, Backend, Direction, Dscp, RATE, RTT, Scenario, ScenarioError, fail, or_default};
+use crate::{Access, BINS_MAX, Backend, Direction, Dscp, RATE, RTT, ScenarioError, fail, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -107,26 +108,26 @@ impl FlowScenario {
         }
     }
 
-    pub(crate) fn check(&self, i: usize, s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
+    pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("flows[{i}]");
         let field = |key: &str| format!("{place}.{key}");
         check_name(&field("name"), &self.name)?;
         if self.transport() == Transport::Udp {
-            self.check_udp(&place, backend)?;
+            self.check_udp(&place, on.backend)?;
         }
         if self.bytes == Some(0) {
             return fail(&field("bytes"), 0, "at least 1");
         }
         if let Some(control) = self.congestion_control {
-            control.check(&place, backend)?;
+            control.check(&place, on.backend)?;
         }
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
-        within(&field("start"), self.start, Duration::ZERO, s.duration)?;
+        within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         if let Some(rate) = self.rate {
             within(&field("rate"), rate, RATE.0, RATE.1)?;
         }
-        self.check_writes(&place, s.duration)?;
-        Access::check(&place, self.station.as_deref(), self.dscp, s.wifi.as_ref())
+        self.check_writes(&place, on.duration)?;
+        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)
     }
 
     /// Refuses what only TCP has.

@@ -1,6 +1,7 @@
 //! A queue flusher on the path: key `flusher`.
 
-use crate::{Backend, Scenario, ScenarioError, Transport, fail};
+use crate::context::Context;
+use crate::{Backend, ScenarioError, fail};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -180,42 +181,28 @@ impl JsonSchema for Watch {
     }
 }
 
-/// How many TCP flows, web clients and downloads there are.
-fn watchable(s: &Scenario) -> usize {
-    let tcp = s.flows.iter().filter(|f| f.transport() == Transport::Tcp);
-    tcp.count() + s.web.len() + s.downloads.len()
-}
-
-/// Whether `name` is that of TCP traffic.
-fn is_tcp(s: &Scenario, name: &str) -> bool {
-    s.flows
-        .iter()
-        .any(|f| f.transport() == Transport::Tcp && f.name == name)
-        || s.web.iter().any(|w| w.name == name)
-        || s.downloads.iter().any(|d| d.name == name)
-}
-
 impl FlusherScenario {
-    pub(crate) fn check(&self, s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
-        if backend == Backend::Live {
+    /// `tcp` are the names of all TCP flows, web clients and downloads.
+    pub(crate) fn check(&self, tcp: &[&str], on: &Context<'_>) -> Result<(), ScenarioError> {
+        if on.backend == Backend::Live {
             let sentence = "flusher is given, but the live back end has none: use the sim or the linux back end";
             return Err(ScenarioError::because(sentence.to_owned()));
         }
-        if s.wifi.is_some() {
+        if on.wifi.is_some() {
             let sentence = "flusher is given with wifi, but its places are on wires: leave one of them out";
             return Err(ScenarioError::because(sentence.to_owned()));
         }
-        if backend == Backend::Linux && self.active() && self.place == Place::Router {
+        if on.backend == Backend::Linux && self.active() && self.place == Place::Router {
             let rule = "\"client\" or \"server\" on the linux back end, where what a router itself sends is not seen to come to its queue";
             return fail("flusher.at", format!("{:?}", self.place.name()), rule);
         }
         if let Watch::Names(names) = &self.watch {
             for (i, name) in names.iter().enumerate() {
-                if !is_tcp(s, name) {
+                if !tcp.contains(&name.as_str()) {
                     return fail(&format!("flusher.watch[{i}]"), format!("{name:?}"), WATCH_RULE);
                 }
             }
-            if backend == Backend::Linux && names.len() < watchable(s) {
+            if on.backend == Backend::Linux && names.len() < tcp.len() {
                 let rule = "\"all\" on the linux back end: the daemon sees all that passes its interface";
                 return fail("flusher.watch", Value::from(names.clone()), rule);
             }
@@ -226,7 +213,7 @@ impl FlusherScenario {
             let rule = format!("at most {PACKET_MAX} bytes, a full packet");
             return fail("flusher.params.packet", self.params.packet, rule);
         }
-        crate::error::within("flusher.start", self.start, Duration::ZERO, s.duration)
+        crate::error::within("flusher.start", self.start, Duration::ZERO, on.duration)
     }
 
     /// Whether it sends; else it only looks.

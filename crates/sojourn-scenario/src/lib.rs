@@ -6,12 +6,15 @@
 
 mod access;
 mod backend;
+mod check;
+mod context;
 mod control;
 mod cost;
 mod download;
 mod error;
 mod flow;
 mod flusher;
+mod hosts;
 mod limits;
 mod name;
 mod path;
@@ -23,6 +26,7 @@ mod schema;
 mod web;
 mod wifi;
 mod wifi_kernel;
+mod wifi_keys;
 mod wifi_latency;
 
 pub use access::{Access, Dscp};
@@ -34,9 +38,9 @@ pub use error::{ScenarioError, fail};
 pub use flow::{FlowScenario, Transport, Writes};
 pub use flusher::{Bursts, FlusherScenario, Gate, Mode, Place, Watch};
 pub use limits::{Limits, NAMED as LIMITS};
-pub use path::{EDGE_LIMIT, Impairment};
+pub use path::{BottleneckScenario, EDGE_LIMIT, Impairment};
 pub use probe::{Codec, ProbeKindScenario, ProbeScenario, Voice};
-pub use scenario::{BottleneckScenario, Scenario};
+pub use scenario::Scenario;
 pub use schema::schema;
 pub use web::WebScenario;
 pub use wifi::WifiScenario;

@@ -1,7 +1,8 @@
 //! What the path does beside queueing: the buckets and queues at its edges, loss, and a delay that varies.
 
 use crate::error::within;
-use crate::{BottleneckScenario, DURATION_MAX, Direction, RATE, Scenario, ScenarioError, fail};
+use crate::{DURATION_MAX, Direction, RATE, ScenarioError, fail};
+use sojourn_qdisc::Discipline;
 use sojourn_units::{Bytes, Duration, Rate};
 
 /// What a queue at the edges holds if nothing is said, packets.
@@ -28,25 +29,43 @@ impl Impairment {
     }
 }
 
+/// One direction of the bottleneck.
+#[derive(Clone, Debug)]
+pub struct BottleneckScenario {
+    /// Its rate.
+    pub rate: Rate,
+    /// The discipline, resolved at this rate.
+    pub qdisc: Discipline,
+    /// Depth of the token bucket.
+    pub burst: Bytes,
+    /// What befalls packets on the long link after it.
+    pub impairment: Impairment,
+}
+
 /// Checks the links at the edges; `frame` is the largest frame of the scenario, bytes.
-pub(crate) fn check_edges(s: &Scenario, frame: u64) -> Result<(), ScenarioError> {
-    let Some(rate) = s.edge_rate else {
-        if let Some(burst) = s.edge_burst {
+pub(crate) fn check_edges(
+    rate: Option<Rate>,
+    burst: Option<Bytes>,
+    limit: u32,
+    frame: u64,
+) -> Result<(), ScenarioError> {
+    let Some(rate) = rate else {
+        if let Some(burst) = burst {
             let rule = "absent without edge_rate: infinitely fast links have no bucket";
             return fail("edge_burst", burst, rule);
         }
-        if s.edge_limit != EDGE_LIMIT {
+        if limit != EDGE_LIMIT {
             let rule = "absent without edge_rate: infinitely fast links have no queue";
-            return fail("edge_limit", s.edge_limit, rule);
+            return fail("edge_limit", limit, rule);
         }
         return Ok(());
     };
     within("edge_rate", rate, RATE.0, RATE.1)?;
-    if let Some(burst) = s.edge_burst {
+    if let Some(burst) = burst {
         check_bucket("edge_burst", burst, rate, frame)?;
     }
-    if !(1..=EDGE_LIMIT_MAX).contains(&s.edge_limit) {
-        return fail("edge_limit", s.edge_limit, format!("1 to {EDGE_LIMIT_MAX} packets"));
+    if !(1..=EDGE_LIMIT_MAX).contains(&limit) {
+        return fail("edge_limit", limit, format!("1 to {EDGE_LIMIT_MAX} packets"));
     }
     Ok(())
 }

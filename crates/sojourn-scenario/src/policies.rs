@@ -2,7 +2,7 @@
 //!
 //! What is off is left out of the canonical text, so that a scenario without policies has the text that it had before there were any.
 
-use crate::wifi::{Group, Wifi};
+use crate::wifi_keys::{Group, Wifi};
 use crate::{ScenarioError, fail};
 use sojourn_wifi::{DEFAULT_WEIGHT, GroupSpec, Policies, QosOrder, SchedulerKind};
 

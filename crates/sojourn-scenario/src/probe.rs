@@ -1,8 +1,9 @@
 //! Probes: what measures and is not counted as goodput.
 
+use crate::context::Context;
 use crate::error::within;
 use crate::name::check_name;
-use crate::{Access, Direction, Dscp, RATE, RTT, Scenario, ScenarioError, fail};
+use crate::{Access, Direction, Dscp, RATE, RTT, ScenarioError, fail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -195,7 +196,7 @@ impl ProbeScenario {
         }
     }
 
-    pub(crate) fn check(&self, i: usize, s: &Scenario) -> Result<(), ScenarioError> {
+    pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("probes[{i}]");
         let field = |key: &str| format!("{place}.{key}");
         check_name(&field("name"), &self.name)?;
@@ -214,7 +215,7 @@ impl ProbeScenario {
             return fail(&field("size"), size, "60 to 1514 bytes");
         }
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
-        Access::check(&place, self.station.as_deref(), self.dscp, s.wifi.as_ref())
+        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)
     }
 
     /// Refuses what its kind does not have.

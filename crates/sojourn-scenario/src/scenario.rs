@@ -1,13 +1,9 @@
 //! A scenario as a whole.
 
-use crate::error::within;
-use crate::name::check_title;
-use crate::path::{EDGE_LIMIT, check_bottleneck, check_edges};
-use crate::reading::{self, Reading};
+use crate::path::{BottleneckScenario, EDGE_LIMIT};
 use crate::{
-    Access, BINS_MAX, Backend, DURATION_MAX, Direction, DownloadScenario, Dscp, FlowScenario, FlusherScenario,
-    Impairment, Limits, ProbeScenario, RATE, RTT, ScenarioError, Transport, UDP_FRAME, WebScenario, WifiScenario,
-    backend, fail, limits, or_default, wifi_kernel,
+    Access, Direction, DownloadScenario, Dscp, FlowScenario, FlusherScenario, Impairment, ProbeScenario, Transport,
+    UDP_FRAME, WebScenario, WifiScenario, or_default,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -15,29 +11,11 @@ use serde_with::skip_serializing_none;
 use sojourn_qdisc::Discipline;
 use sojourn_tcp::TcpParams;
 use sojourn_units::{Bytes, Duration, Rate};
-use std::collections::BTreeSet;
 
 /// A bare acknowledgement with three SACK blocks, bytes.
 const LARGEST_ACK: u64 = 94;
 /// Headers of a TCP segment on the wire, bytes.
 const TCP_HEADERS: u64 = 66;
-/// Largest payload of a TCP segment in an MSDU of 2304 bytes, of which LLC and SNAP take 8, IPv4 20 and TCP 32. Source: IEEE
-/// 802.11-2020 section 9.2.4.7.1.
-const WIFI_MSS_MAX: u16 = 2304 - 8 - 20 - 32;
-
-/// One direction of the bottleneck.
-#[derive(Clone, Debug)]
-pub struct BottleneckScenario {
-    /// Its rate.
-    pub rate: Rate,
-    /// The discipline, resolved at this rate.
-    pub qdisc: Discipline,
-    /// Depth of the token bucket.
-    pub burst: Bytes,
-    /// What befalls packets on the long link after it.
-    pub impairment: Impairment,
-}
-
 /// One run, in full. Each value is what a file says, or the default.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -131,7 +109,7 @@ fn edge_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Erro
 }
 
 /// The discipline of each direction where none is named.
-const QDISC: &str = "fq_codel";
+pub(crate) const QDISC: &str = "fq_codel";
 /// The base RTT of the path where none is given.
 pub(crate) const DEFAULT_RTT: Duration = Duration::from_millis(50);
 
@@ -173,180 +151,8 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario from JSON and checks that the simulator can run it.
-    ///
-    /// # Errors
-    /// [`ScenarioError`] for anything that cannot be run.
-    pub fn from_json(json: &str) -> Result<Self, ScenarioError> {
-        Self::for_backend(json, Backend::Sim)
-    }
-
-    /// Reads a scenario from JSON and checks that `backend` can run it.
-    ///
-    /// # Errors
-    /// [`ScenarioError`] for anything that cannot be run.
-    pub fn for_backend(json: &str, backend: Backend) -> Result<Self, ScenarioError> {
-        Self::within(json, backend, Limits::DEFAULT)
-    }
-
-    /// As [`Scenario::for_backend`], for who allows a run to need more than most machines have, or less.
-    ///
-    /// # Errors
-    /// [`ScenarioError`] for anything that cannot be run, or needs more than `limits`.
-    pub fn within(json: &str, backend: Backend, limits: Limits) -> Result<Self, ScenarioError> {
-        limits::check_text(json)?;
-        let Reading {
-            value,
-            mut scenario,
-            qdiscs,
-        } = reading::read(json)?;
-        scenario
-            .complete(qdiscs, backend)
-            .map_err(|error| error.spelled_as_in(&value))?;
-        limits.check(&scenario.cost(backend))?;
-        Ok(scenario)
-    }
-
-    /// Writes out what is left out, and checks that `backend` can run it.
-    fn complete(&mut self, qdiscs: [Option<String>; 2], backend: Backend) -> Result<(), ScenarioError> {
-        let heads = self.wifi.as_ref().map(WifiScenario::heads);
-        self.tcp.heads = heads.unwrap_or_else(|| self.tcp.variant.heads());
-        self.flows.iter_mut().for_each(FlowScenario::complete);
-        self.probes.iter_mut().for_each(ProbeScenario::complete);
-        // -0 is 0.
-        self.loss_up += 0.0;
-        self.loss_down += 0.0;
-        if let Some(wifi) = &self.wifi {
-            let first = wifi.cell.stations.first().map(|station| station.name.clone());
-            for (station, dscp) in self.access_keys() {
-                if station.is_none() {
-                    station.clone_from(&first);
-                }
-                dscp.get_or_insert_default();
-            }
-        }
-        self.check_hosts(backend)?;
-        for (direction, text) in Direction::ALL.into_iter().zip(qdiscs) {
-            self.complete_bottleneck(direction, text.as_deref().unwrap_or(QDISC), backend)?;
-        }
-        self.check_traffic(backend)
-    }
-
-    /// Resolves a discipline at the rate of its link, and sizes the token bucket.
-    fn complete_bottleneck(&mut self, direction: Direction, text: &str, backend: Backend) -> Result<(), ScenarioError> {
-        let name = direction.name();
-        let rate = self.bottleneck(direction).rate;
-        within(name, rate, RATE.0, RATE.1)?;
-        let field = format!("qdisc_{name}");
-        let qdisc = Discipline::parse(text, Some(rate));
-        let qdisc = qdisc.map_err(|e| ScenarioError::because(format!("{field}: {e}")))?;
-        let qdisc = backend::discipline(&field, qdisc, backend)?;
-        let burst = self.bottleneck(direction).burst;
-        match direction {
-            Direction::Up => (self.qdisc_up, self.burst_up) = (qdisc, Some(burst)),
-            Direction::Down => (self.qdisc_down, self.burst_down) = (qdisc, Some(burst)),
-        }
-        check_bottleneck(direction, &self.bottleneck(direction), self.largest_frame())
-    }
-
-    /// The keys `station` and `dscp` of all traffic.
-    fn access_keys(&mut self) -> impl Iterator<Item = (&mut Option<String>, &mut Option<Dscp>)> {
-        let flows = self.flows.iter_mut().map(|t| (&mut t.station, &mut t.dscp));
-        let probes = self.probes.iter_mut().map(|t| (&mut t.station, &mut t.dscp));
-        let web = self.web.iter_mut().map(|t| (&mut t.station, &mut t.dscp));
-        let downloads = self.downloads.iter_mut().map(|t| (&mut t.station, &mut t.dscp));
-        flows.chain(probes).chain(web).chain(downloads)
-    }
-
-    /// Checks the window, the hosts and the cell.
-    fn check_hosts(&self, backend: Backend) -> Result<(), ScenarioError> {
-        check_title("experiment", &self.experiment)?;
-        within("duration", self.duration, Duration::from_millis(1), DURATION_MAX)?;
-        within("rtt", self.rtt, RTT.0, RTT.1)?;
-        within(
-            "sample_interval",
-            self.sample_interval,
-            Duration::from_millis(1),
-            DURATION_MAX,
-        )?;
-        if self.duration.as_nanos() / self.sample_interval.as_nanos() > BINS_MAX {
-            let rule = format!("at least a {BINS_MAX}th of the duration");
-            return fail("sample_interval", self.sample_interval, rule);
-        }
-        let checked = self.tcp.validate();
-        checked.map_err(|error| ScenarioError::because(error.to_string()))?;
-        within(
-            "delay_tick",
-            self.delay_tick,
-            Duration::ZERO,
-            Duration::from_millis(100),
-        )?;
-        if backend.has_real_hosts() {
-            backend::check_real(self, backend)?;
-        } else {
-            backend::check_sim(self)?;
-        }
-        if let Some(wifi) = &self.wifi {
-            let valid = wifi.cell.validate();
-            valid.map_err(|error| ScenarioError::because(error.to_string()))?;
-            if backend == Backend::Linux {
-                wifi_kernel::check(&wifi.cell)?;
-            }
-            if self.tcp.mss > WIFI_MSS_MAX {
-                let rule = format!("at most {WIFI_MSS_MAX} with wifi, whose MSDUs have 2304 bytes at most");
-                return fail("tcp.mss", self.tcp.mss, rule);
-            }
-        }
-        for (i, probe) in self.probes.iter().enumerate() {
-            probe.check(i, self)?;
-        }
-        Ok(())
-    }
-
-    /// Checks the edges and what passes them.
-    fn check_traffic(&self, backend: Backend) -> Result<(), ScenarioError> {
-        check_edges(self, self.largest_frame())?;
-        within("lead", self.lead, Duration::ZERO, Duration::from_secs(3600))?;
-        within("start_jitter", self.start_jitter, Duration::ZERO, self.duration)?;
-        for (i, flow) in self.flows.iter().enumerate() {
-            flow.check(i, self, backend)?;
-        }
-        for (i, client) in self.web.iter().enumerate() {
-            client.check(i, self, backend)?;
-        }
-        for (i, download) in self.downloads.iter().enumerate() {
-            download.check(i, self, backend)?;
-        }
-        self.check_names()?;
-        match &self.flusher {
-            Some(flusher) => flusher.check(self, backend),
-            None => Ok(()),
-        }
-    }
-
-    fn check_names(&self) -> Result<(), ScenarioError> {
-        let mut seen = BTreeSet::new();
-        for name in self
-            .flows
-            .iter()
-            .map(|f| &f.name)
-            .chain(self.probes.iter().map(|p| &p.name))
-            .chain(self.web.iter().map(|w| &w.name))
-            .chain(self.downloads.iter().map(|d| &d.name))
-        {
-            if !seen.insert(name) {
-                return fail(
-                    "name",
-                    format!("{name:?} twice"),
-                    "unique among flows, probes, web clients and downloads",
-                );
-            }
-        }
-        Ok(())
-    }
-
     /// The largest frame on the path, bytes.
-    fn largest_frame(&self) -> u64 {
+    pub(crate) fn largest_frame(&self) -> u64 {
         let datagrams = self.flusher.is_some() || self.flows.iter().any(|f| f.transport() == Transport::Udp);
         let probe = self.probes.iter().map(|p| u64::from(p.size())).max();
         (u64::from(self.tcp.mss) + TCP_HEADERS)

@@ -1,6 +1,6 @@
 //! The keys of a scenario as data, for editors, documents and other languages.
 
-use crate::wifi::{Categories, Category, Edca, Group, Station, Wifi};
+use crate::wifi_keys::{Categories, Category, Edca, Group, Station, Wifi};
 use crate::{DownloadScenario, FlowScenario, FlusherScenario, ProbeScenario, Scenario, WebScenario};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserialize, Visitor};

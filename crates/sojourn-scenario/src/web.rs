@@ -1,10 +1,11 @@
 //! Web clients.
 
+use crate::context::Context;
 use crate::control::CongestionControl;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
-use crate::{Access, Backend, Dscp, OBJECT_MAX, RTT, Scenario, ScenarioError, fail};
+use crate::{Access, Dscp, OBJECT_MAX, RTT, ScenarioError, fail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -78,7 +79,7 @@ impl Default for WebScenario {
 }
 
 impl WebScenario {
-    pub(crate) fn check(&self, i: usize, s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
+    pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("web[{i}]");
         let field = |key: &str| format!("{place}.{key}");
         check_name(&field("name"), &self.name)?;
@@ -116,16 +117,16 @@ impl WebScenario {
             Duration::from_millis(1),
             Duration::from_secs(3600),
         )?;
-        check_times(&field("interval"), self.interval, s.duration)?;
-        self.congestion_control.check(&place, backend)?;
+        check_times(&field("interval"), self.interval, on.duration)?;
+        self.congestion_control.check(&place, on.backend)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
-        within(&field("start"), self.start, Duration::ZERO, s.duration)?;
+        within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         within(
             &field("think_time"),
             self.think_time,
             Duration::ZERO,
             Duration::from_secs(60),
         )?;
-        Access::check(&place, self.station.as_deref(), self.dscp, s.wifi.as_ref())
+        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)
     }
 }

@@ -1,6 +1,6 @@
 //! The keys under `wifi` that shorten the time below the queues.
 
-use crate::wifi::Wifi;
+use crate::wifi_keys::Wifi;
 use crate::{ScenarioError, fail};
 use sojourn_wifi::{AqlSpec, DenseSpec, LatencySpec};
 

@@ -1,0 +1,93 @@
+//! What the hosts of each back end, and what is between them, cannot do.
+
+use crate::{Backend, Scenario, ScenarioError, fail};
+use sojourn_tcp::{ReceiveBuffer, Variant};
+use sojourn_units::Duration;
+
+/// The largest jitter of a kernel's path: netem counts half of it in 31 bits of nanoseconds.
+const NETEM_JITTER_MAX: Duration = Duration::from_secs(4);
+
+/// Refuses what the simulator does not model.
+pub(crate) fn check_sim(s: &Scenario) -> Result<(), ScenarioError> {
+    if s.tcp.save_metrics && !s.web.is_empty() {
+        let rule = "false with web clients, whose servers remember nothing on the simulator";
+        return fail("tcp.save_metrics", true, rule);
+    }
+    Ok(())
+}
+
+/// Refuses what real hosts, and what is between them, cannot do.
+pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
+    let name = backend.name();
+    let refuse = |field: &str, value: &dyn std::fmt::Display, why: &str| {
+        let sentence = format!("{field} is {value}, but {why}: leave it out");
+        Err(ScenarioError::because(sentence))
+    };
+    if s.wifi.is_some() && backend == Backend::Live {
+        return Err(ScenarioError::because(format!(
+            "wifi is given, but the {name} back end has wires only: use sim or linux"
+        )));
+    }
+    if s.spare_acks {
+        let why = match backend {
+            Backend::Live => "the live back end's queues drop what the disciplines drop",
+            Backend::Sim | Backend::Linux => "the linux back end's queues drop what the kernel drops",
+        };
+        return refuse("spare_acks", &true, why);
+    }
+    if !s.delay_tick.is_zero() {
+        let why = match backend {
+            Backend::Live => "the live back end's delay lets a packet out when it is due",
+            Backend::Sim | Backend::Linux => {
+                "the linux back end's delay is the kernel's own, which lets a packet out when it is due"
+            }
+        };
+        return refuse("delay_tick", &s.delay_tick, why);
+    }
+    for (field, jitter) in [("jitter_up", s.jitter_up), ("jitter_down", s.jitter_down)] {
+        if backend == Backend::Live && !jitter.is_zero() {
+            let why = "the live back end's delay cannot vary and keep the order of packets";
+            return refuse(field, &jitter, why);
+        }
+        if backend == Backend::Linux && jitter > NETEM_JITTER_MAX {
+            let rule = format!("at most {NETEM_JITTER_MAX} on the linux back end, as netem counts it");
+            return fail(field, jitter, rule);
+        }
+    }
+    check_tcp(s, backend)?;
+    match s.edge_rate {
+        Some(rate) if backend == Backend::Live => {
+            refuse("edge_rate", &rate, "the live back end has no links but the bottleneck")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what the TCP of real hosts cannot be set to.
+fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
+    let (tcp, name) = (&s.tcp, backend.name());
+    let refuse = |field: &str, value: &str, why: &str| {
+        let sentence = format!("{field} is {value}, but {why}: leave it out");
+        Err(ScenarioError::because(sentence))
+    };
+    if tcp.variant != Variant::default() {
+        let why = format!("the {name} back end runs the kernel's own TCP");
+        return refuse("tcp.variant", tcp.variant.name(), &why);
+    }
+    if tcp.receive_buffer != ReceiveBuffer::Auto && s.wifi.is_none() {
+        let why = match backend {
+            Backend::Live => "the live back end leaves the size of receive buffers to the kernel",
+            Backend::Sim | Backend::Linux => "the linux back end locks the receive buffers of a cell's hosts alone",
+        };
+        return refuse("tcp.receive_buffer", tcp.receive_buffer.name(), why);
+    }
+    if !tcp.min_rto.as_nanos().is_multiple_of(1_000_000) {
+        let rule = format!("a whole number of milliseconds on the {name} back end, as a route carries it");
+        return fail("tcp.min_rto", tcp.min_rto, rule);
+    }
+    if backend == Backend::Live && !tcp.cc.cubic.hystart {
+        let why = "the live back end runs on this machine's kernel, where HyStart is a setting of all of it";
+        return refuse("tcp.hystart", "false", why);
+    }
+    Ok(())
+}
