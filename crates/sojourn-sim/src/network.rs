@@ -46,6 +46,10 @@ impl RoutePair {
     }
 }
 
+/// A host as another one knows it, which remembers how connections there went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination(pub(crate) u16);
+
 /// A way through a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {

@@ -17,6 +17,8 @@ pub(crate) use hosts::Host;
 pub(crate) use radio::{AirMeter, Radio};
 pub(crate) use web::Web;
 
+pub use crate::network::Destination;
+
 use crate::calendar::{Calendar, Slot};
 use crate::ends;
 use crate::link::{Air, Egress, Link, Pacing, Released, Weather};
@@ -83,10 +85,6 @@ pub struct FlowSpec {
     /// What the sender remembers of other connections to the same place, by [`Simulator::add_destination`]; `None` for nothing.
     pub destination: Option<Destination>,
 }
-
-/// A host as another one knows it, which remembers how connections there went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Destination(pub(crate) u16);
 
 /// Traffic that was added to a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
