@@ -10,18 +10,19 @@
 mod load;
 mod measured;
 pub mod ports;
+mod qdisc;
 mod watched;
 mod wifi;
 
 pub use load::{
-    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LoadPlan, OptionPlan, Planned, ProbePlan,
-    QdiscPlan, WebPlan,
+    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LoadPlan, Planned, ProbePlan, WebPlan,
 };
 pub use measured::{
     DownloadMeasured, Fetch, FileMeasured, FlowMeasured, FlushMeasured, FlusherFlowMeasured, FlusherMeasured, Kernel,
     LatenessMeasured, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, UdpMeasured, WebMeasured,
     WritesMeasured,
 };
+pub use qdisc::{OptionPlan, QdiscPlan};
 pub use watched::{Conversation, Watched, WatchedError};
 pub use wifi::{
     AqlPlan, CategoryPlan, RadioSample, RadioTotals, WifiLinkPlan, WifiMeasured, WifiPlan, WifiQueuePlan,

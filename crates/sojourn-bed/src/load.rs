@@ -1,10 +1,10 @@
 //! What traffic a bed carries.
 
+use crate::qdisc::QdiscPlan;
 use crate::wifi::WifiPlan;
 use serde::{Deserialize, Serialize};
 use sojourn_scenario::{DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, WebScenario};
 use sojourn_tcp::TcpParams;
-use std::collections::BTreeMap;
 use std::ops::Deref;
 
 /// All traffic of a run.
@@ -127,30 +127,6 @@ pub struct BottleneckPlan {
     /// Each packet takes longer there by a time uniform in 0 to this; none overtakes another.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub jitter_ns: u64,
-}
-
-/// What a kernel, or a bottleneck of ours, is told of a discipline.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QdiscPlan {
-    /// Its kind.
-    pub kind: String,
-    /// For a kernel: options by name, which ends in the unit.
-    pub options: BTreeMap<String, OptionPlan>,
-    /// For a bottleneck of ours: all of it, as one would type it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub text: String,
-}
-
-/// The value of an option.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum OptionPlan {
-    /// On or off.
-    Flag(bool),
-    /// A number.
-    Number(i64),
-    /// A word, or bytes in hexadecimal.
-    Text(String),
 }
 
 /// A piece of traffic of a scenario, and what was drawn and decided of it.

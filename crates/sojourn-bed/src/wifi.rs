@@ -1,6 +1,6 @@
 //! A cell of real network stacks: what its radios and its access point are told, and what was seen of them.
 
-use crate::QdiscPlan;
+use crate::qdisc::QdiscPlan;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

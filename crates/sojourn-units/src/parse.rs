@@ -1,6 +1,7 @@
 //! `tc`'s spellings of times, rates and sizes, as in tc(8), "PARAMETERS".
 
 use crate::{Bytes, Duration, Rate};
+use std::fmt;
 use thiserror::Error;
 
 /// Text that is not a time, a rate or a size.
@@ -176,6 +177,17 @@ fn decimal(value: u64, unit: u64, name: &str) -> String {
     }
     let fraction = format!("{rest:0digits$}");
     format!("{whole}.{}{name}", fraction.trim_end_matches('0'))
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format_duration(*self))
+    }
+}
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format_rate(*self))
+    }
 }
 
 #[cfg(test)]

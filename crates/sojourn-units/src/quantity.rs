@@ -167,11 +167,6 @@ impl Div<u64> for Duration {
         Self(self.0 / n)
     }
 }
-impl fmt::Display for Duration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::format_duration(*self))
-    }
-}
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:09}s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
@@ -286,12 +281,6 @@ impl Rate {
         Bytes((self.0 as u128 * d.0 as u128 / 8_000_000_000) as u64)
     }
 }
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::format_rate(*self))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
