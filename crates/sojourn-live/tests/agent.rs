@@ -286,14 +286,16 @@ fn a_file_and_a_thin_stream_over_an_idle_path_take_in_virtual_time_what_the_roun
     };
     let thin = |name: &str, direction: &str| {
         let mut flow = flow(name, direction, None);
-        flow["write_bytes"] = json!(150);
-        flow["write_interval_ns"] = json!(300_000_000);
+        flow["spec"]["write"] = json!("150b");
+        flow["spec"]["write_interval"] = json!("300ms");
         flow
     };
     let mut job = bed.job(4_900_000_000, &json!([thin("up", "up"), thin("down", "down")]));
     let file = |name: &str, direction: &str, bytes: u64| {
-        json!({"name": name, "direction": direction, "congestion_control": "reno", "path": 0, "start_ns": 0, "bytes": bytes,
-               "gaps_ns": [200_000_000, 1, 300_000_000, 4_000_000_000_u64]})
+        json!({
+            "spec": {"name": name, "direction": direction, "congestion_control": "reno", "bytes": bytes, "gap": "1s"},
+            "path": 0, "start_ns": 0, "gaps_ns": [200_000_000, 1, 300_000_000, 4_000_000_000_u64],
+        })
     };
     job["load"]["downloads"] = json!([file("one", "up", 1448), file("two", "down", 30 * 1448)]);
     let directory = directory("files", &job);
