@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn import _native, frames
+from sojourn import _native
 from sojourn.claims import judge_flusher, load
 from sojourn.claims.catalogue import FLUSHER_JUDGES
 from sojourn.claims.flusher_evidence import (
@@ -39,9 +39,10 @@ from sojourn.claims.flusher_other import bdp
 from sojourn.errors import ParamError
 from sojourn.papers import PAPERS, flusher, flusher_adaptive, flusher_exhibits
 from sojourn.papers.flusher import CLAIMS, PARTS, Bed, cells, claims
-from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_flusher import Flusher, Parameters
+from sojourn.store import frames
+from sojourn.store.run import Run
 
 BED = Bed(profile=dataclasses.replace(PAPERS["flusher"].profiles["quick"], duration="60s"))
 

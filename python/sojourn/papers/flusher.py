@@ -43,9 +43,9 @@ from sojourn.claims.flusher_evidence import (
 from sojourn.papers import execute
 from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile
-from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_flusher import Flusher, Parameters
+from sojourn.store.run import Run
 
 #: Parts of the paper.
 GRID, AQM, LOGS, OTHER, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
