@@ -16,8 +16,7 @@ from hypothesis import HealthCheck, settings
 from sojourn.cli import main
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
-from sojourn.results import read_head
-from sojourn.series_file import record_series
+from sojourn.store.head import read_head, record_series
 from tests import optional
 
 # How long it takes to draw an example depends on the machine and on what else runs there, and on whether a table of all

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sojourn.results import Run
+from sojourn.store.run import Run
 
 #: What a made-up run is made of.
 DEFAULTS: dict[str, Any] = {

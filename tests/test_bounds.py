@@ -18,9 +18,9 @@ from sojourn.cli.main import main
 from sojourn.experiments import BUILT_IN
 from sojourn.lazy import Lazy, chained, mapped
 from sojourn.papers.paper import PAPERS
-from sojourn.results import Run
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 from sojourn.sweep.file import MOST_CELLS
 from sojourn.tune.search import Asked, search
 from tests.conftest import Cli, assert_one_sentence

@@ -5,9 +5,10 @@ import json
 import polars as pl
 import pytest
 
-from sojourn import _native, frames
+from sojourn import _native
 from sojourn.cli.run import describe
-from sojourn.results import Run
+from sojourn.store import frames
+from sojourn.store.run import Run
 
 SCENARIO = {
     "duration": "2s",

@@ -15,10 +15,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sojourn import _native, frames
+from sojourn import _native
 from sojourn.cli.catalogue import catalogue
 from sojourn.errors import ParamError
-from sojourn.run_store import RunStore
+from sojourn.store import frames, metrics
+from sojourn.store.run_store import RunStore
 from tests.conftest import Cli
 
 SHORT = ("--duration", "3s")
@@ -187,7 +188,7 @@ def test_compare_writes_table_figures_and_report(cli: Cli, tmp_path: Path) -> No
     gap = next(one for one in found["differences"] if one["metric"] == "induced_latency_ms")
     assert (gap["a"], gap["b"], gap["verdict"]) == ("pfifo limit 127", "fq_codel", "lower")
     assert len(list((folder / "runs").glob("*/run.json"))) == 6
-    assert dict(pl.read_parquet(folder / "runs.parquet").schema) == frames.RUN_SCHEMA
+    assert dict(pl.read_parquet(folder / "runs.parquet").schema) == metrics.RUN_SCHEMA
     assert (folder / "figures/ellipse.svg").read_bytes().startswith(b"<?xml")
     assert (folder / "figures/ellipse.png").read_bytes().startswith(b"\x89PNG")
     assert "induced latency" in (folder / "table.md").read_text()

@@ -23,7 +23,8 @@ from sojourn.errors import ParamError
 from sojourn.interop import flent
 from sojourn.interop.flent.naming import naming
 from sojourn.interop.flent.series import on_grid
-from sojourn.results import Cell, Run
+from sojourn.store.cell import Cell
+from sojourn.store.run import Run
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 

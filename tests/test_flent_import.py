@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import sojourn
 from sojourn.errors import SojournError
-from sojourn.frames import SERIES_SCHEMA
 from sojourn.interop import flent
+from sojourn.store.frames import SERIES_SCHEMA
 from tests.conftest import Cli, assert_one_sentence
 
 flent_read = sys.modules["sojourn.interop.flent.read"]

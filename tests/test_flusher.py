@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn import _native, frames
+from sojourn import _native
 from sojourn.claims import judge_flusher, load
 from sojourn.claims.catalogue import FLUSHER_JUDGES
 from sojourn.claims.flusher_evidence import (
@@ -40,9 +40,10 @@ from sojourn.errors import ParamError
 from sojourn.flusher_parameters import Parameters
 from sojourn.papers import PAPERS, flusher, flusher_adaptive, flusher_exhibits
 from sojourn.papers.flusher import CLAIMS, PARTS, Bed, cells, claims
-from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
+from sojourn.store import frames
+from sojourn.store.run import Run
 
 BED = Bed(profile=dataclasses.replace(PAPERS["flusher"].profiles["quick"], duration="60s"))
 

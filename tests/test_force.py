@@ -19,8 +19,8 @@ import pytest
 
 from sojourn import api, files, runner
 from sojourn.errors import ParamError, SojournError
-from sojourn.run_store import RunStore
-from sojourn.store import ResultFolder
+from sojourn.store.folder import ResultFolder
+from sojourn.store.run_store import RunStore
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 

@@ -24,9 +24,9 @@ from polars.testing import assert_frame_equal
 
 from sojourn import _native, api
 from sojourn.errors import SojournError
-from sojourn.results import Run
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 from tests.conftest import Cli, assert_one_sentence
 from tests.hostile import damage
 
@@ -235,7 +235,7 @@ def stored_series(scenario: Scenario) -> tuple[bytes, int]:
 
 
 def as_frame(columns: list[tuple[list[str] | None, bytes]]) -> pl.DataFrame:
-    """Return what the reader found; another way than that of `sojourn.series_file`."""
+    """Return what the reader found; another way than that of `sojourn.store.series_file`."""
     found = []
     for labels, rows in columns:
         if labels is None:

@@ -11,8 +11,10 @@ import polars as pl
 import pytest
 
 import sojourn
-from sojourn import _native, experiments, files, frames, progress, runner, store
+from sojourn import _native, experiments, files, progress, runner
 from sojourn.experiments import Options
+from sojourn.store import folder as store
+from sojourn.store import frames, metrics
 
 
 def test_all_is_sorted_and_complete() -> None:
@@ -43,7 +45,7 @@ def test_goodput_series_adds_up_to_the_goodput() -> None:
 
 def test_compare_returns_frames_with_intervals() -> None:
     found = sojourn.compare("bulk", qdiscs=["pfifo limit 100", "codel"], repeat=3, duration="5s", flows_down=0)
-    assert dict(found.runs.schema) == frames.RUN_SCHEMA
+    assert dict(found.runs.schema) == metrics.RUN_SCHEMA
     assert found.runs["seed"].to_list() == [1, 2, 3] * 2
     row = found.summary.filter((pl.col("qdisc") == "codel") & (pl.col("metric") == "induced_latency_ms")).row(
         0, named=True

@@ -22,8 +22,8 @@ from sojourn.backends import linux as linux_module
 from sojourn.backends.linux import LinuxBackend, guest, network_of
 from sojourn.errors import ParamError
 from sojourn.kernel.find import VARIABLE, Kernel
-from sojourn.run_store import RunStore
 from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp
+from sojourn.store.run_store import RunStore
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 

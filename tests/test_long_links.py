@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 import sojourn
-from sojourn import _native, frames
+from sojourn import _native
 from sojourn.backends.linux import LinuxBackend, network_of
 from sojourn.backends.linux.topology import bed
 from sojourn.cli.traffic import describe
 from sojourn.kernel.find import Kernel
-from sojourn.run_store import RunStore
+from sojourn.store import metrics
+from sojourn.store.run_store import RunStore
 from tests.conftest import Cli
 
 FILE = sojourn.Download(name="file_1", direction="up", bytes=1_448 * 9, gap="1s", congestion_control="reno")
@@ -111,7 +112,7 @@ write_interval = "300ms"
     assert stored.record["downloads"] == printed["downloads"]
     assert len(printed["downloads"][0]["files"]) > 3
     assert stored.record["flows"][0]["writes"] == printed["flows"][0]["writes"]
-    assert frames.metric_of(stored, "fct_ms") == printed["summary"]["fct_ms"] > 150
+    assert metrics.metric_of(stored, "fct_ms") == printed["summary"]["fct_ms"] > 150
 
 
 def test_the_bed_has_the_loss_and_the_queues_at_the_edges() -> None:

@@ -24,10 +24,10 @@ from sojourn.backends.linux.measurements import decode, encode
 from sojourn.backends.live import LiveBackend
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
-from sojourn.run_store import RunStore
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
-from sojourn.store import ResultFolder
+from sojourn.store.folder import ResultFolder
+from sojourn.store.run_store import RunStore
 from tests import optional, test_native_bed
 from tests.conftest import Cli
 from tests.test_native_bed import PACKETS
@@ -438,7 +438,7 @@ def test_ctrl_c_leaves_measurements_whole(world: World, monkeypatch: pytest.Monk
     # While it is written: nothing of it is there.
     for where in ("replace", "write"):
         with monkeypatch.context() as patch:
-            patch.setattr(f"sojourn.run_files.os.{where}", interrupt)
+            patch.setattr(f"sojourn.store.run_files.os.{where}", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 world.run()
         assert not world.measured()

@@ -22,8 +22,8 @@ from sojourn.claims.flusher_evidence import CUBIC, active
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
 from sojourn.papers.paper import Profile
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.run_store import RunStore
 from sojourn.validate.flusher import bed
 from tests import optional
 from tests.conftest import Cli

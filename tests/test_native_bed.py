@@ -9,11 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sojourn import _native, frames
+from sojourn import _native
 from sojourn.cli.run import describe
 from sojourn.errors import ParamError
-from sojourn.results import Run
 from sojourn.scenario import Flow, Probe, Scenario
+from sojourn.store import frames
+from sojourn.store.run import Run
 
 SCENARIO = Scenario(
     experiment="bed",

@@ -12,7 +12,7 @@ import pytest
 import sojourn
 from sojourn.claims.observation import BINS, Observation, known, observe
 from sojourn.errors import SojournError
-from sojourn.results import Run
+from sojourn.store.run import Run
 from tests.paper_world import RTTS, fairness, voice, web
 from tests.synthetic import DEFAULTS, record
 

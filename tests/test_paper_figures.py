@@ -10,11 +10,12 @@ import pytest
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-from sojourn import frames, plots, stats
+from sojourn import plots, stats
 from sojourn.errors import ParamError
 from sojourn.papers.measured import Measured, mean_fetch_s, measure, voip_counts, voip_delay_ms, voip_mos
 from sojourn.plots import good_bad_wifi, style
 from sojourn.plots.panels import in_order, spread
+from sojourn.store import metrics
 from tests.synthetic_paper import LINKS, SEVEN, body, experiments, rrul, rtt_fairness, voip, web
 
 
@@ -146,7 +147,7 @@ def test_panels_and_bars_without_numbers_say_so() -> None:
     assert texts(flows) == ["no data"]
     lines = good_bad_wifi.transient_lines({"10/1": {"pie": lost, "ared": there}, "10/10": {"pie": lost}})
     assert texts(lines) == ["no data", "no data: pie"]
-    runs = pl.DataFrame([{"link": "10/1", "qdisc": "codel", "seed": 1}], schema=frames.RUN_SCHEMA)
+    runs = pl.DataFrame([{"link": "10/1", "qdisc": "codel", "seed": 1}], schema=metrics.RUN_SCHEMA)
     assert texts(plots.latency_goodput(runs, directions=("up", "down"))) == ["no data", "no data"]
     for figure in (voice, fetches, index, flows, lines):
         assert plots.to_bytes(figure, "png").startswith(b"\x89PNG")

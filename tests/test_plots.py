@@ -7,8 +7,9 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from sojourn import frames, plots
+from sojourn import plots
 from sojourn.plots import style
+from sojourn.store import frames, metrics
 
 SEVEN = [f"gbw:{name}" for name in ("pfifo_fast", "ared", "pie", "codel", "sfq", "fq_codel", "fq_nocodel")]
 
@@ -27,7 +28,9 @@ def runs(latencies: dict[str, list[float]]) -> pl.DataFrame:
         for qdisc, values in latencies.items()
         for seed, value in enumerate(values, start=1)
     ]
-    return pl.DataFrame([{name: row.get(name) for name in frames.RUN_SCHEMA} for row in rows], schema=frames.RUN_SCHEMA)
+    return pl.DataFrame(
+        [{name: row.get(name) for name in metrics.RUN_SCHEMA} for row in rows], schema=metrics.RUN_SCHEMA
+    )
 
 
 def words(figure: Figure) -> str:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import SojournError
-from sojourn.run_store import RunStore
-from sojourn.store import ResultFolder
+from sojourn.store.folder import ResultFolder
+from sojourn.store.run_store import RunStore
 from tests import optional
 from tests.conftest import Cli
 from tests.power_cut import Disk, Tree, read_tree, traced, write_tree
@@ -128,8 +128,8 @@ def test_a_power_cut_leaves_the_old_results_or_the_new(inside: Cli, tmp_path: Pa
 _RESULTS = """
 import sys
 from pathlib import Path
-from sojourn.run_store import RunStore
-from sojourn.store import ResultFolder
+from sojourn.store.run_store import RunStore
+from sojourn.store.folder import ResultFolder
 
 word, run = sys.argv[1:]
 folder = ResultFolder(Path("o"), force=True, plan=word)

@@ -9,7 +9,7 @@ import pytest
 
 import sojourn
 from sojourn import report
-from sojourn.stored import Results
+from sojourn.store.index import Results
 
 
 class Links(HTMLParser):

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from sojourn import frames, stats
+from sojourn import stats
 from sojourn.stats.bootstrap import student_quantile
+from sojourn.store import metrics
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
@@ -157,7 +158,9 @@ def runs(**latencies: list[float]) -> pl.DataFrame:
         for qdisc, values in latencies.items()
         for seed, value in enumerate(values, start=1)
     ]
-    return pl.DataFrame([{name: row.get(name) for name in frames.RUN_SCHEMA} for row in rows], schema=frames.RUN_SCHEMA)
+    return pl.DataFrame(
+        [{name: row.get(name) for name in metrics.RUN_SCHEMA} for row in rows], schema=metrics.RUN_SCHEMA
+    )
 
 
 def test_summary_has_a_row_for_each_discipline_and_metric() -> None:

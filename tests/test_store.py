@@ -15,13 +15,15 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import sojourn
-from sojourn import _native, api, frames, plan, runner
+from sojourn import _native, api, plan, runner
 from sojourn.backends import Simulator
-from sojourn.results import Run, StoredRun
-from sojourn.run_files import write_run
-from sojourn.run_store import RunStore
 from sojourn.scenario import Flow, Probe, Scenario
-from sojourn.store import ResultFolder
+from sojourn.store import frames, metrics
+from sojourn.store.folder import ResultFolder
+from sojourn.store.run import Run
+from sojourn.store.run_files import write_run
+from sojourn.store.run_store import RunStore
+from sojourn.store.stored_run import StoredRun
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
@@ -79,12 +81,12 @@ def test_stored_run_is_the_run(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("experiment", ["rrul", "voip"])
 def test_metrics_of_a_stored_run_are_those_of_the_run(experiment: str, tmp_path: Path) -> None:
     scenario = api.build(experiment, rate="2mbit", duration="3s")
-    wanted = frames.metrics_of(Run(text=_native.run(scenario.normalized())))
+    wanted = metrics.metrics_of(Run(text=_native.run(scenario.normalized())))
     assert ("voip_delay_ms" in wanted) == (experiment == "voip")
     store = RunStore(tmp_path / "s")
     for _ in ("made", "read"):
         [run] = runner.run_all([scenario], store=store)
-        assert frames.metrics_of(run) == wanted
+        assert metrics.metrics_of(run) == wanted
 
 
 def test_series_file_keeps_every_bit() -> None:
@@ -350,7 +352,7 @@ def test_memory_does_not_grow_with_the_records(tmp_path: Path) -> None:
 import resource, sys
 from pathlib import Path
 from sojourn import api, runner
-from sojourn.run_store import RunStore
+from sojourn.store.run_store import RunStore
 base = api.build("rrul", rate="1mbit", duration="200s")
 store = RunStore(Path(sys.argv[1]))
 def peak():

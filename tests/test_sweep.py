@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.run_store import RunStore
+from sojourn.store.run_store import RunStore
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.sweeps import SMALL, TABLES, finish, sojourn, tables, wait_for_runs, wait_until_gone

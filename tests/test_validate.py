@@ -13,9 +13,9 @@ import pytest
 
 from sojourn import _native
 from sojourn.errors import ParamError
-from sojourn.results import Run
 from sojourn.stats import Interval
 from sojourn.stats.difference import difference_interval
+from sojourn.store.run import Run
 from sojourn.validate import bars, draw, errors, grid, loss, metrics
 from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.disciplines import asked_for, table_1

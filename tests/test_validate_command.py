@@ -11,9 +11,9 @@ import pytest
 
 from sojourn import backends, runner
 from sojourn.errors import SojournError
-from sojourn.results import Run
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 from sojourn.validate import document, execute, part
 from tests.conftest import Cli, assert_one_sentence
 

@@ -10,7 +10,7 @@ import pytest
 
 from sojourn import backends
 from sojourn.errors import ParamError
-from sojourn.results import Run
+from sojourn.store.run import Run
 from sojourn.validate import suite, wifi_draw, wifi_sets, wifi_words
 from sojourn.validate.execute import Both, Repeats
 from sojourn.validate.grid import Cell

@@ -14,7 +14,7 @@ from sojourn.papers.next_steps_measured import QUANTITIES, Cell, Evidence, obser
 from sojourn.papers.next_steps_told import Expected, claims_about, filled, judge, told
 from sojourn.papers.wifi_next_steps import PARTS, Bed, crowd, plan
 from sojourn.plots import next_steps as plots
-from sojourn.results import Run
+from sojourn.store.run import Run
 from tests.conftest import Cli
 
 BED = Bed(profile=PAPERS["wifi-next-steps"].profiles["quick"])

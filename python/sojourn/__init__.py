@@ -16,8 +16,10 @@ from sojourn.errors import ParamError, SojournError
 TYPE_CHECKING = False  # that of typing, which takes longer to load than all the rest here
 if TYPE_CHECKING:
     from sojourn.api import compare, run
-    from sojourn.results import Cell, Comparison, Run
     from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp, Web
+    from sojourn.store.cell import Cell
+    from sojourn.store.comparison import Comparison
+    from sojourn.store.run import Run
 
 __all__ = [
     "Cell",
@@ -39,12 +41,12 @@ __all__ = [
 
 #: Where a name is defined that is loaded when it is first asked for: a worker process needs none of them.
 _LATER = {
-    "Cell": "results",
-    "Comparison": "results",
+    "Cell": "store.cell",
+    "Comparison": "store.comparison",
     "Download": "scenario",
     "Flow": "scenario",
     "Probe": "scenario",
-    "Run": "results",
+    "Run": "store.run",
     "Scenario": "scenario",
     "Tcp": "scenario",
     "Web": "scenario",

@@ -23,7 +23,7 @@ import time
 
 from sojourn import backends
 from sojourn.errors import ParamError, SojournError
-from sojourn.run_files import Measured, cannot_write, write_run
+from sojourn.store.run_files import Measured, cannot_write, write_run
 
 #: How often a worker looks for its parent in a run that takes long.
 _LOOK_S = 0.2

@@ -11,10 +11,12 @@ from sojourn import backends, rounds, runner
 from sojourn.bounds import check_integers
 from sojourn.errors import ParamError
 from sojourn.experiments import Options, find, overlay
-from sojourn.results import Cell, Comparison, Run, link_name
 from sojourn.rounds import Precision
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.cell import Cell, link_name
+from sojourn.store.comparison import Comparison
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 
 
 def build(
@@ -128,7 +130,7 @@ def compare(
     done
         Called with the discipline and the run as soon as a run is there.
     store
-        Folder of a store (`sojourn.run_store`): runs that are there are not made again, and those made are kept.
+        Folder of a store (`sojourn.store.run_store`): runs that are there are not made again, and those made are kept.
     dask
         Address of a Dask scheduler, whose workers make the runs.
     until

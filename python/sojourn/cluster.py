@@ -22,7 +22,7 @@ from sojourn.backends import Backend
 from sojourn.errors import ParamError, SojournError
 from sojourn.plan import Done, Job
 from sojourn.progress import say
-from sojourn.run_store import RunStore
+from sojourn.store.run_store import RunStore
 
 #: How long the scheduler, and then the first worker, may take to answer.
 CONNECT_S = 4.0

@@ -23,7 +23,7 @@ from typing import Self
 from sojourn.backends import Backend, run_or_take
 from sojourn.errors import ParamError, SojournError
 from sojourn.plan import Done, Job
-from sojourn.run_store import RunStore
+from sojourn.store.run_store import RunStore
 
 #: A worker is asked for so much work ahead, so that none waits for the parent, but for no more runs than this.
 SHORT_S = 0.2

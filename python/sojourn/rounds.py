@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from sojourn.bounds import check_repeat
 from sojourn.errors import ParamError
 from sojourn.lazy import Lazy, chained, mapped
-from sojourn.results import Run
 from sojourn.scenario import Scenario
+from sojourn.store.run import Run
 
 #: What must be known well unless other metrics are named.
 DEFAULT_METRICS = ("goodput_up_mbit", "goodput_down_mbit", "induced_latency_ms")
@@ -112,7 +112,7 @@ def precision(within: str, metrics: Sequence[str] | None, most: int | None, repe
     ParamError
         If a value is refused.
     """
-    from sojourn.frames import metric_names
+    from sojourn.store.metrics import metric_names
 
     known = metric_names()
     for name in metrics or ():
@@ -198,8 +198,8 @@ def next_count(runs: Sequence[Run], until: Precision) -> int:
 
 def _excess(runs: Sequence[Run], metric: str) -> float:
     """Return half the width of a metric's interval as a share of its mean; 0 if all values are equal."""
-    from sojourn.frames import metric_of
     from sojourn.stats import mean_interval
+    from sojourn.store.metrics import metric_of
 
     values = [value for run in runs if (value := metric_of(run, metric)) is not None]
     if not values:

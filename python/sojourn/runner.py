@@ -18,9 +18,9 @@ from sojourn.errors import ParamError
 from sojourn.plan import Done, Job
 from sojourn.pool import in_pool, in_process
 from sojourn.progress import progress_bar, say
-from sojourn.results import Run
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 
 
 def cores() -> int:

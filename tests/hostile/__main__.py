@@ -101,7 +101,7 @@ def _make(material: Path) -> None:
 
 def _load() -> None:
     """Load what every child needs, once."""
-    for name in ("matplotlib.figure", "polars", "sojourn.cli", "sojourn.report", "sojourn.stored"):
+    for name in ("matplotlib.figure", "polars", "sojourn.cli", "sojourn.report", "sojourn.store.index"):
         importlib.import_module(name)
 
 

@@ -82,7 +82,7 @@ def make_material(folder: Path) -> None:
     """Make what the cases damage: a folder of results, a record, captures, files of Flent, a journal, a part."""
     from sojourn.cli import main
     from sojourn.interop import flent
-    from sojourn.stored import load_run
+    from sojourn.store.index import load_run
 
     def call(*words: str) -> None:
         status = main([*words])

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from sojourn.claims.observation import STEADY_FROM_S, Observation, known, observe
 from sojourn.errors import SojournError
-from sojourn.results import Run
+from sojourn.store.run import Run
 
 #: The disciplines of seed 000, in the order of its Table 1.
 FIFO = "pfifo_fast"

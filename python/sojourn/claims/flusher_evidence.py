@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.claims.repeats import Repeats
-from sojourn.results import Run
+from sojourn.store.run import Run
 
 RENO, CUBIC = TCPS = ("reno", "cubic")
 BASES_MS = (10, 50, 100)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
 from sojourn.interop.canonical import seconds
-from sojourn.results import Run
 from sojourn.stats.fetches import unfinished_s
+from sojourn.store.run import Run
 
 Array = NDArray[np.float32]
 T = TypeVar("T")

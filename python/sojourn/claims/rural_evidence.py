@@ -12,7 +12,7 @@ import numpy as np
 from sojourn.claims.repeats import Repeats
 from sojourn.claims.rural_satellite import Satellite
 from sojourn.disciplines import times_of_preset
-from sojourn.results import Run
+from sojourn.store.run import Run
 
 #: Experiments: the parameter study, two downloads of different paths, the emulated bed, the satellite service.
 NS2, TWO_RTT, EMULATION, SATELLITE = "ns2", "two_rtt", "emulation", "satellite"

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.results import Run
 from sojourn.stats.mos import mos_of_stream
+from sojourn.store.run import Run
 
 #: The schemes of seed 002 section 3.2, in the order of its figures.
 FIFO, FQ_CODEL, FQ_MAC, AIRTIME = SCHEMES = ("fifo", "fq_codel", "fq_mac", "airtime")

@@ -11,11 +11,11 @@ from sojourn import api, backends, bounds, tables
 from sojourn.cli import options
 from sojourn.cli.run import headline
 from sojourn.errors import ParamError
-from sojourn.results import Comparison
-from sojourn.stored import Results, write_index
+from sojourn.store.comparison import Comparison
+from sojourn.store.index import Results, write_index
 
 if TYPE_CHECKING:
-    from sojourn.store import ResultFolder
+    from sojourn.store.folder import ResultFolder
 
 _ABOUT = """\
 Runs one experiment under several queue disciplines, N times each with the same seeds, and prints means with 95 %
@@ -65,7 +65,7 @@ def handle(asked: argparse.Namespace) -> int:
     backends.reach(backend)
     folder = None
     if asked.out is not None:
-        from sojourn.store import ResultFolder, plan_name
+        from sojourn.store.folder import ResultFolder, plan_name
 
         plan = plan_name("compare", asked.backend, texts, asked.qdisc, repeat, until and dataclasses.asdict(until))
         folder = ResultFolder(asked.out, force=asked.force, plan=plan)

@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
 def handle(asked: argparse.Namespace) -> int:
     """Write them."""
     from sojourn.interop import flent
-    from sojourn.stored import load, load_run
+    from sojourn.store.index import load, load_run
 
     cells = load(asked.flent).comparison.cells if asked.flent.is_dir() else (load_run(asked.flent),)
     for path in flent.export(cells, asked.out, force=asked.force):

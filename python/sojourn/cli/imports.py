@@ -40,7 +40,7 @@ def handle(asked: argparse.Namespace) -> int:
     imported = flent.read(asked.file)
     text = json.dumps(_body(imported))
     if asked.out is not None:
-        from sojourn.store import ResultFolder
+        from sojourn.store.folder import ResultFolder
 
         folder = ResultFolder(asked.out, force=asked.force)
         folder.write("import.json", text + "\n")

@@ -15,10 +15,10 @@ from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN
 from sojourn.files import NO_SYNC, check_target
 from sojourn.rounds import DEFAULT_METRICS, DEFAULT_MOST, Precision
-from sojourn.store import RUNS
+from sojourn.store.folder import RUNS
 
 if TYPE_CHECKING:
-    from sojourn.store import ResultFolder
+    from sojourn.store.folder import ResultFolder
 
 #: The longest text that is shown in full where a number was expected.
 TEXT_SHOWN = 200

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ParamError
-from sojourn.results import Cell, links
+from sojourn.store.cell import Cell, links
 
 FIGURES = {
     "ellipse": "latency against goodput: medians and 1-sigma ellipses over the repeats",
@@ -40,7 +40,7 @@ def handle(asked: argparse.Namespace) -> int:
     """Draw it."""
     from sojourn import plots
     from sojourn.files import check_target, write_file
-    from sojourn.stored import load
+    from sojourn.store.index import load
 
     file_format = asked.out.suffix.removeprefix(".").lower()
     if file_format not in plots.FORMATS:
@@ -68,12 +68,13 @@ def _of_link(cells: tuple[Cell, ...], wanted: str | None) -> tuple[Cell, ...]:
 def _draw(name: str, cells: tuple[Cell, ...]) -> Any:
     import polars as pl
 
-    from sojourn import frames, plots
+    from sojourn import plots
     from sojourn.report import directions_of, link_title
+    from sojourn.store import metrics
 
     title = link_title(cells[0])
     if name == "ellipse":
-        return plots.latency_goodput(frames.runs(cells), directions=directions_of(cells), title=title)
+        return plots.latency_goodput(metrics.runs(cells), directions=directions_of(cells), title=title)
     if name == "timeseries":
         return plots.rtt_and_goodput({cell.qdisc: cell.runs[0].series for cell in cells}, title=title)
     return plots.rtt_cdf({cell.qdisc: pl.concat([run.series for run in cell.runs]) for cell in cells}, title=title)

@@ -25,7 +25,7 @@ def handle(asked: argparse.Namespace) -> int:
     """Write it."""
     from sojourn import report
     from sojourn.files import check_target, write_file
-    from sojourn.stored import load
+    from sojourn.store.index import load
 
     check_target(asked.out, "out", force=asked.force)
     results = load(asked.folder)

@@ -10,14 +10,14 @@ from sojourn.cli import options
 from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
 from sojourn.papers.paper import GOOD_BAD_WIFI
-from sojourn.results import links
-from sojourn.stored import Results, write_index
+from sojourn.store.cell import links
+from sojourn.store.index import Results, write_index
 
 if TYPE_CHECKING:
     from sojourn.claims import Claim
     from sojourn.papers.good_bad_wifi import Bed, Outcome
     from sojourn.report import PaperReport
-    from sojourn.store import ResultFolder
+    from sojourn.store.folder import ResultFolder
 
 #: What the exhibits of a part of the paper begin with.
 _EXHIBITS = {

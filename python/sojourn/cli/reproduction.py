@@ -20,11 +20,11 @@ from sojourn.files import check_target
 from sojourn.lazy import mapped
 from sojourn.papers.execute import Means, Planned
 from sojourn.papers.paper import Paper, Profile
-from sojourn.run_store import RunStore
+from sojourn.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport
-    from sojourn.store import ResultFolder
+    from sojourn.store.folder import ResultFolder
 
 Outcome = TypeVar("Outcome")
 
@@ -66,7 +66,7 @@ class Reproduction(Generic[Outcome]):
 
 def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     """Reproduce a paper and return the exit status."""
-    from sojourn.store import ResultFolder, plan_name
+    from sojourn.store.folder import ResultFolder, plan_name
 
     bounds.check_plan(len(one.plan))
     jobs = plan.jobs(mapped(lambda planned: planned.scenario, one.plan), backend=one.backend)  # which are checked

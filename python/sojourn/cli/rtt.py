@@ -187,7 +187,7 @@ def _row(name: str, rtt: dict[str, Any]) -> list[str]:
 
 
 def _write(asked: argparse.Namespace, found: RoundTrips) -> None:
-    from sojourn.store import write_file
+    from sojourn.files import write_file
 
     if asked.csv is not None:
         names = found.names()

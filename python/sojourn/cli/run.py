@@ -10,13 +10,15 @@ from sojourn import api, backends, bounds, rounds, runner, tables
 from sojourn.cli import options, traffic, wifi_stats
 from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
-from sojourn.results import Cell, Comparison, Run, link_name
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
-from sojourn.stored import label_of
+from sojourn.store.cell import Cell, link_name
+from sojourn.store.comparison import Comparison
+from sojourn.store.index import label_of
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 
 if TYPE_CHECKING:
-    from sojourn.store import ResultFolder
+    from sojourn.store.folder import ResultFolder
 
 _ABOUT = """\
 Runs one experiment and prints a table, or the whole record as one JSON object with --json.
@@ -67,7 +69,7 @@ def handle(asked: argparse.Namespace) -> int:
     backends.reach(backend)
     folder = None
     if asked.out is not None:
-        from sojourn.store import ResultFolder, plan_name
+        from sojourn.store.folder import ResultFolder, plan_name
 
         name = plan_name("run", scenario.normalized(backend.name), label, len(plan)) if len(plan) > 1 else None
         folder = ResultFolder(asked.out, force=asked.force, plan=name)

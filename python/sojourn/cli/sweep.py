@@ -14,9 +14,9 @@ from typing import Any
 
 from sojourn import backends, rounds, runner
 from sojourn.cli import options
-from sojourn.results import Run
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 
 _ABOUT = """\
 Runs every combination of the lists in FILE.toml, several times each, and writes into DIR: each run (runs/ID/run.json
@@ -64,14 +64,14 @@ def add(commands: Any) -> None:
 
 def _warm() -> None:
     """Load what the tables need."""
-    importlib.import_module("sojourn.frames")
+    importlib.import_module("sojourn.store.frames")
     importlib.import_module("sojourn.stats")
 
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn import sweep as sweeps
-    from sojourn.store import ResultFolder, plan_name
+    from sojourn.store.folder import ResultFolder, plan_name
 
     backend = backends.named(asked.backend)
     sweep = sweeps.load(asked.file, repeat=asked.repeat, backend=asked.backend)

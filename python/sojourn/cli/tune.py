@@ -13,7 +13,7 @@ from sojourn.cli import options, tune_map
 from sojourn.errors import ParamError
 
 if TYPE_CHECKING:
-    from sojourn.store import ResultFolder
+    from sojourn.store.folder import ResultFolder
     from sojourn.tune.bench import Bench, Seeds
     from sojourn.tune.search import Asked
     from sojourn.tune.space import Space
@@ -289,7 +289,7 @@ def _folder(
     asked: argparse.Namespace, bench: Bench, found_space: Space, wanted: Asked, seeds: Seeds
 ) -> ResultFolder | None:
     """Return the folder; the name of the plan holds what the answer is a function of."""
-    from sojourn.store import ResultFolder, plan_name
+    from sojourn.store.folder import ResultFolder, plan_name
 
     if asked.out is None:
         return None

@@ -47,7 +47,7 @@ def check(asked: argparse.Namespace) -> None:
 def handle(asked: argparse.Namespace) -> int:
     """Draw a map."""
     from sojourn.progress import progress_bar
-    from sojourn.store import ResultFolder, plan_name
+    from sojourn.store.folder import ResultFolder, plan_name
     from sojourn.tune import loads
     from sojourn.tune import map as maps
     from sojourn.tune.measure import FILE as JOURNAL

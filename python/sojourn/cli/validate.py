@@ -15,8 +15,8 @@ from sojourn.errors import ParamError
 from sojourn.files import check_target
 
 if TYPE_CHECKING:
-    from sojourn.run_store import RunStore
-    from sojourn.store import ResultFolder
+    from sojourn.store.folder import ResultFolder
+    from sojourn.store.run_store import RunStore
     from sojourn.validate.grid import Cell
     from sojourn.validate.part import Part
     from sojourn.validate.suite import Asked
@@ -133,7 +133,7 @@ def handle(asked: argparse.Namespace) -> int:
         from sojourn.cli import validate_flusher
 
         return validate_flusher.handle(asked)
-    from sojourn.run_store import RunStore
+    from sojourn.store.run_store import RunStore
     from sojourn.validate import suite
     from sojourn.validate.part import load
 
@@ -237,8 +237,8 @@ def _folders(
 
     What was asked for has a part for each pair of back ends.
     """
-    from sojourn.store import ResultFolder, plan_name
-    from sojourn.stored import slug
+    from sojourn.store.folder import ResultFolder, plan_name
+    from sojourn.store.index import slug
     from sojourn.validate import suite
 
     names = [suite.part_names(one) for one in wanted]

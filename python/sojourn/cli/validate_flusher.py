@@ -23,8 +23,8 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.kernel.find import find
     from sojourn.papers.execute import Means
     from sojourn.papers.paper import Profile
-    from sojourn.run_store import RunStore
-    from sojourn.store import ResultFolder, plan_name, write_file
+    from sojourn.store.folder import ResultFolder, plan_name, write_file
+    from sojourn.store.run_store import RunStore
     from sojourn.validate import flusher, flusher_page
 
     _check(asked)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import tables
+from sojourn.files import write_file
 from sojourn.report.exhibit import Exhibit, PaperReport, verdicts
-from sojourn.store import write_file
 
 
 def document(told: PaperReport, *, images: str) -> str:

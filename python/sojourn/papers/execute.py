@@ -10,9 +10,9 @@ from sojourn import rounds, runner
 from sojourn.backends import SIMULATOR, Backend
 from sojourn.lazy import chained, mapped
 from sojourn.progress import progress_bar
-from sojourn.results import Run
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 
 Cell = TypeVar("Cell")
 

@@ -12,10 +12,10 @@ from sojourn.papers.measured import Measured
 from sojourn.plots import good_bad_wifi as plots
 from sojourn.plots.panels import FALLING, LOADS, RISING, finite, in_order, labels_of
 from sojourn.report.exhibit import Exhibit, Figure, draw
-from sojourn.results import link_words
 from sojourn.stats import mean_interval, measure_transient
 from sojourn.stats.bootstrap import Interval
 from sojourn.stats.transient import STEADY_S, WINDOW_S, Course
+from sojourn.store.cell import link_words
 from sojourn.tables import interval, number
 
 #: Letters of the three links in Fig. 2.

@@ -44,9 +44,9 @@ from sojourn.flusher_parameters import Parameters
 from sojourn.papers import execute
 from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile
-from sojourn.results import Run
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_keys import Flusher
+from sojourn.store.run import Run
 
 #: Parts of the paper.
 GRID, AQM, LOGS, OTHER, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")

@@ -58,9 +58,11 @@ from sojourn.papers.wifi_link import (
     Pair,
     over_wifi,
 )
-from sojourn.results import Cell as Repeats
-from sojourn.results import Comparison, Run, gather
 from sojourn.scenario import Scenario, Tcp
+from sojourn.store.cell import Cell as Repeats
+from sojourn.store.cell import gather
+from sojourn.store.comparison import Comparison
+from sojourn.store.run import Run
 
 #: The figure of each link.
 FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sojourn import frames
 from sojourn.claims.observation import page_unfinished_s
 from sojourn.errors import ParamError
 from sojourn.stats import Course, course, fetches, jain, mos
 from sojourn.stats.transient import STEADY_S, Samples
+from sojourn.store import metrics
 
 Array = npt.NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class Measured:
     Attributes
     ----------
     rrul
-        Rows of `sojourn.frames.RUN_SCHEMA`: Fig. 2.
+        Rows of `sojourn.store.metrics.RUN_SCHEMA`: Fig. 2.
     voip_delay_ms
         By (link, cross traffic) and discipline, samples of all runs: Fig. 3.
     voip_loss
@@ -54,7 +54,7 @@ class Measured:
         By link and discipline: Fig. 7.
     """
 
-    rrul: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=frames.RUN_SCHEMA))
+    rrul: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=metrics.RUN_SCHEMA))
     voip_delay_ms: dict[tuple[str, str], dict[str, Array]] = field(default_factory=dict)
     voip_loss: dict[tuple[str, str], dict[str, tuple[list[int], list[int]]]] = field(default_factory=dict)
     voip_mos: dict[tuple[str, str], dict[str, list[float | None]]] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class Measuring:
         courses: dict[str, dict[str, Course]] = {}
         for (link, qdisc), rtts in (self._rtts["transient"] or self._rtts["rrul"]).items():
             courses.setdefault(link, {})[qdisc] = course(rtts, end_s=end_s)
-        rows = pl.DataFrame(self._rows, schema=frames.RUN_SCHEMA)
+        rows = pl.DataFrame(self._rows, schema=metrics.RUN_SCHEMA)
         return Measured(**{**vars(self._found), "rrul": rows, "transient": courses})
 
 
@@ -147,11 +147,11 @@ def _require(experiment: str) -> None:
 
 
 def run_row(record: Mapping[str, Any], link: str, qdisc: str) -> dict[str, Any]:
-    """Return one row of `sojourn.frames.RUN_SCHEMA`."""
+    """Return one row of `sojourn.store.metrics.RUN_SCHEMA`."""
     summary = record["summary"]
     rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
     row = {**summary, **rtt, "link": link, "qdisc": qdisc, "seed": record["seed"]}
-    return {name: row.get(name) for name in frames.RUN_SCHEMA}
+    return {name: row.get(name) for name in metrics.RUN_SCHEMA}
 
 
 def voip_delay_ms(record: Mapping[str, Any]) -> Array:

@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from sojourn.errors import SojournError
-from sojourn.results import Run
 from sojourn.stats.jain import jain
+from sojourn.store.run import Run
 
 #: Quantities by name, of all stations unless `NAME.STATION` says of which: what they are, unit, decimals.
 QUANTITIES: dict[str, tuple[str, str, int]] = {

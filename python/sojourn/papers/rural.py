@@ -39,8 +39,8 @@ from sojourn.experiments.rural import download
 from sojourn.papers import execute
 from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile
-from sojourn.results import Run
 from sojourn.scenario import Scenario, Tcp
+from sojourn.store.run import Run
 
 #: Parts of the paper, and the numbers of the claims that are judged from each.
 LAMBDA, TAU, RTT, TWO, BED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")

@@ -17,9 +17,9 @@ from sojourn.papers import execute
 from sojourn.papers.execute import Means
 from sojourn.papers.next_steps_measured import Cell, Evidence, Seen, observe
 from sojourn.papers.paper import Profile
-from sojourn.results import Run
 from sojourn.scenario import Flow, Probe, Scenario
 from sojourn.scenario_keys import Group, Station
+from sojourn.store.run import Run
 
 #: Parts of the page, in the order of section 4.
 HARDWARE, RETRIES, DENSE, POLICIES, ACCOUNTS, DEMOTE, QOS, VOICE = PARTS = (

@@ -42,9 +42,9 @@ from sojourn.experiments.wifi import FAST, cell, pings, tcp, udp
 from sojourn.papers import execute
 from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile
-from sojourn.results import Run
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
+from sojourn.store.run import Run
 
 #: Parts of the paper, and the claims that are judged from each.
 LATENCY, SHARES, RATES, CODE = PARTS = ("latency", "airtime", "throughput", "mechanisms")

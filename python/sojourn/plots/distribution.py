@@ -17,7 +17,7 @@ def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "") -> Figure:
     Parameters
     ----------
     series
-        For each discipline the frames of its runs, put together (`sojourn.frames.SERIES_SCHEMA`).
+        For each discipline the frames of its runs, put together (`sojourn.store.frames.SERIES_SCHEMA`).
     title
         Above the plot.
     """

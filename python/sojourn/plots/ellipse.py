@@ -33,7 +33,7 @@ def latency_goodput(runs: pl.DataFrame, *, directions: Sequence[str] = ("down",)
     Parameters
     ----------
     runs
-        Rows of `sojourn.frames.RUN_SCHEMA`, all of one link.
+        Rows of `sojourn.store.metrics.RUN_SCHEMA`, all of one link.
     directions
         `"down"`, `"up"` or both. Both share one plot, its goodput axis broken between them, and re-use the
         same latencies.

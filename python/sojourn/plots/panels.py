@@ -11,7 +11,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from sojourn.plots import style
-from sojourn.results import link_words
+from sojourn.store.cell import link_words
 
 #: Numbers of repeats; `None` or NaN stands for a repeat that has none.
 Values = Sequence[float | None] | npt.NDArray[np.float64]

@@ -19,7 +19,7 @@ def rtt_and_goodput(series: Mapping[str, pl.DataFrame], *, title: str = "") -> F
     Parameters
     ----------
     series
-        For each discipline one frame of `sojourn.frames.SERIES_SCHEMA`.
+        For each discipline one frame of `sojourn.store.frames.SERIES_SCHEMA`.
     title
         Above the plot.
     """

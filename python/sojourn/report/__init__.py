@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from sojourn import __version__, frames, plots, tables
+from sojourn import __version__, plots, tables
 from sojourn.plots import style
 from sojourn.report.exhibit import Exhibit, Figure, PaperReport, draw, verdicts
-from sojourn.results import Cell, Comparison, link_words, links
-from sojourn.stored import Results, slug
+from sojourn.store import metrics
+from sojourn.store.cell import Cell, link_words, links
+from sojourn.store.comparison import Comparison
+from sojourn.store.index import Results, slug
 
 __all__ = [
     "Exhibit",
@@ -128,7 +130,7 @@ def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, 
             "The latency axis is flipped, so better is up and to the right."
             + (" Both directions are shown with the same latencies." if len(both) > 1 else "")
             + (" One direction is shown." if len(both) == 1 and cells[0].link.count("/") else ""),
-            plots.latency_goodput(frames.runs(cells), directions=both, title=title),
+            plots.latency_goodput(metrics.runs(cells), directions=both, title=title),
         ),
         draw(
             f"{prefix}-rtt-cdf",

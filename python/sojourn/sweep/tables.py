@@ -13,8 +13,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _native, tables
-from sojourn.results import Run, StoredRun
 from sojourn.rounds import Grown, Precision
+from sojourn.store.run import Run
+from sojourn.store.stored_run import StoredRun
 from sojourn.sweep.file import Sweep
 
 if TYPE_CHECKING:
@@ -81,13 +82,13 @@ def runs_frame(sweep: Sweep, grown: Sequence[Grown]) -> pl.DataFrame:
     """Return one row for each run: what varies, the seed, the run's name, and its metrics."""
     import polars as pl
 
-    from sojourn import frames
+    from sojourn.store.metrics import metric_names, metrics_of
 
-    metrics = frames.metric_names()
+    metrics = metric_names()
     rows = []
     for cell, one in zip(sweep.cells, grown, strict=True):
         for run in one.runs:
-            found = frames.metrics_of(run)
+            found = metrics_of(run)
             name = run.id if isinstance(run, StoredRun) else None
             rows.append((*cell.values, run.seed, name, *(found.get(metric) for metric in metrics)))
     schema: dict[str, Any] = dict.fromkeys(sweep.keys, pl.String)
@@ -97,11 +98,11 @@ def runs_frame(sweep: Sweep, grown: Sequence[Grown]) -> pl.DataFrame:
 
 def summary_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
     """Return number, mean, median and 95 % interval of each metric of the runs of a cell."""
-    from sojourn import frames
     from sojourn.stats import mean_interval
     from sojourn.stats.paired import METRICS
+    from sojourn.store.metrics import metrics_of
 
-    found = [frames.metrics_of(run) for run in runs]
+    found = [metrics_of(run) for run in runs]
     rows: dict[str, dict[str, Any]] = {}
     for metric in METRICS:
         values = [value for one in found if (value := one.get(metric)) is not None]

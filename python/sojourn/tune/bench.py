@@ -12,8 +12,8 @@ from statistics import fmean
 
 from sojourn import plan, runner
 from sojourn.backends import Backend
-from sojourn.results import Run
 from sojourn.scenario import Direction
+from sojourn.store.run import Run
 from sojourn.tune.goals import METRICS, Goal
 from sojourn.tune.link import Link
 from sojourn.tune.loads import Load

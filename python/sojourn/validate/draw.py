@@ -37,8 +37,8 @@ import numpy as np
 
 from sojourn.errors import ParamError
 from sojourn.experiments import rrul
-from sojourn.results import link_name
 from sojourn.scenario import Direction, Flow, Scenario
+from sojourn.store.cell import link_name
 from sojourn.validate.grid import Cell
 
 Value = TypeVar("Value")

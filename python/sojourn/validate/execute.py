@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from sojourn import backends, rounds, runner
 from sojourn.lazy import chained
-from sojourn.results import Run
-from sojourn.run_store import RunStore
 from sojourn.scenario import Scenario
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 from sojourn.validate.grid import Cell
 from sojourn.validate.units import bits_per_s, seconds
 

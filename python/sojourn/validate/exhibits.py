@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 from sojourn.plots.overlay import Axis, Panel, overlay_grid, scatter_pairs
 from sojourn.plots.save import FORMATS, to_bytes
-from sojourn.results import Run
 from sojourn.stats import course
 from sojourn.stats import transient as transients
+from sojourn.store.run import Run
 from sojourn.validate.execute import Both
 from sojourn.validate.judge import Row
 from sojourn.validate.metrics import end_s, samples

@@ -34,9 +34,9 @@ from sojourn.claims.flusher_evidence import (
 from sojourn.papers import execute
 from sojourn.papers.flusher import Bed, ours
 from sojourn.papers.paper import Profile
-from sojourn.results import Run
 from sojourn.stats import Interval, mean_interval
 from sojourn.stats.difference import difference_interval
+from sojourn.store.run import Run
 from sojourn.validate.bars import AGREES, CANNOT_TELL, DIFFERS, VERDICTS, Judged, Side, Within
 
 #: The kernel's loss recovery; that of the thesis's kernel is only in the simulator.

@@ -9,8 +9,8 @@ from typing import Any
 
 from sojourn import api
 from sojourn.errors import ParamError
-from sojourn.results import link_name
 from sojourn.scenario import Scenario
+from sojourn.store.cell import link_name
 from sojourn.validate.disciplines import Discipline
 from sojourn.validate.units import bits_per_s
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sojourn.results import Run
 from sojourn.scenario import Scenario
 from sojourn.stats.difference import difference_interval
+from sojourn.store.run import Run
 from sojourn.validate import bars
 from sojourn.validate.bars import Factor, Judged, Side
 from sojourn.validate.execute import KERNEL, LIVE, SIM, Both, Pair

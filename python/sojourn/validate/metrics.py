@@ -18,9 +18,9 @@ from statistics import fmean
 from typing import Any
 
 from sojourn.errors import ParamError
-from sojourn.results import Run, voices_in
 from sojourn.stats import Interval, course, mean_interval, measure_transient
 from sojourn.stats import transient as transients
+from sojourn.store.run import Run, voices_in
 from sojourn.validate import wifi_metrics
 from sojourn.validate.bars import Bar, Factor, Side, Within
 from sojourn.validate.loss import lost_share

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.bounds import check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, find
-from sojourn.results import link_words
+from sojourn.store.cell import link_words
 from sojourn.validate import draw, grid, wifi_sets
 from sojourn.validate.disciplines import asked_for, table_1
 from sojourn.validate.errors import errors_of, quantiles, worst

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sojourn import tables
-from sojourn.results import link_words
+from sojourn.store.cell import link_words
 from sojourn.validate import bars, wifi_words
 from sojourn.validate.execute import KERNEL, SIM, TITLES
 from sojourn.validate.part import Counts, Entry, Part

@@ -21,8 +21,9 @@ from sojourn.interop.clock import window_begins
 from sojourn.interop.flent.naming import Naming, naming
 from sojourn.interop.flent.read import MOST_VALUES
 from sojourn.interop.flent.series import STEP_S, Series, Values, compute, measured, on_grid
-from sojourn.results import Cell, Run, link_name, link_words
-from sojourn.stored import label_of
+from sojourn.store.cell import Cell, link_name, link_words
+from sojourn.store.index import label_of
+from sojourn.store.run import Run
 
 VERSION = 4
 SUFFIX = ".flent.gz"

@@ -52,7 +52,7 @@ class Imported:
     length_s
         How long the measured window is; `None` if the file does not say.
     series
-        All series in long form, schema `sojourn.frames.SERIES_SCHEMA`. Time 0 is the beginning of the measured window
+        All series, schema `sojourn.store.frames.SERIES_SCHEMA`. Time 0 is the beginning of the measured window
         (of the TCP flows), a missing value is null.
     """
 

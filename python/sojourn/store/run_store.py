@@ -1,7 +1,7 @@
 """A store of runs: a folder with one folder for each run, named by what it is a run of.
 
 `ID/run.json` is the record without its series; `ID/series.parquet` holds the series in long form (schema
-`sojourn.frames.SERIES_SCHEMA`). A run is written into a folder beside its place and then moved there, so it is
+`sojourn.store.frames.SERIES_SCHEMA`). A run is written into a folder beside its place and then moved there, so it is
 whole or not there, whenever the writer dies. `store.json` says which version of Sojourn made the store, and another
 is refused, for it would find nothing in it.
 
@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any
 from sojourn import _native, bounded
 from sojourn.errors import SojournError
 from sojourn.files import make_folder, sync, write_file
-from sojourn.results import StoredRun, load_head, voices_in
-from sojourn.run_files import MEASURED, Measured, cannot_write, reason, remove_run, write_run
+from sojourn.store.head import load_head
+from sojourn.store.run import voices_in
+from sojourn.store.run_files import MEASURED, Measured, cannot_write, reason, remove_run, write_run
+from sojourn.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from sojourn.plan import Job

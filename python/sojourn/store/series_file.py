@@ -7,7 +7,6 @@ nothing else. So a damaged file is refused, and no library for all of Parquet ca
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 from zlib import crc32
@@ -15,11 +14,10 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from sojourn import _native, bounded, record_shape
+from sojourn import _native, bounded
 from sojourn.errors import SojournError
-from sojourn.frames import SERIES_SCHEMA
-from sojourn.results import read_head
 from sojourn.shape import MOST_NUMBER
+from sojourn.store.frames import SERIES_SCHEMA
 
 #: Most bytes of a file; hours of a run with many flows are some tens of millions.
 MOST_BYTES = 1 << 29
@@ -74,23 +72,7 @@ def _column(name: str, labels: list[str] | None, rows: bytes) -> pl.Series:
     return pl.Series(name, [*labels, None], dtype=pl.String).gather(places)
 
 
-@lru_cache(maxsize=4)
-def record_series(folder: Path) -> dict[str, Any]:
-    """Return the series of a stored run as its record has them. The last few that were read are kept at hand.
-
-    Raises
-    ------
-    SojournError
-        If the file is not the one that was written.
-    """
-    head = read_head(folder)
-    frame = read_series(folder, head.stored)
-    root = _put_together(frame, head.stored["series"]["parts"], folder)
-    record_shape.check_series(root, head.record, str(folder / "series.parquet"))
-    return root
-
-
-def _put_together(frame: pl.DataFrame, parts: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
+def put_together(frame: pl.DataFrame, parts: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
     """Return the series by their paths; the parts are in the order of the rows."""
     path = folder / "run.json"
     root: dict[str, Any] = {}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import bounded
 from sojourn.errors import ParamError, SojournError
 from sojourn.files import kind_of, make_folder, sync, write_file
-from sojourn.run_files import MEASURED
+from sojourn.store.run_files import MEASURED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -285,7 +285,7 @@ def _remove_empty(folder: Path) -> None:
 
 def _remove_runs(folder: Path) -> None:
     """Remove the runs of a folder's own store."""
-    from sojourn.run_store import RunStore
+    from sojourn.store.run_store import RunStore
 
     if kind_of(folder / RUNS) == "a folder":
         RunStore(folder / RUNS).remove()

@@ -1,7 +1,7 @@
 """A folder of results: what `compare` and `reproduce` write and `plot` and `report` read.
 
 `index.json` (format `sojourn-folder/2`) names the runs of each cell and the store that holds them, which is `runs/`
-in the folder unless another was asked for (`sojourn.run_store`).
+in the folder unless another was asked for (`sojourn.store.run_store`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import bounded, shape, store
+from sojourn import bounded, shape
 from sojourn.errors import SojournError
-from sojourn.results import Cell, Comparison, Run, StoredRun, link_name
-from sojourn.run_store import RunStore
+from sojourn.store import folder as store
+from sojourn.store.cell import Cell, link_name
+from sojourn.store.comparison import Comparison
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
+from sojourn.store.stored_run import StoredRun
 
 FOLDER_FORMAT = "sojourn-folder/2"
 

@@ -1,0 +1,119 @@
+"""A finished run: its record, and frames of it."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sojourn.errors import SojournError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RUN_FORMAT = "sojourn-run/1"
+
+
+class Run:
+    """One finished run.
+
+    Parameters
+    ----------
+    text
+        The record as the compiled part wrote it, JSON.
+    """
+
+    def __init__(self, *, text: str) -> None:
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        """The record, JSON."""
+        return self._text
+
+    @cached_property
+    def _record(self) -> dict[str, Any]:
+        record: dict[str, Any] = json.loads(self._text)
+        return record
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The whole record."""
+        return self._record
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Goodput (Mbit/s), induced latency (ms), probe loss, fairness, and statistics of the round-trip time."""
+        summary = self.record["summary"]
+        assert isinstance(summary, dict)
+        return summary
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return int(self.record["seed"])
+
+    @property
+    def voices(self) -> list[dict[str, Any]]:
+        """What the record says of each voice stream."""
+        return voices_in(self.record)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row for each flow, schema `sojourn.store.frames.FLOW_SCHEMA`."""
+        from sojourn.store import frames
+
+        return frames.flows(self.record)
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """All time series in long form, schema `sojourn.store.frames.SERIES_SCHEMA`."""
+        from sojourn.store import frames
+
+        return frames.series(self.record)
+
+    @classmethod
+    def parse(cls, text: str, source: str) -> Run:
+        """Return the run in `text`; `source` names it in the error.
+
+        Of a stored run, whose series are in a file beside it, only the record is looked at.
+
+        Raises
+        ------
+        SojournError
+            If it is not a run.
+        """
+        from sojourn import bounded
+        from sojourn.store import record_shape
+
+        def refuse(why: str) -> NoReturn:
+            message = f"{source} is not a run record: {why}"
+            raise SojournError(message)
+
+        plain = bounded.parse_json(text, refuse)
+        if not isinstance(plain, dict):
+            refuse("it is not a JSON object")
+        check_format(plain, source)
+        try:
+            record_shape.check_head(plain)
+        except ValueError as error:
+            refuse(str(error))
+        if "stored" not in plain:
+            record_shape.check_series(plain.get("series"), plain, source)
+        run = Run(text=text)
+        run.__dict__["_record"] = plain
+        return run
+
+
+def check_format(plain: dict[str, Any], source: str) -> None:
+    """Raise `SojournError`, which names `source`, unless the record has the format of this version."""
+    from sojourn.shape import shown
+
+    if plain.get("format") != RUN_FORMAT:
+        message = f"{source} has format {shown(plain.get('format'))}, but must have {RUN_FORMAT!r}"
+        raise SojournError(message)
+
+
+def voices_in(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a record says of each voice stream."""
+    return [probe for probe in record["probes"] if probe.get("kind") == "voip"]

@@ -1,0 +1,70 @@
+"""A finished run that lies in a store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn.store.head import read_head
+from sojourn.store.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class StoredRun(Run):
+    """One finished run in a store: its summary is at hand, the rest is read when it is asked for, and let go again.
+
+    Parameters
+    ----------
+    folder
+        Its folder, named by the run's id.
+    summary, seed
+        As the record has them.
+    voiced
+        Whether it may have voice streams; without, its metrics need no more than the summary.
+    """
+
+    def __init__(self, *, folder: Path, summary: dict[str, Any], seed: int, voiced: bool = True) -> None:
+        self.folder = folder
+        self._summary = summary
+        self._seed = seed
+        self._voiced = voiced
+
+    @property
+    def id(self) -> str:
+        """Its name in the store."""
+        return self.folder.name
+
+    @property
+    def text(self) -> str:
+        """The record, JSON."""
+        return json.dumps(self.record, separators=(",", ":"))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The whole record; its series are read when they are asked for."""
+        return read_head(self.folder).record
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """As `Run.summary`."""
+        return self._summary
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self._seed
+
+    @property
+    def voices(self) -> list[dict[str, Any]]:
+        """As `Run.voices`."""
+        return super().voices if self._voiced else []
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """All time series in long form, schema `sojourn.store.frames.SERIES_SCHEMA`."""
+        from sojourn.store.series_file import read_series
+
+        return read_series(self.folder, read_head(self.folder).stored)
