@@ -1,6 +1,6 @@
 //! What a kernel is told of disciplines, byte by byte. Attribute numbers and structures: `linux/pkt_sched.h` of Linux 6.1.
 
-use sojourn_qdisc::{Discipline, OptionValue, descriptor, kernel_options};
+use sojourn_qdisc::{Counters, Discipline, OptionValue, descriptor, kernel_options};
 use std::collections::BTreeMap;
 
 /// Attributes by number, as `linux/netlink.h` lays them: length, type, payload, padding to four bytes.
@@ -168,4 +168,112 @@ fn some_kinds_are_modelled_and_some_are_the_kernels_alone() {
     let [cake, fq] = ["cake", "fq"].map(|text| Discipline::parse(text, None).expect(text));
     assert_ne!(cake, fq);
     assert_eq!(cake, Discipline::parse("cake", None).expect("known"));
+}
+
+/// The members of each kind's `tc_*_xstats`, with their sizes in bytes; padding and the type of a union have no name.
+#[test]
+fn counters_lie_where_the_kernels_structures_have_them() {
+    let members = |kind: &str| -> Vec<(&str, usize)> {
+        match descriptor(kind).expect(kind).counters {
+            Counters::Members(rows) => rows.iter().map(|(name, form)| (*name, form.size())).collect(),
+            Counters::Attributes { .. } => panic!("{kind} has attributes"),
+        }
+    };
+    let words = |names: &[&'static str]| -> Vec<(&str, usize)> { names.iter().map(|name| (*name, 4)).collect() };
+    for kind in ["pfifo", "bfifo", "pfifo_fast", "tbf", "netem", "sfq"] {
+        assert_eq!(members(kind), [], "{kind}");
+    }
+    assert_eq!(members("red"), words(&["early", "pdrop", "other", "marked"]));
+    let codel = [
+        "maxpacket",
+        "count",
+        "lastcount",
+        "ldelay",
+        "drop_next",
+        "drop_overlimit",
+        "ecn_mark",
+        "dropping",
+        "ce_mark",
+    ];
+    assert_eq!(members("codel"), words(&codel));
+    let fq_codel = [
+        "",
+        "maxpacket",
+        "drop_overlimit",
+        "ecn_mark",
+        "new_flow_count",
+        "new_flows_len",
+        "old_flows_len",
+        "ce_mark",
+        "memory_used",
+        "drop_overmemory",
+    ];
+    assert_eq!(members("fq_codel"), words(&fq_codel));
+    let mut pie = words(&[
+        "delay",
+        "avg_dq_rate",
+        "dq_rate_estimating",
+        "pkts_in",
+        "dropped",
+        "overlimit",
+        "maxq",
+        "ecn_mark",
+    ]);
+    pie.insert(0, ("prob", 8));
+    assert_eq!(members("pie"), pie);
+    let fq_pie = [
+        "pkts_in",
+        "dropped",
+        "overlimit",
+        "overmemory",
+        "ecn_mark",
+        "new_flow_count",
+        "new_flows_len",
+        "old_flows_len",
+        "memory_used",
+    ];
+    assert_eq!(members("fq_pie"), words(&fq_pie));
+    // Seven counters and a time of 64 bits, four of 32, three of 64.
+    assert_eq!(
+        members("fq").iter().map(|(_, size)| size).sum::<usize>(),
+        8 * 8 + 4 * 4 + 3 * 8
+    );
+    assert_eq!(members("fq")[8], ("flows", 4));
+}
+
+/// What is to be known of a kind, by the kernel's sources: (drops arrivals only, one queue, shapes).
+#[test]
+fn habits_of_kinds_are_those_of_their_sources() {
+    for (kind, habits) in [
+        ("pfifo", (true, true, false)),
+        ("red", (true, true, false)),
+        ("pie", (true, true, false)),
+        ("codel", (false, true, false)),
+        ("fq_codel", (false, false, false)),
+        ("fq_pie", (true, false, false)),
+        ("tbf", (true, true, true)),
+    ] {
+        let about = descriptor(kind).expect(kind);
+        assert_eq!(
+            (about.drops_arrivals_only, about.one_queue, about.shapes),
+            habits,
+            "{kind}"
+        );
+    }
+}
+
+/// `red_check_params`: a threshold of n bits and a weight of 2^-w fit while n + w < 32.
+#[test]
+fn reds_thresholds_fit_into_32_bits_with_their_weight() {
+    // `tc_red_eval_ewma`: 201 <= (1 - (1 - W)^700) / W holds for W = 2^-8 (239) and not for 2^-7 (127).
+    let text = |min: u32, max: u32| {
+        format!("red limit 4000000000 min {min} max {max} avpkt 1000 burst 700 bandwidth 1gbit probability 0.9")
+    };
+    let fits = payload(&text(500_000, (1 << 23) - 1));
+    assert_eq!(attributes(&fits)[&1][12], 8);
+    let error = kernel_options(&text(500_000, 1 << 23), None).expect_err("24 bits and 8");
+    assert_eq!(
+        error.to_string(),
+        "red.max is 8388608, but must be less than 2^23 with this burst, as the kernel takes it"
+    );
 }

@@ -257,8 +257,6 @@ impl<P: Packet> FqCodel<P> {
         })
     }
 
-    /// The queue of a packet with this hash. 1024 queues, as nearly always, need no division.
-    #[inline]
     /// The queue with the most bytes, the one of lowest number if several. Only queues in the round hold packets, so
     /// only these are looked at; Linux looks at all and finds the same.
     fn fattest(&self) -> u32 {

@@ -505,3 +505,25 @@ fn an_update_takes_a_tick_of_the_kernel_at_least() {
             .is_err()
     );
 }
+
+/// Linux 3.14, `pie_calculate_probability` and `pie_qdisc_enqueue`: from 10 % on a step is capped at 2 %; a packet is
+/// marked up to 10 % and dropped above.
+#[test]
+fn old_linux_caps_its_steps_and_marks_up_to_ten_percent() {
+    let tenth = u32::MAX / 10;
+    let mut pie = OldPie::new();
+    for (prob, marks) in [(0, true), (tenth, true), (tenth + 1, false), (u32::MAX, false)] {
+        pie.prob = prob;
+        assert_eq!(pie.may_mark(), marks, "{prob}");
+    }
+    // 250 ms of delay after none: far more than 2 % in one step.
+    let step = |prob: u32| {
+        let mut pie = OldPie::new();
+        pie.rate = known_rate(20);
+        pie.prob = prob;
+        pie.update(&PieParams::LINUX_3_14, 300_000);
+        f64::from(pie.prob - prob) / f64::from(u32::MAX)
+    };
+    assert!((step(u32::MAX / 5) - 0.02).abs() < 1e-6, "{}", step(u32::MAX / 5));
+    assert!(step(u32::MAX / 20) > 0.03, "{}", step(u32::MAX / 20));
+}

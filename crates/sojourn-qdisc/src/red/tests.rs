@@ -255,3 +255,24 @@ fn a_probability_is_large_enough_for_its_thresholds() {
     assert!(of(1.0 / 2048.0).is_err());
     assert!(of(1.001 / 2048.0).is_ok());
 }
+
+/// Source: `red_calc_qavg_from_idle_time`: in the first cells of the table the loss is average * time / cell, and never
+/// more than a half.
+#[test]
+fn a_short_idle_time_costs_a_straight_part_of_the_average_and_at_most_half() {
+    let mut red: Red<TestPacket> = Red::new(params(12_500, 37_500, 1000, 20), 1).unwrap();
+    let cell_log = red.idle_table.cell_log;
+    assert_eq!(red.idle_table.shifts[0], 0);
+    red.average = 1000 << red.wlog;
+    let cell = 1u64 << cell_log;
+    // The last microsecond of the first cell would cost nearly all.
+    for (idle, want) in [
+        (0, red.average),
+        (cell / 4, red.average - red.average / 4),
+        (cell / 2, red.average / 2),
+        (cell - 1, red.average / 2),
+    ] {
+        let now = Time::ZERO + Duration::from_micros(idle);
+        assert_eq!(red.average_after_idle(Time::ZERO, now), want, "{idle} us of {cell}");
+    }
+}

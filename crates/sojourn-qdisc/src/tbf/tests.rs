@@ -127,3 +127,16 @@ fn another_discipline_begins_empty_and_the_old_one_is_handed_back() {
     assert_eq!((old.backlog().packets, b.q.backlog().packets), (3, 0));
     assert_eq!(b.q.ready_at(ms(1), &mut b.drops), None);
 }
+
+#[test]
+fn a_bucket_holds_at_most_what_a_day_fills() {
+    // 1 kbit/s sends 10,800,000 bytes in 86,400 s.
+    let params = |burst| TbfParams {
+        rate: Rate::from_bps(1000),
+        burst: Bytes::new(burst),
+        limit: Bytes::new(1),
+    };
+    assert!(params(10_800_000).validate().is_ok());
+    let error = params(10_800_001).validate().unwrap_err().to_string();
+    assert!(error.contains("at most what 1kbit sends in a day"), "{error}");
+}
