@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -249,12 +250,13 @@ def test_nothing_outlives_the_command(end: str, workers: str, virtual_kernel: Ke
             command.send_signal(signal.SIGTERM)
         else:
             command.send_signal(signal.SIGKILL)
-        wait_for("all processes are gone", lambda: not any(is_there(pid) for pid in mine), 3)
-        wait_for("all folders are gone", lambda: not any(folder.exists() for folder in folders), 3)
+        wait_for("all processes are gone", lambda: not any(is_there(pid) for pid in mine), 20)
+        wait_for("all folders are gone", lambda: not any(folder.exists() for folder in folders), 20)
         command.wait(5)
     finally:
         for pid in descendants(command.pid):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         command.kill()
         _, talk = command.communicate(timeout=20)
     assert command.returncode == {"interrupt": 130, "terminate": -signal.SIGTERM, "kill": -signal.SIGKILL}[end]
