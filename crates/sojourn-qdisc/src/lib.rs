@@ -11,6 +11,7 @@ mod cake;
 mod codel;
 mod descriptor;
 mod discipline;
+mod drr;
 mod fifo;
 mod footprint;
 mod fq;

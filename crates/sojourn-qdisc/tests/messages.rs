@@ -241,27 +241,6 @@ fn counters_lie_where_the_kernels_structures_have_them() {
     assert_eq!(members("fq")[8], ("flows", 4));
 }
 
-/// What is to be known of a kind, by the kernel's sources: (drops arrivals only, one queue, shapes).
-#[test]
-fn habits_of_kinds_are_those_of_their_sources() {
-    for (kind, habits) in [
-        ("pfifo", (true, true, false)),
-        ("red", (true, true, false)),
-        ("pie", (true, true, false)),
-        ("codel", (false, true, false)),
-        ("fq_codel", (false, false, false)),
-        ("fq_pie", (true, false, false)),
-        ("tbf", (true, true, true)),
-    ] {
-        let about = descriptor(kind).expect(kind);
-        assert_eq!(
-            (about.drops_arrivals_only, about.one_queue, about.shapes),
-            habits,
-            "{kind}"
-        );
-    }
-}
-
 /// `red_check_params`: a threshold of n bits and a weight of 2^-w fit while n + w < 32.
 #[test]
 fn reds_thresholds_fit_into_32_bits_with_their_weight() {

@@ -11,10 +11,11 @@ mod tests;
 pub use ns2::SfqCodel;
 
 use crate::codel::{CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue, packet_limit};
+use crate::drr::{Rounds, Served, Turn};
 use crate::fifo::MTU;
 use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
 use crate::param::in_range;
-use crate::slab::{List, NIL, Slab, memory_of};
+use crate::slab::{List, Slab, memory_of};
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
 use sojourn_units::{Bytes, Time};
 
@@ -155,53 +156,19 @@ impl FqCodelParams {
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     packets: List,
-    next: u32,
-    listed: bool,
-    deficit: i64,
+    turn: Turn,
     backlog: u64,
     codel: CodelState,
 }
 
-/// Turns in which nobody was served, after which whole rounds are skipped: a packet of 4 GB takes millions of quanta.
-const MANY_TURNS: u32 = 4096;
-
-/// A list of queues in the order of service, linked through [`Flow::next`].
-#[derive(Clone, Copy, Debug)]
-struct Round {
-    head: u32,
-    tail: u32,
-}
-
-impl Round {
-    const EMPTY: Self = Self { head: NIL, tail: NIL };
-
+impl Served for Flow {
     #[inline]
-    fn push_back(&mut self, flows: &mut [Flow], index: u32) {
-        flows[index as usize].next = NIL;
-        if self.tail == NIL {
-            self.head = index;
-        } else {
-            flows[self.tail as usize].next = index;
-        }
-        self.tail = index;
+    fn turn(&self) -> &Turn {
+        &self.turn
     }
-
-    /// Takes out the first, which the caller knows to be `index`.
     #[inline]
-    fn pop_front(&mut self, flows: &[Flow], index: u32) {
-        self.head = flows[index as usize].next;
-        if self.head == NIL {
-            self.tail = NIL;
-        }
-    }
-
-    fn iter(self, flows: &[Flow]) -> impl Iterator<Item = u32> + use<'_> {
-        let mut at = self.head;
-        std::iter::from_fn(move || {
-            let index = (at != NIL).then_some(at)?;
-            at = flows[index as usize].next;
-            Some(index)
-        })
+    fn turn_mut(&mut self) -> &mut Turn {
+        &mut self.turn
     }
 }
 
@@ -211,13 +178,11 @@ pub struct FqCodel<P> {
     params: FqCodelParams,
     flows: Vec<Flow>,
     slab: Slab<P>,
-    new_flows: Round,
-    old_flows: Round,
+    rounds: Rounds,
     memory: u64,
     counters: CodelStats,
     drop_overlimit: u64,
     drop_overmemory: u64,
-    new_flow_count: u64,
     ahead: Ahead<P>,
     ledger: Ledger,
 }
@@ -235,9 +200,7 @@ impl<P: Packet> FqCodel<P> {
         }
         let flow = Flow {
             packets: List::EMPTY,
-            next: NIL,
-            listed: false,
-            deficit: 0,
+            turn: Turn::NONE,
             backlog: 0,
             codel: CodelState::default(),
         };
@@ -245,13 +208,11 @@ impl<P: Packet> FqCodel<P> {
             params,
             flows: vec![flow; params.flows as usize],
             slab: Slab::new(),
-            new_flows: Round::EMPTY,
-            old_flows: Round::EMPTY,
+            rounds: Rounds::new(params.quantum),
             memory: 0,
             counters: CodelStats::default(),
             drop_overlimit: 0,
             drop_overmemory: 0,
-            new_flow_count: 0,
             ahead: Ahead::EMPTY,
             ledger: Ledger::default(),
         })
@@ -261,7 +222,7 @@ impl<P: Packet> FqCodel<P> {
     /// only these are looked at; Linux looks at all and finds the same.
     fn fattest(&self) -> u32 {
         let mut best = (0, u32::MAX);
-        for index in self.new_flows.iter(&self.flows).chain(self.old_flows.iter(&self.flows)) {
+        for index in self.rounds.iter(&self.flows) {
             let backlog = self.flows[index as usize].backlog;
             if backlog > best.0 || (backlog == best.0 && index < best.1) {
                 best = (backlog, index);
@@ -300,54 +261,16 @@ impl<P: Packet> FqCodel<P> {
         victim
     }
 
-    /// All rounds of the old queues that end without anybody served, at once; whether there are any.
-    ///
-    /// Such a round gives each queue its quantum, and leaves their order as it is. There must be no new queues.
-    #[cold]
-    fn skip_rounds(&mut self) -> bool {
-        let quantum = i64::from(self.params.quantum);
-        let rounds = self.old_flows.iter(&self.flows).map(|index| {
-            let deficit = self.flows[index as usize].deficit;
-            if deficit > 0 { 0 } else { -deficit / quantum + 1 }
-        });
-        let rounds = rounds.min().unwrap_or(0);
-        let mut index = self.old_flows.head;
-        while index != NIL {
-            let flow = &mut self.flows[index as usize];
-            flow.deficit += rounds * quantum;
-            index = flow.next;
-        }
-        rounds > 0
-    }
-
     #[inline]
     fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
-        let mut turns = 0u32;
-        loop {
-            let from_new = self.new_flows.head != NIL;
-            let index = if from_new {
-                self.new_flows.head
-            } else {
-                self.old_flows.head
-            };
-            let flow = self.flows.get_mut(index as usize)?;
-            if flow.deficit <= 0 {
-                turns += 1;
-                if turns.is_multiple_of(MANY_TURNS) && !from_new && self.skip_rounds() {
-                    continue;
-                }
-                let flow = &mut self.flows[index as usize];
-                flow.deficit += i64::from(self.params.quantum);
-                self.leave_round(from_new, index);
-                self.old_flows.push_back(&mut self.flows, index);
-                continue;
-            }
-            let (slab, ledger, memory) = (&mut self.slab, &mut self.ledger, &mut self.memory);
+        let (params, slab, counters) = (&self.params.codel, &mut self.slab, &mut self.counters);
+        let (ledger, memory) = (&mut self.ledger, &mut self.memory);
+        self.rounds.serve(&mut self.flows, |flow| {
             let (packets, backlog) = (&mut flow.packets, &mut flow.backlog);
             let next = codel_dequeue(
-                &self.params.codel,
+                params,
                 &mut flow.codel,
-                &mut self.counters,
+                counters,
                 now,
                 || {
                     let queued = slab.pop_front(packets)?;
@@ -359,31 +282,11 @@ impl<P: Packet> FqCodel<P> {
                 },
                 drops,
             );
-            if let Some(next) = next {
-                flow.deficit = flow.deficit.saturating_sub_unsigned(next.0.size.get());
-                self.ledger.stats.drops[DropReason::Congestion.index()] = self.counters.drops;
-                self.ledger.stats.marks = self.counters.marked;
-                return Some(next);
-            }
-            self.ledger.stats.drops[DropReason::Congestion.index()] = self.counters.drops;
-            self.leave_round(from_new, index);
-            if from_new && self.old_flows.head != NIL {
-                // One pass through the old queues, so that a queue that empties at once cannot starve them.
-                self.old_flows.push_back(&mut self.flows, index);
-            } else {
-                self.flows[index as usize].listed = false;
-            }
-        }
-    }
-
-    #[inline]
-    fn leave_round(&mut self, from_new: bool, index: u32) {
-        let round = if from_new {
-            &mut self.new_flows
-        } else {
-            &mut self.old_flows
-        };
-        round.pop_front(&self.flows, index);
+            ledger.stats.drops[DropReason::Congestion.index()] = counters.drops;
+            ledger.stats.marks = counters.marked;
+            let size = next.as_ref()?.0.size;
+            next.map(|next| (next, size))
+        })
     }
 }
 
@@ -399,12 +302,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         flow.backlog += size.get();
         self.ledger.enter(size);
         self.memory += memory_of(size);
-        if !flow.listed {
-            flow.listed = true;
-            flow.deficit = i64::from(self.params.quantum);
-            self.new_flow_count += 1;
-            self.new_flows.push_back(&mut self.flows, index);
-        }
+        self.rounds.arrival(&mut self.flows, index);
         let over_memory = self.params.memory_limit.is_some_and(|limit| self.memory > limit.get());
         if self.ledger.backlog.packets <= u64::from(self.params.limit) && !over_memory {
             return Admission::Queued;
@@ -426,16 +324,17 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
     dequeue_through_ahead!();
 
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {
+        let [new_flow_count, new_flows_len, old_flows_len] = self.rounds.stats(&self.flows);
         vec![
             ("maxpacket", self.counters.max_packet as f64),
             ("drop_overlimit", self.drop_overlimit as f64),
             ("drop_overmemory", self.drop_overmemory as f64),
             ("memory_used", self.memory as f64),
-            ("new_flow_count", self.new_flow_count as f64),
+            new_flow_count,
             ("ecn_mark", self.counters.ecn_mark as f64),
             ("ce_mark", self.counters.ce_mark as f64),
-            ("new_flows_len", self.new_flows.iter(&self.flows).count() as f64),
-            ("old_flows_len", self.old_flows.iter(&self.flows).count() as f64),
+            new_flows_len,
+            old_flows_len,
             ("drop_state_entries", self.counters.drop_state_entries as f64),
         ]
     }
