@@ -250,8 +250,8 @@ def test_nothing_outlives_the_command(end: str, workers: str, virtual_kernel: Ke
             command.send_signal(signal.SIGTERM)
         else:
             command.send_signal(signal.SIGKILL)
-        wait_for("all processes are gone", lambda: not any(is_there(pid) for pid in mine), 20)
-        wait_for("all folders are gone", lambda: not any(folder.exists() for folder in folders), 20)
+        wait_for("all processes are gone", lambda: not any(is_there(pid) for pid in mine), 3)
+        wait_for("all folders are gone", lambda: not any(folder.exists() for folder in folders), 3)
         command.wait(5)
     finally:
         for pid in descendants(command.pid):

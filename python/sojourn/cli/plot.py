@@ -66,9 +66,8 @@ def _of_link(cells: tuple[Cell, ...], wanted: str | None) -> tuple[Cell, ...]:
 
 
 def _draw(name: str, cells: tuple[Cell, ...]) -> Any:
-    import polars as pl
-
     from sojourn import plots
+    from sojourn.frame_library import pl
     from sojourn.report import directions_of, link_title
     from sojourn.store import metrics
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import polars as pl
-
 from sojourn.errors import ParamError
+from sojourn.frame_library import pl
 from sojourn.papers import tables, wifi_link_exhibits
 from sojourn.papers.measured import Measured
 from sojourn.plots import good_bad_wifi as plots

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from sojourn.claims.observation import page_unfinished_s
 from sojourn.errors import ParamError
+from sojourn.frame_library import pl
 from sojourn.stats import Course, course, fetches, jain, mos
 from sojourn.stats.transient import STEADY_S, Samples
 from sojourn.store import metrics

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import polars as pl
 from matplotlib.figure import Figure
 
+from sojourn.frame_library import pl
 from sojourn.plots import style
 from sojourn.stats import cdf
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from sojourn.frame_library import pl
 from sojourn.plots import style
 from sojourn.plots.panels import say_no_data
 from sojourn.stats import Ellipse, one_sigma

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sojourn.frame_library import pl
 from sojourn.plots import style
 
 DIRECTIONS = {"up": "upload", "down": "download"}

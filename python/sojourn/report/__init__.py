@@ -6,10 +6,10 @@ import json
 import platform
 from dataclasses import dataclass
 
-import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from sojourn import __version__, plots, tables
+from sojourn.frame_library import pl
 from sojourn.plots import style
 from sojourn.report.exhibit import Exhibit, Figure, PaperReport, draw, verdicts
 from sojourn.store import metrics

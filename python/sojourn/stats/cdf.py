@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import polars as pl
+
+from sojourn.frame_library import pl
 
 
 def cdf(values: Iterable[float]) -> pl.DataFrame:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-import polars as pl
-
+from sojourn.frame_library import pl
 from sojourn.stats.bootstrap import mean_interval
 
 #: What is compared, with its unit; the names are those of the record's summary.

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from sojourn.store import metrics
 from sojourn.store.cell import Cell
 
 if TYPE_CHECKING:
-    import polars as pl
+    from sojourn.frame_library import pl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +31,8 @@ class Comparison:
     @cached_property
     def runs(self) -> pl.DataFrame:
         """One row for each run, schema `sojourn.store.metrics.RUN_SCHEMA`."""
+        from sojourn.store import metrics
+
         return metrics.runs(self.cells)
 
     @cached_property
@@ -62,7 +63,7 @@ class Comparison:
         return json.dumps(body)
 
     def _discipline(self, cell: Cell) -> dict[str, Any]:
-        import polars as pl
+        from sojourn.frame_library import pl
 
         rows = self.summary.filter((pl.col("qdisc") == cell.qdisc) & (pl.col("link") == cell.link))
         scenario = cell.runs[0].record["scenario"]

@@ -24,7 +24,7 @@ from sojourn.files import kind_of, make_folder, sync, write_file
 from sojourn.store.run_files import MEASURED
 
 if TYPE_CHECKING:
-    import polars as pl
+    from sojourn.frame_library import pl
 
 __all__ = ["RUNS", "ResultFolder", "plan_name", "write_file"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
+from sojourn.frame_library import pl
 
 #: One row for each value of each time series: `name` is a flow, a probe, a station or a direction of the bottleneck.
 SERIES_SCHEMA = {

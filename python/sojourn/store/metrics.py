@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import polars as pl
-
+from sojourn.frame_library import pl
 from sojourn.store.cell import Cell
 from sojourn.store.run import Run
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sojourn.errors import SojournError
 
 if TYPE_CHECKING:
-    import polars as pl
+    from sojourn.frame_library import pl
 
 RUN_FORMAT = "sojourn-run/1"
 

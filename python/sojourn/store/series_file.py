@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 from zlib import crc32
 
 import numpy as np
-import polars as pl
 
 from sojourn import _native, bounded
 from sojourn.errors import SojournError
+from sojourn.frame_library import pl
 from sojourn.shape import MOST_NUMBER
 from sojourn.store.frames import SERIES_SCHEMA
 

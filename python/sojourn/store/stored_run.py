@@ -10,7 +10,7 @@ from sojourn.store.head import read_head
 from sojourn.store.run import Run
 
 if TYPE_CHECKING:
-    import polars as pl
+    from sojourn.frame_library import pl
 
 
 class StoredRun(Run):

@@ -19,7 +19,7 @@ from sojourn.store.stored_run import StoredRun
 from sojourn.sweep.file import Sweep
 
 if TYPE_CHECKING:
-    import polars as pl
+    from sojourn.frame_library import pl
 
 SWEEP_FORMAT = "sojourn-sweep/1"
 
@@ -80,8 +80,7 @@ def text_table(sweep: dict[str, Any]) -> str:
 
 def runs_frame(sweep: Sweep, grown: Sequence[Grown]) -> pl.DataFrame:
     """Return one row for each run: what varies, the seed, the run's name, and its metrics."""
-    import polars as pl
-
+    from sojourn.frame_library import pl
     from sojourn.store.metrics import metric_names, metrics_of
 
     metrics = metric_names()

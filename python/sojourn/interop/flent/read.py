@@ -12,7 +12,7 @@ from sojourn import bounded
 from sojourn.errors import SojournError
 
 if TYPE_CHECKING:
-    import polars as pl
+    from sojourn.frame_library import pl
 
 #: The newest version that is understood. What versions 1 to 3 have otherwise is in values that are not read here.
 NEWEST = 4
@@ -64,7 +64,7 @@ class Imported:
 
     def summary(self) -> pl.DataFrame:
         """Return statistics of each series over the measured window, in the order of the file."""
-        import polars as pl
+        from sojourn.frame_library import pl
 
         value = pl.col("value")
         # In floats, 0.8 - 0.2 is a little more than 0.6.
@@ -235,7 +235,8 @@ def _what(name: str, metadata: dict[str, Any]) -> tuple[str, str]:
 def _frame(times: list[float], columns: dict[str, list[float | None]], metadata: dict[str, Any]) -> pl.DataFrame:
     """Return all series in one frame, which costs what one of them does and their rows."""
     import numpy as np
-    import polars as pl
+
+    from sojourn.frame_library import pl
 
     number = pl.Series(np.repeat(np.arange(len(columns), dtype=np.uint32), len(times)))
     labels: dict[str, list[str | None]] = {
