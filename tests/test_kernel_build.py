@@ -329,7 +329,7 @@ def test_values_that_are_refused(world: Path, tmp_path: Path, monkeypatch: pytes
         build.build(tarball, jobs=0)
     with pytest.raises(ParamError, match="hz is 999, but must be one of 100, 250, 300, 1000"):
         build.build(tarball, hz=999)
-    monkeypatch.setattr(build, "ROOM_BYTES", 10**18)
+    monkeypatch.setattr(build, "ROOM_RATIO", 10**18)
     with pytest.raises(SojournError, match="GB free, but a build needs"):
         build.build(tarball)
     monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path / "a b"))

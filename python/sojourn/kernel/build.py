@@ -17,8 +17,9 @@ from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import cache, config, driver, edits, make, source, tools, verify
 from sojourn.kernel.cache import Built, Recipe
 
-#: Room that a build needs while it goes on, bytes: Linux 6.12 takes 1.7e9 unpacked, and its objects 0.2e9.
-ROOM_BYTES = 2_500_000_000
+#: Room that a build needs while it goes on, in sizes of the packed source. Linux 6.12 takes 1.7e9 bytes unpacked and
+#: 0.2e9 for its objects, which is 12.5 times its 1.52e8 as .tar.xz.
+ROOM_RATIO = 16
 
 #: Files that are compiled: 602 for Linux 6.1, 625 for 6.12; with Wi-Fi 722.
 _COMPILED, _COMPILED_WIFI = 610, 720
@@ -103,7 +104,7 @@ def build(
         if there is not None:
             return Outcome(built=there, anew=False, wall_s=time.monotonic() - began)
     try:
-        with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels) as work:
+        with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels, tarball) as work:
             built = _make(tarball, recipe, work, kernels, jobs, describe)
     except OSError as error:
         message = f"the kernel cannot be built in {kernels}: {error.strerror or error}"
@@ -168,11 +169,11 @@ def _alone(kernels: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _unfinished(kernels: Path) -> Iterator[Path]:
+def _unfinished(kernels: Path, tarball: Path) -> Iterator[Path]:
     """Yield a new folder in the cache's file system, which is removed however this ends."""
-    free = shutil.disk_usage(kernels).free
-    if free < ROOM_BYTES:
-        message = f"{kernels} has {free / 1e9:.1f} GB free, but a build needs {ROOM_BYTES / 1e9:g} GB for a while"
+    free, room = shutil.disk_usage(kernels).free, tarball.stat().st_size * ROOM_RATIO
+    if free < room:
+        message = f"{kernels} has {free / 1e9:.1f} GB free, but a build needs {room / 1e9:.1f} GB for a while"
         raise SojournError(message)
     try:
         work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=kernels))
