@@ -89,6 +89,13 @@ fn a_delay_below_target_leaves_the_dropping_state() {
     b.get(ms(10));
     b.get(ms(111));
     assert!((b.extra("dropping") - 1.0).abs() < 0.5);
+    // As Linux tells it: microseconds from now to the next drop, which is one interval of 100 ms after the first,
+    // by an inverse square root of 16 bits.
+    assert!(
+        (b.extra("drop_next") - 100_000.0).abs() < 2.0,
+        "{}",
+        b.extra("drop_next")
+    );
     b.put_many(ms(111), 3, 1000, 0);
     b.get(ms(112));
     b.get(ms(113));

@@ -275,4 +275,8 @@ fn a_short_idle_time_costs_a_straight_part_of_the_average_and_at_most_half() {
         let now = Time::ZERO + Duration::from_micros(idle);
         assert_eq!(red.average_after_idle(Time::ZERO, now), want, "{idle} us of {cell}");
     }
+    // A loss of exactly half of an odd average: half of it is left, the integer below.
+    red.average = 2001;
+    let now = Time::ZERO + Duration::from_micros(cell / 2);
+    assert_eq!(red.average_after_idle(Time::ZERO, now), 1000);
 }
