@@ -5,7 +5,7 @@ use super::{Controller, MTU, PieParams, TWO_MTU, ticks};
 use sojourn_units::{Duration, Stream, Time};
 
 /// Probability 1.
-const ONE: u64 = u64::MAX >> 8;
+pub(crate) const ONE: u64 = u64::MAX >> 8;
 /// RFC 8033 section 4.3: a measurement cycle is 2^14 bytes.
 const THRESHOLD: u64 = 16_384;
 const BURST: u64 = ticks::of(Duration::from_millis(150));
@@ -14,8 +14,8 @@ const HIGH_DELAY: u64 = ticks::of(Duration::from_millis(250));
 
 /// The controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LinuxPie {
-    pub(super) prob: u64,
+pub(crate) struct LinuxPie {
+    pub(crate) prob: u64,
     /// De-randomisation: the probability added up since the last drop. Source: RFC 8033 section 5.4.
     pub(super) accumulated: u64,
     pub(super) delay: u64,
@@ -27,7 +27,7 @@ pub(super) struct LinuxPie {
 }
 
 impl LinuxPie {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             prob: 0,
             accumulated: 0,

@@ -8,11 +8,12 @@
 
 mod descriptor;
 mod estimator;
-mod linux;
+pub(crate) mod linux;
 mod linux_3_14;
 mod rfc8033;
 #[cfg(test)]
 mod tests;
+mod updates;
 
 use crate::fifo::MTU;
 use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
@@ -23,6 +24,7 @@ use linux_3_14::OldPie;
 use rfc8033::RfcPie;
 use sojourn_units::{Bytes, Duration, Stream, Time};
 use std::collections::VecDeque;
+pub(crate) use updates::{FIRST_UPDATE, Updates};
 
 /// Whose reading of the algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,26 +97,30 @@ impl PieParams {
     /// # Errors
     /// [`ParamError`] for a value out of its range.
     pub fn validate(&self) -> Result<(), ParamError> {
-        const KIND: &str = "pie";
-        in_range(KIND, "limit", u64::from(self.limit), 1, u64::from(u32::MAX))?;
-        positive_time(KIND, "target", self.target)?;
-        positive_time(KIND, "tupdate", self.tupdate)?;
+        self.validate_for("pie")
+    }
+
+    /// The same for the kind `kind`, whose queues these are the parameters of.
+    pub(crate) fn validate_for(&self, kind: &str) -> Result<(), ParamError> {
+        in_range(kind, "limit", u64::from(self.limit), 1, u64::from(u32::MAX))?;
+        positive_time(kind, "target", self.target)?;
+        positive_time(kind, "tupdate", self.tupdate)?;
         if self.tupdate < LEAST_UPDATE {
             let rule =
                 format!("at least {LEAST_UPDATE}, a tick of the kernel's fastest clock, which times its updates");
-            return Err(ParamError::new(KIND, "tupdate", self.tupdate.to_string(), rule));
+            return Err(ParamError::new(kind, "tupdate", self.tupdate.to_string(), rule));
         }
-        in_range(KIND, "alpha", u64::from(self.alpha), 0, 32)?;
-        in_range(KIND, "beta", u64::from(self.beta), 0, 32)?;
+        in_range(kind, "alpha", u64::from(self.alpha), 0, 32)?;
+        in_range(kind, "beta", u64::from(self.beta), 0, 32)?;
         match self.variant {
             PieVariant::Linux314 if !self.dq_rate_estimator => Err(ParamError::new(
-                KIND,
+                kind,
                 "dq_rate_estimator",
                 "off",
                 "on with variant linux-3.14, which has nothing else",
             )),
             PieVariant::Rfc8033 if self.dq_rate_estimator => Err(ParamError::new(
-                KIND,
+                kind,
                 "dq_rate_estimator",
                 "on",
                 "off with variant rfc8033",
@@ -131,12 +137,8 @@ const LEAST_UPDATE: Duration = Duration::from_millis(1);
 /// No early drop while the backlog is below two frames; Linux `psched_mtu`.
 const TWO_MTU: u64 = 2 * MTU.get();
 
-/// After so many updates without a call between them (four hours of 15 ms) the rest of the time is skipped: nothing of
-/// interest happens in a queue that nobody touches.
-const MOST_UPDATES: u32 = 1_000_000;
-
 /// The part that differs between the variants: the drop probability and what it is made of.
-trait Controller {
+pub(crate) trait Controller {
     /// Recomputes the probability, `backlog` bytes being queued.
     fn update(&mut self, params: &PieParams, backlog: u64);
     /// A packet enqueued at `since` leaves at `now`, `backlog` bytes being left.
@@ -145,7 +147,7 @@ trait Controller {
     fn signal(&mut self, params: &PieParams, size: u64, backlog: u64, stream: &mut Stream) -> bool;
     /// An arrival was dropped.
     fn dropped(&mut self) {}
-    /// Whether the probability is low enough for marks instead of drops.
+    /// Whether the probability is low enough for marks instead of drops: at most 10 %.
     fn may_mark(&self) -> bool;
     /// The probability.
     fn probability(&self) -> f64;
@@ -178,7 +180,7 @@ macro_rules! each {
 pub struct Pie<P> {
     params: PieParams,
     controller: AnyController,
-    next_update: Time,
+    updates: Updates,
     stream: Stream,
     ring: VecDeque<(Queued<P>, bool)>,
     packets_in: u64,
@@ -196,16 +198,15 @@ impl<P: Packet> Pie<P> {
     /// [`ParamError`] for parameters that cannot be used.
     pub fn new(params: PieParams, seed: u64) -> Result<Self, ParamError> {
         params.validate()?;
-        let half_second = Duration::from_millis(500);
         let (controller, first_update) = match params.variant {
-            PieVariant::Linux => (AnyController::Linux(LinuxPie::new()), half_second),
-            PieVariant::Linux314 => (AnyController::Linux314(OldPie::new()), half_second),
+            PieVariant::Linux => (AnyController::Linux(LinuxPie::new()), FIRST_UPDATE),
+            PieVariant::Linux314 => (AnyController::Linux314(OldPie::new()), FIRST_UPDATE),
             PieVariant::Rfc8033 => (AnyController::Rfc8033(RfcPie::new()), params.tupdate),
         };
         Ok(Self {
             params,
             controller,
-            next_update: Time::ZERO + first_update,
+            updates: Updates::new(first_update, params.tupdate),
             stream: Stream::new(seed),
             ring: VecDeque::new(),
             packets_in: 0,
@@ -225,25 +226,13 @@ impl<P: Packet> Pie<P> {
 
     #[inline]
     fn run_timer(&mut self, now: Time, _drops: &mut dyn DropSink<P>) {
-        if now >= self.next_update {
-            self.update_until(now);
-        }
-    }
-
-    #[cold]
-    fn update_until(&mut self, now: Time) {
-        let mut left = MOST_UPDATES;
-        while self.next_update <= now {
-            left -= 1;
-            let before = self.controller.clone();
-            each!(&mut self.controller, c => c.update(&self.params, self.ledger.backlog.bytes.get()));
-            let periods = if left == 0 || self.controller == before {
-                // Nothing changes any more until the next arrival or departure.
-                now.since(self.next_update).as_nanos() / self.params.tupdate.as_nanos() + 1
-            } else {
-                1
-            };
-            self.next_update += Duration::from_nanos(self.params.tupdate.as_nanos().saturating_mul(periods));
+        if self.updates.due(now) {
+            let backlog = self.ledger.backlog.bytes.get();
+            self.updates.run(now, || {
+                let before = self.controller.clone();
+                each!(&mut self.controller, c => c.update(&self.params, backlog));
+                self.controller != before
+            });
         }
     }
 

@@ -1,0 +1,49 @@
+//! When the probabilities of a discipline are computed anew.
+
+use sojourn_units::{Duration, Time};
+
+/// The first update comes after so long. Source: Linux `pie_init`, `fq_pie_init`.
+pub(crate) const FIRST_UPDATE: Duration = Duration::from_millis(500);
+
+/// After so many updates without a call between them (four hours of 15 ms) the rest of the time is skipped: nothing of
+/// interest happens in a queue that nobody touches.
+const MOST_UPDATES: u32 = 1_000_000;
+
+/// The timer of a discipline.
+#[derive(Clone, Debug)]
+pub(crate) struct Updates {
+    next: Time,
+    every: Duration,
+}
+
+impl Updates {
+    /// The first after `first` from time 0 on.
+    pub(crate) fn new(first: Duration, every: Duration) -> Self {
+        Self {
+            next: Time::ZERO + first,
+            every,
+        }
+    }
+
+    /// Whether one is due.
+    #[inline]
+    pub(crate) fn due(&self, now: Time) -> bool {
+        now >= self.next
+    }
+
+    /// Calls `update` for each that is due, until it answers that it has changed nothing: then nothing changes any more
+    /// before the next arrival or departure.
+    #[cold]
+    pub(crate) fn run(&mut self, now: Time, mut update: impl FnMut() -> bool) {
+        let mut left = MOST_UPDATES;
+        while self.next <= now {
+            left -= 1;
+            let periods = if update() && left > 0 {
+                1
+            } else {
+                now.since(self.next).as_nanos() / self.every.as_nanos() + 1
+            };
+            self.next += Duration::from_nanos(self.every.as_nanos().saturating_mul(periods));
+        }
+    }
+}
