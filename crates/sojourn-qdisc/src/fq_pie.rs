@@ -9,10 +9,8 @@ use crate::netlink::{Layout, Row, rows};
 pub(crate) const TABLE: KernelTable = KernelTable {
     about: Descriptor {
         one_queue: false,
-        drops: DropCounters {
-            memory: Some("overmemory"),
-            ..DropCounters::room(&["overlimit"])
-        },
+        // `overmemory` counts arrivals beyond the memory limit, which the kernel takes in all the same.
+        drops: DropCounters::room(&["overlimit"]),
         counters: Counters::Members(COUNTERS),
         layout: Layout::Attributes(ATTRIBUTES),
         ..Descriptor::of("fq_pie", "flow queues with PIE", "tc-fq_pie(8)")
