@@ -17,12 +17,12 @@ const HIGH_DELAY: u64 = ticks::of(Duration::from_millis(250));
 pub(crate) struct LinuxPie {
     pub(crate) prob: u64,
     /// De-randomisation: the probability added up since the last drop. Source: RFC 8033 section 5.4.
-    pub(super) accumulated: u64,
-    pub(super) delay: u64,
-    pub(super) old_delay: u64,
+    pub(crate) accumulated: u64,
+    pub(crate) delay: u64,
+    pub(crate) old_delay: u64,
     /// Ticks during which nothing is dropped early.
-    pub(super) burst: u64,
-    pub(super) last_departure: Option<u64>,
+    pub(crate) burst: u64,
+    pub(crate) last_departure: Option<u64>,
     pub(super) rate: RateEstimator,
 }
 
