@@ -231,7 +231,7 @@ def test_what_is_listed_for_linux_is_taken_there_and_refused_by_the_simulator() 
     texts = [{"qdisc_up": one["kind"]} for one in found["qdiscs"]]
     for one in found["cc"]:
         texts.append({"flows": [{"name": "a", "direction": "up", "congestion_control": one["name"]}]})
-    assert len(texts) == 5
+    assert len(texts) == 4
     for part in texts:
         text = json.dumps({"duration": "1s", **part})
         _native.normalize(text, "linux")

@@ -6,8 +6,8 @@ use crate::grammar::catalogue::{KindInfo, describe};
 use crate::grammar::kernel_words::KernelTable;
 use crate::grammar::words::{Model, Named, SpecError, parse_words, show_words};
 use crate::{
-    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, Netem, Packet, ParamError, PfifoFast, Pie, Qdisc,
-    QdiscStats, Red, Sfq, SfqCodel, Tbf,
+    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, FqPie, Netem, Packet, ParamError, PfifoFast, Pie,
+    Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
 
@@ -140,6 +140,7 @@ disciplines! {
         Codel(crate::codel::CodelSpec),
         Sfq(crate::SfqParams),
         FqCodel(crate::FqCodelParams),
+        FqPie(crate::FqPieParams),
         Tbf(crate::tbf::TbfWords),
         Netem(crate::NetemParams),
     }
@@ -160,6 +161,8 @@ disciplines! {
         FqCodel(FqCodel<P>),
         /// `fq_codel variant ns2`.
         SfqCodel(SfqCodel<P>),
+        /// `fq_pie`.
+        FqPie(Box<FqPie<P>>),
         /// `tbf` over its own FIFO.
         Tbf(Tbf<P, Fifo<P>>),
         /// `netem`.
@@ -168,7 +171,6 @@ disciplines! {
     only_in_kernels {
         crate::cake::TABLE,
         crate::fq::TABLE,
-        crate::fq_pie::TABLE,
     }
 }
 

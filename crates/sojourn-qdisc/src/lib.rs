@@ -40,6 +40,7 @@ pub use discipline::{Discipline, KernelOptions, kernel_options};
 pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
 pub use footprint::Footprint;
 pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
+pub use fq_pie::{FqPie, FqPieParams};
 pub use grammar::{KernelOnly, KindInfo, OptionValue, ParameterInfo, QdiscSpec, SpecError};
 pub use kinds::{AnyQdisc, descriptor, descriptors, kinds};
 pub use netem::{Netem, NetemParams};

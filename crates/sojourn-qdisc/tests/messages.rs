@@ -161,7 +161,7 @@ fn some_kinds_are_modelled_and_some_are_the_kernels_alone() {
         ("netem", true),
         ("cake", false),
         ("fq", false),
-        ("fq_pie", false),
+        ("fq_pie", true),
     ] {
         assert_eq!(descriptor(kind).expect(kind).modelled(), modelled, "{kind}");
     }

@@ -63,6 +63,8 @@ const TEXTS: &[&str] = &[
     "fq_codel limit 30 target 100s interval 100s",
     "fq_codel limit 30 target 2ms interval 20ms variant ns2",
     "fq_codel limit 30 target 2ms interval 20ms flows 5 quantum 300 variant ns2",
+    "fq_pie limit 30 target 5ms tupdate 5ms ecn flows 5 quantum 300",
+    "fq_pie limit 30 target 5ms tupdate 5ms memory_limit 9000 dq_rate_estimator bytemode",
     "tbf rate 2mbit burst 2000 limit 20000",
 ];
 

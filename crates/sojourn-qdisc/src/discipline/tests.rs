@@ -143,7 +143,7 @@ fn cake_is_told_as_tc_tells_it() {
 }
 
 #[test]
-fn fq_and_fq_pie_are_told_as_tc_tells_them() {
+fn fq_is_told_as_tc_tells_it() {
     is(
         "fq limit 100 flow_limit 10p buckets 64 maxrate 10mbit nopacing",
         &[
@@ -165,22 +165,27 @@ fn fq_and_fq_pie_are_told_as_tc_tells_them() {
             ("horizon_drop", ON),
         ],
     );
-    is(
-        "fq_pie flows 16 target 15ms quantum 1514 memory_limit 32mb ecn_prob 10 ecn no_dq_rate_estimator",
-        &[
-            ("flows", n(16)),
-            ("target_us", n(15_000)),
-            ("quantum_bytes", n(1514)),
-            ("memory_limit_bytes", n(33_554_432)),
-            ("ecn_prob", n(10)),
-            ("ecn", ON),
-            ("dq_rate_estimator", OFF),
-        ],
-    );
 }
 
 #[test]
 fn modelled_kinds_are_told_every_parameter() {
+    is(
+        "fq_pie flows 16 tupdate 20ms alpha 4 quantum 300 memory_limit 1mb ecn_prob 20 ecn",
+        &[
+            ("limit", n(10_240)),
+            ("flows", n(16)),
+            ("target_us", n(15_000)),
+            ("tupdate_us", n(20_000)),
+            ("alpha", n(4)),
+            ("beta", n(20)),
+            ("quantum_bytes", n(300)),
+            ("memory_limit_bytes", n(1_048_576)),
+            ("ecn_prob", n(20)),
+            ("ecn", ON),
+            ("bytemode", OFF),
+            ("dq_rate_estimator", OFF),
+        ],
+    );
     is("pfifo limit 127", &[("limit", n(127))]);
     is("bfifo limit 10kb", &[("limit_bytes", n(10_240))]);
     is("pfifo_fast limit 127 variant linux-3.14", &[("limit", n(127))]);
@@ -257,8 +262,9 @@ fn canonical_text_of_a_kernels_discipline_says_the_same_again() {
         ("cake fwmark 0x10", "cake fwmark 16"),
         ("fq nopacing limit 10p", "fq limit 10 nopacing"),
         (
-            "fq_pie bytemode memory_limit 1mb",
-            "fq_pie memory_limit 1048576 bytemode",
+            "fq_pie dq_rate_estimator bytemode memory_limit 1mb",
+            "fq_pie limit 10240 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 quantum 1514 memory_limit 1Mb \
+             ecn_prob 10 noecn bytemode dq_rate_estimator",
         ),
     ] {
         let spec = Discipline::parse(text, None).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -341,7 +347,10 @@ fn what_is_no_discipline_of_a_kernel_is_refused_with_a_sentence() {
             "fq maxrate 100gbit",
             "fq.maxrate is 100gbit, but must be <= 34359738352",
         ),
-        ("fq_pie alpha x", "fq_pie.alpha is \"x\", but must be a whole number"),
+        (
+            "fq_pie alpha x",
+            "fq_pie.alpha is \"x\", but must be a whole number >= 0",
+        ),
         ("fq_pie limit 0", "fq_pie.limit is 0, but must be > 0"),
         (
             "codel target 1500ns",
