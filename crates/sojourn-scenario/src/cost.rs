@@ -216,7 +216,7 @@ impl Estimate<'_> {
             format!("thin streams with {writes:.0} writes"),
             s.flows
                 .iter()
-                .filter(|f| f.writes().is_some())
+                .filter(|f| f.application().writes.is_some())
                 .map(|f| self.writes(f))
                 .sum::<f64>()
                 * WRITE,
@@ -307,7 +307,7 @@ impl Estimate<'_> {
         }
         let bytes = f.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
         let full = bytes.min(rate * seconds) / mss + HANDSHAKE;
-        match f.writes() {
+        match f.application().writes {
             None => way.full += full,
             Some(writes) => {
                 let size = writes.bytes.get() as f64;
@@ -315,14 +315,17 @@ impl Estimate<'_> {
                 way.thin_frame = way.thin_frame.min(size.min(mss) + HEADERS);
             }
         }
-        let unit = f.writes().map_or(mss, |writes| mss.min(writes.bytes.get() as f64));
+        let unit = f
+            .application()
+            .writes
+            .map_or(mss, |writes| mss.min(writes.bytes.get() as f64));
         way.windows += (window.min(bytes) / unit).min(full) + HANDSHAKE;
     }
 
     /// How often the application of a flow writes, if it is not all at once.
     fn writes(&self, f: &FlowScenario) -> f64 {
         let bytes = f.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-        match (f.transport(), f.writes(), f.rate) {
+        match (f.transport(), f.application().writes, f.rate) {
             (Transport::Tcp, Some(writes), _) => {
                 times(self.s.duration, writes.interval).min(bytes / writes.bytes.get() as f64 + 1.0)
             }

@@ -4,7 +4,9 @@ use crate::context::Context;
 use crate::control::CongestionControl;
 use crate::error::within;
 use crate::name::check_name;
-use crate::{Access, BINS_MAX, Backend, Direction, Dscp, RATE, RTT, ScenarioError, fail, or_default};
+use crate::{
+    Access, Application, BINS_MAX, Backend, Direction, Dscp, RATE, RTT, ScenarioError, Writes, fail, or_default,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -73,15 +75,6 @@ pub struct FlowScenario {
     pub dscp: Option<Dscp>,
 }
 
-/// The application writes so much at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Writes {
-    /// Of payload.
-    pub bytes: Bytes,
-    /// Between the beginnings of two writes.
-    pub interval: Duration,
-}
-
 impl FlowScenario {
     /// What carries it.
     #[must_use]
@@ -89,11 +82,15 @@ impl FlowScenario {
         self.protocol.unwrap_or(Transport::Tcp)
     }
 
-    /// How the application of a thin stream writes.
+    /// What its application does.
     #[must_use]
-    pub fn writes(&self) -> Option<Writes> {
-        let (bytes, interval) = self.write.zip(self.write_interval)?;
-        Some(Writes { bytes, interval })
+    pub fn application(&self) -> Application {
+        let writes = self.write.zip(self.write_interval);
+        Application {
+            bytes: self.bytes,
+            rate: self.rate,
+            writes: writes.map(|(bytes, interval)| Writes { bytes, interval }),
+        }
     }
 
     /// Writes out what is left out, but for what another field of the scenario decides.

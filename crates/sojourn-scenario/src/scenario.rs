@@ -213,7 +213,7 @@ impl Scenario {
     pub fn is_long_link(&self) -> bool {
         let impaired = |direction| !self.bottleneck(direction).impairment.is_none();
         !self.downloads.is_empty()
-            || self.flows.iter().any(|f| f.writes().is_some())
+            || self.flows.iter().any(|f| f.application().writes.is_some())
             || Direction::ALL.into_iter().any(impaired)
             || self.edge_limit != EDGE_LIMIT
     }

@@ -245,12 +245,12 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
         let access = s.access(f.station.as_deref(), f.dscp);
         simulator.set_dscp(access.dscp);
         let (route, back) = paths.ways(access, f.rtt, f.direction);
-        if let (Transport::Udp, Some(rate)) = (f.transport(), f.rate) {
+        if f.transport() == Transport::Udp {
             let added = simulator.add_flood(FloodSpec {
                 name: f.name.clone(),
                 route,
                 back,
-                rate,
+                application: f.application(),
                 start: start_of(f),
             })?;
             routes.push(added.routes);
@@ -265,9 +265,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
                 ..s.tcp.clone()
             },
             start: start_of(f),
-            bytes: f.bytes,
-            write_rate: f.rate,
-            writes: f.writes(),
+            application: f.application(),
             destination: paths.destination(access, f.rtt, f.direction),
         })?;
         routes.push(added.routes);

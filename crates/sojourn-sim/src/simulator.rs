@@ -33,9 +33,9 @@ use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
 use crate::watch::Watch;
 use sojourn_qdisc::{AnyQdisc, Tbf};
-use sojourn_scenario::Writes;
+use sojourn_scenario::Application;
 use sojourn_tcp::{Endpoint, Metrics, ParamError, TcpParams};
-use sojourn_units::{Duration, Rate, Stream, Time};
+use sojourn_units::{Duration, Stream, Time};
 use sojourn_wifi::{Cell, Tid};
 use std::collections::VecDeque;
 use thiserror::Error;
@@ -76,12 +76,8 @@ pub struct FlowSpec {
     pub tcp: TcpParams,
     /// When the sender connects.
     pub start: Time,
-    /// How much the application writes; `None` for more than can be sent.
-    pub bytes: Option<u64>,
-    /// At what rate it writes; `None` for all at once.
-    pub write_rate: Option<Rate>,
-    /// How the application of a thin stream writes; `None` for any other.
-    pub writes: Option<Writes>,
+    /// What its application does.
+    pub application: Application,
     /// What the sender remembers of other connections to the same place, by [`Simulator::add_destination`]; `None` for nothing.
     pub destination: Option<Destination>,
 }
@@ -146,8 +142,8 @@ pub(crate) struct Flow {
     /// The hosts of its two ends.
     sender: u32,
     receiver: u32,
-    /// Bytes that the application has yet to write.
-    unwritten: u64,
+    /// Bytes that the application has written.
+    made: u64,
     started: bool,
     /// The sender has told what it knows of its destination.
     remembered: bool,

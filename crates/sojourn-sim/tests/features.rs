@@ -5,6 +5,7 @@ mod common;
 use common::{FRAME, PAYLOAD, record, rrul, with};
 use serde_json::{Value, json};
 use sojourn_qdisc::QdiscSpec;
+use sojourn_scenario::Application;
 use sojourn_sim::network::{EgressSpec, LinkId, LinkSpec, Network, NodeId, Shaping};
 use sojourn_sim::probe::{ProbeKind, ProbeSpec};
 use sojourn_sim::simulator::{FlowSpec, SimError, Simulator};
@@ -377,9 +378,7 @@ fn a_parking_lot_shares_each_bottleneck_and_the_long_flow_gets_least() {
                     ..TcpParams::default()
                 },
                 start: Time::ZERO,
-                bytes: None,
-                write_rate: None,
-                writes: None,
+                application: Application::default(),
                 destination: None,
             };
             sim.add_flow(flow).expect("valid parameters");
@@ -447,9 +446,7 @@ fn what_cannot_be_simulated_is_refused_with_a_reason() {
             ..TcpParams::default()
         },
         start: Time::ZERO,
-        bytes: None,
-        write_rate: None,
-        writes: None,
+        application: Application::default(),
         destination: None,
     };
     let error = sim.add_flow(flow).expect_err("no payload");

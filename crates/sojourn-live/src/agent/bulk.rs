@@ -20,7 +20,6 @@ use rustix::net::{
 };
 use sojourn_bed::{FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
 use sojourn_scenario::{Direction, Transport};
-use sojourn_units::{Bytes, Rate};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -83,10 +82,9 @@ struct Flow {
     sender: Option<OwnedFd>,
     ends: Option<Ends>,
     stage: Stage,
-    /// What the application has not made yet; `None` without end.
-    unmade: Option<u64>,
-    /// Of a thin stream: bytes made so far, and the writes that the receiver has not read: where each ends, and when it was made.
+    /// What the application has made so far, bytes, if it has an end or makes a part at a time.
     made: u64,
+    /// Of a thin stream: the writes that the receiver has not read: where each ends, and when it was made.
     pending: VecDeque<(u64, i64)>,
     /// What it has made and the kernel has not taken; `None` without end.
     unwritten: Option<u64>,
@@ -195,7 +193,6 @@ impl Bulk {
 impl Flow {
     fn new(plan: FlowPlan) -> Self {
         Self {
-            unmade: plan.bytes,
             made: 0,
             pending: VecDeque::new(),
             next: plan.start_ns,
@@ -218,6 +215,11 @@ impl Flow {
     /// Whether another actor carries it.
     fn is_udp(&self) -> bool {
         self.plan.transport() == Transport::Udp
+    }
+
+    /// Whether the connection is to be closed behind what the application has made.
+    fn has_made_all(&self) -> bool {
+        self.plan.bytes == Some(self.made)
     }
 
     fn sending_host(&self) -> Host {
@@ -288,7 +290,7 @@ impl Flow {
     fn connect(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(self.sending_host())?;
         let socket = self.socket()?;
-        if self.plan.writes().is_some() {
+        if self.plan.application().writes.is_some() {
             sockopt::set_tcp_nodelay(&socket, true)
                 .doing(|| format!("cannot set TCP_NODELAY for {}", self.plan.name))?;
         }
@@ -314,32 +316,17 @@ impl Flow {
 
     /// The application makes data: all of it, one write of a thin stream, or one chunk if it is limited in rate.
     fn make(&mut self, i: usize, world: &mut dyn World) {
-        let thin = self.plan.writes();
-        let size = match (thin, self.plan.rate) {
-            (Some(writes), _) => writes.bytes.get(),
-            (None, Some(_)) => CHUNK,
-            (None, None) => {
-                self.unwritten = self.unmade;
-                self.unmade = Some(0);
-                return;
-            }
-        };
-        let chunk = self.unmade.map_or(size, |left| left.min(size));
-        self.unwritten = self.unwritten.map(|bytes| bytes + chunk);
-        self.unmade = self.unmade.map(|left| left - chunk);
-        if thin.is_some() {
-            self.made += chunk;
+        let after = self.next.saturating_sub(self.plan.start_ns).max(0).unsigned_abs();
+        let application = self.plan.application();
+        let step = application.step(self.made, CHUNK, sojourn_units::Duration::from_nanos(after));
+        self.unwritten = self.unwritten.zip(step.bytes).map(|(bytes, more)| bytes + more);
+        self.made += step.bytes.unwrap_or(0);
+        if application.writes.is_some() {
             self.pending.push_back((self.made, world.now()));
             self.seen.writes.get_or_insert_default().count += 1;
         }
-        if self.unmade != Some(0) {
-            self.next += match (thin, self.plan.rate) {
-                (Some(writes), _) => signed(writes.interval.as_nanos()),
-                (None, rate) => {
-                    let rate = rate.unwrap_or(Rate::from_bps(u64::MAX));
-                    signed(rate.time_to_send(Bytes::new(chunk)).as_nanos())
-                }
-            };
+        if let Some(again) = step.again {
+            self.next = self.plan.start_ns.saturating_add(signed(again.as_nanos()));
             world.set_timer(1 + i as u32, self.next);
         }
     }
@@ -365,7 +352,7 @@ impl Flow {
         }
         while self.unwritten != Some(0) {
             let size = self.unwritten.unwrap_or(u64::MAX).min(zeros.len() as u64) as usize;
-            let rest = self.unwritten.filter(|_| self.unmade == Some(0));
+            let rest = self.unwritten.filter(|_| self.has_made_all());
             // The last byte is written by itself, for the kernel tells of the last byte of a write; the one before it
             // is held back until then (`MSG_MORE`), so the segments are those of one write.
             let (size, flags) = match rest {
@@ -392,7 +379,7 @@ impl Flow {
                 Err(e) => return self.fail(i, e, world),
             }
         }
-        if self.unwritten == Some(0) && self.unmade == Some(0) {
+        if self.unwritten == Some(0) && self.has_made_all() {
             shutdown(sender, Shutdown::Write).doing(|| format!("cannot close {}", self.plan.name))?;
             self.stage = Stage::Closed;
         }

@@ -8,7 +8,6 @@ use super::mark::mark;
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use sojourn_bed::{FlowMeasured, FlowPlan, LoadPlan, Measured, UdpMeasured, ports};
 use sojourn_scenario::{Direction, UDP_PAYLOAD};
-use sojourn_units::Rate;
 use std::io::ErrorKind;
 use std::net::{SocketAddrV4, UdpSocket};
 
@@ -21,14 +20,12 @@ const SEND: u32 = 2;
 const EVERY_NS: i64 = 5_000_000;
 /// The receive buffer, bytes: a fifth of a second of 1 Gbit/s. The kernel doubles it for its own needs.
 const BUFFER: usize = 32 << 20;
-const SECOND: u128 = 1_000_000_000;
 
 /// A UDP flow.
 #[derive(Debug)]
 pub(super) struct Flood {
     index: usize,
     plan: FlowPlan,
-    rate: Rate,
     interval: i64,
     bins: i64,
     bin: i64,
@@ -49,15 +46,14 @@ impl Flood {
     /// # Errors
     /// [`AgentError::Plan`] if it has no rate.
     pub(super) fn new(index: usize, plan: &FlowPlan, load: &LoadPlan) -> Result<Self, AgentError> {
-        let Some(rate) = plan.rate else {
+        if plan.rate.is_none() {
             return Err(AgentError::Plan(format!(
                 "flows[{index}].rate is absent, but must be given for a UDP flow"
             )));
-        };
+        }
         Ok(Self {
             index,
             plan: plan.clone(),
-            rate,
             interval: signed(load.interval_ns),
             bins: signed(load.duration_ns / load.interval_ns),
             bin: 0,
@@ -73,12 +69,16 @@ impl Flood {
     }
 
     /// When the next datagram leaves.
-    fn due_ns(&self) -> i64 {
-        let bit_ns = u128::from(self.sent) * u128::from(UDP_PAYLOAD) * 8 * SECOND;
-        let after = bit_ns / u128::from(self.rate.as_bps());
-        self.plan
-            .start_ns
-            .saturating_add(i64::try_from(after).unwrap_or(i64::MAX))
+    fn due_ns(&self) -> Option<i64> {
+        let after = self.plan.application().datagram_due(self.sent)?;
+        Some(self.plan.start_ns.saturating_add(signed(after.as_nanos())))
+    }
+
+    fn wait(&self, world: &mut dyn World) {
+        match self.due_ns() {
+            Some(at) => world.set_timer(SEND, at),
+            None => world.cancel_timer(SEND),
+        }
     }
 
     fn send(&mut self) -> Result<(), AgentError> {
@@ -145,7 +145,7 @@ impl Actor for Flood {
             .doing(|| format!("cannot connect {name} to {address}"))?;
         mark(&sender, self.plan.access, name)?;
         (self.sender, self.receiver) = (Some(sender), Some(receiver));
-        world.set_timer(SEND, self.due_ns());
+        self.wait(world);
         world.set_timer(READ, self.plan.start_ns);
         self.bin = 1;
         if self.bins > 0 {
@@ -175,7 +175,7 @@ impl Actor for Flood {
             _ if self.stopped || world.now() >= world.end() => Ok(()),
             _ => {
                 self.send()?;
-                world.set_timer(SEND, self.due_ns());
+                self.wait(world);
                 Ok(())
             }
         }

@@ -528,7 +528,8 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
         }
         if flow.write.is_some() != flow.write_interval.is_some()
             || flow
-                .writes()
+                .application()
+                .writes
                 .is_some_and(|w| w.bytes == Bytes::ZERO || w.interval.is_zero())
         {
             return Err(format!(

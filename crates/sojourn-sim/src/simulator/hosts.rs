@@ -202,26 +202,19 @@ impl Simulator {
             }
             sender.connect(self.now);
         }
-        let chunk = match (f.spec.writes, f.spec.write_rate) {
-            (Some(writes), _) => writes.bytes.get().min(f.unwritten),
-            (None, Some(_)) => u64::from(f.spec.tcp.mss).min(f.unwritten),
-            (None, None) => f.unwritten,
-        };
+        let application = &f.spec.application;
+        let step = application.step(f.made, u64::from(f.spec.tcp.mss), self.now.since(f.spec.start));
+        let bytes = step.bytes.unwrap_or(u64::MAX);
         if let Some(trace) = &mut f.writes {
-            trace.on_write(chunk, self.now);
+            trace.on_write(bytes, self.now);
         }
-        f.unwritten -= chunk;
-        sender.write(chunk);
-        if f.unwritten == 0 && f.spec.bytes.is_some() {
+        f.made += bytes;
+        sender.write(bytes);
+        if step.closes {
             sender.close();
         }
-        let pause = match (f.spec.writes, f.spec.write_rate) {
-            _ if f.unwritten == 0 => None,
-            (Some(writes), _) => Some(writes.interval),
-            (None, rate) => rate.map(|rate| rate.time_to_send(sojourn_units::Bytes::new(chunk))),
-        };
-        match pause {
-            Some(pause) => self.calendar.set(f.slot, self.now + pause),
+        match step.again {
+            Some(after) => self.calendar.set(f.slot, f.spec.start + after),
             None => self.calendar.clear(f.slot),
         }
         self.pump(2 * flow);

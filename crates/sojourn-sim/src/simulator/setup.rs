@@ -79,7 +79,7 @@ impl Simulator {
     pub fn add_flow(&mut self, spec: FlowSpec) -> Result<Added, SimError> {
         let index = self.flows.len() as u32;
         let (a, b) = (self.hosts.len() as u32, self.hosts.len() as u32 + 1);
-        let owner = if spec.writes.is_some() {
+        let owner = if spec.application.writes.is_some() {
             Owner::Thin(b)
         } else {
             Owner::Endpoint(b)
@@ -108,8 +108,8 @@ impl Simulator {
         let slot = self.add_slot(Component::Application(index));
         self.calendar.set(slot, spec.start);
         self.flows.push(Flow {
-            unwritten: spec.bytes.unwrap_or(u64::MAX),
-            writes: spec.writes.map(|_| Box::default()),
+            made: 0,
+            writes: spec.application.writes.map(|_| Box::default()),
             spec,
             sender: a,
             receiver: b,

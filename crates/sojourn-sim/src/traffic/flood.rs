@@ -2,8 +2,8 @@
 
 use crate::calendar::Slot;
 use crate::network::LinkId;
-use sojourn_scenario::UDP_PAYLOAD;
-use sojourn_units::{Duration, Rate, Time};
+use sojourn_scenario::{Application, UDP_PAYLOAD};
+use sojourn_units::Time;
 
 /// A UDP flow from one node to another: full datagrams, evenly spaced.
 #[derive(Clone, Debug)]
@@ -14,8 +14,8 @@ pub struct FloodSpec {
     pub route: Vec<LinkId>,
     /// And back; no packet takes it.
     pub back: Vec<LinkId>,
-    /// Of payload.
-    pub rate: Rate,
+    /// What its application does, which has a rate.
+    pub application: Application,
     /// When the first datagram leaves.
     pub start: Time,
 }
@@ -62,8 +62,7 @@ impl Flood {
 
     /// When the next datagram leaves: no rounding adds up. `None` once the flow has stopped.
     pub(crate) fn due(&self) -> Option<Time> {
-        let bit_ns = u128::from(self.counts.sent) * u128::from(UDP_PAYLOAD) * 8_000_000_000;
-        let after = Duration::from_nanos((bit_ns / u128::from(self.spec.rate.as_bps())) as u64);
+        let after = self.spec.application.datagram_due(self.counts.sent)?;
         (!self.stopped).then(|| self.spec.start + after)
     }
 
@@ -112,13 +111,17 @@ impl Flood {
 mod tests {
     use super::*;
     use crate::calendar::Calendar;
+    use sojourn_units::Rate;
 
     fn flood(rate: Rate) -> Flood {
         let spec = FloodSpec {
             name: "udp".into(),
             route: Vec::new(),
             back: Vec::new(),
-            rate,
+            application: Application {
+                rate: Some(rate),
+                ..Application::default()
+            },
             start: Time::from_millis(5),
         };
         Flood::new(spec, Calendar::default().add_timer_slot(), 0)

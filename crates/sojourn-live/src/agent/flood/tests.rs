@@ -3,7 +3,7 @@ use super::*;
 use serde_json::json;
 
 fn plan(rate_bps: Option<u64>) -> FlowPlan {
-    let rate = rate_bps.map(Rate::from_bps);
+    let rate = rate_bps.map(sojourn_units::Rate::from_bps);
     let spec = json!({"name": "udp", "direction": "down", "protocol": "udp", "rate": rate});
     planned(serde_json::from_value(spec).expect("a flow"), 5_000_000)
 }
@@ -14,7 +14,7 @@ fn datagrams_leave_at_multiples_of_their_time() {
     let mut flood = Flood::new(0, &plan(Some(7000)), &load()).expect("a plan");
     let mut at = Vec::new();
     for _ in 0..4 {
-        at.push(flood.due_ns());
+        at.extend(flood.due_ns());
         flood.sent += 1;
     }
     assert_eq!(at, [5_000_000, 1_687_285_714, 3_369_571_428, 5_051_857_142]);
