@@ -213,6 +213,16 @@ impl Endpoint {
         }
     }
 
+    /// The application gives the connection up (RFC 9293 section 3.10.5): nothing is sent any more, what was not sent and
+    /// what was not acknowledged neither, and what still arrives is ignored.
+    ///
+    /// Deviation: the peer is sent no reset. It receives what is under way and waits for more.
+    pub fn abort(&mut self) {
+        self.state = State::Done;
+        self.handshake_due = false;
+        self.forced = None;
+    }
+
     /// Takes a segment from the network.
     #[expect(
         clippy::inline_always,

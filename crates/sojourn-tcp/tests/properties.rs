@@ -139,6 +139,26 @@ proptest! {
         prop_assert!(net.log.iter().filter(fin).all(|s| s.dir == Dir::Ack || s.segment.seq + u64::from(s.segment.len) == 1 + bytes));
     }
 
+    /// RFC 9293 section 3.10.5: at once, and for good; what was under way may still arrive.
+    #[test]
+    fn a_connection_given_up_sends_nothing_more(p in tcp_params(), at_ms in 0..2000u64, script in script()) {
+        let mut net = Net::new(&p, script.fates());
+        net.client.write(u64::MAX / 2);
+        while net.now < Time::from_millis(at_ms) && net.step(Time::from_secs(3600)) {}
+        let given_up = net.now;
+        net.client.abort();
+        for _ in 0..2000 {
+            if !net.step(Time::from_secs(3600)) {
+                break;
+            }
+        }
+        prop_assert_eq!(net.client.state(), ConnectionState::Closed);
+        prop_assert_eq!((net.client.timeout(), net.client.poll_transmit(net.now)), (None, None));
+        prop_assert!(net.log.iter().all(|s| s.dir == Dir::Ack || s.at <= given_up));
+        let ends = net.log.iter().filter(|s| s.dir == Dir::Data).map(|s| s.segment.seq + u64::from(s.segment.len));
+        prop_assert!(net.server.receiver().bytes_in_order() < ends.max().unwrap_or(1).max(1));
+    }
+
     #[test]
     fn the_same_script_twice_sends_the_same_segments(p in tcp_params(), segments in 1..150u64, script in script()) {
         let one = checked_transfer(&p, segments, script.clone())?;
