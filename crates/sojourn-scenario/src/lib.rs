@@ -5,7 +5,6 @@
 //! [`schema`] describes them to other languages and to documents.
 
 mod access;
-mod application;
 mod backend;
 mod check;
 mod context;
@@ -31,13 +30,12 @@ mod wifi_keys;
 mod wifi_latency;
 
 pub use access::{Access, Dscp};
-pub use application::{Application, Step, Writes};
 pub use backend::{Backend, not_modelled};
 pub use control::{CongestionControl, not_modelled as control_not_modelled};
 pub use cost::{Cost, Part};
 pub use download::DownloadScenario;
 pub use error::{ScenarioError, fail};
-pub use flow::{FlowScenario, Transport};
+pub use flow::{Application, FlowScenario, Step, Transport, Writes};
 pub use flusher::{Bursts, FlusherScenario, Gate, Mode, Place, Watch};
 pub use limits::{Limits, NAMED as LIMITS};
 pub use path::{BottleneckScenario, EDGE_LIMIT, Impairment};
