@@ -142,6 +142,27 @@ def test_every_kind_is_built_and_carries_traffic(kind: str, virtual_kernel: Kern
         assert flow["goodput_mbit"] > 0.5
 
 
+def test_a_flow_that_stops_leaves_the_link_to_the_other_as_in_the_simulator(virtual_kernel: Kernel) -> None:
+    flows = (
+        Flow(name="leaves", direction="down", stop="4s"),
+        Flow(name="stays", direction="down"),
+        Flow(name="paced", direction="up", start="1s", stop="3s", rate="2mbit"),
+        Flow(name="udp", kind=None, protocol="udp", congestion_control=None, direction="up", rate="1mbit", stop="2s"),
+    )
+    links = {"up": "10mbit", "down": "10mbit", "rtt": "20ms", "qdisc_up": "fq_codel", "qdisc_down": "fq_codel"}
+    scenario = Scenario(experiment="stop", duration="10s", flows=flows, **links)
+    (run,) = runner.run_all([scenario], backend=LinuxBackend(virtual_kernel))
+    (model,) = runner.run_all([scenario])
+    for one in (run, model):
+        goodput = {flow["name"]: flow["goodput_mbit"] for flow in one.record["flows"]}
+        # Of 9.57 Mbit/s of payload that the link carries: half of it for 4 of 10 s, and what is left.
+        assert goodput["leaves"] == pytest.approx(0.5 * 9.57 * 0.4, rel=0.06)
+        assert goodput["stays"] == pytest.approx(0.5 * 9.57 * 0.4 + 9.57 * 0.6, rel=0.03)
+        assert goodput["paced"] == pytest.approx(2 * 0.2, rel=0.02)
+        assert goodput["udp"] == pytest.approx(1 * 0.2, rel=0.02)
+        assert not any(flow.get("error") for flow in one.record["flows"])
+
+
 def test_a_fifo_holds_no_more_than_its_limit(virtual_kernel: Kernel) -> None:
     text = api.build("bulk", qdisc="pfifo_fast limit 60", duration="3s", flows_up=4).normalized("linux")
     up = json.loads(LinuxBackend(virtual_kernel).run(text))["bottleneck"]["up"]

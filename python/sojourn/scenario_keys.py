@@ -83,6 +83,9 @@ class Flow:
         Time text: base round-trip time (default: the path's).
     start
         Time text: when it starts, from the beginning of the measured window, before jitter. Default: `"0s"`.
+    stop
+        Time text: when it stops, from the beginning of the measured window, before the same jitter (default: never).
+        The connection is given up then, with what was not sent and what was not acknowledged.
     bytes
         Stop after so many bytes of payload (default: none, it sends to the end).
     rate
@@ -108,6 +111,7 @@ class Flow:
     congestion_control: str | None = None
     rtt: str | None = None
     start: str | None = None
+    stop: str | None = None
     bytes: int | None = None
     rate: str | None = None
     write: str | None = None

@@ -56,6 +56,9 @@ pub struct FlowScenario {
     /// When it starts, from the beginning of the measured window, before jitter.
     #[serde(default, deserialize_with = "or_default")]
     pub start: Duration,
+    /// When it stops, from the beginning of the measured window, before the same jitter (default: never). The connection is
+    /// given up then, with what was not sent and what was not acknowledged.
+    pub stop: Option<Duration>,
     /// Stop after so many bytes of payload (default: none, it sends to the end).
     pub bytes: Option<u64>,
     /// The application writes no faster than this (default: as fast as TCP allows). UDP needs one: of payload.
@@ -91,6 +94,8 @@ pub struct Application {
     pub rate: Option<Rate>,
     /// How it writes if it is that of a thin stream.
     pub writes: Option<Writes>,
+    /// When it gives the connection up; `None` for never.
+    pub lasts: Option<Duration>,
 }
 
 /// What an application does at a time that it is due.
@@ -102,12 +107,22 @@ pub struct Step {
     pub again: Option<Duration>,
     /// Whether it closes, for it has made all.
     pub closes: bool,
+    /// Whether it gives the connection up.
+    pub stops: bool,
 }
 
 impl Application {
     /// What it does `after` its start, when it has made `made` bytes. A segment holds `segment` bytes.
     #[must_use]
     pub fn step(&self, made: u64, segment: u64, after: Duration) -> Step {
+        if self.lasts.is_some_and(|lasts| after >= lasts) {
+            return Step {
+                bytes: Some(0),
+                again: None,
+                closes: false,
+                stops: true,
+            };
+        }
         let left = self.bytes.map(|bytes| bytes - made);
         let at_most = |size: u64| left.map_or(size, |left| left.min(size));
         let (bytes, pause) = match (self.writes, self.rate) {
@@ -119,19 +134,22 @@ impl Application {
             (None, None) => (left, None),
         };
         let closes = self.bytes.is_some() && left == bytes;
+        let again = pause.filter(|_| !closes).map(|pause| after + pause);
         Step {
             bytes,
-            again: pause.filter(|_| !closes).map(|pause| after + pause),
+            again: again.into_iter().chain(self.lasts).min(),
             closes,
+            stops: false,
         }
     }
 
-    /// When the datagram with this number leaves, if there is a rate: no rounding adds up.
+    /// When the datagram with this number leaves, if there is a rate and it does leave: no rounding adds up.
     #[must_use]
     pub fn datagram_due(&self, number: u64) -> Option<Duration> {
         let bit_ns = u128::from(number) * u128::from(UDP_PAYLOAD) * 8_000_000_000;
         let due = bit_ns / u128::from(self.rate?.as_bps());
-        Some(Duration::from_nanos(u64::try_from(due).unwrap_or(u64::MAX)))
+        let due = Duration::from_nanos(u64::try_from(due).unwrap_or(u64::MAX));
+        Some(due).filter(|due| self.lasts.is_none_or(|lasts| *due < lasts))
     }
 }
 
@@ -150,6 +168,9 @@ impl FlowScenario {
             bytes: self.bytes,
             rate: self.rate,
             writes: writes.map(|(bytes, interval)| Writes { bytes, interval }),
+            lasts: self
+                .stop
+                .map(|stop| Duration::from_nanos(stop.as_nanos().saturating_sub(self.start.as_nanos()))),
         }
     }
 
@@ -180,6 +201,12 @@ impl FlowScenario {
         }
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
+        if let Some(stop) = self.stop {
+            let rule = || format!("later than start, {}, and at most {}", self.start, on.duration);
+            if stop <= self.start || stop > on.duration {
+                return fail(&field("stop"), stop, rule());
+            }
+        }
         if let Some(rate) = self.rate {
             within(&field("rate"), rate, RATE.0, RATE.1)?;
         }
@@ -257,7 +284,7 @@ mod tests {
             let step = application.step(made, 1000, now);
             all.push((step.bytes, now.as_nanos()));
             made += step.bytes.unwrap_or(0);
-            assert_eq!(step.closes, Some(made) == application.bytes, "{all:?}");
+            assert_eq!(step.closes, Some(made) == application.bytes && !step.stops, "{all:?}");
             at = step.again;
         }
         all
@@ -284,6 +311,16 @@ mod tests {
             steps(Application { rate, ..endless }, 2),
             [(Some(1000), 0), (Some(1000), ms)]
         );
+        let lasts = Some(Duration::from_millis(1));
+        for application in [endless, some, Application { rate, ..endless }] {
+            let mut all = steps(application, 1);
+            all.push((Some(0), ms));
+            let stopped = Application { lasts, ..application };
+            assert_eq!(steps(stopped, 9), all);
+            let made = all[0].0.unwrap_or(0);
+            assert!(stopped.step(made, 1000, Duration::from_millis(1)).stops);
+            assert!(!stopped.step(0, 1000, Duration::ZERO).stops);
+        }
         let writes = Some(Writes {
             bytes: Bytes::new(2000),
             interval: Duration::from_millis(7),

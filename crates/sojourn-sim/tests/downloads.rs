@@ -403,3 +403,28 @@ fn waiting_and_utilisation_are_told_of_a_full_link() {
     assert!(voip.mean < 2.0, "{voip:?}");
     assert_eq!(comparable(&r), comparable(&record(&r.scenario)));
 }
+
+/// The link sends 10 Mbit/s of frames of 1514 bytes with 1448 of payload: 9.564 Mbit/s. Two flows share it for 4 of 10 s, and
+/// one has it for the rest. A flow of 2 Mbit/s for 2 s of 10 carries 0.4 Mbit/s.
+#[test]
+fn a_flow_that_stops_leaves_the_link_to_the_other() {
+    let links = json!({"duration": "10s", "up": "10mbit", "down": "10mbit", "rtt": "20ms", "qdisc_up": "fq_codel",
+                       "qdisc_down": "fq_codel", "flows": [
+        {"name": "leaves", "direction": "down", "stop": "4s"},
+        {"name": "stays", "direction": "down"},
+        {"name": "paced", "direction": "up", "rate": "2mbit", "start": "1s", "stop": "3s"},
+        {"name": "udp", "direction": "up", "protocol": "udp", "rate": "1mbit", "stop": "2s"},
+    ]});
+    let r = record(&links);
+    let goodput = |i: usize| r.flows[i].goodput_mbit;
+    let link = 9.564;
+    for (i, want, tolerance) in [
+        (0, 0.5 * 0.4 * link, 0.06),
+        (1, 0.5 * 0.4 * link + 0.6 * link, 0.03),
+        (2, 0.4, 0.01),
+        (3, 0.2, 0.01),
+    ] {
+        let found = goodput(i);
+        assert!((found / want - 1.0).abs() < tolerance, "{i}: {found} instead of {want}");
+    }
+}

@@ -19,7 +19,7 @@ use rustix::net::{
     listen, recv, send, shutdown, socket_with, sockopt,
 };
 use sojourn_bed::{FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
-use sojourn_scenario::{Direction, Transport};
+use sojourn_scenario::{Direction, Step, Transport};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -72,6 +72,8 @@ enum Stage {
     Open,
     /// It has closed its direction, and waits for the last acknowledgement.
     Closed,
+    /// It has given the connection up.
+    GivenUp,
 }
 
 #[derive(Debug)]
@@ -314,14 +316,18 @@ impl Flow {
         Ok(())
     }
 
-    /// The application makes data: all of it, one write of a thin stream, or one chunk if it is limited in rate.
-    fn make(&mut self, i: usize, world: &mut dyn World) {
+    /// What the application does now.
+    fn step(&self) -> Step {
         let after = self.next.saturating_sub(self.plan.start_ns).max(0).unsigned_abs();
-        let application = self.plan.application();
-        let step = application.step(self.made, CHUNK, sojourn_units::Duration::from_nanos(after));
+        let after = sojourn_units::Duration::from_nanos(after);
+        self.plan.application().step(self.made, CHUNK, after)
+    }
+
+    /// The application makes data: all of it, one write of a thin stream, or one chunk if it is limited in rate.
+    fn make(&mut self, i: usize, step: Step, world: &mut dyn World) {
         self.unwritten = self.unwritten.zip(step.bytes).map(|(bytes, more)| bytes + more);
         self.made += step.bytes.unwrap_or(0);
-        if application.writes.is_some() {
+        if self.plan.application().writes.is_some() {
             self.pending.push_back((self.made, world.now()));
             self.seen.writes.get_or_insert_default().count += 1;
         }
@@ -423,6 +429,7 @@ impl Flow {
                     }
                 }
                 Err(Errno::AGAIN) => return,
+                Err(Errno::CONNRESET) if self.stage == Stage::GivenUp => self.ended = true,
                 Err(e) => {
                     self.ended = true;
                     self.seen.error.get_or_insert_with(|| format!("the receiver: {e}"));
@@ -463,6 +470,17 @@ impl Flow {
             && !self.ended
         {
             world.deregister(key(i, RECEIVER), socket.as_fd())?;
+        }
+        Ok(())
+    }
+
+    /// The sender gives the connection up, with a reset. The receiver reads what was under way.
+    fn stop(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
+        self.stage = Stage::GivenUp;
+        if let Some(sender) = self.sender.take() {
+            sockopt::set_socket_linger(&sender, Some(Duration::ZERO))
+                .doing(|| format!("cannot reset {}", self.plan.name))?;
+            world.deregister(key(i, SENDER), sender.as_fd())?;
         }
         Ok(())
     }
@@ -526,11 +544,16 @@ impl Actor for Bulk {
             return Ok(());
         }
         let i = key as usize - 1;
+        let step = self.flows[i].step();
+        if step.stops {
+            self.look(Some(i))?;
+            return self.flows[i].stop(i, world);
+        }
         let flow = &mut self.flows[i];
         if flow.sender.is_none() {
             flow.connect(i, world)?;
         }
-        flow.make(i, world);
+        flow.make(i, step, world);
         flow.write(i, &self.zeros, world)
     }
 

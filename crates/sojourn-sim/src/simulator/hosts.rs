@@ -204,6 +204,12 @@ impl Simulator {
         }
         let application = &f.spec.application;
         let step = application.step(f.made, u64::from(f.spec.tcp.mss), self.now.since(f.spec.start));
+        if step.stops {
+            sender.abort();
+            self.calendar.clear(f.slot);
+            self.pump(2 * flow);
+            return;
+        }
         let bytes = step.bytes.unwrap_or(u64::MAX);
         if let Some(trace) = &mut f.writes {
             trace.on_write(bytes, self.now);

@@ -220,6 +220,14 @@ fn thin_streams_are_checked() {
             "flows[0].write_interval is missing, but must be given with write, such as 300ms",
         ),
         (
+            flow(json!({"start": "3s", "stop": "3s"})),
+            "flows[0].stop is 3s, but must be later than start, 3s, and at most 5s",
+        ),
+        (
+            flow(json!({"stop": "10001ms"})),
+            "flows[0].stop is 10001ms, but must be later than start, 0s, and at most 5s",
+        ),
+        (
             flow(json!({"write_interval": "300ms"})),
             "flows[0].write is missing, but must be given with write_interval, such as 150b",
         ),
