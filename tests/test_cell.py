@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from sojourn import _native
-from sojourn.cli.run import describe
+from sojourn.cli.describe import describe
 from sojourn.store import frames
 from sojourn.store.run import Run
 

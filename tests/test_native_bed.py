@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from sojourn import _native
-from sojourn.cli.run import describe
+from sojourn.cli.describe import describe
 from sojourn.errors import ParamError
 from sojourn.scenario import Flow, Probe, Scenario
 from sojourn.store import frames

@@ -2,9 +2,9 @@
 //! kernel's own checks.
 
 use crate::descriptor::{Counters, Descriptor, DropCounters};
-use crate::grammar::kernel_words::{KernelTable, KernelWord, MOST, OptionValue, kernel_words};
+use crate::grammar::kernel_words::{KernelTable, KernelWord, MOST, kernel_words};
 use crate::netlink::Form::{Choice, Rate64, U32, U64};
-use crate::netlink::{Layout, Row, rows};
+use crate::netlink::{Layout, OptionValue, Row, rows};
 
 pub(crate) const TABLE: KernelTable = KernelTable {
     about: Descriptor {

@@ -1,7 +1,9 @@
 //! A discipline of any back end, and how a kernel is told to use it.
 
 use crate::descriptor::Descriptor;
-use crate::netlink::Options;
+use crate::footprint::Footprint;
+use crate::kinds;
+use crate::netlink::{NetlinkOptions, Options};
 use crate::{KernelOnly, ParamError, QdiscSpec, SpecError};
 use sojourn_units::{Rate, text};
 use std::fmt;
@@ -34,6 +36,21 @@ pub struct KernelOptions {
     pub options: Options,
 }
 
+impl KernelOptions {
+    /// The options as a kernel takes them.
+    ///
+    /// # Errors
+    /// [`ParamError`] for a kind or an option that is not known here.
+    pub fn encode(&self) -> Result<NetlinkOptions, ParamError> {
+        let about = kinds::descriptor(&self.kind).ok_or_else(|| ParamError {
+            field: "kind".to_owned(),
+            value: format!("{:?}", self.kind),
+            rule: "a queue discipline".to_owned(),
+        })?;
+        about.layout.encode(&self.kind, &self.options)
+    }
+}
+
 impl Discipline {
     /// Reads `text` as [`QdiscSpec::parse`] does, and the kinds that only a kernel has.
     ///
@@ -41,10 +58,12 @@ impl Discipline {
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        match words.split_first() {
-            Some((&kind, words)) if KernelOnly::has(kind) => Ok(Self::KernelOnly(KernelOnly::parse(kind, words)?)),
-            _ => QdiscSpec::parse(text, rate).map(Self::Modelled),
+        if let Some((&kind, words)) = words.split_first()
+            && let Some(table) = kinds::only_in_kernels(kind)
+        {
+            return Ok(Self::KernelOnly(KernelOnly::parse(table, words)?));
         }
+        QdiscSpec::parse(text, rate).map(Self::Modelled)
     }
 
     /// The discipline, if it can be built.
@@ -69,6 +88,12 @@ impl Discipline {
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         self.about().kind
+    }
+
+    /// As [`QdiscSpec::footprint`]; nothing for one that only a kernel has, which holds its packets itself.
+    #[must_use]
+    pub fn footprint(&self) -> Footprint {
+        self.modelled().map_or_else(Footprint::default, QdiscSpec::footprint)
     }
 
     /// As a kernel runs it: without variant, because the kernel has its own behaviour. The other parameters stay, but for

@@ -1,6 +1,5 @@
 //! What a discipline may hold, and what it takes while it is empty: known before it is built.
 
-use crate::{Discipline, QdiscSpec};
 use sojourn_units::Bytes;
 
 /// The smallest Ethernet frame: what a limit in bytes is counted in packets by.
@@ -45,34 +44,11 @@ impl From<Bytes> for Footprint {
     }
 }
 
-impl QdiscSpec {
-    /// What the discipline comes to at most. Nothing is built, so it costs nothing, whatever the parameters are.
-    ///
-    /// ```
-    /// use sojourn_qdisc::QdiscSpec;
-    /// let spec = QdiscSpec::parse("fq_codel limit 4294967295 flows 65536", None).unwrap();
-    /// let footprint = spec.footprint();
-    /// assert_eq!((footprint.packets, footprint.queues), (4_294_967_295, 65_536));
-    /// ```
-    #[must_use]
-    pub fn footprint(&self) -> Footprint {
-        self.0.footprint()
-    }
-}
-
-impl Discipline {
-    /// As [`QdiscSpec::footprint`]; nothing for one that only a kernel has, which holds its packets itself.
-    #[must_use]
-    pub fn footprint(&self) -> Footprint {
-        self.modelled().map_or_else(Footprint::default, QdiscSpec::footprint)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::TestPacket;
-    use crate::{AnyQdisc, Qdisc as _};
+    use crate::{AnyQdisc, Discipline, Qdisc as _, QdiscSpec};
     use sojourn_units::Time;
 
     /// Of every kind: so many packets of 60 bytes are offered that none more is taken.

@@ -3,8 +3,11 @@
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::catalogue::{KindInfo, describe};
-use crate::grammar::kernel_words::KernelTable;
-use crate::grammar::words::{Model, Named, SpecError, parse_words, show_words};
+use crate::grammar::error::SpecError;
+use crate::grammar::kernel_words::{KernelOnly, KernelTable};
+use crate::grammar::reading::{parse_words, show_words};
+use crate::grammar::words::{Either, Model};
+use crate::netlink::Named;
 use crate::{
     Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, FqPie, Netem, Packet, ParamError, PfifoFast, Pie,
     Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
@@ -47,7 +50,7 @@ macro_rules! disciplines {
 
             pub(crate) fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
                 match self {
-                    $(Self::$Kind(params) => params.build(seed),)+
+                    $(Self::$Kind(params) => params.build(seed).into(),)+
                 }
             }
 
@@ -85,7 +88,7 @@ macro_rules! disciplines {
         const MODELLED: &[Descriptor] = &[$(<$Params as Model>::ABOUT),+];
 
         /// The kinds that only a kernel has.
-        pub(crate) const ONLY_IN_KERNELS: &[KernelTable] = &[$($table),+];
+        const ONLY_IN_KERNELS: &[KernelTable] = &[$($table),+];
 
         /// A discipline of any kind, without a box. Made by [`QdiscSpec::build`](crate::QdiscSpec::build).
         #[derive(Clone, Debug)]
@@ -93,6 +96,12 @@ macro_rules! disciplines {
         pub enum AnyQdisc<P> {
             $($(#[$doc])* $Built($Engine),)+
         }
+
+        $(impl<P> From<$Engine> for AnyQdisc<P> {
+            fn from(q: $Engine) -> Self {
+                Self::$Built(q)
+            }
+        })+
 
         impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
             #[inline]
@@ -114,6 +123,14 @@ macro_rules! disciplines {
             #[inline]
             fn peek(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Bytes> {
                 match self { $(Self::$Built(q) => q.peek(now, drops),)+ }
+            }
+            #[inline]
+            fn lets_pass(&self, size: Bytes) -> bool {
+                match self { $(Self::$Built(q) => q.lets_pass(size),)+ }
+            }
+            #[inline]
+            fn passed(&mut self, size: Bytes) {
+                match self { $(Self::$Built(q) => q.passed(size),)+ }
             }
             #[inline]
             fn backlog(&self) -> Backlog {
@@ -171,6 +188,28 @@ disciplines! {
     only_in_kernels {
         crate::cake::TABLE,
         crate::fq::TABLE,
+    }
+}
+
+impl<P, A: Into<Self>, B: Into<Self>> From<Either<A, B>> for AnyQdisc<P> {
+    fn from(q: Either<A, B>) -> Self {
+        match q {
+            Either::One(q) => q.into(),
+            Either::Other(q) => q.into(),
+        }
+    }
+}
+
+/// The table of a kind that only a kernel has.
+pub(crate) fn only_in_kernels(kind: &str) -> Option<&'static KernelTable> {
+    ONLY_IN_KERNELS.iter().find(|table| table.about.kind == kind)
+}
+
+impl KernelOnly {
+    /// The names of all such kinds.
+    #[must_use]
+    pub fn kinds() -> Vec<&'static str> {
+        ONLY_IN_KERNELS.iter().map(|table| table.about.kind).collect()
     }
 }
 

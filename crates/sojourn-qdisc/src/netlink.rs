@@ -2,11 +2,25 @@
 //!
 //! Source: `linux/pkt_sched.h` of the kernel's user interface (numbers and types); numbers are in the machine's order of bytes.
 
-use crate::{KernelOptions, OptionValue, ParamError};
+use crate::ParamError;
 use std::collections::BTreeMap;
+
+/// What an option of a kernel's discipline is set to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// A count, or a value in the unit that the option's name ends with.
+    Number(i64),
+    /// On or off.
+    Flag(bool),
+    /// One of `tc`'s words, or bytes in hexadecimal.
+    Text(String),
+}
 
 /// Options by name.
 pub(crate) type Options = BTreeMap<String, OptionValue>;
+
+/// An option, with its name.
+pub(crate) type Named = (String, OptionValue);
 
 /// The layout of the options of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -66,44 +80,33 @@ pub struct NetlinkOptions {
     pub queue_length: Option<i64>,
 }
 
-impl KernelOptions {
-    /// The options as a kernel takes them.
-    ///
-    /// # Errors
-    /// [`ParamError`] for a kind or an option that is not known here.
-    pub fn encode(&self) -> Result<NetlinkOptions, ParamError> {
-        let known = crate::kinds::descriptor(&self.kind);
-        let layout = known
-            .ok_or_else(|| ParamError {
-                field: "kind".to_owned(),
-                value: format!("{:?}", self.kind),
-                rule: "a queue discipline".to_owned(),
-            })?
-            .layout;
-        let payload = match layout {
+impl Layout {
+    /// The options of `kind`, whose layout this is, as a kernel takes them.
+    pub(crate) fn encode(self, kind: &str, options: &Options) -> Result<NetlinkOptions, ParamError> {
+        let payload = match self {
             Layout::None => None,
             Layout::Words(names, size) => {
-                let mut bytes: Vec<u8> = names.iter().flat_map(|name| word(&self.options, name)).collect();
+                let mut bytes: Vec<u8> = names.iter().flat_map(|name| word(options, name)).collect();
                 bytes.resize(size, 0);
                 Some(bytes)
             }
             Layout::Attributes(table) => {
                 let mut bytes = Vec::new();
-                for (name, value) in &self.options {
+                for (name, value) in options {
                     let place = table.iter().position(|row| row.0 == name);
                     let placed = place.and_then(|place| Some((place as u16 + 1, table[place].1.bytes(value)?)));
-                    let (kind, value) = placed.ok_or_else(|| {
-                        ParamError::new(&self.kind, name, format!("{value:?}"), "an option that a kernel takes")
+                    let (place, value) = placed.ok_or_else(|| {
+                        ParamError::new(kind, name, format!("{value:?}"), "an option that a kernel takes")
                     })?;
-                    push(&mut bytes, kind, &value);
+                    push(&mut bytes, place, &value);
                 }
                 Some(bytes)
             }
-            Layout::Own(encode) => Some(encode(&self.options)),
+            Layout::Own(encode) => Some(encode(options)),
         };
         Ok(NetlinkOptions {
-            nested: matches!(layout, Layout::Attributes(_)),
-            queue_length: payload.is_none().then(|| number(&self.options, "limit")),
+            nested: matches!(self, Layout::Attributes(_)),
+            queue_length: payload.is_none().then(|| number(options, "limit")),
             payload,
         })
     }

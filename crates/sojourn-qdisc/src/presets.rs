@@ -19,8 +19,8 @@
 //! avpkt 1000 as tc-red(8) advises, and `tc`'s own burst (2 min + max) / (3 avpkt), the values of the reference
 //! measurements on the real kernel. Nor does it give the ECN switch: it is off everywhere, as in the paper's traffic.
 
+use crate::RedParams;
 use crate::fifo::MTU;
-use crate::{QdiscSpec, RedParams, SpecError};
 use sojourn_units::{Duration, Rate};
 
 /// Name, summary, and text for the grammar, in which words in braces stand for the module's rules.
@@ -58,17 +58,6 @@ pub struct PresetInfo {
     text: &'static str,
 }
 
-impl PresetInfo {
-    /// What it stands for on a link of this rate.
-    ///
-    /// # Errors
-    /// [`SpecError`] where the rules of the table lead to a value that the kind cannot take, at rates far beyond its
-    /// columns.
-    pub fn at(&self, rate: Rate) -> Result<QdiscSpec, SpecError> {
-        QdiscSpec::parse(&text(self.text, rate), None)
-    }
-}
-
 /// Every preset.
 #[must_use]
 pub fn presets() -> Vec<PresetInfo> {
@@ -95,17 +84,6 @@ pub(crate) fn names() -> Vec<&'static str> {
     TABLE.iter().map(|row| row.0).collect()
 }
 
-/// Table 1 of seed 000 at a link rate: the seven disciplines by the paper's names, with the variants of its kernel.
-///
-/// # Errors
-/// As [`PresetInfo::at`]; never at 1, 10 and 100 Mbit/s.
-pub fn good_bad_wifi_table_1(rate: Rate) -> Result<Vec<(&'static str, QdiscSpec)>, SpecError> {
-    let table = presets()
-        .into_iter()
-        .filter_map(|preset| Some((preset.name.strip_prefix("gbw:")?, preset)));
-    table.map(|(name, preset)| Ok((name, preset.at(rate)?))).collect()
-}
-
 /// The preset of this name.
 pub(crate) fn find(name: &str) -> Option<PresetInfo> {
     // Most texts are no preset's, so the rows are compared before anything is made of one.
@@ -118,19 +96,21 @@ fn filled(text: &str, words: &[(&str, &str)]) -> String {
     words.iter().fold(text.to_owned(), replaced)
 }
 
-/// The rules of the module's documentation, as a text for the grammar.
-fn text(row: &str, rate: Rate) -> String {
-    let fifo = if rate.as_bps() >= 100_000_000 { "1000" } else { "127" };
-    filled(
-        row,
-        &[
-            ("fifo", fifo),
-            ("ared", &ared(rate)),
-            ("codel", &format!("target {} interval 100ms", codel_target(rate))),
-            ("tuned", "target 65ms interval 300ms"),
-            ("rfc", "target 5ms interval 100ms"),
-        ],
-    )
+impl PresetInfo {
+    /// By the rules of the module's documentation, a text for the grammar.
+    pub(crate) fn text_at(&self, rate: Rate) -> String {
+        let fifo = if rate.as_bps() >= 100_000_000 { "1000" } else { "127" };
+        filled(
+            self.text,
+            &[
+                ("fifo", fifo),
+                ("ared", &ared(rate)),
+                ("codel", &format!("target {} interval 100ms", codel_target(rate))),
+                ("tuned", "target 65ms interval 300ms"),
+                ("rfc", "target 5ms interval 100ms"),
+            ],
+        )
+    }
 }
 
 /// Source: seed 000 section 4.4 and Table 1: 5 ms, at least one frame's time.

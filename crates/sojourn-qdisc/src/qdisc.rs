@@ -79,6 +79,18 @@ pub trait Qdisc<P: Packet>: Debug {
         self.peek_size()
     }
 
+    /// Whether a packet of `size` that arrives now leaves at once by [`Qdisc::passed`].
+    fn lets_pass(&self, size: Bytes) -> bool {
+        let _ = size;
+        false
+    }
+
+    /// Counts a packet of `size` that [`Qdisc::lets_pass`]: the same as `enqueue` and then `dequeue` at one time, and
+    /// cheaper.
+    fn passed(&mut self, size: Bytes) {
+        let _ = size;
+    }
+
     /// Packets and bytes held.
     fn backlog(&self) -> Backlog;
 

@@ -50,12 +50,10 @@ impl Pacing {
             Self::Bucket(tbf) => return tbf.pass(size, now).then_some(Duration::ZERO),
             Self::Wire { rate, qdisc, free_at } => (rate, qdisc, free_at),
         };
-        let AnyQdisc::Fifo(fifo) = &mut **qdisc else {
-            return None;
-        };
-        if *free_at > now || !fifo.pass(size) {
+        if *free_at > now || !qdisc.lets_pass(size) {
             return None;
         }
+        qdisc.passed(size);
         let sending = rate.time_to_send(size);
         *free_at = now + sending;
         Some(sending)

@@ -110,6 +110,23 @@ impl AccessCategory {
     }
 }
 
+/// One traffic identifier of one peer, the `tid` of the listings. A peer goes by its place in the sender's list of peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerTid {
+    /// The peer's place.
+    pub peer: u16,
+    /// The traffic identifier.
+    pub tid: Tid,
+}
+
+impl PeerTid {
+    /// Position in tables over all traffic identifiers of all peers.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.peer) * 8 + usize::from(self.tid.value())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

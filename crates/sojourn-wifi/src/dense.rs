@@ -1,7 +1,7 @@
 //! Shorter aggregates in dense cells.
 
 use crate::aggregate::AggregateLimits;
-use crate::{Band, NodeSpec, PPDU_MAX, PeerSpec, PhyRate, WifiError};
+use crate::{Band, PPDU_MAX, PhyRate, WifiError};
 use sojourn_units::Duration;
 
 /// While many stations have data queued, aggregates are shorter: each station's turn comes sooner, and more of the airtime goes to
@@ -38,11 +38,12 @@ pub(crate) struct Dense {
 }
 
 impl Dense {
-    pub(crate) fn new(spec: DenseSpec, node: &NodeSpec, peers: &[PeerSpec], band: Band) -> Self {
-        let limits = |p: &PeerSpec| AggregateLimits::new(p.rate, band, node.aggregate_frames, spec.aggregate_time);
+    /// For peers with these rates, and aggregates of `frames` at most.
+    pub(crate) fn new(spec: DenseSpec, frames: u32, rates: impl Iterator<Item = PhyRate>, band: Band) -> Self {
+        let limits = |rate| AggregateLimits::new(rate, band, frames, spec.aggregate_time);
         Self {
             spec,
-            limits: peers.iter().map(limits).collect(),
+            limits: rates.map(limits).collect(),
         }
     }
 

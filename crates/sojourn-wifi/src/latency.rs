@@ -2,7 +2,7 @@
 
 use crate::aql::AqlSpec;
 use crate::dense::DenseSpec;
-use crate::{NodeSpec, PPDU_MAX, WifiError};
+use crate::{PPDU_MAX, Scheme, WifiError};
 use sojourn_units::Duration;
 
 /// Options of an access point's sending side, all off by default.
@@ -35,18 +35,24 @@ impl LatencySpec {
         dense: None,
     };
 
-    /// Checks every option beside the others of `node`; `who` names the node in the error.
+    /// Checks every option beside others of the node; `who` names the node in the error.
     ///
     /// # Errors
     /// [`WifiError`] for the first option that cannot be used.
-    pub fn validate(&self, who: &str, node: &NodeSpec) -> Result<(), WifiError> {
+    pub(crate) fn validate(
+        &self,
+        who: &str,
+        scheme: Scheme,
+        aggregate_time: Duration,
+        hardware_queue: u32,
+    ) -> Result<(), WifiError> {
         if let Some(aql) = &self.aql {
-            aql.validate(who, node.scheme)?;
+            aql.validate(who, scheme)?;
         }
         if let Some(dense) = &self.dense {
-            dense.validate(who, node.aggregate_time)?;
+            dense.validate(who, aggregate_time)?;
         }
-        if let (Some(defer), 1) = (self.defer, node.hardware_queue) {
+        if let (Some(defer), 1) = (self.defer, hardware_queue) {
             let rule = "left out with a hardware_queue of 1, which has no place for the next aggregate";
             return Err(WifiError::new(who, "defer", defer.to_string(), rule));
         }

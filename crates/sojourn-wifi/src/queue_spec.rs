@@ -1,45 +1,8 @@
 //! What can be set of one node's sending side.
 
-use crate::{BLOCK_ACK_WINDOW, LatencySpec, NodeId, PPDU_MAX, PhyRate, Policies, Variant, WifiError};
+use crate::{BLOCK_ACK_WINDOW, LatencySpec, NodeId, PPDU_MAX, PhyRate, Policies, Scheme, Variant, WifiError};
 use sojourn_qdisc::{CodelParams, QdiscSpec};
-use sojourn_units::{Bytes, Duration, Rate, words};
-
-words! {
-    /// How a node queues what it sends. Source: seed 002 section 3.2.
-    #[derive(Default)]
-    #[non_exhaustive]
-    pub enum Scheme {
-        /// `pfifo_fast`, or another discipline, above the driver's own FIFOs.
-        Fifo = "fifo",
-        /// `fq_codel` above the driver's own FIFOs.
-        FqCodel = "fq_codel",
-        /// The queues of Algorithms 1 and 2 inside the MAC; stations take turns by aggregates.
-        FqMac = "fq_mac",
-        /// The same queues; stations take turns by airtime, Algorithm 3.
-        #[default]
-        Airtime = "airtime",
-    }
-}
-
-impl Scheme {
-    /// Whether a queue discipline stands above queues of the driver.
-    #[must_use]
-    pub const fn has_qdisc(self) -> bool {
-        matches!(self, Self::Fifo | Self::FqCodel)
-    }
-
-    /// The discipline above the driver where none is named, in `tc`'s words; `None` for a scheme without one. The FIFO of the paper's
-    /// kernel is a list, that of Linux 6.12 a ring, which lets packets in 16 at a time when it is full.
-    #[must_use]
-    pub const fn default_qdisc(self, variant: Variant) -> Option<&'static str> {
-        match (self, variant) {
-            (Self::Fifo, Variant::Paper) => Some("pfifo_fast limit 1000 variant linux-3.14"),
-            (Self::Fifo, Variant::Linux612) => Some("pfifo_fast limit 1000"),
-            (Self::FqCodel, _) => Some("fq_codel"),
-            (Self::FqMac | Self::Airtime, _) => None,
-        }
-    }
-}
+use sojourn_units::{Bytes, Duration, Rate};
 
 /// The weight of a station that has none of its own. Source: mac80211, `IEEE80211_DEFAULT_AIRTIME_WEIGHT`.
 pub const DEFAULT_WEIGHT: u32 = 256;
@@ -199,7 +162,8 @@ impl NodeSpec {
                 rule,
             ));
         }
-        self.latency.validate(who, self)?;
+        self.latency
+            .validate(who, self.scheme, self.aggregate_time, self.hardware_queue)?;
         self.policies.validate(who, self.scheme)
     }
 

@@ -4,29 +4,12 @@ use crate::demote::Demotion;
 use crate::frame::OfPeer;
 use crate::longest::Longest;
 use crate::round::{Links, Round};
-use crate::{FrameSink, NodeId, Tid};
+use crate::{FrameSink, NodeId, PeerTid, Tid};
 use sojourn_qdisc::{
     Backlog, CodelParams, CodelState, CodelStats, DropReason, Dropped, List, Packet, Queued, Slab, codel_dequeue,
     memory_of,
 };
 use sojourn_units::{Bytes, Duration, Time};
-
-/// One traffic identifier of one peer, the `tid` of the listings. A peer goes by its place in the sender's list of peers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PeerTid {
-    /// The peer's place.
-    pub peer: u16,
-    /// The traffic identifier.
-    pub tid: Tid,
-}
-
-impl PeerTid {
-    /// Position in tables over all traffic identifiers of all peers.
-    #[must_use]
-    pub fn index(self) -> usize {
-        usize::from(self.peer) * 8 + usize::from(self.tid.value())
-    }
-}
 
 /// What mac80211 counts for each (station, TID) and shows in debugfs as `aqm`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

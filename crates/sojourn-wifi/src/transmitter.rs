@@ -2,13 +2,14 @@
 
 mod building;
 mod completion;
+mod counters;
 mod scheduler;
 mod sender;
 mod source;
 mod stats;
 
 pub use completion::Completion;
-pub use stats::PeerStats;
+pub use counters::PeerStats;
 
 use crate::queue_spec::{NodeSpec, PeerSpec};
 use crate::{AccessCategory, Aggregate, Band, FrameSink, NodeId, PeerTid, PhyRate, QosOrder, WifiError, WifiPacket};

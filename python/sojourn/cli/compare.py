@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import api, backends, bounds, tables
 from sojourn.cli import options
-from sojourn.cli.run import headline
+from sojourn.cli.describe import headline
 from sojourn.errors import ParamError
 from sojourn.store.comparison import Comparison
 from sojourn.store.index import Results, write_index

@@ -6,8 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn import api, backends, bounds, rounds, runner, tables
-from sojourn.cli import options, traffic, wifi_stats
+from sojourn import api, backends, bounds, rounds, runner
+from sojourn.cli import options, wifi_stats
+from sojourn.cli.describe import cost, describe
 from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
 from sojourn.scenario import Scenario
@@ -97,82 +98,8 @@ def handle(asked: argparse.Namespace) -> int:
     print(run.text if asked.json else describe(run))
     if asked.wifi_stats and not asked.json:
         print("\n" + "\n\n".join(wifi_stats.describe(run.record["wifi"])))
-    print(_cost(run.record), file=sys.stderr)
+    print(cost(run.record), file=sys.stderr)
     return 0
-
-
-def _cost(record: dict[str, Any]) -> str:
-    """Return one line that says what a run cost, and what made it."""
-    cost = record["cost"]
-    if record["backend"] == "sim":
-        return (
-            f"simulated {cost['sim_s']:g} s in {cost['wall_s']:.2f} s: {cost['packets']:,} packets, "
-            f"{cost['events']:,} events"
-        )
-    kernel = record["kernel"]
-    clock = "virtual" if kernel["virtual_time"] else "real"
-    return (
-        f"Linux {kernel['release']} in {clock} time ran {cost['sim_s']:g} s in {cost['wall_s']:.2f} s: "
-        f"{cost['packets']:,} packets"
-    )
-
-
-def describe(run: Run) -> str:
-    """Return the table of one run."""
-    record, summary = run.record, run.summary
-    rtt, ends = summary["rtt_ms"], record["bottleneck"]
-    rows = [
-        _row("goodput (Mbit/s)", [summary["goodput_up_mbit"], summary["goodput_down_mbit"]]),
-        _row("fairness (Jain)", [summary["jain_up"], summary["jain_down"]], 3),
-        _row("bottleneck packets", [end["packets"] for end in ends.values()], 0),
-        _row("drops", [sum(end["drops"].values()) for end in ends.values()], 0),
-        _row("backlog, mean (packets)", [end["backlog_packets"]["mean"] for end in ends.values()], 1),
-        _row("sojourn time, mean (ms)", [end["sojourn_ms"]["mean"] for end in ends.values()]),
-        _row("sojourn time, p95 (ms)", [end["sojourn_ms"]["p95"] for end in ends.values()]),
-    ]
-    latency = [
-        _row("induced latency, mean", [summary["induced_latency_ms"]]),
-        *(_row(f"round-trip time, {name}", [rtt[name]]) for name in ("median", "p95", "p99", "max")),
-    ]
-    if rtt["count"] > 0:
-        echoes = (
-            tables.text(["latency (ms)", ""], latency)
-            + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %"
-        )
-    else:
-        echoes = "no echo probes"
-    flows = [
-        [
-            flow["name"],
-            flow["congestion_control"],
-            tables.number(flow["goodput_mbit"]),
-            str(flow["retransmissions"]),
-            tables.number(flow["timeouts"], 0),
-        ]
-        for flow in record["flows"]
-        if flow["kind"] == "tcp"
-    ]
-    parts = [
-        headline(record["scenario"], record["seed"]),
-        tables.text(["", "up", "down"], rows),
-        echoes,
-        *traffic.describe(record),
-        tables.text(["flow", "cc", "Mbit/s", "retransmitted", "timeouts"], flows, left=2) if flows else "no TCP flows",
-    ]
-    return "\n\n".join(parts)
-
-
-def headline(scenario: dict[str, Any], seed: int | None = None) -> str:
-    """Return one line that says what was run."""
-    up, down = scenario["qdisc_up"], scenario["qdisc_down"]
-    qdisc = up if up == down else f"{up} (up), {down} (down)"
-    parts = [
-        f"{scenario['experiment']}: {qdisc}",
-        f"{scenario['down']} down / {scenario['up']} up",
-        f"RTT {scenario['rtt']}",
-        str(scenario["duration"]),
-    ]
-    return "; ".join(parts if seed is None else [*parts, f"seed {seed}"])
 
 
 def _captured(asked: argparse.Namespace, scenario: Scenario) -> Run:
@@ -188,10 +115,6 @@ def _label(scenario: Scenario) -> str:
     """Return the disciplines as they were asked for."""
     default = _DISCIPLINE
     return label_of({"qdisc_up": scenario.qdisc_up or default, "qdisc_down": scenario.qdisc_down or default})
-
-
-def _row(name: str, values: list[float | None], digits: int = 2) -> list[str]:
-    return [name, *(tables.number(value, digits) for value in values)]
 
 
 def _several(asked: argparse.Namespace, runs: list[Run], label: str, folder: ResultFolder | None) -> int:

@@ -16,7 +16,8 @@ from sojourn.validate import bars
 from sojourn.validate.bars import Factor, Judged, Side
 from sojourn.validate.execute import KERNEL, LIVE, SIM, Both, Pair
 from sojourn.validate.grid import Cell
-from sojourn.validate.metrics import Metric, metrics_of
+from sojourn.validate.metric import Metric
+from sojourn.validate.metrics import metrics_of
 
 _WORDS = {SIM: "the simulator", KERNEL: "the kernel", LIVE: "the live back end"}
 

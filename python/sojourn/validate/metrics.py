@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from sojourn.errors import ParamError
-from sojourn.stats import Interval, course, mean_interval, measure_transient
+from sojourn.stats import Interval, course, measure_transient
 from sojourn.stats import transient as transients
 from sojourn.store.run import Run, voices_in
 from sojourn.validate import wifi_metrics
-from sojourn.validate.bars import Bar, Factor, Side, Within
+from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.loss import lost_share
+from sojourn.validate.metric import Measure, Metric, Record, each_run
 
 LATENCY = Within(share=0.10, least=1.0)
 GOODPUT = Within(share=0.02)
@@ -31,38 +30,7 @@ VOICE_LOSS = Factor(factor=1.5)
 FLOW_SHARE = Within(least=10.0)
 PAGE_FETCH = Within(share=0.10)
 
-Record = dict[str, Any]
-Measure = Callable[[Sequence[Run]], Side | None]
-
 DIRECTIONS = ("up", "down")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
-    """One quantity.
-
-    Attributes
-    ----------
-    name
-        In `validate.json`.
-    title
-        In tables.
-    unit
-        Of the values.
-    measure
-        From the runs of one scenario on one back end to their value; `None` if they have none.
-    bar
-        How far apart the back ends may be; `None` if it is shown only.
-    digits
-        Decimals in tables.
-    """
-
-    name: str
-    title: str
-    unit: str
-    measure: Measure
-    bar: Bar | None = None
-    digits: int = 2
 
 
 def metrics_of(record: Record) -> tuple[Metric, ...]:
@@ -71,16 +39,6 @@ def metrics_of(record: Record) -> tuple[Metric, ...]:
         return wifi_metrics.metrics_of(record)
     special = (*(_share(flow["name"]) for flow in _unequal_flows(record)), *(_TRANSIENT if _starts(record) else ()))
     return (*JUDGED, *special, *SHOWN)
-
-
-def each_run(value: Callable[[Record], float | None]) -> Measure:
-    """Return a measure that is the mean over the runs of a number of each; runs without one are left out."""
-
-    def measure(runs: Sequence[Run]) -> Side | None:
-        values = [number for run in runs if (number := value(run.record)) is not None]
-        return Side(interval=mean_interval(values)) if values else None
-
-    return measure
 
 
 def _latency(record: Record) -> float | None:

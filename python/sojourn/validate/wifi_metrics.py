@@ -7,12 +7,9 @@ median of each station's pings within 2 ms or 10 %, whichever is larger; their 9
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from sojourn.validate.bars import Bar, Within
-
-if TYPE_CHECKING:
-    from sojourn.validate.metrics import Metric
+from sojourn.validate.metric import Metric, Record, each_run
 
 AIRTIME = Within(least=0.01)
 GOODPUT = Within(share=0.03)
@@ -27,7 +24,6 @@ KINDS = (
     ("p95_", "95th percentiles of pings"),
 )
 
-Record = dict[str, Any]
 Value = Callable[[Record], float | None]
 
 
@@ -58,8 +54,6 @@ def metrics_of(record: Record) -> tuple[Metric, ...]:
 
 
 def _metric(name: str, title: str, unit: str, value: Value, bar: Bar | None, digits: int = 2) -> Metric:
-    from sojourn.validate.metrics import Metric, each_run
-
     return Metric(name=name, title=title, unit=unit, measure=each_run(value), bar=bar, digits=digits)
 
 

@@ -6,6 +6,7 @@
 pub(crate) mod actor;
 mod build;
 mod bulk;
+mod carry_out;
 mod check;
 mod counters;
 mod download;
@@ -40,6 +41,6 @@ mod xstats;
 mod fake;
 
 pub use actor::{Actor, AgentError, Host, World};
+pub use carry_out::carry_out;
 pub use reactor::Reactor;
-pub use run::carry_out;
 pub use web::Web;

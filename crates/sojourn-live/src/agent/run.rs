@@ -10,7 +10,7 @@ use super::flood::Flood;
 use super::flush::Flush;
 use super::icmp::Icmp;
 use super::introduce::introduce;
-use super::job::{Job, Task};
+use super::job::Job;
 use super::one_way::OneWay;
 use super::qdisc::Bottlenecks;
 use super::radio::Radio;
@@ -18,7 +18,7 @@ use super::reactor::Reactor;
 use super::tap::{Tap, Watch};
 use super::udp_rr::UdpRr;
 use super::web::Web;
-use super::{Actor, AgentError, check, live, pitfalls};
+use super::{Actor, AgentError, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{
     DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured,
@@ -36,28 +36,6 @@ const PREPARATION_NS: i64 = 500_000_000;
 /// After the bed is built: a device whose peer came up after it drops everything until the kernel has looked at its link,
 /// which it does at most once a second (`linkwatch_schedule_work`).
 const LINKS_COME_UP: Duration = Duration::from_millis(1500);
-
-/// Does what `job.json` in `directory` says. The results are other files there.
-///
-/// # Errors
-/// One sentence, which is in `error.txt` too.
-pub fn carry_out(directory: &Path) -> Result<(), AgentError> {
-    let result = read(directory).and_then(|task| match task {
-        Task::Run(job) => run(&job, directory),
-        Task::Live(job) => live::run(&job, directory),
-        Task::Check(job) => check::check(&job, directory),
-    });
-    if let Err(e) = &result {
-        write(directory, "error.txt", format!("{e}\n").as_bytes())?;
-    }
-    result
-}
-
-fn read(directory: &Path) -> Result<Task, AgentError> {
-    let path = directory.join("job.json");
-    let text = std::fs::read_to_string(&path).doing(|| format!("cannot read {}", path.display()))?;
-    Task::from_json(&text)
-}
 
 /// Writes a file of results.
 pub(super) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), AgentError> {
@@ -144,7 +122,7 @@ pub(super) fn traffic(plan: &LoadPlan) -> Result<Vec<Box<dyn Actor>>, AgentError
     Ok(actors)
 }
 
-fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
+pub(super) fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     load_modules(&job.modules)?;
     let mut bed = Bed::build(&job.bed)?;
     pitfalls::look(&mut bed)?;

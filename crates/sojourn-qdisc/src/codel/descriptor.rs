@@ -7,7 +7,7 @@ use crate::grammar::measures::{Flag, Packets, Time};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Form::{S32, U32};
 use crate::netlink::{Layout, Row, rows};
-use crate::{AnyQdisc, Packet, ParamError};
+use crate::{Packet, ParamError};
 
 /// `codel`: the algorithm's parameters and the queue's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,7 @@ impl CodelSpec {
 }
 
 impl Model for CodelSpec {
+    type Built<P: Packet> = Codel<P>;
     const ABOUT: Descriptor = Descriptor {
         drops_arrivals_only: false,
         drops: DropCounters::room(&["drop_overlimit"]),
@@ -76,8 +77,8 @@ impl Model for CodelSpec {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
-    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
-        AnyQdisc::Codel(Codel::new(self.params, self.limit).expect(CHECKED))
+    fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
+        Codel::new(self.params, self.limit).expect(CHECKED)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::footprint::Footprint;
 use crate::grammar::measures::{Packets, Size};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Layout;
-use crate::{AnyQdisc, Packet, ParamError};
+use crate::{Packet, ParamError};
 use sojourn_units::Bytes;
 
 /// `pfifo`.
@@ -22,6 +22,7 @@ pub(crate) struct Bfifo {
 }
 
 impl Model for Pfifo {
+    type Built<P: Packet> = Fifo<P>;
     const ABOUT: Descriptor = Descriptor {
         layout: Layout::Words(&["limit"], 4),
         ..Descriptor::of(
@@ -45,12 +46,13 @@ impl Model for Pfifo {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
-    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
-        AnyQdisc::Fifo(Fifo::new(FifoLimit::Packets(self.limit)).expect(CHECKED))
+    fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
+        Fifo::new(FifoLimit::Packets(self.limit)).expect(CHECKED)
     }
 }
 
 impl Model for Bfifo {
+    type Built<P: Packet> = Fifo<P>;
     const ABOUT: Descriptor = Descriptor {
         layout: Layout::Words(&["limit_bytes"], 4),
         ..Descriptor::of(
@@ -74,12 +76,13 @@ impl Model for Bfifo {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
-    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
-        AnyQdisc::Fifo(Fifo::new(FifoLimit::Bytes(self.limit)).expect(CHECKED))
+    fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
+        Fifo::new(FifoLimit::Bytes(self.limit)).expect(CHECKED)
     }
 }
 
 impl Model for PfifoFastParams {
+    type Built<P: Packet> = PfifoFast<P>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
         ..Descriptor::of(
@@ -112,7 +115,7 @@ impl Model for PfifoFastParams {
     fn footprint(&self) -> Footprint {
         Footprint::new(3 * u64::from(self.limit), 3, 0)
     }
-    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
-        AnyQdisc::PfifoFast(PfifoFast::new(*self).expect(CHECKED))
+    fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
+        PfifoFast::new(*self).expect(CHECKED)
     }
 }

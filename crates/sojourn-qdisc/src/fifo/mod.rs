@@ -70,22 +70,6 @@ impl<P: Packet> Fifo<P> {
     pub fn limit(&self) -> FifoLimit {
         self.limit
     }
-
-    /// Takes a packet of `size` through an empty queue: the same as `enqueue` and then `dequeue` at one time, and cheaper.
-    /// Says whether it did; it does not if a packet waits, or if one of that size alone exceeds the limit.
-    #[inline]
-    pub fn pass(&mut self, size: Bytes) -> bool {
-        let fits = match self.limit {
-            FifoLimit::Packets(_) => true,
-            FifoLimit::Bytes(n) => size <= n,
-        };
-        let passes = fits && self.ring.is_empty();
-        if passes {
-            self.ledger.arrive();
-            self.ledger.send(size);
-        }
-        passes
-    }
 }
 
 impl<P: Packet> Qdisc<P> for Fifo<P> {
@@ -124,6 +108,22 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
     #[inline]
     fn peek_size(&self) -> Option<Bytes> {
         self.ring.front().map(|queued| queued.size)
+    }
+
+    /// It does if no packet waits, unless one of that size alone exceeds the limit.
+    #[inline]
+    fn lets_pass(&self, size: Bytes) -> bool {
+        let fits = match self.limit {
+            FifoLimit::Packets(_) => true,
+            FifoLimit::Bytes(n) => size <= n,
+        };
+        fits && self.ring.is_empty()
+    }
+
+    #[inline]
+    fn passed(&mut self, size: Bytes) {
+        self.ledger.arrive();
+        self.ledger.send(size);
     }
 
     fn backlog(&self) -> Backlog {

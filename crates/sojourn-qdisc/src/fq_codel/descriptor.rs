@@ -4,12 +4,13 @@ use super::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Memory, Number, Packets, SizeTo, Time};
-use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::grammar::words::{CHECKED, Either, Model, Variant, Word, words};
 use crate::netlink::Form::U32;
 use crate::netlink::{Layout, Row, rows};
-use crate::{AnyQdisc, CodelVariant, Packet, ParamError};
+use crate::{CodelVariant, Packet, ParamError};
 
 impl Model for FqCodelParams {
+    type Built<P: Packet> = Either<FqCodel<P>, SfqCodel<P>>;
     const ABOUT: Descriptor = Descriptor {
         drops_arrivals_only: false,
         one_queue: false,
@@ -68,11 +69,11 @@ impl Model for FqCodelParams {
     fn queue(&self, hash: u32) -> Option<u32> {
         Some(self.queue_of(hash))
     }
-    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
+    fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         if self.variant == FqCodelVariant::Ns2 {
-            AnyQdisc::SfqCodel(SfqCodel::new(*self).expect(CHECKED))
+            Either::Other(SfqCodel::new(*self).expect(CHECKED))
         } else {
-            AnyQdisc::FqCodel(FqCodel::new(*self).expect(CHECKED))
+            Either::One(FqCodel::new(*self).expect(CHECKED))
         }
     }
 }

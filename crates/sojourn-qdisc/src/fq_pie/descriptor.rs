@@ -7,10 +7,11 @@ use crate::grammar::measures::{Flag, Memory, Number, Packets, SizeTo, Time};
 use crate::grammar::words::{CHECKED, Model, Word, words};
 use crate::netlink::Form::U32;
 use crate::netlink::{Layout, Row, rows};
-use crate::{AnyQdisc, Packet, ParamError};
+use crate::{Packet, ParamError};
 use sojourn_units::Bytes;
 
 impl Model for FqPieParams {
+    type Built<P: Packet> = Box<FqPie<P>>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
         // `overmemory` counts arrivals beyond the memory limit, which the kernel takes in all the same.
@@ -56,8 +57,8 @@ impl Model for FqPieParams {
     fn queue(&self, hash: u32) -> Option<u32> {
         Some(self.queue_of(hash))
     }
-    fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
-        AnyQdisc::FqPie(Box::new(FqPie::new(*self, seed).expect(CHECKED)))
+    fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
+        Box::new(FqPie::new(*self, seed).expect(CHECKED))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What there is: every kind and its parameters, for lists and help.
 
-use super::words::{FLAG, Model};
+use super::given::FLAG;
+use super::words::Model;
 
 /// A kind of discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]

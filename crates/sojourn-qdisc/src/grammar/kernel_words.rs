@@ -2,23 +2,13 @@
 //!
 //! Each kind has one table in its module. A word fills an option, or stands for other words; what is not given is left to the kernel.
 
-use super::words::{Given, SpecError};
+use super::error::SpecError;
+use super::given::Given;
+use super::measures::signed;
 use crate::ParamError;
 use crate::descriptor::Descriptor;
-use crate::kinds::ONLY_IN_KERNELS;
-use crate::netlink::Options;
+use crate::netlink::{OptionValue, Options};
 use std::fmt;
-
-/// What an option of a kernel's discipline is set to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OptionValue {
-    /// A count, or a value in the unit that the option's name ends with.
-    Number(i64),
-    /// On or off.
-    Flag(bool),
-    /// One of `tc`'s words, or bytes in hexadecimal.
-    Text(String),
-}
 
 /// What follows a word, or what it says by itself.
 #[derive(Clone, Copy, Debug)]
@@ -122,25 +112,11 @@ pub struct KernelOnly {
 }
 
 impl KernelOnly {
-    /// The names of all such kinds.
-    #[must_use]
-    pub fn kinds() -> Vec<&'static str> {
-        ONLY_IN_KERNELS.iter().map(|table| table.about.kind).collect()
-    }
-
-    /// Whether there is such a kind.
-    pub(crate) fn has(kind: &str) -> bool {
-        ONLY_IN_KERNELS.iter().any(|table| table.about.kind == kind)
-    }
-
     /// Reads the words after the kind.
     ///
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
-    pub(crate) fn parse(kind: &str, words: &[&str]) -> Result<Self, SpecError> {
-        let Some(table) = ONLY_IN_KERNELS.iter().find(|table| table.about.kind == kind) else {
-            return Err(SpecError::UnknownKind { kind: kind.to_owned() });
-        };
+    pub(crate) fn parse(table: &'static KernelTable, words: &[&str]) -> Result<Self, SpecError> {
         let mut spec = Self {
             table,
             items: Vec::new(),
@@ -241,11 +217,6 @@ impl fmt::Display for KernelOnly {
         f.write_str(self.table.about.kind)?;
         self.items.iter().try_for_each(|item| write!(f, " {}", item.text))
     }
-}
-
-/// `n` with a sign. Times, sizes and rates are read up to less than 2^63 only.
-pub(crate) fn signed(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// `n`, if it is in the range.

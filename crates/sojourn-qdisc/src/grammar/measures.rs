@@ -1,8 +1,8 @@
 //! What a word's value measures: how it is read into a field, written, and told to a kernel.
 
-use super::kernel_words::{OptionValue, signed};
-use super::words::{FLAG, Given, Named};
+use super::given::{FLAG, Given};
 use crate::ParamError;
+use crate::netlink::{Named, OptionValue};
 use crate::param::LONGEST;
 use sojourn_units::{Bytes, Duration, Rate};
 use std::fmt;
@@ -51,6 +51,11 @@ impl Value {
         };
         Ok(Some((format!("{field}{unit}"), OptionValue::Number(value))))
     }
+}
+
+/// `n` with a sign. Times, sizes and rates are read up to less than 2^63 only.
+pub(crate) fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// A time in the kernel's whole microseconds.

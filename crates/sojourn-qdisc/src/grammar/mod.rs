@@ -1,104 +1,11 @@
-//! The text of a discipline: what one would type after `tc qdisc add dev X root`, and presets.
+//! The words of a discipline: what one would type after `tc qdisc add dev X root`.
 //!
 //! Each kind has one table of words ([`words::Word`]) in its module; reading, writing and listing all come from it.
 
 pub(crate) mod catalogue;
+pub(crate) mod error;
+pub(crate) mod given;
 pub(crate) mod kernel_words;
 pub(crate) mod measures;
-#[cfg(test)]
-mod tests;
+pub(crate) mod reading;
 pub(crate) mod words;
-
-pub use catalogue::{KindInfo, ParameterInfo};
-pub use kernel_words::{KernelOnly, OptionValue};
-pub use words::SpecError;
-
-use crate::descriptor::Descriptor;
-use crate::kinds::{AnyQdisc, Kind};
-use crate::{Packet, presets};
-use sojourn_units::{Rate, text};
-use std::fmt;
-
-/// A discipline and all its parameters, valid by construction.
-///
-/// [`fmt::Display`] gives the canonical text, every parameter written out; parsing that gives the same again.
-///
-/// ```
-/// use sojourn_qdisc::QdiscSpec;
-/// let spec = QdiscSpec::parse("codel target 13ms noecn", None).unwrap();
-/// assert_eq!(spec.to_string(), "codel limit 1000 target 13ms interval 100ms noecn");
-/// let error = QdiscSpec::parse("codel target 0ms", None).unwrap_err();
-/// assert_eq!(error.to_string(), "codel.target is 0ns, but must be > 0");
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct QdiscSpec(pub(crate) Kind);
-
-text!(QdiscSpec, |text: &str| QdiscSpec::parse(text, None), "qdisc");
-
-impl QdiscSpec {
-    /// Reads `text`: a kind and its words as for `tc`, or a preset, which needs the link's `rate`.
-    ///
-    /// # Errors
-    /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
-    pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
-        let all: Vec<&str> = text.split_whitespace().collect();
-        let Some((&kind, words)) = all.split_first() else {
-            return Err(SpecError::Empty);
-        };
-        if let Some(preset) = presets::find(kind) {
-            if let Some(&word) = words.first() {
-                return Err(SpecError::PresetWithWords {
-                    word: word.to_owned(),
-                    preset: kind.to_owned(),
-                });
-            }
-            let rate = rate.ok_or_else(|| SpecError::NeedsRate {
-                preset: kind.to_owned(),
-            })?;
-            return preset.at(rate);
-        }
-        match Kind::parse(kind, words) {
-            Some(parsed) => parsed.map(Self),
-            None if KernelOnly::has(kind) => Err(SpecError::KernelOnly { kind: kind.to_owned() }),
-            None => Err(SpecError::UnknownKind { kind: kind.to_owned() }),
-        }
-    }
-
-    /// What is to be known of its kind besides its parameters.
-    #[must_use]
-    pub const fn about(&self) -> &'static Descriptor {
-        self.0.about()
-    }
-
-    /// The kind's name, as `tc` calls it.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        self.about().kind
-    }
-
-    /// The queue of packets of a flow with this hash; `None` for a discipline that does not tell flows apart by it.
-    ///
-    /// Two flows share a queue if both get the same number. With `sfq perturb` that is so until the first perturbation.
-    ///
-    /// ```
-    /// let spec = sojourn_qdisc::QdiscSpec::parse("fq_codel flows 64", None).unwrap();
-    /// assert_eq!((spec.queue(70), spec.queue(6)), (Some(6), Some(6)));
-    /// assert_eq!(sojourn_qdisc::QdiscSpec::parse("codel", None).unwrap().queue(70), None);
-    /// ```
-    #[must_use]
-    pub fn queue(&self, hash: u32) -> Option<u32> {
-        self.0.queue(hash)
-    }
-
-    /// Makes the discipline, empty. A discipline that draws random numbers draws them from the stream of `seed`.
-    #[must_use]
-    pub fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
-        self.0.build(seed)
-    }
-}
-
-impl fmt::Display for QdiscSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.show())
-    }
-}

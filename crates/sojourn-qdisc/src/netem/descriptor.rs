@@ -6,7 +6,7 @@ use crate::footprint::Footprint;
 use crate::grammar::measures::{Nanos, Packets};
 use crate::grammar::words::{CHECKED, Model, Word, words};
 use crate::netlink::{Layout, Options, number, push, word};
-use crate::{AnyQdisc, Packet, ParamError};
+use crate::{Packet, ParamError};
 
 /// `TCA_NETEM_RATE64`, `TCA_NETEM_LATENCY64`, `TCA_NETEM_JITTER64`.
 const RATE_64: u16 = 8;
@@ -16,6 +16,7 @@ const JITTER_64: u16 = 11;
 const AT_ONCE: u64 = 1 << 62;
 
 impl Model for NetemParams {
+    type Built<P: Packet> = Netem<P>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
         layout: Layout::Own(options),
@@ -39,8 +40,8 @@ impl Model for NetemParams {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
-    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
-        AnyQdisc::Netem(Netem::new(*self).expect(CHECKED))
+    fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
+        Netem::new(*self).expect(CHECKED)
     }
 }
 

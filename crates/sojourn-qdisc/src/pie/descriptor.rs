@@ -7,9 +7,10 @@ use crate::grammar::measures::{Flag, Number, Packets, Time};
 use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Form::{Probability, U32};
 use crate::netlink::{Layout, Row, rows};
-use crate::{AnyQdisc, Packet, ParamError};
+use crate::{Packet, ParamError};
 
 impl Model for PieParams {
+    type Built<P: Packet> = Pie<P>;
     const ABOUT: Descriptor = Descriptor {
         drops: DropCounters::room(&["overlimit"]),
         counters: Counters::Members(COUNTERS),
@@ -62,8 +63,8 @@ impl Model for PieParams {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
-    fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
-        AnyQdisc::Pie(Pie::new(*self, seed).expect(CHECKED))
+    fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
+        Pie::new(*self, seed).expect(CHECKED)
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::QdiscSpec;
 
 /// What `name` says at a rate, as the value of `word`.
 fn cell(name: &str, mbit: u64, word: &str) -> String {
@@ -45,8 +46,11 @@ fn every_cell_of_table_1_is_as_published() {
 #[test]
 fn the_papers_kernel_is_named_wherever_it_differs_from_todays() {
     for mbit in [1, 10, 100] {
-        for (name, spec) in good_bad_wifi_table_1(Rate::from_mbit(mbit)).unwrap() {
-            let text = spec.to_string();
+        for preset in presets() {
+            let Some(name) = preset.name.strip_prefix("gbw:") else {
+                continue;
+            };
+            let text = preset.at(Rate::from_mbit(mbit)).unwrap().to_string();
             let old = ["pfifo_fast", "ared", "pie", "codel", "fq_codel", "fq_nocodel"].contains(&name);
             assert_eq!(text.ends_with("variant linux-3.14"), old, "{text}");
             let aqm = ["pie", "codel", "fq_codel", "fq_nocodel"].contains(&name);

@@ -3,12 +3,11 @@
 use super::{Red, RedParams, RedVariant};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
-use crate::grammar::kernel_words::{OptionValue, signed};
-use crate::grammar::measures::{Flag, Packets, Real, Set, Size, SizeTo, Speed};
-use crate::grammar::words::{CHECKED, Model, Named, Variant, Word, words};
+use crate::grammar::measures::{Flag, Packets, Real, Set, Size, SizeTo, Speed, signed};
+use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Form::U32;
-use crate::netlink::{Layout, Options, Row, number, push, rows, word};
-use crate::{AnyQdisc, Packet, ParamError};
+use crate::netlink::{Layout, Named, OptionValue, Options, Row, number, push, rows, word};
+use crate::{Packet, ParamError};
 use sojourn_units::{Bytes, Rate};
 
 /// `red` as written; `tc` fills in the rest.
@@ -67,6 +66,7 @@ impl RedWords {
 }
 
 impl Model for RedWords {
+    type Built<P: Packet> = Box<Red<P>>;
     const ABOUT: Descriptor = Descriptor {
         drops: DropCounters::room(&["pdrop", "other"]),
         counters: Counters::Members(COUNTERS),
@@ -155,9 +155,9 @@ impl Model for RedWords {
     fn footprint(&self) -> Footprint {
         self.limit.unwrap_or_default().into()
     }
-    fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
+    fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
         let params = self.params().expect(CHECKED);
-        AnyQdisc::Red(Box::new(Red::new(params, seed).expect(CHECKED)))
+        Box::new(Red::new(params, seed).expect(CHECKED))
     }
 }
 

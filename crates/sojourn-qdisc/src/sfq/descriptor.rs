@@ -6,7 +6,7 @@ use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Number, Packets, Seconds, SizeTo};
 use crate::grammar::words::{CHECKED, Model, Word, words};
 use crate::netlink::Layout;
-use crate::{AnyQdisc, Packet, ParamError};
+use crate::{Packet, ParamError};
 
 /// The order of `struct tc_sfq_qopt_v1`, of which RED's part is not used, and its size.
 const OPTIONS: &[&str] = &[
@@ -21,6 +21,7 @@ const OPTIONS: &[&str] = &[
 const OPTIONS_SIZE: usize = 72;
 
 impl Model for SfqParams {
+    type Built<P: Packet> = Sfq<P>;
     const ABOUT: Descriptor = Descriptor {
         drops_arrivals_only: false,
         one_queue: false,
@@ -54,7 +55,7 @@ impl Model for SfqParams {
     fn queue(&self, hash: u32) -> Option<u32> {
         Some(self.bucket_of(hash))
     }
-    fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
-        AnyQdisc::Sfq(Sfq::new(*self, seed).expect(CHECKED))
+    fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
+        Sfq::new(*self, seed).expect(CHECKED)
     }
 }

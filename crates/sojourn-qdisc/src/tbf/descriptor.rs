@@ -2,11 +2,12 @@
 
 use super::{Tbf, TbfParams};
 use crate::descriptor::Descriptor;
+use crate::fifo::Fifo;
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Size, Speed, Time};
 use crate::grammar::words::{CHECKED, Model, Word, words};
 use crate::netlink::{Layout, Options, number, push, word};
-use crate::{AnyQdisc, Packet, ParamError};
+use crate::{Packet, ParamError};
 use sojourn_units::{Bytes, Duration, Rate};
 
 /// `TCA_TBF_PARMS`, `TCA_TBF_RATE64`, `TCA_TBF_BURST`.
@@ -54,6 +55,7 @@ impl TbfWords {
 }
 
 impl Model for TbfWords {
+    type Built<P: Packet> = Tbf<P, Fifo<P>>;
     const ABOUT: Descriptor = Descriptor {
         shapes: true,
         layout: Layout::Own(options),
@@ -81,9 +83,9 @@ impl Model for TbfWords {
     fn footprint(&self) -> Footprint {
         self.limit.unwrap_or_default().into()
     }
-    fn build<P: Packet>(&self, _: u64) -> AnyQdisc<P> {
+    fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         let params = self.params().expect(CHECKED);
-        AnyQdisc::Tbf(Tbf::with_fifo(params).expect(CHECKED))
+        Tbf::with_fifo(params).expect(CHECKED)
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) use descriptor::TbfWords;
 
 use crate::fifo::{Fifo, FifoLimit};
 use crate::param::in_range;
-use crate::{Admission, AnyQdisc, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats};
+use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -222,25 +222,22 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
     }
 }
 
-impl<P: Packet> Tbf<P, AnyQdisc<P>> {
+impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
     /// Takes a packet of `size` through an empty FIFO if there are tokens for it: the same as `enqueue` and then
     /// [`Tbf::next`] at one time, and cheaper. Says whether it did.
     #[inline]
     pub fn pass(&mut self, size: Bytes, now: Time) -> bool {
-        if !matches!(self.child, AnyQdisc::Fifo(_)) {
+        if size > self.max_size || !self.child.lets_pass(size) {
             return false;
         }
-        let tokens = self.tokens_after(size, now);
-        let (AnyQdisc::Fifo(fifo), Ok(tokens)) = (&mut self.child, tokens) else {
+        let Ok(tokens) = self.tokens_after(size, now) else {
             return false;
         };
-        let passes = size <= self.max_size && fifo.pass(size);
-        if passes {
-            self.checkpoint = now;
-            self.tokens = tokens;
-            self.waiting = false;
-        }
-        passes
+        self.child.passed(size);
+        self.checkpoint = now;
+        self.tokens = tokens;
+        self.waiting = false;
+        true
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which queues are demoted, and what becomes of their packets.
 
-use crate::queues::{PeerTid, WifiQueues, WifiQueuesParams};
+use crate::queues::{WifiQueues, WifiQueuesParams};
 use crate::test_packet::{Drops, TestPacket, ms, tid};
-use crate::{NodeId, Tid};
+use crate::{NodeId, PeerTid, Tid};
 use sojourn_qdisc::{Backlog, CodelParams};
 use sojourn_units::{Bytes, Duration};
 

@@ -1,6 +1,7 @@
 //! What each option does to a transmitter, worked by hand; what holds of cells with any of them.
 
 use super::*;
+use crate::NodeSpec;
 use crate::test_packet::{Drops, TestPacket, ms, rate};
 use crate::{
     AccessCategory, Band, Cell, CellSink, CellSpec, Frame, FrameTimes, NodeId, PeerSpec, Scheme, StationSpec,

@@ -2,8 +2,8 @@
 
 use super::building::Building;
 use crate::policy::PolicyScheduler;
-use crate::queue_spec::{NodeSpec, PeerSpec, Scheme};
-use crate::{AccessCategory, AirtimeScheduler, Mac80211Scheduler, RoundRobin, Variant, WifiPacket};
+use crate::queue_spec::{NodeSpec, PeerSpec};
+use crate::{AccessCategory, AirtimeScheduler, Mac80211Scheduler, RoundRobin, Scheme, Variant, WifiPacket};
 use sojourn_units::{Duration, Time};
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! What a scheduler drives: queues, Block Ack windows and hardware queues, and what of them may be sent.
 
+use super::counters::PeerStats;
 use super::source::Source;
-use super::stats::PeerStats;
 use crate::aggregate::AggregateLimits;
 use crate::aql::Pending;
 use crate::defer::Deferral;
@@ -58,7 +58,11 @@ impl<P: WifiPacket> Sender<P> {
             latency: LatencyStats::default(),
             turn: [0; 4],
         };
-        let dense = spec.latency.dense.map(|dense| Dense::new(dense, spec, peers, band));
+        let rates = || peers.iter().map(|peer| peer.rate);
+        let dense = spec
+            .latency
+            .dense
+            .map(|dense| Dense::new(dense, spec.aggregate_frames, rates(), band));
         let mut sender = Self {
             spec: spec.clone(),
             band,

@@ -1,33 +1,12 @@
-//! What a transmitter counts, and what it can be asked.
+//! What a transmitter can be asked.
 
 use super::Transmitter;
+use super::counters::PeerStats;
 use super::scheduler::Scheduler;
 use super::source::Source;
 use crate::retry::Originator;
 use crate::{AccessCategory, LatencyStats, NodeId, PeerTid, Tid, TidStats, WifiPacket};
 use sojourn_qdisc::Backlog;
-use sojourn_units::{Bytes, Duration};
-
-/// What a node counts for each peer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeerStats {
-    /// Airtime of what was sent to it, as the caller reported it at completion.
-    pub airtime_tx: Duration,
-    /// Airtime of what was received from it.
-    pub airtime_rx: Duration,
-    /// Aggregates (and single frames) sent to it.
-    pub aggregates: u64,
-    /// Frames in them: transmissions of MPDUs.
-    pub transmissions: u64,
-    /// Their packets' sizes.
-    pub bytes: Bytes,
-    /// Transmissions of frames that had been sent before.
-    pub retries: u64,
-    /// Frames given up at the limit of transmissions.
-    pub given_up: u64,
-    /// Voice frames that rode in aggregates of another category.
-    pub voice_in_aggregates: u64,
-}
 
 impl<P: WifiPacket> Transmitter<P> {
     fn peer_tid(&self, peer: NodeId, tid: Tid) -> PeerTid {

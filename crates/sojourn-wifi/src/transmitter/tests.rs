@@ -1,7 +1,7 @@
 //! The sending side as a whole: what the paper says of it, one fact a test.
 
 use super::*;
-use crate::queue_spec::Scheme;
+use crate::Scheme;
 use crate::test_packet::{Drops, TestPacket, ms, rate, tid};
 use crate::{Frame, Tid};
 use sojourn_qdisc::{DropReason, QdiscSpec};

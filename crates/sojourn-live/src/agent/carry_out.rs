@@ -1,0 +1,29 @@
+//! What a job says, done: a run, a run on real packets, or a check of the machine.
+
+use super::actor::Doing;
+use super::job::Task;
+use super::run::{self, write};
+use super::{AgentError, check, live};
+use std::path::Path;
+
+/// Does what `job.json` in `directory` says. The results are other files there.
+///
+/// # Errors
+/// One sentence, which is in `error.txt` too.
+pub fn carry_out(directory: &Path) -> Result<(), AgentError> {
+    let result = read(directory).and_then(|task| match task {
+        Task::Run(job) => run::run(&job, directory),
+        Task::Live(job) => live::run(&job, directory),
+        Task::Check(job) => check::check(&job, directory),
+    });
+    if let Err(e) = &result {
+        write(directory, "error.txt", format!("{e}\n").as_bytes())?;
+    }
+    result
+}
+
+fn read(directory: &Path) -> Result<Task, AgentError> {
+    let path = directory.join("job.json");
+    let text = std::fs::read_to_string(&path).doing(|| format!("cannot read {}", path.display()))?;
+    Task::from_json(&text)
+}

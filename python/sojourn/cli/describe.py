@@ -1,0 +1,86 @@
+"""A run as text: what was run, a table of what came out, and what it cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sojourn import tables
+from sojourn.cli import traffic
+from sojourn.store.run import Run
+
+
+def cost(record: dict[str, Any]) -> str:
+    """Return one line that says what a run cost, and what made it."""
+    of = record["cost"]
+    if record["backend"] == "sim":
+        return (
+            f"simulated {of['sim_s']:g} s in {of['wall_s']:.2f} s: {of['packets']:,} packets, {of['events']:,} events"
+        )
+    kernel = record["kernel"]
+    clock = "virtual" if kernel["virtual_time"] else "real"
+    return (
+        f"Linux {kernel['release']} in {clock} time ran {of['sim_s']:g} s in {of['wall_s']:.2f} s: "
+        f"{of['packets']:,} packets"
+    )
+
+
+def describe(run: Run) -> str:
+    """Return the table of one run."""
+    record, summary = run.record, run.summary
+    rtt, ends = summary["rtt_ms"], record["bottleneck"]
+    rows = [
+        _row("goodput (Mbit/s)", [summary["goodput_up_mbit"], summary["goodput_down_mbit"]]),
+        _row("fairness (Jain)", [summary["jain_up"], summary["jain_down"]], 3),
+        _row("bottleneck packets", [end["packets"] for end in ends.values()], 0),
+        _row("drops", [sum(end["drops"].values()) for end in ends.values()], 0),
+        _row("backlog, mean (packets)", [end["backlog_packets"]["mean"] for end in ends.values()], 1),
+        _row("sojourn time, mean (ms)", [end["sojourn_ms"]["mean"] for end in ends.values()]),
+        _row("sojourn time, p95 (ms)", [end["sojourn_ms"]["p95"] for end in ends.values()]),
+    ]
+    latency = [
+        _row("induced latency, mean", [summary["induced_latency_ms"]]),
+        *(_row(f"round-trip time, {name}", [rtt[name]]) for name in ("median", "p95", "p99", "max")),
+    ]
+    if rtt["count"] > 0:
+        echoes = (
+            tables.text(["latency (ms)", ""], latency)
+            + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %"
+        )
+    else:
+        echoes = "no echo probes"
+    flows = [
+        [
+            flow["name"],
+            flow["congestion_control"],
+            tables.number(flow["goodput_mbit"]),
+            str(flow["retransmissions"]),
+            tables.number(flow["timeouts"], 0),
+        ]
+        for flow in record["flows"]
+        if flow["kind"] == "tcp"
+    ]
+    parts = [
+        headline(record["scenario"], record["seed"]),
+        tables.text(["", "up", "down"], rows),
+        echoes,
+        *traffic.describe(record),
+        tables.text(["flow", "cc", "Mbit/s", "retransmitted", "timeouts"], flows, left=2) if flows else "no TCP flows",
+    ]
+    return "\n\n".join(parts)
+
+
+def headline(scenario: dict[str, Any], seed: int | None = None) -> str:
+    """Return one line that says what was run."""
+    up, down = scenario["qdisc_up"], scenario["qdisc_down"]
+    qdisc = up if up == down else f"{up} (up), {down} (down)"
+    parts = [
+        f"{scenario['experiment']}: {qdisc}",
+        f"{scenario['down']} down / {scenario['up']} up",
+        f"RTT {scenario['rtt']}",
+        str(scenario["duration"]),
+    ]
+    return "; ".join(parts if seed is None else [*parts, f"seed {seed}"])
+
+
+def _row(name: str, values: list[float | None], digits: int = 2) -> list[str]:
+    return [name, *(tables.number(value, digits) for value in values)]
