@@ -23,7 +23,7 @@ mod native {
     use crate::run::read_series;
     #[pymodule_export]
     use crate::run::{
-        capture_points, congestion_controls, estimate, limits, normalize, run, run_captured, run_stored,
+        capture_points, congestion_controls, estimate, limits, normalize, record_schema, run, run_captured, run_stored,
         scenario_schema,
     };
 

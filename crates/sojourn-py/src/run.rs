@@ -49,6 +49,12 @@ pub(crate) fn scenario_schema() -> PyResult<String> {
     serde_json::to_string(&sojourn_scenario::schema()).map_err(param)
 }
 
+/// The keys of a record as a JSON Schema: their types and meaning.
+#[pyfunction]
+pub(crate) fn record_schema() -> PyResult<String> {
+    serde_json::to_string(&sojourn_sim::record_schema()).map_err(param)
+}
+
 /// The limits of a scenario, by name.
 #[pyfunction]
 pub(crate) fn limits() -> BTreeMap<&'static str, u64> {

@@ -37,6 +37,6 @@ pub mod traffic;
 mod watch;
 mod wire;
 
-pub use record::Record;
+pub use record::{Record, record_schema};
 pub use run::{Progress, Run, run};
 pub use sojourn_scenario::{Backend, Cost, LIMITS, Limits, Part, Scenario, ScenarioError};

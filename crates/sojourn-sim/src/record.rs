@@ -16,6 +16,8 @@ pub(crate) use make::{assemble, at_end};
 pub(crate) use simulated::Simulated;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +26,7 @@ use std::collections::BTreeMap;
 pub const FORMAT: &str = "sojourn-run/1";
 
 /// Statistics of a set of samples, in ms if nothing else is said. Without samples all are zero.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Quantiles {
     /// Samples.
     pub count: usize,
@@ -70,11 +72,11 @@ impl Quantiles {
 }
 
 /// The numbers that a run is judged by.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Summary {
     /// TCP payload delivered to servers over the measured window, Mbit/s.
     pub goodput_up_mbit: f64,
-    /// And to clients.
+    /// TCP payload delivered to clients over the measured window, Mbit/s.
     pub goodput_down_mbit: f64,
     /// Mean probe RTT over the measured window minus the path's base RTT, ms.
     pub induced_latency_ms: f64,
@@ -82,7 +84,7 @@ pub struct Summary {
     pub probe_loss: f64,
     /// Jain's index of the upstream flows' goodputs; 1 without flows.
     pub jain_up: f64,
-    /// And of the downstream flows'.
+    /// Jain's index of the downstream flows' goodputs; 1 without flows.
     pub jain_down: f64,
     /// RTTs of all echo probes.
     pub rtt_ms: Quantiles,
@@ -90,11 +92,12 @@ pub struct Summary {
     pub page_fetch_s: Option<f64>,
     /// Mean completion time of all complete files of all downloads, ms; `null` without, and absent without downloads.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = true))]
     pub fct_ms: Option<Option<f64>>,
 }
 
 /// Times between successive drops, ms.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct DropGapsRecord {
     /// How many: one less than drops.
     pub count: u64,
@@ -105,7 +108,7 @@ pub struct DropGapsRecord {
 }
 
 /// One flow. Of a UDP flow the counters of TCP are zero or `None`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FlowRecord {
     /// Its name.
     pub name: String,
@@ -156,7 +159,7 @@ pub struct FlowRecord {
 }
 
 /// The datagrams of a UDP flow, over the measured window.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct UdpRecord {
     /// Sent.
     pub sent: u64,
@@ -167,7 +170,7 @@ pub struct UdpRecord {
 }
 
 /// One probe, over the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ProbeRecord {
     /// Its name.
     pub name: String,
@@ -197,7 +200,7 @@ pub struct ProbeRecord {
 }
 
 /// A backlog over time.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct BacklogRecord {
     /// Time mean.
     pub mean: f64,
@@ -209,7 +212,7 @@ pub struct BacklogRecord {
 }
 
 /// Sojourn times of all packets that departed, ms.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct SojournRecord {
     /// Mean.
     pub mean: f64,
@@ -220,7 +223,7 @@ pub struct SojournRecord {
 }
 
 /// SYNs and SYN-ACKs at one direction of the bottleneck.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct SynRecord {
     /// That arrived there.
     pub offered: u64,
@@ -229,7 +232,7 @@ pub struct SynRecord {
 }
 
 /// One direction of the bottleneck, over the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct BottleneckRecord {
     /// Kind of the discipline.
     pub qdisc: String,
@@ -270,7 +273,7 @@ pub struct BottleneckRecord {
 }
 
 /// Both directions.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Bottlenecks {
     /// Client to server.
     pub up: BottleneckRecord,
@@ -279,7 +282,7 @@ pub struct Bottlenecks {
 }
 
 /// A probe's samples.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ProbeSeries {
     /// When each was sent, from the beginning of the measured window; negative before it.
     pub t_s: Vec<f64>,
@@ -288,7 +291,8 @@ pub struct ProbeSeries {
 }
 
 /// A value for each direction.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+#[schemars(rename = "PerDirection")]
 pub struct PerDirection<T> {
     /// Client to server.
     pub up: T,
@@ -297,7 +301,7 @@ pub struct PerDirection<T> {
 }
 
 /// What the record of a voice stream has beside that of any probe.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct VoiceRecord {
     /// `g711`, `opus`.
     pub codec: &'static str,
@@ -314,7 +318,7 @@ pub struct VoiceRecord {
 }
 
 /// The packets of a voice stream by the bin in which they were sent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct VoiceSeries {
     /// End of each bin.
     pub t_s: Vec<f64>,
@@ -329,7 +333,7 @@ pub struct VoiceSeries {
 }
 
 /// One web client, over the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct WebRecord {
     /// Its name.
     pub name: String,
@@ -348,7 +352,7 @@ pub struct WebRecord {
 }
 
 /// One page fetched; times in seconds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FetchRecord {
     /// When it began, from the beginning of the measured window.
     pub start_s: f64,
@@ -365,7 +369,7 @@ pub struct FetchRecord {
 }
 
 /// Time series of the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct SeriesRecord {
     /// Width of a bin.
     pub interval_s: f64,
@@ -394,7 +398,7 @@ pub struct SeriesRecord {
 }
 
 /// The kernel that a run was measured on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct KernelRecord {
     /// As `uname -r` says it.
     pub release: String,
@@ -409,7 +413,7 @@ pub struct KernelRecord {
 }
 
 /// What a run cost.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Cost {
     /// Calendar events; 0 on a kernel, which has none.
     pub events: u64,
@@ -424,22 +428,22 @@ pub struct Cost {
 }
 
 /// The record of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Record {
-    /// [`FORMAT`].
+    /// `sojourn-run/1`.
     pub format: &'static str,
     /// Name of the experiment.
     pub experiment: String,
-    /// `sim`, `linux`.
+    /// The back end: `sim`, `linux`, `live`.
     pub backend: &'static str,
     /// The kernel; only of `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelRecord>,
-    /// Seed.
+    /// The seed of all random numbers of the run.
     pub seed: u64,
-    /// Version of this code.
+    /// The version of Sojourn that made it.
     pub code_version: &'static str,
-    /// The canonical scenario.
+    /// The canonical scenario: every default written out.
     pub scenario: serde_json::Value,
     /// The numbers that matter most.
     pub summary: Summary,
@@ -463,10 +467,17 @@ pub struct Record {
     /// Counters of TCP by host and by the names of `/proc/net/netstat`, over the measured window; only of `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp_counters: Option<BTreeMap<String, BTreeMap<String, u64>>>,
-    /// Series.
+    /// What changed over time, in bins.
     pub series: SeriesRecord,
     /// What it cost.
     pub cost: Cost,
+}
+
+/// The keys of a record as a JSON Schema: their types and meaning. What is not required is absent where its description says.
+#[must_use]
+pub fn record_schema() -> Schema {
+    let settings = SchemaSettings::default().for_serialize();
+    settings.into_generator().into_root_schema_for::<Record>()
 }
 
 impl Record {

@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.claims.repeats import Repeats
+from sojourn.record import PathRttRecord, SeriesRecord
 from sojourn.store.run import Run
 
 RENO, CUBIC = TCPS = ("reno", "cubic")
@@ -245,7 +246,7 @@ def observe(run: Run, cell: Cell) -> Seen:
     )
 
 
-def _course(series: dict[str, Any], name: str) -> Course:
+def _course(series: SeriesRecord, name: str) -> Course:
     own = series["flusher"][name]
 
     def column(values: Sequence[float | None]) -> NDArray[np.float64]:
@@ -267,13 +268,13 @@ def _course(series: dict[str, Any], name: str) -> Course:
     )
 
 
-def _histogram(pairs: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _histogram(pairs: PathRttRecord) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     counts = np.array(pairs["bins"] or [0], dtype=float)
-    values: NDArray[np.float64] = (pairs["first_bin"] + 0.5 + np.arange(counts.size)) * pairs["bin_ms"]
+    values = (pairs["first_bin"] + 0.5 + np.arange(counts.size, dtype=np.float64)) * pairs["bin_ms"]
     return values, counts
 
 
-def _quantiles(values: NDArray[np.float64], counts: NDArray[np.float64], pairs: dict[str, Any]) -> NDArray[np.float64]:
+def _quantiles(values: NDArray[np.float64], counts: NDArray[np.float64], pairs: PathRttRecord) -> NDArray[np.float64]:
     total = counts.sum()
     if total == 0:
         return np.zeros(RANKS.size)
@@ -368,7 +369,7 @@ def _after(course: Course, sent: Sequence[float]) -> tuple[NDArray[np.float64], 
     return np.mean(rates, axis=0), np.nansum(rtt, axis=0) / counted
 
 
-def _together(series: dict[str, Any]) -> float | None:
+def _together(series: SeriesRecord) -> float | None:
     windows = [np.array(values, dtype=float) for values in series["cwnd_segments"].values()]
     if len(windows) < 3:
         return None

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, pstdev
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
 from sojourn.interop.canonical import seconds
+from sojourn.record import FlowRecord, Record, SeriesRecord
 from sojourn.stats.fetches import unfinished_s
 from sojourn.store.run import Run
 
@@ -273,7 +274,7 @@ def observe(run: Run) -> Observation:
     )
 
 
-def _collisions(record: dict[str, Any]) -> list[tuple[str, str]]:
+def _collisions(record: Record) -> list[tuple[str, str]]:
     probes = {probe["name"] for probe in record["probes"]}
     return [
         (other, flow["name"])
@@ -283,11 +284,11 @@ def _collisions(record: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _flow(flow: dict[str, Any], series: dict[str, Any], duration_s: float, mss: int | None) -> FlowSeen:
+def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | None) -> FlowSeen:
     windows = series.get("cwnd_segments", {}).get(flow["name"], [])
     early = [float(window) for time, window in zip(series["t_s"], windows, strict=False) if time <= EARLY_S]
     late = [float(window) for time, window in zip(series["t_s"], windows, strict=False) if time > EARLY_S]
-    gaps = flow.get("drop_gaps_ms") or {}
+    gaps = _held(flow.get("drop_gaps_ms"))
     remainder = None
     if mss is not None:
         segments = float(flow["goodput_mbit"]) * duration_s * 1e6 / 8 / mss
@@ -300,7 +301,7 @@ def _flow(flow: dict[str, Any], series: dict[str, Any], duration_s: float, mss: 
         window=float(flow["mean_cwnd_segments"]),
         early_window=fmean(early) if early and late else None,
         late_window=fmean(late) if early and late else None,
-        wait_ms=_number((flow.get("sojourn_ms") or {}).get("mean")),
+        wait_ms=_number(_held(flow.get("sojourn_ms")).get("mean")),
         timeouts=flow.get("timeouts"),
         gaps=gaps.get("count"),
         gaps_cv=_number(gaps.get("cv")),
@@ -308,16 +309,21 @@ def _flow(flow: dict[str, Any], series: dict[str, Any], duration_s: float, mss: 
     )
 
 
+def _held(thing: Any) -> dict[str, Any]:
+    """Return an object of a record; an empty one if an older record has none."""
+    return thing or {}
+
+
 def _number(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def _end(record: dict[str, Any], side: str, duration_s: float) -> EndSeen:
+def _end(record: Record, side: str, duration_s: float) -> EndSeen:
     end = record["bottleneck"][side]
     queue = _steady(record, "backlog_packets", side)
     dropped, offered = _steady(record, "drops", side), _steady(record, "packets", side)
     first = end.get("first_drop_s")
-    syn = end.get("syn") or {}
+    syn = _held(end.get("syn"))
     return EndSeen(
         rate_mbit=_mbit(record.get("scenario", {}).get(side)),
         wire_mbit=float(end["bytes"]) * 8 / duration_s / 1e6 if "bytes" in end else None,
@@ -334,7 +340,7 @@ def _end(record: dict[str, Any], side: str, duration_s: float) -> EndSeen:
     )
 
 
-def _steady(record: dict[str, Any], metric: str, side: str) -> list[float]:
+def _steady(record: Record, metric: Literal["backlog_packets", "drops", "packets"], side: str) -> list[float]:
     """Return a bottleneck's time series from `STEADY_FROM_S` on; nothing if the run is not long enough."""
     series = record["series"]
     times = series["t_s"]
@@ -354,12 +360,11 @@ def _mbit(rate: str | None) -> float | None:
     return None
 
 
-def _probe_mbit(record: dict[str, Any], duration_s: float) -> float | None:
+def _probe_mbit(record: Record, duration_s: float) -> float | None:
     sizes = {probe["name"]: probe.get("size") for probe in record.get("scenario", {}).get("probes", [])}
-    sent = [(sizes.get(probe["name"]), probe.get("sent")) for probe in record["probes"]]
-    if any(size is None or number is None for size, number in sent):
+    if any(sizes.get(probe["name"]) is None for probe in record["probes"]):
         return None
-    return float(sum(size * number for size, number in sent)) * 8 / duration_s / 1e6
+    return float(sum(sizes[probe["name"]] * probe["sent"] for probe in record["probes"])) * 8 / duration_s / 1e6
 
 
 def _round_trips(probes: dict[str, Any]) -> tuple[float | None, Array, float | None]:
@@ -384,7 +389,7 @@ def _mean(values: NDArray[np.float64]) -> float | None:
     return float(values.mean()) if values.size else None
 
 
-def _voice(record: dict[str, Any]) -> VoiceSeen | None:
+def _voice(record: Record) -> VoiceSeen | None:
     found = next((probe for probe in record["probes"] if probe.get("kind") == "voip"), None)
     if found is None or not found["sent"]:
         return None
@@ -411,7 +416,7 @@ def page_unfinished_s(record: Mapping[str, Any], client: Mapping[str, Any]) -> f
     return unfinished_s(starts, times, interval=interval, end=end)
 
 
-def _pages(record: dict[str, Any]) -> PagesSeen | None:
+def _pages(record: Record) -> PagesSeen | None:
     clients = record.get("web") or []
     if not clients:
         return None

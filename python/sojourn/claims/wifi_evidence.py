@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
+from sojourn.record import ProbeRecord, Record, WifiStationRecord
 from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import Run
 
@@ -212,7 +213,7 @@ def mean_of(seen: Seen, stations: tuple[str, ...], quantity: Callable[[StationSe
     return fmean(quantity(seen.stations[name]) for name in stations)
 
 
-def _station(plain: dict[str, Any]) -> StationSeen:
+def _station(plain: WifiStationRecord) -> StationSeen:
     down = plain["down"]
     return StationSeen(
         airtime_share=float(plain["airtime_share"]),
@@ -230,7 +231,7 @@ def _station(plain: dict[str, Any]) -> StationSeen:
     )
 
 
-def _voice(probe: dict[str, Any], record: Mapping[str, Any]) -> VoiceSeen:
+def _voice(probe: ProbeRecord, record: Record) -> VoiceSeen:
     delay = np.asarray(record["series"]["voip"][probe["name"]]["delay_ms"], dtype=float)
     delay = delay[~np.isnan(delay)]
     return VoiceSeen(

@@ -6,10 +6,11 @@ from typing import Any
 
 from sojourn import tables
 from sojourn.cli import traffic
+from sojourn.record import Record
 from sojourn.store.run import Run
 
 
-def cost(record: dict[str, Any]) -> str:
+def cost(record: Record) -> str:
     """Return one line that says what a run cost, and what made it."""
     of = record["cost"]
     if record["backend"] == "sim":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 from sojourn import tables
+from sojourn.record import DownloadRecord, FlowRecord, ProbeRecord, QuantileName, Record, WebRecord, WifiRecord
 
 
-def describe(record: dict[str, Any]) -> list[str]:
+def describe(record: Record) -> list[str]:
     """Return tables of the cell, the voice streams and other special traffic, as far as the run has them."""
     voices = [probe for probe in record["probes"] if probe["kind"] == "voip"]
     parts = []
@@ -28,7 +29,7 @@ def describe(record: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _wifi(cell: dict[str, Any]) -> str:
+def _wifi(cell: WifiRecord) -> str:
     rows = [
         [
             station["name"] if way == "down" else "",
@@ -39,7 +40,7 @@ def _wifi(cell: dict[str, Any]) -> str:
             tables.number(one["aggregate_frames"] if one["aggregates"] else None, 1),
             *(
                 tables.number(one[part][name] if one["packets"] and part in one else None)
-                for part, name in (("queue_ms", "mean"), ("queue_ms", "p95"), ("hardware_ms", "mean"))
+                for part, name in _TIMES_OF_WIFI
             ),
             str(one["retries"]),
             str(sum(one["drops"].values())),
@@ -58,7 +59,7 @@ def _wifi(cell: dict[str, Any]) -> str:
     return tables.text(headers, rows, left=2) + "\n" + medium
 
 
-def _udp(flows: list[dict[str, Any]]) -> str:
+def _udp(flows: list[FlowRecord]) -> str:
     rows = [
         [
             flow["name"],
@@ -73,7 +74,7 @@ def _udp(flows: list[dict[str, Any]]) -> str:
     return tables.text(["UDP flow", "direction", "Mbit/s", "sent", "lost", "loss"], rows, left=2)
 
 
-def _voice(streams: list[dict[str, Any]]) -> str:
+def _voice(streams: list[ProbeRecord]) -> str:
     from sojourn.stats.mos import mos_of_stream
 
     rows = [
@@ -97,7 +98,7 @@ def _voice(streams: list[dict[str, Any]]) -> str:
     return tables.text(headers, rows, left=3)
 
 
-def _web(clients: list[dict[str, Any]]) -> str:
+def _web(clients: list[WebRecord]) -> str:
     rows = [
         [
             one["name"],
@@ -119,7 +120,7 @@ def _web(clients: list[dict[str, Any]]) -> str:
     return tables.text(headers, rows, left=2)
 
 
-def _downloads(downloads: list[dict[str, Any]]) -> str:
+def _downloads(downloads: list[DownloadRecord]) -> str:
     rows = [
         [
             one["name"],
@@ -141,7 +142,7 @@ def _downloads(downloads: list[dict[str, Any]]) -> str:
     return tables.text(headers, rows, left=2)
 
 
-def _thin(flows: list[dict[str, Any]]) -> str:
+def _thin(flows: list[FlowRecord]) -> str:
     rows = [
         [
             flow["name"],
@@ -159,5 +160,10 @@ def _thin(flows: list[dict[str, Any]]) -> str:
     return tables.text(headers, rows, left=2)
 
 
-_DELAYS = ("mean", "median", "p95", "max")
-_TIMES = ("mean", "median", "p95", "max")
+_DELAYS: tuple[QuantileName, ...] = ("mean", "median", "p95", "max")
+_TIMES = _DELAYS
+_TIMES_OF_WIFI: tuple[tuple[Literal["queue_ms", "hardware_ms"], Literal["mean", "p95"]], ...] = (
+    ("queue_ms", "mean"),
+    ("queue_ms", "p95"),
+    ("hardware_ms", "mean"),
+)

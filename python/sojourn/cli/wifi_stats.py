@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Literal, get_args
 
 from sojourn import tables
 from sojourn.errors import ParamError
+from sojourn.record import WifiRecord, WifiStationRecord
 
 _CATEGORIES = ("vo", "vi", "be", "bk")
-_AQM = ("packets", "bytes", "drops", "marks", "overflows", "collisions", "new_flows")
+_Aqm = Literal["packets", "bytes", "drops", "marks", "overflows", "collisions", "new_flows"]
+_AQM: tuple[_Aqm, ...] = get_args(_Aqm)
 _EXTRAS = (
     ("group", "group"),
     ("adapted_weight", "weight now"),
@@ -28,12 +30,12 @@ def check(scenario: str, runs: int) -> None:
         raise ParamError(message)
 
 
-def describe(cell: dict[str, Any]) -> list[str]:
+def describe(cell: WifiRecord) -> list[str]:
     """Return the airtime of each station, as debugfs' `airtime`, and the queues of each TID, as its `aqm`."""
     return [_airtime(cell["stations"]), _aqm(cell["stations"])]
 
 
-def _airtime(stations: list[dict[str, Any]]) -> str:
+def _airtime(stations: list[WifiStationRecord]) -> str:
     """Return times sent to and received from each station, its weight and deficits, and what its policies did."""
     extras = [(key, header) for key, header in _EXTRAS if any(key in station for station in stations)]
     rows = [
@@ -51,7 +53,7 @@ def _airtime(stations: list[dict[str, Any]]) -> str:
     return tables.text([*headers, *(header for _, header in extras)], rows, left=1)
 
 
-def _aqm(stations: list[dict[str, Any]]) -> str:
+def _aqm(stations: list[WifiStationRecord]) -> str:
     """Return the counters of each traffic identifier that had packets."""
     rows = [
         [station["name"], one["direction"], str(one["tid"]), *(str(one[name]) for name in _AQM)]

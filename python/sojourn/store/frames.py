@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from sojourn.frame_library import pl
+from sojourn.record import Record
 
 #: One row for each value of each time series: `name` is a flow, a probe, a station or a direction of the bottleneck.
 SERIES_SCHEMA = {
@@ -37,7 +38,7 @@ FLOW_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 BINNED = ("goodput_mbit", "cwnd_segments", "backlog_packets", "drops", "packets")
 
 
-def series(record: dict[str, Any]) -> pl.DataFrame:
+def series(record: Record) -> pl.DataFrame:
     """Return all time series of one record in long form; a lost probe is a null.
 
     Metrics are `goodput_mbit`, `cwnd_segments`, `backlog_packets`, `drops` and `packets` (both cumulative), at
@@ -47,11 +48,12 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
     `flusher_path_rtt_ms` and what else the record's `series.flusher` holds.
     """
     stored = record["series"]
+    by_name = cast("Mapping[str, Any]", stored)
     direction = {"up": "up", "down": "down"} | {flow["name"]: flow["direction"] for flow in record["flows"]}
     parts = [
         _part(stored["t_s"], metric, name, direction.get(name), values)
         for metric in BINNED
-        for name, values in stored[metric].items()
+        for name, values in by_name[metric].items()
     ]
     parts += [
         _part(stored["t_s"], "airtime_ms", name, None, values) for name, values in stored.get("airtime_ms", {}).items()
@@ -68,12 +70,12 @@ def series(record: dict[str, Any]) -> pl.DataFrame:
     parts += [
         _part(stored["t_s"], f"flusher_{key}", name, direction.get(name), values)
         for name, flow in stored.get("flusher", {}).items()
-        for key, values in flow.items()
+        for key, values in cast("Mapping[str, Any]", flow).items()
     ]
     return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
 
 
-def flows(record: dict[str, Any]) -> pl.DataFrame:
+def flows(record: Record) -> pl.DataFrame:
     """Return one row for each flow of one record."""
     rows = [{**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")} for flow in record["flows"]]
     return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)

@@ -6,9 +6,10 @@ from collections.abc import ItemsView, Iterator, ValuesView
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from sojourn.errors import SojournError
+from sojourn.record import Record, SeriesRecord
 from sojourn.store.run import check_format
 
 
@@ -16,7 +17,7 @@ from sojourn.store.run import check_format
 class Head:
     """What `run.json` of a stored run holds: the record, and how to put its series back."""
 
-    record: dict[str, Any]
+    record: Record
     stored: dict[str, Any]
 
 
@@ -95,11 +96,11 @@ def load_head(folder: Path) -> Head:
         broken(f"series.parquet has {size} bytes, but must have {stored['bytes']}")
     cost = plain.pop("cost", None)
     plain |= {"series": None, "cost": cost}
-    return Head(record=_Record(plain, folder), stored=stored)
+    return Head(record=cast("Record", _Record(plain, folder)), stored=stored)
 
 
 @lru_cache(maxsize=4)
-def record_series(folder: Path) -> dict[str, Any]:
+def record_series(folder: Path) -> SeriesRecord:
     """Return the series of a stored run as its record has them. The last few that were read are kept at hand.
 
     Raises
@@ -113,4 +114,4 @@ def record_series(folder: Path) -> dict[str, Any]:
     frame = series_file.read_series(folder, head.stored)
     root = series_file.put_together(frame, head.stored["series"]["parts"], folder)
     record_shape.check_series(root, head.record, str(folder / "series.parquet"))
-    return root
+    return cast("SeriesRecord", root)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sojourn.frame_library import pl
+from sojourn.record import ProbeRecord
 from sojourn.store.cell import Cell
 from sojourn.store.run import Run
 
@@ -58,7 +59,7 @@ def metric_names() -> list[str]:
     return [name for name, kind in RUN_SCHEMA.items() if kind == pl.Float64]
 
 
-def _voice(streams: Sequence[dict[str, Any]]) -> dict[str, float]:
+def _voice(streams: Sequence[ProbeRecord]) -> dict[str, float]:
     """Return mean delay and loss of all voice streams of a run, if there are any."""
     arrived = sum(stream["delay_ms"]["count"] for stream in streams)
     sent = sum(stream["sent"] for stream in streams)

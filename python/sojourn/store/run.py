@@ -10,6 +10,7 @@ from sojourn.errors import SojournError
 
 if TYPE_CHECKING:
     from sojourn.frame_library import pl
+    from sojourn.record import ProbeRecord, Record, Summary
 
 RUN_FORMAT = "sojourn-run/1"
 
@@ -32,29 +33,27 @@ class Run:
         return self._text
 
     @cached_property
-    def _record(self) -> dict[str, Any]:
-        record: dict[str, Any] = json.loads(self._text)
+    def _record(self) -> Record:
+        record: Record = json.loads(self._text)
         return record
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """The whole record."""
         return self._record
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """Goodput (Mbit/s), induced latency (ms), probe loss, fairness, and statistics of the round-trip time."""
-        summary = self.record["summary"]
-        assert isinstance(summary, dict)
-        return summary
+        return self.record["summary"]
 
     @property
     def seed(self) -> int:
         """The seed of the run."""
-        return int(self.record["seed"])
+        return self.record["seed"]
 
     @property
-    def voices(self) -> list[dict[str, Any]]:
+    def voices(self) -> list[ProbeRecord]:
         """What the record says of each voice stream."""
         return voices_in(self.record)
 
@@ -114,6 +113,6 @@ def check_format(plain: dict[str, Any], source: str) -> None:
         raise SojournError(message)
 
 
-def voices_in(record: dict[str, Any]) -> list[dict[str, Any]]:
+def voices_in(record: Record) -> list[ProbeRecord]:
     """Return what a record says of each voice stream."""
     return [probe for probe in record["probes"] if probe.get("kind") == "voip"]

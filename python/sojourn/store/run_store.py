@@ -19,11 +19,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sojourn import _native, bounded
 from sojourn.errors import SojournError
 from sojourn.files import make_folder, sync, write_file
+from sojourn.record import Summary
 from sojourn.store.head import load_head
 from sojourn.store.run import voices_in
 from sojourn.store.run_files import MEASURED, Measured, cannot_write, reason, remove_run, write_run
@@ -140,7 +141,7 @@ class RunStore:
         voiced = bool(voices_in(record))
         return StoredRun(folder=folder, summary=record["summary"], seed=int(record["seed"]), voiced=voiced)
 
-    def made(self, job: Job, summary: dict[str, Any]) -> StoredRun:
+    def made(self, job: Job, summary: Summary) -> StoredRun:
         """Return the run of a job that was just written, of which so much is known."""
         # A quote inside a name is escaped in JSON, so this is found wherever there is such a probe.
         voiced = '"kind":"voip"' in job.text

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sojourn.record import ProbeRecord, Record, Summary
 from sojourn.store.head import read_head
 from sojourn.store.run import Run
 
@@ -26,7 +27,7 @@ class StoredRun(Run):
         Whether it may have voice streams; without, its metrics need no more than the summary.
     """
 
-    def __init__(self, *, folder: Path, summary: dict[str, Any], seed: int, voiced: bool = True) -> None:
+    def __init__(self, *, folder: Path, summary: Summary, seed: int, voiced: bool = True) -> None:
         self.folder = folder
         self._summary = summary
         self._seed = seed
@@ -43,12 +44,12 @@ class StoredRun(Run):
         return json.dumps(self.record, separators=(",", ":"))
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """The whole record; its series are read when they are asked for."""
         return read_head(self.folder).record
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """As `Run.summary`."""
         return self._summary
 
@@ -58,7 +59,7 @@ class StoredRun(Run):
         return self._seed
 
     @property
-    def voices(self) -> list[dict[str, Any]]:
+    def voices(self) -> list[ProbeRecord]:
         """As `Run.voices`."""
         return super().voices if self._voiced else []
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from sojourn import bounded, shape
 from sojourn.errors import SojournError
+from sojourn.record import Record
 from sojourn.scenario import Direction
 from sojourn.validate.units import bits_per_s, seconds
 
@@ -21,7 +22,7 @@ FILE = "measures.jsonl"
 _ENTRY = shape.record({"run": shape.text, "measures": shape.table_of(shape.number_or_null)})
 
 
-def measures(record: dict[str, Any], direction: Direction) -> Measures:
+def measures(record: Record, direction: Direction) -> Measures:
     """Return what a record says of the bottleneck in a direction, and of files and thin streams.
 
     The utilisation is what left the queue over rate times duration. It can

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,6 @@ from sojourn.validate.metrics import end_s, samples
 
 Array = npt.NDArray[np.float64]
 Line = tuple[Array, Array]
-Record = dict[str, Any]
 
 #: Panels of drawn cells in a row.
 _IN_A_ROW = 4
@@ -162,9 +160,9 @@ def _cumulative(runs: Sequence[Run], way: str) -> Line:
 
 def _mean_gap(runs: Sequence[Run], way: str) -> float | None:
     flows = [flow for run in runs for flow in run.record["flows"] if flow["direction"] == way]
-    gaps = [flow["drop_gaps_ms"] for flow in flows if (flow.get("drop_gaps_ms") or {"count": 0})["count"]]
-    total = sum(gap["count"] for gap in gaps)
-    return sum(gap["count"] * gap["mean"] for gap in gaps) / total if total else None
+    gaps = [(flow["drop_gaps_ms"]["count"], flow["drop_gaps_ms"]["mean"]) for flow in flows]
+    total = sum(count for count, mean in gaps if mean is not None)
+    return sum(count * mean for count, mean in gaps if mean is not None) / total if total else None
 
 
 def _beginning(runs: Sequence[Run]) -> Line:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from sojourn.record import Record
 from sojourn.scenario import Scenario
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
@@ -91,12 +92,12 @@ class Row:
 class _Held(Run):
     """A run whose record stays in memory."""
 
-    def __init__(self, record: dict[str, Any]) -> None:
+    def __init__(self, record: Record) -> None:
         super().__init__(text="")
         self._held = record
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """The whole record."""
         return self._held
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sojourn.record import Record
 from sojourn.stats import mean_interval
 from sojourn.store.run import Run
 from sojourn.validate.bars import Bar, Side
 
-Record = dict[str, Any]
 Measure = Callable[[Sequence[Run]], Side | None]
 
 

@@ -14,15 +14,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from statistics import fmean
+from typing import Literal
 
 from sojourn.errors import ParamError
+from sojourn.record import FlowRecord, Record
 from sojourn.stats import Interval, course, measure_transient
 from sojourn.stats import transient as transients
 from sojourn.store.run import Run, voices_in
 from sojourn.validate import wifi_metrics
 from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.loss import lost_share
-from sojourn.validate.metric import Measure, Metric, Record, each_run
+from sojourn.validate.metric import Measure, Metric, each_run
 
 LATENCY = Within(share=0.10, least=1.0)
 GOODPUT = Within(share=0.02)
@@ -31,6 +33,9 @@ FLOW_SHARE = Within(least=10.0)
 PAGE_FETCH = Within(share=0.10)
 
 DIRECTIONS = ("up", "down")
+
+#: What each flow of a record has, and what of it a kernel does not always tell.
+Counted = Literal["retransmissions", "timeouts", "mean_cwnd_segments"]
 
 
 def metrics_of(record: Record) -> tuple[Metric, ...]:
@@ -48,7 +53,9 @@ def _latency(record: Record) -> float | None:
 
 def _goodput(direction: str) -> Callable[[Record], float | None]:
     def value(record: Record) -> float | None:
-        return float(record["summary"][f"goodput_{direction}_mbit"]) if _flows(record, direction) else None
+        summary = record["summary"]
+        goodput = summary["goodput_up_mbit"] if direction == "up" else summary["goodput_down_mbit"]
+        return goodput if _flows(record, direction) else None
 
     return value
 
@@ -74,9 +81,9 @@ def _page_fetch(record: Record) -> float | None:
     return None if value is None else float(value)
 
 
-def _unequal_flows(record: Record) -> list[Record]:
+def _unequal_flows(record: Record) -> list[FlowRecord]:
     """Return the flows of a scenario whose flows differ in their base round-trip time and have one direction."""
-    flows: list[Record] = record["flows"]
+    flows = record["flows"]
     base = {flow["base_rtt_ms"] for flow in flows}
     return flows if len(base) > 1 and len({flow["direction"] for flow in flows}) == 1 else []
 
@@ -126,7 +133,7 @@ def end_s(record: Record) -> float:
     return math.floor(times[-1] / transients.BIN_S + 1e-6) * transients.BIN_S if times else 0.0
 
 
-def _flows(record: Record, direction: str) -> list[Record]:
+def _flows(record: Record, direction: str) -> list[FlowRecord]:
     return [flow for flow in record["flows"] if flow["direction"] == direction]
 
 
@@ -134,26 +141,26 @@ def _drops(direction: str) -> Callable[[Record], float | None]:
     return lambda record: float(sum(record["bottleneck"][direction]["drops"].values()))
 
 
-def _gap(direction: str, key: str) -> Callable[[Record], float | None]:
+def _gap(direction: str, key: Literal["mean", "cv"]) -> Callable[[Record], float | None]:
     """Return what is the mean over the flows' gaps between drops; each gap counts the same."""
 
     def value(record: Record) -> float | None:
-        gaps = [flow.get("drop_gaps_ms") or {"count": 0} for flow in _flows(record, direction)]
-        there = [gap for gap in gaps if gap["count"] and gap.get(key) is not None]
-        total = sum(gap["count"] for gap in there)
-        return sum(gap["count"] * gap[key] for gap in there) / total if total else None
+        gaps = [flow["drop_gaps_ms"] for flow in _flows(record, direction)]
+        there = [(gap["count"], gap[key]) for gap in gaps]
+        total = sum(count for count, value in there if value is not None)
+        return sum(count * value for count, value in there if value is not None) / total if total else None
 
     return value
 
 
-def _all(record: Record, direction: str, key: str, what: Callable[[list[float]], float]) -> float | None:
+def _all(record: Record, direction: str, key: Counted, what: Callable[[list[float]], float]) -> float | None:
     """Return a function of what each flow has; none if one of them lacks it, which a kernel does not always tell."""
-    values: list[float | None] = [flow.get(key) for flow in _flows(record, direction)]
+    values: list[float | None] = [flow[key] for flow in _flows(record, direction)]
     there = [float(value) for value in values if value is not None]
     return what(there) if there and len(there) == len(values) else None
 
 
-def _total(direction: str, key: str) -> Callable[[Record], float | None]:
+def _total(direction: str, key: Counted) -> Callable[[Record], float | None]:
 
     def value(record: Record) -> float | None:
         return _all(record, direction, key, sum)

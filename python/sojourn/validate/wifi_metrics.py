@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sojourn.record import QuantileName, Record, WifiStationRecord
 from sojourn.validate.bars import Bar, Within
-from sojourn.validate.metric import Metric, Record, each_run
+from sojourn.validate.metric import Metric, each_run
 
 AIRTIME = Within(least=0.01)
 GOODPUT = Within(share=0.03)
@@ -57,7 +58,7 @@ def _metric(name: str, title: str, unit: str, value: Value, bar: Bar | None, dig
     return Metric(name=name, title=title, unit=unit, measure=each_run(value), bar=bar, digits=digits)
 
 
-def _station(record: Record, name: str) -> Record | None:
+def _station(record: Record, name: str) -> WifiStationRecord | None:
     return next((one for one in record["wifi"]["stations"] if one["name"] == name), None)
 
 
@@ -70,7 +71,7 @@ def _share(name: str) -> Value:
     return value
 
 
-def _airtime(station: Record) -> float:
+def _airtime(station: WifiStationRecord) -> float:
     """Return what was sent to a station and by it, collisions included, ms.
 
     A simulated access point counts of what stations send only what it receives, as a real one does; the kernel's driver
@@ -95,7 +96,7 @@ def _goodput(name: str) -> Value:
     return value
 
 
-def _ping(name: str, key: str) -> Value:
+def _ping(name: str, key: QuantileName) -> Value:
     def value(record: Record) -> float | None:
         found = next((one["rtt_ms"] for one in record["probes"] if one["name"] == name), None)
         return float(found[key]) if found and found["count"] else None

@@ -6,12 +6,13 @@ use super::simulated::Simulated;
 use crate::meter::{Meters, RouteCounts};
 use crate::network::RoutePair;
 use crate::simulator::Download;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_scenario::{DownloadScenario, Scenario};
 use sojourn_units::Duration;
 
 /// Files that were sent one after the other, over the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct DownloadRecord {
     /// Its name.
     pub name: String,
@@ -49,7 +50,7 @@ pub struct DownloadRecord {
 }
 
 /// A file.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct FileRecord {
     /// When its sender connected, from the beginning of the measured window, s.
     pub start_s: f64,
@@ -58,7 +59,7 @@ pub struct FileRecord {
 }
 
 /// Time in the bottleneck's queue of the packets with payload of one flow, download or probe, ms.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct SojournOfOne {
     /// Mean; 0 without packets.
     pub mean: f64,
@@ -77,7 +78,7 @@ impl SojournOfOne {
 }
 
 /// The writes of a thin stream.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct WritesRecord {
     /// Writes in the measured window.
     pub count: usize,

@@ -6,12 +6,13 @@ use crate::flusher::pairs::{BIN, Rtts};
 use crate::flusher::{FlushEvent, FlusherHost, Subject, reason_name};
 use crate::network::RoutePair;
 use crate::simulator::Simulator;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_units::{Duration, Time};
 use std::collections::BTreeMap;
 
 /// A flusher, over the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FlusherRecord {
     /// Where it was: `client`, `router`, `server`.
     pub at: &'static str,
@@ -44,7 +45,7 @@ pub struct FlusherRecord {
 }
 
 /// One flow, web client or download beside a flusher.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FlusherFlowRecord {
     /// Its name.
     pub name: String,
@@ -59,8 +60,8 @@ pub struct FlusherFlowRecord {
     pub rtt: Option<PathRttRecord>,
 }
 
-/// Round-trip times of a flow by synthetic packet pairs, between captures at its two ends, over the measured window.
-#[derive(Clone, Debug, Default, Serialize)]
+/// Round-trip times of a flow by synthetic packet pairs, between captures at its two ends. They are of the measured window.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct PathRttRecord {
     /// Pairs.
     pub count: u64,
@@ -94,7 +95,7 @@ impl PathRttRecord {
 }
 
 /// A flush that was proposed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FlushRecord {
     /// When, from the beginning of the measured window.
     pub t_s: f64,
@@ -119,7 +120,7 @@ pub struct FlushRecord {
 }
 
 /// A flow beside a flusher, by bin of the series.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FlusherFlowSeries {
     /// Mean of the pairs in each bin; `null` if there were none.
     pub path_rtt_ms: Vec<Option<f64>>,

@@ -4,6 +4,7 @@ use super::SojournRecord;
 use super::numbers::{jain, mbit};
 use crate::histogram::Histogram;
 use crate::simulator::{AirMeter, Radio, Simulator};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_qdisc::DropReason;
 use sojourn_scenario::{Direction, Scenario};
@@ -11,7 +12,7 @@ use sojourn_wifi::{AccessCategory, LatencySpec, LinkStats, NodeId, Tid, TidStats
 use std::collections::BTreeMap;
 
 /// A cell, over the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct WifiRecord {
     /// How the access point queues: `fifo`, `fq_codel`, `fq_mac`, `airtime`.
     pub scheme: &'static str,
@@ -28,7 +29,7 @@ pub struct WifiRecord {
 }
 
 /// One station.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct WifiStationRecord {
     /// Its name.
     pub name: String,
@@ -74,7 +75,7 @@ pub struct WifiStationRecord {
 }
 
 /// What `aql`, `defer`, `retry_time`, `retry_sojourn` and `dense_stations` did to a station.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct WifiLatencyRecord {
     /// Frames given up by their age, that could have been sent again by the limit of transmissions.
     pub expired: u64,
@@ -89,7 +90,7 @@ pub struct WifiLatencyRecord {
 }
 
 /// One direction between the access point and a station.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct WifiWayRecord {
     /// Packets delivered.
     pub packets: u64,
@@ -123,7 +124,7 @@ pub struct WifiWayRecord {
 }
 
 /// The counters of one traffic identifier in one direction, as `aqm` of debugfs has them.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct WifiTidRecord {
     /// 0 to 7.
     pub tid: u8,

@@ -21,6 +21,7 @@ from sojourn.interop.clock import window_begins
 from sojourn.interop.flent.naming import Naming, naming
 from sojourn.interop.flent.read import MOST_VALUES
 from sojourn.interop.flent.series import STEP_S, Series, Values, compute, measured, on_grid
+from sojourn.record import Record
 from sojourn.store.cell import Cell, link_name, link_words
 from sojourn.store.index import label_of
 from sojourn.store.run import Run
@@ -102,7 +103,7 @@ def _apart(name: str, text: str) -> str:
     return f"{name.removesuffix(SUFFIX)[: _LONGEST_NAME - len(SUFFIX) - 9]}_{crc32(text.encode()):08x}{SUFFIX}"
 
 
-def _title(record: dict[str, Any]) -> str:
+def _title(record: Record) -> str:
     scenario = record["scenario"]
     label = label_of({f"qdisc_{way}": _short(scenario[f"qdisc_{way}"], scenario[way]) for way in ("up", "down")})
     return f"{label}, {link_words(link_name(scenario['down'], scenario['up']))}, {scenario['rtt']}"
@@ -117,7 +118,7 @@ def _short(text: str, rate: str) -> str:
         return text
 
 
-def _body(record: dict[str, Any], title: str) -> dict[str, Any]:
+def _body(record: Record, title: str) -> dict[str, Any]:
     names = naming(record)
     length = float(seconds(record["scenario"]["duration"]))
     total = length + 2 * names.delay_s
@@ -149,11 +150,11 @@ def _body(record: dict[str, Any], title: str) -> dict[str, Any]:
     }
 
 
-def _lead(record: dict[str, Any]) -> float:
+def _lead(record: Record) -> float:
     return float(seconds(record["scenario"]["lead"]))
 
 
-def _check_size(record: dict[str, Any], total: float) -> None:
+def _check_size(record: Record, total: float) -> None:
     """Raise `SojournError` if the file would have too many values: points of the grid, and packets of voice."""
     of_each = total / STEP_S
     voice = _OF_PACKET * sum(sum(stream["sent"]) for stream in record["series"]["voip"].values())
@@ -189,7 +190,7 @@ def _raw(series: Series, begins: float) -> list[dict[str, Any]]:
     return points
 
 
-def _metadata(record: dict[str, Any], names: Naming, title: str, t0: datetime) -> dict[str, Any]:
+def _metadata(record: Record, names: Naming, title: str, t0: datetime) -> dict[str, Any]:
     scenario = record["scenario"]
     version = f"Sojourn {record['code_version']}"
     web = record.get("web") or []

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sojourn.interop.clock import DELAY_S
+from sojourn.record import Record
 
 #: Our word for a direction, and Flent's.
 WAYS = {"up": "upload", "down": "download"}
@@ -69,7 +70,7 @@ class Naming:
     computed: tuple[Computed, ...]
 
 
-def naming(record: dict[str, Any]) -> Naming:
+def naming(record: Record) -> Naming:
     """Return how Flent calls what a record holds."""
     scenario = record["scenario"]
     flows = scenario["flows"]
@@ -98,7 +99,7 @@ def naming(record: dict[str, Any]) -> Naming:
     )
 
 
-def _test(record: dict[str, Any], numbers: dict[str, int]) -> str:
+def _test(record: Record, numbers: dict[str, int]) -> str:
     up, down = numbers["up"], numbers["down"]
     for kind, there in (("http", record.get("web")), ("voip", _voip(record))):
         if there:
@@ -115,7 +116,7 @@ def _test(record: dict[str, Any], numbers: dict[str, int]) -> str:
     return "rrul_be_nflows" if up and down else "tcp_nup" if up else "tcp_ndown"
 
 
-def _voip(record: dict[str, Any]) -> bool:
+def _voip(record: Record) -> bool:
     return any(probe["kind"] == "voip" for probe in record["probes"])
 
 

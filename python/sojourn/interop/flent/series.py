@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sojourn.interop.flent.naming import UNIT_RATE, UNIT_TIME, Computed, Naming
+from sojourn.record import Record
 from sojourn.stats.jain import jain
 
 #: Flent's `STEP_SIZE`: the step of the grid.
@@ -50,7 +51,7 @@ class Series:
     parts: dict[str, Sequence[float | None]] = field(default_factory=dict)
 
 
-def measured(record: dict[str, Any], naming: Naming) -> list[Series]:
+def measured(record: Record, naming: Naming) -> list[Series]:
     """Return the series of the flows, the probes, the voice streams and the pages of a record."""
     return [*_flows(record, naming), *_probes(record, naming), *_voip(record), *_web(record)]
 
@@ -92,14 +93,14 @@ def _combine(how: str, there: list[float]) -> float | None:
     return sum(there) / (len(there) if how == "average" else 1)
 
 
-def _flows(record: dict[str, Any], naming: Naming) -> list[Series]:
+def _flows(record: Record, naming: Naming) -> list[Series]:
     stored = record["series"]
     mss = record["scenario"]["tcp"]["mss"]
     found = []
     for flow in record["flows"]:
         # A UDP flow has no window.
         cwnd = stored["cwnd_segments"].get(flow["name"])
-        window = {} if cwnd is None else {"tcp_cwnd": cwnd}
+        window: dict[str, Sequence[float | None]] = {} if cwnd is None else {"tcp_cwnd": cwnd}
         meta = {
             "MEAN_VALUE": flow["goodput_mbit"],
             "CONG_CONTROL": flow["congestion_control"],
@@ -120,7 +121,7 @@ def _flows(record: dict[str, Any], naming: Naming) -> list[Series]:
     return found
 
 
-def _probes(record: dict[str, Any], naming: Naming) -> list[Series]:
+def _probes(record: Record, naming: Naming) -> list[Series]:
     found = []
     for probe in record["probes"]:
         if probe["name"] not in naming.probes:
@@ -141,7 +142,7 @@ def _probes(record: dict[str, Any], naming: Naming) -> list[Series]:
     return found
 
 
-def _voip(record: dict[str, Any]) -> list[Series]:
+def _voip(record: Record) -> list[Series]:
     """Return the series of the first voice stream; Flent's tests have one.
 
     A record has bins and no packets. The samples of `VoIP` are made of these: as many as arrived, with the mean delay
@@ -200,7 +201,7 @@ def _voip(record: dict[str, Any]) -> list[Series]:
     ]
 
 
-def _web(record: dict[str, Any]) -> list[Series]:
+def _web(record: Record) -> list[Series]:
     clients = record.get("web") or []
     found = []
     for number, client in enumerate(clients, 1):
