@@ -43,6 +43,34 @@ def test_goodput_series_adds_up_to_the_goodput() -> None:
     assert bins.mean() == pytest.approx(run.flows["goodput_mbit"][0], rel=1e-6)
 
 
+def test_drops_by_reason_and_by_flow_are_the_same_packets() -> None:
+    scenario = sojourn.Scenario(
+        experiment="drops",
+        up="2mbit",
+        down="2mbit",
+        rtt="20ms",
+        qdisc_up="codel target 1ms interval 10ms limit 15",
+        qdisc_down="pfifo limit 20",
+        duration="10s",
+        flows=tuple(sojourn.Flow(name=f"{way}{k}", direction=way) for way in ("up", "down") for k in range(3)),
+        probes=(),
+    )
+    run = sojourn.run(scenario)
+    assert dict(run.drops.schema) == frames.DROP_SCHEMA
+    for way, end in run.record["bottleneck"].items():
+        of = run.drops.filter(pl.col("direction") == way)
+        total = sum(end["drops"].values())
+        assert total > 0
+        assert of.filter(pl.col("by") == "reason")["packets"].sum() == total
+        by_packet = dict(of.filter(pl.col("by") == "flow").group_by("packet").agg(pl.col("packets").sum()).iter_rows())
+        assert by_packet["data"] == total - end["syn"]["dropped"] - end["ack_drops"]
+        # The acknowledgement that ends a handshake goes the way of the data, and has no row.
+        assert 0 <= end["ack_drops"] - by_packet["ack"] <= 3
+    reasons = run.drops.filter((pl.col("by") == "reason") & (pl.col("packets") > 0))
+    assert set(reasons["name"]) == {"congestion", "queue_limit"}
+    assert reasons["first_s"].null_count() == 0
+
+
 def test_compare_returns_frames_with_intervals() -> None:
     found = sojourn.compare("bulk", qdiscs=["pfifo limit 100", "codel"], repeat=3, duration="5s", flows_down=0)
     assert dict(found.runs.schema) == metrics.RUN_SCHEMA

@@ -34,6 +34,17 @@ FLOW_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "queue_shared_with": pl.List(pl.String),
 }
 
+#: One row for each reason for which either direction of the bottleneck may drop, and for the data and the bare
+#: acknowledgements of each TCP flow; `first_s` is from the beginning of the measured window.
+DROP_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "direction": pl.String,
+    "by": pl.Enum(["reason", "flow"]),
+    "name": pl.String,
+    "packet": pl.Enum(["any", "data", "ack"]),
+    "packets": pl.Int64,
+    "first_s": pl.Float64,
+}
+
 #: The time series of a record that all have the times of its bins.
 BINNED = ("goodput_mbit", "cwnd_segments", "backlog_packets", "drops", "packets")
 
@@ -79,6 +90,33 @@ def flows(record: Record) -> pl.DataFrame:
     """Return one row for each flow of one record."""
     rows = [{**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")} for flow in record["flows"]]
     return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)
+
+
+def drops(record: Record) -> pl.DataFrame:
+    """Return the packets that the bottleneck dropped in the measured window, by reason and by TCP flow.
+
+    The rows of one direction with `by` = `reason` add up to all that was dropped there. The acknowledgements of a flow
+    are dropped in the direction opposite to its own. What is dropped of handshakes, probes, UDP flows, pages and
+    downloads has no row of a flow.
+    """
+    rows = [
+        {"direction": way, "by": "reason", "name": reason, "packet": "any", "packets": count}
+        | {"first_s": end.get("first_drop_s", {}).get(reason)}
+        for way, end in record["bottleneck"].items()
+        for reason, count in end["drops"].items()
+    ]
+    for flow in record["flows"]:
+        if flow["kind"] == "tcp":
+            way = flow["direction"]
+            counts = ((way, "data", flow["data_dropped"]), (_OPPOSITE[way], "ack", flow["acks_dropped"]))
+            rows += [
+                {"direction": to, "by": "flow", "name": flow["name"], "packet": packet, "packets": count}
+                for to, packet, count in counts
+            ]
+    return pl.DataFrame(rows, schema=DROP_SCHEMA)
+
+
+_OPPOSITE = {"up": "down", "down": "up"}
 
 
 def _part(

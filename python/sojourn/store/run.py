@@ -65,6 +65,13 @@ class Run:
         return frames.flows(self.record)
 
     @property
+    def drops(self) -> pl.DataFrame:
+        """Drops at the bottleneck by reason and by flow, schema `sojourn.store.frames.DROP_SCHEMA`."""
+        from sojourn.store import frames
+
+        return frames.drops(self.record)
+
+    @property
     def series(self) -> pl.DataFrame:
         """All time series in long form, schema `sojourn.store.frames.SERIES_SCHEMA`."""
         from sojourn.store import frames
