@@ -12,7 +12,6 @@ import pytest
 
 import sojourn
 from sojourn import _native, experiments, files, progress, runner
-from sojourn.experiments import Options
 from sojourn.store import folder as store
 from sojourn.store import frames, metrics
 
@@ -103,7 +102,7 @@ def test_bad_values_raise_param_error() -> None:
 
 def test_scenario_mirrors_the_canonical_form() -> None:
     """Every key of the compiled part is a field here, and nothing else is."""
-    scenario = experiments.find("rrul").build(Options())
+    scenario = experiments.find("rrul").make()
     canonical = json.loads(scenario.normalized())
     assert set(canonical) <= {field.name for field in dataclasses.fields(sojourn.Scenario)}
     tcp = {field.name for field in dataclasses.fields(sojourn.Tcp)}
@@ -152,7 +151,7 @@ def test_scenario_mirrors_the_canonical_form() -> None:
 
 def test_canonical_scenario_reads_back_as_itself() -> None:
     for name in experiments.BUILT_IN:
-        canonical = experiments.find(name).build(Options(up="1mbit", qdisc_up="gbw:codel", seed=5)).normalized()
+        canonical = experiments.find(name).make(up="1mbit", qdisc_up="gbw:codel", seed=5).normalized()
         assert sojourn.Scenario.from_json(canonical).normalized() == canonical
         assert list(json.loads(canonical)) == sorted(json.loads(canonical))
 
@@ -168,7 +167,7 @@ def test_scenario_can_be_run_again_from_its_record() -> None:
 
 def test_built_in_experiments_have_their_flows_and_probes() -> None:
     def shape(name: str, **options: int) -> tuple[int, int, list[str]]:
-        scenario = experiments.find(name).build(Options(**options))  # type: ignore[arg-type]
+        scenario = experiments.find(name).make(**options)
         ways = [flow.direction for flow in scenario.flows]
         return ways.count("up"), ways.count("down"), [probe.kind for probe in scenario.probes]
 

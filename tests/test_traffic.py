@@ -11,14 +11,13 @@ import pytest
 
 import sojourn
 from sojourn import experiments
-from sojourn.experiments import Options
 from sojourn.experiments.pages import pages
 from tests.conftest import Cli, assert_one_sentence
 
 
 def built(name: str, **options: Any) -> dict[str, Any]:
     """Return the canonical scenario of a built-in experiment."""
-    canonical = json.loads(experiments.find(name).build(Options(**options)).normalized())
+    canonical = json.loads(experiments.find(name).make(**options).normalized())
     assert isinstance(canonical, dict)
     return canonical
 

@@ -75,20 +75,24 @@ def test_the_floods_of_a_dense_cell_fit_the_wire() -> None:
         (
             "wifi_tcp",
             {"stations": 4},
-            "stations is 4, but only the experiment wifi_dense takes it; wifi_tcp has no such choice",
+            "stations is 4, but only the experiment wifi_dense takes it; wifi_tcp has no such option",
         ),
         (
             "rrul",
             {"scheme": "fifo"},
             "scheme is 'fifo', but only the experiments wifi_tcp, wifi_udp, wifi_voip and wifi_dense take it; rrul has "
-            "no such choice",
+            "no such option",
         ),
         (
             "wifi_udp",
             {"dscp": "EF"},
-            "dscp is 'EF', but only the experiment wifi_voip takes it; wifi_udp has no such choice",
+            "dscp is 'EF', but only the experiment wifi_voip takes it; wifi_udp has no such option",
         ),
-        ("wifi_tcp", {"flows_up": 2}, "flows-up is 2, but only the experiment bulk takes it; wifi_tcp has fixed flows"),
+        (
+            "wifi_tcp",
+            {"flows_up": 2},
+            "flows-up is 2, but only the experiment bulk takes it; wifi_tcp has no such option",
+        ),
     ],
 )
 def test_wrong_options_are_refused_in_one_sentence(experiment: str, options: dict[str, Any], sentence: str) -> None:

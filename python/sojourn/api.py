@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from sojourn import backends, rounds, runner
 from sojourn.bounds import check_integers
 from sojourn.errors import ParamError
-from sojourn.experiments import Options, find, overlay
+from sojourn.experiments import StoredExperiment, find
 from sojourn.rounds import Precision
 from sojourn.scenario import Scenario
 from sojourn.store.cell import Cell, link_name
@@ -40,7 +39,7 @@ def build(
     backend
         What is to run it: an experiment file may hold what only one back end has.
     **options
-        The fields of `sojourn.experiments.Options`.
+        The fields of `sojourn.experiments.Options`, and the options of the experiment's own (`sojourn list`).
     """
     _refuse_both("qdisc", qdisc, options, "qdisc_up", "qdisc_down")
     _refuse_both("rate", rate, options, "up", "down")
@@ -49,15 +48,10 @@ def build(
     if rate is not None:
         options |= {"up": rate, "down": rate}
     check_integers(options)
-    try:
-        asked = Options(**options)
-    except TypeError as error:
-        unknown = sorted(options.keys() - {field.name for field in dataclasses.fields(Options)})
-        message = f"there is no option {unknown[0]!r}"
-        raise ParamError(message) from error
-    if isinstance(experiment, Scenario):
-        return overlay(experiment, asked)
-    return find(str(experiment), backend).build(asked)
+    found = (
+        StoredExperiment(scenario=experiment) if isinstance(experiment, Scenario) else find(str(experiment), backend)
+    )
+    return found.make(**options)
 
 
 def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:

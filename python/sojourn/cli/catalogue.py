@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sojourn import _native, disciplines, tables
-from sojourn.experiments import BUILT_IN
+from sojourn.experiments import BUILT_IN, Experiment
+from sojourn.experiments.options import defaults, own
 from sojourn.experiments.pages import pages
 
 _ABOUT = (
@@ -41,7 +42,9 @@ def add(commands: Any) -> None:
 def catalogue() -> dict[str, Any]:
     """Return all that there is to list."""
     return {
-        "experiments": [{"name": one.name, "summary": one.summary} for one in BUILT_IN.values()],
+        "experiments": [
+            {"name": one.name, "summary": one.summary, "options": _options(one)} for one in BUILT_IN.values()
+        ],
         "pages": [
             {
                 "name": page.name,
@@ -58,6 +61,15 @@ def catalogue() -> dict[str, Any]:
         "cc": _native.congestion_controls(),
         "linux": ONLY_LINUX,
     }
+
+
+def _options(experiment: Experiment) -> list[dict[str, str | int]]:
+    """Return what not all experiments take."""
+    default = defaults(experiment.options)
+    return [
+        {"name": name, "help": declared.help, "default": default[name]}
+        for name, declared in own(experiment.options).items()
+    ]
 
 
 def handle(asked: argparse.Namespace) -> int:
@@ -79,7 +91,7 @@ def handle(asked: argparse.Namespace) -> int:
     return 0
 
 
-def _experiments(found: list[dict[str, str]]) -> str:
+def _experiments(found: list[dict[str, Any]]) -> str:
     body = tables.text(["experiment", "what runs"], [[one["name"], one["summary"]] for one in found], left=2)
     return f"{body}\nA TOML file with the keys of a scenario is an experiment too."
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sojourn import bounds, rounds
 from sojourn.bounds import DIGITS_SHOWN, shown
 from sojourn.errors import ParamError
-from sojourn.experiments import BUILT_IN
+from sojourn.experiments import BUILT_IN, Experiment, takers
+from sojourn.experiments.options import Declared, defaults, own
 from sojourn.files import NO_SYNC, check_target
 from sojourn.rounds import DEFAULT_METRICS, DEFAULT_MOST, Precision
 from sojourn.store.folder import RUNS
@@ -28,15 +29,14 @@ EXPERIMENT_HELP = f"a built-in experiment ({', '.join(BUILT_IN)}) or the path of
 #: Most characters of a sentence: what is wrong stands at its beginning or at its end.
 LONGEST_LINE = 2_000
 
-_CELL = ("scheme", "stations", "protocol", "dscp")
-
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence, and whose help keeps the lines of its description."""
 
     def __init__(self, **keywords: Any) -> None:
         keywords.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(allow_abbrev=False, **keywords)
+        super().__init__(allow_abbrev=False, add_help=False, **keywords)
+        self.add_argument("-h", "--help", action=Help, nargs=0, help="show this help message and exit")
 
     def error(self, message: str) -> NoReturn:
         """Print one sentence and leave with status 2."""
@@ -116,49 +116,54 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     """Add EXPERIMENT and the options that change it."""
     parser.add_argument("experiment", metavar="EXPERIMENT", help=EXPERIMENT_HELP)
     link = parser.add_argument_group("link")
-    link.add_argument(
-        "--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit; rural 1mbit; wifi 1gbit)"
-    )
+    link.add_argument("--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit)")
     link.add_argument("--up", metavar="RATE", help="bottleneck rate from client to server (default 10mbit)")
     link.add_argument("--down", metavar="RATE", help="bottleneck rate from server to client (default 10mbit)")
-    link.add_argument(
-        "--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms; rural 300ms; wifi 1ms)"
-    )
+    link.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms)")
     traffic = parser.add_argument_group("traffic")
-    traffic.add_argument(
-        "--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic; rural reno)"
-    )
-    traffic.add_argument("--flows-up", metavar="N", type=whole_number, help="TCP flows up, for bulk (default 1)")
-    traffic.add_argument("--flows-down", metavar="N", type=whole_number, help="TCP flows down, for bulk (default 1)")
-    traffic.add_argument("--page", metavar="NAME", help="page to fetch, for the web experiments (default google)")
-    traffic.add_argument(
-        "--load", metavar="NAME", help="low, one flow of each kind, or high, two, for rural (default low)"
-    )
-    traffic.add_argument(
-        "--traffic",
-        metavar="NAME",
-        help="ns2, with thin streams, or emulation, with an echo instead, for rural (default ns2)",
-    )
-    traffic.add_argument(
-        "--duration",
-        metavar="TIME",
-        help="measured window; starts with the flows (default 60s; transient 25s; rural 300s; wifi 30s)",
-    )
-    cell = parser.add_argument_group("cell, for the wifi experiments")
-    cell.add_argument(
-        "--scheme",
-        metavar="NAME",
-        help="how the access point queues: fifo, fq_codel, fq_mac or airtime (default airtime)",
-    )
-    cell.add_argument(
-        "--stations", metavar="N", type=whole_number, help="stations, 1 to 64, for wifi_dense (default 10)"
-    )
-    cell.add_argument("--protocol", metavar="NAME", help="tcp or udp, for wifi_dense (default tcp)")
-    cell.add_argument(
-        "--dscp",
-        metavar="NAME",
-        help="code point of the voice stream, for wifi_voip: CS0 is best effort, EF video, CS6 voice (default CS0)",
-    )
+    traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
+    traffic.add_argument("--duration", metavar="TIME", help="measured window; starts with the flows (default 60s)")
+    for name, declared in _own_options().items():
+        traffic.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar=declared.metavar,
+            type=whole_number if declared.range else str,
+            help=f"{declared.help}, for {', '.join(takers(name))}",
+        )
+
+
+def _own_options() -> dict[str, Declared]:
+    """Return all options that only some experiments take."""
+    return {name: declared for one in BUILT_IN.values() for name, declared in own(one.options).items()}
+
+
+class Help(argparse.Action):
+    """Prints the help of a command; where a built-in experiment is named before it, the help of that one."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> NoReturn:
+        """Print it and leave."""
+        experiment = BUILT_IN.get(getattr(namespace, "experiment", None) or "")
+        if experiment is not None:
+            parser.description = f"{experiment.name}: {experiment.summary}.\n\n{parser.description}"
+            for action in parser._actions:
+                _fit(action, experiment)
+        parser.print_help()
+        parser.exit()
+
+
+def _fit(action: argparse.Action, experiment: Experiment) -> None:
+    """Have the help of an option say what the experiment does where the option is left out, or nothing at all."""
+    default = defaults(experiment.options)
+    default |= {"rate": default["up"], "qdisc": default["qdisc_up"]}
+    declared = own(experiment.options).get(action.dest)
+    foreign = action.dest in _own_options() and declared is None
+    if foreign or action.dest in experiment.fixed:
+        action.help = argparse.SUPPRESS
+    elif action.dest in default and action.help:
+        about = declared.help if declared is not None else action.help.partition(" (default")[0]
+        action.help = f"{about} (default {default[action.dest]})"
 
 
 def add_directions(parser: argparse.ArgumentParser) -> None:
@@ -326,8 +331,7 @@ def check_capture(asked: argparse.Namespace, runs: int) -> None:
 
 def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
-    link = ("up", "down", "rate", "rtt")
-    names = (*link, "cc", "duration", "seed", "flows_up", "flows_down", "page", "load", "traffic", *_CELL)
+    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", *_own_options())
     given = {name: getattr(asked, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
         value = getattr(asked, name, None)

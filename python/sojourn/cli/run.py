@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
 
 _ABOUT = """\
-Runs one experiment and prints a table, or the whole record as one JSON object with --json.
+Runs one experiment and prints a table, or the whole record as one JSON object with --json. `sojourn run EXPERIMENT
+--help` shows the options and defaults of one experiment.
 
 With --repeat N > 1 it runs N seeds and prints means with 95 % confidence intervals (--json: one object of format
 sojourn-compare/1, as `sojourn compare` prints for one discipline).

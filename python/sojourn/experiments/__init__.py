@@ -1,22 +1,24 @@
 """The built-in experiments: what traffic runs over the bottleneck, apart from link, discipline and seed.
 
-An experiment is a function from `Options` to a `Scenario`. A TOML file with the keys of a scenario is an
-experiment too: `find` takes either.
+An experiment is a function from its own kind of `Options` to a `Scenario`. A TOML file with the keys of a scenario is
+an experiment too: `find` takes either.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from dataclasses import dataclass
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sojourn.errors import ParamError
 from sojourn.experiments import bulk, rrul, rtt_fairness, rural, single, voip, web, wifi
 from sojourn.experiments.options import Options
 from sojourn.scenario import Scenario
 
-__all__ = ["BUILT_IN", "Experiment", "Options", "find", "overlay"]
+__all__ = ["BUILT_IN", "Experiment", "Options", "StoredExperiment", "find", "option_types", "takers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +32,34 @@ class Experiment:
     summary
         One sentence.
     build
-        Makes the scenario.
+        Makes the scenario of options that are an `options`.
+    options
+        What can be chosen.
+    fixed
+        Common options that it does not take, with the sentence that says why not.
     """
 
     name: str
     summary: str
-    build: Callable[[Options], Scenario]
+    build: Callable[[Any], Scenario]
+    options: type[Options] = Options
+    fixed: Mapping[str, str] = field(default_factory=dict)
+
+    def make(self, **chosen: Any) -> Scenario:
+        """Return the scenario with these options; what is `None` or left out has the default of the experiment.
+
+        Raises
+        ------
+        ParamError
+            If an option is none of this experiment's, or its value is refused.
+        """
+        values = {name: value for name, value in chosen.items() if value is not None}
+        refuse_foreign(self.name, self.options, values)
+        for name, why in self.fixed.items():
+            if name in values:
+                message = f"{name} is {values[name]!r}, but {self.name} has {why}"
+                raise ParamError(message)
+        return self.build(self.options(**values))
 
 
 BUILT_IN: dict[str, Experiment] = {
@@ -50,64 +74,145 @@ BUILT_IN: dict[str, Experiment] = {
             name="bulk",
             summary="--flows-up N and --flows-down M TCP flows (default 1 and 1) and an ICMP probe",
             build=bulk.build,
+            options=bulk.Options,
         ),
         Experiment(name="tcp_1up", summary="one TCP flow up and an ICMP probe", build=single.build_up),
         Experiment(name="tcp_1down", summary="one TCP flow down and an ICMP probe", build=single.build_down),
         Experiment(name="voip", summary="a G.711 voice stream up and one TCP flow up", build=voip.build),
         Experiment(name="voip_rrul", summary="a G.711 voice stream up and the RRUL test", build=voip.build_rrul),
         Experiment(
-            name="web", summary="a web page (--page) fetched again and again, and one TCP flow up", build=web.build
+            name="web",
+            summary="a web page (--page) fetched again and again, and one TCP flow up",
+            build=web.build,
+            options=web.Options,
         ),
         Experiment(
             name="web_rrul",
             summary="a web page (--page) fetched again and again, and the RRUL test",
             build=web.build_rrul,
+            options=web.Options,
         ),
         Experiment(
             name="web_idle",
             summary="a web page (--page) fetched again and again on an idle link",
             build=web.build_idle,
+            options=web.Options,
         ),
         Experiment(
             name="rtt_fairness",
             summary="four TCP flows up with base RTTs of 10, 50, 200 and 500 ms, an ICMP probe on each path",
             build=rtt_fairness.build,
+            fixed={"rtt": "fixed round-trip times of 10, 50, 200 and 500 ms"},
         ),
         Experiment(
             name="transient",
             summary="the first 25 s of the RRUL test, with 5 s of the idle path before it",
             build=rrul.build_transient,
+            options=rrul.TransientOptions,
         ),
         Experiment(
             name="rural",
             summary="files and bulk flows up, thin streams or an echo (--load, --traffic), at 1 Mbit/s and 300 ms",
             build=rural.build,
+            options=rural.Options,
         ),
         Experiment(
             name="wifi_tcp",
             summary="a cell of two fast stations and a slow one (--scheme): a TCP flow down to each, and ICMP probes",
             build=wifi.build_tcp,
+            options=wifi.Options,
         ),
         Experiment(
             name="wifi_udp",
             summary="the same cell (--scheme): UDP of 50 Mbit/s down to each station, and ICMP probes",
             build=wifi.build_udp,
+            options=wifi.Options,
         ),
         Experiment(
             name="wifi_voip",
             summary="the same cell (--scheme): wifi_tcp and a G.711 stream (--dscp) down to the slow station",
             build=wifi.build_voip,
+            options=wifi.VoiceOptions,
         ),
         Experiment(
             name="wifi_dense",
             summary="--stations N (1 to 64) of rates that the seed draws (--scheme): --protocol tcp or udp to each",
             build=wifi.build_dense,
+            options=wifi.DenseOptions,
         ),
     )
 }
 
 
-def find(name: str, backend: str = "sim") -> Experiment:
+def option_types() -> dict[str, Any]:
+    """Return all options that there are, by name, with their types."""
+    found: dict[str, Any] = {}
+    for one in BUILT_IN.values():
+        found |= typing.get_type_hints(one.options)
+    return found
+
+
+def takers(option: str) -> list[str]:
+    """Return the built-in experiments that take an option."""
+    return [one.name for one in BUILT_IN.values() if option in one.options.__dataclass_fields__]
+
+
+def refuse_foreign(experiment: str, options: type[Options], chosen: Mapping[str, Any]) -> None:
+    """Raise `ParamError` if something was chosen that an experiment does not take."""
+    for name, value in chosen.items():
+        if name in options.__dataclass_fields__:
+            continue
+        *others, last = takers(name) or [""]
+        if not last:
+            message = f"there is no option {name!r}"
+            raise ParamError(message)
+        who = f"experiments {', '.join(others)} and {last} take" if others else f"experiment {last} takes"
+        option = name.replace("_", "-")
+        message = f"{option} is {value!r}, but only the {who} it; {experiment} has no such option"
+        raise ParamError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredExperiment:
+    """A finished scenario as an experiment: the common options are laid over it.
+
+    Attributes
+    ----------
+    scenario
+        The scenario.
+    """
+
+    scenario: Scenario
+
+    @property
+    def name(self) -> str:
+        """The name of the scenario."""
+        return self.scenario.experiment
+
+    def make(self, **chosen: Any) -> Scenario:
+        """Return the scenario with these options laid over it; what is `None` or left out is as it was.
+
+        Raises
+        ------
+        ParamError
+            If an option is only some built-in experiments'.
+        """
+        values = {name: value for name, value in chosen.items() if value is not None}
+        refuse_foreign(self.name, Options, values)
+        cc = values.pop("cc", None)
+        scenario = dataclasses.replace(self.scenario, **values)
+        if cc is None:
+            return scenario
+        flows = tuple(
+            flow if flow.protocol == "udp" else dataclasses.replace(flow, congestion_control=cc)
+            for flow in scenario.flows
+        )
+        clients = tuple(dataclasses.replace(client, congestion_control=cc) for client in scenario.web)
+        files = tuple(dataclasses.replace(download, congestion_control=cc) for download in scenario.downloads)
+        return dataclasses.replace(scenario, flows=flows, web=clients, downloads=files)
+
+
+def find(name: str, backend: str = "sim") -> Experiment | StoredExperiment:
     """Return the built-in experiment of this name, or the one that the TOML file of this path holds, for a back end.
 
     Raises
@@ -121,30 +226,6 @@ def find(name: str, backend: str = "sim") -> Experiment:
         return BUILT_IN[name]
     path = Path(name)
     if path.suffix == ".toml" or path.is_file():
-        stored = Scenario.from_toml(path, backend)
-        return Experiment(
-            name=stored.experiment, summary=f"read from {path}", build=lambda options: overlay(stored, options)
-        )
+        return StoredExperiment(scenario=Scenario.from_toml(path, backend))
     message = f"experiment is {name!r}, but must be one of {', '.join(BUILT_IN)} or the path of a TOML file"
     raise ParamError(message)
-
-
-def overlay(stored: Scenario, options: Options) -> Scenario:
-    """Return a scenario with the options that were given laid over it.
-
-    Raises
-    ------
-    ParamError
-        If numbers of flows or a page were given, which a finished scenario has fixed.
-    """
-    options.refuse_foreign(stored.experiment)
-    scenario = dataclasses.replace(stored, **options.given())
-    if options.cc is not None:
-        flows = tuple(
-            flow if flow.protocol == "udp" else dataclasses.replace(flow, congestion_control=options.cc)
-            for flow in scenario.flows
-        )
-        clients = tuple(dataclasses.replace(client, congestion_control=options.cc) for client in scenario.web)
-        files = tuple(dataclasses.replace(download, congestion_control=options.cc) for download in scenario.downloads)
-        scenario = dataclasses.replace(scenario, flows=flows, web=clients, downloads=files)
-    return scenario

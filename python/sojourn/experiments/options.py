@@ -1,124 +1,123 @@
-"""The options every experiment shares: the link, the disciplines, the window and the seed."""
+"""What can be chosen of an experiment: the link, the disciplines, the window and the seed, and options of its own.
+
+An experiment's options are a subclass of `Options`. Its defaults are those of the fields, and a field of its own is
+declared with `option`, which says how the command line shows it and what it may be.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sojourn.errors import ParamError
 from sojourn.scenario import DEFAULT_DURATION, Direction, Flow, Probe, Scenario, Web
 
-#: What a built-in experiment uses where nothing is said.
-DEFAULTS: dict[str, Any] = {
-    "duration": DEFAULT_DURATION,
-    "up": "10mbit",
-    "down": "10mbit",
-    "rtt": "50ms",
-    "qdisc_up": "fq_codel",
-    "qdisc_down": "fq_codel",
-    "seed": 1,
-}
 DEFAULT_CC = "cubic"
 
-#: Who takes the options of the Wi-Fi experiments.
-_WIFI = {
-    "scheme": "the experiments wifi_tcp, wifi_udp, wifi_voip and wifi_dense take",
-    "stations": "the experiment wifi_dense takes",
-    "protocol": "the experiment wifi_dense takes",
-    "dscp": "the experiment wifi_voip takes",
-}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """How an option of an experiment is shown, and what it may be.
+
+    Attributes
+    ----------
+    help
+        What it chooses.
+    metavar
+        What stands for its value in help texts.
+    words
+        Returns the words that there are; `None` for any.
+    range
+        Least and largest number; `None` for a word.
+    """
+
+    help: str
+    metavar: str
+    words: Callable[[], Sequence[str]] | None = None
+    range: tuple[int, int] | None = None
+
+
+def option(
+    default: int | str,
+    about: str,
+    *,
+    words: Callable[[], Sequence[str]] | None = None,
+    range: tuple[int, int] | None = None,
+) -> Any:
+    """Return a field of an experiment's own: a number in `range`, or one of `words`, or any word."""
+    metavar = "NAME" if range is None else "N"
+    return field(default=default, metadata={"option": Declared(help=about, metavar=metavar, words=words, range=range)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What was asked for; `None` leaves the experiment's default.
+    """What every experiment takes.
 
     Attributes
     ----------
     up, down
-        Rate text (default `"10mbit"`).
+        Rate text.
     rtt
-        Time text (default `"50ms"`).
+        Time text.
     qdisc_up, qdisc_down
-        Discipline of each direction (default `"fq_codel"`).
+        Discipline of each direction.
     cc
-        Congestion control of all flows and web clients (default `"cubic"`).
+        Congestion control of all TCP flows and web clients.
     duration
-        Time text (default `"60s"`).
+        Time text.
     seed
-        Default 1.
-    flows_up, flows_down
-        Number of flows, for `bulk` only.
-    page
-        Name of the page, for the web experiments only (default `"google"`).
+        Of all random numbers.
     spare_acks
         Whether the bottleneck never drops pure acknowledgements.
-    load
-        `"low"` or `"high"`, for `rural` only (default `"low"`).
-    traffic
-        `"ns2"` or `"emulation"`, for `rural` only (default `"ns2"`).
-    scheme
-        How the access point queues, for the Wi-Fi experiments only (default `"airtime"`).
-    stations
-        Number of stations, for `wifi_dense` only (default 10).
-    protocol
-        `"tcp"` or `"udp"`, for `wifi_dense` only (default `"tcp"`).
-    dscp
-        Code point of the voice stream, for `wifi_voip` only (default `"CS0"`).
     """
 
-    up: str | None = None
-    down: str | None = None
-    rtt: str | None = None
-    qdisc_up: str | None = None
-    qdisc_down: str | None = None
-    cc: str | None = None
-    duration: str | None = None
-    seed: int | None = None
-    flows_up: int | None = None
-    flows_down: int | None = None
-    page: str | None = None
+    up: str = "10mbit"
+    down: str = "10mbit"
+    rtt: str = "50ms"
+    qdisc_up: str = "fq_codel"
+    qdisc_down: str = "fq_codel"
+    cc: str = DEFAULT_CC
+    duration: str = DEFAULT_DURATION
+    seed: int = 1
     spare_acks: bool | None = None
-    load: str | None = None
-    traffic: str | None = None
-    scheme: str | None = None
-    stations: int | None = None
-    protocol: str | None = None
-    dscp: str | None = None
 
-    def given(self) -> dict[str, Any]:
-        """Return the scenario fields that were asked for."""
-        names = ("up", "down", "rtt", "qdisc_up", "qdisc_down", "duration", "seed", "spare_acks")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+    def __post_init__(self) -> None:
+        """Check the options of the experiment's own.
 
-    def refuse_foreign(
-        self,
-        experiment: str,
-        *,
-        flow_counts: bool = False,
-        page: bool = False,
-        load: bool = False,
-        wifi: tuple[str, ...] = (),
-    ) -> None:
-        """Raise `ParamError` if an option was given that this experiment does not take."""
-        for field, value in (("flows-up", self.flows_up), ("flows-down", self.flows_down)):
-            if value is not None and not flow_counts:
-                message = f"{field} is {value}, but only the experiment bulk takes it; {experiment} has fixed flows"
+        Raises
+        ------
+        ParamError
+            If a number is out of its range, or a word is none of those there are.
+        """
+        for name, declared in own(type(self)).items():
+            value = getattr(self, name)
+            shown = name.replace("_", "-")
+            if declared.range is not None and not declared.range[0] <= value <= declared.range[1]:
+                message = f"{shown} is {value}, but must be from {declared.range[0]} to {declared.range[1]}"
                 raise ParamError(message)
-        if self.page is not None and not page:
-            message = (
-                f"page is {self.page!r}, but only the experiments web, web_rrul and web_idle take it; "
-                f"{experiment} has no page to choose"
-            )
-            raise ParamError(message)
-        for field, word in (("load", self.load), ("traffic", self.traffic)):
-            if word is not None and not load:
-                message = f"{field} is {word!r}, but only the experiment rural takes it; {experiment} has fixed flows"
+            if declared.words is not None and value not in declared.words():
+                message = f"{shown} is {value!r}, but must be one of {', '.join(declared.words())}"
                 raise ParamError(message)
-        for field, takers in _WIFI.items():
-            if (given := getattr(self, field)) is not None and field not in wifi:
-                message = f"{field} is {given!r}, but only {takers} it; {experiment} has no such choice"
-                raise ParamError(message)
+
+    def scenario_fields(self) -> dict[str, Any]:
+        """Return the fields of a scenario that the common options are."""
+        return {name: getattr(self, name) for name in SCENARIO_FIELDS}
+
+
+#: The options that are fields of a scenario as they are.
+SCENARIO_FIELDS = ("up", "down", "rtt", "qdisc_up", "qdisc_down", "duration", "seed", "spare_acks")
+
+
+def own(options: type[Options]) -> dict[str, Declared]:
+    """Return the options of an experiment's own, by name."""
+    return {one.name: one.metadata["option"] for one in dataclasses.fields(options) if "option" in one.metadata}
+
+
+def defaults(options: type[Options]) -> dict[str, Any]:
+    """Return what an experiment does where nothing is chosen, by the option's name."""
+    return {one.name: one.default for one in dataclasses.fields(options)}
 
 
 def scenario(
@@ -130,13 +129,13 @@ def scenario(
     probes: tuple[Probe, ...],
     web: tuple[Web, ...] = (),
 ) -> Scenario:
-    """Return the scenario of so many flows each way, with the options laid over the defaults."""
+    """Return the scenario of so many flows each way."""
     return Scenario(
         experiment=experiment,
         flows=_flows("up", flows_up, options.cc) + _flows("down", flows_down, options.cc),
         probes=probes,
         web=web,
-        **{**DEFAULTS, **options.given()},
+        **options.scenario_fields(),
     )
 
 
@@ -145,8 +144,8 @@ def ping() -> Probe:
     return Probe(name="ping", kind="icmp", interval="200ms", size=98)
 
 
-def _flows(direction: Direction, count: int, cc: str | None) -> tuple[Flow, ...]:
+def _flows(direction: Direction, count: int, cc: str) -> tuple[Flow, ...]:
     return tuple(
-        Flow(name=f"tcp_{direction}_{number}", direction=direction, congestion_control=cc or DEFAULT_CC)
+        Flow(name=f"tcp_{direction}_{number}", direction=direction, congestion_control=cc)
         for number in range(1, count + 1)
     )

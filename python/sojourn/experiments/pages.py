@@ -49,13 +49,13 @@ def pages() -> dict[str, Page]:
     }
 
 
-def client(page: str | None, cc: str) -> Web:
+def client(page: str, cc: str) -> Web:
     """Return the web client that fetches a page.
 
     Parameters
     ----------
     page
-        Name of the page; `None` is the default.
+        Name of the page.
     cc
         Congestion control of both ends.
 
@@ -64,14 +64,13 @@ def client(page: str | None, cc: str) -> Web:
     ParamError
         If there is no page of that name.
     """
-    name = DEFAULT_PAGE if page is None else page
-    if name not in pages():
-        message = f"page is {name!r}, but must be one of {', '.join(pages())}"
+    if page not in pages():
+        message = f"page is {page!r}, but must be one of {', '.join(pages())}"
         raise ParamError(message)
-    found = pages()[name]
+    found = pages()[page]
     return Web(
         name="web",
-        page=name,
+        page=page,
         objects=found.objects,
         workers=4,
         interval=found.interval,

@@ -7,6 +7,7 @@ measure its latency. Section 6.2 looks at its first 25 seconds.
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 
 from sojourn.experiments.options import Options, ping, scenario
 from sojourn.scenario import Probe, Scenario
@@ -14,15 +15,21 @@ from sojourn.scenario import Probe, Scenario
 FLOWS_EACH_WAY = 4
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransientOptions(Options):
+    """The same, for 25 s."""
+
+    duration: str = "25s"
+
+
 def build(options: Options) -> Scenario:
     """Return the RRUL scenario."""
     return _rrul("rrul", options)
 
 
-def build_transient(options: Options) -> Scenario:
-    """Return its beginning: 25 s unless told otherwise, with the idle path 5 s before."""
-    transient = _rrul("transient", dataclasses.replace(options, duration=options.duration or "25s"))
-    return dataclasses.replace(transient, lead="5s")
+def build_transient(options: TransientOptions) -> Scenario:
+    """Return its beginning, with the idle path 5 s before."""
+    return dataclasses.replace(_rrul("transient", options), lead="5s")
 
 
 def probes() -> tuple[Probe, ...]:
@@ -31,5 +38,4 @@ def probes() -> tuple[Probe, ...]:
 
 
 def _rrul(name: str, options: Options) -> Scenario:
-    options.refuse_foreign(name)
     return scenario(name, options, flows_up=FLOWS_EACH_WAY, flows_down=FLOWS_EACH_WAY, probes=probes())

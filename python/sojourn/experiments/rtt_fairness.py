@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from sojourn.errors import ParamError
-from sojourn.experiments.options import DEFAULT_CC, Options, ping, scenario
+from sojourn.experiments.options import Options, ping, scenario
 from sojourn.scenario import Flow, Scenario
 
 RTTS_MS = (10, 50, 200, 500)
@@ -16,13 +15,8 @@ RTTS_MS = (10, 50, 200, 500)
 
 def build(options: Options) -> Scenario:
     """Return the fairness scenario."""
-    options.refuse_foreign("rtt_fairness")
-    if options.rtt is not None:
-        message = f"rtt is {options.rtt!r}, but rtt_fairness has fixed round-trip times of 10, 50, 200 and 500 ms"
-        raise ParamError(message)
     flows = tuple(
-        Flow(name=f"tcp_{ms}ms", direction="up", congestion_control=options.cc or DEFAULT_CC, rtt=f"{ms}ms")
-        for ms in RTTS_MS
+        Flow(name=f"tcp_{ms}ms", direction="up", congestion_control=options.cc, rtt=f"{ms}ms") for ms in RTTS_MS
     )
     probes = tuple(dataclasses.replace(ping(), name=f"ping_{ms}ms", rtt=f"{ms}ms") for ms in RTTS_MS)
     return dataclasses.replace(scenario("rtt_fairness", options, flows_up=0, flows_down=0, probes=probes), flows=flows)

@@ -6,8 +6,10 @@ the return path is a FIFO of 25 packets at the same rate.
 
 from __future__ import annotations
 
-from sojourn.errors import ParamError
-from sojourn.experiments.options import Options, ping
+from dataclasses import dataclass
+
+from sojourn.experiments import options
+from sojourn.experiments.options import option, ping
 from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp
 
 #: How many flows of each kind there are at each load.
@@ -24,31 +26,28 @@ WRITE_INTERVAL = "300ms"
 #: 300 ms at 1 Mbit/s.
 FIFO = "pfifo limit 25"
 
-DEFAULTS = {
-    "duration": "300s",
-    "up": "1mbit",
-    "down": "1mbit",
-    "rtt": "300ms",
-    "qdisc_up": "rural:fq_codel",
-    "qdisc_down": FIFO,
-    "seed": 1,
-}
 DEFAULT_CC = "reno"
 
 
-def build(options: Options) -> Scenario:
-    """Return the scenario.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    """The load and the kind of traffic, too."""
 
-    Raises
-    ------
-    ParamError
-        If the load or the traffic is not one of those there are.
-    """
-    options.refuse_foreign("rural", load=True)
-    load = _one_of("load", options.load, LOADS, "low")
-    traffic = _one_of("traffic", options.traffic, TRAFFIC, "ns2")
-    cc = options.cc or DEFAULT_CC
-    numbers = range(1, LOADS[load] + 1)
+    up: str = "1mbit"
+    down: str = "1mbit"
+    rtt: str = "300ms"
+    qdisc_up: str = "rural:fq_codel"
+    qdisc_down: str = FIFO
+    cc: str = DEFAULT_CC
+    duration: str = "300s"
+    load: str = option("low", "low, one flow of each kind, or high, two", words=lambda: tuple(LOADS))
+    traffic: str = option("ns2", "ns2, with thin streams, or emulation, with an echo instead", words=lambda: TRAFFIC)
+
+
+def build(options: Options) -> Scenario:
+    """Return the scenario."""
+    cc, traffic = options.cc, options.traffic
+    numbers = range(1, LOADS[options.load] + 1)
     thin = tuple(
         Flow(name=f"thin_{n}", direction="up", congestion_control=cc, write=WRITE, write_interval=WRITE_INTERVAL)
         for n in numbers
@@ -69,19 +68,10 @@ def build(options: Options) -> Scenario:
         # The paper's throughput is a mean over seconds.
         sample_interval="1s",
         tcp=Tcp(initial_window=3),
-        **{**DEFAULTS, **options.given()},
+        **options.scenario_fields(),
     )
 
 
 def download(name: str, cc: str = DEFAULT_CC, *, rtt: str | None = None) -> Download:
     """Return the repeated download of the study."""
     return Download(name=name, direction="up", bytes=FILE_BYTES, gap=GAP, congestion_control=cc, rtt=rtt)
-
-
-def _one_of(field: str, value: str | None, known: dict[str, int] | tuple[str, ...], default: str) -> str:
-    if value is None:
-        return default
-    if value not in known:
-        message = f"{field} is {value!r}, but must be one of {', '.join(known)}"
-        raise ParamError(message)
-    return value

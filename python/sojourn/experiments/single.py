@@ -8,11 +8,9 @@ from sojourn.scenario import Scenario
 
 def build_up(options: Options) -> Scenario:
     """Return the scenario of one flow from client to server."""
-    options.refuse_foreign("tcp_1up")
     return scenario("tcp_1up", options, flows_up=1, flows_down=0, probes=(ping(),))
 
 
 def build_down(options: Options) -> Scenario:
     """Return the scenario of one flow from server to client."""
-    options.refuse_foreign("tcp_1down")
     return scenario("tcp_1down", options, flows_up=0, flows_down=1, probes=(ping(),))

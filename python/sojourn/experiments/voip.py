@@ -13,13 +13,11 @@ from sojourn.scenario import Probe, Scenario
 
 def build(options: Options) -> Scenario:
     """Return the scenario of voice beside one flow up."""
-    options.refuse_foreign("voip")
     return scenario("voip", options, flows_up=1, flows_down=0, probes=(voice(),))
 
 
 def build_rrul(options: Options) -> Scenario:
     """Return the scenario of voice beside the RRUL traffic and its probes."""
-    options.refuse_foreign("voip_rrul")
     each = rrul.FLOWS_EACH_WAY
     return scenario("voip_rrul", options, flows_up=each, flows_down=each, probes=(*rrul.probes(), voice()))
 

@@ -6,10 +6,19 @@ with its requests, or with the real-time response under load test; and on an idl
 
 from __future__ import annotations
 
-from sojourn.experiments import rrul
-from sojourn.experiments.options import DEFAULT_CC, Options, scenario
-from sojourn.experiments.pages import client
+from dataclasses import dataclass
+
+from sojourn.experiments import options, rrul
+from sojourn.experiments.options import option, scenario
+from sojourn.experiments.pages import DEFAULT_PAGE, client, pages
 from sojourn.scenario import Probe, Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    """The page, too."""
+
+    page: str = option(DEFAULT_PAGE, "the page that is fetched (`sojourn list pages`)", words=lambda: tuple(pages()))
 
 
 def build(options: Options) -> Scenario:
@@ -28,6 +37,5 @@ def build_idle(options: Options) -> Scenario:
 
 
 def _web(name: str, options: Options, *, up: int, down: int, probes: tuple[Probe, ...]) -> Scenario:
-    options.refuse_foreign(name, page=True)
-    web = (client(options.page, options.cc or DEFAULT_CC),)
+    web = (client(options.page, options.cc),)
     return scenario(name, options, flows_up=up, flows_down=down, probes=probes, web=web)

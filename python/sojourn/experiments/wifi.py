@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from sojourn.errors import ParamError
-from sojourn.experiments.options import DEFAULT_CC, Options, ping
+from sojourn.experiments import options
+from sojourn.experiments.options import DEFAULT_CC, option, ping
 from sojourn.scenario import Flow, Probe, Scenario
 from sojourn.scenario_keys import Station, Wifi
 
@@ -25,7 +24,6 @@ SCHEMES = ("fifo", "fq_codel", "fq_mac", "airtime")
 
 #: The wire between access point and server.
 WIRE, WIRE_RTT, WIRE_QUEUE = "1gbit", "1ms", "pfifo limit 1000"
-DURATION = "30s"
 UDP_RATE = "50mbit"
 
 #: What `wifi_dense` draws from: old and new devices, near and far.
@@ -35,27 +33,54 @@ RATES = (
     *(f"vht mcs {mcs} nss 2 80mhz sgi" for mcs in (1, 3, 5, 7, 9)),
     "ofdm 24mbit",
 )
-MOST_STATIONS, DEFAULT_STATIONS = 64, 10
+MOST_STATIONS = 64
 #: What its UDP floods come to, in all: no cell of these rates carries it, and the wire does (kbit/s).
 DENSE_UDP_KBIT = 800_000
 PROTOCOLS = ("tcp", "udp")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    """The scheme of the access point, too; the defaults are of the wire between it and the server."""
+
+    up: str = WIRE
+    down: str = WIRE
+    rtt: str = WIRE_RTT
+    qdisc_up: str = WIRE_QUEUE
+    qdisc_down: str = WIRE_QUEUE
+    duration: str = "30s"
+    scheme: str = option(
+        "airtime", "how the access point queues: fifo, fq_codel, fq_mac or airtime", words=lambda: SCHEMES
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoiceOptions(Options):
+    """The code point of the voice stream, too."""
+
+    dscp: str = option("CS0", "code point of the voice stream: CS0 is best effort, EF video, CS6 voice")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DenseOptions(Options):
+    """The number of stations and what is sent to them, too."""
+
+    stations: int = option(10, "stations, 1 to 64", range=(1, MOST_STATIONS))
+    protocol: str = option("tcp", "tcp or udp", words=lambda: PROTOCOLS)
+
+
 def build_tcp(options: Options) -> Scenario:
     """Return the scenario of TCP downloads to the three stations."""
-    options.refuse_foreign("wifi_tcp", wifi=("scheme",))
     return cell("wifi_tcp", options, STATIONS, flows=tcp(STATIONS, options.cc))
 
 
 def build_udp(options: Options) -> Scenario:
     """Return the scenario of UDP floods to the three stations."""
-    options.refuse_foreign("wifi_udp", wifi=("scheme",))
     return cell("wifi_udp", options, STATIONS, flows=udp(STATIONS))
 
 
-def build_voip(options: Options) -> Scenario:
+def build_voip(options: VoiceOptions) -> Scenario:
     """Return the scenario of TCP downloads to the three stations and a voice stream to the slow one."""
-    options.refuse_foreign("wifi_voip", wifi=("scheme", "dscp"))
     built = cell("wifi_voip", options, STATIONS, flows=tcp(STATIONS, options.cc))
     voice = Probe(
         name="voip",
@@ -65,30 +90,16 @@ def build_voip(options: Options) -> Scenario:
         frame="20ms",
         headers=40,
         station="slow",
-        dscp=options.dscp or "CS0",
+        dscp=options.dscp,
     )
     return replace(built, probes=(*built.probes, voice))
 
 
-def build_dense(options: Options) -> Scenario:
-    """Return the scenario of downloads to many stations, whose rates the seed draws.
-
-    Raises
-    ------
-    ParamError
-        If there are too many stations or none, or the protocol is neither.
-    """
-    options.refuse_foreign("wifi_dense", wifi=("scheme", "stations", "protocol"))
-    number = DEFAULT_STATIONS if options.stations is None else options.stations
-    if not 1 <= number <= MOST_STATIONS:
-        message = f"stations is {number}, but must be from 1 to {MOST_STATIONS}"
-        raise ParamError(message)
-    protocol = options.protocol or PROTOCOLS[0]
-    if protocol not in PROTOCOLS:
-        message = f"protocol is {protocol!r}, but must be one of {', '.join(PROTOCOLS)}"
-        raise ParamError(message)
-    stations = draw(number, 1 if options.seed is None else options.seed)
-    flows = tcp(stations, options.cc) if protocol == "tcp" else udp(stations, f"{DENSE_UDP_KBIT // number}kbit")
+def build_dense(options: DenseOptions) -> Scenario:
+    """Return the scenario of downloads to many stations, whose rates the seed draws."""
+    stations = draw(options.stations, options.seed)
+    rate = f"{DENSE_UDP_KBIT // options.stations}kbit"
+    flows = tcp(stations, options.cc) if options.protocol == "tcp" else udp(stations, rate)
     return cell("wifi_dense", options, stations, flows=flows)
 
 
@@ -108,39 +119,20 @@ def cell(
     flows: tuple[Flow, ...] = (),
     probes: tuple[Probe, ...] | None = None,
 ) -> Scenario:
-    """Return the scenario of a cell at the end of a fast wire, with a ping at each station unless told otherwise.
-
-    Raises
-    ------
-    ParamError
-        If the scheme is none.
-    """
-    if options.scheme is not None and options.scheme not in SCHEMES:
-        message = f"scheme is {options.scheme!r}, but must be one of {', '.join(SCHEMES)}"
-        raise ParamError(message)
-    wire: dict[str, Any] = {
-        "up": WIRE,
-        "down": WIRE,
-        "rtt": WIRE_RTT,
-        "qdisc_up": WIRE_QUEUE,
-        "qdisc_down": WIRE_QUEUE,
-        "duration": DURATION,
-        "seed": 1,
-    }
+    """Return the scenario of a cell at the end of a fast wire; where no probes are given, each station has a ping."""
     return Scenario(
         experiment=experiment,
         flows=flows,
         probes=pings(stations) if probes is None else probes,
-        wifi=Wifi(scheme=options.scheme or "airtime", stations=tuple(stations)),
-        **(wire | options.given()),
+        wifi=Wifi(scheme=options.scheme, stations=tuple(stations)),
+        **options.scenario_fields(),
     )
 
 
-def tcp(stations: Sequence[Station], cc: str | None = None) -> tuple[Flow, ...]:
+def tcp(stations: Sequence[Station], cc: str = DEFAULT_CC) -> tuple[Flow, ...]:
     """Return a TCP flow down to each station."""
     return tuple(
-        Flow(name=f"tcp_{one.name}", direction="down", congestion_control=cc or DEFAULT_CC, station=one.name)
-        for one in stations
+        Flow(name=f"tcp_{one.name}", direction="down", congestion_control=cc, station=one.name) for one in stations
     )
 
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sojourn.experiments import Options
 from sojourn.experiments.voip import voice
-from sojourn.experiments.wifi import FAST, STATIONS, cell, pings, tcp
+from sojourn.experiments.wifi import FAST, STATIONS, Options, cell, pings, tcp
 from sojourn.papers import execute
 from sojourn.papers.execute import Means
 from sojourn.papers.next_steps_measured import Cell, Evidence, Seen, observe
@@ -129,8 +128,7 @@ class Bed:
         probes: tuple[Probe, ...] = (),
     ) -> Scenario:
         """Return a cell with downloads, unless told otherwise, pings, more probes and options of the access point."""
-        scheme = wifi.get("scheme")
-        options = Options(scheme=scheme, seed=self.seed, duration=self.profile.duration)
+        options = Options(seed=self.seed, duration=self.profile.duration)
         all_probes = (*pings(stations), *probes)
         built = cell("wifi_next_steps", options, stations, flows=flows or tcp(stations), probes=all_probes)
         assert built.wifi is not None

@@ -36,9 +36,8 @@ from sojourn.claims.wifi_evidence import (
     Seen,
     observe,
 )
-from sojourn.experiments import Options
 from sojourn.experiments.voip import voice
-from sojourn.experiments.wifi import FAST, cell, pings, tcp, udp
+from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp
 from sojourn.papers import execute
 from sojourn.papers.execute import Means
 from sojourn.papers.paper import Profile

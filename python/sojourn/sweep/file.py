@@ -9,7 +9,7 @@
     qdisc = ["pfifo limit 1000", "fq_codel"]
     tcp.hystart = [true, false]
 
-A key is an option of an experiment (`sojourn.experiments.Options`, and `qdisc`, `rate` and `link`, the rates down and
+A key is an option of an experiment (`sojourn list`, and `qdisc`, `rate` and `link`, the rates down and
 up), or a key of the scenario by its path: `lead`, `tcp.min_rto`, `flows.tcp_up_1.rtt`.
 """
 
@@ -27,7 +27,7 @@ from typing import Any
 from sojourn import api, bounded
 from sojourn.bounds import check_plan, check_repeat
 from sojourn.errors import ParamError
-from sojourn.experiments import BUILT_IN, Options
+from sojourn.experiments import BUILT_IN, option_types
 from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp
 
 #: Runs of each cell where the file says nothing.
@@ -184,13 +184,13 @@ def _scenario(folder: Path, settings: dict[str, Any], backend: str) -> Scenario:
         experiment = str(beside) if beside.is_file() else experiment
     options: dict[str, Any] = {}
     others: dict[str, Any] = {}
-    hints = typing.get_type_hints(Options)
+    hints = option_types()
     for key, value in settings.items():
         if key in {"qdisc", "rate", "link"}:
             _check_type(key, value, (str,))
             options[key] = value
         elif key in hints:
-            _check_type(key, value, typing.get_args(hints[key]))
+            _check_type(key, value, typing.get_args(hints[key]) or (hints[key],))
             options[key] = value
         else:
             others[key] = value
@@ -245,7 +245,7 @@ def _set(plain: dict[str, Any], key: str, value: Any) -> None:
                 raise ParamError(message)
             plain[group][there.index(name)][last] = value
         case _:
-            options = ["link", "rate", "qdisc", *(field.name for field in dataclasses.fields(Options))]
+            options = ["link", "rate", "qdisc", *option_types()]
             message = (
                 f"{key} is not known: a key must be experiment, repeat, an option ({', '.join(options)}) or a key of "
                 "the scenario, such as lead, tcp.min_rto or flows.NAME.rtt"
