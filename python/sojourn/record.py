@@ -27,6 +27,7 @@ class Record(TypedDict):
     downloads: NotRequired[list[DownloadRecord]]
     flusher: NotRequired[FlusherRecord]
     kernel: NotRequired[KernelRecord]
+    links: NotRequired[dict[str, BottleneckRecord]]
     tcp_counters: NotRequired[dict[str, dict[str, int]]]
     wifi: NotRequired[WifiRecord]
 
@@ -210,6 +211,7 @@ class SeriesRecord(TypedDict):
     voip: dict[str, VoiceSeries]
     airtime_ms: NotRequired[dict[str, list[float]]]
     flusher: NotRequired[dict[str, FlusherFlowSeries]]
+    links: NotRequired[dict[str, LinkSeriesRecord]]
 
 
 class ProbeSeries(TypedDict):
@@ -238,6 +240,14 @@ class FlusherFlowSeries(TypedDict):
     base_rtt_ms: NotRequired[list[float | None]]
     rtt_ms: NotRequired[list[float | None]]
     throughput_mbit: NotRequired[list[float | None]]
+
+
+class LinkSeriesRecord(TypedDict):
+    """What is told of a link in each bin."""
+
+    backlog_packets: list[int]
+    drops: list[int]
+    packets: list[int]
 
 
 class Cost(TypedDict):

@@ -102,6 +102,8 @@ class Flow:
         In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`,
         `LE` (default 0). Its upper three bits are the traffic identifier, or, with `wifi.variant` `"linux-6.12"`, what
         RFC 8325 has (`EF` and `VA`: 6).
+    ends
+        With `topology`: the nodes of client and server (default: those of `topology.ends`).
     """
 
     name: str
@@ -118,6 +120,7 @@ class Flow:
     write_interval: str | None = None
     station: str | None = None
     dscp: int | str | None = None
+    ends: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +158,8 @@ class Probe:
     dscp
         In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`,
         `LE` (default 0).
+    ends
+        With `topology`: the nodes of client and server (default: those of `topology.ends`).
     """
 
     name: str
@@ -170,6 +175,7 @@ class Probe:
     rtt: str | None = None
     station: str | None = None
     dscp: int | str | None = None
+    ends: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +217,8 @@ class Web:
     dscp
         In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`,
         `LE` (default 0).
+    ends
+        With `topology`: the nodes of client and server (default: those of `topology.ends`).
     """
 
     name: str
@@ -227,6 +235,7 @@ class Web:
     dns: bool | None = None
     station: str | None = None
     dscp: int | str | None = None
+    ends: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +266,8 @@ class Download:
     dscp
         In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`,
         `LE` (default 0).
+    ends
+        With `topology`: the nodes of client and server (default: those of `topology.ends`).
     """
 
     name: str
@@ -268,6 +279,7 @@ class Download:
     start: str | None = None
     station: str | None = None
     dscp: int | str | None = None
+    ends: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -544,6 +556,67 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """A network of any shape, in place of the path with one bottleneck.
+
+    Packets take the way with the fewest links, of several such ways the one whose links come first in the list.
+
+    Attributes
+    ----------
+    links
+        What connects the nodes, which are those that the links name.
+    ends
+        The nodes of client and server, for traffic that names none.
+    up
+        The link that the record's `bottleneck.up` tells of (default: the slowest on the way from client to server, the
+        first of several).
+    down
+        The same from server to client.
+    """
+
+    links: tuple[Link, ...]
+    ends: tuple[str, ...]
+    up: str | None = None
+    down: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link between two nodes: both ways, unless it is said to be of one way.
+
+    Attributes
+    ----------
+    between
+        The nodes A and B. The link is called `A-B` from A to B, and `B-A` the other way.
+    one_way
+        Whether it leads from A to B only. Default: no.
+    rate
+        Rate text: its rate, each way (default: infinitely fast, without a queue).
+    delay
+        Time text: its propagation delay, each way. Default: `"0s"`.
+    qdisc
+        `tc` text: the discipline before it, each way (default: of a link that the record's `bottleneck` tells of
+        `qdisc_up` or `qdisc_down`, if that is given, else `"pfifo limit 1000"`); only with `rate`.
+    burst
+        Size text: depth of its token bucket (default: two frames, or 0.5 ms of the rate); only with `rate`.
+    loss
+        Probability that a packet is lost on it, after its queue (default 0); only with `rate`.
+    jitter
+        Time text: each packet takes longer by a time uniform in 0 to this; none overtakes another (default 0); only
+        with `rate`.
+    """
+
+    between: tuple[str, ...]
+    one_way: bool | None = None
+    rate: str | None = None
+    delay: str | None = None
+    qdisc: str | None = None
+    burst: str | None = None
+    loss: float | None = None
+    jitter: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Flusher:
     """A queue flusher on the path.
 
@@ -656,6 +729,9 @@ class Keys:
     wifi
         The cell between the clients and the bottleneck (default: a wire); `edge_rate` is then that of the server's
         link.
+    topology
+        A network of any shape in place of the path with one bottleneck; `up`, `down`, `rtt`, the disciplines and what
+        else describes that path are then left out (default: none). Only on `sim`.
     flusher
         A queue flusher on the path (default: none).
     seed
@@ -689,5 +765,6 @@ class Keys:
     web: tuple[Web, ...] = ()
     downloads: tuple[Download, ...] = ()
     wifi: Wifi | None = None
+    topology: Topology | None = None
     flusher: Flusher | None = None
     seed: int | None = None

@@ -10,6 +10,7 @@ use crate::{
     BINS_MAX, Backend, DURATION_MAX, Direction, Dscp, FlowScenario, Limits, ProbeScenario, RATE, RTT, Scenario,
     ScenarioError, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
 };
+use serde_json::Value;
 use sojourn_qdisc::Discipline;
 use sojourn_units::Duration;
 use std::collections::BTreeSet;
@@ -47,14 +48,19 @@ impl Scenario {
             qdiscs,
         } = reading::read(json)?;
         scenario
-            .complete(qdiscs, backend)
+            .complete(&value, qdiscs, backend)
             .map_err(|error| error.spelled_as_in(&value))?;
         limits.check(&scenario.cost(backend))?;
         Ok(scenario)
     }
 
     /// Writes out what is left out, and checks that `backend` can run it.
-    fn complete(&mut self, qdiscs: [Option<String>; 2], backend: Backend) -> Result<(), ScenarioError> {
+    fn complete(
+        &mut self,
+        written: &Value,
+        mut qdiscs: [Option<String>; 2],
+        backend: Backend,
+    ) -> Result<(), ScenarioError> {
         let heads = self.wifi.as_ref().map(WifiScenario::heads);
         self.tcp.heads = heads.unwrap_or_else(|| self.tcp.variant.heads());
         self.flows.iter_mut().for_each(FlowScenario::complete);
@@ -70,6 +76,9 @@ impl Scenario {
                 }
                 dscp.get_or_insert_default();
             }
+        }
+        if let Some(topology) = self.topology.take() {
+            self.topology = Some(self.lay_out(topology, written, &mut qdiscs, backend)?);
         }
         self.check_hosts(backend)?;
         for (direction, text) in Direction::ALL.into_iter().zip(qdiscs) {
@@ -197,6 +206,7 @@ impl Scenario {
             backend,
             duration: self.duration,
             wifi: self.wifi.as_ref(),
+            topology: self.topology.as_ref(),
         }
     }
 

@@ -114,6 +114,12 @@ impl Way {
         if s.edge_rate.is_some() {
             queues += 2.0 * f64::from(s.edge_limit);
         }
+        if let Some(topology) = &s.topology {
+            let sides = topology.directed();
+            let sides: Vec<_> = sides.iter().filter_map(|link| link.link.bottleneck()).collect();
+            queues = sides.iter().map(|side| side.qdisc.footprint().packets as f64).sum();
+            bps = topology.carried(s.all_ends()).as_bps() as f64;
+        }
         if let Some(wifi) = &s.wifi {
             let stations = &wifi.cell.stations;
             let rates = stations.iter().flat_map(|station| [station.rate, station.rate_up]);
@@ -438,17 +444,26 @@ impl Estimate<'_> {
         let traffic = (s.flows.len() + s.probes.len() + s.web.len() + s.downloads.len()) as f64;
         let stations = s.wifi.as_ref().map_or(0, |wifi| wifi.cell.stations.len()) as f64;
         let rtts = s.rtts().len() as f64;
-        let (routes, links) = (2.0 * traffic, LINKS + 2.0 * rtts + 2.0 * stations);
+        let links = match &s.topology {
+            Some(topology) => topology.directed().len() as f64,
+            None => LINKS + 2.0 * rtts + 2.0 * stations,
+        };
+        let routes = 2.0 * traffic;
         let paths = stations.max(1.0) * rtts;
         self.part(
             format!("{traffic:.0} flows, probes, web clients and downloads on {paths:.0} paths"),
             connections * CONNECTION + traffic * TRAFFIC + routes * (links * HOP + METER) + paths * PATH,
             "take fewer of them, or fewer different round-trip times",
         );
-        let queues = [&s.qdisc_up, &s.qdisc_down].map(|qdisc| qdisc.footprint().empty.get() as f64);
+        let mut queues = vec![s.qdisc_up.footprint().empty, s.qdisc_down.footprint().empty];
+        if let Some(topology) = &s.topology {
+            let sides = topology.directed();
+            let sides = sides.iter().filter_map(|link| link.link.bottleneck());
+            queues = sides.map(|side| side.qdisc.footprint().empty).collect();
+        }
         self.part(
-            "the queues of 2 bottlenecks".into(),
-            queues.iter().sum(),
+            format!("the queues of {} bottlenecks", queues.len()),
+            queues.iter().map(|empty| empty.get() as f64).sum(),
             "take fewer flows of the disciplines",
         );
         if let Some(wifi) = &s.wifi {

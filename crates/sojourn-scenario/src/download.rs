@@ -41,6 +41,8 @@ pub struct DownloadScenario {
     /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
     /// (default 0).
     pub dscp: Option<Dscp>,
+    /// With `topology`: the nodes of client and server (default: those of `topology.ends`).
+    pub ends: Option<[String; 2]>,
 }
 
 impl DownloadScenario {
@@ -61,6 +63,7 @@ impl DownloadScenario {
         self.congestion_control.check(&place, on.backend)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
-        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)
+        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
+        on.check_ends(&place, self.ends.as_ref())
     }
 }

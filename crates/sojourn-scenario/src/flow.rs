@@ -74,6 +74,8 @@ pub struct FlowScenario {
     /// (default 0). Its upper three bits are the traffic identifier, or, with `wifi.variant` `"linux-6.12"`, what RFC 8325 has
     /// (`EF` and `VA`: 6).
     pub dscp: Option<Dscp>,
+    /// With `topology`: the nodes of client and server (default: those of `topology.ends`).
+    pub ends: Option<[String; 2]>,
 }
 
 /// The application of a thin stream writes so much at a time.
@@ -211,7 +213,8 @@ impl FlowScenario {
             within(&field("rate"), rate, RATE.0, RATE.1)?;
         }
         self.check_writes(&place, on.duration)?;
-        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)
+        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
+        on.check_ends(&place, self.ends.as_ref())
     }
 
     /// Refuses what only TCP has.

@@ -15,6 +15,7 @@ mod error;
 mod flow;
 mod flusher;
 mod hosts;
+mod layout;
 mod limits;
 mod name;
 mod path;
@@ -23,6 +24,7 @@ mod probe;
 mod reading;
 mod scenario;
 mod schema;
+mod topology;
 mod web;
 mod wifi;
 mod wifi_kernel;
@@ -42,6 +44,7 @@ pub use path::{BottleneckScenario, EDGE_LIMIT, Impairment};
 pub use probe::{Codec, ProbeKindScenario, ProbeScenario, Voice};
 pub use scenario::Scenario;
 pub use schema::schema;
+pub use topology::{Directed, LinkScenario, TopologyScenario};
 pub use web::WebScenario;
 pub use wifi::WifiScenario;
 pub use wifi_kernel::discipline as wifi_discipline;
@@ -76,4 +79,9 @@ words! {
 /// Null stands for the default, as leaving a key out does.
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Whether a key need not be written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -87,7 +87,7 @@ pub(crate) fn check_bottleneck(
 }
 
 /// Refuses the depth of a token bucket that does not take the largest frame, or takes too long to fill.
-fn check_bucket(field: &str, burst: Bytes, rate: Rate, frame: u64) -> Result<(), ScenarioError> {
+pub(crate) fn check_bucket(field: &str, burst: Bytes, rate: Rate, frame: u64) -> Result<(), ScenarioError> {
     if burst.get() < frame || burst.get() > 1 << 30 {
         let rule = format!("at least the largest frame ({frame} bytes) and at most 1gb");
         return fail(field, burst, rule);

@@ -93,6 +93,8 @@ pub struct ProbeScenario {
     /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
     /// (default 0).
     pub dscp: Option<Dscp>,
+    /// With `topology`: the nodes of client and server (default: those of `topology.ends`).
+    pub ends: Option<[String; 2]>,
 }
 
 /// What a probe does, with all that its kind has.
@@ -215,7 +217,8 @@ impl ProbeScenario {
             return fail(&field("size"), size, "60 to 1514 bytes");
         }
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
-        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)
+        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
+        on.check_ends(&place, self.ends.as_ref())
     }
 
     /// Refuses what its kind does not have.

@@ -2,6 +2,7 @@
 
 use crate::limits::{FLOWS_MAX, GROUPS_MAX, STATIONS_MAX, check_list};
 use crate::scenario::DEFAULT_RTT;
+use crate::topology::LINKS_MAX;
 use crate::{Scenario, ScenarioError, fail};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -58,6 +59,10 @@ fn take_text(value: &mut Value, key: &str) -> Option<String> {
 
 /// Traffic without a base RTT of its own has the path's.
 fn inherit_rtt(value: &mut Value) {
+    if value.get("topology").is_some_and(|topology| !topology.is_null()) {
+        // There it follows from the links.
+        return;
+    }
     let rtt = match value.get("rtt") {
         None => Value::from(DEFAULT_RTT.to_string()),
         Some(rtt) => rtt.clone(),
@@ -185,6 +190,14 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
     }
     if let Some(wifi) = value.get("wifi") {
         check_wifi(wifi)?;
+    }
+    if let Some(topology) = value.get("topology").filter(|topology| !topology.is_null()) {
+        object("topology", topology)?;
+        check_list("topology.links", topology.get("links"), LINKS_MAX)?;
+        let links = topology.get("links").and_then(Value::as_array).into_iter().flatten();
+        for (i, link) in links.enumerate() {
+            object(&format!("topology.links[{i}]"), link)?;
+        }
     }
     if let Some(flusher) = value.get("flusher") {
         object("flusher", flusher)?;

@@ -2,8 +2,8 @@
 
 use crate::path::{BottleneckScenario, EDGE_LIMIT};
 use crate::{
-    Access, Direction, DownloadScenario, Dscp, FlowScenario, FlusherScenario, Impairment, ProbeScenario, Transport,
-    UDP_FRAME, WebScenario, WifiScenario, or_default,
+    Access, Direction, DownloadScenario, Dscp, FlowScenario, FlusherScenario, Impairment, ProbeScenario,
+    TopologyScenario, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default, or_default,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -89,14 +89,13 @@ pub struct Scenario {
     pub downloads: Vec<DownloadScenario>,
     /// The cell between the clients and the bottleneck (default: a wire); `edge_rate` is then that of the server's link.
     pub wifi: Option<WifiScenario>,
+    /// A network of any shape in place of the path with one bottleneck; `up`, `down`, `rtt`, the disciplines and what else
+    /// describes that path are then left out (default: none). Only on `sim`.
+    pub topology: Option<TopologyScenario>,
     /// A queue flusher on the path (default: none).
     pub flusher: Option<FlusherScenario>,
     /// Seed of all random streams: the whole run is a function of the scenario, this number included.
     pub seed: u64,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
@@ -144,6 +143,7 @@ impl Default for Scenario {
             web: Vec::new(),
             downloads: Vec::new(),
             wifi: None,
+            topology: None,
             flusher: None,
             seed: 1,
         }
@@ -205,6 +205,15 @@ impl Scenario {
         rtts.sort_unstable();
         rtts.dedup();
         rtts
+    }
+
+    /// The nodes of all traffic, of a scenario with a topology.
+    pub(crate) fn all_ends(&self) -> impl Iterator<Item = &[String; 2]> {
+        let flows = self.flows.iter().map(|t| &t.ends);
+        let probes = self.probes.iter().map(|t| &t.ends);
+        let web = self.web.iter().map(|t| &t.ends);
+        let downloads = self.downloads.iter().map(|t| &t.ends);
+        flows.chain(probes).chain(web).chain(downloads).flatten()
     }
 
     /// Whether it has what is made for slow, long links: downloads, thin streams, loss, jitter, or short queues at the

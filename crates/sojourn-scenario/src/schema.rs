@@ -1,7 +1,10 @@
 //! The keys of a scenario as data, for editors, documents and other languages.
 
 use crate::wifi_keys::{Categories, Category, Edca, Group, Station, Wifi};
-use crate::{DownloadScenario, FlowScenario, FlusherScenario, ProbeScenario, Scenario, WebScenario};
+use crate::{
+    DownloadScenario, FlowScenario, FlusherScenario, LinkScenario, ProbeScenario, Scenario, TopologyScenario,
+    WebScenario,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserialize, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
@@ -29,6 +32,8 @@ pub fn schema() -> Schema {
         named::<Categories>(),
         named::<Category>(),
         named::<FlusherScenario>(),
+        named::<TopologyScenario>(),
+        named::<LinkScenario>(),
     ] {
         if let Some(Value::Object(object)) = schema.pointer_mut(&format!("/$defs/{name}")) {
             object.insert("x-order".to_owned(), json!(order));

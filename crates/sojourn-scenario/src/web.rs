@@ -53,6 +53,8 @@ pub struct WebScenario {
     /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
     /// (default 0).
     pub dscp: Option<Dscp>,
+    /// With `topology`: the nodes of client and server (default: those of `topology.ends`).
+    pub ends: Option<[String; 2]>,
 }
 
 impl Default for WebScenario {
@@ -74,6 +76,7 @@ impl Default for WebScenario {
             dns: true,
             station: None,
             dscp: None,
+            ends: None,
         }
     }
 }
@@ -127,6 +130,7 @@ impl WebScenario {
             Duration::ZERO,
             Duration::from_secs(60),
         )?;
-        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)
+        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
+        on.check_ends(&place, self.ends.as_ref())
     }
 }

@@ -1,7 +1,7 @@
 //! Where the traffic of a scenario is in a network: the links and routes that its record tells of.
 
 use crate::network::{LinkId, RoutePair};
-use sojourn_scenario::Direction;
+use std::collections::BTreeMap;
 
 /// The routes of all traffic, each kind in the order of the scenario.
 #[derive(Clone, Debug, Default)]
@@ -20,22 +20,18 @@ impl TrafficRoutes {
     }
 }
 
+/// The slowest links, up and down, between the nodes of a topology.
+pub(crate) type OwnBottleneck = BTreeMap<[String; 2], [LinkId; 2]>;
+
 /// The links and routes of a simulated scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// The upstream bottleneck.
+    /// The upstream bottleneck; of a topology, the link that is told of as that.
     pub(crate) up: LinkId,
     /// The downstream bottleneck.
     pub(crate) down: LinkId,
     pub(crate) routes: TrafficRoutes,
-}
-
-impl Places {
-    /// The bottleneck of this direction.
-    pub(crate) const fn bottleneck(&self, direction: Direction) -> LinkId {
-        match direction {
-            Direction::Up => self.up,
-            Direction::Down => self.down,
-        }
-    }
+    /// All links of a topology that have a rate, by name.
+    pub(crate) links: Vec<(String, LinkId)>,
+    pub(crate) own: OwnBottleneck,
 }

@@ -368,6 +368,17 @@ pub struct FetchRecord {
     pub dns_retried: u32,
 }
 
+/// What is told of a link in each bin.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct LinkSeriesRecord {
+    /// Packets queued at its end.
+    pub backlog_packets: Vec<u64>,
+    /// Drops so far.
+    pub drops: Vec<u64>,
+    /// Departures so far.
+    pub packets: Vec<u64>,
+}
+
 /// Time series of the measured window.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct SeriesRecord {
@@ -385,6 +396,9 @@ pub struct SeriesRecord {
     pub drops: PerDirection<Vec<u64>>,
     /// Departures so far.
     pub packets: PerDirection<Vec<u64>>,
+    /// Each link of a topology that has a rate; absent without a topology.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, LinkSeriesRecord>,
     /// Airtime of each station in each bin, of what was sent to it and received from it, ms; absent without a cell.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub airtime_ms: BTreeMap<String, Vec<f64>>,
@@ -458,6 +472,9 @@ pub struct Record {
     pub downloads: Vec<DownloadRecord>,
     /// The bottleneck.
     pub bottleneck: Bottlenecks,
+    /// Each link of a topology that has a rate, by its name `A-B`; absent without a topology.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, BottleneckRecord>,
     /// The cell; absent without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiRecord>,

@@ -1,24 +1,24 @@
-//! From a scenario to a record: one run on the five-node path.
+//! From a scenario to a record: one run.
 
 mod conversations;
 mod flusher;
+mod paths;
 
 use crate::draws;
-use crate::network::{LinkId, RoutePair};
+use crate::network::RoutePair;
 use crate::places::{Places, TrafficRoutes};
 use crate::probe::{ProbeKind, ProbeSpec};
-use crate::record::{self, PerDirection, Record, Simulated};
-use crate::simulator::{Destination, FlowSpec, SimError, Simulator};
+use crate::record::{self, Record, Simulated};
+use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
-use crate::topology::{Bottleneck, DumbbellSpec, Path, dumbbell};
 use crate::traffic::download::DownloadSpec;
 use crate::traffic::flood::FloodSpec;
 use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
 use crate::watch::Watch;
+use paths::{Ends, Paths};
 use sojourn_scenario::{
-    Access, Backend, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario,
-    Transport, control_not_modelled, not_modelled,
+    CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport, control_not_modelled,
 };
 use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
@@ -71,44 +71,21 @@ impl Run {
 
     fn start(scenario: Scenario, tap: Option<(&[Point], Box<dyn Capture>)>) -> Result<Self, SimError> {
         let s = &scenario;
-        let rtts = s.rtts();
-        let side = |name: &str, b: BottleneckScenario| match b.qdisc.modelled() {
-            Some(qdisc) => Ok(Bottleneck {
-                rate: b.rate,
-                burst: b.burst,
-                qdisc: qdisc.clone(),
-                impairment: b.impairment,
-            }),
-            None => Err(SimError::NotModelled(not_modelled(name, b.qdisc.kind(), Backend::Sim))),
-        };
-        let spec = DumbbellSpec {
-            up: side("qdisc_up", s.bottleneck(Direction::Up))?,
-            down: side("qdisc_down", s.bottleneck(Direction::Down))?,
-            edge_rate: s.edge_rate,
-            edge_burst: s.edge_burst,
-            edge_limit: s.edge_limit,
-            rtts: rtts.clone(),
-            delay_tick: s.delay_tick,
-            spare_acks: s.spare_acks,
-        };
-        let dumbbell = dumbbell(&spec, s.wifi.as_ref().map(|wifi| &wifi.cell));
-        let mut simulator = Simulator::new(dumbbell.topology.network(), s.seed, s.sample_interval)?;
-        let remembering = if s.tcp.save_metrics { dumbbell.paths.len() } else { 0 };
-        let mut destination = || simulator.add_destination();
-        let paths = Paths {
-            rtts,
-            destinations: (0..remembering)
-                .map(|_| PerDirection {
-                    up: destination(),
-                    down: destination(),
-                })
-                .collect(),
-            each: dumbbell.paths,
-        };
+        if tap.is_some() && s.topology.is_some() {
+            let sentence = "a capture is made of the path with one bottleneck, but the scenario has a topology: leave one of them out";
+            return Err(SimError::NotModelled(sentence.to_owned()));
+        }
+        let mut paths = Paths::new(s)?;
+        let mut simulator = Simulator::new(paths.network().network(), s.seed, s.sample_interval)?;
+        if s.tcp.save_metrics {
+            paths.remember(&mut simulator);
+        }
         let begin = Time::ZERO + s.lead;
         let places = Places {
-            up: dumbbell.up,
-            down: dumbbell.down,
+            up: paths.told.up,
+            down: paths.told.down,
+            links: paths.rated(),
+            own: paths.own_bottlenecks(),
             routes: TrafficRoutes {
                 flows: add_flows(s, &paths, &mut simulator, begin)?,
                 probes: add_probes(s, &paths, &mut simulator, begin)?,
@@ -122,7 +99,13 @@ impl Run {
             watch.flusher = Some(flusher::host(s, flusher, &paths, routes, &mut simulator, begin)?);
         }
         if let Some((points, capture)) = tap {
-            let mut tap = Tap::new(points, capture, &paths.each, s.edge_rate.is_some(), s.wifi.is_some());
+            let mut tap = Tap::new(
+                points,
+                capture,
+                &paths.dumbbell,
+                s.edge_rate.is_some(),
+                s.wifi.is_some(),
+            );
             conversations::open_all(s, routes, &simulator, &mut tap);
             if let Some(host) = &watch.flusher {
                 flusher::open_bursts(host, &simulator, &mut tap);
@@ -194,43 +177,6 @@ impl Run {
     }
 }
 
-/// The paths by station and, of each, by base RTT.
-struct Paths {
-    rtts: Vec<Duration>,
-    each: Vec<Path>,
-    /// Those of each path, if hosts remember them.
-    destinations: Vec<PerDirection<Destination>>,
-}
-
-impl Paths {
-    fn path(&self, access: Access, rtt: Duration) -> usize {
-        let i = self
-            .rtts
-            .binary_search(&rtt)
-            .expect("every RTT in use was given to the dumbbell");
-        access.station * self.rtts.len() + i
-    }
-
-    /// Where a connection goes whose data goes in `direction`: client and server know each other by one address for each path.
-    fn destination(&self, access: Access, rtt: Duration, direction: Direction) -> Option<Destination> {
-        let both = self.destinations.get(self.path(access, rtt))?;
-        Some(match direction {
-            Direction::Up => both.up,
-            Direction::Down => both.down,
-        })
-    }
-
-    /// The way of a packet that goes in `direction`, and the way back.
-    fn ways(&self, access: Access, rtt: Duration, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
-        let p = &self.each[self.path(access, rtt)];
-        let (up, down) = (p.up.links().to_vec(), p.down.links().to_vec());
-        match direction {
-            Direction::Up => (up, down),
-            Direction::Down => (down, up),
-        }
-    }
-}
-
 /// The model of a flow's congestion control.
 fn modelled(name: &str, control: CongestionControl) -> Result<Algorithm, SimError> {
     let missing = || SimError::NotModelled(control_not_modelled(name, control.name()));
@@ -242,9 +188,13 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
     let start_of = |f: &FlowScenario| begin + f.start + draws::start(s.seed, &f.name, s.start_jitter);
     let mut routes = Vec::new();
     for f in &s.flows {
-        let access = s.access(f.station.as_deref(), f.dscp);
-        simulator.set_dscp(access.dscp);
-        let (route, back) = paths.ways(access, f.rtt, f.direction);
+        let ends = Ends {
+            access: s.access(f.station.as_deref(), f.dscp),
+            rtt: f.rtt,
+            nodes: f.ends.as_ref(),
+        };
+        simulator.set_dscp(ends.access.dscp);
+        let (route, back) = paths.ways(ends, f.direction);
         if f.transport() == Transport::Udp {
             let added = simulator.add_flood(FloodSpec {
                 name: f.name.clone(),
@@ -266,7 +216,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             },
             start: start_of(f),
             application: f.application(),
-            destination: paths.destination(access, f.rtt, f.direction),
+            destination: paths.destination(ends, f.direction),
         })?;
         routes.push(added.routes);
     }
@@ -278,13 +228,17 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
     let mut routes = Vec::new();
     for p in &s.probes {
         let start = Time::ZERO + draws::phase(s.seed, p);
-        let access = s.access(p.station.as_deref(), p.dscp);
-        simulator.set_dscp(access.dscp);
+        let ends = Ends {
+            access: s.access(p.station.as_deref(), p.dscp),
+            rtt: p.rtt,
+            nodes: p.ends.as_ref(),
+        };
+        simulator.set_dscp(ends.access.dscp);
         let (kind, direction) = match p.kind() {
             ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up),
             ProbeKindScenario::UdpRr(timeout) => (ProbeKind::RequestResponse { timeout }, Direction::Up),
             ProbeKindScenario::Voip(direction, voice) => {
-                let (route, back) = paths.ways(access, p.rtt, direction);
+                let (route, back) = paths.ways(ends, direction);
                 let added = simulator.add_voip(VoipSpec {
                     name: p.name.clone(),
                     route,
@@ -300,7 +254,7 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
             ProbeKindScenario::Isochronous(direction, interval) => (ProbeKind::Isochronous { interval }, direction),
             ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction),
         };
-        let (route, back) = paths.ways(access, p.rtt, direction);
+        let (route, back) = paths.ways(ends, direction);
         let added = simulator.add_probe(ProbeSpec {
             name: p.name.clone(),
             kind,
@@ -319,9 +273,13 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
 fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
     let mut routes = Vec::new();
     for w in &s.web {
-        let access = s.access(w.station.as_deref(), w.dscp);
-        simulator.set_dscp(access.dscp);
-        let (route, back) = paths.ways(access, w.rtt, Direction::Up);
+        let ends = Ends {
+            access: s.access(w.station.as_deref(), w.dscp),
+            rtt: w.rtt,
+            nodes: w.ends.as_ref(),
+        };
+        simulator.set_dscp(ends.access.dscp);
+        let (route, back) = paths.ways(ends, Direction::Up);
         let added = simulator.add_web(WebSpec {
             name: w.name.clone(),
             route,
@@ -353,9 +311,13 @@ fn add_downloads(
 ) -> Result<Vec<RoutePair>, SimError> {
     let mut routes = Vec::new();
     for d in &s.downloads {
-        let access = s.access(d.station.as_deref(), d.dscp);
-        simulator.set_dscp(access.dscp);
-        let (route, back) = paths.ways(access, d.rtt, d.direction);
+        let ends = Ends {
+            access: s.access(d.station.as_deref(), d.dscp),
+            rtt: d.rtt,
+            nodes: d.ends.as_ref(),
+        };
+        simulator.set_dscp(ends.access.dscp);
+        let (route, back) = paths.ways(ends, d.direction);
         let added = simulator.add_download(DownloadSpec {
             name: d.name.clone(),
             route,
@@ -367,7 +329,7 @@ fn add_downloads(
             start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
             bytes: d.bytes,
             gap: d.gap,
-            destination: paths.destination(access, d.rtt, d.direction),
+            destination: paths.destination(ends, d.direction),
         })?;
         routes.push(added.routes);
     }

@@ -52,6 +52,9 @@ pub enum SimError {
     /// A discipline that only a kernel has.
     #[error("{0}")]
     NotModelled(String),
+    /// A topology.
+    #[error(transparent)]
+    Topology(#[from] crate::topology::TopologyError),
     /// A token bucket.
     #[error(transparent)]
     Qdisc(#[from] sojourn_qdisc::ParamError),

@@ -55,7 +55,8 @@ def series(record: Record) -> pl.DataFrame:
     Metrics are `goodput_mbit`, `cwnd_segments`, `backlog_packets`, `drops` and `packets` (both cumulative), at
     the end of each bin, `rtt_ms`, at the time a probe was sent, and of a voice stream `voip_delay_ms` (mean),
     `voip_max_ms`, `voip_sent` and `voip_lost`, of the packets sent in the bin, at its end. With a cell there is
-    `airtime_ms` of each station in each bin; a UDP flow has no `cwnd_segments`. Beside a flusher each TCP flow has
+    `airtime_ms` of each station in each bin, and with a topology `links_backlog_packets`, `links_drops` and
+    `links_packets` of each link. A UDP flow has no `cwnd_segments`. Beside a flusher each TCP flow has
     `flusher_path_rtt_ms` and what else the record's `series.flusher` holds.
     """
     stored = record["series"]
@@ -68,6 +69,11 @@ def series(record: Record) -> pl.DataFrame:
     ]
     parts += [
         _part(stored["t_s"], "airtime_ms", name, None, values) for name, values in stored.get("airtime_ms", {}).items()
+    ]
+    parts += [
+        _part(stored["t_s"], f"links_{metric}", name, None, values)
+        for name, link in stored.get("links", {}).items()
+        for metric, values in cast("Mapping[str, Any]", link).items()
     ]
     parts += [_part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()]
     direction |= {

@@ -277,6 +277,7 @@ _head = record(
     },
     {
         "downloads": list_of(_download),
+        "links": table_of(_bottleneck),
         "wifi": _wifi,
         "flusher": _flusher,
         "kernel": record({"release": text, "version": text, "virtual_time": flag}, {"wifi": table_of(text)}),
@@ -298,7 +299,11 @@ _binned = record(
             record({"t_s": times, "delay_ms": numbers, "max_ms": numbers, "sent": counts, "lost": counts}),
         ),
     },
-    {"airtime_ms": table_of(numbers), "flusher": table_of(table_of(numbers))},
+    {
+        "airtime_ms": table_of(numbers),
+        "flusher": table_of(table_of(numbers)),
+        "links": table_of(record({"backlog_packets": counts, "drops": counts, "packets": counts})),
+    },
 )
 
 
@@ -328,7 +333,7 @@ def _check_lengths(series: Mapping[str, Any]) -> None:
     """Raise `Misfit` unless there is one value for each time."""
     bins = len(series["t_s"])
     groups = [series[key] for key in ("goodput_mbit", "cwnd_segments", "backlog_packets", "drops", "packets")]
-    groups += [series.get("airtime_ms", {}), *series.get("flusher", {}).values()]
+    groups += [series.get("airtime_ms", {}), *series.get("flusher", {}).values(), *series.get("links", {}).values()]
     for group in groups:
         _same_length(group, bins)
     for group in (*series["rtt"].values(), *series["voip"].values()):

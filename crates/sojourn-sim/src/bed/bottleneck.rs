@@ -212,7 +212,10 @@ impl Side<'_> {
             }
         }
         extra.insert(Cow::Borrowed("drops_unmatched"), by_frames as f64 - total as f64);
-        Ok((bottleneck(self.scenario, self.direction, &meter, drops, extra), meter))
+        Ok((
+            bottleneck(self.scenario, &self.bottleneck(), &meter, drops, extra),
+            meter,
+        ))
     }
 }
 

@@ -24,6 +24,7 @@ use sojourn_scenario::{
     Backend, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
 };
 use sojourn_units::{Bytes, Duration};
+use std::collections::BTreeMap;
 
 /// The record of a scenario that a bed of `backend` ran. `packets` are the watched frames, records of [`sojourn_bed::Watched`].
 ///
@@ -50,8 +51,9 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
         down: &down_meter,
     };
     let mut probes = probes(s, &m.probes);
-    probes.add_sojourns(assemble::sojourns(s, &routes.traffic.probes, meters));
+    probes.add_sojourns(assemble::sojourns(s, &routes.traffic.probes, |_| meters));
     let facts = Facts {
+        links: BTreeMap::new(),
         backend,
         kernel: Some(KernelRecord {
             release: m.kernel.release.clone(),
@@ -363,6 +365,7 @@ fn series(s: &Scenario, m: &Measured) -> SeriesFacts {
         flows: m.flows.iter().map(|f| (f.delivered.clone(), f.cwnd.clone())).collect(),
         airtimes: m.wifi.as_ref().map_or_else(Vec::new, |seen| seen.airtime_ns.clone()),
         flusher: flusher::series(s, m),
+        links: BTreeMap::new(),
         backlog_packets: both(|sample| sample.queued, false),
         drops: both(|sample| sample.drops, true),
         packets: both(|sample| sample.packets, true),

@@ -3,16 +3,17 @@
 use super::numbers::{direction_of, jain, mbit, seconds_from};
 use super::{
     BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, FORMAT, FlowRecord,
-    FlusherFlowSeries, FlusherRecord, KernelRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record,
-    SeriesRecord, SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WebRecord, WifiRecord,
-    WritesRecord, downloads, pages, voice,
+    FlusherFlowSeries, FlusherRecord, KernelRecord, LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries,
+    Quantiles, Record, SeriesRecord, SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries,
+    WebRecord, WifiRecord, WritesRecord, downloads, pages, voice,
 };
 use crate::meter::{Meter, Meters};
 use crate::network::RoutePair;
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
 use sojourn_scenario::{
-    Backend, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario, Transport,
+    Backend, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario,
+    Scenario, Transport,
 };
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
@@ -90,12 +91,11 @@ pub(crate) struct DropsByReason {
 /// The record of one direction of the bottleneck.
 pub(crate) fn bottleneck(
     scenario: &Scenario,
-    direction: Direction,
+    b: &BottleneckScenario,
     meter: &Meter,
     drops: DropsByReason,
     extra: BTreeMap<Cow<'static, str>, f64>,
 ) -> BottleneckRecord {
-    let b = scenario.bottleneck(direction);
     let (mean, std, bytes) = meter.backlog_means();
     BottleneckRecord {
         qdisc: b.qdisc.kind().to_owned(),
@@ -264,12 +264,16 @@ impl Probes {
 }
 
 /// What the packets of each probe, which have these routes, waited at the bottleneck: only for slow, long links.
-pub(crate) fn sojourns(scenario: &Scenario, routes: &[RoutePair], meters: Meters<'_>) -> Vec<SojournOfOne> {
+pub(crate) fn sojourns<'a>(
+    scenario: &Scenario,
+    routes: &[RoutePair],
+    meters: impl Fn(Option<&[String; 2]>) -> Meters<'a>,
+) -> Vec<SojournOfOne> {
     if !scenario.is_long_link() {
         return Vec::new();
     }
     let one = |(s, routes): (&ProbeScenario, &RoutePair)| {
-        let (meter, _) = meters.along(direction_of(s.kind()).unwrap_or(Direction::Up));
+        let (meter, _) = meters(s.ends.as_ref()).along(direction_of(s.kind()).unwrap_or(Direction::Up));
         SojournOfOne::of(meter.counts(routes.forth), true)
     };
     scenario.probes.iter().zip(routes).map(one).collect()
@@ -285,6 +289,8 @@ pub(crate) struct SeriesFacts {
     pub(crate) airtimes: Vec<Vec<u64>>,
     /// TCP flows beside a flusher.
     pub(crate) flusher: BTreeMap<String, FlusherFlowSeries>,
+    /// Of each link of a topology.
+    pub(crate) links: BTreeMap<String, LinkSeriesRecord>,
     pub(crate) backlog_packets: PerDirection<Vec<u64>>,
     pub(crate) drops: PerDirection<Vec<u64>>,
     pub(crate) packets: PerDirection<Vec<u64>>,
@@ -300,6 +306,7 @@ pub(crate) struct Facts {
     pub(crate) web: Vec<WebRecord>,
     pub(crate) downloads: Vec<DownloadRecord>,
     pub(crate) bottleneck: Bottlenecks,
+    pub(crate) links: BTreeMap<String, BottleneckRecord>,
     pub(crate) wifi: Option<WifiRecord>,
     pub(crate) flusher: Option<FlusherRecord>,
     pub(crate) series: SeriesFacts,
@@ -351,6 +358,7 @@ pub(crate) fn assemble(scenario: &Scenario, facts: Facts) -> Record {
         web: facts.web,
         downloads: facts.downloads,
         bottleneck: facts.bottleneck,
+        links: facts.links,
         wifi: facts.wifi,
         flusher: facts.flusher,
         tcp_counters: facts.tcp_counters,
@@ -403,6 +411,7 @@ fn series(
         backlog_packets: s.backlog_packets,
         drops: s.drops,
         packets: s.packets,
+        links: s.links,
         rtt,
         voip,
         flusher: s.flusher,

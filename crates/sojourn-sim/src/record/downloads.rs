@@ -142,7 +142,7 @@ pub(crate) fn record(
 }
 
 /// The records of a simulation's downloads when the measured window is over.
-pub(super) fn simulated(run: Simulated<'_>, meters: Meters<'_>) -> Vec<DownloadRecord> {
+pub(super) fn simulated(run: Simulated<'_>) -> Vec<DownloadRecord> {
     let one = |((s, d), routes): ((&DownloadScenario, &Download), &RoutePair)| {
         let totals = d.downloader.totals();
         let files = d.downloader.files.iter().map(|f| FileRecord {
@@ -157,7 +157,7 @@ pub(super) fn simulated(run: Simulated<'_>, meters: Meters<'_>) -> Vec<DownloadR
             syn_retransmissions: totals.syn_retransmissions,
             error: None,
         };
-        record(run.scenario, s, facts, *routes, meters)
+        record(run.scenario, s, facts, *routes, run.meters(s.ends.as_ref()))
     };
     let downloads = run.scenario.downloads.iter().zip(&run.simulator.downloads);
     downloads.zip(&run.places.routes.downloads).map(one).collect()

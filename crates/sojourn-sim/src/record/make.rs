@@ -4,22 +4,26 @@ use super::assemble::{self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts
 use super::numbers::{direction_of, seconds_from, signed_ns};
 use super::simulated::Simulated;
 use super::{
-    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, PerDirection, Record, SojournOfOne,
-    UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
+    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, LinkSeriesRecord, PerDirection, Record,
+    SojournOfOne, UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
 };
-use crate::meter::Meters;
 use crate::network::{LinkId, RoutePair};
+use crate::series::LinkSeries;
 use crate::simulator::Simulator;
 use crate::traffic::flood::Flood;
 use sojourn_bed::Sample;
 use sojourn_qdisc::{DropReason, Qdisc};
-use sojourn_scenario::{Backend, Direction, FlowScenario, ProbeKindScenario, Transport};
+use sojourn_scenario::{
+    Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, TopologyScenario, Transport,
+};
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What is told of a run when its measured window is over; probes may still come home then.
 pub(crate) struct Ended {
     bottleneck: Bottlenecks,
+    links: BTreeMap<String, BottleneckRecord>,
     wifi: Option<WifiRecord>,
     flusher: Option<FlusherRecord>,
     flows: Vec<FlowRecord>,
@@ -30,43 +34,52 @@ pub(crate) struct Ended {
 
 /// The measured window is over.
 pub(crate) fn at_end(run: Simulated<'_>) -> Ended {
-    let meters = Meters {
-        up: &run.egress(Direction::Up).meter,
-        down: &run.egress(Direction::Down).meter,
-    };
     Ended {
-        bottleneck: bottlenecks(run),
+        bottleneck: Bottlenecks {
+            up: bottleneck(run, &run.scenario.bottleneck(Direction::Up), run.places.up),
+            down: bottleneck(run, &run.scenario.bottleneck(Direction::Down), run.places.down),
+        },
+        links: links(run),
         wifi: wifi::simulated(run.scenario, run.simulator),
         flusher: flusher::simulated(run),
-        flows: flows(run, meters),
-        downloads: downloads::simulated(run, meters),
-        sojourns: assemble::sojourns(run.scenario, &run.places.routes.probes, meters),
+        flows: flows(run),
+        downloads: downloads::simulated(run),
+        sojourns: assemble::sojourns(run.scenario, &run.places.routes.probes, |nodes| run.meters(nodes)),
     }
 }
 
-fn bottlenecks(run: Simulated<'_>) -> Bottlenecks {
-    let one = |direction: Direction| -> BottleneckRecord {
-        let e = run.egress(direction);
-        let drops = DropsByReason {
-            drops: DropReason::OF_A_QDISC
-                .iter()
-                .map(|r| (r.name(), e.meter.drops[r.index()]))
-                .collect(),
-            first_drop_s: DropReason::OF_A_QDISC
-                .iter()
-                .filter_map(|r| Some((r.name(), seconds_from(run.begin, e.meter.first_drops[r.index()]?))))
-                .collect(),
-        };
-        let extra = e.pacing.child().extra_stats();
-        let extra = extra.into_iter().map(|(name, value)| (Cow::Borrowed(name), value));
-        let mut record = assemble::bottleneck(run.scenario, direction, &e.meter, drops, extra.collect());
-        record.lost = run.link(direction).weather().map(|weather| weather.lost);
-        record
+/// What is told of the queue before link `id`, and of the link behind it.
+fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> BottleneckRecord {
+    let link = &run.simulator.links[usize::from(id.0)];
+    let e = link.egress.as_ref().expect("a bottleneck has a rate");
+    let drops = DropsByReason {
+        drops: DropReason::OF_A_QDISC
+            .iter()
+            .map(|r| (r.name(), e.meter.drops[r.index()]))
+            .collect(),
+        first_drop_s: DropReason::OF_A_QDISC
+            .iter()
+            .filter_map(|r| Some((r.name(), seconds_from(run.begin, e.meter.first_drops[r.index()]?))))
+            .collect(),
     };
-    Bottlenecks {
-        up: one(Direction::Up),
-        down: one(Direction::Down),
-    }
+    let extra = e.pacing.child().extra_stats();
+    let extra = extra.into_iter().map(|(name, value)| (Cow::Borrowed(name), value));
+    let mut record = assemble::bottleneck(run.scenario, side, &e.meter, drops, extra.collect());
+    record.lost = link.weather().map(|weather| weather.lost);
+    record
+}
+
+/// The same of all links of a topology.
+fn links(run: Simulated<'_>) -> BTreeMap<String, BottleneckRecord> {
+    let directed = run.scenario.topology.iter().flat_map(TopologyScenario::directed);
+    let side = |name: &str| {
+        let mut found = directed.clone().filter(|link| link.name == name);
+        found.find_map(|link| link.link.bottleneck())
+    };
+    let links = run.places.links.iter();
+    links
+        .filter_map(|(name, id)| Some((name.clone(), bottleneck(run, &side(name)?, *id))))
+        .collect()
 }
 
 /// A flow or a probe, and its queue in each direction of the bottleneck that it uses, if the discipline has queues by flow.
@@ -87,7 +100,8 @@ fn owners(run: Simulated<'_>) -> Vec<Owner<'_>> {
                 Direction::Down => &scenario.qdisc_down,
             };
             let hash = simulator.hash(routes.of(opens == towards));
-            let uses = only.is_none_or(|only| only == towards);
+            // In a topology each way has disciplines of its own.
+            let uses = scenario.topology.is_none() && only.is_none_or(|only| only == towards);
             qdisc.modelled().filter(|_| uses)?.queue(hash)
         })
     };
@@ -129,7 +143,7 @@ fn sharers(owners: &[Owner<'_>], of: usize) -> Vec<String> {
     others.map(|(_, owner)| owner.name.to_owned()).collect()
 }
 
-fn flows(run: Simulated<'_>, meters: Meters<'_>) -> Vec<FlowRecord> {
+fn flows(run: Simulated<'_>) -> Vec<FlowRecord> {
     let Simulated {
         scenario, simulator, ..
     } = run;
@@ -143,7 +157,7 @@ fn flows(run: Simulated<'_>, meters: Meters<'_>) -> Vec<FlowRecord> {
             Transport::Tcp => tcp(simulator, connections.next()?, queue_shared_with),
             Transport::Udp => udp(floods.next()?, queue_shared_with),
         };
-        Some(assemble::flow(scenario, f, facts, *routes, meters))
+        Some(assemble::flow(scenario, f, facts, *routes, run.meters(f.ends.as_ref())))
     };
     let flows = scenario.flows.iter().zip(&run.places.routes.flows);
     flows.enumerate().filter_map(one).collect()
@@ -226,6 +240,7 @@ pub(crate) fn assemble(run: Simulated<'_>, ended: Ended) -> Record {
         web: pages::simulated(run),
         downloads: ended.downloads,
         bottleneck: ended.bottleneck,
+        links: ended.links,
         wifi: ended.wifi,
         flusher: ended.flusher,
         series: series(run),
@@ -245,7 +260,22 @@ fn series(run: Simulated<'_>) -> SeriesFacts {
             .map_or_else(Default::default, |f| (f.delivered.clone(), f.cwnd.clone())),
         Transport::Udp => (floods.next().cloned().unwrap_or_default(), Vec::new()),
     });
+    let links = run.places.links.iter().map(|(name, id)| {
+        let LinkSeries {
+            backlog,
+            drops,
+            packets,
+        } = link(*id);
+        let series = LinkSeriesRecord {
+            backlog_packets: backlog,
+            drops,
+            packets,
+        };
+        (name.clone(), series)
+    });
+    let links = links.collect();
     SeriesFacts {
+        links,
         t_s: s.times.iter().map(|&t| seconds_from(run.begin, t)).collect(),
         flows: flows.collect(),
         airtimes: s.airtimes.clone(),

@@ -1,9 +1,10 @@
 //! A simulation of which a record is made.
 
-use crate::link::{Egress, Link};
+use crate::meter::Meters;
+use crate::network::LinkId;
 use crate::places::Places;
 use crate::simulator::Simulator;
-use sojourn_scenario::{Direction, Scenario};
+use sojourn_scenario::Scenario;
 use sojourn_units::Time;
 
 /// A simulated scenario, and where its traffic is.
@@ -17,14 +18,17 @@ pub(crate) struct Simulated<'a> {
 }
 
 impl<'a> Simulated<'a> {
-    /// The link behind the queue under test.
-    pub(super) fn link(&self, direction: Direction) -> &'a Link {
-        &self.simulator.links[usize::from(self.places.bottleneck(direction).0)]
-    }
-
-    /// Its egress.
-    pub(super) fn egress(&self, direction: Direction) -> &'a Egress {
-        let egress = self.link(direction).egress.as_ref();
-        egress.expect("the bottleneck has a rate")
+    /// What is counted at the bottleneck of traffic between these nodes, of a topology; without one, at the only bottleneck.
+    pub(super) fn meters(&self, nodes: Option<&[String; 2]>) -> Meters<'a> {
+        let own = nodes.and_then(|nodes| self.places.own.get(nodes));
+        let [up, down] = *own.unwrap_or(&[self.places.up, self.places.down]);
+        let meter = |id: LinkId| {
+            let egress = self.simulator.links[usize::from(id.0)].egress.as_ref();
+            &egress.expect("a bottleneck has a rate").meter
+        };
+        Meters {
+            up: meter(up),
+            down: meter(down),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A flusher is set up: what it sees, by route, and where its bursts go.
 
-use super::Paths;
+use super::{Ends, Paths};
 use crate::flusher::{FlusherHost, HostSpec, Sight, Socket, Subject, SubjectSeries, Way, way};
 use crate::network::RoutePair;
 use crate::places::TrafficRoutes;
@@ -115,7 +115,12 @@ pub(super) fn host(
                 service: service_port(protocol),
             });
         }
-        let path = paths.each[paths.path(t.access, t.rtt)];
+        let ends = Ends {
+            access: t.access,
+            rtt: t.rtt,
+            nodes: None,
+        };
+        let path = paths.dumbbell[paths.path(ends)];
         let seen = flusher.sees(t.name);
         let mut burst = None;
         for leads_up in [true, false] {
@@ -154,7 +159,7 @@ pub(super) fn host(
         })?,
         watchman: flusher.gated().then(|| Watchman::new(widest(), flusher.params.method)),
         slot: simulator.add_flusher_slot(),
-        sight: Sight::new(&paths.each, scenario.edge_rate, flusher.place),
+        sight: Sight::new(&paths.dumbbell, scenario.edge_rate, flusher.place),
         subjects,
         ways,
         active: flusher.active(),

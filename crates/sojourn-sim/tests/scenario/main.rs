@@ -23,7 +23,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, rtt, qdisc_up, qdisc_down, \
              burst_up, burst_down, edge_rate, edge_burst, edge_limit, loss_up, loss_down, jitter_up, jitter_down, delay_tick, \
-             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, wifi, flusher, \
+             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, wifi, topology, flusher, \
              seed",
         ),
         (
@@ -34,12 +34,12 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             flow(json!({"cc": "reno"})),
             "key \"flows[0].cc\" is unknown, but must be one of name, kind, protocol, direction, congestion_control, rtt, \
-             start, stop, bytes, rate, write, write_interval, station, dscp",
+             start, stop, bytes, rate, write, write_interval, station, dscp, ends",
         ),
         (
             probe("icmp", json!({"period": "1s"})),
             "key \"probes[0].period\" is unknown, but must be one of name, kind, direction, interval, timeout, size, codec, \
-             frame, bitrate, headers, rtt, station, dscp",
+             frame, bitrate, headers, rtt, station, dscp, ends",
         ),
     ]);
 }

@@ -1,0 +1,106 @@
+//! A scenario with a topology says of its path, and of all traffic on it, what follows from the topology.
+
+use crate::topology::{LinkScenario, TopologyScenario};
+use crate::{Backend, Direction, Impairment, Scenario, ScenarioError, fail};
+use serde_json::Value;
+use sojourn_qdisc::Discipline;
+use sojourn_units::Duration;
+
+/// Keys of the path with one bottleneck that a topology has no place for.
+const FOREIGN: [&str; 6] = ["wifi", "flusher", "edge_rate", "edge_burst", "edge_limit", "delay_tick"];
+
+impl Scenario {
+    /// Completes a topology, and has the path, and all traffic on it, say what follows from it: the rates and disciplines
+    /// of the links that are told of, and round-trip times. `written` is what was read, with the disciplines apart.
+    pub(crate) fn lay_out(
+        &mut self,
+        mut topology: TopologyScenario,
+        written: &Value,
+        qdiscs: &mut [Option<String>; 2],
+        backend: Backend,
+    ) -> Result<TopologyScenario, ScenarioError> {
+        if backend.has_real_hosts() {
+            return Err(ScenarioError::because(format!(
+                "topology is given, but the {} back end has the path with one bottleneck only: use sim",
+                backend.name()
+            )));
+        }
+        let is_written = |key: &str| written.get(key).is_some_and(|value| !value.is_null());
+        for key in FOREIGN {
+            let is_default = key == "delay_tick" && self.delay_tick.is_zero();
+            if is_written(key) && !is_default {
+                return fail(key, "given", "absent with topology");
+            }
+        }
+        topology.take_disciplines(qdiscs);
+        topology.complete(self.largest_frame(), backend)?;
+        let told = [&topology.up, &topology.down].map(|name| topology.link(name.as_deref()));
+        for ((direction, link), text) in Direction::ALL.into_iter().zip(told).zip(qdiscs) {
+            let Some(side) = link.and_then(LinkScenario::bottleneck) else {
+                continue;
+            };
+            let (way, before) = (direction.name(), self.bottleneck(direction));
+            let field = |key: &str| format!("{key}_{way}");
+            let same = |key: &str, equal: bool| if is_written(key) { follows(key, equal) } else { Ok(()) };
+            same(way, before.rate == side.rate)?;
+            same(&field("burst"), before.burst == side.burst)?;
+            same(
+                &field("loss"),
+                before.impairment.loss.total_cmp(&side.impairment.loss).is_eq(),
+            )?;
+            same(&field("jitter"), before.impairment.jitter == side.impairment.jitter)?;
+            if let Some(text) = &text {
+                let given = Discipline::parse(text, Some(side.rate)).ok();
+                follows(&field("qdisc"), given.as_ref() == Some(&side.qdisc))?;
+            }
+            *text = Some(side.qdisc.to_string());
+            let Impairment { loss, jitter } = side.impairment;
+            match direction {
+                Direction::Up => {
+                    (self.up, self.burst_up, self.loss_up, self.jitter_up) =
+                        (side.rate, Some(side.burst), loss, jitter);
+                }
+                Direction::Down => {
+                    (self.down, self.burst_down, self.loss_down, self.jitter_down) =
+                        (side.rate, Some(side.burst), loss, jitter);
+                }
+            }
+        }
+        let rtt = topology.rtt(&topology.ends, "topology.ends")?;
+        if is_written("rtt") {
+            follows("rtt", self.rtt == rtt)?;
+        }
+        self.rtt = rtt;
+        for (place, ends, own) in self.ends_and_rtts() {
+            let ends = ends.get_or_insert_with(|| topology.ends.clone());
+            let rtt = topology.rtt(ends, &format!("{place}.ends"))?;
+            if !own.is_zero() {
+                follows(&format!("{place}.rtt"), *own == rtt)?;
+            }
+            *own = rtt;
+        }
+        Ok(topology)
+    }
+
+    /// The keys `ends` and `rtt` of all traffic, with its place.
+    fn ends_and_rtts(&mut self) -> impl Iterator<Item = (String, &mut Option<[String; 2]>, &mut Duration)> {
+        let flows = self.flows.iter_mut().map(|t| (&mut t.ends, &mut t.rtt)).enumerate();
+        let probes = self.probes.iter_mut().map(|t| (&mut t.ends, &mut t.rtt)).enumerate();
+        let web = self.web.iter_mut().map(|t| (&mut t.ends, &mut t.rtt)).enumerate();
+        let downloads = self.downloads.iter_mut().map(|t| (&mut t.ends, &mut t.rtt)).enumerate();
+        let flows = flows.map(|(i, (ends, rtt))| (format!("flows[{i}]"), ends, rtt));
+        let probes = probes.map(|(i, (ends, rtt))| (format!("probes[{i}]"), ends, rtt));
+        let web = web.map(|(i, (ends, rtt))| (format!("web[{i}]"), ends, rtt));
+        let downloads = downloads.map(|(i, (ends, rtt))| (format!("downloads[{i}]"), ends, rtt));
+        flows.chain(probes).chain(web).chain(downloads)
+    }
+}
+
+/// Refuses a value of a key that says other than the topology.
+fn follows(key: &str, equal: bool) -> Result<(), ScenarioError> {
+    if equal {
+        Ok(())
+    } else {
+        fail(key, "given", "absent with topology, which says it")
+    }
+}

@@ -1,0 +1,245 @@
+//! The ways of all traffic through the network of a scenario: the path with one bottleneck, or a topology.
+
+use crate::network::{EgressSpec, LinkId, Shaping};
+use crate::places::OwnBottleneck;
+use crate::record::PerDirection;
+use crate::simulator::{Destination, SimError, Simulator};
+use crate::topology::{Bottleneck, Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
+use sojourn_qdisc::QdiscSpec;
+use sojourn_scenario::{
+    Access, Backend, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario, not_modelled,
+};
+use sojourn_units::Duration;
+use std::collections::BTreeMap;
+
+/// Where the two ends of some traffic are.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'a> {
+    /// Station and code point, in a cell.
+    pub(super) access: Access,
+    /// The base RTT, which names the path through the delay box.
+    pub(super) rtt: Duration,
+    /// The nodes, of a topology.
+    pub(super) nodes: Option<&'a [String; 2]>,
+}
+
+/// A network, and the ways through it.
+pub(super) struct Paths {
+    network: Topology,
+    index: Index,
+    ways: Vec<PerDirection<Vec<LinkId>>>,
+    /// Those of each path, if hosts remember them.
+    destinations: Vec<PerDirection<Destination>>,
+    /// The links that the record tells of.
+    pub(super) told: PerDirection<LinkId>,
+    /// The paths of the dumbbell; none of a topology.
+    pub(super) dumbbell: Vec<Path>,
+}
+
+/// Which way is whose.
+enum Index {
+    /// By station and, of each, by base RTT.
+    Dumbbell(Vec<Duration>),
+    /// By the nodes of client and server.
+    Nodes(BTreeMap<[String; 2], usize>),
+}
+
+impl Paths {
+    /// The network of a scenario.
+    pub(super) fn new(s: &Scenario) -> Result<Self, SimError> {
+        match &s.topology {
+            Some(topology) => Self::of_topology(s, topology),
+            None => Self::of_dumbbell(s),
+        }
+    }
+
+    fn of_dumbbell(s: &Scenario) -> Result<Self, SimError> {
+        let rtts = s.rtts();
+        let side = |name: &str, b: BottleneckScenario| {
+            Ok::<_, SimError>(Bottleneck {
+                rate: b.rate,
+                burst: b.burst,
+                qdisc: modelled(name, &b)?,
+                impairment: b.impairment,
+            })
+        };
+        let spec = DumbbellSpec {
+            up: side("qdisc_up", s.bottleneck(Direction::Up))?,
+            down: side("qdisc_down", s.bottleneck(Direction::Down))?,
+            edge_rate: s.edge_rate,
+            edge_burst: s.edge_burst,
+            edge_limit: s.edge_limit,
+            rtts: rtts.clone(),
+            delay_tick: s.delay_tick,
+            spare_acks: s.spare_acks,
+        };
+        let Dumbbell {
+            topology,
+            up,
+            down,
+            paths,
+        } = dumbbell(&spec, s.wifi.as_ref().map(|wifi| &wifi.cell));
+        let ways = paths.iter().map(|path| PerDirection {
+            up: path.up.links().to_vec(),
+            down: path.down.links().to_vec(),
+        });
+        Ok(Self {
+            network: topology,
+            index: Index::Dumbbell(rtts),
+            ways: ways.collect(),
+            destinations: Vec::new(),
+            told: PerDirection { up, down },
+            dumbbell: paths,
+        })
+    }
+
+    fn of_topology(s: &Scenario, t: &TopologyScenario) -> Result<Self, SimError> {
+        let mut builder = Topology::builder();
+        for node in t.nodes() {
+            builder.node(node);
+        }
+        for link in t.directed() {
+            builder.link(named_link(&link, s.spare_acks)?);
+        }
+        let mut index = BTreeMap::new();
+        let own = |ends: &Option<[String; 2]>| ends.clone();
+        let flows = s.flows.iter().map(|f| own(&f.ends));
+        let probes = s.probes.iter().map(|p| own(&p.ends));
+        let web = s.web.iter().map(|w| own(&w.ends));
+        let downloads = s.downloads.iter().map(|d| own(&d.ends));
+        for ends in flows.chain(probes).chain(web).chain(downloads).flatten() {
+            let next = index.len();
+            if index.contains_key(&ends) {
+                continue;
+            }
+            let [client, server] = &ends;
+            for (name, from, to) in [("up", client, server), ("down", server, client)] {
+                let route = t.route(from, to).unwrap_or_default();
+                builder.route(&format!("{name} {next}"), route.iter().map(|link| link.name.as_str()));
+            }
+            index.insert(ends, next);
+        }
+        let network = builder.build()?;
+        let way = |name: String| network.route(&name).unwrap_or_default().to_vec();
+        let ways = (0..index.len()).map(|i| PerDirection {
+            up: way(format!("up {i}")),
+            down: way(format!("down {i}")),
+        });
+        let ways = ways.collect();
+        let told = |name: &Option<String>| {
+            let name = name.as_deref().unwrap_or_default();
+            network.link(name).expect("a checked topology names links that it has")
+        };
+        let told = PerDirection {
+            up: told(&t.up),
+            down: told(&t.down),
+        };
+        Ok(Self {
+            index: Index::Nodes(index),
+            ways,
+            destinations: Vec::new(),
+            told,
+            dumbbell: Vec::new(),
+            network,
+        })
+    }
+
+    /// The network that a simulation is made of.
+    pub(super) const fn network(&self) -> &Topology {
+        &self.network
+    }
+
+    /// Has hosts remember each other from now on: client and server know each other by one address for each path.
+    pub(super) fn remember(&mut self, simulator: &mut Simulator) {
+        let mut both = || PerDirection {
+            up: simulator.add_destination(),
+            down: simulator.add_destination(),
+        };
+        self.destinations = self.ways.iter().map(|_| both()).collect();
+    }
+
+    /// The number of a path.
+    pub(super) fn path(&self, ends: Ends<'_>) -> usize {
+        match &self.index {
+            Index::Dumbbell(rtts) => {
+                let i = rtts.binary_search(&ends.rtt);
+                ends.access.station * rtts.len() + i.expect("every RTT in use was given to the dumbbell")
+            }
+            Index::Nodes(index) => *ends
+                .nodes
+                .and_then(|nodes| index.get(nodes))
+                .expect("all traffic of a topology has nodes"),
+        }
+    }
+
+    /// Where a connection goes whose data goes in `direction`.
+    pub(super) fn destination(&self, ends: Ends<'_>, direction: Direction) -> Option<Destination> {
+        let both = self.destinations.get(self.path(ends))?;
+        Some(match direction {
+            Direction::Up => both.up,
+            Direction::Down => both.down,
+        })
+    }
+
+    /// The way of a packet that goes in `direction`, and the way back.
+    pub(super) fn ways(&self, ends: Ends<'_>, direction: Direction) -> (Vec<LinkId>, Vec<LinkId>) {
+        let PerDirection { up, down } = self.ways[self.path(ends)].clone();
+        match direction {
+            Direction::Up => (up, down),
+            Direction::Down => (down, up),
+        }
+    }
+
+    /// The links of a topology that have a rate, by name.
+    pub(super) fn rated(&self) -> Vec<(String, LinkId)> {
+        let Index::Nodes(_) = self.index else {
+            return Vec::new();
+        };
+        let rated = |id: LinkId| self.network.network().link(id).egress.is_some();
+        let links = self.network.links().filter(|(_, id)| rated(*id));
+        links.map(|(name, id)| (name.to_owned(), id)).collect()
+    }
+
+    /// The bottlenecks between the nodes of a topology: of each way the slowest link, the first of several.
+    pub(super) fn own_bottlenecks(&self) -> OwnBottleneck {
+        let Index::Nodes(index) = &self.index else {
+            return OwnBottleneck::default();
+        };
+        let slowest = |way: &[LinkId], told: LinkId| {
+            let rate = |id: &LinkId| Some(self.network.network().link(*id).egress.as_ref()?.rate);
+            let rated = way.iter().filter_map(|id| Some((rate(id)?, *id)));
+            rated.min_by_key(|(rate, _)| *rate).map_or(told, |(_, id)| id)
+        };
+        let one = |(ends, i): (&[String; 2], &usize)| {
+            let PerDirection { up, down } = &self.ways[*i];
+            let both = [slowest(up, self.told.up), slowest(down, self.told.down)];
+            (ends.clone(), both)
+        };
+        index.iter().map(one).collect()
+    }
+}
+
+/// The discipline of one direction of the bottleneck, or of a link.
+fn modelled(field: &str, side: &BottleneckScenario) -> Result<QdiscSpec, SimError> {
+    let missing = || SimError::NotModelled(not_modelled(field, side.qdisc.kind(), Backend::Sim));
+    side.qdisc.modelled().cloned().ok_or_else(missing)
+}
+
+/// A link of a topology.
+fn named_link(link: &Directed<'_>, spare_acks: bool) -> Result<NamedLink, SimError> {
+    let mut named = NamedLink {
+        delay: link.link.delay,
+        ..NamedLink::new(&link.name, link.from, link.to)
+    };
+    if let Some(side) = link.link.bottleneck() {
+        named.egress = Some(EgressSpec {
+            rate: side.rate,
+            shaping: Shaping::TokenBucket { burst: side.burst },
+            qdisc: modelled(&link.name, &side)?,
+            name: Some(link.name.clone()),
+            spare_acks,
+        });
+        named.impairment = side.impairment;
+    }
+    Ok(named)
+}
