@@ -11,7 +11,7 @@ const FOREIGN: [&str; 6] = ["wifi", "flusher", "edge_rate", "edge_burst", "edge_
 
 impl Scenario {
     /// Completes a topology, and has the path, and all traffic on it, say what follows from it: the rates and disciplines
-    /// of the links that are told of, and round-trip times. `written` is what was read, with the disciplines apart.
+    /// of the links that the record reports, and round-trip times. `written` is what was read, with the disciplines apart.
     pub(crate) fn lay_out(
         &mut self,
         mut topology: TopologyScenario,
@@ -34,8 +34,8 @@ impl Scenario {
         }
         topology.take_disciplines(qdiscs);
         topology.complete(self.largest_frame(), backend)?;
-        let told = [&topology.up, &topology.down].map(|name| topology.link(name.as_deref()));
-        for ((direction, link), text) in Direction::ALL.into_iter().zip(told).zip(qdiscs) {
+        let bottlenecks = [&topology.up, &topology.down].map(|name| topology.link(name.as_deref()));
+        for ((direction, link), text) in Direction::ALL.into_iter().zip(bottlenecks).zip(qdiscs) {
             let Some(side) = link.and_then(LinkScenario::bottleneck) else {
                 continue;
             };

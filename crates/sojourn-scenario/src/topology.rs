@@ -227,13 +227,13 @@ impl TopologyScenario {
         Some(route).filter(|route| !route.is_empty())
     }
 
-    /// Gives the links that the record tells of these disciplines, where they name none of their own: up and down.
+    /// Gives the links that the record reports these disciplines, where they name none of their own: up and down.
     pub(crate) fn take_disciplines(&mut self, qdiscs: &[Option<String>; 2]) {
         let [client, server] = self.ends.clone();
         let ways = [(&self.up, &client, &server), (&self.down, &server, &client)];
-        // What cannot be told is refused later, with its own name.
-        let told = ways.map(|(named, from, to)| self.told("", named.as_deref(), from, to).ok());
-        for (name, text) in told.into_iter().zip(qdiscs) {
+        // A name that is missing is refused later, with its own name.
+        let names = ways.map(|(named, from, to)| self.bottleneck("", named.as_deref(), from, to).ok());
+        for (name, text) in names.into_iter().zip(qdiscs) {
             let leads = |link: &&mut LinkScenario| {
                 let [a, b] = &link.between;
                 let names = [format!("{a}-{b}"), format!("{b}-{a}")];
@@ -262,13 +262,13 @@ impl TopologyScenario {
         }
         within("rtt", self.rtt(&self.ends, "topology.ends")?, RTT.0, RTT.1)?;
         let [client, server] = self.ends.clone();
-        self.up = Some(self.told("topology.up", self.up.as_deref(), &client, &server)?);
-        self.down = Some(self.told("topology.down", self.down.as_deref(), &server, &client)?);
+        self.up = Some(self.bottleneck("topology.up", self.up.as_deref(), &client, &server)?);
+        self.down = Some(self.bottleneck("topology.down", self.down.as_deref(), &server, &client)?);
         Ok(())
     }
 
-    /// The name of the link that the record tells of: the one that is named, or the slowest from one node to another.
-    fn told(&self, field: &str, named: Option<&str>, from: &str, to: &str) -> Result<String, ScenarioError> {
+    /// The name of the link that the record reports as the bottleneck: the one that is named, or the slowest from one node to another.
+    fn bottleneck(&self, field: &str, named: Option<&str>, from: &str, to: &str) -> Result<String, ScenarioError> {
         let links = self.directed();
         if let Some(name) = named {
             return match links.iter().find(|link| link.name == name && link.link.rate.is_some()) {

@@ -1,4 +1,4 @@
-//! Where the traffic of a scenario is in a network: the links and routes that its record tells of.
+//! Where the traffic of a scenario is in a network: the links and routes that its record reports.
 
 use crate::network::{LinkId, RoutePair};
 use std::collections::BTreeMap;
@@ -21,17 +21,17 @@ impl TrafficRoutes {
 }
 
 /// The slowest links, up and down, between the nodes of a topology.
-pub(crate) type OwnBottleneck = BTreeMap<[String; 2], [LinkId; 2]>;
+pub(crate) type BottlenecksByEnds = BTreeMap<[String; 2], [LinkId; 2]>;
 
 /// The links and routes of a simulated scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// The upstream bottleneck; of a topology, the link that is told of as that.
+    /// The upstream bottleneck; of a topology, the link that the record reports as such.
     pub(crate) up: LinkId,
     /// The downstream bottleneck.
     pub(crate) down: LinkId,
     pub(crate) routes: TrafficRoutes,
     /// All links of a topology that have a rate, by name.
     pub(crate) links: Vec<(String, LinkId)>,
-    pub(crate) own: OwnBottleneck,
+    pub(crate) by_ends: BottlenecksByEnds,
 }

@@ -82,10 +82,10 @@ impl Run {
         }
         let begin = Time::ZERO + s.lead;
         let places = Places {
-            up: paths.told.up,
-            down: paths.told.down,
+            up: paths.reported.up,
+            down: paths.reported.down,
             links: paths.rated(),
-            own: paths.own_bottlenecks(),
+            by_ends: paths.bottlenecks_by_ends(),
             routes: TrafficRoutes {
                 flows: add_flows(s, &paths, &mut simulator, begin)?,
                 probes: add_probes(s, &paths, &mut simulator, begin)?,

@@ -20,8 +20,8 @@ pub(crate) struct Simulated<'a> {
 impl<'a> Simulated<'a> {
     /// What is counted at the bottleneck of traffic between these nodes, of a topology; without one, at the only bottleneck.
     pub(super) fn meters(&self, nodes: Option<&[String; 2]>) -> Meters<'a> {
-        let own = nodes.and_then(|nodes| self.places.own.get(nodes));
-        let [up, down] = *own.unwrap_or(&[self.places.up, self.places.down]);
+        let between = nodes.and_then(|nodes| self.places.by_ends.get(nodes));
+        let [up, down] = *between.unwrap_or(&[self.places.up, self.places.down]);
         let meter = |id: LinkId| {
             let egress = self.simulator.links[usize::from(id.0)].egress.as_ref();
             &egress.expect("a bottleneck has a rate").meter

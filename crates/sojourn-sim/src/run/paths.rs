@@ -1,7 +1,7 @@
 //! The ways of all traffic through the network of a scenario: the path with one bottleneck, or a topology.
 
 use crate::network::{EgressSpec, LinkId, Shaping};
-use crate::places::OwnBottleneck;
+use crate::places::BottlenecksByEnds;
 use crate::record::PerDirection;
 use crate::simulator::{Destination, SimError, Simulator};
 use crate::topology::{Bottleneck, Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
@@ -30,8 +30,8 @@ pub(super) struct Paths {
     ways: Vec<PerDirection<Vec<LinkId>>>,
     /// Those of each path, if hosts remember them.
     destinations: Vec<PerDirection<Destination>>,
-    /// The links that the record tells of.
-    pub(super) told: PerDirection<LinkId>,
+    /// The links that the record reports as the bottleneck.
+    pub(super) reported: PerDirection<LinkId>,
     /// The paths of the dumbbell; none of a topology.
     pub(super) dumbbell: Vec<Path>,
 }
@@ -88,7 +88,7 @@ impl Paths {
             index: Index::Dumbbell(rtts),
             ways: ways.collect(),
             destinations: Vec::new(),
-            told: PerDirection { up, down },
+            reported: PerDirection { up, down },
             dumbbell: paths,
         })
     }
@@ -102,11 +102,11 @@ impl Paths {
             builder.link(named_link(&link, s.spare_acks)?);
         }
         let mut index = BTreeMap::new();
-        let own = |ends: &Option<[String; 2]>| ends.clone();
-        let flows = s.flows.iter().map(|f| own(&f.ends));
-        let probes = s.probes.iter().map(|p| own(&p.ends));
-        let web = s.web.iter().map(|w| own(&w.ends));
-        let downloads = s.downloads.iter().map(|d| own(&d.ends));
+        let copy = |ends: &Option<[String; 2]>| ends.clone();
+        let flows = s.flows.iter().map(|f| copy(&f.ends));
+        let probes = s.probes.iter().map(|p| copy(&p.ends));
+        let web = s.web.iter().map(|w| copy(&w.ends));
+        let downloads = s.downloads.iter().map(|d| copy(&d.ends));
         for ends in flows.chain(probes).chain(web).chain(downloads).flatten() {
             let next = index.len();
             if index.contains_key(&ends) {
@@ -126,19 +126,19 @@ impl Paths {
             down: way(format!("down {i}")),
         });
         let ways = ways.collect();
-        let told = |name: &Option<String>| {
+        let link = |name: &Option<String>| {
             let name = name.as_deref().unwrap_or_default();
             network.link(name).expect("a checked topology names links that it has")
         };
-        let told = PerDirection {
-            up: told(&t.up),
-            down: told(&t.down),
+        let reported = PerDirection {
+            up: link(&t.up),
+            down: link(&t.down),
         };
         Ok(Self {
             index: Index::Nodes(index),
             ways,
             destinations: Vec::new(),
-            told,
+            reported,
             dumbbell: Vec::new(),
             network,
         })
@@ -201,18 +201,18 @@ impl Paths {
     }
 
     /// The bottlenecks between the nodes of a topology: of each way the slowest link, the first of several.
-    pub(super) fn own_bottlenecks(&self) -> OwnBottleneck {
+    pub(super) fn bottlenecks_by_ends(&self) -> BottlenecksByEnds {
         let Index::Nodes(index) = &self.index else {
-            return OwnBottleneck::default();
+            return BottlenecksByEnds::default();
         };
-        let slowest = |way: &[LinkId], told: LinkId| {
+        let slowest = |way: &[LinkId], otherwise: LinkId| {
             let rate = |id: &LinkId| Some(self.network.network().link(*id).egress.as_ref()?.rate);
             let rated = way.iter().filter_map(|id| Some((rate(id)?, *id)));
-            rated.min_by_key(|(rate, _)| *rate).map_or(told, |(_, id)| id)
+            rated.min_by_key(|(rate, _)| *rate).map_or(otherwise, |(_, id)| id)
         };
         let one = |(ends, i): (&[String; 2], &usize)| {
             let PerDirection { up, down } = &self.ways[*i];
-            let both = [slowest(up, self.told.up), slowest(down, self.told.down)];
+            let both = [slowest(up, self.reported.up), slowest(down, self.reported.down)];
             (ends.clone(), both)
         };
         index.iter().map(one).collect()
