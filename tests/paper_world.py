@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from sojourn.claims.evidence import (
+from sojourn.papers.good_bad_wifi.evidence import (
     AQMS,
     DISCIPLINES,
     FAIR,
@@ -26,9 +26,8 @@ from sojourn.claims.evidence import (
     Collision,
     Evidence,
 )
-from sojourn.claims.observation import Observation, observe
-from sojourn.claims.table2 import COLUMNS, ROWS
-from sojourn.claims.wifi_link import (
+from sojourn.papers.good_bad_wifi.observation import Observation, observe
+from sojourn.papers.good_bad_wifi.section7 import (
     SHALLOW,
     SLOW_LINKS,
     STRONG_LAPTOP,
@@ -40,6 +39,7 @@ from sojourn.claims.wifi_link import (
     WIFI_WEB,
     WIFI_WEB_RRUL,
 )
+from sojourn.papers.good_bad_wifi.table2 import COLUMNS, ROWS
 from tests.synthetic import DEFAULTS, record
 
 REPEATS = 6

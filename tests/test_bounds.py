@@ -17,7 +17,7 @@ from sojourn.cli import reproduction
 from sojourn.cli.main import main
 from sojourn.experiments import BUILT_IN
 from sojourn.lazy import Lazy, chained, mapped
-from sojourn.papers.paper import PAPERS
+from sojourn.papers.kit.paper import PAPERS
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sojourn.claims import Claim, Evidence, Gathering, by_hand, catalogue, failures, judge_all, load, pie_steps
-from sojourn.claims.evidence import (
+from sojourn.papers.good_bad_wifi import pie_steps
+from sojourn.papers.good_bad_wifi.evidence import (
     AQMS,
     DISCIPLINES,
     FAIR,
@@ -21,8 +21,14 @@ from sojourn.claims.evidence import (
     VOIP,
     VOIP_RRUL,
     Cell,
+    Evidence,
+    Gathering,
 )
-from sojourn.claims.wifi_link import SHALLOW, STRONG_LAPTOP, WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL
+from sojourn.papers.good_bad_wifi.judges import JUDGES, judge
+from sojourn.papers.good_bad_wifi.section7 import SHALLOW, STRONG_LAPTOP, WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL
+from sojourn.papers.kit import by_hand
+from sojourn.papers.kit.claims import Claim, load
+from sojourn.papers.kit.failures import failures
 from tests.paper_world import RTTS, altered, observed, picture, struck, struck_voice, world
 from tests.synthetic import DEFAULTS, record
 
@@ -43,17 +49,17 @@ def driven_once() -> Any:
 def judged(name: str, found: Evidence) -> dict[str, Any]:
     """Return what became of one claim."""
     (claim,) = (claim for claim in load("good_bad_wifi", name) if claim.id == name)
-    (answer,) = judge_all([claim], found)
+    (answer,) = judge([claim], found)
     return answer
 
 
 def test_every_claim_has_a_judge_and_every_judge_a_claim() -> None:
     names = [claim.id for claim in load("good_bad_wifi", "")]
     assert len(names) == len(set(names)) == 129
-    assert set(names) == set(catalogue.JUDGES)
+    assert set(names) == set(JUDGES)
 
 
-@pytest.mark.parametrize("name", sorted(catalogue.JUDGES))
+@pytest.mark.parametrize("name", sorted(JUDGES))
 def test_claim_holds_on_runs_as_the_paper_says(name: str) -> None:
     found = judged(name, world())
     # PIE of Linux 3.14 has no cap below a drop probability of 10 %, whatever the runs.
@@ -233,7 +239,7 @@ ELSEWHERE = {
 
 
 def test_every_claim_is_contradicted_somewhere() -> None:
-    assert set(CONTRARY) | ELSEWHERE == set(catalogue.JUDGES)
+    assert set(CONTRARY) | ELSEWHERE == set(JUDGES)
     assert not set(CONTRARY) & ELSEWHERE
 
 
@@ -246,7 +252,9 @@ def test_every_claim_is_contradicted_somewhere() -> None:
     ],
 )
 def test_other_parameters_fail_the_identities(monkeypatch: pytest.MonkeyPatch, name: str, expanded: str) -> None:
-    monkeypatch.setattr("sojourn.claims.configuration._native.expand_qdisc", lambda _text, _rate: expanded)
+    monkeypatch.setattr(
+        "sojourn.papers.good_bad_wifi.configuration._native.expand_qdisc", lambda _text, _rate: expanded
+    )
     assert judged(name, world())["verdict"] == "fails"
 
 
@@ -333,7 +341,7 @@ WITHOUT_RUNS = {
 
 
 def test_claims_without_their_runs_cannot_be_told() -> None:
-    found = judge_all(load("good_bad_wifi", ""), Evidence(cells={}))
+    found = judge(load("good_bad_wifi", ""), Evidence(cells={}))
     told = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
     assert told == WITHOUT_RUNS
     assert all(claim["reason"] for claim in found)
@@ -342,7 +350,7 @@ def test_claims_without_their_runs_cannot_be_told() -> None:
 
 def test_one_repeat_decides_nothing_but_what_is_exact() -> None:
     cells = {cell: runs[:1] for cell, runs in world().cells.items()}
-    found = judge_all(load("good_bad_wifi", ""), dataclasses.replace(world(), cells=cells))
+    found = judge(load("good_bad_wifi", ""), dataclasses.replace(world(), cells=cells))
     told = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
     counts = {"gbw-cfg-01", "gbw-voip-10", "gbw-fair-11", "gbw-tran-06"}
     counts |= {"gbw-web-08", "gbw-web-11", "gbw-web-12"}
@@ -364,7 +372,7 @@ def test_interval_across_the_bound_cannot_be_told() -> None:
 
 
 def test_runs_too_short_for_the_steady_state_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sojourn.claims.observation.STEADY_FROM_S", 1000.0)
+    monkeypatch.setattr("sojourn.papers.good_bad_wifi.observation.STEADY_FROM_S", 1000.0)
     cells = dict(world().cells)
     cell = Cell(RRUL, "100/100", "pie")
     cells[cell] = observed(picture(cell))
@@ -376,12 +384,12 @@ def test_runs_too_short_for_the_steady_state_cannot_be_told(monkeypatch: pytest.
 def test_failing_claim_says_why_and_is_listed() -> None:
     plain = Claim(id="gbw-voip-09", section="5.2.1", says="x", why="the model has no such thing")
     wrong = contradicting(CONTRARY["gbw-voip-09"])
-    found = judge_all([plain], wrong)
+    found = judge([plain], wrong)
     assert found[0]["reason"].endswith("; why: the model has no such thing")
-    (failure,) = failures([*found, *judge_all([plain], world())])
+    (failure,) = failures([*found, *judge([plain], world())])
     assert (failure.id, failure.value, failure.unit) == ("gbw-voip-09", 20.0, "percent")
     assert failure.markdown().startswith("- **gbw-voip-09** (section 5.2.1): x\n  10/1 voip_rrul: loss of ared = 20")
-    assert "why" not in judge_all([plain], world())[0]["reason"]
+    assert "why" not in judge([plain], world())[0]["reason"]
 
 
 def test_gathering_orders_repeats_by_seed_and_keeps_the_last_of_a_seed() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sojourn.papers.measured import Measuring
+from sojourn.papers.good_bad_wifi.measured import Measuring
 from sojourn.stats.fetches import mean_fetch_s, unfinished_s
 
 

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 from sojourn import _native
-from sojourn.claims import judge_flusher, load
-from sojourn.claims.catalogue import FLUSHER_JUDGES
-from sojourn.claims.flusher_evidence import (
+from sojourn.errors import ParamError
+from sojourn.flusher_parameters import Parameters
+from sojourn.papers import PAPERS
+from sojourn.papers.flusher import adaptive, exhibits
+from sojourn.papers.flusher import plan as flusher
+from sojourn.papers.flusher.evidence import (
     ADAPTIVE,
     CUBIC,
     DESCRIBED,
@@ -35,11 +38,10 @@ from sojourn.claims.flusher_evidence import (
     observe,
     passive,
 )
-from sojourn.claims.flusher_other import bdp
-from sojourn.errors import ParamError
-from sojourn.flusher_parameters import Parameters
-from sojourn.papers import PAPERS, flusher, flusher_adaptive, flusher_exhibits
-from sojourn.papers.flusher import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.papers.flusher.judges import JUDGES, judge
+from sojourn.papers.flusher.other import bdp
+from sojourn.papers.flusher.plan import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.papers.kit.claims import load
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
@@ -163,7 +165,7 @@ def test_table_6_1_by_hand() -> None:
 def test_every_claim_has_a_judge_and_a_part() -> None:
     known = load("flusher", "flu-")
     assert len(known) == 93
-    assert {claim.id for claim in known} == set(FLUSHER_JUDGES)
+    assert {claim.id for claim in known} == set(JUDGES)
     numbers = [number for each in CLAIMS.values() for number in each]
     assert sorted(numbers) == sorted(int(claim.id.removeprefix("flu-")) for claim in known)
     assert {claim.id for part in PARTS for claim in claims([part])} == {claim.id for claim in known}
@@ -216,7 +218,7 @@ def synthetic(seen: Seen, **changes: Any) -> Seen:
 
 def judged(evidence: Evidence, number: int) -> dict[str, Any]:
     wanted = [claim for claim in load("flusher", "flu-") if claim.id == f"flu-{number:02}"]
-    (found,) = judge_flusher(wanted, {NETEM: evidence})
+    (found,) = judge(wanted, {NETEM: evidence})
     return found
 
 
@@ -246,11 +248,11 @@ def test_a_claim_is_judged_by_its_numbers(plain: Seen) -> None:
 def test_a_claim_holds_if_it_does_on_one_of_the_thesis_s_emulators(plain: Seen) -> None:
     near, far = at_100(plain, {RENO: 110.0, CUBIC: 112.0}), at_100(plain, {RENO: 150.0, CUBIC: 112.0})
     wanted = [claim for claim in load("flusher", "flu-") if claim.id == "flu-06"]
-    (found,) = judge_flusher(wanted, {NETEM: far, IPFW: near})
+    (found,) = judge(wanted, {NETEM: far, IPFW: near})
     assert found["verdict"] == "holds"
     assert found["readings"] == {r: "fails" for r in READINGS} | {f"{r} (ipfw)": "holds" for r in READINGS}
     assert "as_described (ipfw): " in found["reason"]
-    (found,) = judge_flusher(wanted, {NETEM: far, IPFW: far})
+    (found,) = judge(wanted, {NETEM: far, IPFW: far})
     assert found["verdict"] == "fails"
 
 
@@ -292,9 +294,9 @@ def test_adaptive_stands_beside_every_reading(plain: Seen) -> None:
             for cell, rate in zip(cells_of, rates, strict=True)
         }
     )
-    shown = flusher_exhibits.exhibits(evidence, adaptive_only=True)
+    shown = exhibits.exhibits(evidence, adaptive_only=True)
     assert [exhibit.name for exhibit in shown] == ["adaptive", "adaptive-verdicts", "cells"]
-    means, verdicts = (exhibit.table for exhibit in flusher_adaptive.exhibits(evidence))
+    means, verdicts = (exhibit.table for exhibit in adaptive.exhibits(evidence))
     assert means is not None
     assert verdicts is not None
     for table in (means, verdicts):

@@ -11,11 +11,11 @@ import pytest
 
 from sojourn.backends import SIMULATOR
 from sojourn.backends.linux import LinuxBackend, flusher
-from sojourn.claims.flusher_evidence import CUBIC, RENO, Cell, active, passive
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
-from sojourn.papers.flusher import ours
-from sojourn.papers.paper import Profile
+from sojourn.papers.flusher.evidence import CUBIC, RENO, Cell, active, passive
+from sojourn.papers.flusher.plan import ours
+from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
 from sojourn.validate.flusher import bed as validated

@@ -18,10 +18,10 @@ import pytest
 from sojourn import _native, api, runner
 from sojourn.backends.linux import LinuxBackend, access_point, flusher, given, guest, wifi
 from sojourn.backends.linux.measurements import decode
-from sojourn.claims.flusher_evidence import CUBIC, active
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
-from sojourn.papers.paper import Profile
+from sojourn.papers.flusher.evidence import CUBIC, active
+from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Scenario
 from sojourn.store.run_store import RunStore
 from sojourn.validate.flusher import bed

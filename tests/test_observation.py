@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sojourn
-from sojourn.claims.observation import BINS, Observation, known, observe
 from sojourn.errors import SojournError
+from sojourn.papers.good_bad_wifi.observation import BINS, Observation, known, observe
 from sojourn.store.run import Run
 from tests.paper_world import RTTS, fairness, voice, web
 from tests.synthetic import DEFAULTS, record

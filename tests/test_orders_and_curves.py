@@ -7,9 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sojourn.claims import curves, orders
-from sojourn.claims.observation import Observation
 from sojourn.errors import SojournError
+from sojourn.papers.good_bad_wifi import curves
+from sojourn.papers.good_bad_wifi.observation import Observation
+from sojourn.papers.kit import orders
 from tests.paper_world import observed
 
 

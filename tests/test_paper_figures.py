@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from sojourn import plots, stats
 from sojourn.errors import ParamError
-from sojourn.papers.measured import Measured, mean_fetch_s, measure, voip_counts, voip_delay_ms, voip_mos
+from sojourn.papers.good_bad_wifi.measured import Measured, mean_fetch_s, measure, voip_counts, voip_delay_ms, voip_mos
 from sojourn.plots import good_bad_wifi, style
 from sojourn.plots.panels import in_order, spread
 from sojourn.store import metrics

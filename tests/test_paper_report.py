@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from sojourn import report
-from sojourn.papers import document, tables
-from sojourn.papers.exhibits import exhibits, mos_table, transient_table
-from sojourn.papers.measured import Measured, measure
+from sojourn.papers.good_bad_wifi import tables
+from sojourn.papers.good_bad_wifi.exhibits import exhibits, mos_table, transient_table
+from sojourn.papers.good_bad_wifi.measured import Measured, measure
+from sojourn.papers.kit import document
 from tests.synthetic_paper import experiments
 from tests.test_report import Links
 
@@ -148,7 +149,7 @@ def test_csv_holds_every_value_unrounded(found: Measured) -> None:
 
 
 def test_the_stored_tables_are_complete() -> None:
-    path = Path(tables.__file__).with_name("good_bad_wifi_tables.toml")
+    path = Path(tables.__file__).with_name("tables.toml")
     stored = tomllib.loads(path.read_text(encoding="utf-8"))
     assert sorted(stored["table2"]) == ["1 stream", "RRUL"]
     for rows in stored["table2"].values():

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn.claims.flusher_evidence import CUBIC, passive
 from sojourn.errors import ParamError
 from sojourn.interop import capture
-from sojourn.papers.flusher import Bed
-from sojourn.papers.paper import Profile
+from sojourn.papers.flusher.evidence import CUBIC, passive
+from sojourn.papers.flusher.plan import Bed
+from sojourn.papers.kit.paper import Profile
 from sojourn.round_trips import measure, numbers
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence

@@ -16,9 +16,14 @@ from matplotlib.figure import Figure as Drawing
 import sojourn
 from sojourn import _native, api
 from sojourn.backends.linux import LinuxBackend
-from sojourn.claims import judge_rural, load
-from sojourn.claims.catalogue import RURAL_JUDGES
-from sojourn.claims.rural_evidence import (
+from sojourn.cli import reproduce
+from sojourn.cli.reproduction import parts_of, profile_of
+from sojourn.errors import ParamError
+from sojourn.papers import PAPERS
+from sojourn.papers.kit.claims import load
+from sojourn.papers.rural import exhibits
+from sojourn.papers.rural import plan as rural
+from sojourn.papers.rural.evidence import (
     CODEL,
     DEFAULT,
     DROPTAIL,
@@ -40,12 +45,9 @@ from sojourn.claims.rural_evidence import (
     increase,
     observe,
 )
-from sojourn.claims.rural_satellite import Satellite
-from sojourn.cli import reproduce
-from sojourn.cli.reproduction import parts_of, profile_of
-from sojourn.errors import ParamError
-from sojourn.papers import PAPERS, rural, rural_exhibits
-from sojourn.papers.rural import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.papers.rural.judges import JUDGES, judge
+from sojourn.papers.rural.plan import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.papers.rural.satellite import Satellite
 from sojourn.report import Figure
 from tests.conftest import Cli
 
@@ -167,10 +169,10 @@ def test_the_kernel_takes_the_bed_and_the_satellite_path() -> None:
 def test_every_claim_has_a_judge_a_part_and_what_it_needs() -> None:
     names = [claim.id for claim in load("rural", "")]
     assert len(names) == len(set(names)) == 35
-    assert set(names) == set(RURAL_JUDGES) == {f"rur-{number:02}" for each in CLAIMS.values() for number in each}
+    assert set(names) == set(JUDGES) == {f"rur-{number:02}" for each in CLAIMS.values() for number in each}
     for part in PARTS:
         found = world({cell: {} for cell in cells([part])})
-        for verdict in judge_rural(claims([part]), found):
+        for verdict in judge(claims([part]), found):
             assert "there are no runs" not in verdict["reason"] or verdict["id"] == "rur-26", verdict
 
 
@@ -306,11 +308,11 @@ def test_every_figure_is_drawn_and_an_empty_study_has_none(monkeypatch: pytest.M
         drawn[name] = len(drawing.axes)
         return Figure(name=name, caption=caption, svg=b"", png=b"")
 
-    monkeypatch.setattr(rural_exhibits, "draw", keep)
-    shown = rural_exhibits.exhibits(WORLD)
+    monkeypatch.setattr(exhibits, "draw", keep)
+    shown = exhibits.exhibits(WORLD)
     assert [one.name for one in shown] == [*(f"fig{number}" for number in range(2, 9)), "cells"]
     assert drawn == {"fig2": 2, "fig3": 2, "fig4": 2, "fig5": 3, "fig6": 2, "fig7": 3, "fig8": 1}
-    assert rural_exhibits.exhibits(Evidence(cells={})) == ()
+    assert exhibits.exhibits(Evidence(cells={})) == ()
 
 
 def seen(**changes: Any) -> Seen:
@@ -382,11 +384,11 @@ def world(changes: dict[Cell, dict[str, Any]], repeats: int = 8) -> Evidence:
 
 def judged(name: str, found: Evidence) -> dict[str, Any]:
     (claim,) = (claim for claim in load("rural", name) if claim.id == name)
-    (answer,) = judge_rural([claim], found)
+    (answer,) = judge([claim], found)
     return answer
 
 
-@pytest.mark.parametrize("name", sorted(RURAL_JUDGES))
+@pytest.mark.parametrize("name", sorted(JUDGES))
 def test_claim_holds_on_runs_as_the_paper_says(name: str) -> None:
     assert judged(name, WORLD)["verdict"] == "holds", judged(name, WORLD)
 
@@ -446,7 +448,7 @@ CONTRARY: dict[str, tuple[Which, dict[str, Any] | Callable[[Cell], dict[str, Any
 
 
 def test_only_identities_have_no_contrary_runs_and_one_difference_can_only_be_missing() -> None:
-    assert set(RURAL_JUDGES) - set(CONTRARY) == {"rur-06", "rur-26", "rur-37"}
+    assert set(JUDGES) - set(CONTRARY) == {"rur-06", "rur-26", "rur-37"}
     same = {cell: alike(cell) for cell in cells() if cell.experiment == EMULATION and cell.scheme != DROPTAIL}
     assert judged("rur-26", world(same))["verdict"] != "holds"
 

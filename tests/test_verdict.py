@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sojourn.claims import verdict
+from sojourn.papers.kit import verdict
 from sojourn.stats import Interval
 
 

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from sojourn import runner
-from sojourn.claims import judge_all, load
-from sojourn.claims.evidence import DISCIPLINES, FIFO, VOIP_RRUL, Cell, Evidence
-from sojourn.claims.observation import observe
-from sojourn.claims.wifi_link import TABLE_3, WIFI_RRUL, WIFI_VOIP_RRUL, in_pair, of_pair
-from sojourn.papers import wifi_pairs
-from sojourn.papers.good_bad_wifi import Bed, plan
-from sojourn.papers.paper import Profile
-from sojourn.papers.wifi_link import EVEN, MECHANISMS, UNEVEN, UNSTATED, Pair, over_wifi
+from sojourn.papers.good_bad_wifi import pairs
+from sojourn.papers.good_bad_wifi.devices import EVEN, MECHANISMS, UNEVEN, UNSTATED, Pair, over_wifi
+from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, VOIP_RRUL, Cell, Evidence
+from sojourn.papers.good_bad_wifi.judges import judge
+from sojourn.papers.good_bad_wifi.observation import observe
+from sojourn.papers.good_bad_wifi.plan import Bed, plan
+from sojourn.papers.good_bad_wifi.section7 import TABLE_3, WIFI_RRUL, WIFI_VOIP_RRUL, in_pair, of_pair
+from sojourn.papers.kit.claims import load
+from sojourn.papers.kit.paper import Profile
 from tests.paper_world import observed, picture, world
 
 BED = Bed(profile=Profile(duration="20s", long_duration="20s", repeat=2, other_repeat=1), parts=("wifi",))
@@ -39,10 +40,10 @@ def two_pairs() -> Evidence:
 def test_a_claim_is_judged_with_another_pair_by_that_pairs_runs() -> None:
     claims = load("good_bad_wifi", "gbw-wifi-07") + load("good_bad_wifi", "gbw-wifi-09")
     evidence = two_pairs()
-    assert [one["verdict"] for one in judge_all(claims, evidence)] == ["holds", "holds"]
-    assert [one["verdict"] for one in judge_all(claims, of_pair(evidence, "even"))] == ["fails", "holds"]
+    assert [one["verdict"] for one in judge(claims, evidence)] == ["holds", "holds"]
+    assert [one["verdict"] for one in judge(claims, of_pair(evidence, "even"))] == ["fails", "holds"]
     # What was not run with a pair is not taken from another.
-    assert [one["verdict"] for one in judge_all(claims, of_pair(evidence, "odd"))] == ["cannot tell"] * 2
+    assert [one["verdict"] for one in judge(claims, of_pair(evidence, "odd"))] == ["cannot tell"] * 2
 
 
 def test_pairs_differ_in_what_they_say_they_do() -> None:
@@ -91,7 +92,7 @@ def rows(table: Any) -> dict[str, tuple[str, ...]]:
 
 
 def test_tables_of_pairs_show_means_and_what_is_missing() -> None:
-    found = rows(wifi_pairs.mechanisms(two_pairs()))
+    found = rows(pairs.mechanisms(two_pairs()))
     assert list(found) == [pair.name for pair in MECHANISMS]
     assert found["uneven"][2:5] == ("50.0", "2.0", "300")
     assert found["even"][2:4] == ("50.0", "45.0")
@@ -103,7 +104,7 @@ def test_table_of_unstated_values_marks_what_is_not_near_the_papers() -> None:
     cell = Cell(WIFI_VOIP_RRUL, "100/100", "pie")
     far = observed({**picture(cell), "voice": {**picture(cell)["voice"], "loss": 3.0}})
     evidence = two_pairs()
-    table = wifi_pairs.unstated(dataclasses.replace(evidence, cells=evidence.cells | {cell: far}))
+    table = pairs.unstated(dataclasses.replace(evidence, cells=evidence.cells | {cell: far}))
     uneven = rows(table)["uneven"]
     assert uneven[2:4] == ("4 to 4", "100")
     losses = dict(zip(table.headers[4:], uneven[4:], strict=True))
@@ -115,7 +116,7 @@ def test_table_of_unstated_values_marks_what_is_not_near_the_papers() -> None:
 def test_verdicts_with_either_pair_stand_side_by_side() -> None:
     claims = load("good_bad_wifi", "gbw-wifi-")
     evidence = two_pairs()
-    table = wifi_pairs.verdicts(evidence, claims, judge_all(claims, evidence))
+    table = pairs.verdicts(evidence, claims, judge(claims, evidence))
     found = rows(table)
     assert len(found) == len(claims)
     assert table.headers[2:] == ("uneven", "uneven, 300", "even")
@@ -126,8 +127,8 @@ def test_verdicts_with_either_pair_stand_side_by_side() -> None:
 
 def test_exhibits_about_pairs_need_runs() -> None:
     claims = load("good_bad_wifi", "gbw-wifi-")
-    assert list(wifi_pairs.exhibits(Evidence(cells={}), claims, [])) == []
+    assert list(pairs.exhibits(Evidence(cells={}), claims, [])) == []
     evidence = two_pairs()
-    shown = list(wifi_pairs.exhibits(evidence, claims, judge_all(claims, evidence)))
+    shown = list(pairs.exhibits(evidence, claims, judge(claims, evidence)))
     assert [one.name for one in shown] == ["wifi-pairs", "wifi-unstated", "wifi-verdicts"]
     assert all(one.table is not None and one.table.csv().count("\n") > len(one.table.rows) for one in shown)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from sojourn.errors import SojournError
-from sojourn.papers import PAPERS, next_steps_exhibits
-from sojourn.papers.next_steps_measured import QUANTITIES, Cell, Evidence, observe
-from sojourn.papers.next_steps_told import Expected, claims_about, filled, judge, told
-from sojourn.papers.wifi_next_steps import PARTS, Bed, crowd, plan
+from sojourn.papers import PAPERS
+from sojourn.papers.wifi_next_steps import exhibits
+from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Cell, Evidence, observe
+from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
+from sojourn.papers.wifi_next_steps.told import Expected, claims_about, filled, judge, told
 from sojourn.plots import next_steps as plots
 from sojourn.store.run import Run
 from tests.conftest import Cli
@@ -229,13 +230,13 @@ ENDS = (".fast1", ".fast2", ".slow", ".guest")
 @pytest.mark.slow
 def test_exhibits_are_in_the_order_of_the_plan_and_have_pictures() -> None:
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 0.5)
-    found = next_steps_exhibits.exhibits(Evidence(cells={cell: (every, every) for cell, _ in BED.cells()}))
+    found = exhibits.exhibits(Evidence(cells={cell: (every, every) for cell, _ in BED.cells()}))
     assert [one.name for one in found] == list(PARTS)
     for one in found:
         assert all(figure.png.startswith(b"\x89PNG") for figure in one.figures)
         assert one.table is not None
         assert len(one.paragraphs) == 2
-    assert next_steps_exhibits.exhibits(Evidence(cells={})) == ()
+    assert exhibits.exhibits(Evidence(cells={})) == ()
 
 
 def test_figures_without_numbers_say_so() -> None:

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn.claims import judge_wifi, load, wifi_by_hand
-from sojourn.claims.catalogue import WIFI_JUDGES
-from sojourn.claims.wifi_evidence import (
+from sojourn.papers import PAPERS
+from sojourn.papers.kit.claims import load
+from sojourn.papers.wifi_stack import by_hand, exhibits
+from sojourn.papers.wifi_stack import plan as wifi_stack
+from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
     DEPTHS,
     EQUAL,
@@ -42,8 +44,8 @@ from sojourn.claims.wifi_evidence import (
     VoiceSeen,
     observe,
 )
-from sojourn.papers import PAPERS, wifi_exhibits, wifi_stack
-from sojourn.papers.wifi_stack import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.papers.wifi_stack.judges import JUDGES, judge
+from sojourn.papers.wifi_stack.plan import CLAIMS, PARTS, Bed, cells, claims
 from sojourn.plots import wifi as plots
 from tests.conftest import Cli
 
@@ -173,7 +175,7 @@ def world(change: Callable[[Cell, Seen], Seen] = lambda _, run: run, **cpu: tupl
 
 def judged(name: str, evidence: Evidence) -> dict[str, Any]:
     (claim,) = load("wifi_stack", name)
-    (answer,) = judge_wifi([claim], evidence)
+    (answer,) = judge([claim], evidence)
     return answer
 
 
@@ -260,11 +262,11 @@ AGAINST: dict[str, Callable[[Cell, Seen], Seen]] = {
 def test_every_claim_has_a_judge_a_part_and_every_judge_a_claim() -> None:
     names = [claim.id for claim in load("wifi_stack", "wst-")]
     assert len(set(names)) == len(names) == 30
-    assert set(names) == set(WIFI_JUDGES)
+    assert set(names) == set(JUDGES)
     assert {f"wst-{number:02}" for part in PARTS for number in CLAIMS[part]} == set(names)
 
 
-@pytest.mark.parametrize("name", sorted(WIFI_JUDGES))
+@pytest.mark.parametrize("name", sorted(JUDGES))
 def test_claim_holds_on_runs_as_the_paper_says(name: str) -> None:
     assert judged(name, world())["verdict"] == "holds", judged(name, world())["reason"]
 
@@ -281,20 +283,20 @@ def test_no_more_processor_time_contradicts_the_claim_about_its_cost() -> None:
 
 
 def test_fairness_before_priority_is_shown_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wifi_by_hand.lower_before_higher(fairness_first=True) == 200  # `b` has two turns for each of `a`
-    assert wifi_by_hand.lower_before_higher(fairness_first=False) == 0
-    monkeypatch.setattr(wifi_by_hand, "lower_before_higher", lambda fairness_first: 0)
+    assert by_hand.lower_before_higher(fairness_first=True) == 200  # `b` has two turns for each of `a`
+    assert by_hand.lower_before_higher(fairness_first=False) == 0
+    monkeypatch.setattr(by_hand, "lower_before_higher", lambda fairness_first: 0)
     assert judged("wst-32", world())["verdict"] == "fails"
 
 
 def test_without_runs_nothing_can_be_told() -> None:
-    for answer in judge_wifi(load("wifi_stack", "wst-"), Evidence(cells={})):
+    for answer in judge(load("wifi_stack", "wst-"), Evidence(cells={})):
         assert answer["verdict"] == ("holds" if answer["id"] == "wst-32" else "cannot tell")
 
 
 def test_a_lost_frame_behind_the_queue_stalls_the_window() -> None:
     """64 frames after the lost one the sender has none that it may send, and the lost one waits behind 500 others."""
-    first, last = (wifi_by_hand.resend(first=where) for where in (True, False))
+    first, last = (by_hand.resend(first=where) for where in (True, False))
     assert first.stalled == 0
     assert first.delivered > 5000
     assert last.stalled == 198
@@ -302,8 +304,8 @@ def test_a_lost_frame_behind_the_queue_stalls_the_window() -> None:
 
 
 def test_numbers_given_before_flow_queueing_make_packets_late() -> None:
-    assert wifi_by_hand.discarded(numbered_before=True) > 100
-    assert wifi_by_hand.discarded(numbered_before=False) == 0
+    assert by_hand.discarded(numbered_before=True) > 100
+    assert by_hand.discarded(numbered_before=False) == 0
 
 
 def test_every_cell_of_the_plan_is_a_scenario_that_the_simulator_takes() -> None:
@@ -349,15 +351,15 @@ def test_a_real_run_is_observed_as_its_record_says() -> None:
 
 def test_the_model_is_fed_with_the_measured_aggregates() -> None:
     """28 frames of 1500 bytes and 2: the slow station's share without fairness, by hand, and thirds with it."""
-    fair = wifi_exhibits.predicted(world(), AIRTIME)
+    fair = exhibits.predicted(world(), AIRTIME)
     assert [one.share for one in fair] == [pytest.approx(1 / 3)] * 3
-    plain = wifi_exhibits.predicted(world(stations(UDP, FQ_MAC, FASTS, aggregate_frames=28.0)), FQ_MAC)
+    plain = exhibits.predicted(world(stations(UDP, FQ_MAC, FASTS, aggregate_frames=28.0)), FQ_MAC)
     fast, slow = 40 + 28 * 1544 * 8 / 144.44, 36 + 2 * 1544 * 8 / 7.22
     assert plain[2].share == pytest.approx(slow / (slow + 2 * fast), rel=1e-6)
 
 
 def test_exhibits_are_in_the_order_of_the_paper_and_have_pictures() -> None:
-    found = wifi_exhibits.exhibits(world())
+    found = exhibits.exhibits(world())
     assert [one.name for one in found] == ["fig2", "fig3", "model", "fig4", "cells"]
     for one in found:
         for figure in one.figures:
@@ -365,7 +367,7 @@ def test_exhibits_are_in_the_order_of_the_paper_and_have_pictures() -> None:
     model = next(one.table for one in found if one.name == "model")
     assert model is not None
     assert [row[0] for row in model.rows if row[1] == "total"] == ["FIFO", "FQ-CoDel", "FQ-MAC", "Airtime fair FQ"]
-    assert wifi_exhibits.exhibits(Evidence(cells={})) == ()
+    assert exhibits.exhibits(Evidence(cells={})) == ()
 
 
 def test_figures_without_numbers_say_so() -> None:

@@ -10,10 +10,10 @@ from sojourn import backends
 from sojourn.cli import options
 from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
-from sojourn.papers.paper import FLUSHER
+from sojourn.papers.kit.paper import FLUSHER
 
 if TYPE_CHECKING:
-    from sojourn.papers.flusher import Bed, Outcome
+    from sojourn.papers.flusher.plan import Bed, Outcome
     from sojourn.report import PaperReport
 
 _SETUP = (
@@ -46,8 +46,8 @@ _KERNEL_TCP = "linux-6.1"
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
-    from sojourn.claims import judge_flusher
-    from sojourn.papers import flusher
+    from sojourn.papers.flusher import plan as flusher
+    from sojourn.papers.flusher.judges import judge
 
     check(FLUSHER, asked)
     parts = parts_of(FLUSHER, asked)
@@ -69,7 +69,7 @@ def handle(asked: argparse.Namespace) -> int:
         backend=backend,
         plan=flusher.plan(bed),
         run=lambda means: flusher.reproduce(bed, means),
-        judge=lambda outcome: judge_flusher(flusher.claims(bed.parts), outcome.evidence),
+        judge=lambda outcome: judge(flusher.claims(bed.parts), outcome.evidence),
         tell=lambda outcome, claims: _told(bed, outcome, claims, parts, backend.name),
         hidden="cells",
     )
@@ -79,8 +79,8 @@ def handle(asked: argparse.Namespace) -> int:
 def _told(
     bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None, backend: str
 ) -> PaperReport:
-    from sojourn.papers.flusher import BETTER
-    from sojourn.papers.flusher_exhibits import exhibits
+    from sojourn.papers.flusher.exhibits import exhibits
+    from sojourn.papers.flusher.plan import BETTER
     from sojourn.report import PaperReport
 
     profile = bed.profile
@@ -121,7 +121,7 @@ def _by_reading(claims: list[dict[str, Any]], emulators: Sequence[str]) -> dict[
 
 
 def _holds_on(claim: dict[str, Any], emulator: str) -> bool:
-    from sojourn.claims.flusher_evidence import READINGS
+    from sojourn.papers.flusher.evidence import READINGS
 
     # The first emulator's readings have their bare names.
     return any(

@@ -9,13 +9,13 @@ from sojourn import backends, tables
 from sojourn.cli import options
 from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
-from sojourn.papers.paper import GOOD_BAD_WIFI
+from sojourn.papers.kit.paper import GOOD_BAD_WIFI
 from sojourn.store.cell import links
 from sojourn.store.index import Results, write_index
 
 if TYPE_CHECKING:
-    from sojourn.claims import Claim
-    from sojourn.papers.good_bad_wifi import Bed, Outcome
+    from sojourn.papers.good_bad_wifi.plan import Bed, Outcome
+    from sojourn.papers.kit.claims import Claim
     from sojourn.report import PaperReport
     from sojourn.store.folder import ResultFolder
 
@@ -41,8 +41,9 @@ _SETUP = (
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
-    from sojourn.claims import judge_all, load
-    from sojourn.papers import good_bad_wifi
+    from sojourn.papers.good_bad_wifi import plan as good_bad_wifi
+    from sojourn.papers.good_bad_wifi.judges import judge
+    from sojourn.papers.kit.claims import load
 
     check(GOOD_BAD_WIFI, asked)
     parts = parts_of(GOOD_BAD_WIFI, asked)
@@ -68,7 +69,7 @@ def handle(asked: argparse.Namespace) -> int:
         backend=backend,
         plan=good_bad_wifi.plan(bed),
         run=lambda means: good_bad_wifi.reproduce(bed, means),
-        judge=lambda outcome: judge_all(claims, outcome.evidence),
+        judge=lambda outcome: judge(claims, outcome.evidence),
         tell=lambda outcome, judged: _told(bed, outcome, claims, judged),
         hidden="table1",
         keep=_keep,
@@ -78,14 +79,15 @@ def handle(asked: argparse.Namespace) -> int:
 
 
 def _told(bed: Bed, outcome: Outcome, claims: list[Claim], judged: list[dict[str, Any]]) -> PaperReport:
-    from sojourn.papers import good_bad_wifi, wifi_pairs
-    from sojourn.papers.exhibits import exhibits
+    from sojourn.papers.good_bad_wifi import pairs
+    from sojourn.papers.good_bad_wifi import plan as good_bad_wifi
+    from sojourn.papers.good_bad_wifi.exhibits import exhibits
     from sojourn.report import PaperReport
 
     about_wifi = [claim for claim in claims if claim.id.startswith(good_bad_wifi.CLAIMS[good_bad_wifi.WIFI_PART])]
     shown = (
         *exhibits(outcome.measured, outcome.over_wifi),
-        *wifi_pairs.exhibits(outcome.evidence, about_wifi, judged),
+        *pairs.exhibits(outcome.evidence, about_wifi, judged),
     )
     wanted = None if bed.parts is None else tuple(name for part in bed.parts for name in _EXHIBITS[part])
     profile = bed.profile

@@ -10,10 +10,10 @@ from sojourn import backends
 from sojourn.cli import options
 from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
-from sojourn.papers.paper import RURAL
+from sojourn.papers.kit.paper import RURAL
 
 if TYPE_CHECKING:
-    from sojourn.papers.rural import Bed, Outcome
+    from sojourn.papers.rural.plan import Bed, Outcome
     from sojourn.report import PaperReport
 
 _SETUP = (
@@ -39,9 +39,9 @@ _KERNEL = (
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
-    from sojourn.claims import judge_rural
-    from sojourn.claims.rural_satellite import Satellite
-    from sojourn.papers import rural
+    from sojourn.papers.rural import plan as rural
+    from sojourn.papers.rural.judges import judge
+    from sojourn.papers.rural.satellite import Satellite
 
     check(RURAL, asked)
     parts = parts_of(RURAL, asked)
@@ -59,7 +59,7 @@ def handle(asked: argparse.Namespace) -> int:
         backend=backend,
         plan=rural.plan(bed),
         run=lambda means: rural.reproduce(bed, means),
-        judge=lambda outcome: judge_rural(rural.claims(bed.parts), outcome.evidence),
+        judge=lambda outcome: judge(rural.claims(bed.parts), outcome.evidence),
         tell=lambda outcome, claims: _told(bed, outcome, claims, parts, backend.name),
         hidden="cells",
     )
@@ -67,7 +67,7 @@ def handle(asked: argparse.Namespace) -> int:
 
 
 def _parts(asked: tuple[str, ...] | None, backend: str) -> tuple[str, ...]:
-    from sojourn.papers.rural import KERNEL_PARTS, PARTS
+    from sojourn.papers.rural.plan import KERNEL_PARTS, PARTS
 
     known = PARTS if backend == "sim" else KERNEL_PARTS
     if asked is None:
@@ -85,7 +85,7 @@ def _parts(asked: tuple[str, ...] | None, backend: str) -> tuple[str, ...]:
 def _told(
     bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None, backend: str
 ) -> PaperReport:
-    from sojourn.papers.rural_exhibits import exhibits
+    from sojourn.papers.rural.exhibits import exhibits
     from sojourn.report import PaperReport
 
     profile = bed.profile

@@ -10,10 +10,10 @@ from sojourn import backends
 from sojourn.cli import options
 from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
-from sojourn.papers.paper import WIFI_NEXT_STEPS
+from sojourn.papers.kit.paper import WIFI_NEXT_STEPS
 
 if TYPE_CHECKING:
-    from sojourn.papers.wifi_next_steps import Bed, Outcome
+    from sojourn.papers.wifi_next_steps.plan import Bed, Outcome
     from sojourn.report import PaperReport
 
 _SETUP = (
@@ -29,8 +29,8 @@ _SETUP = (
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
-    from sojourn.papers import wifi_next_steps
-    from sojourn.papers.next_steps_told import claims_about, judge
+    from sojourn.papers.wifi_next_steps import plan as wifi_next_steps
+    from sojourn.papers.wifi_next_steps.told import claims_about, judge
 
     check(WIFI_NEXT_STEPS, asked)
     parts = parts_of(WIFI_NEXT_STEPS, asked)
@@ -59,7 +59,7 @@ def handle(asked: argparse.Namespace) -> int:
 
 
 def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None) -> PaperReport:
-    from sojourn.papers.next_steps_exhibits import exhibits
+    from sojourn.papers.wifi_next_steps.exhibits import exhibits
     from sojourn.report import PaperReport
 
     profile = bed.profile

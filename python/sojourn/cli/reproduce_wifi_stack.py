@@ -10,10 +10,10 @@ from sojourn import backends
 from sojourn.cli import options
 from sojourn.cli.reproduction import Reproduction, check, last_facts, parts_of, profile_of, reproduce, title_of
 from sojourn.errors import ParamError
-from sojourn.papers.paper import WIFI_STACK
+from sojourn.papers.kit.paper import WIFI_STACK
 
 if TYPE_CHECKING:
-    from sojourn.papers.wifi_stack import Bed, Outcome
+    from sojourn.papers.wifi_stack.plan import Bed, Outcome
     from sojourn.report import PaperReport
 
 #: What the exhibits of a part of the paper are.
@@ -41,8 +41,8 @@ _SETUP = (
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
-    from sojourn.claims import judge_wifi
-    from sojourn.papers import wifi_stack
+    from sojourn.papers.wifi_stack import plan as wifi_stack
+    from sojourn.papers.wifi_stack.judges import judge
 
     check(WIFI_STACK, asked)
     parts = parts_of(WIFI_STACK, asked)
@@ -61,7 +61,7 @@ def handle(asked: argparse.Namespace) -> int:
         backend=backend,
         plan=wifi_stack.plan(bed),
         run=lambda means: wifi_stack.reproduce(bed, means),
-        judge=lambda outcome: judge_wifi(wifi_stack.claims(bed.parts), outcome.evidence),
+        judge=lambda outcome: judge(wifi_stack.claims(bed.parts), outcome.evidence),
         tell=lambda outcome, claims: _told(bed, outcome, claims, parts),
         hidden="cells",
     )
@@ -69,7 +69,7 @@ def handle(asked: argparse.Namespace) -> int:
 
 
 def _told(bed: Bed, outcome: Outcome, claims: list[dict[str, Any]], parts: Sequence[str] | None) -> PaperReport:
-    from sojourn.papers.wifi_exhibits import exhibits
+    from sojourn.papers.wifi_stack.exhibits import exhibits
     from sojourn.report import PaperReport
 
     profile = bed.profile

@@ -18,8 +18,8 @@ from sojourn.cli import options
 from sojourn.errors import ParamError
 from sojourn.files import check_target
 from sojourn.lazy import mapped
-from sojourn.papers.execute import Means, Planned
-from sojourn.papers.paper import Paper, Profile
+from sojourn.papers.kit.execute import Means, Planned
+from sojourn.papers.kit.paper import Paper, Profile
 from sojourn.store.run_store import RunStore
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     with options.say_how_to_go_on("the same command goes on from there"):
         outcome = one.run(means)
     from sojourn import report
-    from sojourn.papers import document
+    from sojourn.papers.kit import document
 
     print("judging the claims", file=sys.stderr)
     claims = one.judge(outcome)

@@ -21,8 +21,8 @@ DEFAULT_DURATION = "120s"
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.kernel.find import find
-    from sojourn.papers.execute import Means
-    from sojourn.papers.paper import Profile
+    from sojourn.papers.kit.execute import Means
+    from sojourn.papers.kit.paper import Profile
     from sojourn.store.folder import ResultFolder, plan_name, write_file
     from sojourn.store.run_store import RunStore
     from sojourn.validate import flusher, flusher_page

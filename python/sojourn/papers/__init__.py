@@ -1,5 +1,5 @@
 """The papers that `sojourn reproduce` runs again."""
 
-from sojourn.papers.paper import PAPERS, Paper, Profile
+from sojourn.papers.kit.paper import PAPERS, Paper, Profile
 
 __all__ = ["PAPERS", "Paper", "Profile"]

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure as Drawing
 
 from sojourn import plots
-from sojourn.papers.tables import Table
+from sojourn.papers.good_bad_wifi.tables import Table
 
 
 @dataclass(frozen=True, kw_only=True)

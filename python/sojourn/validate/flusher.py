@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from sojourn.claims.flusher_evidence import (
+from sojourn.papers.flusher.evidence import (
     BASES_MS,
     CODEL,
     CUBIC,
@@ -31,9 +31,9 @@ from sojourn.claims.flusher_evidence import (
     observe,
     passive,
 )
-from sojourn.papers import execute
-from sojourn.papers.flusher import Bed, ours
-from sojourn.papers.paper import Profile
+from sojourn.papers.flusher.plan import Bed, ours
+from sojourn.papers.kit import execute
+from sojourn.papers.kit.paper import Profile
 from sojourn.stats import Interval, mean_interval
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run

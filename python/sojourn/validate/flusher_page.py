@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sojourn import tables
-from sojourn.claims.flusher_evidence import ADAPTIVE, FIFO, Cell
+from sojourn.papers.flusher.evidence import ADAPTIVE, FIFO, Cell
 from sojourn.validate.flusher import GOODPUT, JUDGED, RTT, SHOWN, Compared, Row
 
 _RULES = """\

@@ -1,0 +1,1 @@
+"""Fighting fire with fire (seed 003): plan, claims, figures."""

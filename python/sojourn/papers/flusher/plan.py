@@ -1,0 +1,347 @@
+"""The plan of seed 003: the thesis's bed, its flusher in two readings, AQMs beside it, and the flusher `adaptive`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from sojourn.flusher_parameters import Parameters
+from sojourn.papers.flusher.evidence import (
+    ADAPTIVE,
+    BASES_MS,
+    BUFFERS,
+    CODEL,
+    CUBIC,
+    DESCRIBED,
+    EMULATORS,
+    FIFO,
+    FOREIGN,
+    FOUR,
+    FQ_CODEL,
+    IPFW,
+    KARN,
+    NETEM,
+    ONE,
+    PAIR,
+    PIE,
+    READINGS,
+    RECOMMENDED,
+    RENO,
+    TCPS,
+    THRESHOLDS,
+    TIMED,
+    WRITTEN,
+    Cell,
+    Evidence,
+    Seen,
+    active,
+    observe,
+    passive,
+)
+from sojourn.papers.kit import claims as catalogue
+from sojourn.papers.kit import execute
+from sojourn.papers.kit.execute import Means
+from sojourn.papers.kit.paper import Profile
+from sojourn.scenario import Flow, Scenario, Tcp
+from sojourn.scenario_keys import Flusher
+from sojourn.store.run import Run
+
+#: Parts of the paper.
+GRID, AQM, LOGS, OTHER, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
+#: The claims that are judged from each, by number.
+CLAIMS = {
+    GRID: (
+        *range(1, 9),
+        *range(9, 33),
+        *(35, 36, 37, 39, 40, 41, 42, 43, 44, 45, 47, 48, 49, 68, 83, 84, 86, 88, 91, 93, 96),
+    ),
+    AQM: (50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 66, 67, 85, 90, 94),
+    LOGS: (69, 70, 71, 72, 73, 74, 75, 76),
+    OTHER: (33, 34, 77, 78, 79, 80, 81, 82, 87, 89, 92, 95),
+    BETTER: (),
+}
+
+#: Disciplines of the bottleneck.
+QUEUES = {
+    CODEL: "codel limit 1000 target 5ms interval 100ms noecn",
+    PIE: "pie limit 1000 target 20ms tupdate 30ms noecn",
+    FQ_CODEL: "fq_codel limit 1000 target 5ms interval 100ms noecn",
+    "codel 2.5 %": "codel limit 1000 target 2.5ms interval 100ms noecn",
+    "codel 10 %": "codel limit 1000 target 10ms interval 100ms noecn",
+}
+
+#: What a cell's `variant` changes of the flusher's parameters.
+THE_OTHER = "it sees the other flow"
+VARIANTS: dict[str, dict[str, Any]] = {
+    "": {},
+    THE_OTHER: {},
+    "10 packets": {"windows": 1},
+    TIMED: {"window_time": "100ms"},
+    "one sample": {"windows": 1, "window_samples": 1},
+    "no threshold": {"threshold": 100.0},
+    "threshold 1.05": {"threshold": 1.05, "floor": "0s"},
+    "threshold 5": {"threshold": 5.0},
+}
+
+#: Flows that share the path in the scenes of several.
+FLOWS = 4
+#: Base RTT of the longer of two, ms.
+LONG_MS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bed:
+    """What all runs share.
+
+    Attributes
+    ----------
+    profile
+        How much is run: `repeat` of the cells of the figures, `other_repeat` of all others.
+    parts
+        Of the paper.
+    seed
+        Of the first repeat.
+    tcp
+        Whose loss recovery the flows have.
+    selects
+        Whether a flusher can look at some flows only. The daemon sees all that passes its interface, so cells with a
+        foreign flow are left out where it cannot.
+    bursts
+        How a flusher hands its bursts over: see `sojourn.scenario_keys.Flusher`.
+    gate
+        Whether the daemon's gate judges its flushes: see there.
+    edge_burst
+        Depth of the token buckets at the edges, as a kernel's bed has them; `None` for wires.
+    emulators
+        What emulates the slow link, each of `sojourn.papers.flusher.evidence.EMULATORS` at most once; the figures show
+        the first. With `netem` a FIFO's packets are those of a netem with the link's delay below the shaper; with
+        `ipfw` they are those of a FIFO alone, and all of the delay is behind it (sections 5.2.1, 5.2.2 and 6.2).
+    """
+
+    profile: Profile
+    parts: tuple[str, ...] = PARTS
+    seed: int = 1
+    tcp: str = "linux-3.14"
+    selects: bool = True
+    bursts: str | None = None
+    gate: str | None = None
+    edge_burst: str | None = None
+    emulators: tuple[str, ...] = EMULATORS
+
+    def scenario(self, cell: Cell, emulator: str = NETEM) -> Scenario:
+        """Return the scenario of a cell with the first seed."""
+        return Scenario(
+            experiment="flusher",
+            duration=self.profile.duration,
+            lead="0s",
+            up="5mbit",
+            down="5mbit",
+            burst_up="1514b",
+            edge_rate="10mbit",
+            edge_burst=self.edge_burst,
+            rtt=f"{beyond(cell, cell.base, emulator)}ms",
+            qdisc_up=qdisc(cell, emulator),
+            qdisc_down="pfifo limit 1000",
+            start_jitter="1s",
+            sample_interval="100ms",
+            tcp=Tcp(variant=self.tcp),
+            flows=flows(cell, f"{beyond(cell, LONG_MS, emulator)}ms"),
+            flusher=flusher(cell, self.bursts, self.gate),
+            seed=self.seed,
+        )
+
+
+def qdisc(cell: Cell, emulator: str) -> str:
+    """Return the discipline of a cell as `tc` spells it."""
+    if cell.queue != FIFO:
+        return QUEUES[cell.queue]
+    if emulator == IPFW:
+        return f"pfifo limit {cell.buffer}"
+    return f"netem limit {cell.buffer} delay {slow_ms(cell)}ms"
+
+
+def beyond(cell: Cell, rtt: int, emulator: str) -> float:
+    """Return what of a base RTT (ms) is not in the bottleneck's netem."""
+    return round(rtt - slow_ms(cell), 3) if emulator == NETEM and cell.queue == FIFO else rtt
+
+
+def slow_ms(cell: Cell) -> float:
+    """Return the delay of the slow link, one way, ms: three tenths of the base RTT (Table 6.1)."""
+    return round(0.3 * cell.base, 3)
+
+
+def flows(cell: Cell, long: str) -> tuple[Flow, ...]:
+    """Return the flows of a cell; the first is the one that is measured. `long` is the longer RTT of two."""
+    cc = cell.tcp
+    if cell.scene == FOUR:
+        return tuple(Flow(name=f"flow_{i + 1}", direction="up", congestion_control=cc) for i in range(FLOWS))
+    first = Flow(name="flow", direction="up", congestion_control=cc)
+    if cell.scene == FOREIGN:
+        return (first, Flow(name="foreign", direction="up", congestion_control=cc))
+    if cell.scene == PAIR:
+        return (first, Flow(name="long", direction="up", congestion_control=cc, rtt=long))
+    return (first,)
+
+
+def flusher(cell: Cell, bursts: str | None = None, gate: str | None = None) -> Flusher:
+    """Return the flusher of a cell."""
+    params: dict[str, Any] = {"preset": cell.reading}
+    if cell.reading == KARN:
+        params = {"preset": DESCRIBED, "retransmissions": "karn"}
+    if cell.threshold:
+        params["threshold"] = cell.threshold
+    params |= VARIANTS[cell.variant]
+    seen = "foreign" if cell.variant == THE_OTHER else "flow"
+    watch = (seen,) if cell.scene == FOREIGN else None
+    mode = "active" if cell.active else "passive"
+    return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts, gate=gate)
+
+
+Planned = execute.Planned[tuple[str, Cell]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of the plan: the evidence on each emulator, the one that the figures show first."""
+
+    evidence: Mapping[str, Evidence]
+    runs: int
+
+
+def cells(parts: Iterable[str] = PARTS) -> list[Cell]:
+    """Return the cells of parts of the paper, each once."""
+    makers = {GRID: of_grid, AQM: of_aqm, LOGS: of_logs, OTHER: of_conjectures, BETTER: of_adaptive}
+    return list(dict.fromkeys(cell for part in parts for cell in makers[part]()))
+
+
+def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
+    """Return the claims that are judged from parts of the paper, in the order of their numbers."""
+    wanted = {f"flu-{number:02}" for part in parts for number in CLAIMS[part]}
+    return [claim for claim in catalogue.load("flusher", "flu-") if claim.id in wanted]
+
+
+def plan(bed: Bed) -> Sequence[Planned]:
+    """Return all runs: those of the figures and claims on each emulator, and those of `adaptive` on the first."""
+    figures = {*of_grid(), *of_aqm(), *of_logs(), *of_adaptive()}
+    return execute.repeats(
+        (
+            (emulator, cell),
+            bed.scenario(cell, emulator),
+            bed.profile.repeat if cell in figures else bed.profile.other_repeat,
+        )
+        for emulator in bed.emulators
+        for cell in cells(bed.parts if emulator == bed.emulators[0] else (part for part in bed.parts if part != BETTER))
+        if bed.selects or cell.scene != FOREIGN
+    )
+
+
+def reproduce(bed: Bed, means: Means) -> Outcome:
+    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
+    seen: dict[str, dict[Cell, list[Seen]]] = {emulator: {} for emulator in bed.emulators}
+
+    def take(place: tuple[str, Cell], run: Run) -> None:
+        emulator, cell = place
+        seen[emulator].setdefault(cell, []).append(observe(run, cell))
+
+    runs = execute.execute(plan(bed), take, means)
+    evidence = {
+        emulator: Evidence(cells={cell: tuple(each) for cell, each in found.items()})
+        for emulator, found in seen.items()
+        if found
+    }
+    return Outcome(evidence=evidence, runs=len(runs))
+
+
+def of_grid() -> Iterator[Cell]:
+    """Yield the cells of Figs. 6.2 to 6.20."""
+    places = [(50, buffer) for buffer in BUFFERS] + [(base, 100) for base in BASES_MS if base != 50]
+    for tcp, (base, buffer) in product(TCPS, places):
+        yield passive(tcp, base, buffer)
+        for reading, threshold in product(READINGS, THRESHOLDS):
+            yield active(tcp, base, buffer, threshold, reading=reading)
+
+
+def of_aqm() -> Iterator[Cell]:
+    """Yield the cells of Figs. 6.21 to 6.30, and of the claims about FQ-CoDel and a flusher beside an AQM."""
+    for tcp, base in product(TCPS, BASES_MS):
+        yield passive(tcp, base)
+        for queue in (CODEL, PIE):
+            yield passive(tcp, base, queue=queue)
+            for reading in READINGS:
+                yield Cell(tcp, base, 100, queue, reading, True, RECOMMENDED)
+        yield passive(tcp, base, queue=FQ_CODEL)
+        for reading in READINGS:
+            yield active(tcp, base, reading=reading)
+
+
+def of_logs() -> Iterator[Cell]:
+    """Yield the cells of Figs. 4.8, 4.9 and 5.2 to 5.4, and of the same on other paths."""
+    for tcp, base, reading in product(TCPS, BASES_MS, READINGS):
+        for buffer in (50, 100):
+            yield Cell(tcp, base, buffer, FIFO, reading)
+            yield active(tcp, base, buffer, reading=reading)
+
+
+def of_conjectures() -> Iterator[Cell]:
+    """Yield the cells of what the thesis supposes and did not run."""
+    for reading in READINGS:
+        for tcp in TCPS:
+            yield active(tcp, 100, reading=reading)
+            yield active(tcp, 50, reading=reading)
+            yield active(tcp, 100, reading=reading)._replace(variant="10 packets")
+            for variant in ("one sample", "threshold 1.05", "threshold 5"):
+                yield active(tcp, 50, reading=reading)._replace(variant=variant, threshold=0.0)
+            yield active(tcp, 50, 1000, reading=reading)._replace(variant="no threshold", threshold=0.0)
+            if reading != WRITTEN:
+                # The listings test at each acknowledgement, and have no windows that could close.
+                yield active(tcp, 50, reading=reading)._replace(variant=TIMED)
+            for variant in ("", THE_OTHER):
+                yield active(tcp, 50, reading=reading)._replace(scene=FOREIGN, variant=variant)
+    for tcp in TCPS:
+        yield passive(tcp, 50)
+        yield passive(tcp, 50)._replace(scene=FOUR)
+        for queue in (CODEL, PIE):
+            yield passive(tcp, 50, queue=queue)._replace(scene=FOUR)
+        yield passive(tcp, 50)._replace(scene=FOREIGN)
+        yield passive(tcp, 10)._replace(scene=PAIR)
+        for queue in ("codel 2.5 %", CODEL, "codel 10 %"):
+            yield passive(tcp, 100, queue=queue)
+
+
+def of_adaptive() -> Iterator[Cell]:
+    """Yield the cells that compare `adaptive` with the thesis's flusher."""
+    for scene, base, buffer in scenes():
+        for tcp in (CUBIC, RENO) if scene == ONE else (CUBIC,):
+            yield passive(tcp, base, buffer)._replace(scene=scene)
+            yield ours(tcp, base, buffer, scene)
+            for reading in READINGS:
+                yield active(tcp, base, buffer, reading=reading)._replace(scene=scene)
+
+
+def scenes() -> Iterator[tuple[str, int, int]]:
+    """Yield scene, base RTT (ms) and buffer (packets) of each comparison with `adaptive`."""
+    for scene in (ONE, FOUR, FOREIGN):
+        for base, buffer in product(BASES_MS, (50, 100)):
+            yield scene, base, buffer
+
+
+def ours(tcp: str, base: int, buffer: int, scene: str = ONE) -> Cell:
+    """Return a cell with the flusher `adaptive` as it is by default."""
+    return Cell(tcp, base, buffer, FIFO, ADAPTIVE, True, 0.0, "", scene)
+
+
+__all__ = [
+    "CLAIMS",
+    "DESCRIBED",
+    "EMULATORS",
+    "PARTS",
+    "Bed",
+    "Outcome",
+    "cells",
+    "claims",
+    "flows",
+    "plan",
+    "reproduce",
+]

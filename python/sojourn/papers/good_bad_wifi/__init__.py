@@ -1,0 +1,1 @@
+"""The Good, the Bad and the WiFi (seed 000): plan, claims, figures."""

@@ -1,0 +1,59 @@
+"""The search for a run in which a measuring flow shares its queue with an upstream data flow.
+
+Two flows seldom meet in 1024 queues, so that a paper's thirty runs may or may not hold such a run. Here seeds are tried
+in order until one does: hashes are a function of the seed alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from sojourn import api
+from sojourn.papers.good_bad_wifi.evidence import Collision
+from sojourn.papers.good_bad_wifi.observation import Observation, observe
+from sojourn.scenario import Scenario
+
+#: How many seeds are tried. A seed puts one flow into the queue of one of four others with a probability of 0.4 %.
+MOST_SEEDS = 3000
+#: Hashes do not depend on how long a run takes, so the search runs no longer than this.
+SEARCH_DURATION = "100ms"
+
+
+def find_collision(repeats: Sequence[Observation], scenario: Scenario, *, voice: bool) -> Collision | None:
+    """Return a run in which a probe shares its queue with an upstream data flow; the same one each time.
+
+    Parameters
+    ----------
+    repeats
+        What has been run, which is looked through first; then seeds are tried in order from the first not run.
+    scenario
+        Of the runs, with any seed.
+    voice
+        Whether the probe must be the voice stream.
+    """
+    for number, seen in enumerate(repeats, start=1):
+        if (pair := _pair(seen, voice=voice)) is not None:
+            return Collision(seen=seen, probe=pair[0], flow=pair[1], tried=number)
+    first = max(seen.seed for seen in repeats) + 1
+    short = dataclasses.replace(scenario, duration=SEARCH_DURATION, lead="0s")
+    for number in range(MOST_SEEDS):
+        seed = first + number
+        tried = observe(api.run(dataclasses.replace(short, seed=seed)))
+        if (pair := _pair(tried, voice=voice)) is not None:
+            seen = observe(api.run(dataclasses.replace(scenario, seed=seed)))
+            return Collision(seen=seen, probe=pair[0], flow=pair[1], tried=len(repeats) + number + 1)
+    return None
+
+
+def _pair(seen: Observation, *, voice: bool) -> tuple[str, str] | None:
+    upstream = {flow.name for flow in seen.flows if flow.direction == "up"}
+    wanted = None if not voice or seen.voice is None else seen.voice.name
+    return next(
+        (
+            (probe, flow)
+            for probe, flow in seen.collisions
+            if flow in upstream and (probe == wanted if voice else probe != "voip")
+        ),
+        None,
+    )

@@ -1,0 +1,186 @@
+"""Section 7 of "The Good, the Bad and the WiFi" with other devices: what starves a direction, and what hangs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from sojourn.errors import SojournError
+from sojourn.papers.good_bad_wifi.devices import COMPARED, EVEN, JUDGED, MECHANISMS, UNEVEN, UNSTATED, Pair
+from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, Evidence, induced_latency
+from sojourn.papers.good_bad_wifi.judges import judge
+from sojourn.papers.good_bad_wifi.observation import Observation, known
+from sojourn.papers.good_bad_wifi.section7 import FACTOR, FAST_LINK, TABLE_3, WIFI_VOIP_RRUL, in_pair, of_pair
+from sojourn.papers.good_bad_wifi.tables import Table
+from sojourn.papers.kit.claims import Claim
+from sojourn.report.exhibit import Exhibit
+from sojourn.stats import mean_interval
+from sojourn.tables import number
+
+_TO_COMPARE = (
+    "Where one side sends aggregates and the other does not, both contend alike, and a turn is up to 32 frames of one "
+    "and a single frame of the other. The laptop's frames are mostly acknowledgements of the downloads; its queue "
+    "fills with those, and its uploads and the voice stream share what is left. A card without aggregates is enough "
+    "for that; on the other side it starves the downloads."
+)
+
+
+def exhibits(evidence: Evidence, claims: list[Claim], judged: Iterable[dict[str, Any]]) -> Iterator[Exhibit]:
+    """Yield the tables about pairs of devices that there are runs for.
+
+    Parameters
+    ----------
+    evidence
+        All of section 7.
+    claims, judged
+        The claims of section 7, and what became of them with the paper's pair.
+    """
+    if _each(evidence, EVEN, FIFO, DOWN):
+        yield Exhibit(
+            name="wifi-pairs",
+            title="What starves a direction",
+            section="7.1",
+            says="RRUL and a voice stream over the Wi-Fi link with devices that differ in one thing, or in several; "
+            "the paper's pair is uneven.",
+            table=mechanisms(evidence),
+            paragraphs=(_TO_COMPARE,),
+        )
+        yield Exhibit(
+            name="wifi-unstated",
+            title="What the paper leaves out of its devices",
+            section="7",
+            says="The same with the uneven pair at other rates and losses, which the paper does not state.",
+            table=unstated(evidence),
+        )
+        yield Exhibit(
+            name="wifi-verdicts",
+            title="Verdicts with another pair",
+            section="7",
+            says="What becomes of each claim with the uneven pair at its highest rates, and if the laptop sends "
+            "aggregates.",
+            table=verdicts(evidence, claims, judged),
+        )
+
+
+def mechanisms(evidence: Evidence) -> Table:
+    """Return goodput, latency and loss with each pair of `MECHANISMS`."""
+    places = [(quantity, qdisc) for quantity in (DOWN, UP) for qdisc in COMPARED[:1]]
+    places += [(quantity, qdisc) for quantity in (LATENCY, LOST) for qdisc in COMPARED]
+    rows, records = [], []
+    for pair in MECHANISMS:
+        shown = [pair.name, pair.says]
+        for quantity, qdisc in places:
+            values = _each(evidence, pair, qdisc, quantity)
+            records.append(_record(pair, qdisc, quantity, values))
+            shown.append(number(fmean(values), quantity.digits) if values else "no data")
+        rows.append(tuple(shown))
+    return Table(
+        name="wifi-pairs",
+        headers=("pair", "devices", *(f"{quantity.words}, {qdisc}" for quantity, qdisc in places)),
+        rows=tuple(rows),
+        records=tuple(records),
+        note="Means of the runs: goodput (Mbit/s), induced latency (ms), share of the voice packets that were lost "
+        "(per cent). Every pair is the first with what is said of it changed.",
+        left=2,
+    )
+
+
+def unstated(evidence: Evidence) -> Table:
+    """Return starvation, least latency and loss with the uneven pair at other rates and losses."""
+    rows: list[tuple[str, ...]] = []
+    records = []
+    for pair in (UNEVEN, *UNSTATED):
+        each = {
+            quantity: {qdisc: _each(evidence, pair, qdisc, quantity) for qdisc in DISCIPLINES}
+            for quantity in (DOWN, UP, LATENCY, LOST)
+        }
+        records += [_record(pair, qdisc, what, values) for what, by in each.items() for qdisc, values in by.items()]
+        means = {what: {q: fmean(v) for q, v in by.items() if v} for what, by in each.items()}
+        shares = [means[UP][q] / down for q, down in means[DOWN].items() if down > 0]
+        shown = [pair.name, "as assumed" if pair is UNEVEN else pair.says]
+        shown.append(f"{100 * min(shares):.0f} to {100 * max(shares):.0f}" if shares else "no data")
+        shown.append(number(min(means[LATENCY].values()), 0) if means[LATENCY] else "no data")
+        for qdisc, (_, stated) in TABLE_3.items():
+            lost = means[LOST].get(qdisc)
+            near = lost is not None and stated / FACTOR < lost < stated * FACTOR
+            shown.append("no data" if lost is None else number(lost) + ("" if near else " (!)"))
+        rows.append(tuple(shown))
+    rows.append(("", "the paper", "almost nothing", "100", *(f"{stated:g}" for _, stated in TABLE_3.values())))
+    return Table(
+        name="wifi-unstated",
+        headers=("pair", "devices", "up / down", "least latency", *(f"lost, {qdisc}" for qdisc in TABLE_3)),
+        rows=tuple(rows),
+        records=tuple(records),
+        note="Of the means of the runs with RRUL and voice: goodput up over goodput down, from the least to the most "
+        "of the seven disciplines (per cent); the least induced latency of any of them (ms); share of the voice "
+        f"packets that were lost (per cent), (!) if not within a factor of {FACTOR:g} of the paper's.",
+        left=2,
+    )
+
+
+def verdicts(evidence: Evidence, claims: list[Claim], judged: Iterable[dict[str, Any]]) -> Table:
+    """Return the verdict on each claim with every pair of `JUDGED`."""
+    bare = [Claim(id=claim.id, section=claim.section, says=claim.says) for claim in claims]
+    found = [judged, *(judge(bare, of_pair(evidence, pair.name)) for pair in JUDGED[1:])]
+    by_id = [{one["id"]: one for one in each} for each in found]
+    rows, records = [], []
+    for claim in claims:
+        told = [each[claim.id] for each in by_id]
+        rows.append((claim.id, claim.says, *(one["verdict"] for one in told)))
+        for pair, one in zip(JUDGED, told, strict=True):
+            records.append(
+                {"claim": claim.id, "pair": pair.name}
+                | {key: one[key] for key in ("verdict", "value", "low", "high", "unit")}
+            )
+    notes = []
+    for place, pair in enumerate(JUDGED, start=2):
+        verdicts = [row[place] for row in rows]
+        counts = ", ".join(f"{verdicts.count(word)} {word}" for word in ("holds", "fails", "cannot tell"))
+        notes.append(f"{pair.name}: {counts}")
+    return Table(
+        name="wifi-verdicts",
+        headers=("claim", "the paper says", *(pair.name for pair in JUDGED)),
+        rows=tuple(rows),
+        records=tuple(records),
+        note="; ".join(notes) + ".",
+        left=2 + len(JUDGED),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Quantity:
+    """What is told of a run, and with how many decimals."""
+
+    words: str
+    of: Callable[[Observation], float]
+    digits: int
+
+
+DOWN = _Quantity(words="down", of=lambda run: run.goodput_down, digits=1)
+UP = _Quantity(words="up", of=lambda run: run.goodput_up, digits=1)
+LATENCY = _Quantity(words="latency", of=induced_latency, digits=0)
+LOST = _Quantity(words="voice lost", of=lambda run: known(run.voice, run, "voice flow").loss_percent, digits=2)
+
+
+def _each(evidence: Evidence, pair: Pair, qdisc: str, quantity: _Quantity) -> list[float]:
+    """Return a quantity of each repeat; nothing if there are none, or they do not tell it."""
+    name = WIFI_VOIP_RRUL if pair is UNEVEN else in_pair(pair.name, WIFI_VOIP_RRUL)
+    try:
+        return evidence.each(FAST_LINK, qdisc, quantity.of, name)
+    except SojournError:
+        return []
+
+
+def _record(pair: Pair, qdisc: str, quantity: _Quantity, values: list[float]) -> dict[str, str | float | int | None]:
+    found = mean_interval(values) if values else None
+    return {
+        "pair": pair.name,
+        "qdisc": qdisc,
+        "quantity": quantity.words,
+        "mean": found.value if found else None,
+        "low": found.low if found else None,
+        "high": found.high if found else None,
+        "runs": len(values),
+    }

@@ -1,0 +1,340 @@
+"""The plan of seed 000: sections 5 and 6 on three wired links under seven disciplines, section 7 over Wi-Fi."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn import api
+from sojourn.papers.good_bad_wifi.collide import find_collision
+from sojourn.papers.good_bad_wifi.configuration import SHORT_FIFO
+from sojourn.papers.good_bad_wifi.devices import (
+    COMPARED,
+    JUDGED,
+    MECHANISMS,
+    STRONG_LAPTOP,
+    STRONG_POINT,
+    UNEVEN,
+    UNSTATED,
+    Pair,
+    over_wifi,
+)
+from sojourn.papers.good_bad_wifi.evidence import (
+    DISCIPLINES,
+    FAIR,
+    FIFO,
+    LINKS,
+    PAGES,
+    RRUL,
+    RTT_FAIRNESS,
+    SPARED,
+    VOIP,
+    VOIP_RRUL,
+    WEB,
+    WEB_IDLE,
+    WEB_RRUL,
+    Cell,
+    Collision,
+    Evidence,
+    Gathering,
+)
+from sojourn.papers.good_bad_wifi.fairness import LONG_QUEUE
+from sojourn.papers.good_bad_wifi.measured import Measured, Measuring
+from sojourn.papers.good_bad_wifi.section7 import (
+    SHALLOW,
+    SLOW_LINKS,
+    WIFI_RRUL,
+    WIFI_VOIP,
+    WIFI_VOIP_RRUL,
+    WIFI_WEB,
+    WIFI_WEB_IDLE,
+    WIFI_WEB_RRUL,
+    in_pair,
+)
+from sojourn.papers.good_bad_wifi.web import LARGE_OBJECTS
+from sojourn.papers.kit import execute
+from sojourn.papers.kit.execute import Means
+from sojourn.papers.kit.paper import Profile
+from sojourn.scenario import Scenario, Tcp
+from sojourn.store.cell import Cell as Repeats
+from sojourn.store.cell import gather
+from sojourn.store.comparison import Comparison
+from sojourn.store.run import Run
+
+#: The figure of each link.
+FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}
+
+#: The paper's base round-trip time; the experiment `rtt_fairness` has its own.
+RTT = "50ms"
+#: Flent's probes run so long before the flows of a test start.
+LEAD = "5s"
+#: Bins of the fairness runs, which are long.
+LONG_BINS = "1s"
+#: A queue that never overflows at 100 Mbit/s.
+UNLIMITED = "fq_codel limit 16000 target 100s interval 100s noecn drop_batch 1"
+#: Objects of 3 MB in four pieces: an ablation of the Huffpost page.
+FOUR_OBJECTS = (750_000,) * 4
+#: Where voice is looked for in the queue of an upstream data flow.
+COLLIDING = ((RRUL, "fq_nocodel"), (VOIP_RRUL, "sfq"), (VOIP_RRUL, "fq_nocodel"), (VOIP_RRUL, "fq_codel"))
+
+#: The wired experiment that runs over Wi-Fi under each name.
+OVER_WIFI = {
+    WIFI_RRUL: RRUL,
+    WIFI_VOIP: VOIP,
+    WIFI_VOIP_RRUL: VOIP_RRUL,
+    WIFI_WEB: WEB,
+    WIFI_WEB_RRUL: WEB_RRUL,
+    WIFI_WEB_IDLE: WEB_IDLE,
+}
+
+#: What each part of the paper needs, and what the claims about it begin with.
+EXPERIMENTS = {
+    "rrul": (RRUL,),
+    "transient": (RRUL,),
+    "voip": (RRUL, VOIP, VOIP_RRUL),
+    "web": (RRUL, WEB, WEB_RRUL, WEB_IDLE),
+    "fairness": (RTT_FAIRNESS,),
+    "wifi": (RRUL, WEB_RRUL, *OVER_WIFI),
+}
+CLAIMS = {
+    "rrul": ("gbw-rrul-",),
+    "transient": ("gbw-tran-",),
+    "voip": ("gbw-voip-", "gbw-t2-"),
+    "web": ("gbw-web-",),
+    "fairness": ("gbw-fair-",),
+    "wifi": ("gbw-wifi-", "gbw-t3-"),
+}
+#: The part that only the simulator has.
+WIFI_PART = "wifi"
+
+
+Planned = execute.Planned[Cell]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of the plan.
+
+    Attributes
+    ----------
+    comparison
+        The RRUL runs; without cells if there are none.
+    evidence
+        What the claims are judged by.
+    measured, over_wifi
+        The numbers behind figures and tables, of the wired links and of section 7.
+    runs
+        How many.
+    """
+
+    comparison: Comparison
+    evidence: Evidence
+    measured: Measured
+    over_wifi: Measured
+    runs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bed:
+    """What all runs share.
+
+    Attributes
+    ----------
+    profile
+        How much is run.
+    parts
+        Of the paper; `None` for all.
+    seed
+        Of the first repeat.
+    tcp
+        Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
+    spared
+        Whether that is run that only the simulator can: an ablation, in which no bare acknowledgement is lost, and
+        section 7.
+    """
+
+    profile: Profile
+    parts: tuple[str, ...] | None = None
+    seed: int = 1
+    tcp: str = "linux-3.14"
+    spared: bool = True
+
+    def scenario(
+        self, experiment: str, link: str, qdisc: str, *, cc: str = "cubic", page: str | None = None
+    ) -> Scenario:
+        """Return the scenario of a cell with the first seed."""
+        down, up = link.split("/")
+        fair = experiment == RTT_FAIRNESS
+        found = api.build(
+            experiment,
+            qdisc=preset(qdisc),
+            down=f"{down}mbit",
+            up=f"{up}mbit",
+            cc=cc,
+            duration=self.profile.long_duration if fair else self.profile.duration,
+            seed=self.seed,
+            **({} if fair else {"rtt": RTT}),
+            **({} if page is None else {"page": page}),
+        )
+        return dataclasses.replace(
+            found,
+            lead=LEAD if experiment == RRUL else found.lead,
+            tcp=dataclasses.replace(found.tcp or Tcp(), variant=self.tcp),
+            sample_interval=LONG_BINS if fair else found.sample_interval,
+        )
+
+
+def plan(bed: Bed) -> Sequence[Planned]:
+    """Return all runs but the searches for collisions, the costliest first."""
+    everything = [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
+    parts = everything if bed.parts is None else bed.parts
+    wanted = {name for part in parts for name in EXPERIMENTS[part]}
+    return execute.repeats(sorted(_cells(bed, wanted), key=lambda one: -_cost(one[0])))
+
+
+def reproduce(bed: Bed, means: Means) -> Outcome:
+    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
+    planned = plan(bed)
+    gathering, measuring, wireless = Gathering(), Measuring(), Measuring(unfinished=True)
+
+    def take(cell: Cell, run: Run) -> None:
+        gathering.add(cell, run)
+        if shown(cell):
+            name, _, _ = cell.experiment.partition(":")
+            measuring.add(name, cell.link, cell.qdisc, run.record)
+        elif shown_over_wifi(cell):
+            name, _, _ = cell.experiment.partition(":")
+            wireless.add(OVER_WIFI[name], cell.link, cell.qdisc, run.record)
+
+    runs = execute.execute(planned, take, means, order=_order)
+    evidence = gathering.evidence()
+    collisions: dict[tuple[str, str], Collision] = {}
+    for experiment, qdisc in COLLIDING:
+        if Cell(experiment, "10/1", qdisc) in evidence.cells:
+            scenario = bed.scenario(experiment, "10/1", qdisc)
+            found = find_collision(evidence.of("10/1", qdisc, experiment), scenario, voice=experiment == VOIP_RRUL)
+            if found is not None:
+                collisions[experiment, qdisc] = found
+    rrul = [(one.cell, run) for one, run in zip(planned, runs, strict=True) if shown(one.cell, RRUL)]
+    rrul.sort(key=lambda pair: (LINKS.index(pair[0].link), DISCIPLINES.index(pair[0].qdisc), pair[1].seed))
+    cells = gather([(cell.link, cell.qdisc) for cell, _ in rrul], [run for _, run in rrul])
+    return Outcome(
+        comparison=Comparison(
+            experiment=RRUL,
+            cells=tuple(Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in cells),
+        ),
+        evidence=gathering.evidence(collisions),
+        measured=measuring.measured(),
+        over_wifi=wireless.measured(),
+        runs=len(runs),
+    )
+
+
+def preset(qdisc: str) -> str:
+    """Return the preset of a discipline of Table 1."""
+    return f"gbw:{qdisc}"
+
+
+def shown(cell: Cell, experiment: str | None = None) -> bool:
+    """Return whether a cell is part of the figures (not an ablation, and with CUBIC)."""
+    name, _, page = cell.experiment.partition(":")
+    known = {name for names in EXPERIMENTS.values() for name in names} - OVER_WIFI.keys()
+    return name in known and page in ("", *PAGES) and cell.cc == "cubic" and experiment in (None, name)
+
+
+def shown_over_wifi(cell: Cell) -> bool:
+    """Return whether a cell is part of the figures of section 7, which has the fast link only."""
+    return cell.experiment.partition(":")[0] in OVER_WIFI and cell.link not in SLOW_LINKS
+
+
+def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+    """Yield every cell with its first scenario and how often it is repeated."""
+    repeat, other = bed.profile.repeat, bed.profile.other_repeat
+    wanted = set(wanted)
+    for link in LINKS:
+        for qdisc in DISCIPLINES:
+            for name in (RRUL, VOIP, VOIP_RRUL, RTT_FAIRNESS):
+                if name in wanted:
+                    yield Cell(name, link, qdisc), bed.scenario(name, link, qdisc), repeat
+            for name in (RRUL, RTT_FAIRNESS):
+                if name in wanted and other and (bed.parts is None or name == RTT_FAIRNESS):
+                    yield Cell(name, link, qdisc, "reno"), bed.scenario(name, link, qdisc, cc="reno"), other
+            for page in PAGES:
+                for name in (WEB, WEB_RRUL, WEB_IDLE):
+                    if name in wanted and (name != WEB_IDLE or qdisc == FIFO):
+                        yield Cell(f"{name}:{page}", link, qdisc), bed.scenario(name, link, qdisc, page=page), repeat
+    yield from _ablations(bed, wanted)
+    if WIFI_RRUL in wanted:
+        yield from _over_wifi(bed)
+
+
+def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+    repeat, other = bed.profile.repeat, bed.profile.other_repeat
+    if bed.spared and (bed.parts is None or "rrul" in bed.parts):
+        spared = dataclasses.replace(bed.scenario(RRUL, "10/1", FIFO), spare_acks=True)
+        yield Cell(SPARED, "10/1", FIFO), spared, repeat
+    if bed.parts is None:
+        short = bed.scenario(RRUL, "100/100", FIFO)
+        short = dataclasses.replace(short, qdisc_up="pfifo limit 127", qdisc_down="pfifo limit 127")
+        yield Cell(SHORT_FIFO, "100/100", FIFO), short, repeat
+    if RTT_FAIRNESS in wanted:
+        long = bed.scenario(RTT_FAIRNESS, "100/100", "fq_nocodel")
+        long = dataclasses.replace(long, qdisc_up=UNLIMITED, qdisc_down=UNLIMITED)
+        yield Cell(LONG_QUEUE, "100/100", "fq_nocodel"), long, max(other, 2)
+    if WEB_RRUL in wanted:
+        for qdisc in ("codel", "sfq", "fq_codel", "fq_nocodel"):
+            large = bed.scenario(WEB_RRUL, "10/10", qdisc, page="huffpost")
+            web = tuple(dataclasses.replace(one, objects=FOUR_OBJECTS) for one in large.web)
+            yield Cell(LARGE_OBJECTS, "10/10", qdisc), dataclasses.replace(large, web=web), repeat
+
+
+def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
+    """Yield the cells of section 7; those of other pairs of devices only if the part is named: they are the most."""
+    repeat = bed.profile.repeat
+    for cell, scenario in _with_pair(bed, UNEVEN):
+        yield cell, scenario, repeat
+    for page in PAGES:
+        idle = over_wifi(bed.scenario(WEB_IDLE, "100/100", FIFO, page=page))
+        yield Cell(f"{WIFI_WEB_IDLE}:{page}", "100/100", FIFO), idle, repeat
+    for pair in (STRONG_POINT, STRONG_LAPTOP):
+        scenario = over_wifi(bed.scenario(RRUL, "100/100", FIFO), pair)
+        yield Cell(in_pair(pair.name, WIFI_RRUL), "100/100", FIFO), scenario, repeat
+    if bed.parts is None:
+        return
+    for pair in JUDGED[1:]:
+        for cell, scenario in _with_pair(bed, pair):
+            yield cell._replace(experiment=in_pair(pair.name, cell.experiment)), scenario, repeat
+    for pairs, disciplines in ((MECHANISMS, COMPARED), (UNSTATED, DISCIPLINES)):
+        for pair, qdisc in itertools.product([one for one in pairs if one not in JUDGED], disciplines):
+            scenario = over_wifi(bed.scenario(VOIP_RRUL, "100/100", qdisc), pair)
+            yield Cell(in_pair(pair.name, WIFI_VOIP_RRUL), "100/100", qdisc), scenario, repeat
+
+
+def _with_pair(bed: Bed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
+    """Yield what the claims need of one pair of devices."""
+    for qdisc in DISCIPLINES:
+        for name in (WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL):
+            yield Cell(name, "100/100", qdisc), over_wifi(bed.scenario(OVER_WIFI[name], "100/100", qdisc), pair)
+        for name, page in itertools.product((WIFI_WEB, WIFI_WEB_RRUL), PAGES):
+            scenario = bed.scenario(OVER_WIFI[name], "100/100", qdisc, page=page)
+            yield Cell(f"{name}:{page}", "100/100", qdisc), over_wifi(scenario, pair)
+        for link in SLOW_LINKS:
+            yield Cell(WIFI_RRUL, link, qdisc), over_wifi(bed.scenario(RRUL, link, qdisc), pair)
+    for qdisc in FAIR:
+        yield Cell(SHALLOW, "100/100", qdisc), over_wifi(bed.scenario(RRUL, "100/100", qdisc), pair.shallow())
+
+
+def _order(one: Planned) -> tuple[Any, ...]:
+    """Return what puts runs into the order of the paper, whatever order they were made in."""
+    cell = one.cell
+    return (cell.experiment, LINKS.index(cell.link), DISCIPLINES.index(cell.qdisc), cell.cc, one.scenario.seed)
+
+
+def _cost(cell: Cell) -> float:
+    """Return about how long a run takes, to begin with the longest: packets are what takes time."""
+    down, up = (float(rate) for rate in cell.link.split("/"))
+    seconds = 4.0 if cell.experiment.startswith(RTT_FAIRNESS) else 1.0
+    return seconds * (up if cell.experiment.partition(":")[0] in {VOIP, WEB, RTT_FAIRNESS} else up + down)

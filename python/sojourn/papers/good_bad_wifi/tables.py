@@ -1,0 +1,260 @@
+"""Tables 1 and 2 of "The Good, the Bad and the WiFi" (seed 000): the paper's values beside ours.
+
+The paper's are data, `good_bad_wifi_tables.toml`; ours are what the presets stand for (Table 1) and what was measured
+(Table 2). Both come as `Table`, for Markdown, CSV and the report.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal
+
+from sojourn import tables
+from sojourn._native import expand_qdisc
+from sojourn.stats.bootstrap import Interval
+from sojourn.stats.proportion import share_interval
+
+#: The link that each column of the paper's tables stands for.
+LINK_OF_COLUMN = {"1": "10/1", "10": "10/10", "100": "100/100"}
+
+#: A loss (per cent) agrees if it is within a factor of 2 of the paper's; below 0.05 % the paper's own count is of a
+#: few packets, and a factor of 10 is asked.
+FACTOR, SMALL_PERCENT, SMALL_FACTOR = 2.0, 0.05, 10.0
+
+Agreement = Literal["agrees", "differs", "no data"]
+
+#: What becomes of tc's units, in the unit that the table of the paper has.
+_UNITS = {
+    ("ms", "ms"): 1.0,
+    ("s", "ms"): 1000.0,
+    ("us", "ms"): 0.001,
+    ("s", "s"): 1.0,
+    ("ms", "s"): 0.001,
+    ("mbit", "Mbit/s"): 1.0,
+    ("kbit", "Mbit/s"): 0.001,
+    ("gbit", "Mbit/s"): 1000.0,
+    ("", "bytes"): 1.0,
+    ("b", "bytes"): 1.0,
+    ("", "packets"): 1.0,
+    ("p", "packets"): 1.0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table as it is shown, and as data.
+
+    Attributes
+    ----------
+    name
+        Of its files, without suffix.
+    headers, rows
+        What is shown; the first `left` columns hold words.
+    records
+        What goes into the CSV file: a row for each value, numbers unrounded.
+    note
+        Below the table.
+    """
+
+    name: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    records: tuple[dict[str, Any], ...]
+    note: str
+    left: int = 2
+
+    def markdown(self) -> str:
+        """Return the table in Markdown."""
+        return tables.markdown(self.headers, self.rows, left=self.left)
+
+    def csv(self) -> str:
+        """Return the records as CSV; a value that is not there is an empty cell."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(self.records[0]) if self.records else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.records)
+        return text.getvalue()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossCell:
+    """One cell of Table 2, per cent.
+
+    Attributes
+    ----------
+    load, qdisc, link
+        Cross traffic, discipline, and down/up rates.
+    paper
+        The paper's value; 0 is its dash.
+    ours
+        Mean over the runs and 95 % interval; `None` if nothing was measured.
+    ratio
+        Ours by the paper's; `None` if one of them is 0 or not there.
+    agreement
+        `"agrees"`: within a factor of 2 (of 10 below 0.05 %), or no loss in either.
+    """
+
+    load: str
+    qdisc: str
+    link: str
+    paper: float
+    ours: Interval | None
+    ratio: float | None
+    agreement: Agreement
+
+
+def table1() -> Table:
+    """Return the parameters: the paper's and those of our presets `gbw:*`."""
+    stored = _stored()["table1"]
+    columns = list(LINK_OF_COLUMN)
+    rows, records = [], []
+    for row in stored:
+        shown = [row["qdisc"], f"{row['parameter']} ({row['unit']})"]
+        for column in columns:
+            paper = row["values"].get(column)
+            ours = _preset_value(row["qdisc"], row.get("ours", row["parameter"]), row["unit"], int(column))
+            differs = paper is not None and float(paper) != ours
+            shown += ["not given" if paper is None else f"{paper}", f"{ours:g}" + (" (differs)" if differs else "")]
+            records.append(
+                {
+                    "qdisc": row["qdisc"],
+                    "parameter": row["parameter"],
+                    "unit": row["unit"],
+                    "rate_mbit": int(column),
+                    "paper": paper,
+                    "ours": ours,
+                    "same": None if paper is None else not differs,
+                }
+            )
+        rows.append(tuple(shown))
+    heads = [head for column in columns for head in (f"{column} Mbit/s: paper", "ours")]
+    notes = [row["note"] for row in stored if "note" in row]
+    return Table(
+        name="table1",
+        headers=("qdisc", "parameter", *heads),
+        rows=tuple(rows),
+        records=tuple(records),
+        note=" ".join(["Ours are the presets gbw:NAME as the simulator expands them at that rate.", *notes]),
+    )
+
+
+def loss_cells(
+    loss: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequence[int]]]],
+) -> tuple[LossCell, ...]:
+    """Return the cells of Table 2, row by row.
+
+    Parameters
+    ----------
+    loss
+        For each (link, cross traffic) and discipline the lost and the sent packets of each run. A discipline may be
+        named as a preset, `gbw:codel`.
+
+    Raises
+    ------
+    ParamError
+        If the counts are not ones (`sojourn.stats.share_interval`).
+    """
+    cells = []
+    for load, rows in _stored()["table2"].items():
+        for qdisc, values in rows.items():
+            for column, link in LINK_OF_COLUMN.items():
+                there = {label.rsplit(":", 1)[-1]: counts for label, counts in loss.get((link, load), {}).items()}
+                lost, sent = there.get(qdisc, ((), ()))
+                ours = _percent(share_interval(lost, sent)) if any(sent) else None
+                cells.append(_cell(load, qdisc, link, float(values[column]), ours))
+    return tuple(cells)
+
+
+def table2(loss: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequence[int]]]]) -> Table:
+    """Return the loss of the voice stream: the paper's and ours with its 95 % interval; see `loss_cells`."""
+    cells = loss_cells(loss)
+    rows = []
+    for place in range(0, len(cells), len(LINK_OF_COLUMN)):
+        of_row = cells[place : place + len(LINK_OF_COLUMN)]
+        shown = [of_row[0].load, of_row[0].qdisc]
+        for cell in of_row:
+            shown += ["-" if cell.paper == 0 else f"{cell.paper:g}", _ours(cell.ours), _mark(cell)]
+        rows.append(tuple(shown))
+    known = [cell for cell in cells if cell.agreement != "no data"]
+    agreeing = sum(cell.agreement == "agrees" for cell in known)
+    heads = [head for column in LINK_OF_COLUMN for head in (f"{column} Mbit/s: paper", "ours", "ratio")]
+    note = (
+        "Per cent. Ours: mean over the runs of lost / sent and its 95 % interval. "
+        f"{agreeing} of {len(known)} cells agree: within a factor of 2 (of 10 below 0.05 %), or no loss in either. "
+        "Where nothing was lost, the upper end is the largest loss that would show nothing in so many packets in 5 % "
+        "of the cases."
+    )
+    return Table(
+        name="table2",
+        headers=("cross traffic", "qdisc", *heads),
+        rows=tuple(rows),
+        records=tuple(_record(cell) for cell in cells),
+        note=note,
+    )
+
+
+def _cell(load: str, qdisc: str, link: str, paper: float, ours: Interval | None) -> LossCell:
+    ratio = None if ours is None or paper == 0 or ours.value == 0 else ours.value / paper
+    agreement: Agreement = "differs"
+    if ours is None:
+        agreement = "no data"
+    elif ratio is not None:
+        factor = FACTOR if paper >= SMALL_PERCENT else SMALL_FACTOR
+        agreement = "agrees" if 1 / factor <= ratio <= factor else "differs"
+    elif ours.value == paper:
+        agreement = "agrees"
+    return LossCell(load=load, qdisc=qdisc, link=link, paper=paper, ours=ours, ratio=ratio, agreement=agreement)
+
+
+def _record(cell: LossCell) -> dict[str, Any]:
+    ours = cell.ours
+    return {
+        "cross_traffic": cell.load,
+        "qdisc": cell.qdisc,
+        "link": cell.link,
+        "paper_percent": cell.paper,
+        "ours_percent": None if ours is None else ours.value,
+        "low": None if ours is None else ours.low,
+        "high": None if ours is None else ours.high,
+        "runs": 0 if ours is None else ours.n,
+        "ratio": cell.ratio,
+        "agreement": cell.agreement,
+    }
+
+
+def _ours(found: Interval | None) -> str:
+    if found is None:
+        return "no data"
+    value = f"{found.value:.3g}"
+    return value if found.low is None or found.high is None else f"{value} [{found.low:.3g}, {found.high:.3g}]"
+
+
+def _mark(cell: LossCell) -> str:
+    if cell.agreement == "no data":
+        return "-"
+    ratio = "" if cell.ratio is None else f"{cell.ratio:.3g} "
+    return ratio + {"agrees": "✓", "differs": "✗"}[cell.agreement]
+
+
+def _percent(found: Interval) -> Interval:
+    low = None if found.low is None else 100 * found.low
+    high = None if found.high is None else 100 * found.high
+    return Interval(value=100 * found.value, low=low, high=high, n=found.n)
+
+
+def _preset_value(qdisc: str, word: str, unit: str, rate_mbit: int) -> float:
+    """Return a parameter of a preset at a rate, in the given unit."""
+    words = expand_qdisc(f"gbw:{qdisc}", rate_mbit * 1_000_000).split()
+    text = words[words.index(word) + 1]
+    number, suffix = re.fullmatch(r"([\d.]+)([a-z]*)", text).groups()  # type: ignore[union-attr]
+    return float(number) * _UNITS[suffix, unit]
+
+
+def _stored() -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("tables.toml").read_text(encoding="utf-8"))

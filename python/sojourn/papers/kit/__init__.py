@@ -1,0 +1,1 @@
+"""What every paper is made with: plans, evidence, checks, verdicts, pages."""

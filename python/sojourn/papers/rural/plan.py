@@ -1,0 +1,231 @@
+"""The plan of seed 001: the parameter study, paths of other lengths, the emulated bed and a satellite path."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sojourn import api
+from sojourn.experiments.rural import download
+from sojourn.papers.kit import claims as catalogue
+from sojourn.papers.kit import execute
+from sojourn.papers.kit.execute import Means
+from sojourn.papers.kit.paper import Profile
+from sojourn.papers.rural.evidence import (
+    CODEL,
+    DEFAULT,
+    DROPTAIL,
+    EMULATION,
+    FQ_CODEL,
+    LAMBDA_MS,
+    LAMBDA_OF_TAU,
+    LOADS,
+    NS2,
+    ONE_QUEUE,
+    RTT_PAIRS,
+    RTTS_MS,
+    RURAL,
+    SATELLITE,
+    SCHEMES,
+    SFQ,
+    TAU_MS,
+    TAU_OF_LAMBDA,
+    TWO_RTT,
+    Cell,
+    Evidence,
+    Seen,
+    Setting,
+    observe,
+)
+from sojourn.papers.rural.satellite import Satellite
+from sojourn.scenario import Scenario, Tcp
+from sojourn.store.run import Run
+
+#: Parts of the paper, and the numbers of the claims that are judged from each.
+LAMBDA, TAU, RTT, TWO, BED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")
+#: What a real kernel can run: the others need ns-2's forms of the disciplines.
+KERNEL_PARTS = (BED, SERVICE)
+CLAIMS = {
+    LAMBDA: (8, 9, 10, 11, 23, 36),
+    TAU: (12, 13, 14, 15, 34),
+    RTT: (16, 17, 19, 33),
+    TWO: (21,),
+    BED: (1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 32, 35, 37, 38),
+    SERVICE: (27, 28, 29, 30, 31),
+}
+
+#: What the disciplines are called that have parameters.
+_FORMS = {
+    CODEL: "codel limit 25",
+    FQ_CODEL: "fq_codel limit 25",
+    ONE_QUEUE: "fq_codel limit 25 flows 1",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bed:
+    """What all runs share.
+
+    Attributes
+    ----------
+    profile
+        How much is run: `repeat` of the simulations, `other_repeat` of the emulated bed and the satellite path.
+    parts
+        Of the paper.
+    seed
+        Of the first repeat.
+    tcp
+        Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
+    old_kernel
+        Whether CoDel and FQ-CoDel of the bed and the satellite path are those of Linux 3.14, the paper's kernel (seed
+        001 section III-A). A real kernel of today has its own.
+    satellite
+        What the satellite path is like.
+    save_metrics
+        Whether hosts of the bed and the satellite path remember of each other, from one file to the next, what Linux
+        3.14 saves by default (`net.ipv4.tcp_no_metrics_save` 0). ns-2 saves nothing.
+    """
+
+    profile: Profile
+    parts: tuple[str, ...] = PARTS
+    seed: int = 1
+    tcp: str = "linux-3.14"
+    old_kernel: bool = True
+    save_metrics: bool = True
+    satellite: Satellite = field(default_factory=Satellite)
+
+    def scenario(self, cell: Cell) -> Scenario:
+        """Return the scenario of a cell with the first seed."""
+        bed = cell.experiment in (EMULATION, SATELLITE)
+        found = api.build(
+            "rural",
+            load=cell.load,
+            traffic="emulation" if bed else "ns2",
+            rtt=f"{cell.rtt}ms",
+            qdisc_up=self.qdisc(cell),
+            duration=self.profile.duration,
+            seed=self.seed,
+        )
+        if cell.experiment == SATELLITE:
+            found = dataclasses.replace(found, **self.satellite.fields())
+        if cell.experiment == TWO_RTT:
+            files = (download("file_1", rtt=f"{cell.rtt}ms"), download("file_2", rtt=f"{cell.other_rtt}ms"))
+            found = dataclasses.replace(found, flows=(), downloads=files)
+        return dataclasses.replace(
+            found,
+            # Bins as long as the echo's interval hold one echo each, of which a percentile can be taken.
+            sample_interval=found.probes[0].interval if cell.experiment == EMULATION else found.sample_interval,
+            tcp=dataclasses.replace(
+                found.tcp or Tcp(), variant=self.tcp, save_metrics=True if bed and self.save_metrics else None
+            ),
+        )
+
+    def qdisc(self, cell: Cell) -> str:
+        """Return the discipline of a cell as `tc` spells it."""
+        if cell.scheme == DROPTAIL:
+            return "rural:droptail"
+        if cell.scheme == SFQ:
+            return "rural:sfq"
+        ns2 = cell.experiment in (NS2, TWO_RTT)
+        quantum = " quantum 0" if ns2 and cell.scheme != CODEL else ""
+        target, interval = cell.setting
+        words = f"{_FORMS[cell.scheme]}{quantum} target {target}ms interval {interval}ms noecn"
+        if ns2:
+            return f"{words} variant ns2"
+        return f"{words} variant linux-3.14" if self.old_kernel else words
+
+
+Planned = execute.Planned[Cell]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of the plan."""
+
+    evidence: Evidence
+    runs: int
+
+
+def cells(parts: Iterable[str] = PARTS, satellite: Satellite | None = None) -> list[Cell]:
+    """Return the cells of parts of the paper, each once."""
+    makers: dict[str, Callable[[], Iterable[Cell]]] = {
+        LAMBDA: _of_lambda,
+        TAU: _of_tau,
+        RTT: _of_rtt,
+        TWO: _of_two_rtt,
+        BED: _of_bed,
+        SERVICE: Evidence(cells={}, satellite=satellite or Satellite()).services,
+    }
+    return list(dict.fromkeys(cell for part in parts for cell in makers[part]()))
+
+
+def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
+    """Return the claims that are judged from parts of the paper, in the order of their numbers."""
+    wanted = {f"rur-{number:02}" for part in parts for number in CLAIMS[part]}
+    return [claim for claim in catalogue.load("rural", "rur-") if claim.id in wanted]
+
+
+def plan(bed: Bed) -> Sequence[Planned]:
+    """Return all runs."""
+    few = (EMULATION, SATELLITE)
+    return execute.repeats(
+        (cell, bed.scenario(cell), bed.profile.other_repeat if cell.experiment in few else bed.profile.repeat)
+        for cell in cells(bed.parts, bed.satellite)
+    )
+
+
+def reproduce(bed: Bed, means: Means) -> Outcome:
+    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
+    seen: dict[Cell, list[Seen]] = {}
+
+    def take(cell: Cell, run: Run) -> None:
+        seen.setdefault(cell, []).append(observe(run, cell.rtt))
+
+    runs = execute.execute(plan(bed), take, means)
+    found = {cell: tuple(each) for cell, each in seen.items()}
+    return Outcome(evidence=Evidence(cells=found, satellite=bed.satellite), runs=len(runs))
+
+
+def _of_lambda() -> Iterator[Cell]:
+    for scheme in SCHEMES:
+        for load in LOADS:
+            for interval in LAMBDA_MS:
+                yield Cell(NS2, scheme, Setting(TAU_OF_LAMBDA, interval), load)
+    for load in LOADS:
+        yield Cell(NS2, ONE_QUEUE, DEFAULT, load)
+        yield Cell(NS2, ONE_QUEUE, RURAL, load)
+        for scheme in SCHEMES:
+            yield Cell(NS2, scheme, RURAL, load)
+
+
+def _of_tau() -> Iterator[Cell]:
+    for scheme in SCHEMES:
+        for load in LOADS:
+            for target in TAU_MS:
+                yield Cell(NS2, scheme, Setting(target, LAMBDA_OF_TAU), load)
+    for load in LOADS:
+        yield Cell(NS2, DROPTAIL, load=load)
+
+
+def _of_rtt() -> Iterator[Cell]:
+    for scheme in SCHEMES:
+        for setting in (DEFAULT, RURAL):
+            for load in LOADS:
+                for rtt in RTTS_MS:
+                    yield Cell(NS2, scheme, setting, load, rtt)
+
+
+def _of_two_rtt() -> Iterator[Cell]:
+    for scheme in SCHEMES:
+        for setting in (DEFAULT, RURAL):
+            for rtt, other in RTT_PAIRS:
+                yield Cell(TWO_RTT, scheme, setting, "low", rtt, other)
+
+
+def _of_bed() -> Iterator[Cell]:
+    for rtt in RTTS_MS:
+        yield Cell(EMULATION, DROPTAIL, rtt=rtt)
+        for scheme in SCHEMES:
+            yield Cell(EMULATION, scheme, DEFAULT, rtt=rtt)
+            yield Cell(EMULATION, scheme, RURAL, rtt=rtt)

@@ -1,0 +1,1 @@
+"""Bufferbloat mitigation in the WiFi stack (seed 002): plan, claims, figures."""

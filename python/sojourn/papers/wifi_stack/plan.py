@@ -1,0 +1,265 @@
+"""The plan of seed 002: three stations under four schemes, and small cells that show how the stack works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sojourn import api
+from sojourn.experiments.voip import voice
+from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp
+from sojourn.papers.kit import claims as catalogue
+from sojourn.papers.kit import execute
+from sojourn.papers.kit.execute import Means
+from sojourn.papers.kit.paper import Profile
+from sojourn.papers.wifi_stack.evidence import (
+    AIRTIME,
+    DEPTHS,
+    EQUAL,
+    FIFO,
+    FQ_MAC,
+    LEVEL_BE,
+    LEVEL_VO,
+    LEVELS,
+    LOSSLESS,
+    LOSSY,
+    ONE_TID,
+    ORDER,
+    OVERLOAD,
+    SCHEMES,
+    SHAPED,
+    TCP,
+    TWO_TIDS,
+    UDP,
+    VOICE_BE,
+    VOICE_VO,
+    Cell,
+    Evidence,
+    Seen,
+    observe,
+)
+from sojourn.papers.wifi_stack.mechanisms import STREAMS
+from sojourn.scenario import Flow, Probe, Scenario, Tcp
+from sojourn.scenario_keys import Station, Wifi
+from sojourn.store.run import Run
+
+#: Parts of the paper, and the claims that are judged from each.
+LATENCY, SHARES, RATES, CODE = PARTS = ("latency", "airtime", "throughput", "mechanisms")
+CLAIMS = {
+    LATENCY: (1, 2, 3, 4, 5, 7, 8, 9, 19, 21, 22, 31),
+    SHARES: (10, 15, 18),
+    RATES: (11, 12, 13, 14, 17, 29),
+    CODE: (20, 23, 24, 25, 26, 27, 28, 30, 32),
+}
+#: Which cells each needs.
+_NEEDS = {
+    LATENCY: {TCP, VOICE_BE, VOICE_VO, EQUAL, SHAPED},
+    SHARES: {UDP},
+    RATES: {TCP, UDP, EQUAL},
+    CODE: {OVERLOAD, LEVELS, LEVEL_BE, LEVEL_VO, *DEPTHS.values(), LOSSY, LOSSLESS, ONE_TID, TWO_TIDS, ORDER},
+}
+
+#: Two and three stations as fast as the paper's fast ones.
+TWO = (Station(name="fast1", rate=FAST), Station(name="fast2", rate=FAST))
+THREE = (*TWO, Station(name="fast3", rate=FAST))
+#: The shaper of "aggressively shaping": below the 110 Mbit/s or so that three such stations get.
+SHAPER, SHAPER_QDISC = "80mbit", "fq_codel"
+#: Share of frames lost on the air where losses are looked at.
+ERROR = 0.2
+#: Code points of the four levels, and of a second traffic identifier of best effort.
+LEVEL_DSCPS = {"vo": "CS6", "vi": "CS5", "be": "CS0", "bk": "CS1"}
+OTHER_BEST_EFFORT = "CS3"
+#: More than a station of 144.4 Mbit/s carries.
+FLOOD = "200mbit"
+#: How often processor time is taken for each scheme, and of what: so much traffic that every packet is delivered.
+CPU_REPEATS, CPU_RATE, CPU_DURATION = 11, "60mbit", "40s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bed:
+    """What all runs share.
+
+    Attributes
+    ----------
+    profile
+        How much is run: `repeat` of the three stations, `other_repeat` of the small cells; TCP downloads have the long
+        window, as a FIFO of 1000 packets takes CUBIC some 20 s to fill.
+    parts
+        Of the paper.
+    seed
+        Of the first repeat.
+    tcp
+        Whose loss recovery the flows have: the paper's kernel was 4.6, to which `"linux-3.14"` is nearer.
+    """
+
+    profile: Profile
+    parts: tuple[str, ...] = PARTS
+    seed: int = 1
+    tcp: str = "linux-3.14"
+
+    def scenario(self, one: Cell) -> Scenario:
+        """Return the scenario of a cell with the first seed."""
+        found = self._build(one)
+        return replace(found, tcp=replace(found.tcp or Tcp(), variant=self.tcp))
+
+    def _build(self, one: Cell) -> Scenario:
+        experiment = one.experiment
+        long = experiment == TCP
+        duration = self.profile.long_duration if long else self.profile.duration
+        shared: dict[str, Any] = {"scheme": one.scheme, "seed": self.seed, "duration": duration}
+        if experiment in (TCP, UDP):
+            return api.build(experiment, **shared)
+        if experiment in (VOICE_BE, VOICE_VO):
+            return api.build("wifi_voip", dscp=experiment.split()[1], **shared)
+        options = Options(**shared)
+        if experiment == EQUAL:
+            return cell(experiment, options, THREE, flows=tcp(THREE))
+        if experiment == SHAPED:
+            wire: dict[str, Any] = {"down": SHAPER, "up": SHAPER, "qdisc_down": SHAPER_QDISC, "qdisc_up": SHAPER_QDISC}
+            return replace(cell(experiment, options, THREE, flows=tcp(THREE)), **wire)
+        return _small(experiment, options)
+
+
+Planned = execute.Planned[Cell]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of the plan."""
+
+    evidence: Evidence
+    runs: int
+
+
+def claims(parts: tuple[str, ...] = PARTS) -> list[catalogue.Claim]:
+    """Return the claims that are judged from parts of the paper, in the order of their numbers."""
+    wanted = {f"wst-{number:02}" for part in parts for number in CLAIMS[part]}
+    return [claim for claim in catalogue.load("wifi_stack", "wst-") if claim.id in wanted]
+
+
+def cells(parts: tuple[str, ...] = PARTS) -> list[Cell]:
+    """Return the cells of parts of the paper, each once."""
+    wanted = {experiment for part in parts for experiment in _NEEDS[part]}
+    return [one for one in _cells() if one.experiment in wanted]
+
+
+def plan(bed: Bed) -> Sequence[Planned]:
+    """Return all runs."""
+    many = (TCP, UDP)
+    return execute.repeats(
+        (one, bed.scenario(one), bed.profile.repeat if one.experiment in many else bed.profile.other_repeat)
+        for one in cells(bed.parts)
+    )
+
+
+def reproduce(bed: Bed, means: Means) -> Outcome:
+    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
+    seen: dict[Cell, list[Seen]] = {}
+
+    def take(one: Cell, run: Run) -> None:
+        seen.setdefault(one, []).append(observe(run))
+
+    runs = execute.execute(plan(bed), take, means)
+    cpu = processor_time(bed, means) if CODE in bed.parts else {}
+    found = {one: tuple(each) for one, each in seen.items()}
+    return Outcome(evidence=Evidence(cells=found, cpu_ns=cpu), runs=len(runs))
+
+
+def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:
+    """Return the processor time of a packet (ns) under FIFO and under FQ-MAC, measured here and now.
+
+    The runs are made in this process, the two schemes in turn, so that both see the machine alike. They are not kept: a
+    stored run says nothing of the machine that reads it. The traffic is below what the cell carries, so that both
+    schemes send the same packets.
+    """
+    found: dict[str, list[float]] = {FIFO: [], FQ_MAC: []}
+    texts = {
+        scheme: cell(
+            "processor time",
+            Options(scheme=scheme, seed=bed.seed, duration=CPU_DURATION),
+            TWO[:1],
+            flows=udp(TWO[:1], CPU_RATE),
+        ).normalized(means.backend.name)
+        for scheme in found
+    }
+    for _ in range(CPU_REPEATS):
+        for scheme, text in texts.items():
+            began = time.process_time_ns()
+            run = Run(text=means.backend.run(text))
+            took = time.process_time_ns() - began
+            packets = run.record["wifi"]["stations"][0]["down"]["packets"]
+            found[scheme].append(took / max(packets, 1))
+    return {scheme: tuple(each) for scheme, each in found.items()}
+
+
+def _cells() -> Iterator[Cell]:
+    for scheme in SCHEMES:
+        yield Cell(TCP, scheme)
+        yield Cell(UDP, scheme)
+    for experiment in (VOICE_BE, VOICE_VO):
+        for scheme in (FIFO, FQ_MAC):
+            yield Cell(experiment, scheme)
+    for scheme in (FQ_MAC, AIRTIME):
+        yield Cell(EQUAL, scheme)
+    yield Cell(SHAPED, FQ_MAC)
+    yield Cell(OVERLOAD, FIFO)
+    for experiment in (OVERLOAD, LEVELS, LEVEL_BE, LEVEL_VO, *DEPTHS.values(), LOSSLESS, LOSSY):
+        yield Cell(experiment, FQ_MAC)
+    for experiment in (ONE_TID, TWO_TIDS, ORDER):
+        yield Cell(experiment, FQ_MAC)
+
+
+def _small(experiment: str, options: Options) -> Scenario:
+    """Return the scenario of a cell that shows a property of the code."""
+    one = TWO[:1]
+
+    def build(
+        stations: tuple[Station, ...], flows: tuple[Flow, ...], probes: tuple[Probe, ...] = (), **wifi: Any
+    ) -> Scenario:
+        found = cell(experiment, options, stations, flows=flows, probes=(*pings(stations), *probes))
+        assert found.wifi is not None
+        return replace(found, wifi=replace(found.wifi, **wifi))
+
+    if experiment == OVERLOAD:
+        flows = (*udp(TWO[:1], FLOOD), *udp(TWO[1:], "2mbit"))
+        fifo = "pfifo_fast limit 100 variant linux-3.14"
+        above: dict[str, Any] = {"qdisc": fifo} if options.scheme == FIFO else {"limit": 100}
+        return build(TWO, flows, **above)
+    if experiment == LEVELS:
+        names = LEVEL_DSCPS.items()
+        flood = tuple(replace(udp(one, FLOOD)[0], name=f"udp_{name}", dscp=dscp) for name, dscp in names)
+        return build(one, flood, tuple(_stream(f"voice_{name}", dscp) for name, dscp in names))
+    if experiment in (LEVEL_BE, LEVEL_VO):
+        dscp = LEVEL_DSCPS["be" if experiment == LEVEL_BE else "vo"]
+        found = cell(experiment, options, one, flows=(replace(udp(one, FLOOD)[0], dscp=dscp),), probes=())
+        return found
+    if experiment in DEPTHS.values():
+        depth = next(number for number, name in DEPTHS.items() if name == experiment)
+        found = cell(experiment, options, one, flows=udp(one, FLOOD), probes=())
+        return replace(found, wifi=_with(found.wifi, hardware_queue=depth))
+    if experiment in (LOSSLESS, LOSSY):
+        stations = (replace(one[0], error=ERROR if experiment == LOSSY else 0.0),)
+        return build(stations, udp(stations, FLOOD))
+    if experiment in (ONE_TID, TWO_TIDS):
+        others = OTHER_BEST_EFFORT if experiment == TWO_TIDS else LEVEL_DSCPS["be"]
+        dscps = [LEVEL_DSCPS["be"], others] * (STREAMS // 2)
+        # All begin at once and go on at the same pace, so that a packet of each arrives at the same time.
+        streams = tuple(
+            replace(udp(one, "1mbit")[0], name=f"udp_{number}", dscp=dscp) for number, dscp in enumerate(dscps, 1)
+        )
+        found = replace(cell(experiment, options, one, flows=streams, probes=()), start_jitter="0s")
+        return replace(found, wifi=_with(found.wifi, hardware_queue=1))
+    assert experiment == ORDER
+    return build(one, tuple(replace(udp(one, "15mbit")[0], name=f"udp_{number}") for number in range(1, 5)))
+
+
+def _with(wifi: Wifi | None, **changes: Any) -> Wifi:
+    assert wifi is not None
+    return replace(wifi, **changes)
+
+
+def _stream(name: str, dscp: str) -> Probe:
+    """Return a thin stream down to the fast station: a voice call's."""
+    return replace(voice(), name=name, direction="down", station="fast1", dscp=dscp)
