@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ import pytest
 
 from sojourn.errors import SojournError
 from sojourn.papers import PAPERS
+from sojourn.papers.kit.claims import Claim, load
+from sojourn.papers.kit.rules import Reader, Rule
 from sojourn.papers.wifi_next_steps import exhibits
-from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Cell, Evidence, observe
+from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Cell, Evidence, Seen, each, observe
+from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
-from sojourn.papers.wifi_next_steps.told import Expected, claims_about, filled, judge, told
+from sojourn.papers.wifi_next_steps.told import filled, told
 from sojourn.plots import next_steps as plots
 from sojourn.store.run import Run
 from tests.conftest import Cli
@@ -94,6 +98,7 @@ def record() -> dict[str, Any]:
 
     latency = {"expired": 30, "pending_mean_ms": 4.0}
     return {
+        "seed": 1,
         "scenario": {
             "probes": [{"name": f"{kind}_{name}", "station": name} for kind in ("ping", "voip") for name in "ab"],
             "flows": [{"name": name, "station": "a"} for name in ("tcp_a", "up_a", "bulk")],
@@ -124,7 +129,7 @@ def record() -> dict[str, Any]:
 
 
 def test_quantities_are_those_of_the_record() -> None:
-    found = observe(Run(text=json.dumps(record())))
+    found = observe(Run(text=json.dumps(record()))).numbers
     assert found["ping_ms"] == 20.0
     assert found["ping_p95_ms"] == 40.0
     assert found["ping_loss"] == 1.0  # one of fifty at one of two
@@ -140,83 +145,101 @@ def test_quantities_are_those_of_the_record() -> None:
     assert {name.partition(".")[0] for name in found} <= set(QUANTITIES)
 
 
-def world(one: Expected, *, good: bool) -> Evidence:
+def seen(numbers: dict[str, float], seed: int = 0) -> Seen:
+    return Seen(seed=seed, numbers=numbers)
+
+
+def compared(claim: Claim) -> Iterator[tuple[Rule, Cell, Cell | None]]:
+    """Yield each rule of a claim with its cell and the other one, in each turn of its loop."""
+    reader = Reader(vocabulary=JUDGES.vocabulary, evidence=Evidence(cells={}))
+    for turn in reader.loops(claim.for_, {"part": claim.part}):
+        for rule in claim.checks:
+            fields = reader.fields({**reader.fields({}, claim.cell, turn), **turn}, rule.at, turn)
+            other = None if rule.over is None else Cell(**reader.fields(fields, rule.over, turn))
+            yield rule, Cell(**fields), other
+
+
+def world(claim: Claim, *, good: bool) -> Evidence:
     """Return made-up runs in which each check of a claim holds by two hundredths of its bound, or fails by them."""
     cells: dict[Cell, list[dict[str, float]]] = {}
-    for check in one.checks:
-        side = 1.02 if check["relation"].startswith(">") == good else 0.98
-        for seed in range(REPEATS):
-            noise = 1 + 0.0001 * seed
-            base = 40.0 if "over" in check else 1.0
-            for where, value in ((check.get("over"), base), (check["at"], base * check["bound"] * side)):
+    for rule, at, other in compared(claim):
+        relation, bound = rule.is_[0].split()[:2]
+        side = 1.02 if relation.startswith(">") == good else 0.98
+        for number in range(REPEATS):
+            noise = 1 + 0.0001 * number
+            base = 1.0 if other is None else 40.0
+            for where, value in ((other, base), (at, base * float(bound) * side)):
                 if where is not None:
-                    runs = cells.setdefault(Cell(one.part, *where), [{} for _ in range(REPEATS)])
-                    runs[seed][check["of"]] = value * noise
-    return Evidence(cells={cell: tuple(runs) for cell, runs in cells.items()})
+                    cells.setdefault(where, [{} for _ in range(REPEATS)])[number][rule.of] = value * noise
+    return Evidence(
+        cells={cell: tuple(seen(one, number) for number, one in enumerate(runs)) for cell, runs in cells.items()}
+    )
 
 
-def between_bounds(one: Expected) -> bool:
+def between_bounds(claim: Claim) -> bool:
     """Return whether a claim puts one number between two bounds; made-up runs that fail both are impossible."""
-    return len({(check["of"], *check["at"]) for check in one.checks}) < len(one.checks)
+    return any(len(rule.is_) > 1 for rule in claim.checks)
 
 
-SINGLE = [one for one in claims_about(PARTS) if not between_bounds(one)]
+ALL = load("wifi_next_steps")
+SINGLE = [claim for claim in ALL if not between_bounds(claim)]
 
 
-@pytest.mark.parametrize("one", SINGLE, ids=lambda one: one.claim.id)
-def test_a_claim_holds_and_fails_as_its_numbers_say(one: Expected) -> None:
-    shared = [tuple(check["over"]) for check in one.checks if "over" in check]
-    compared = {tuple(check["at"]) for check in one.checks} & set(shared)
-    assert not compared, "a cell that is compared with would be overwritten"
-    (held,) = judge([one], world(one, good=True))
+@pytest.mark.parametrize("claim", SINGLE, ids=lambda claim: claim.id)
+def test_a_claim_holds_and_fails_as_its_numbers_say(claim: Claim) -> None:
+    found = list(compared(claim))
+    shared = {at for _, at, _ in found} & {other for _, _, other in found}
+    assert not shared, "a cell that is compared with would be overwritten"
+    (held,) = JUDGES.judge([claim], world(claim, good=True))
     assert held["verdict"] == "holds", held["reason"]
-    (failed,) = judge([one], world(one, good=False))
+    (failed,) = JUDGES.judge([claim], world(claim, good=False))
     assert failed["verdict"] == "fails", failed["reason"]
-    if one.claim.why:
+    if claim.why:
         assert "why: " in failed["reason"]
 
 
 @pytest.mark.parametrize(("percent", "verdict"), [(19.0, "fails"), (20.1, "holds"), (21.0, "fails")])
 def test_a_cap_is_judged_from_both_sides(percent: float, verdict: str) -> None:
-    (one,) = (one for one in claims_about(PARTS) if one.claim.id == "wnx-13")
-    assert between_bounds(one)
-    runs = tuple({"time.guest": percent + 0.01 * seed} for seed in range(REPEATS))
-    (answer,) = judge([one], Evidence(cells={Cell("policies", "guests at most 20 %", "down"): runs}))
+    (claim,) = (claim for claim in ALL if claim.id == "wnx-13")
+    assert between_bounds(claim)
+    runs = tuple(seen({"time.guest": percent + 0.01 * number}, number) for number in range(REPEATS))
+    (answer,) = JUDGES.judge([claim], Evidence(cells={Cell("policies", "guests at most 20 %", "down"): runs}))
     assert answer["verdict"] == verdict
 
 
 def test_without_runs_nothing_can_be_told() -> None:
-    expected = claims_about(PARTS)
-    assert len({one.claim.id for one in expected}) == len(expected) == 23
-    assert {one["verdict"] for one in judge(expected, Evidence(cells={}))} == {"cannot tell"}
-    assert [one.part for one in claims_about(("qos",))] == ["qos", "qos"]
+    assert len({claim.id for claim in ALL}) == len(ALL) == 23
+    assert {one["verdict"] for one in JUDGES.judge(ALL, Evidence(cells={}))} == {"cannot tell"}
+    assert [claim.part for claim in load("wifi_next_steps", parts=("qos",))] == ["qos", "qos"]
 
 
 def test_marks_become_numbers_and_differences() -> None:
     evidence = Evidence(
         cells={
-            Cell("dense", "a, 1", "8"): ({"ping_ms": 9.0, "jain": 0.5}, {"ping_ms": 11.0, "jain": 0.6}),
-            Cell("dense", "b", "8"): ({"ping_ms": 40.0}, {"ping_ms": 40.0}),
-            Cell("dense", "none", "8"): ({"ping_ms": 0.0},),
+            Cell("dense", "a, 1", "8"): (
+                seen({"ping_ms": 9.0, "jain": 0.5}, 1),
+                seen({"ping_ms": 11.0, "jain": 0.6}, 2),
+            ),
+            Cell("dense", "b", "8"): (seen({"ping_ms": 40.0}, 1), seen({"ping_ms": 40.0}, 2)),
+            Cell("dense", "none", "8"): (seen({"ping_ms": 0.0}),),
         }
     )
     text = "A {ping_ms|a, 1|8}, {ping_ms|a, 1|8|b|8}\nand {jain|a, 1|8}, {ping_ms|c|8}, {ping_ms|b|8|none|8}."
     assert filled(text, "dense", evidence) == "A 10.0 ms, -75 % and 0.5500, (no data), (no data)."
     with pytest.raises(SojournError, match="there are no runs of dense: c, 8"):
-        evidence.each(Cell("dense", "c", "8"), "ping_ms")
-    with pytest.raises(SojournError, match="has no jain"):
-        evidence.each(Cell("dense", "b", "8"), "jain")
+        each(evidence, Cell("dense", "c", "8"), "ping_ms")
+    with pytest.raises(SojournError, match="dense: b, 8 has the quantity"):
+        each(evidence, Cell("dense", "b", "8"), "jain")
 
 
 def test_every_mark_and_check_names_a_cell_of_the_plan_and_a_quantity() -> None:
     cells = {cell for cell, _ in BED.cells()}
-    for one in claims_about(PARTS):
-        for check in one.checks:
-            for where in (check["at"], check.get("over", check["at"])):
-                assert Cell(one.part, *where) in cells, one.claim.id
-            assert check["of"].partition(".")[0] in QUANTITIES
+    for claim in ALL:
+        for rule, at, other in compared(claim):
+            assert {at, other} - {None} <= cells, claim.id
+            assert rule.of.partition(".")[0] in QUANTITIES
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 1.0)
-    evidence = Evidence(cells=dict.fromkeys(cells, (every, every)))
+    evidence = Evidence(cells=dict.fromkeys(cells, (seen(every, 1), seen(every, 2))))
     for part in PARTS:
         words = told(part)
         for text in (words.brings, words.costs):
@@ -230,7 +253,7 @@ ENDS = (".fast1", ".fast2", ".slow", ".guest")
 @pytest.mark.slow
 def test_exhibits_are_in_the_order_of_the_plan_and_have_pictures() -> None:
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 0.5)
-    found = exhibits.exhibits(Evidence(cells={cell: (every, every) for cell, _ in BED.cells()}))
+    found = exhibits.exhibits(Evidence(cells={cell: (seen(every, 1), seen(every, 2)) for cell, _ in BED.cells()}))
     assert [one.name for one in found] == list(PARTS)
     for one in found:
         assert all(figure.png.startswith(b"\x89PNG") for figure in one.figures)
@@ -255,7 +278,7 @@ def test_a_real_run_has_what_the_part_shows() -> None:
     from sojourn import api
 
     found = next(one for cell, one in BED.cells() if cell == Cell("policies", "guests at most 20 %", "down"))
-    seen = observe(api.run(found))
+    seen = observe(api.run(found)).numbers
     assert seen["time.guest"] == pytest.approx(20.0, abs=1.0)
 
 

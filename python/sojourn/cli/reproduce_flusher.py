@@ -48,6 +48,7 @@ def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.papers.flusher import plan as flusher
     from sojourn.papers.flusher.judges import judge
+    from sojourn.papers.kit.claims import load
 
     check(FLUSHER, asked)
     parts = parts_of(FLUSHER, asked)
@@ -69,7 +70,7 @@ def handle(asked: argparse.Namespace) -> int:
         backend=backend,
         plan=flusher.plan(bed),
         run=lambda means: flusher.reproduce(bed, means),
-        judge=lambda outcome: judge(flusher.claims(bed.parts), outcome.evidence),
+        judge=lambda outcome: judge(load("flusher", parts=parts), outcome.evidence),
         tell=lambda outcome, claims: _told(bed, outcome, claims, parts, backend.name),
         hidden="cells",
     )

@@ -29,8 +29,9 @@ _SETUP = (
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
+    from sojourn.papers.kit.claims import load
     from sojourn.papers.wifi_next_steps import plan as wifi_next_steps
-    from sojourn.papers.wifi_next_steps.told import claims_about, judge
+    from sojourn.papers.wifi_next_steps.judges import JUDGES
 
     check(WIFI_NEXT_STEPS, asked)
     parts = parts_of(WIFI_NEXT_STEPS, asked)
@@ -51,7 +52,7 @@ def handle(asked: argparse.Namespace) -> int:
         backend=backend,
         plan=wifi_next_steps.plan(bed),
         run=lambda means: wifi_next_steps.reproduce(bed, means),
-        judge=lambda outcome: judge(claims_about(bed.parts), outcome.evidence),
+        judge=lambda outcome: JUDGES.judge(load("wifi_next_steps", parts=parts), outcome.evidence),
         tell=lambda outcome, claims: _told(bed, outcome, claims, parts),
         hidden="dense",
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.papers.kit.repeats import Repeats
+from sojourn.papers.kit import evidence as kit
 from sojourn.record import PathRttRecord, SeriesRecord
 from sojourn.store.run import Run
 
@@ -382,17 +382,8 @@ def _together(series: SeriesRecord) -> float | None:
     return float(np.corrcoef(reduced)[np.triu_indices(len(windows), 1)].mean())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence(Repeats[Cell, Seen]):
-    """What was run: for each cell the repeats in the order of their seeds."""
-
-    def gaps(self, first: Cell, second: Cell, quantity: Quantity) -> list[float]:
-        """Return the quantity in the first cell less that in the second, for each seed that both have."""
-        return [a - b for a, b in self.pairs(first, second, quantity)]
-
-    def ratios(self, first: Cell, second: Cell, quantity: Quantity) -> list[float]:
-        """Return the quantity in the first cell over that in the second, for each seed that both have."""
-        return [a / b for a, b in self.pairs(first, second, quantity)]
+#: What was run, on one emulator.
+Evidence = kit.Evidence[Cell, Seen]
 
 
 def mean(seen: Seen) -> float:

@@ -34,8 +34,8 @@ from sojourn.papers.flusher.evidence import (
     median,
     passive,
 )
-from sojourn.papers.flusher.grid import gain_curve
-from sojourn.papers.flusher.other import bdp
+from sojourn.papers.flusher.judges import bdp
+from sojourn.papers.flusher.quantities import gain_curves
 from sojourn.papers.good_bad_wifi.tables import Table
 from sojourn.plots.flusher import Curve, Panel, boxes, courses, distributions
 from sojourn.report.exhibit import Exhibit, draw
@@ -257,7 +257,8 @@ def _gains(evidence: Evidence) -> Iterator[Exhibit]:
             for tcp in TCPS:
                 for threshold in THRESHOLDS:
                     if _there(evidence, [passive(tcp, base), active(tcp, base, threshold=threshold, reading=reading)]):
-                        gain = np.mean(gain_curve(evidence, tcp, base, threshold, reading), axis=0)
+                        cell = active(tcp, base, threshold=threshold, reading=reading)
+                        gain = np.mean(list(gain_curves(evidence, cell).values()), axis=0)
                         label = f"{_WORDS[tcp]} {threshold:g}"
                         curves.append(Curve(label=label, x=RANKS, y=gain, dashed=tcp == CUBIC))
             if curves:

@@ -1,18 +1,112 @@
-"""The judges of the claims about the queue flusher by id, and what each claim comes to in each reading."""
+"""The judges of the claims about the queue flusher, and what each claim comes to in each reading of the thesis."""
 
 from __future__ import annotations
 
-import dataclasses
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sojourn.papers.flusher import aqm, grid, other, throughput
-from sojourn.papers.flusher.evidence import NETEM, READINGS, Evidence
-from sojourn.papers.flusher.grid import Judge
-from sojourn.papers.kit.claims import Claim, judged
-from sojourn.papers.kit.verdict import Judgement
+from sojourn.papers.flusher.evidence import (
+    BASES_MS,
+    DESCRIBED,
+    FLOOR_MS,
+    NETEM,
+    READINGS,
+    RECOMMENDED,
+    TCPS,
+    THRESHOLDS,
+    Cell,
+    Evidence,
+    Seen,
+    active,
+)
+from sojourn.papers.flusher.quantities import VOCABULARY
+from sojourn.papers.kit.claims import Claim, Judges
+from sojourn.papers.kit.verdict import Judgement, above, all_of, exact
+from sojourn.scenario import Scenario
+from sojourn.scenario_keys import Flusher
 
-JUDGES: dict[str, Judge] = {**grid.JUDGES, **throughput.JUDGES, **aqm.JUDGES, **other.JUDGES}
+#: The slow link, bit/s, a packet as the thesis counts it, bits.
+LINK_BPS, PACKET_BITS = 5_000_000, 12_000
+
+
+def more_than_four_bdp(_evidence: Evidence, **_: str) -> Judgement:
+    """flu-07."""
+    return all_of([exact("110 packets over a BDP of 20", 110 / bdp(50), ">", 4.0, "")])
+
+
+def ninety_packets_drain_in_216_ms(_evidence: Evidence, **_: str) -> Judgement:
+    """flu-08."""
+    return all_of([exact("90 packets at 5 Mbit/s", 90 * PACKET_BITS / LINK_BPS * 1e3, "=", 216.0, "ms")])
+
+
+def draining_knows_no_delay(_evidence: Evidence, **_: str) -> Judgement:
+    """flu-09."""
+    spread = {1e3 * 90 * PACKET_BITS / LINK_BPS for _base in BASES_MS}
+    return all_of([exact("different drain times of 90 packets on paths of 10, 50, 100 ms", len(spread), "=", 1, "")])
+
+
+def forty_packets_are_two_bdp(_evidence: Evidence, **_: str) -> Judgement:
+    """flu-11."""
+    return all_of([exact("2 x the BDP at 50 ms", 2 * bdp(50), "=", 40, "packets")])
+
+
+def the_recommended_threshold(_evidence: Evidence, **_: str) -> Judgement:
+    """flu-47."""
+    text = Scenario(experiment="preset", duration="1s", flusher=Flusher(params=DESCRIBED)).normalized()
+    threshold = float(json.loads(text)["flusher"]["params"]["threshold"])
+    return all_of([exact("threshold of the preset", threshold, "=", RECOMMENDED, "")])
+
+
+def the_floor_is_below_the_threshold(evidence: Evidence, *, reading: str) -> Judgement:
+    """flu-68."""
+    lowest, long = min(THRESHOLDS), [base for base in BASES_MS if base >= FLOOR_MS]
+    checks = [exact("1.5 x 50 ms", lowest * min(long), ">", FLOOR_MS, "ms")]
+    for tcp in TCPS:
+        for base in long:
+            cell = active(tcp, base, threshold=lowest, reading=reading)
+            least = evidence.each(cell, lambda seen: lowest * seen.least)
+            checks.append(above(f"1.5 x shortest RTT, {cell.words()}", least, FLOOR_MS, "ms"))
+    return all_of(checks)
+
+
+def twice_the_rtt_is_twice_the_burst(_evidence: Evidence, **_: str) -> Judgement:
+    """flu-74."""
+    sizes = [LINK_BPS * rtt / PACKET_BITS for rtt in (0.12, 0.24)]
+    return all_of(
+        [exact("packets at twice the RTT over those at once", sizes[1] / sizes[0], "=", 2.0, "")],
+        note="by the formula of section 4.5.3; with that of 4.5.2 the largest RTT is a bound only (flu-x-13)",
+    )
+
+
+def fifty_packets_are_60_ms(_evidence: Evidence, **_: str) -> Judgement:
+    """flu-76."""
+    return all_of([exact("50 packets at 10 Mbit/s", 50 * PACKET_BITS / 10e6 * 1e3, "=", 60.0, "ms")])
+
+
+def bdps(_evidence: Evidence, **_: str) -> Judgement:
+    """flu-83."""
+    stated = {100: 41, 50: 20, 10: 4}
+    return all_of([exact(f"BDP at {base} ms", bdp(base), "=", packets, "packets") for base, packets in stated.items()])
+
+
+def bdp(base_ms: int) -> int:
+    """Return the bandwidth-delay product in whole packets, as Table 6.1 counts it."""
+    return LINK_BPS * base_ms // (1000 * PACKET_BITS)
+
+
+FUNCTIONS: dict[str, Callable[..., Judgement]] = {
+    "flu-07": more_than_four_bdp,
+    "flu-08": ninety_packets_drain_in_216_ms,
+    "flu-09": draining_knows_no_delay,
+    "flu-11": forty_packets_are_two_bdp,
+    "flu-47": the_recommended_threshold,
+    "flu-68": the_floor_is_below_the_threshold,
+    "flu-74": twice_the_rtt_is_twice_the_burst,
+    "flu-76": fifty_packets_are_60_ms,
+    "flu-83": bdps,
+}
+JUDGES: Judges[Cell, Seen] = Judges(paper="flusher", vocabulary=VOCABULARY, by_function=FUNCTIONS)
 
 
 def judge(claims: list[Claim], evidence: Mapping[str, Evidence]) -> list[dict[str, Any]]:
@@ -22,17 +116,14 @@ def judge(claims: list[Claim], evidence: Mapping[str, Evidence]) -> list[dict[st
     the thesis's text, of the same with Karn's rule, and of its listings; with `(ipfw)` on the second emulator. The
     claim holds if it does in one of them; what is told is from the first in which it does, else from the first of all.
     """
-    places = [(emulator, reading) for emulator in evidence for reading in READINGS]
-    names = {
-        (emulator, reading): reading if emulator == NETEM else f"{reading} ({emulator})" for emulator, reading in places
-    }
     found = []
     for claim in claims:
-        one_judge = JUDGES[claim.id]
-        bare = dataclasses.replace(claim, why="")
         each = {
-            names[emulator, reading]: judged(_in_reading(one_judge, reading), bare, evidence[emulator])
-            for emulator, reading in places
+            reading if emulator == NETEM else f"{reading} ({emulator})": JUDGES.judged(
+                claim, evidence[emulator], {"reading": reading}, why=False
+            )
+            for emulator in evidence
+            for reading in READINGS
         }
         first = next((name for name, one in each.items() if one["verdict"] == "holds"), next(iter(each)))
         told = each[first]
@@ -47,7 +138,3 @@ def judge(claims: list[Claim], evidence: Mapping[str, Evidence]) -> list[dict[st
             | {"readings": {name: one["verdict"] for name, one in each.items()}}
         )
     return found
-
-
-def _in_reading(judge: Judge, reading: str) -> Callable[[Evidence], Judgement]:
-    return lambda evidence: judge(evidence, reading)

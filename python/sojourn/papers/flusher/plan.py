@@ -40,7 +40,6 @@ from sojourn.papers.flusher.evidence import (
     observe,
     passive,
 )
-from sojourn.papers.kit import claims as catalogue
 from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
@@ -50,18 +49,6 @@ from sojourn.store.run import Run
 
 #: Parts of the paper.
 GRID, AQM, LOGS, OTHER, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
-#: The claims that are judged from each, by number.
-CLAIMS = {
-    GRID: (
-        *range(1, 9),
-        *range(9, 33),
-        *(35, 36, 37, 39, 40, 41, 42, 43, 44, 45, 47, 48, 49, 68, 83, 84, 86, 88, 91, 93, 96),
-    ),
-    AQM: (50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 66, 67, 85, 90, 94),
-    LOGS: (69, 70, 71, 72, 73, 74, 75, 76),
-    OTHER: (33, 34, 77, 78, 79, 80, 81, 82, 87, 89, 92, 95),
-    BETTER: (),
-}
 
 #: Disciplines of the bottleneck.
 QUEUES = {
@@ -216,12 +203,6 @@ def cells(parts: Iterable[str] = PARTS) -> list[Cell]:
     return list(dict.fromkeys(cell for part in parts for cell in makers[part]()))
 
 
-def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
-    """Return the claims that are judged from parts of the paper, in the order of their numbers."""
-    wanted = {f"flu-{number:02}" for part in parts for number in CLAIMS[part]}
-    return [claim for claim in catalogue.load("flusher", "flu-") if claim.id in wanted]
-
-
 def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs: those of the figures and claims on each emulator, and those of `adaptive` on the first."""
     figures = {*of_grid(), *of_aqm(), *of_logs(), *of_adaptive()}
@@ -333,14 +314,12 @@ def ours(tcp: str, base: int, buffer: int, scene: str = ONE) -> Cell:
 
 
 __all__ = [
-    "CLAIMS",
     "DESCRIBED",
     "EMULATORS",
     "PARTS",
     "Bed",
     "Outcome",
     "cells",
-    "claims",
     "flows",
     "plan",
     "reproduce",

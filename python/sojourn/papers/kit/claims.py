@@ -1,15 +1,18 @@
-"""The claims of a paper as data, and what becomes of them."""
+"""The claims of a paper as data, `claims.toml` of its folder, and what becomes of them."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache, partial
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.verdict import Judgement
+from sojourn.papers.kit.evidence import C, Evidence, S
+from sojourn.papers.kit.rules import Reader, Rule, Variables, Vocabulary, rules
+from sojourn.papers.kit.verdict import Check, Judgement, all_of, any_of
 
 AnyEvidence = TypeVar("AnyEvidence")
 
@@ -28,39 +31,153 @@ class Claim:
         What it says, in our own words.
     why
         What is known of the reason for which it fails; empty if nothing is, or it holds.
+    part
+        Of the paper, from whose runs it is judged; empty for one that needs runs of all parts.
+    cell
+        Its cell, as changes to the file's.
+    for_
+        Loops around all of its rules (`sojourn.papers.kit.rules`).
+    checks
+        Its rules; without them a function of the paper's judges it.
+    one_suffices
+        Whether it holds if one of its checks does.
+    cannot_tell
+        Tables of variables with which it cannot be told, and `because`, the reason.
+    note
+        What its reason ends with.
     """
 
     id: str
     section: str
     says: str
     why: str = ""
+    part: str = ""
+    cell: Any = ()
+    for_: Mapping[str, Any] = field(default_factory=dict)
+    checks: tuple[Rule, ...] = ()
+    one_suffices: bool = False
+    cannot_tell: tuple[Mapping[str, str], ...] = ()
+    note: str = ""
+
+    @staticmethod
+    def read(plain: Mapping[str, Any]) -> Claim:
+        """Return the claim of a table."""
+        found = {"for_" if key == "for" else key: value for key, value in plain.items()}
+        found["checks"] = rules(found.get("checks", ()))
+        found["cannot_tell"] = tuple(found.get("cannot_tell", ()))
+        return Claim(**found)
 
 
-def load(paper: str, prefix: str) -> list[Claim]:
-    """Return the claims of a paper (the name of its folder) whose ids begin with `prefix`."""
-    stored = tomllib.loads(files(f"sojourn.papers.{paper}").joinpath("claims.toml").read_text(encoding="utf-8"))
-    return [Claim(**claim) for claim in stored["claims"] if claim["id"].startswith(prefix)]
+@lru_cache(maxsize=8)
+def stored(paper: str) -> dict[str, Any]:
+    """Return the file of a paper (the name of its folder) as it is."""
+    return tomllib.loads(files(f"sojourn.papers.{paper}").joinpath("claims.toml").read_text(encoding="utf-8"))
+
+
+def load(paper: str, prefix: str = "", *, parts: Sequence[str] | None = None) -> list[Claim]:
+    """Return claims of a paper (the name of its folder) in the file's order.
+
+    Parameters
+    ----------
+    paper
+        The folder.
+    prefix
+        What their ids begin with.
+    parts
+        Of the paper; `None` for all, and the claims that need runs of all.
+    """
+    claims = [Claim.read(claim) for claim in stored(paper)["claims"] if claim["id"].startswith(prefix)]
+    return claims if parts is None else [claim for claim in claims if claim.part in parts]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judges(Generic[C, S]):
+    """The judges of a paper's claims: its rules, and functions for what rules cannot say.
+
+    Attributes
+    ----------
+    paper
+        The name of its folder.
+    vocabulary
+        What its rules speak of.
+    by_function
+        Judges of single claims, by id: evidence, and the variables that all rules have.
+    notes
+        What the reason of a claim that has rules ends with, by id, where it has numbers of the runs.
+    """
+
+    paper: str
+    vocabulary: Vocabulary[C, S]
+    by_function: Mapping[str, Callable[..., Judgement]] = field(default_factory=dict)
+    notes: Mapping[str, Callable[..., str]] = field(default_factory=dict)
+
+    def judgement(self, claim: Claim, evidence: Evidence[C, S], variables: Variables | None = None) -> Judgement:
+        """Return what the runs say of a claim.
+
+        Raises
+        ------
+        SojournError
+            If they do not tell.
+        """
+        given = variables or {}
+        for one in claim.cannot_tell:
+            if all(given.get(name) == value for name, value in one.items() if name != "because"):
+                raise SojournError(one["because"])
+        if not claim.checks:
+            return self.by_function[claim.id](evidence, **given)
+        variables, plain = {"part": claim.part, **given}, stored(self.paper)
+        reader = Reader(
+            vocabulary=self.vocabulary,
+            evidence=evidence,
+            names=plain.get("names", {}),
+            cells=plain.get("cells", {}),
+            derived={name: Rule.read(one) for name, one in plain.get("derived", {}).items()},
+        )
+        fields = reader.fields(reader.fields({}, plain.get("cell", ()), variables), claim.cell, variables)
+        found: list[Check] = []
+        for turn in reader.loops(claim.for_, variables):
+            for rule in claim.checks:
+                found += reader.checks(rule, fields, turn)
+        noted = self.notes.get(claim.id)
+        note = claim.note if noted is None else noted(evidence, **given)
+        return (any_of if claim.one_suffices else all_of)(found, note=note)
+
+    def judge(
+        self, claims: list[Claim], evidence: Evidence[C, S], variables: Variables | None = None
+    ) -> list[dict[str, Any]]:
+        """Return what became of each claim, in the form of `claims.json`.
+
+        A claim that the runs say nothing about (too short, no probe answered) cannot be told; its numbers are null.
+        """
+        return [
+            {"id": claim.id, "section": claim.section, "says": claim.says, **self.judged(claim, evidence, variables)}
+            for claim in claims
+        ]
+
+    def judged(
+        self, claim: Claim, evidence: Evidence[C, S], variables: Variables | None = None, *, why: bool = True
+    ) -> dict[str, Any]:
+        """Return what became of a claim without the claim itself; `why` adds the reason for which it fails."""
+        return judged(lambda: self.judgement(claim, evidence, variables), claim.why if why else "")
 
 
 def judge_with(
     judges: Mapping[str, Callable[[AnyEvidence], Judgement]], claims: list[Claim], evidence: AnyEvidence
 ) -> list[dict[str, Any]]:
-    """Return what became of each claim, in the form of `claims.json`.
-
-    A claim that the runs say nothing about (too short, no probe answered) cannot be told; its numbers are null.
-    """
+    """Return what became of each claim, in the form of `claims.json`, by a function each."""
     return [
-        {"id": claim.id, "section": claim.section, "says": claim.says, **judged(judges[claim.id], claim, evidence)}
+        {"id": claim.id, "section": claim.section, "says": claim.says}
+        | judged(partial(judges[claim.id], evidence), claim.why)
         for claim in claims
     ]
 
 
-def judged(judge: Callable[[AnyEvidence], Judgement], claim: Claim, evidence: AnyEvidence) -> dict[str, Any]:
-    """Return what became of a claim without the claim itself."""
+def judged(judge: Callable[[], Judgement], why: str) -> dict[str, Any]:
+    """Return a judgement in the form of `claims.json`, without the claim; `why` follows if it does not hold."""
     try:
-        found = asdict(judge(evidence))
+        found = asdict(judge())
     except SojournError as error:
         return {"verdict": "cannot tell", "value": None, "low": None, "high": None, "unit": "", "reason": str(error)}
-    if found["verdict"] != "holds" and claim.why:
-        found["reason"] += f"; why: {claim.why}"
+    if found["verdict"] != "holds" and why:
+        found["reason"] += f"; why: {why}"
     return found

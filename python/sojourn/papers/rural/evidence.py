@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn.disciplines import times_of_preset
-from sojourn.papers.kit.repeats import Repeats
+from sojourn.papers.kit.evidence import Evidence as Repeats
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.store.run import Run
 

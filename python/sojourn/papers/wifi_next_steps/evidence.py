@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from sojourn.errors import SojournError
+from sojourn.papers.kit import evidence as kit
 from sojourn.stats.jain import jain
 from sojourn.store.run import Run
 
@@ -47,39 +47,36 @@ class Cell(NamedTuple):
         return f"{self.part}: {self.option}, {self.load}"
 
 
-#: A number for each quantity; what a run has no number for is not there.
-Seen = Mapping[str, float]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is kept of a run: a number for each quantity that it has one for."""
+
+    seed: int
+    numbers: Mapping[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """What was run: for each cell the repeats in the order of their seeds."""
-
-    cells: Mapping[Cell, tuple[Seen, ...]]
-
-    def each(self, cell: Cell, quantity: str) -> list[float]:
-        """Return a quantity of each repeat.
-
-        Raises
-        ------
-        SojournError
-            If there are no runs of the cell, or one has no such number.
-        """
-        runs = self.cells.get(cell, ())
-        if not runs:
-            message = f"there are no runs of {cell.words()}"
-            raise SojournError(message)
-        if any(quantity not in run for run in runs):
-            message = f"a run of {cell.words()} has no {quantity}"
-            raise SojournError(message)
-        return [run[quantity] for run in runs]
-
-    def of(self, part: str) -> list[Cell]:
-        """Return the cells of a part in the order of the plan."""
-        return [cell for cell in self.cells if cell.part == part]
+#: What was run.
+Evidence = kit.Evidence[Cell, Seen]
 
 
-def observe(run: Run) -> dict[str, float]:
+def each(evidence: Evidence, cell: Cell, quantity: str) -> list[float]:
+    """Return a quantity of each repeat that has it; raises as `sojourn.papers.kit.evidence.Evidence.each`."""
+    return evidence.each(cell, lambda seen: seen.numbers.get(quantity))
+
+
+def of_part(evidence: Evidence, part: str) -> list[Cell]:
+    """Return the cells of a part in the order of the plan."""
+    return [cell for cell in evidence.cells if cell.part == part]
+
+
+def unit_of(quantity: str) -> tuple[str, str, int]:
+    """Return what a quantity is, with its station if it is of one, its unit, and its decimals."""
+    name, _, station = quantity.partition(".")
+    words, unit, digits = QUANTITIES[name]
+    return (f"{words}, {station}" if station else words), unit, digits
+
+
+def observe(run: Run) -> Seen:
     """Return every quantity that a run has a number for; shares and losses in per cent."""
     record = run.record
     wifi, scenario = record["wifi"], record["scenario"]
@@ -110,7 +107,7 @@ def observe(run: Run) -> dict[str, float]:
     found["expired"] = sum(int(one.get("latency", {}).get("expired", 0)) for one in stations) / seconds
     found["voice_in"] = sum(int(one.get("voice_in_aggregates", 0)) for one in stations) / seconds
     found["demoted"] = sum(int(one.get("demoted", 0)) for one in stations) / seconds
-    return found
+    return Seen(seed=run.seed, numbers=found)
 
 
 def _probes(found: dict[str, float], probes: Iterable[Mapping[str, Any]], where: Mapping[str, str]) -> None:

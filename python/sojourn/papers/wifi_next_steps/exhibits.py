@@ -8,7 +8,8 @@ from matplotlib.figure import Figure as Drawing
 
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.tables import Table
-from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence
+from sojourn.papers.kit.claims import load
+from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, each, of_part, unit_of
 from sojourn.papers.wifi_next_steps.plan import (
     ACCOUNTS,
     DEMOTE,
@@ -20,7 +21,7 @@ from sojourn.papers.wifi_next_steps.plan import (
     RETRIES,
     VOICE,
 )
-from sojourn.papers.wifi_next_steps.told import claims_about, filled, told, unit_of
+from sojourn.papers.wifi_next_steps.told import filled, told
 from sojourn.plots import next_steps as plots
 from sojourn.plots.wifi import airtime_shares, throughput_bars
 from sojourn.report.exhibit import Exhibit, Figure, draw
@@ -32,7 +33,7 @@ _STATIONS = ("fast1", "fast2", "slow")
 
 def exhibits(evidence: Evidence) -> tuple[Exhibit, ...]:
     """Return every part that there are runs of, in the order of section 4."""
-    return tuple(_exhibit(part, evidence) for part in PARTS if evidence.of(part))
+    return tuple(_exhibit(part, evidence) for part in PARTS if of_part(evidence, part))
 
 
 def _exhibit(part: str, evidence: Evidence) -> Exhibit:
@@ -44,7 +45,7 @@ def _exhibit(part: str, evidence: Evidence) -> Exhibit:
         says=words.says,
         figures=_FIGURES[part](evidence, words.caption),
         table=_table(part, words.columns, evidence),
-        claims=tuple(one.claim.id for one in claims_about((part,))),
+        claims=tuple(claim.id for claim in load("wifi_next_steps", parts=(part,))),
         paragraphs=(
             f"What it brings: {filled(words.brings, part, evidence)}",
             f"What it costs: {filled(words.costs, part, evidence)}",
@@ -55,9 +56,9 @@ def _exhibit(part: str, evidence: Evidence) -> Exhibit:
 def _values(evidence: Evidence, cell: Cell, quantity: str) -> list[float]:
     """Return a quantity of each run that has it."""
     try:
-        return evidence.each(cell, quantity)
+        return each(evidence, cell, quantity)
     except SojournError:
-        return [run[quantity] for run in evidence.cells.get(cell, ()) if quantity in run]
+        return []
 
 
 def _table(part: str, columns: tuple[str, ...], evidence: Evidence) -> Table:
@@ -65,7 +66,7 @@ def _table(part: str, columns: tuple[str, ...], evidence: Evidence) -> Table:
     for quantity in columns:
         words, unit, _ = unit_of(quantity)
         heads.append(f"{words} ({unit})" if unit else words)
-    for cell in evidence.of(part):
+    for cell in of_part(evidence, part):
         row = [cell.option, cell.load]
         for quantity in columns:
             values = _values(evidence, cell, quantity)
@@ -95,7 +96,7 @@ def _panels(evidence: Evidence, part: str, quantities: tuple[str, ...], *, short
         label = (f"{head}\n{tail}" if tail and not short else words) + (f" ({unit})" if unit else "")
         label = label[0].upper() + label[1:]
         groups = panels.setdefault(label, {})
-        for cell in evidence.of(part):
+        for cell in of_part(evidence, part):
             groups.setdefault(cell.load, {})[cell.option] = _values(evidence, cell, quantity)
     return panels
 
@@ -119,7 +120,7 @@ def _lines(
 
 def _hardware(evidence: Evidence, caption: str) -> tuple[Figure, ...]:
     found: dict[str, dict[str, tuple[list[float], list[float], list[float]]]] = {}
-    for cell in evidence.of(HARDWARE):
+    for cell in of_part(evidence, HARDWARE):
         median, tail, mbit = (_values(evidence, cell, name) for name in ("ping_ms", "ping_p95_ms", "mbit"))
         found.setdefault(cell.load, {})[cell.option] = (median, tail, mbit)
     drawing: Drawing = plots.trade(
@@ -131,7 +132,7 @@ def _hardware(evidence: Evidence, caption: str) -> tuple[Figure, ...]:
 def _policies(evidence: Evidence, caption: str) -> tuple[Figure, ...]:
     shares: dict[str, dict[str, list[float]]] = {}
     rates: dict[str, dict[str, list[float]]] = {}
-    for cell in evidence.of(POLICIES):
+    for cell in of_part(evidence, POLICIES):
         name = cell.option.replace(" ", "\n", 1)
         shares[name] = {one: [value / 100 for value in _values(evidence, cell, f"share.{one}")] for one in _STATIONS}
         rates[name] = {one: _values(evidence, cell, f"mbit.{one}") for one in _STATIONS}

@@ -1,8 +1,8 @@
-"""What was run of a plan of cells, each with repeats that are told apart by their seeds."""
+"""What was run of a paper's plan: for each cell its repeats, of each of which only what the claims need is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -26,13 +26,15 @@ class SeenOfASeed(Protocol):
 
 C = TypeVar("C", bound=CellOfAPlan)
 S = TypeVar("S", bound=SeenOfASeed)
+#: A quantity of each repeat, by the repeat's seed, in the order of the seeds.
+BySeed = dict[int, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeats(Generic[C, S]):
+class Evidence(Generic[C, S]):
     """What was run: for each cell the repeats in the order of their seeds."""
 
-    cells: dict[C, tuple[S, ...]]
+    cells: Mapping[C, tuple[S, ...]]
 
     def of(self, cell: C) -> tuple[S, ...]:
         """Return the repeats of a cell.
@@ -48,19 +50,23 @@ class Repeats(Generic[C, S]):
             raise SojournError(message)
         return found
 
-    def each(self, cell: C, quantity: Callable[[S], float | None]) -> list[float]:
-        """Return a quantity of each repeat that has it.
+    def by_seed(self, cell: C, quantity: Callable[[S], float | None]) -> BySeed:
+        """Return a quantity of each repeat that has it, by seed.
 
         Raises
         ------
         SojournError
             If none has: no file was completed, no echo answered, or nothing was flushed.
         """
-        found = [float(value) for seen in self.of(cell) if (value := quantity(seen)) is not None]
+        found = {seen.seed: float(value) for seen in self.of(cell) if (value := quantity(seen)) is not None}
         if not found:
             message = f"no run of {cell.words()} has the quantity: the window is too short"
             raise SojournError(message)
         return found
+
+    def each(self, cell: C, quantity: Callable[[S], float | None]) -> list[float]:
+        """Return a quantity of each repeat that has it; raises as `by_seed`."""
+        return list(self.by_seed(cell, quantity).values())
 
     def pairs(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[tuple[float, float]]:
         """Return a quantity of two cells for each seed for which both have it.
@@ -80,3 +86,11 @@ class Repeats(Generic[C, S]):
             message = f"no seed gives the quantity both for {first.words()} and for {second.words()}"
             raise SojournError(message)
         return found
+
+    def gaps(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[float]:
+        """Return the quantity in the first cell less that in the second, for each seed that both have."""
+        return [a - b for a, b in self.pairs(first, second, quantity)]
+
+    def ratios(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[float]:
+        """Return the quantity in the first cell over that in the second, for each seed that both have."""
+        return [a / b for a, b in self.pairs(first, second, quantity)]

@@ -1,0 +1,261 @@
+"""What the claims about the queue flusher are said of: numbers of a run, and numbers of several runs of a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.papers.flusher.evidence import (
+    CAPACITY_MBIT,
+    CUBIC,
+    FLOOR_MS,
+    PIE,
+    RANKS,
+    RENO,
+    SLOT_MS,
+    TCPS,
+    THRESHOLDS,
+    Cell,
+    Evidence,
+    Quantity,
+    Seen,
+    at_rank,
+    mbit,
+    mean,
+    median,
+    passive,
+)
+from sojourn.papers.kit.evidence import BySeed
+from sojourn.papers.kit.rules import Vocabulary
+
+#: A second with so much of PIE's median throughput is not below it.
+AS_MUCH = 0.98
+
+
+def _mean_of(values: tuple[float, ...]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _around(seen: Seen, which: int, first: int, last: int, of: Callable[..., object]) -> float | None:
+    """Return a number of tenths of a second around flushes, from 1 s before them on: 0 goodput, 1 round trip."""
+    return None if seen.after is None else float(of(seen.after[which][first:last]))  # type: ignore[arg-type]
+
+
+def _dip(seen: Seen) -> float | None:
+    before, lowest = _around(seen, 0, 0, 10, np.mean), _around(seen, 0, 10, 20, np.min)
+    return None if before is None or lowest is None else lowest - before
+
+
+def _recovery(seen: Seen) -> float | None:
+    lowest, later = _around(seen, 0, 10, 20, np.min), _around(seen, 0, 30, 40, np.mean)
+    return None if lowest is None or later is None else later - lowest
+
+
+def _rise_after(seen: Seen) -> float:
+    return (_around(seen, 1, 10, 25, np.max) or 0.0) - (_around(seen, 1, 0, 9, np.mean) or 0.0)
+
+
+def _fall_after(seen: Seen) -> float:
+    return (_around(seen, 1, 0, 9, np.mean) or 0.0) - (_around(seen, 1, 15, 40, np.min) or 0.0)
+
+
+def _while_standing(seen: Seen) -> float | None:
+    """Return the goodput in bins that begin and end with a queue of 5 packets at least, over the link's."""
+    course = seen.course
+    standing = (course.backlog >= 5) & (np.roll(course.backlog, 1) >= 5) & (course.t > 20.0)
+    return float(course.goodput[standing].mean()) / CAPACITY_MBIT if standing.any() else None
+
+
+def _jump(seen: Seen) -> float:
+    """Return the percentile after which the RTT rises most within two per cent of the runs, from the median on."""
+    step = 4
+    rises = seen.rtt[step:] - seen.rtt[:-step]
+    first = len(RANKS) // 2
+    return 100 * float(RANKS[first + int(np.argmax(rises[first:-1]))])
+
+
+def _flusher_above_sender(seen: Seen, rank: str) -> float | None:
+    """Return by how much the flusher's RTT at a rank is above the sender's, per cent."""
+    if seen.flusher_rtt is None:
+        return None
+    i = round(float(rank) * (seen.sender_rtt.size - 1))
+    return 100 * (float(seen.flusher_rtt[i]) / float(seen.sender_rtt[i]) - 1)
+
+
+def _long(seen: Seen, ranked: NDArray[np.float64] | None) -> float:
+    """Return the share of RTTs within a tenth of the longest of all pairs."""
+    return 0.0 if ranked is None else float((ranked > 0.9 * seen.most).mean())
+
+
+def _long_beyond(seen: Seen, whose: str) -> float:
+    return _long(seen, seen.rtt) - _long(seen, seen.flusher_rtt if whose == "flusher" else seen.sender_rtt)
+
+
+QUANTITIES: dict[str, Callable[..., float | None]] = {
+    "mean": mean,
+    "median": median,
+    "std": lambda seen: seen.std,
+    "least": lambda seen: seen.least,
+    "most": lambda seen: seen.most,
+    "rtt_at": lambda seen, rank: at_rank(seen, float(rank)),
+    "jump": _jump,
+    "peaks": lambda seen: seen.peaks,
+    "mbit": mbit,
+    "best_second": lambda seen: float(seen.per_second[-1]),
+    "first_less_second": lambda seen: seen.flow_mbit[0] - seen.flow_mbit[1],
+    "while_standing": _while_standing,
+    "cwnd": lambda seen: seen.cwnd,
+    "halvings": lambda seen: seen.halvings,
+    "together": lambda seen: seen.together,
+    "drop_rise": lambda seen: seen.drop_rise,
+    "flushes": lambda seen: len(seen.flushes),
+    "forced_gap": lambda seen: float(np.mean(np.diff(seen.forced))) if len(seen.forced) > 1 else None,
+    "near_flush": lambda seen: seen.near_flush,
+    "reaction": lambda seen: _mean_of(seen.reaction_ms),
+    "dip": _dip,
+    "recovery": _recovery,
+    "rise_after": _rise_after,
+    "fall_after": _fall_after,
+    "most_mbit": lambda seen: float(np.nanmax(seen.course.flusher_mbit)),
+    "spikes": lambda seen: seen.spikes,
+    "flusher_most": lambda seen: seen.flusher_most - seen.most,
+    "flusher_above_sender": _flusher_above_sender,
+    "long_beyond": _long_beyond,
+}
+
+
+def growth(evidence: Evidence, cell: Cell, rank: str) -> BySeed:
+    """Return by how much the queue at a flush exceeded what the threshold stands for, at a rank, packets."""
+
+    def of(seen: Seen) -> float | None:
+        if not seen.at_flush:
+            return None
+        trigger = max(cell.threshold * seen.least, FLOOR_MS)
+        return float(np.quantile(seen.at_flush, float(rank))) - (trigger - seen.least) / SLOT_MS
+
+    return evidence.by_seed(cell, of)
+
+
+def gain(evidence: Evidence, cell: Cell, quantity: Quantity = mean) -> BySeed:
+    """Return the mean RTT passive less that in the cell, ms."""
+    idle = passive(cell.tcp, cell.base, cell.buffer)
+    flushed = evidence.by_seed(cell, quantity)
+    return {seed: value - flushed[seed] for seed, value in evidence.by_seed(idle, quantity).items() if seed in flushed}
+
+
+def _over_thresholds(evidence: Evidence, cell: Cell, tcps: tuple[str, ...]) -> tuple[list[int], NDArray[np.float64]]:
+    """Return the seeds of all, and the gains: a row for each TCP and threshold, a column for each seed."""
+    rows = [gain(evidence, cell._replace(tcp=tcp, threshold=threshold)) for tcp in tcps for threshold in THRESHOLDS]
+    seeds = [seed for seed in rows[0] if all(seed in row for row in rows)]
+    return seeds, np.array([[row[seed] for seed in seeds] for row in rows])
+
+
+def tcps_apart(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return how far the gains of CUBIC and Reno are apart, mean over the thresholds, ms."""
+    seeds, gains = _over_thresholds(evidence, cell, (CUBIC, RENO))
+    apart = np.abs(gains[: len(THRESHOLDS)] - gains[len(THRESHOLDS) :]).mean(axis=0)
+    return dict(zip(seeds, map(float, apart), strict=True))
+
+
+def span_of_gains(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return the best less the worst gain over both TCPs and the thresholds, ms."""
+    seeds, gains = _over_thresholds(evidence, cell, TCPS)
+    return dict(zip(seeds, map(float, gains.max(axis=0) - gains.min(axis=0)), strict=True))
+
+
+def best_gain(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return the best gain over the thresholds, ms."""
+    seeds, gains = _over_thresholds(evidence, cell, (cell.tcp,))
+    return dict(zip(seeds, map(float, gains.max(axis=0)), strict=True))
+
+
+def gain_above_reno(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return by how much CUBIC's gain is above Reno's, per cent of the larger."""
+    cubic, reno = (gain(evidence, cell._replace(tcp=tcp)) for tcp in (CUBIC, RENO))
+    return {
+        seed: 100 * (value - reno[seed]) / max(abs(value), abs(reno[seed]))
+        for seed, value in cubic.items()
+        if seed in reno
+    }
+
+
+def gain_curves(evidence: Evidence, cell: Cell) -> dict[int, NDArray[np.float64]]:
+    """Return the gain at each of `RANKS`, by seed: Figs. 6.10 to 6.12."""
+    flushed = {seen.seed: seen.rtt for seen in evidence.of(cell)}
+    idle = evidence.of(passive(cell.tcp, cell.base))
+    return {seen.seed: seen.rtt - flushed[seen.seed] for seen in idle if seen.seed in flushed}
+
+
+def rank_of_half_gain(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return the first rank at which the gain reaches half of its maximum."""
+    curves = gain_curves(evidence, cell)
+    return {seed: float(RANKS[int(np.argmax(curve >= curve.max() / 2))]) for seed, curve in curves.items()}
+
+
+def _means(evidence: Evidence, cell: Cell) -> list[BySeed]:
+    return [evidence.by_seed(cell._replace(threshold=threshold), mean) for threshold in THRESHOLDS]
+
+
+def span_of_means(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return the largest less the smallest mean RTT over the thresholds, ms."""
+    means = _means(evidence, cell)
+    return {seed: max(each) - min(each) for seed in means[0] for each in [[one[seed] for one in means if seed in one]]}
+
+
+def step_of_mean(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return the mean RTT in the cell less that with the threshold below, ms."""
+    below = {high: low for low, high in pairwise(THRESHOLDS)}[cell.threshold]
+    lower = evidence.by_seed(cell._replace(threshold=below), mean)
+    return {seed: value - lower[seed] for seed, value in evidence.by_seed(cell, mean).items() if seed in lower}
+
+
+def most_lost_later(evidence: Evidence, cell: Cell, *buffers: str) -> BySeed:
+    """Return the largest loss of throughput with the buffers named less that in the cell, per cent."""
+
+    def lost(buffer: int) -> BySeed:
+        other = cell._replace(buffer=buffer)
+        whole = evidence.by_seed(passive(cell.tcp, cell.base, buffer), mbit)
+        return {seed: 100 * (1 - value / whole[seed]) for seed, value in evidence.by_seed(other, mbit).items()}
+
+    here, later = lost(cell.buffer), [lost(int(buffer)) for buffer in buffers]
+    return {seed: max(each[seed] for each in later) - value for seed, value in here.items()}
+
+
+def _pie_median(evidence: Evidence, cell: Cell) -> BySeed:
+    pie = passive(cell.tcp, cell.base, queue=PIE)
+    return evidence.by_seed(pie, lambda seen: float(np.median(seen.per_second)))
+
+
+def seconds_below_pie(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return the share of the seconds with less throughput than PIE's median."""
+    usual = _pie_median(evidence, cell)
+    return evidence.by_seed(cell, lambda seen: float((seen.per_second < AS_MUCH * usual[seen.seed]).mean()))
+
+
+def best_tenth_over_pie(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return the throughput that a tenth of the seconds exceed, over PIE's median."""
+    usual = _pie_median(evidence, cell)
+    return evidence.by_seed(cell, lambda seen: float(np.quantile(seen.per_second, 0.9)) / usual[seen.seed])
+
+
+VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
+    cell=Cell,
+    fields=Cell._fields,
+    quantities=QUANTITIES,
+    series={
+        "growth": growth,
+        "tcps_apart": tcps_apart,
+        "span_of_gains": span_of_gains,
+        "best_gain": best_gain,
+        "gain_above_reno": gain_above_reno,
+        "rank_of_half_gain": rank_of_half_gain,
+        "span_of_means": span_of_means,
+        "step_of_mean": step_of_mean,
+        "most_lost_later": most_lost_later,
+        "seconds_below_pie": seconds_below_pie,
+        "best_tenth_over_pie": best_tenth_over_pie,
+    },
+)

@@ -1,0 +1,308 @@
+"""Comparisons as data: how `claims.toml` says what must be above what, and how the runs answer.
+
+A rule is a quantity in a cell, perhaps against the same in another cell, and a relation to a bound:
+
+    { for = { tcp = "TCPS", base = [50, 100] }, of = "mean", less = "passive", is = "< 0 ms", what = "..., {tcp}" }
+
+It is read as: for each `tcp` of the names' list and each `base`, the mean of the cell less the mean of the same cell
+changed as the named cell `passive` says, seed by seed, must be below 0 ms. The keys:
+
+`for`
+    Variables and their values, all combinations, the last fastest. A value is a list, or the name of one. A value that
+    is itself a table binds its keys, so that a list of tables steps several variables together. A variable that is a
+    field of the paper's cells is set in the cell. A claim has a `for` around all of its rules.
+`any`
+    The same, but one of these suffices: the one that speaks most for the claim is the check.
+`of`
+    The quantity: of a run, of a cell (a series of the paper's), or derived: a name of `[derived]`, which is a rule
+    without a relation. Words after its name are its arguments.
+`at`
+    What is different in the cell: the name of one of `[cells]`, a table of fields, or a list of both. A name or value
+    `"$name"` is that of a variable. `{ highest = LIST }` and `{ lowest = LIST }` are the value with which the mean of
+    the quantity is the highest or the lowest.
+`less`, `over`, `percent_above`, `percent_below`
+    The other cell, as changes to that of `at`: the difference, the ratio, 100 (ratio - 1), 100 (1 - ratio).
+`scale`
+    A factor of the result.
+`total`
+    `"sum"`, `"max"`, `"min"` or `"mean"` over the repeats: a number without an interval.
+`is`, `within`
+    `"> 0 ms"` or a list of such: relation, bound (a number, a variable or a name), unit; `"10 to 50 ms"`.
+`rises`
+    Instead of a relation: variables with lists, along which the quantity rises: from end to end, and no step clearly
+    falls by more than 1 % of the value. `unit` is its unit.
+`what`
+    What is compared, with `{...}` for variables, `{at}` and `{other}` for the cells and `{at.FIELD}` for their fields;
+    along a curve `{at}` is the later cell of a step and `{other}` the earlier one.
+
+More is not said in data: what needs it is a function of the paper's (`judges.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from statistics import fmean
+from typing import Any, Generic, cast
+
+from sojourn.errors import SojournError
+from sojourn.papers.kit.evidence import BySeed, C, CellOfAPlan, Evidence, S
+from sojourn.papers.kit.verdict import Check, Relation, above, best_of, exact, not_below
+from sojourn.stats import mean_interval
+
+Variables = Mapping[str, Any]
+
+#: A fall by less than this share of the value is none: no reader of a figure sees it.
+NO_FALL = 0.01
+
+_TOTALS: dict[str, Callable[[list[float]], float]] = {"sum": sum, "max": max, "min": min, "mean": fmean}
+_AGAINST: dict[str, tuple[str, Callable[[float, float], float]]] = {
+    "less": ("less", lambda a, b: a - b),
+    "over": ("over", lambda a, b: a / b),
+    "percent_above": ("above", lambda a, b: 100 * (a / b - 1)),
+    "percent_below": ("below", lambda a, b: 100 * (1 - a / b)),
+}
+_IS = re.compile(r"(>=|<=|>|<|=) *(\S+) *(.*)")
+_WITHIN = re.compile(r"(\S+) to (\S+) *(.*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A comparison as the file has it; what its keys mean is said above."""
+
+    of: str
+    what: str = ""
+    for_: Mapping[str, Any] = field(default_factory=dict)
+    any: Mapping[str, Any] = field(default_factory=dict)
+    at: Any = ()
+    less: Any = None
+    over: Any = None
+    percent_above: Any = None
+    percent_below: Any = None
+    scale: float = 1.0
+    total: str = ""
+    is_: tuple[str, ...] = ()
+    within: str = ""
+    rises: Mapping[str, Any] = field(default_factory=dict)
+    unit: str = ""
+
+    @staticmethod
+    def read(plain: Mapping[str, Any]) -> Rule:
+        """Return the rule of a table.
+
+        Raises
+        ------
+        TypeError
+            If it has a key that no rule has: the file is ours, and so is the mistake.
+        """
+        found = {{"for": "for_", "is": "is_"}.get(key, key): value for key, value in plain.items()}
+        relations = found.get("is_", ())
+        found["is_"] = (relations,) if isinstance(relations, str) else tuple(relations)
+        return Rule(**found)
+
+    @property
+    def against(self) -> tuple[str, Any, Callable[[float, float], float]] | None:
+        """How the cell is compared with another, that other cell, and what is made of the two; `None` if it is not."""
+        for key, (word, combine) in _AGAINST.items():
+            if (other := getattr(self, key)) is not None:
+                return word, other, combine
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary(Generic[C, S]):
+    """What the rules of a paper may speak of.
+
+    Attributes
+    ----------
+    cell
+        Makes a cell from its fields.
+    fields
+        The names of these.
+    quantities
+        Of a run, by name: the run and the arguments that follow the name; `None` if the run has no such number.
+    series
+        Of a cell, by name: evidence, cell and arguments.
+    describe
+        What is compared if a rule does not say: quantity, cell, how it is compared, and the other cell.
+    """
+
+    cell: Callable[..., C]
+    fields: Sequence[str]
+    quantities: Mapping[str, Callable[..., float | None]]
+    series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
+    describe: Callable[[str, C, str, C | None], str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader(Generic[C, S]):
+    """Reads the rules of a paper from what was run.
+
+    Attributes
+    ----------
+    vocabulary
+        Of the paper.
+    evidence
+        What was run.
+    names, cells, derived
+        The tables `[names]`, `[cells]` and `[derived]` of the file.
+    """
+
+    vocabulary: Vocabulary[C, S]
+    evidence: Evidence[C, S]
+    names: Mapping[str, Any] = field(default_factory=dict)
+    cells: Mapping[str, Any] = field(default_factory=dict)
+    derived: Mapping[str, Rule] = field(default_factory=dict)
+
+    def checks(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
+        """Yield the checks of a rule, in the cell of the fields and within the loops that set the variables.
+
+        Raises
+        ------
+        SojournError
+            If the runs do not tell.
+        """
+        for turn in self.loops(rule.for_, variables):
+            if rule.any:
+                yield best_of([one for inner in self.loops(rule.any, turn) for one in self._here(rule, fields, inner)])
+            elif rule.rises:
+                yield from self._rising(rule, fields, turn)
+            else:
+                yield from self._here(rule, fields, turn)
+
+    def loops(self, over: Mapping[str, Any], variables: Variables) -> Iterator[Variables]:
+        """Yield the variables of each turn of a loop."""
+        lists = [self._value(values, variables) for values in over.values()]
+        for turn in product(*lists):
+            found = dict(variables)
+            for name, value in zip(over, turn, strict=True):
+                found.update(value if isinstance(value, Mapping) else {name: value})
+            yield found
+
+    def fields(self, fields: Variables, changes: Any, variables: Variables, of: str = "") -> dict[str, Any]:
+        """Return the fields of a cell with changes laid over them; `of` is the quantity that a choice is made by."""
+        found = dict(fields)
+        for part in [changes] if isinstance(changes, (str, Mapping)) else changes:
+            if isinstance(part, str):
+                name = variables[part[1:]] if part.startswith("$") else part
+                found = self.fields(found, self.cells[name], variables, of)
+                continue
+            found.update(
+                {name: self._value(value, variables) for name, value in part.items() if not isinstance(value, Mapping)}
+            )
+            for name, choice in part.items():
+                if isinstance(choice, Mapping):
+                    found[name] = self._chosen(found, name, choice, variables, of)
+        return found
+
+    def values(self, rule: Rule, fields: Variables, variables: Variables) -> tuple[BySeed, C, C | None]:
+        """Return the values of a rule by seed, its cell, and the other one."""
+        of = rule.of.format(**variables)
+        own = self.fields(fields, rule.at, variables, of)
+        found, cell = self._quantity(of, own, variables), self.vocabulary.cell(**own)
+        if rule.against is None:
+            return {seed: rule.scale * value for seed, value in found.items()}, cell, None
+        _, changes, combine = rule.against
+        different = self.fields(own, changes, variables, of)
+        other, others = self.vocabulary.cell(**different), self._quantity(of, different, variables)
+        if rule.less is None and 0 in others.values():
+            message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"
+            raise SojournError(message)
+        both = _shared(found, others, cell, other)
+        return {seed: rule.scale * combine(found[seed], others[seed]) for seed in both}, cell, other
+
+    def _here(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
+        by_seed, cell, other = self.values(rule, self._set(fields, variables), variables)
+        what, values = self._what(rule, cell, other, variables), list(by_seed.values())
+        for relation, bound, unit in self._relations(rule, variables):
+            if rule.total:
+                yield exact(what, _TOTALS[rule.total](values), relation, bound, unit)
+            else:
+                yield Check(what=what, interval=mean_interval(values), relation=relation, bound=bound, unit=unit)
+
+    def _rising(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
+        along = [self.values(rule, self._set(fields, one), one) for one in self.loops(rule.rises, variables)]
+        steps = [(along[0], along[-1]), *pairwise(along)]
+        for number, ((before, one, _), (after, other, _)) in enumerate(steps):
+            what = self._what(rule, other, one, variables)
+            gains = [after[seed] - before[seed] for seed in _shared(before, after, one, other)]
+            if number == 0:
+                yield above(what, gains, 0.0, rule.unit)
+            else:
+                yield not_below(what, gains, round(-NO_FALL * abs(fmean(before.values())), 4), rule.unit)
+
+    def _quantity(self, of: str, fields: Variables, variables: Variables) -> BySeed:
+        name, *arguments = of.split()
+        if name in self.derived:
+            return self.values(self.derived[name], fields, variables)[0]
+        cell = self.vocabulary.cell(**fields)
+        if name in self.vocabulary.series:
+            return self.vocabulary.series[name](self.evidence, cell, *arguments)
+        quantity = self.vocabulary.quantities[name]
+        return self.evidence.by_seed(cell, lambda seen: quantity(seen, *arguments))
+
+    def _chosen(self, fields: Variables, name: str, choice: Mapping[str, Any], variables: Variables, of: str) -> Any:
+        ((word, among),) = choice.items()
+        means = {
+            value: fmean(self._quantity(of, {**fields, name: value}, variables).values())
+            for value in self._value(among, variables)
+        }
+        return {"highest": max, "lowest": min}[word](means, key=lambda value: means[value])
+
+    def _set(self, fields: Variables, variables: Variables) -> dict[str, Any]:
+        """Return the fields with the variables that are fields of a cell."""
+        return {**fields, **{name: value for name, value in variables.items() if name in self.vocabulary.fields}}
+
+    def _value(self, value: Any, variables: Variables) -> Any:
+        """Return what a value of the file stands for: a variable (`$name`), a name, or itself."""
+        if not isinstance(value, str):
+            return value
+        if value.startswith("$"):
+            return self._value(variables[value[1:]], variables)
+        return self.names.get(value, value)
+
+    def _relations(self, rule: Rule, variables: Variables) -> Iterator[tuple[Relation, float, str]]:
+        def number(text: str) -> float:
+            return float(variables.get(text, self.names.get(text, text)))
+
+        for text in rule.is_:
+            relation, bound, unit = cast("re.Match[str]", _IS.fullmatch(text)).groups()
+            yield cast("Relation", relation), number(bound), unit
+        if rule.within:
+            low, high, unit = cast("re.Match[str]", _WITHIN.fullmatch(rule.within)).groups()
+            yield ">", number(low), unit
+            yield "<", number(high), unit
+
+    def _what(self, rule: Rule, cell: C, other: C | None, variables: Variables) -> str:
+        if not rule.what and self.vocabulary.describe is not None:
+            word = rule.against[0] if rule.against is not None else ""
+            return self.vocabulary.describe(rule.of.format(**variables), cell, word, other)
+        return rule.what.format(**{**variables, "at": _Named(cell), "other": _Named(other)})
+
+
+def _shared(one: BySeed, other: BySeed, cell: CellOfAPlan, other_cell: CellOfAPlan) -> list[int]:
+    both = [seed for seed in one if seed in other]
+    if not both:
+        message = f"no seed gives the quantity both for {cell.words()} and for {other_cell.words()}"
+        raise SojournError(message)
+    return both
+
+
+class _Named:
+    """A cell in a text: its words, or one of its fields."""
+
+    def __init__(self, cell: Any) -> None:
+        self._cell = cell
+
+    def __str__(self) -> str:
+        return str(self._cell.words())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cell, name)
+
+
+def rules(plain: Iterable[Mapping[str, Any]]) -> tuple[Rule, ...]:
+    """Return the rules of a list of tables."""
+    return tuple(Rule.read(one) for one in plain)

@@ -1,0 +1,28 @@
+"""The judges of what is expected of the next steps: all of it is said in rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sojourn.papers.kit.claims import Judges
+from sojourn.papers.kit.rules import Vocabulary
+from sojourn.papers.wifi_next_steps.evidence import Cell, Seen, unit_of
+
+
+class _Numbers(dict[str, Callable[[Seen], "float | None"]]):
+    """Every name is a quantity: a run has a number for it or not."""
+
+    def __missing__(self, name: str) -> Callable[[Seen], float | None]:
+        return lambda seen: seen.numbers.get(name)
+
+
+def _describe(quantity: str, at: Cell, _word: str, other: Cell | None) -> str:
+    words, _, _ = unit_of(quantity)
+    over = "" if other is None else f" over that with {other.option} ({other.load})"
+    return f"{words} with {at.option} ({at.load}){over}"
+
+
+JUDGES: Judges[Cell, Seen] = Judges(
+    paper="wifi_next_steps",
+    vocabulary=Vocabulary(cell=Cell, fields=Cell._fields, quantities=_Numbers(), describe=_describe),
+)

@@ -1,0 +1,143 @@
+"""Comparisons as data: what each key of a rule makes of made-up runs, worked by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+
+from sojourn.errors import SojournError
+from sojourn.papers.kit.evidence import BySeed, Evidence
+from sojourn.papers.kit.rules import Reader, Rule, Vocabulary
+from sojourn.papers.kit.verdict import Check
+
+
+class Cell(NamedTuple):
+    qdisc: str
+    rate: int = 10
+
+    def words(self) -> str:
+        return f"{self.qdisc} at {self.rate}"
+
+
+@dataclass(frozen=True)
+class Seen:
+    seed: int
+    delay: float | None
+
+
+def mean_rate(evidence: Evidence[Cell, Seen], cell: Cell, factor: str) -> BySeed:
+    return {seed: float(factor) * cell.rate for seed in evidence.by_seed(cell, lambda seen: seen.delay)}
+
+
+#: Two seeds of each: delays of pfifo 40 and 44, of codel 10 and 11; twice as much at 1 Mbit/s.
+RUNS: Evidence[Cell, Seen] = Evidence(
+    cells={
+        Cell(qdisc, rate): tuple(Seen(seed, factor * delay) for seed, delay in ((1, 10.0), (2, 11.0)))
+        for qdisc, rate, factor in (("pfifo", 10, 4), ("codel", 10, 1), ("pfifo", 1, 8), ("codel", 1, 2))
+    }
+    | {Cell("sfq"): (Seen(1, None),), Cell("idle"): (Seen(1, 0.0), Seen(2, 0.0))}
+)
+READER: Reader[Cell, Seen] = Reader(
+    vocabulary=Vocabulary(
+        cell=Cell,
+        fields=Cell._fields,
+        quantities={"delay": lambda seen: seen.delay, "delay_at": lambda seen, less: seen.delay - float(less)},
+        series={"rate": mean_rate},
+        describe=lambda of, at, word, other: f"{of} of {at.qdisc} {word} {other.qdisc if other else 'none'}",
+    ),
+    evidence=RUNS,
+    names={"QDISCS": ["pfifo", "codel"], "RATES": [1, 10], "LIMIT": 5.0},
+    cells={"fifo": {"qdisc": "pfifo"}},
+    derived={"excess": Rule.read({"of": "delay", "less": {"qdisc": "codel"}})},
+)
+
+
+def checks(fields: dict[str, Any], variables: dict[str, Any] | None = None, **plain: Any) -> list[Check]:
+    plain = {{"for_": "for", "is_": "is"}.get(key, key): value for key, value in plain.items()}
+    return list(READER.checks(Rule.read(plain), fields, variables or {}))
+
+
+def values(fields: dict[str, Any], **plain: Any) -> list[float]:
+    return [one.interval.value for one in checks(fields, is_="> 0", **plain)]
+
+
+@pytest.mark.parametrize(
+    ("plain", "value"),
+    [
+        ({}, 42.0),
+        ({"less": {"qdisc": "codel"}}, 31.5),
+        ({"less": {"qdisc": "codel"}, "scale": -2}, -63.0),
+        ({"over": {"qdisc": "codel"}}, 4.0),
+        ({"percent_above": {"qdisc": "codel"}}, 300.0),
+        ({"at": {"qdisc": "codel"}, "percent_below": "fifo"}, 75.0),
+        ({"at": [{"qdisc": "codel"}, {"rate": 1}]}, 21.0),
+        ({"at": {"rate": "$slow"}}, 84.0),
+        ({"at": {"qdisc": {"lowest": "QDISCS"}}}, 10.5),
+        ({"at": {"qdisc": {"highest": ["codel", "pfifo"]}, "rate": 1}}, 84.0),
+        ({"total": "sum"}, 84.0),
+        ({"total": "max"}, 44.0),
+    ],
+)
+def test_the_cell_and_what_it_is_compared_with(plain: dict[str, Any], value: float) -> None:
+    (one,) = checks({"qdisc": "pfifo"}, {"slow": 1}, of="delay", is_="> 0", **plain)
+    assert one.interval.value == pytest.approx(value)
+
+
+def test_a_quantity_may_have_arguments_and_be_derived_or_of_a_cell() -> None:
+    assert values({"qdisc": "pfifo"}, of="delay_at 40") == [2.0]
+    assert values({"qdisc": "pfifo"}, of="excess") == [31.5]
+    assert values({"qdisc": "pfifo"}, of="excess", at={"rate": 1}, over={"rate": 10}) == [2.0]
+    assert values({"qdisc": "pfifo"}, of="rate 3") == [30.0]
+
+
+def test_loops_set_fields_and_variables_the_last_fastest() -> None:
+    found = checks({}, of="delay", for_={"qdisc": "QDISCS", "rate": [1, 10]}, is_="> 0 ms", what="{qdisc} {at.rate}")
+    assert [one.what for one in found] == ["pfifo 1", "pfifo 10", "codel 1", "codel 10"]
+    assert [one.interval.value for one in found] == [84.0, 42.0, 21.0, 10.5]
+    rows = [{"qdisc": "pfifo", "word": "FIFO"}, {"qdisc": "codel", "word": "CoDel"}]
+    found = checks({}, of="delay", for_={"row": rows}, less="fifo", is_="> 0 ms", what="{word}: {at} less {other}")
+    assert [one.what for one in found] == ["FIFO: pfifo at 10 less pfifo at 10", "CoDel: codel at 10 less pfifo at 10"]
+
+
+def test_relations_have_bounds_names_and_units() -> None:
+    low, high, close = checks(
+        {"qdisc": "codel"}, {"most": 12}, of="delay", is_=["> LIMIT ms", "<= most ms", "< 10.6 ms"]
+    )
+    assert [(one.relation, one.bound, one.unit) for one in (low, high)] == [(">", 5.0, "ms"), ("<=", 12.0, "ms")]
+    # The interval of two values that are 1 apart is 12.7 wide.
+    assert [one.verdict for one in (low, high, close)] == ["cannot tell", "holds", "cannot tell"]
+    above, below = checks({"qdisc": "codel"}, of="delay", within="-5 to 1e3 ms")
+    assert [(one.relation, one.bound) for one in (above, below)] == [(">", -5.0), ("<", 1000.0)]
+    assert above.what == "delay of codel  none"
+
+
+def test_one_of_any_suffices() -> None:
+    (one,) = checks({}, of="delay", any={"qdisc": "QDISCS", "rate": "RATES"}, is_="> 20", what="{qdisc}, {rate}")
+    assert (one.what, one.verdict) == ("pfifo, 1", "holds")
+
+
+def test_a_curve_rises_from_end_to_end_and_at_no_step_clearly_falls() -> None:
+    ends, step = checks(
+        {"qdisc": "pfifo"}, of="delay", rises={"rate": [10, 1]}, unit="ms", what="{other.rate} to {at.rate}"
+    )
+    assert (ends.what, ends.relation, ends.bound, ends.interval.value) == ("10 to 1", ">", 0.0, 42.0)
+    assert (step.relation, step.bound) == (">=", -0.42)  # one hundredth of 42
+    falls = checks({"qdisc": "pfifo"}, of="delay", rises={"rate": [1, 10, 1]}, unit="ms", what="x")
+    assert [one.verdict for one in falls] == ["fails", "fails", "holds"]
+
+
+def test_runs_that_do_not_tell_are_said() -> None:
+    with pytest.raises(SojournError, match="there are no runs of pie at 10"):
+        values({"qdisc": "pie"}, of="delay")
+    with pytest.raises(SojournError, match="no run of sfq at 10 has the quantity"):
+        values({"qdisc": "sfq"}, of="delay")
+    with pytest.raises(SojournError, match="a ratio cannot be formed"):
+        values({"qdisc": "codel"}, of="delay", over={"qdisc": "idle"})
+    assert values({"qdisc": "codel"}, of="delay", less={"qdisc": "idle"}) == [10.5]
+
+
+def test_a_key_that_no_rule_has_is_a_mistake_of_ours() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        Rule.read({"of": "delay", "lesser": "fifo", "is": "> 0"})
