@@ -26,6 +26,7 @@ from sojourn.papers.good_bad_wifi.evidence import (
     Collision,
     Evidence,
 )
+from sojourn.papers.good_bad_wifi.judges import LOADS
 from sojourn.papers.good_bad_wifi.observation import Observation, observe
 from sojourn.papers.good_bad_wifi.section7 import (
     SHALLOW,
@@ -39,10 +40,11 @@ from sojourn.papers.good_bad_wifi.section7 import (
     WIFI_WEB,
     WIFI_WEB_RRUL,
 )
-from sojourn.papers.good_bad_wifi.table2 import COLUMNS, ROWS
+from sojourn.papers.good_bad_wifi.tables import LINK_OF_COLUMN, stated_loss
 from tests.synthetic import DEFAULTS, record
 
 REPEATS = 6
+COLUMN_OF_LINK = {link: column for column, link in LINK_OF_COLUMN.items()}
 LATENCY = {FIFO: 200.0, "ared": 20.0, "pie": 40.0, "codel": 30.0, "sfq": 9.0, "fq_codel": 1.0, "fq_nocodel": 1.0}
 GOODPUT = {FIFO: 9.2, "ared": 8.6, "pie": 9.0, "codel": 8.8, "sfq": 9.4, "fq_codel": 9.3, "fq_nocodel": 9.4}
 SCALE = {"100/100": 10.0, "10/10": 1.0, "10/1": 1.0}
@@ -133,7 +135,7 @@ def voice(experiment: str, link: str, qdisc: str) -> dict[str, Any]:
         "tail": 5.0 if long else 1.0,
         "tail_from": 0.0,
         "most": 30.0 if crowded else 0.0,
-        "loss": ROWS[experiment, qdisc][COLUMNS.index(link)],
+        "loss": stated_loss(LOADS[experiment], qdisc, COLUMN_OF_LINK[link]),
     }
     return {**rrul(link, qdisc), "voice": said}
 

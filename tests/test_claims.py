@@ -24,14 +24,15 @@ from sojourn.papers.good_bad_wifi.evidence import (
     Evidence,
     Gathering,
 )
-from sojourn.papers.good_bad_wifi.judges import JUDGES, judge
+from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.section7 import SHALLOW, STRONG_LAPTOP, WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL
 from sojourn.papers.kit import by_hand
-from sojourn.papers.kit.claims import Claim, load
+from sojourn.papers.kit.claims import load
 from sojourn.papers.kit.failures import failures
 from tests.paper_world import RTTS, altered, observed, picture, struck, struck_voice, world
 from tests.synthetic import DEFAULTS, record
 
+NAMES = {claim.id for claim in load("good_bad_wifi")}
 #: A drive by hand answers the same each time: once for the whole module.
 PURE = ("codel_drops", "first_drop_ms", "others_ahead", "shares", "burst", "overflow_victims", "pie_steps_in_overload")
 
@@ -49,17 +50,20 @@ def driven_once() -> Any:
 def judged(name: str, found: Evidence) -> dict[str, Any]:
     """Return what became of one claim."""
     (claim,) = (claim for claim in load("good_bad_wifi", name) if claim.id == name)
-    (answer,) = judge([claim], found)
+    (answer,) = JUDGES.judge([claim], found)
     return answer
 
 
 def test_every_claim_has_a_judge_and_every_judge_a_claim() -> None:
     names = [claim.id for claim in load("good_bad_wifi", "")]
     assert len(names) == len(set(names)) == 129
-    assert set(names) == set(JUDGES)
+    by_rules = {claim.id for claim in load("good_bad_wifi") if claim.checks}
+    assert by_rules.isdisjoint(JUDGES.by_function)
+    assert by_rules | set(JUDGES.by_function) == set(names)
+    assert set(JUDGES.notes) <= by_rules
 
 
-@pytest.mark.parametrize("name", sorted(JUDGES))
+@pytest.mark.parametrize("name", sorted(NAMES))
 def test_claim_holds_on_runs_as_the_paper_says(name: str) -> None:
     found = judged(name, world())
     # PIE of Linux 3.14 has no cap below a drop probability of 10 %, whatever the runs.
@@ -239,7 +243,7 @@ ELSEWHERE = {
 
 
 def test_every_claim_is_contradicted_somewhere() -> None:
-    assert set(CONTRARY) | ELSEWHERE == set(JUDGES)
+    assert set(CONTRARY) | ELSEWHERE == NAMES
     assert not set(CONTRARY) & ELSEWHERE
 
 
@@ -252,9 +256,7 @@ def test_every_claim_is_contradicted_somewhere() -> None:
     ],
 )
 def test_other_parameters_fail_the_identities(monkeypatch: pytest.MonkeyPatch, name: str, expanded: str) -> None:
-    monkeypatch.setattr(
-        "sojourn.papers.good_bad_wifi.configuration._native.expand_qdisc", lambda _text, _rate: expanded
-    )
+    monkeypatch.setattr("sojourn.papers.good_bad_wifi.driven._native.expand_qdisc", lambda _text, _rate: expanded)
     assert judged(name, world())["verdict"] == "fails"
 
 
@@ -341,7 +343,7 @@ WITHOUT_RUNS = {
 
 
 def test_claims_without_their_runs_cannot_be_told() -> None:
-    found = judge(load("good_bad_wifi", ""), Evidence(cells={}))
+    found = JUDGES.judge(load("good_bad_wifi", ""), Evidence(cells={}))
     told = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
     assert told == WITHOUT_RUNS
     assert all(claim["reason"] for claim in found)
@@ -350,7 +352,7 @@ def test_claims_without_their_runs_cannot_be_told() -> None:
 
 def test_one_repeat_decides_nothing_but_what_is_exact() -> None:
     cells = {cell: runs[:1] for cell, runs in world().cells.items()}
-    found = judge(load("good_bad_wifi", ""), dataclasses.replace(world(), cells=cells))
+    found = JUDGES.judge(load("good_bad_wifi", ""), dataclasses.replace(world(), cells=cells))
     told = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
     counts = {"gbw-cfg-01", "gbw-voip-10", "gbw-fair-11", "gbw-tran-06"}
     counts |= {"gbw-web-08", "gbw-web-11", "gbw-web-12"}
@@ -365,7 +367,7 @@ def test_interval_across_the_bound_cannot_be_told() -> None:
     cell = Cell(RRUL, "10/10", "pie")
     for run in reversed(noisy):
         gathering.add(cell, run)
-    cells[cell] = gathering.evidence().of("10/10", "pie")
+    cells[cell] = gathering.evidence().of(cell)
     found = judged("gbw-rrul-01", dataclasses.replace(world(), cells=cells))
     assert found["verdict"] == "cannot tell"
     assert found["low"] < 0 < found["high"]
@@ -382,14 +384,15 @@ def test_runs_too_short_for_the_steady_state_cannot_be_told(monkeypatch: pytest.
 
 
 def test_failing_claim_says_why_and_is_listed() -> None:
-    plain = Claim(id="gbw-voip-09", section="5.2.1", says="x", why="the model has no such thing")
+    (stored,) = (claim for claim in load("good_bad_wifi") if claim.id == "gbw-voip-09")
+    plain = dataclasses.replace(stored, says="x", why="the model has no such thing")
     wrong = contradicting(CONTRARY["gbw-voip-09"])
-    found = judge([plain], wrong)
+    found = JUDGES.judge([plain], wrong)
     assert found[0]["reason"].endswith("; why: the model has no such thing")
-    (failure,) = failures([*found, *judge([plain], world())])
+    (failure,) = failures([*found, *JUDGES.judge([plain], world())])
     assert (failure.id, failure.value, failure.unit) == ("gbw-voip-09", 20.0, "percent")
     assert failure.markdown().startswith("- **gbw-voip-09** (section 5.2.1): x\n  10/1 voip_rrul: loss of ared = 20")
-    assert "why" not in judge([plain], world())[0]["reason"]
+    assert "why" not in JUDGES.judge([plain], world())[0]["reason"]
 
 
 def test_gathering_orders_repeats_by_seed_and_keeps_the_last_of_a_seed() -> None:
@@ -397,7 +400,7 @@ def test_gathering_orders_repeats_by_seed_and_keeps_the_last_of_a_seed() -> None
     cell = Cell(RTT_FAIRNESS, "10/1", "ared", "reno")
     for seed, latency in ((3, 1.0), (1, 2.0), (3, 4.0)):
         gathering.add(cell, record(seed, {**DEFAULTS, **picture(cell), "latency": latency}))
-    runs = gathering.evidence().of("10/1", "ared", RTT_FAIRNESS, "reno")
+    runs = gathering.evidence().of(cell)
     assert [run.seed for run in runs] == [1, 3]
     assert runs[1].latency_ms == pytest.approx(4.0, rel=0.01)
     assert tuple(flow.rtt_ms for flow in runs[0].flows) == RTTS

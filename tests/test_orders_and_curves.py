@@ -10,7 +10,7 @@ import pytest
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi import curves
 from sojourn.papers.good_bad_wifi.observation import Observation
-from sojourn.papers.kit import orders
+from sojourn.papers.kit import orders, redraw
 from tests.paper_world import observed
 
 
@@ -76,11 +76,11 @@ def swinging(run: Observation) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
 
 def test_interval_of_a_statistic_covers_its_value_and_needs_two_repeats() -> None:
     values = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    found = curves.interval(lambda drawn: float(values[drawn].mean()), 6)
+    found = redraw.drawn_interval(lambda drawn: float(values[drawn].mean()), 6)
     assert found.low is not None
     assert found.high is not None
     assert 1 < found.low < found.value == 3.5 < found.high < 6
-    assert curves.interval(lambda drawn: float(values[drawn].mean()), 1).low is None
+    assert redraw.drawn_interval(lambda drawn: float(values[drawn].mean()), 1).low is None
 
 
 def test_short_runs_have_no_start_up() -> None:

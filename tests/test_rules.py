@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit.evidence import BySeed, Evidence
-from sojourn.papers.kit.rules import Reader, Rule, Vocabulary
+from sojourn.papers.kit.rules import Reader, Rule, Statistic, Vocabulary
 from sojourn.papers.kit.verdict import Check
 
 
@@ -31,6 +33,11 @@ def mean_rate(evidence: Evidence[Cell, Seen], cell: Cell, factor: str) -> BySeed
     return {seed: float(factor) * cell.rate for seed in evidence.by_seed(cell, lambda seen: seen.delay)}
 
 
+def drawn_mean(evidence: Evidence[Cell, Seen], cell: Cell, factor: str = "1") -> Statistic:
+    delays = np.array(evidence.each(cell, lambda seen: seen.delay))
+    return (lambda drawn: float(factor) * float(delays[drawn].mean())), delays.size
+
+
 #: Two seeds of each: delays of pfifo 40 and 44, of codel 10 and 11; twice as much at 1 Mbit/s.
 RUNS: Evidence[Cell, Seen] = Evidence(
     cells={
@@ -45,6 +52,7 @@ READER: Reader[Cell, Seen] = Reader(
         fields=Cell._fields,
         quantities={"delay": lambda seen: seen.delay, "delay_at": lambda seen, less: seen.delay - float(less)},
         series={"rate": mean_rate},
+        curves={"drawn": drawn_mean},
         describe=lambda of, at, word, other: f"{of} of {at.qdisc} {word} {other.qdisc if other else 'none'}",
     ),
     evidence=RUNS,
@@ -70,6 +78,8 @@ def values(fields: dict[str, Any], **plain: Any) -> list[float]:
         ({"less": {"qdisc": "codel"}}, 31.5),
         ({"less": {"qdisc": "codel"}, "scale": -2}, -63.0),
         ({"over": {"qdisc": "codel"}}, 4.0),
+        ({"at": {"qdisc": "codel"}, "lacks": "fifo"}, 0.75),
+        ({"less": {}, "other_of": "delay_at 40"}, 40.0),
         ({"percent_above": {"qdisc": "codel"}}, 300.0),
         ({"at": {"qdisc": "codel"}, "percent_below": "fifo"}, 75.0),
         ({"at": [{"qdisc": "codel"}, {"rate": 1}]}, 21.0),
@@ -126,6 +136,35 @@ def test_a_curve_rises_from_end_to_end_and_at_no_step_clearly_falls() -> None:
     assert (step.relation, step.bound) == (">=", -0.42)  # one hundredth of 42
     falls = checks({"qdisc": "pfifo"}, of="delay", rises={"rate": [1, 10, 1]}, unit="ms", what="x")
     assert [one.verdict for one in falls] == ["fails", "fails", "holds"]
+
+
+def test_a_statistic_of_all_repeats_has_the_interval_of_drawing_them_again() -> None:
+    (one,) = checks({"qdisc": "pfifo"}, of="drawn", less={"qdisc": "codel"}, is_="> 29 ms", what="{at} less {other}")
+    # Of two repeats one draw in four is the first alone (40 - 10), one the second alone (44 - 11).
+    assert (one.interval.value, one.interval.low, one.interval.high) == (31.5, 30.0, 33.0)
+    assert (one.what, one.verdict) == ("pfifo at 10 less codel at 10", "holds")
+    (half,) = checks({"qdisc": "pfifo"}, of="drawn 0.5", less={"qdisc": "codel"}, other_of="drawn", is_="> 0 ms")
+    assert half.interval.value == 10.5
+
+
+def test_orders_are_compared_between_two_places() -> None:
+    rule = Rule.read(
+        {"of": "delay", "at": {"rate": 10}, "orders": {"qdisc": "QDISCS"}, "as_in": {"rate": 1}, "what": "x"}
+    )
+    runs = [(qdisc, rate) for qdisc in ("pfifo", "codel") for rate in (1, 10)]
+    delays = {("pfifo", 10): 40.0, ("codel", 10): 10.0, ("pfifo", 1): 8.0, ("codel", 1): 16.0}
+    noise = (0.0, 0.1, 0.2)
+
+    def of(*, turned: bool) -> Evidence[Cell, Seen]:
+        place = {run: delays[run] if turned or run[1] == 10 else 80.0 - delays[run] for run in runs}
+        return Evidence(
+            cells={Cell(*run): tuple(Seen(seed, place[run] + more) for seed, more in enumerate(noise)) for run in runs}
+        )
+
+    (same,) = dataclasses.replace(READER, evidence=of(turned=False)).agreement(rule, {}, {})
+    assert (same.kept, same.unclear, same.reversed) == (1, 0, ())
+    (other,) = dataclasses.replace(READER, evidence=of(turned=True)).agreement(rule, {}, {})
+    assert other.reversed == ("x: codel 16.1 > pfifo 8.1",)
 
 
 def test_runs_that_do_not_tell_are_said() -> None:

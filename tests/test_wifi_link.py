@@ -12,7 +12,7 @@ from sojourn import runner
 from sojourn.papers.good_bad_wifi import pairs
 from sojourn.papers.good_bad_wifi.devices import EVEN, MECHANISMS, UNEVEN, UNSTATED, Pair, over_wifi
 from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, VOIP_RRUL, Cell, Evidence
-from sojourn.papers.good_bad_wifi.judges import judge
+from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.good_bad_wifi.plan import Bed, plan
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3, WIFI_RRUL, WIFI_VOIP_RRUL, in_pair, of_pair
@@ -40,10 +40,10 @@ def two_pairs() -> Evidence:
 def test_a_claim_is_judged_with_another_pair_by_that_pairs_runs() -> None:
     claims = load("good_bad_wifi", "gbw-wifi-07") + load("good_bad_wifi", "gbw-wifi-09")
     evidence = two_pairs()
-    assert [one["verdict"] for one in judge(claims, evidence)] == ["holds", "holds"]
-    assert [one["verdict"] for one in judge(claims, of_pair(evidence, "even"))] == ["fails", "holds"]
+    assert [one["verdict"] for one in JUDGES.judge(claims, evidence)] == ["holds", "holds"]
+    assert [one["verdict"] for one in JUDGES.judge(claims, of_pair(evidence, "even"))] == ["fails", "holds"]
     # What was not run with a pair is not taken from another.
-    assert [one["verdict"] for one in judge(claims, of_pair(evidence, "odd"))] == ["cannot tell"] * 2
+    assert [one["verdict"] for one in JUDGES.judge(claims, of_pair(evidence, "odd"))] == ["cannot tell"] * 2
 
 
 def test_pairs_differ_in_what_they_say_they_do() -> None:
@@ -116,7 +116,7 @@ def test_table_of_unstated_values_marks_what_is_not_near_the_papers() -> None:
 def test_verdicts_with_either_pair_stand_side_by_side() -> None:
     claims = load("good_bad_wifi", "gbw-wifi-")
     evidence = two_pairs()
-    table = pairs.verdicts(evidence, claims, judge(claims, evidence))
+    table = pairs.verdicts(evidence, claims, JUDGES.judge(claims, evidence))
     found = rows(table)
     assert len(found) == len(claims)
     assert table.headers[2:] == ("uneven", "uneven, 300", "even")
@@ -129,6 +129,6 @@ def test_exhibits_about_pairs_need_runs() -> None:
     claims = load("good_bad_wifi", "gbw-wifi-")
     assert list(pairs.exhibits(Evidence(cells={}), claims, [])) == []
     evidence = two_pairs()
-    shown = list(pairs.exhibits(evidence, claims, judge(claims, evidence)))
+    shown = list(pairs.exhibits(evidence, claims, JUDGES.judge(claims, evidence)))
     assert [one.name for one in shown] == ["wifi-pairs", "wifi-unstated", "wifi-verdicts"]
     assert all(one.table is not None and one.table.csv().count("\n") > len(one.table.rows) for one in shown)

@@ -42,7 +42,7 @@ _SETUP = (
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.papers.good_bad_wifi import plan as good_bad_wifi
-    from sojourn.papers.good_bad_wifi.judges import judge
+    from sojourn.papers.good_bad_wifi.judges import JUDGES
     from sojourn.papers.kit.claims import load
 
     check(GOOD_BAD_WIFI, asked)
@@ -69,7 +69,7 @@ def handle(asked: argparse.Namespace) -> int:
         backend=backend,
         plan=good_bad_wifi.plan(bed),
         run=lambda means: good_bad_wifi.reproduce(bed, means),
-        judge=lambda outcome: judge(claims, outcome.evidence),
+        judge=lambda outcome: JUDGES.judge(claims, outcome.evidence),
         tell=lambda outcome, judged: _told(bed, outcome, claims, judged),
         hidden="table1",
         keep=_keep,

@@ -3,31 +3,26 @@
 The measured latency is the round-trip time, the base included; where claims speak of ratios, the latency is induced
 latency, above the level before the flows start: the base is not the queue's. The peak is the highest bin of the first
 25 s. The curve has settled when, smoothed over a second, it is for 5 s on end no more than a tenth of the steady level,
-or 5 ms, above that level: the mean from 30 to 60 s. As a statistic of a mean curve has no value in a single repeat, its
-interval comes from drawing the repeats again.
+or 5 ms, above that level: the mean from 30 to 60 s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.evidence import Evidence
 from sojourn.papers.good_bad_wifi.observation import BIN_S, CURVE_S, START_S, Observation, known
-from sojourn.stats import Interval
+from sojourn.papers.kit.redraw import Drawn
 
 Curve = NDArray[np.float64]
-#: Which repeats: the same for all cells, as they are paired by seed.
-Drawn = NDArray[np.intp]
 
 SMOOTH_BINS = 5
 HOLD_BINS = round(5.0 / BIN_S)
 START_BINS = round(START_S / BIN_S)
 MARGIN, LEAST_MARGIN_MS = 0.1, 5.0
-RESAMPLES = 1000
 
 
 class StartUp:
@@ -106,23 +101,3 @@ class StartUp:
         count = np.concatenate([[0], np.cumsum(settled)])
         stays = np.flatnonzero(count[HOLD_BINS:] - count[:-HOLD_BINS] == HOLD_BINS)
         return float(stays[0] * BIN_S) if stays.size else CURVE_S
-
-
-def start_up(evidence: Evidence, link: str, qdisc: str) -> StartUp:
-    """Return the start-up of RRUL on a link under a discipline."""
-    return StartUp(evidence.of(link, qdisc))
-
-
-def interval(statistic: Callable[[Drawn], float], n: int) -> Interval:
-    """Return a statistic of `n` repeats and its 95 % interval from drawing them again (percentiles)."""
-    value = statistic(np.arange(n))
-    if n < 2:
-        return Interval(value=value, low=None, high=None, n=n)
-    drawn = np.random.default_rng(0).integers(0, n, size=(RESAMPLES, n))
-    low, high = np.quantile([statistic(one) for one in drawn], [0.025, 0.975])
-    return Interval(value=value, low=min(float(low), value), high=max(float(high), value), n=n)
-
-
-def smaller(*cells: StartUp) -> int:
-    """Return the number of repeats that all cells have."""
-    return min(cell.n for cell in cells)

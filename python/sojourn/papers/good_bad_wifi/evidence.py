@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Literal, NamedTuple
 
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.observation import STEADY_FROM_S, Observation, known, observe
+from sojourn.papers.good_bad_wifi.observation import Observation, known, observe
+from sojourn.papers.kit import evidence as kit
 from sojourn.store.run import Run
 
 #: The disciplines of seed 000, in the order of its Table 1.
@@ -29,7 +29,10 @@ RTT_FAIRNESS = "rtt_fairness"
 PAGES = ("google", "huffpost")
 #: Traffic beside the fetches: one flow up, or RRUL; and none, for comparison.
 WEB, WEB_RRUL, WEB_IDLE = "web", "web_rrul", "web_idle"
-SPARED = "rrul spared"
+#: Ablations: no acknowledgement is lost; FIFO as short as at the lower rates; fq_nocodel with room for what the long
+#: flows need at 100 Mbit/s; as many bytes as the Huffpost page, in a few large objects.
+SPARED, SHORT_FIFO, LONG_QUEUE = "rrul spared", "rrul short fifo", "rtt_fairness long queue"
+LARGE_OBJECTS = f"{WEB_RRUL}:huffpost large objects"
 
 #: `"both"` is the mean of the two directions: on a symmetric link the paper shows one for both.
 Side = Literal["up", "down", "both"]
@@ -79,36 +82,18 @@ class Collision:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(kit.Evidence[Cell, Observation]):
     """What was run.
 
     Attributes
     ----------
-    cells
-        For each cell the repeats, in the order of their seeds.
     collisions
         By (experiment, discipline) a run at 10/1 with a hash collision, where one was found.
     """
 
-    cells: dict[Cell, tuple[Observation, ...]]
-    collisions: dict[tuple[str, str], Collision] = field(default_factory=dict)
+    collisions: Mapping[tuple[str, str], Collision] = field(default_factory=dict)
 
-    def of(self, link: str, qdisc: str, experiment: str = RRUL, cc: str = "cubic") -> tuple[Observation, ...]:
-        """Return the repeats of a cell.
-
-        Raises
-        ------
-        SojournError
-            If there are none.
-        """
-        cell = Cell(experiment, link, qdisc, cc)
-        found = self.cells.get(cell, ())
-        if not found:
-            message = f"there are no runs of {cell.words()}"
-            raise SojournError(message)
-        return found
-
-    def each(
+    def numbers(
         self,
         link: str,
         qdisc: str,
@@ -116,20 +101,16 @@ class Evidence:
         experiment: str = RRUL,
         cc: str = "cubic",
     ) -> list[float]:
-        """Return a quantity of each repeat."""
-        return [quantity(run) for run in self.of(link, qdisc, experiment, cc)]
+        """Return a quantity of each repeat of a cell."""
+        return self.each(Cell(experiment, link, qdisc, cc), quantity)
 
-    def latency(self, link: str, qdisc: str, experiment: str = RRUL, cc: str = "cubic") -> list[float]:
+    def latency(self, link: str, qdisc: str, experiment: str = RRUL) -> list[float]:
         """Return the induced latency of each repeat (ms)."""
-        return self.each(link, qdisc, induced_latency, experiment, cc)
+        return self.numbers(link, qdisc, induced_latency, experiment)
 
-    def goodput(self, link: str, qdisc: str, side: Side, experiment: str = RRUL, cc: str = "cubic") -> list[float]:
+    def goodput(self, link: str, qdisc: str, side: Side, experiment: str = RRUL) -> list[float]:
         """Return the goodput of each repeat (Mbit/s)."""
-        return self.each(link, qdisc, lambda run: goodput(run, side), experiment, cc)
-
-    def best(self, link: str, side: Side, among: tuple[str, ...] = DISCIPLINES, experiment: str = RRUL) -> str:
-        """Return the discipline with the highest mean goodput."""
-        return max(among, key=lambda qdisc: fmean(self.goodput(link, qdisc, side, experiment)))
+        return self.numbers(link, qdisc, lambda run: goodput(run, side), experiment)
 
 
 class Gathering:
@@ -155,33 +136,16 @@ def sides(link: str) -> tuple[Side, ...]:
     return ("both",) if down == up else ("down", "up")
 
 
-def rates(link: str) -> tuple[float, float]:
-    """Return a link's rates, down and up (Mbit/s)."""
-    down, up = link.split("/")
-    return float(down), float(up)
-
-
 def induced_latency(run: Observation) -> float:
     """Return the mean round-trip time of all probes less the base round-trip time (ms)."""
     return known(run.latency_ms, run, "induced latency: no probe was answered")
 
 
-def goodput(run: Observation, side: Side) -> float:
+def goodput(run: Observation, side: Side | str) -> float:
     """Return the goodput of a direction, or the mean of both (Mbit/s)."""
     if side == "both":
         return (run.goodput_up + run.goodput_down) / 2
     return run.goodput_up if side == "up" else run.goodput_down
-
-
-def steady(value: float | None, run: Observation) -> float:
-    """Return a quantity of the steady state.
-
-    Raises
-    ------
-    SojournError
-        If the run is not long enough.
-    """
-    return known(value, run, f"steady state: duration is too short for it, as it begins after {STEADY_FROM_S:g} s")
 
 
 def differences(a: Iterable[float], b: Iterable[float]) -> list[float]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.devices import COMPARED, EVEN, JUDGED, MECHANISMS, UNEVEN, UNSTATED, Pair
 from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, Evidence, induced_latency
-from sojourn.papers.good_bad_wifi.judges import judge
+from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import Observation, known
 from sojourn.papers.good_bad_wifi.section7 import FACTOR, FAST_LINK, TABLE_3, WIFI_VOIP_RRUL, in_pair, of_pair
 from sojourn.papers.good_bad_wifi.tables import Table
@@ -122,8 +122,8 @@ def unstated(evidence: Evidence) -> Table:
 
 def verdicts(evidence: Evidence, claims: list[Claim], judged: Iterable[dict[str, Any]]) -> Table:
     """Return the verdict on each claim with every pair of `JUDGED`."""
-    bare = [Claim(id=claim.id, section=claim.section, says=claim.says) for claim in claims]
-    found = [judged, *(judge(bare, of_pair(evidence, pair.name)) for pair in JUDGED[1:])]
+    bare = [replace(claim, why="") for claim in claims]
+    found = [judged, *(JUDGES.judge(bare, of_pair(evidence, pair.name)) for pair in JUDGED[1:])]
     by_id = [{one["id"]: one for one in each} for each in found]
     rows, records = [], []
     for claim in claims:
@@ -168,7 +168,7 @@ def _each(evidence: Evidence, pair: Pair, qdisc: str, quantity: _Quantity) -> li
     """Return a quantity of each repeat; nothing if there are none, or they do not tell it."""
     name = WIFI_VOIP_RRUL if pair is UNEVEN else in_pair(pair.name, WIFI_VOIP_RRUL)
     try:
-        return evidence.each(FAST_LINK, qdisc, quantity.of, name)
+        return evidence.numbers(FAST_LINK, qdisc, quantity.of, name)
     except SojournError:
         return []
 

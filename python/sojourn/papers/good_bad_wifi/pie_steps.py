@@ -7,13 +7,10 @@ above target, and the probability climbs. What each update adds then shows the a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import fmean
 
 from sojourn import _native
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.evidence import Evidence
-from sojourn.papers.kit.verdict import Judgement, all_of, exact
 
 #: Bytes of a packet, and how long the link takes for one (10 Mbit/s).
 SIZE = 1500
@@ -87,35 +84,3 @@ def mean_step(found: list[tuple[float, float]], bounds: tuple[float, float]) -> 
         message = f"no update of PIE began with a drop probability from {bounds[0]:.2%} to {bounds[1]:.2%}"
         raise SojournError(message)
     return 100 * fmean(within)
-
-
-def autotuning_is_too_coarse(evidence: Evidence) -> Judgement:
-    """gbw-rrul-14; it needs no runs."""
-    del evidence
-    old, finer = steps("linux-3.14"), steps("rfc8033")
-    low, middle, high = (mean_step(old, bounds) for bounds in (LOW, MIDDLE, HIGH))
-    same = middle / low
-    checks = [
-        exact(
-            "Linux 3.14: step of an update from 0.1 to 1 % as a multiple of that below 0.1 %", same, ">", 1 - SAME, ""
-        ),
-        exact(
-            "Linux 3.14: step of an update from 0.1 to 1 % as a multiple of that below 0.1 %", same, "<", 1 + SAME, ""
-        ),
-        exact("Linux 3.14: step above 1 % as a multiple of that below", high / middle, ">", 1.5, ""),
-        exact(
-            "RFC 8033, whose table goes on below 0.1 %: the same multiple",
-            mean_step(finer, MIDDLE) / mean_step(finer, LOW),
-            ">",
-            1.5,
-            "",
-        ),
-    ]
-    note = (
-        f"at a steady delay just above target an update adds {low:.5f} percentage points below 0.1 %, "
-        f"{middle:.5f} from 0.1 to 1 %, {high:.5f} above; the lowest entry of the 3.14 code is 1 %, not 0.1 %"
-    )
-    return all_of(checks, note=note)
-
-
-JUDGES: dict[str, Callable[[Evidence], Judgement]] = {"gbw-rrul-14": autotuning_is_too_coarse}

@@ -10,7 +10,6 @@ from typing import Any
 
 from sojourn import api
 from sojourn.papers.good_bad_wifi.collide import find_collision
-from sojourn.papers.good_bad_wifi.configuration import SHORT_FIFO
 from sojourn.papers.good_bad_wifi.devices import (
     COMPARED,
     JUDGED,
@@ -26,10 +25,13 @@ from sojourn.papers.good_bad_wifi.evidence import (
     DISCIPLINES,
     FAIR,
     FIFO,
+    LARGE_OBJECTS,
     LINKS,
+    LONG_QUEUE,
     PAGES,
     RRUL,
     RTT_FAIRNESS,
+    SHORT_FIFO,
     SPARED,
     VOIP,
     VOIP_RRUL,
@@ -41,7 +43,6 @@ from sojourn.papers.good_bad_wifi.evidence import (
     Evidence,
     Gathering,
 )
-from sojourn.papers.good_bad_wifi.fairness import LONG_QUEUE
 from sojourn.papers.good_bad_wifi.measured import Measured, Measuring
 from sojourn.papers.good_bad_wifi.section7 import (
     SHALLOW,
@@ -54,7 +55,6 @@ from sojourn.papers.good_bad_wifi.section7 import (
     WIFI_WEB_RRUL,
     in_pair,
 )
-from sojourn.papers.good_bad_wifi.web import LARGE_OBJECTS
 from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
@@ -215,7 +215,9 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
     for experiment, qdisc in COLLIDING:
         if Cell(experiment, "10/1", qdisc) in evidence.cells:
             scenario = bed.scenario(experiment, "10/1", qdisc)
-            found = find_collision(evidence.of("10/1", qdisc, experiment), scenario, voice=experiment == VOIP_RRUL)
+            found = find_collision(
+                evidence.of(Cell(experiment, "10/1", qdisc)), scenario, voice=experiment == VOIP_RRUL
+            )
             if found is not None:
                 collisions[experiment, qdisc] = found
     rrul = [(one.cell, run) for one, run in zip(planned, runs, strict=True) if shown(one.cell, RRUL)]

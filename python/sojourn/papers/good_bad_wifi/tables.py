@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -199,6 +200,11 @@ def table2(loss: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequ
     )
 
 
+def stated_loss(load: str, qdisc: str, column: str) -> float:
+    """Return the paper's value of a cell of Table 2 (per cent); 0 is its dash."""
+    return float(_stored()["table2"][load][qdisc][column])
+
+
 def _cell(load: str, qdisc: str, link: str, paper: float, ours: Interval | None) -> LossCell:
     ratio = None if ours is None or paper == 0 or ours.value == 0 else ours.value / paper
     agreement: Agreement = "differs"
@@ -256,5 +262,6 @@ def _preset_value(qdisc: str, word: str, unit: str, rate_mbit: int) -> float:
     return float(number) * _UNITS[suffix, unit]
 
 
+@lru_cache(maxsize=1)
 def _stored() -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath("tables.toml").read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit.evidence import C, Evidence, S
+from sojourn.papers.kit.orders import Agreement, same_order
 from sojourn.papers.kit.rules import Reader, Rule, Variables, Vocabulary, rules
 from sojourn.papers.kit.verdict import Check, Judgement, all_of, any_of
 
@@ -39,6 +40,8 @@ class Claim:
         Loops around all of its rules (`sojourn.papers.kit.rules`).
     checks
         Its rules; without them a function of the paper's judges it.
+    reversed
+        What the pairs that must not be there are, of a claim whose rules have `orders`.
     one_suffices
         Whether it holds if one of its checks does.
     cannot_tell
@@ -55,6 +58,7 @@ class Claim:
     cell: Any = ()
     for_: Mapping[str, Any] = field(default_factory=dict)
     checks: tuple[Rule, ...] = ()
+    reversed: str = ""
     one_suffices: bool = False
     cannot_tell: tuple[Mapping[str, str], ...] = ()
     note: str = ""
@@ -134,12 +138,18 @@ class Judges(Generic[C, S]):
             derived={name: Rule.read(one) for name, one in plain.get("derived", {}).items()},
         )
         fields = reader.fields(reader.fields({}, plain.get("cell", ()), variables), claim.cell, variables)
+        turns = [(turn, rule) for turn in reader.loops(claim.for_, variables) for rule in claim.checks]
         found: list[Check] = []
-        for turn in reader.loops(claim.for_, variables):
-            for rule in claim.checks:
+        agreed: list[Agreement] = []
+        for turn, rule in turns:
+            if rule.orders:
+                agreed += reader.agreement(rule, fields, turn)
+            else:
                 found += reader.checks(rule, fields, turn)
         noted = self.notes.get(claim.id)
         note = claim.note if noted is None else noted(evidence, **given)
+        if agreed:
+            return same_order(agreed, claim.reversed, note=note)
         return (any_of if claim.one_suffices else all_of)(found, note=note)
 
     def judge(

@@ -58,7 +58,7 @@ class Evidence(Generic[C, S]):
         SojournError
             If none has: no file was completed, no echo answered, or nothing was flushed.
         """
-        found = {seen.seed: float(value) for seen in self.of(cell) if (value := quantity(seen)) is not None}
+        found = {seen.seed: value for seen in self.of(cell) if (value := quantity(seen)) is not None}
         if not found:
             message = f"no run of {cell.words()} has the quantity: the window is too short"
             raise SojournError(message)

@@ -20,8 +20,10 @@ changed as the named cell `passive` says, seed by seed, must be below 0 ms. The 
     What is different in the cell: the name of one of `[cells]`, a table of fields, or a list of both. A name or value
     `"$name"` is that of a variable. `{ highest = LIST }` and `{ lowest = LIST }` are the value with which the mean of
     the quantity is the highest or the lowest.
-`less`, `over`, `percent_above`, `percent_below`
-    The other cell, as changes to that of `at`: the difference, the ratio, 100 (ratio - 1), 100 (1 - ratio).
+`less`, `over`, `lacks`, `percent_above`, `percent_below`
+    The other cell, as changes to that of `at`: the difference, the ratio, 1 - ratio, 100 (ratio - 1), 100 (1 - ratio).
+`other_of`
+    The quantity of the other cell, if it is another one.
 `scale`
     A factor of the result.
 `total`
@@ -31,6 +33,9 @@ changed as the named cell `passive` says, seed by seed, must be below 0 ms. The 
 `rises`
     Instead of a relation: variables with lists, along which the quantity rises: from end to end, and no step clearly
     falls by more than 1 % of the value. `unit` is its unit.
+`orders`, `as_in`
+    Instead of a relation: a field with a list of its values, whose order by the quantity is the same in the cell of
+    `at` and in that of `as_in`, which are changes to it (`sojourn.papers.kit.orders`).
 `what`
     What is compared, with `{...}` for variables, `{at}` and `{other}` for the cells and `{at.FIELD}` for their fields;
     along a curve `{at}` is the later cell of a step and `{other}` the earlier one.
@@ -49,10 +54,14 @@ from typing import Any, Generic, cast
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit.evidence import BySeed, C, CellOfAPlan, Evidence, S
+from sojourn.papers.kit.orders import Agreement, agreement
+from sojourn.papers.kit.redraw import Drawn, drawn_interval
 from sojourn.papers.kit.verdict import Check, Relation, above, best_of, exact, not_below
 from sojourn.stats import mean_interval
 
 Variables = Mapping[str, Any]
+#: A number of drawn repeats, and how many can be drawn.
+Statistic = tuple[Callable[[Drawn], float], int]
 
 #: A fall by less than this share of the value is none: no reader of a figure sees it.
 NO_FALL = 0.01
@@ -61,6 +70,7 @@ _TOTALS: dict[str, Callable[[list[float]], float]] = {"sum": sum, "max": max, "m
 _AGAINST: dict[str, tuple[str, Callable[[float, float], float]]] = {
     "less": ("less", lambda a, b: a - b),
     "over": ("over", lambda a, b: a / b),
+    "lacks": ("less", lambda a, b: 1 - a / b),
     "percent_above": ("above", lambda a, b: 100 * (a / b - 1)),
     "percent_below": ("below", lambda a, b: 100 * (1 - a / b)),
 }
@@ -79,13 +89,17 @@ class Rule:
     at: Any = ()
     less: Any = None
     over: Any = None
+    lacks: Any = None
     percent_above: Any = None
     percent_below: Any = None
+    other_of: str = ""
     scale: float = 1.0
     total: str = ""
     is_: tuple[str, ...] = ()
     within: str = ""
     rises: Mapping[str, Any] = field(default_factory=dict)
+    orders: Mapping[str, Any] = field(default_factory=dict)
+    as_in: Any = ()
     unit: str = ""
 
     @staticmethod
@@ -125,6 +139,9 @@ class Vocabulary(Generic[C, S]):
         Of a run, by name: the run and the arguments that follow the name; `None` if the run has no such number.
     series
         Of a cell, by name: evidence, cell and arguments.
+    curves
+        Of the mean over all repeats of a cell, by name: evidence, cell and arguments give the statistic of drawn
+        repeats, and how many there are. Its interval comes from drawing them again.
     describe
         What is compared if a rule does not say: quantity, cell, how it is compared, and the other cell.
     """
@@ -133,6 +150,7 @@ class Vocabulary(Generic[C, S]):
     fields: Sequence[str]
     quantities: Mapping[str, Callable[..., float | None]]
     series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
+    curves: Mapping[str, Callable[..., Statistic]] = field(default_factory=dict)
     describe: Callable[[str, C, str, C | None], str] | None = None
 
 
@@ -200,20 +218,39 @@ class Reader(Generic[C, S]):
     def values(self, rule: Rule, fields: Variables, variables: Variables) -> tuple[BySeed, C, C | None]:
         """Return the values of a rule by seed, its cell, and the other one."""
         of = rule.of.format(**variables)
+        other_of = rule.other_of.format(**variables) or of
         own = self.fields(fields, rule.at, variables, of)
         found, cell = self._quantity(of, own, variables), self.vocabulary.cell(**own)
         if rule.against is None:
             return {seed: rule.scale * value for seed, value in found.items()}, cell, None
         _, changes, combine = rule.against
-        different = self.fields(own, changes, variables, of)
-        other, others = self.vocabulary.cell(**different), self._quantity(of, different, variables)
+        different = self.fields(own, changes, variables, other_of)
+        other, others = self.vocabulary.cell(**different), self._quantity(other_of, different, variables)
         if rule.less is None and 0 in others.values():
             message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"
             raise SojournError(message)
         both = _shared(found, others, cell, other)
         return {seed: rule.scale * combine(found[seed], others[seed]) for seed in both}, cell, other
 
+    def agreement(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Agreement]:
+        """Yield how far the order of a field's values is the same in two places, for a rule with `orders`."""
+        ((name, among),) = rule.orders.items()
+        for turn in self.loops(rule.for_, variables):
+            of, here = rule.of.format(**turn), self.fields(self._set(fields, turn), rule.at, turn)
+            there, other_of = self.fields(here, rule.as_in, turn), rule.other_of.format(**turn) or of
+            first, second = (
+                {
+                    value: list(self._quantity(quantity, {**place, name: value}, turn).values())
+                    for value in self._value(among, turn)
+                }
+                for quantity, place in ((of, here), (other_of, there))
+            )
+            yield agreement(rule.what.format(**turn), first, second)
+
     def _here(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
+        if rule.of.split()[0] in self.vocabulary.curves:
+            yield from self._of_curves(rule, self._set(fields, variables), variables)
+            return
         by_seed, cell, other = self.values(rule, self._set(fields, variables), variables)
         what, values = self._what(rule, cell, other, variables), list(by_seed.values())
         for relation, bound, unit in self._relations(rule, variables):
@@ -221,6 +258,23 @@ class Reader(Generic[C, S]):
                 yield exact(what, _TOTALS[rule.total](values), relation, bound, unit)
             else:
                 yield Check(what=what, interval=mean_interval(values), relation=relation, bound=bound, unit=unit)
+
+    def _of_curves(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
+        def statistic(of: str, cell: C) -> Statistic:
+            name, *arguments = of.format(**variables).split()
+            return self.vocabulary.curves[name](self.evidence, cell, *arguments)
+
+        own = self.fields(fields, rule.at, variables)
+        cell, other = self.vocabulary.cell(**own), None
+        of_drawn, repeats = statistic(rule.of, cell)
+        if rule.against is not None:
+            _, changes, combine = rule.against
+            other = self.vocabulary.cell(**self.fields(own, changes, variables))
+            first, (second, others) = of_drawn, statistic(rule.other_of or rule.of, other)
+            of_drawn, repeats = (lambda drawn: combine(first(drawn), second(drawn))), min(repeats, others)
+        what, found = self._what(rule, cell, other, variables), drawn_interval(of_drawn, repeats)
+        for relation, bound, unit in self._relations(rule, variables):
+            yield Check(what=what, interval=found, relation=relation, bound=bound, unit=unit)
 
     def _rising(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
         along = [self.values(rule, self._set(fields, one), one) for one in self.loops(rule.rises, variables)]
