@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 import sojourn
-from sojourn import _native, api, backends, bounds, plan, rounds, runner
+from sojourn import _native, api, backends, bounds, papers, plan, rounds, runner
 from sojourn.cli import reproduction
 from sojourn.cli.main import main
 from sojourn.experiments import BUILT_IN
 from sojourn.lazy import Lazy, chained, mapped
-from sojourn.papers.kit.paper import PAPERS
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
@@ -271,7 +270,7 @@ def test_the_table_of_limits_is_that_of_the_code() -> None:
 @pytest.mark.parametrize("profile", ["quick", "paper"])
 @pytest.mark.parametrize(
     ("paper", "backend"),
-    [(paper.name, backend) for paper in PAPERS.values() for backend in ("sim", "linux")],
+    [(paper, backend) for paper in papers.NAMES for backend in ("sim", "linux")],
 )
 def test_no_plan_of_the_papers_comes_near_the_limits(
     paper: str, backend: str, profile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn import _native
+from sojourn import _native, papers
 from sojourn.errors import ParamError
 from sojourn.flusher_parameters import Parameters
-from sojourn.papers import PAPERS
 from sojourn.papers.flusher import adaptive, exhibits
 from sojourn.papers.flusher import plan as flusher
 from sojourn.papers.flusher.evidence import (
@@ -46,7 +45,7 @@ from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
 from sojourn.store.run import Run
 
-BED = Bed(profile=dataclasses.replace(PAPERS["flusher"].profiles["quick"], duration="60s"))
+BED = Bed(profile=dataclasses.replace(papers.paper("flusher").profiles["quick"], duration="60s"))
 
 
 def run(cell: Cell) -> Run:
@@ -116,7 +115,7 @@ def test_the_bed_is_the_thesis_s() -> None:
     plain = json.loads(BED.scenario(active(CUBIC, 100, 50), IPFW).normalized())
     assert (plain["rtt"], plain["qdisc_up"]) == ("100ms", "pfifo limit 50")
     assert (found["flusher"]["at"], found["flusher"]["mode"]) == ("client", "active")
-    assert PAPERS["flusher"].profiles["quick"].duration == "300s"
+    assert papers.paper("flusher").profiles["quick"].duration == "300s"
 
 
 def test_the_longer_of_two_rtts_is_as_long_as_it_is_called() -> None:

@@ -14,12 +14,11 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 
 import sojourn
-from sojourn import _native, api
+from sojourn import _native, api, papers
 from sojourn.backends.linux import LinuxBackend
 from sojourn.cli import reproduce
-from sojourn.cli.reproduction import parts_of, profile_of
+from sojourn.cli.reproduce import parts_of, profile_of
 from sojourn.errors import ParamError
-from sojourn.papers import PAPERS
 from sojourn.papers.kit.claims import load
 from sojourn.papers.rural import exhibits
 from sojourn.papers.rural import plan as rural
@@ -46,12 +45,12 @@ from sojourn.papers.rural.evidence import (
     observe,
 )
 from sojourn.papers.rural.judges import JUDGES, judge
-from sojourn.papers.rural.plan import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.papers.rural.plan import PARTS, Bed, cells
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.report import Figure
 from tests.conftest import Cli
 
-BED = Bed(profile=PAPERS["rural"].profiles["quick"])
+BED = Bed(profile=papers.paper("rural").profiles["quick"])
 
 
 def canonical(**options: Any) -> dict[str, Any]:
@@ -161,7 +160,7 @@ def test_the_two_downloads_have_paths_of_their_own() -> None:
 
 
 def test_the_kernel_takes_the_bed_and_the_satellite_path() -> None:
-    for cell in cells(rural.KERNEL_PARTS):
+    for cell in cells(papers.paper("rural").parts_on("linux")):
         scenario = Bed(profile=BED.profile, tcp="linux-6.1", old_kernel=False).scenario(cell)
         assert json.loads(scenario.normalized(LinuxBackend.name))["qdisc_up"]
 
@@ -169,10 +168,10 @@ def test_the_kernel_takes_the_bed_and_the_satellite_path() -> None:
 def test_every_claim_has_a_judge_a_part_and_what_it_needs() -> None:
     names = [claim.id for claim in load("rural", "")]
     assert len(names) == len(set(names)) == 35
-    assert set(names) == set(JUDGES) == {f"rur-{number:02}" for each in CLAIMS.values() for number in each}
+    assert set(names) == set(JUDGES)
     for part in PARTS:
         found = world({cell: {} for cell in cells([part])})
-        for verdict in judge(claims([part]), found):
+        for verdict in judge(load("rural", parts=[part]), found):
             assert "there are no runs" not in verdict["reason"] or verdict["id"] == "rur-26", verdict
 
 
@@ -263,13 +262,13 @@ def test_unknown_parts_and_profiles_are_refused_in_one_sentence() -> None:
     ):
         plain = {"only": None, "profile": "quick", "document": None, "satellite": None}
         with pytest.raises(ParamError) as refused:
-            reproduce.check(PAPERS["rural"], argparse.Namespace(**(plain | asked)))
+            reproduce.check(papers.paper("rural"), argparse.Namespace(**(plain | asked)))
         assert str(refused.value) == sentence
 
 
 def test_repeats_that_are_asked_for_are_those_of_each_cell_also_where_the_paper_had_fewer() -> None:
     asked = argparse.Namespace(duration=None, repeat=40)
-    profile = profile_of(PAPERS["rural"].profiles["paper"], asked)
+    profile = profile_of(papers.paper("rural").profiles["paper"], asked)
     planned = Counter(one.cell.experiment for one in rural.plan(Bed(profile=profile)))
     each = Counter(cell.experiment for cell in cells())
     assert planned == {experiment: 40 * count for experiment, count in each.items()}
@@ -277,7 +276,7 @@ def test_repeats_that_are_asked_for_are_those_of_each_cell_also_where_the_paper_
 
 def test_parts_are_named_with_commas_each_once_and_run_in_the_order_of_the_paper() -> None:
     def parts(only: str | None) -> tuple[str, ...] | None:
-        return parts_of(PAPERS["rural"], argparse.Namespace(only=only))
+        return parts_of(papers.paper("rural"), argparse.Namespace(only=only))
 
     assert parts(None) is None
     assert parts("tau") == ("tau",)

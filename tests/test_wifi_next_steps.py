@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from sojourn import papers
 from sojourn.errors import SojournError
-from sojourn.papers import PAPERS
 from sojourn.papers.kit.claims import Claim, load
 from sojourn.papers.kit.rules import Reader, Rule
 from sojourn.papers.wifi_next_steps import exhibits
@@ -22,7 +22,7 @@ from sojourn.plots import next_steps as plots
 from sojourn.store.run import Run
 from tests.conftest import Cli
 
-BED = Bed(profile=PAPERS["wifi-next-steps"].profiles["quick"])
+BED = Bed(profile=papers.paper("wifi-next-steps").profiles["quick"])
 REPEATS = 4
 
 
@@ -38,7 +38,7 @@ def test_every_cell_is_a_scenario_that_the_simulator_takes_and_none_is_there_twi
     assert len({cell for cell, _ in cells}) == len(cells) == 136
     for _, one in cells:
         assert json.loads(one.normalized())["duration"] == "10s"
-    assert {cell.part for cell, _ in cells} == set(PARTS) == set(PAPERS["wifi-next-steps"].parts)
+    assert {cell.part for cell, _ in cells} == set(PARTS) == set(papers.paper("wifi-next-steps").parts)
 
 
 def test_the_plan_has_each_cell_as_often_as_the_profile_says() -> None:

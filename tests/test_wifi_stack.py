@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn.papers import PAPERS
+from sojourn import papers
 from sojourn.papers.kit.claims import load
 from sojourn.papers.wifi_stack import by_hand, exhibits
-from sojourn.papers.wifi_stack import plan as wifi_stack
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
     DEPTHS,
@@ -45,11 +44,11 @@ from sojourn.papers.wifi_stack.evidence import (
     observe,
 )
 from sojourn.papers.wifi_stack.judges import JUDGES, judge
-from sojourn.papers.wifi_stack.plan import CLAIMS, PARTS, Bed, cells, claims
+from sojourn.papers.wifi_stack.plan import PARTS, Bed, cells
 from sojourn.plots import wifi as plots
 from tests.conftest import Cli
 
-BED = Bed(profile=PAPERS["wifi-stack"].profiles["quick"])
+BED = Bed(profile=papers.paper("wifi-stack").profiles["quick"])
 REPEATS = 4
 #: Made up, as the paper has it: median latency of fast and slow (ms), goodput (Mbit/s), airtime of the slow station
 #: with UDP, and frames in an aggregate of the fast with TCP and UDP.
@@ -263,7 +262,7 @@ def test_every_claim_has_a_judge_a_part_and_every_judge_a_claim() -> None:
     names = [claim.id for claim in load("wifi_stack", "wst-")]
     assert len(set(names)) == len(names) == 30
     assert set(names) == set(JUDGES)
-    assert {f"wst-{number:02}" for part in PARTS for number in CLAIMS[part]} == set(names)
+    assert {claim.part for claim in load("wifi_stack")} == set(PARTS)
 
 
 @pytest.mark.parametrize("name", sorted(JUDGES))
@@ -390,7 +389,7 @@ def test_reproduce_writes_claims_figures_and_the_page(cli: Cli, tmp_path: Path) 
     words = ("--duration", "2s", "--repeat", "2", "--out", "o", "--document", "docs/page.md")
     done = cli("reproduce", "wifi-stack", *words)
     found = json.loads((tmp_path / "o/claims.json").read_text())
-    assert [one["id"] for one in found] == [claim.id for claim in claims()]
+    assert [one["id"] for one in found] == [claim.id for claim in load("wifi_stack")]
     assert {path.stem for path in (tmp_path / "o/figures").glob("*.png")} == {"fig2", "fig3", "fig4"}
     assert "report: o/report.html" in done.stdout
     page = (tmp_path / "docs/page.md").read_text()
@@ -412,4 +411,4 @@ def test_bad_input_is_one_sentence(inside: Cli) -> None:
 
 def test_parts_have_their_own_cells() -> None:
     assert {one.experiment for one in cells(("airtime",))} == {UDP}
-    assert {claim.id for claim in wifi_stack.claims(("airtime",))} == {"wst-10", "wst-15", "wst-18"}
+    assert {claim.id for claim in load("wifi_stack", parts=("airtime",))} == {"wst-10", "wst-15", "wst-18"}

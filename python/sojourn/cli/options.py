@@ -37,6 +37,8 @@ class Parser(argparse.ArgumentParser):
         keywords.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, add_help=False, **keywords)
         self.add_argument("-h", "--help", action=Help, nargs=0, help="show this help message and exit")
+        #: What the help says first, if reading it takes time: of what stood before `--help`.
+        self.about: Callable[[argparse.Namespace], str] | None = None
 
     def error(self, message: str) -> NoReturn:
         """Print one sentence and leave with status 2."""
@@ -138,7 +140,7 @@ def _own_options() -> dict[str, Declared]:
 
 
 class Help(argparse.Action):
-    """Prints the help of a command; where a built-in experiment is named before it, the help of that one."""
+    """Prints the help of a command; where an experiment or a paper is named before it, the help of that one."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
@@ -149,6 +151,9 @@ class Help(argparse.Action):
             parser.description = f"{experiment.name}: {experiment.summary}.\n\n{parser.description}"
             for action in parser._actions:
                 _fit(action, experiment)
+        about = getattr(parser, "about", None)
+        if about is not None:
+            parser.description = about(namespace)
         parser.print_help()
         parser.exit()
 

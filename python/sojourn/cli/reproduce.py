@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import textwrap
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sojourn import backends, papers
 from sojourn.cli import options
-from sojourn.cli.reproduction import check, profile_of
-from sojourn.papers import PAPERS
-
-__all__ = ["add", "check", "handle", "profile_of"]
+from sojourn.errors import ParamError
+from sojourn.files import check_target
+from sojourn.papers.kit.paper import Paper, Profile
 
 _ABOUT = """\
 Runs a paper's experiments and writes claims.json, figures/*.svg and *.png, report.html, tables/*.md and *.csv,
 table.md, table.csv and every run into DIR. Prints tables and verdicts and where the report is; with --json prints the
-claims instead.
+claims instead. `sojourn reproduce PAPER --help` shows the parts and profiles of one paper.
 
 papers:
-  good-bad-wifi   "The Good, the Bad and the WiFi", sections 4 to 8: RRUL, voice, web pages, RTT fairness and
-                  start-up on links of 100/100, 10/10 and 10/1 Mbit/s (down/up) under seven queue disciplines, and
-                  over Wi-Fi: Fig. 2 to 7 and 9 to 11, Tables 1 to 3, and 129 claims; TCP as in the paper's kernel
-                  (--tcp); with --backend linux without Wi-Fi
-  rural           "Tackling Bufferbloat in Capacity-limited Networks": CoDel's interval and target at 1 Mbit/s and
-                  300 ms, rural against default parameters over 50 to 550 ms, two paths of different length, the
-                  emulated bed, and a model of the satellite service: Fig. 2 to 8 and 35 claims; with --backend linux
-                  the last two
-  wifi-stack      "Bufferbloat mitigation in the WiFi stack": two fast stations and a slow one under four queueing
-                  schemes of the access point, an analytical model beside them, and how the stack works: Fig. 2 to 4
-                  and 30 claims
-  wifi-next-steps section 4 of the same: hardware queue, retries, dense cells of 1 to 64 stations, airtime policies,
-                  late accounts, soft admission, fairness before priority, and voice in other aggregates: for each a
-                  figure, what it brings and what it costs
-  flusher         "Fighting fire with fire": bursts of UDP packets against a standing queue at 5 Mbit/s, one flow, 10 to
-                  100 ms and 10 to 100 packets, in two readings of the thesis, beside CoDel and PIE, and the flusher
-                  adaptive beside it: Fig. 4.8 to 6.30 and 93 claims
-
+{papers}
 A claim that fails is a result, not an error: the exit status is 0 all the same, or 1 with --strict. The same command
 goes on where it was stopped.
 """
@@ -43,21 +29,16 @@ goes on where it was stopped.
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("reproduce", help="run a paper's experiments, judge its claims", description=_ABOUT)
-    parser.add_argument("paper", metavar="PAPER", choices=PAPERS, help=f"one of {', '.join(PAPERS)}")
+    parser = commands.add_parser("reproduce", help="run a paper's experiments, judge its claims")
+    parser.about = _about
+    parser.add_argument("paper", metavar="PAPER", choices=papers.NAMES, help=f"one of {', '.join(papers.NAMES)}")
     parser.add_argument(
         "--only",
         metavar="PART[,PART...]",
         help="which parts of the paper, with commas between them (default: all there is)",
     )
     parser.add_argument(
-        "--profile",
-        metavar="NAME",
-        default="quick",
-        help="good-bad-wifi: quick, 60 s (fairness 150 s) x 4 repeats, or paper, 140 s (600 s) x 30; rural: quick, "
-        "300 s x 8 repeats (emulation and satellite 5), or paper, 300 s x 100 (10); wifi-stack: quick, 30 s "
-        "(TCP 120 s) x 6 (small cells 3), or paper, x 30 (10); wifi-next-steps: quick, 10 s x 3, or paper, 30 s x 5; "
-        "flusher: quick, 300 s x 3, or paper, 300 s x 20 (conjectures 10) (default quick)",
+        "--profile", metavar="NAME", default="quick", help="how much is run: quick or paper (default quick)"
     )
     parser.add_argument("--duration", metavar="TIME", help="measured window of each run (default: the profile's)")
     parser.add_argument(
@@ -85,22 +66,85 @@ def add(commands: Any) -> None:
 
 def handle(asked: argparse.Namespace) -> int:
     """Run it."""
-    if asked.paper == "rural":
-        from sojourn.cli import reproduce_rural
+    from sojourn.cli.reproduction import reproduce
+    from sojourn.papers.kit.reproduction import Request
 
-        return reproduce_rural.handle(asked)
-    if asked.paper == "wifi-stack":
-        from sojourn.cli import reproduce_wifi_stack
+    paper = papers.paper(asked.paper)
+    check(paper, asked)
+    parts = parts_of(paper, asked)
+    backend = backends.for_many(asked.backend, "reproduce")
+    paper.check_parts(parts, backend.name)
+    request = Request(
+        paper=paper,
+        backend=backend,
+        profile=profile_of(paper.profiles[asked.profile], asked),
+        parts=parts,
+        seed=1 if asked.seed is None else asked.seed,
+        tcp=paper.tcp_on(backend.name, asked.tcp),
+        given_tcp=asked.tcp,
+        satellite=asked.satellite,
+    )
+    return reproduce(asked, request, import_module(f"sojourn.papers.{paper.folder}.reproduce").reproduction(request))
 
-        return reproduce_wifi_stack.handle(asked)
-    if asked.paper == "wifi-next-steps":
-        from sojourn.cli import reproduce_wifi_next_steps
 
-        return reproduce_wifi_next_steps.handle(asked)
-    if asked.paper == "flusher":
-        from sojourn.cli import reproduce_flusher
+def check(paper: Paper, asked: argparse.Namespace) -> None:
+    """Raise `ParamError` if there is no such profile, part or option, or the document cannot be a file."""
+    if asked.satellite is not None and "satellite" not in paper.parts:
+        message = f"satellite is {asked.satellite!r}, but only the paper rural has such a path, not {paper.name}"
+        raise ParamError(message)
+    _one_of("profile", asked.profile, paper.profiles)
+    parts_of(paper, asked)
+    if asked.document is not None:
+        check_target(asked.document, "document", force=asked.force)
 
-        return reproduce_flusher.handle(asked)
-    from sojourn.cli import reproduce_good_bad_wifi
 
-    return reproduce_good_bad_wifi.handle(asked)
+def parts_of(paper: Paper, asked: argparse.Namespace) -> tuple[str, ...] | None:
+    """Return the parts that were asked for, in the order of the paper, or `None` for all there is.
+
+    Raises
+    ------
+    ParamError
+        If there is no such part, or one is named twice.
+    """
+    if asked.only is None:
+        return None
+    named = asked.only.split(",")
+    for part in named:
+        _one_of("only", part, paper.parts)
+        if named.count(part) > 1:
+            message = f"only has {part!r} twice, but each part must be named once"
+            raise ParamError(message)
+    return tuple(part for part in paper.parts if part in named)
+
+
+def profile_of(profile: Profile, asked: argparse.Namespace) -> Profile:
+    """Return the profile with the options that were given laid over it."""
+    if asked.duration is not None:
+        profile = dataclasses.replace(profile, duration=asked.duration, long_duration=asked.duration)
+    if asked.repeat is not None:
+        profile = dataclasses.replace(profile, repeat=asked.repeat, other_repeat=asked.repeat)
+    return profile
+
+
+def _about(asked: argparse.Namespace) -> str:
+    """Return what the help says of the command, or of the paper that is named before it."""
+    from sojourn.papers.kit.claims import load
+
+    named = getattr(asked, "paper", None)
+    if named is not None:
+        paper = papers.paper(named)
+        return paper.describe(len(load(paper.folder)))
+    rows = []
+    for paper in map(papers.paper, papers.NAMES):
+        text = f'"{paper.title}": {paper.about}; {len(load(paper.folder))} claims'
+        if paper.kernel_parts is not None:
+            kernel = ", ".join(paper.kernel_parts)
+            text += f"; on the linux back end {kernel}" if kernel else "; in the simulator only"
+        rows.append(textwrap.fill(text, 118, initial_indent=f"  {paper.name:<16}", subsequent_indent=" " * 18) + "\n")
+    return _ABOUT.format(papers="".join(rows))
+
+
+def _one_of(field: str, value: str, known: Any) -> None:
+    if value not in known:
+        message = f"{field} is {value!r}, but must be one of {', '.join(known)}"
+        raise ParamError(message)

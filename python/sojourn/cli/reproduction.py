@@ -8,83 +8,45 @@ import json
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sojourn import _native, backends, bounds, plan, tables
-from sojourn.backends import Backend
 from sojourn.cli import options
-from sojourn.errors import ParamError
-from sojourn.files import check_target
 from sojourn.lazy import mapped
-from sojourn.papers.kit.execute import Means, Planned
-from sojourn.papers.kit.paper import Paper, Profile
+from sojourn.papers.kit.claims import Claim, load
+from sojourn.papers.kit.execute import Means
+from sojourn.papers.kit.paper import Paper
+from sojourn.papers.kit.reproduction import Ran, Reproduction, Request
 from sojourn.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport
     from sojourn.store.folder import ResultFolder
 
-Outcome = TypeVar("Outcome")
+Outcome = TypeVar("Outcome", bound=Ran)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reproduction(Generic[Outcome]):
-    """A paper as the command runs it.
-
-    Attributes
-    ----------
-    paper, backend
-        Which, and what makes the runs.
-    plan
-        All runs.
-    run
-        Runs them.
-    judge
-        Returns the claims in the form of `claims.json`.
-    tell
-        Returns what the report shows, from the outcome and the claims.
-    hidden
-        The exhibit whose table is too long or too plain for a terminal.
-    keep
-        Writes what the folder holds besides claims, figures, tables and the report.
-    begin
-        Returns what is printed before the exhibits' tables.
-    """
-
-    paper: Paper
-    backend: Backend
-    plan: Sequence[Planned[Any]]
-    run: Callable[[Means], Outcome]
-    judge: Callable[[Outcome], list[dict[str, Any]]]
-    tell: Callable[[Outcome, list[dict[str, Any]]], PaperReport]
-    hidden: str
-    keep: Callable[[ResultFolder, PaperReport, Outcome], None] = lambda _folder, _told, _outcome: None
-    begin: Callable[[Outcome], list[str]] = lambda _outcome: []
-
-
-def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
+def reproduce(asked: argparse.Namespace, request: Request, one: Reproduction[Outcome]) -> int:
     """Reproduce a paper and return the exit status."""
     from sojourn.store.folder import ResultFolder, plan_name
 
+    paper, backend = one.paper or request.paper, request.backend
     bounds.check_plan(len(one.plan))
-    jobs = plan.jobs(mapped(lambda planned: planned.scenario, one.plan), backend=one.backend)  # which are checked
-    backends.reach(one.backend)  # the request first, then the machine
-    parts = parts_of(one.paper, asked)
-    only = None if parts is None else ",".join(parts)
+    jobs = plan.jobs(mapped(lambda planned: planned.scenario, one.plan), backend=backend)  # which are checked
+    backends.reach(backend)  # the request first, then the machine
+    only = None if request.parts is None else ",".join(request.parts)
     # Between the first and the last run of a cell there are its seeds alone.
     ends = [jobs[place].text for place in jobs.kinds]
-    name = plan_name("reproduce", one.backend.name, asked.paper, only, len(jobs), ends)
+    name = plan_name("reproduce", backend.name, paper.name, only, len(jobs), ends)
     folder = ResultFolder(asked.out, force=asked.force, plan=name)
     store = options.store_of(asked, folder)
     assert store is not None
     means = Means(
         workers=asked.workers,
-        progress=one.paper.name,
+        progress=paper.name,
         store=RunStore(store),
         dask=asked.dask,
-        backend=one.backend,
+        backend=backend,
     )
     # What draws is loaded meanwhile: it takes as long as dozens of short runs.
     threading.Thread(target=_load_report).start()
@@ -94,78 +56,58 @@ def reproduce(asked: argparse.Namespace, one: Reproduction[Outcome]) -> int:
     from sojourn.papers.kit import document
 
     print("judging the claims", file=sys.stderr)
-    claims = one.judge(outcome)
+    claims = request.judged(load(paper.folder))
+    judged = one.judge(claims, outcome)
     print("drawing the figures", file=sys.stderr)
-    told = one.tell(outcome, claims)
+    told = _told(request, paper, one, outcome, claims, judged)
     write_exhibits(folder, told)
     one.keep(folder, told, outcome)
     page = folder.write("report.html", report.paper(told))
     if asked.document is not None:
         document.write(told, asked.document)
-    shown = [*one.begin(outcome), *describe_exhibits(told, hidden=one.hidden), f"report: {page}"]
-    print(json.dumps(claims, indent=1) if asked.json else "\n\n".join(shown))
+    shown = [*one.begin(outcome), *describe_exhibits(told, hidden=paper.hidden), f"report: {page}"]
+    print(json.dumps(judged, indent=1) if asked.json else "\n\n".join(shown))
     folder.finish()
-    failed = any(claim["verdict"] == "fails" for claim in claims)
+    failed = any(claim["verdict"] == "fails" for claim in judged)
     return 1 if asked.strict and failed else 0
+
+
+def _told(
+    request: Request,
+    paper: Paper,
+    one: Reproduction[Outcome],
+    outcome: Outcome,
+    claims: list[Claim],
+    judged: list[dict[str, Any]],
+) -> PaperReport:
+    """Return what the report shows."""
+    from sojourn.report import PaperReport
+
+    profile, parts = request.profile, request.parts
+    counts = Counter(claim["verdict"] for claim in judged)
+    title = paper.title if parts is None else f"{paper.title}: {'; '.join(paper.parts[part] for part in parts)}"
+    return PaperReport(
+        title=title,
+        reference=paper.reference,
+        command=options.command_line(),
+        facts=(
+            ("runs", str(outcome.runs)),
+            ("repeats", paper.repeats.format(**dataclasses.asdict(profile))),
+            ("measured window", profile.duration + (f"; {paper.long} {profile.long_duration}" if paper.long else "")),
+            ("seeds", f"from {request.seed} on"),
+            *one.facts(judged).items(),
+            ("version", _native.__version__),
+            ("claims", ", ".join(f"{counts[word]} {word}" for word in ("holds", "fails", "cannot tell"))),
+        ),
+        setup=f"{paper.setup} {paper.setup_on_kernel}".strip() if request.on_kernel else paper.setup,
+        exhibits=tuple(one.exhibits(outcome, claims, judged)),
+        claims=tuple(judged),
+        claimed=paper.claimed,
+    )
 
 
 def _load_report() -> None:
     from sojourn import report  # noqa: F401
-
-
-def check(paper: Paper, asked: argparse.Namespace) -> None:
-    """Raise `ParamError` if there is no such profile, part or option, or the document cannot be a file."""
-    if asked.satellite is not None and "satellite" not in paper.parts:
-        message = f"satellite is {asked.satellite!r}, but only the paper rural has such a path, not {paper.name}"
-        raise ParamError(message)
-    _one_of("profile", asked.profile, paper.profiles)
-    parts_of(paper, asked)
-    if asked.document is not None:
-        check_target(asked.document, "document", force=asked.force)
-
-
-def parts_of(paper: Paper, asked: argparse.Namespace) -> tuple[str, ...] | None:
-    """Return the parts that were asked for, in the order of the paper, or `None` for all there is.
-
-    Raises
-    ------
-    ParamError
-        If there is no such part, or one is named twice.
-    """
-    if asked.only is None:
-        return None
-    named = asked.only.split(",")
-    for part in named:
-        _one_of("only", part, paper.parts)
-        if named.count(part) > 1:
-            message = f"only has {part!r} twice, but each part must be named once"
-            raise ParamError(message)
-    return tuple(part for part in paper.parts if part in named)
-
-
-def title_of(title: str, paper: Paper, parts: Sequence[str] | None) -> str:
-    """Return the title of a report about some parts of a paper, or all."""
-    return title if parts is None else f"{title}: {'; '.join(paper.parts[part] for part in parts)}"
-
-
-def profile_of(profile: Profile, asked: argparse.Namespace) -> Profile:
-    """Return the profile with the options that were given laid over it."""
-    if asked.duration is not None:
-        profile = dataclasses.replace(profile, duration=asked.duration, long_duration=asked.duration)
-    if asked.repeat is not None:
-        profile = dataclasses.replace(profile, repeat=asked.repeat, other_repeat=asked.repeat)
-    return profile
-
-
-def last_facts(seed: int, claims: list[dict[str, Any]], **between: str) -> tuple[tuple[str, str], ...]:
-    """Return the facts that every report ends with: seeds, what the paper adds, version and verdicts."""
-    counts = Counter(claim["verdict"] for claim in claims)
-    return (
-        ("seeds", f"from {seed} on"),
-        *((name.replace("_", " "), value) for name, value in between.items()),
-        ("version", _native.__version__),
-        ("claims", ", ".join(f"{counts[word]} {word}" for word in ("holds", "fails", "cannot tell"))),
-    )
 
 
 def write_exhibits(folder: ResultFolder, told: PaperReport) -> None:
@@ -191,12 +133,6 @@ def describe_exhibits(told: PaperReport, *, hidden: str) -> list[str]:
     parts.append(tables.text(["claim", "verdict", "value [95 % interval]", "says"], verdicts, left=4))
     parts.append(f"claims: {dict(told.facts)['claims']}")
     return parts
-
-
-def _one_of(field: str, value: str, known: dict[str, Any]) -> None:
-    if value not in known:
-        message = f"{field} is {value!r}, but must be one of {', '.join(known)}"
-        raise ParamError(message)
 
 
 def _value(claim: dict[str, Any]) -> str:

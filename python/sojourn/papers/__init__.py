@@ -1,5 +1,23 @@
-"""The papers that `sojourn reproduce` runs again."""
+"""The papers that `sojourn reproduce` runs again, a folder each."""
 
-from sojourn.papers.kit.paper import PAPERS, Paper, Profile
+from __future__ import annotations
 
-__all__ = ["PAPERS", "Paper", "Profile"]
+from functools import lru_cache
+
+from sojourn.papers.kit.paper import Paper, read
+
+#: A line for each paper: its folder, whose name with hyphens is what one types.
+FOLDERS = (
+    "good_bad_wifi",
+    "rural",
+    "wifi_stack",
+    "wifi_next_steps",
+    "flusher",
+)
+NAMES = tuple(folder.replace("_", "-") for folder in FOLDERS)
+
+
+@lru_cache(maxsize=len(FOLDERS))
+def paper(name: str) -> Paper:
+    """Return a paper by its name."""
+    return read(FOLDERS[NAMES.index(name)])

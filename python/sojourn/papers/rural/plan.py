@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from sojourn import api
 from sojourn.experiments.rural import download
-from sojourn.papers.kit import claims as catalogue
 from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
@@ -42,18 +41,8 @@ from sojourn.papers.rural.satellite import Satellite
 from sojourn.scenario import Scenario, Tcp
 from sojourn.store.run import Run
 
-#: Parts of the paper, and the numbers of the claims that are judged from each.
+#: Parts of the paper.
 LAMBDA, TAU, RTT, TWO, BED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")
-#: What a real kernel can run: the others need ns-2's forms of the disciplines.
-KERNEL_PARTS = (BED, SERVICE)
-CLAIMS = {
-    LAMBDA: (8, 9, 10, 11, 23, 36),
-    TAU: (12, 13, 14, 15, 34),
-    RTT: (16, 17, 19, 33),
-    TWO: (21,),
-    BED: (1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 32, 35, 37, 38),
-    SERVICE: (27, 28, 29, 30, 31),
-}
 
 #: What the disciplines are called that have parameters.
 _FORMS = {
@@ -158,12 +147,6 @@ def cells(parts: Iterable[str] = PARTS, satellite: Satellite | None = None) -> l
         SERVICE: Evidence(cells={}, satellite=satellite or Satellite()).services,
     }
     return list(dict.fromkeys(cell for part in parts for cell in makers[part]()))
-
-
-def claims(parts: Iterable[str] = PARTS) -> list[catalogue.Claim]:
-    """Return the claims that are judged from parts of the paper, in the order of their numbers."""
-    wanted = {f"rur-{number:02}" for part in parts for number in CLAIMS[part]}
-    return [claim for claim in catalogue.load("rural", "rur-") if claim.id in wanted]
 
 
 def plan(bed: Bed) -> Sequence[Planned]:

@@ -10,7 +10,6 @@ from typing import Any
 from sojourn import api
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp
-from sojourn.papers.kit import claims as catalogue
 from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
@@ -45,14 +44,8 @@ from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
 from sojourn.store.run import Run
 
-#: Parts of the paper, and the claims that are judged from each.
+#: Parts of the paper.
 LATENCY, SHARES, RATES, CODE = PARTS = ("latency", "airtime", "throughput", "mechanisms")
-CLAIMS = {
-    LATENCY: (1, 2, 3, 4, 5, 7, 8, 9, 19, 21, 22, 31),
-    SHARES: (10, 15, 18),
-    RATES: (11, 12, 13, 14, 17, 29),
-    CODE: (20, 23, 24, 25, 26, 27, 28, 30, 32),
-}
 #: Which cells each needs.
 _NEEDS = {
     LATENCY: {TCP, VOICE_BE, VOICE_VO, EQUAL, SHAPED},
@@ -131,12 +124,6 @@ class Outcome:
 
     evidence: Evidence
     runs: int
-
-
-def claims(parts: tuple[str, ...] = PARTS) -> list[catalogue.Claim]:
-    """Return the claims that are judged from parts of the paper, in the order of their numbers."""
-    wanted = {f"wst-{number:02}" for part in parts for number in CLAIMS[part]}
-    return [claim for claim in catalogue.load("wifi_stack", "wst-") if claim.id in wanted]
 
 
 def cells(parts: tuple[str, ...] = PARTS) -> list[Cell]:

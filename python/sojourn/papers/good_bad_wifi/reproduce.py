@@ -1,0 +1,89 @@
+"""`sojourn reproduce good-bad-wifi`: "The Good, the Bad and the WiFi"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sojourn import tables
+from sojourn.papers.good_bad_wifi.judges import JUDGES
+from sojourn.papers.good_bad_wifi.plan import WIFI_PART, Bed, Outcome, plan, reproduce
+from sojourn.papers.kit.claims import Claim
+from sojourn.papers.kit.reproduction import Reproduction, Request
+from sojourn.store.cell import links
+from sojourn.store.index import Results, write_index
+
+if TYPE_CHECKING:
+    from sojourn.report import PaperReport
+    from sojourn.report.exhibit import Exhibit
+    from sojourn.store.folder import ResultFolder
+
+#: What the exhibits of a part of the paper begin with.
+EXHIBITS = {
+    "rrul": ("table1", "fig2"),
+    "voip": ("fig3", "table2", "voip"),
+    "web": ("fig4", "fig5", "page"),
+    "fairness": ("fig6",),
+    "transient": ("fig7",),
+    "wifi": ("fig9", "fig10", "fig11", "table3", "wifi-"),
+}
+
+
+def reproduction(asked: Request) -> Reproduction[Outcome]:
+    """Return the paper as it is asked for."""
+    bed = Bed(profile=asked.profile, parts=asked.parts, seed=asked.seed, tcp=asked.tcp, spared=not asked.on_kernel)
+    fair = bed.parts is None or "fairness" in bed.parts
+    return Reproduction(
+        plan=plan(bed),
+        run=partial(reproduce, bed),
+        judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
+        exhibits=partial(_exhibits, bed),
+        facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
+        paper=asked.paper if fair else replace(asked.paper, repeats="{repeat} of each cell", long=""),
+        keep=_keep,
+        begin=_begin,
+    )
+
+
+def _exhibits(bed: Bed, outcome: Outcome, claims: list[Claim], judged: list[dict[str, Any]]) -> Iterable[Exhibit]:
+    from sojourn.papers.good_bad_wifi import pairs
+    from sojourn.papers.good_bad_wifi.exhibits import exhibits
+
+    about_wifi = [claim for claim in claims if claim.part == WIFI_PART]
+    shown = (
+        *exhibits(outcome.measured, outcome.over_wifi),
+        *pairs.exhibits(outcome.evidence, about_wifi, judged),
+    )
+    wanted = None if bed.parts is None else tuple(name for part in bed.parts for name in EXHIBITS[part])
+    return (one for one in shown if wanted is None or one.name.startswith(wanted))
+
+
+def _keep(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> None:
+    from sojourn import report
+
+    comparison = outcome.comparison
+    if not comparison.cells:
+        return
+    folder.write_frame("runs.parquet", comparison.runs)
+    folder.write("table.csv", comparison.summary.write_csv())
+    parts = [
+        f"## {link} Mbit/s (down/up)\n\n{tables.markdown(report.headers(), report.table_rows(comparison, link))}\n"
+        for link in links(comparison.cells)
+    ]
+    folder.write("table.md", "\n".join(parts))
+    results = Results(
+        title=told.title, comparison=comparison, command=told.command, paper=told.reference, claims=told.claims
+    )
+    write_index(folder, results)
+
+
+def _begin(outcome: Outcome) -> list[str]:
+    from sojourn import report
+
+    comparison = outcome.comparison
+    return [
+        f"{link} Mbit/s (down/up)\n{tables.text(report.headers(), report.table_rows(comparison, link))}"
+        for link in links(comparison.cells)
+    ]

@@ -1,0 +1,29 @@
+"""`sojourn reproduce wifi-next-steps`: what each next step of seed 002 section 4 brings and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from sojourn.papers.kit.reproduction import Reproduction, Request
+from sojourn.papers.wifi_next_steps.judges import JUDGES
+from sojourn.papers.wifi_next_steps.plan import Bed, Outcome, plan, reproduce
+from sojourn.report.exhibit import Exhibit
+
+
+def reproduction(asked: Request) -> Reproduction[Outcome]:
+    """Return the paper as it is asked for."""
+    bed = Bed(profile=asked.profile, parts=asked.run_parts, seed=asked.seed)
+    return Reproduction(
+        plan=plan(bed),
+        run=partial(reproduce, bed),
+        judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
+        exhibits=lambda outcome, _claims, _judged: _exhibits(outcome),
+        facts=lambda _judged: {"TCP": f"{asked.tcp}, CUBIC"},
+    )
+
+
+def _exhibits(outcome: Outcome) -> Iterable[Exhibit]:
+    from sojourn.papers.wifi_next_steps.exhibits import exhibits
+
+    return exhibits(outcome.evidence)
