@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.papers.flusher.evidence import (
+    BASES_MS,
+    BUFFERS,
     CAPACITY_MBIT,
+    CODEL,
     CUBIC,
     FLOOR_MS,
     PIE,
@@ -244,6 +247,13 @@ def best_tenth_over_pie(evidence: Evidence, cell: Cell) -> BySeed:
 VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
     cell=Cell,
     fields=Cell._fields,
+    names={
+        "TCPS": TCPS,
+        "BASES": BASES_MS,
+        "BUFFERS": BUFFERS,
+        "THRESHOLDS": THRESHOLDS,
+        "AQMS": (CODEL, PIE),
+    },
     quantities=QUANTITIES,
     series={
         "growth": growth,

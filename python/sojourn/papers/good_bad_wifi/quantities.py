@@ -14,9 +14,14 @@ import numpy as np
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.curves import START_BINS, StartUp
 from sojourn.papers.good_bad_wifi.evidence import (
+    AQMS,
     DISCIPLINES,
     FAIR,
     FIFO,
+    LINKS,
+    PURE_SCHEDULERS,
+    VOIP,
+    VOIP_RRUL,
     Cell,
     Evidence,
     goodput,
@@ -316,6 +321,17 @@ def above_fifo_at_peak(evidence: Evidence, cell: Cell) -> Statistic:
 VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
     cell=Cell,
     fields=Cell._fields,
+    names={
+        "LINKS": LINKS,
+        "DISCIPLINES": DISCIPLINES,
+        "OTHERS": (*AQMS, *FAIR),
+        "AQMS": AQMS,
+        "FAIR": FAIR,
+        "NOT_FAIR": (FIFO, *AQMS),
+        "PURE_SCHEDULERS": PURE_SCHEDULERS,
+        "NOT_PURE": tuple(qdisc for qdisc in DISCIPLINES if qdisc not in PURE_SCHEDULERS),
+        "VOICE": (VOIP, VOIP_RRUL),
+    },
     quantities=QUANTITIES,
     series={
         "lack": lack,

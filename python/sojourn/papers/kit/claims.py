@@ -133,7 +133,7 @@ class Judges(Generic[C, S]):
         reader = Reader(
             vocabulary=self.vocabulary,
             evidence=evidence,
-            names=plain.get("names", {}),
+            names={**self.vocabulary.names, **plain.get("names", {})},
             cells=plain.get("cells", {}),
             derived={name: Rule.read(one) for name, one in plain.get("derived", {}).items()},
         )

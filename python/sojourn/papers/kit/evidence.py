@@ -68,8 +68,8 @@ class Evidence(Generic[C, S]):
         """Return a quantity of each repeat that has it; raises as `by_seed`."""
         return list(self.by_seed(cell, quantity).values())
 
-    def pairs(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[tuple[float, float]]:
-        """Return a quantity of two cells for each seed for which both have it.
+    def paired(self, first: C, second: C, quantity: Callable[[S], float | None]) -> dict[int, tuple[float, float]]:
+        """Return a quantity of two cells by each seed for which both have it.
 
         Raises
         ------
@@ -77,15 +77,19 @@ class Evidence(Generic[C, S]):
             If there is no such seed.
         """
         others = {seen.seed: quantity(seen) for seen in self.of(second)}
-        found = [
-            (float(mine), float(other))
+        found = {
+            seen.seed: (float(mine), float(other))
             for seen in self.of(first)
             if (mine := quantity(seen)) is not None and (other := others.get(seen.seed)) is not None
-        ]
+        }
         if not found:
             message = f"no seed gives the quantity both for {first.words()} and for {second.words()}"
             raise SojournError(message)
         return found
+
+    def pairs(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[tuple[float, float]]:
+        """Return a quantity of two cells for each seed for which both have it; raises as `paired`."""
+        return list(self.paired(first, second, quantity).values())
 
     def gaps(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[float]:
         """Return the quantity in the first cell less that in the second, for each seed that both have."""

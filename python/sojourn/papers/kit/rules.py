@@ -142,6 +142,8 @@ class Vocabulary(Generic[C, S]):
     curves
         Of the mean over all repeats of a cell, by name: evidence, cell and arguments give the statistic of drawn
         repeats, and how many there are. Its interval comes from drawing them again.
+    names
+        What the rules may name besides the names of their file: what the plan ranges over.
     describe
         What is compared if a rule does not say: quantity, cell, how it is compared, and the other cell.
     """
@@ -151,6 +153,7 @@ class Vocabulary(Generic[C, S]):
     quantities: Mapping[str, Callable[..., float | None]]
     series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
     curves: Mapping[str, Callable[..., Statistic]] = field(default_factory=dict)
+    names: Mapping[str, Any] = field(default_factory=dict)
     describe: Callable[[str, C, str, C | None], str] | None = None
 
 

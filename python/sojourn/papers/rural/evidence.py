@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn.disciplines import times_of_preset
-from sojourn.papers.kit.evidence import Evidence as Repeats
+from sojourn.papers.kit import evidence as kit
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.store.run import Run
 
@@ -167,7 +167,7 @@ def observe(run: Run, base_rtt_ms: float) -> Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence(Repeats[Cell, Seen]):
+class Evidence(kit.Evidence[Cell, Seen]):
     """What was run: for each cell the repeats in the order of their seeds.
 
     Attributes
@@ -196,20 +196,6 @@ def improvement(default: float, rural: float) -> float:
 def increase(default: float, rural: float) -> float:
     """Return inc_N: positive if the rural parameters make N larger (seed 001 section IV-E)."""
     return rural - default
-
-
-def improvements(evidence: Evidence, cell: Cell, quantity: Quantity) -> list[float]:
-    """Return imp_M of the cell's scheme, path and load for each seed; its setting does not matter."""
-    return [improvement(*pair) for pair in _both(evidence, cell, quantity)]
-
-
-def increases(evidence: Evidence, cell: Cell, quantity: Quantity) -> list[float]:
-    """Return inc_N in the same way."""
-    return [increase(*pair) for pair in _both(evidence, cell, quantity)]
-
-
-def _both(evidence: Evidence, cell: Cell, quantity: Quantity) -> list[tuple[float, float]]:
-    return evidence.pairs(cell._replace(setting=DEFAULT), cell._replace(setting=RURAL), quantity)
 
 
 def _ping_p90(run: Run) -> float:

@@ -24,10 +24,8 @@ from sojourn.papers.rural.evidence import (
     Cell,
     Evidence,
     Quantity,
-    improvements,
-    increases,
 )
-from sojourn.papers.rural.study import bulk, fct, of_lambda, of_tau, queueing, thin, utilisation
+from sojourn.papers.rural.quantities import bulk, fct, imp, inc, of_lambda, of_tau, queueing, thin, utilisation
 from sojourn.plots.rural import Line, Panel, curves, scatter
 from sojourn.report.exhibit import Exhibit, draw
 from sojourn.stats import Interval, mean_interval
@@ -94,7 +92,7 @@ def _fig5(evidence: Evidence) -> Iterator[Exhibit]:
             NS2,
             LOADS,
             ("fig5", "Fig. 5: rural against default parameters, simulated", "IV-E"),
-            (thin, "of thin-stream delay (ms)"),
+            ("thin", "of thin-stream delay (ms)"),
             ("rur-16", "rur-17", "rur-19", "rur-33"),
         )
 
@@ -149,7 +147,7 @@ def _fig7(evidence: Evidence) -> Iterator[Exhibit]:
             EMULATION,
             ("low",),
             ("fig7", "Fig. 7: rural against default parameters, emulated", "V-A"),
-            (lambda seen: seen.ping_ms, "of the echo's delay (ms)"),
+            ("ping", "of the echo's delay (ms)"),
             ("rur-24", "rur-25", "rur-26", "rur-32"),
         )
 
@@ -290,24 +288,23 @@ def _compare(
     experiment: str,
     loads: Sequence[str],
     words: tuple[str, str, str],
-    delay: tuple[Quantity, str],
+    delay: tuple[str, str],
     claims: tuple[str, ...],
 ) -> Exhibit:
     name, title, section = words
     panels = []
     for y, change, quantity in (
-        ("Improvement of FCT (%)", improvements, fct),
-        (f"Increase {delay[1]}", increases, delay[0]),
-        ("Increase of bulk throughput (Mbit/s)", increases, bulk),
+        ("Improvement of FCT (%)", imp, "fct"),
+        (f"Increase {delay[1]}", inc, delay[0]),
+        ("Increase of bulk throughput (Mbit/s)", inc, "bulk"),
     ):
         lines = []
         for scheme, load in product(SCHEMES, loads):
             points: dict[float, Interval] = {}
             for rtt in RTTS_MS:
                 try:
-                    points[rtt] = mean_interval(
-                        change(evidence, Cell(experiment, scheme, DEFAULT, load, rtt), quantity)
-                    )
+                    found = change(evidence, Cell(experiment, scheme, DEFAULT, load, rtt), quantity)
+                    points[rtt] = mean_interval(found.values())
                 except SojournError:
                     continue
             label = _WORDS[scheme] + (f", {load} load" if len(loads) > 1 else "")

@@ -1,0 +1,154 @@
+"""What the claims of the rural study are said of: numbers of a run, and comparisons with other runs of its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sojourn.papers.kit.evidence import BySeed
+from sojourn.papers.kit.rules import Vocabulary
+from sojourn.papers.rural.evidence import (
+    CODEL,
+    DEFAULT,
+    DROPTAIL,
+    FQ_CODEL,
+    LAMBDA_MS,
+    LAMBDA_OF_TAU,
+    LOADS,
+    NONE,
+    NS2,
+    RTTS_MS,
+    RURAL,
+    SCHEMES,
+    TAU_MS,
+    TAU_OF_LAMBDA,
+    Cell,
+    Evidence,
+    Quantity,
+    Seen,
+    Setting,
+    improvement,
+    increase,
+)
+
+#: What rules may call a setting.
+SETTINGS = {"none": NONE, "default": DEFAULT, "rural": RURAL}
+
+
+def utilisation(seen: Seen) -> float:
+    """Return the utilisation, per cent."""
+    return 100 * seen.utilisation
+
+
+def queueing(seen: Seen) -> float:
+    """Return the mean waiting at the bottleneck, ms."""
+    return seen.queueing_ms
+
+
+def drop_share(seen: Seen) -> float:
+    """Return how many packets of a hundred CoDel dropped; those for want of room are not its choice."""
+    return 100 * seen.aqm_drops / (seen.packets + seen.drops)
+
+
+def fct(seen: Seen) -> float | None:
+    """Return the mean file completion time, s."""
+    return seen.fct_s
+
+
+def bulk(seen: Seen) -> float | None:
+    """Return the throughput of a bulk flow, Mbit/s."""
+    return seen.bulk_mbit
+
+
+def thin(seen: Seen) -> float | None:
+    """Return the waiting of the thin streams' packets, ms."""
+    return seen.thin_ms
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "utilisation": utilisation,
+    "idle": lambda seen: 100 - utilisation(seen),
+    "queueing": queueing,
+    "queueing_p95": lambda seen: seen.queueing_p95_ms,
+    "drop_share": drop_share,
+    "fct": fct,
+    "second_fct": lambda seen: seen.file_fct_s[1],
+    "bulk": bulk,
+    "thin": thin,
+    "ping": lambda seen: seen.ping_ms,
+    "ping_p90": lambda seen: seen.ping_p90_ms,
+    "ping_max": lambda seen: seen.ping_max_ms,
+}
+
+
+def make_cell(*, setting: Any = NONE, **fields: Any) -> Cell:
+    """Return a cell whose setting may be named, or a list of target and interval."""
+    return Cell(setting=SETTINGS[setting] if isinstance(setting, str) else Setting(*setting), **fields)
+
+
+def of_lambda(scheme: str, load: str) -> list[Cell]:
+    """Return the cells of a curve of Fig. 3."""
+    return [Cell(NS2, scheme, Setting(TAU_OF_LAMBDA, interval), load) for interval in LAMBDA_MS]
+
+
+def of_tau(scheme: str, load: str) -> list[Cell]:
+    """Return the cells of a curve of Fig. 4."""
+    return [Cell(NS2, scheme, Setting(target, LAMBDA_OF_TAU), load) for target in TAU_MS]
+
+
+def compared(
+    evidence: Evidence, first: Cell, second: Cell, quantity: str, of: Callable[[float, float], float]
+) -> BySeed:
+    """Return what is made of a quantity in two cells, for each seed that both have it of."""
+    return {seed: of(*pair) for seed, pair in evidence.paired(first, second, QUANTITIES[quantity]).items()}
+
+
+def imp(evidence: Evidence, cell: Cell, quantity: str) -> BySeed:
+    """Return imp_M of the cell's scheme, path and load; its setting does not matter."""
+    default, rural = (cell._replace(setting=setting) for setting in (DEFAULT, RURAL))
+    return compared(evidence, default, rural, quantity, improvement)
+
+
+def inc(evidence: Evidence, cell: Cell, quantity: str) -> BySeed:
+    """Return inc_N in the same way."""
+    default, rural = (cell._replace(setting=setting) for setting in (DEFAULT, RURAL))
+    return compared(evidence, default, rural, quantity, increase)
+
+
+def lost(evidence: Evidence, cell: Cell, quantity: str) -> BySeed:
+    """Return what the cell loses of a quantity against droptail, per cent of droptail's."""
+    return compared(evidence, cell._replace(scheme=DROPTAIL, setting=NONE), cell, quantity, improvement)
+
+
+def slope(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return how the loss of bulk throughput grows along the paths, points in 100 ms."""
+    each = [lost(evidence, cell._replace(rtt=rtt), "bulk") for rtt in RTTS_MS]
+    seeds = [seed for seed in each[0] if all(seed in one for one in each)]
+    return {seed: 100 * float(np.polyfit(RTTS_MS, [one[seed] for one in each], 1)[0]) for seed in seeds}
+
+
+def nearer_to_codel(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return half of CoDel's distance from FQ-CoDel in thin-stream delay, less that of the cell from CoDel, ms."""
+    here, codel, fair = (
+        evidence.by_seed(cell._replace(scheme=scheme), thin) for scheme in (cell.scheme, CODEL, FQ_CODEL)
+    )
+    seeds = [seed for seed in here if seed in codel and seed in fair]
+    return {seed: abs(codel[seed] - fair[seed]) / 2 - abs(here[seed] - codel[seed]) for seed in seeds}
+
+
+VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
+    cell=make_cell,
+    fields=Cell._fields,
+    names={
+        "SCHEMES": SCHEMES,
+        "LOADS": LOADS,
+        "RTTS": RTTS_MS,
+        "LAMBDA": [Setting(TAU_OF_LAMBDA, interval) for interval in LAMBDA_MS],
+        "TAU": [Setting(target, LAMBDA_OF_TAU) for target in TAU_MS],
+        "RURAL_TARGET": RURAL.target,
+    },
+    quantities=QUANTITIES,
+    series={"imp": imp, "inc": inc, "lost": lost, "slope": slope, "nearer_to_codel": nearer_to_codel},
+)
