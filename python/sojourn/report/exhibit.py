@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure as Drawing
 
 from sojourn import plots
-from sojourn.papers.good_bad_wifi.tables import Table
+from sojourn.report.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,8 @@ from sojourn.papers.flusher.evidence import (
     passive,
 )
 from sojourn.papers.flusher.plan import ours, scenes
-from sojourn.papers.good_bad_wifi.tables import Table
 from sojourn.report.exhibit import Exhibit
+from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
 
 _HEADS = ("scene", "TCP", "base", "buffer")

@@ -36,9 +36,9 @@ from sojourn.papers.flusher.evidence import (
 )
 from sojourn.papers.flusher.judges import bdp
 from sojourn.papers.flusher.quantities import gain_curves
-from sojourn.papers.good_bad_wifi.tables import Table
 from sojourn.plots.flusher import Curve, Panel, boxes, courses, distributions
 from sojourn.report.exhibit import Exhibit, draw
+from sojourn.report.table import Table
 from sojourn.stats import mean_interval
 
 Numbers = NDArray[np.float64]

@@ -11,6 +11,7 @@ from sojourn.papers.good_bad_wifi.measured import Measured
 from sojourn.plots import good_bad_wifi as plots
 from sojourn.plots.panels import FALLING, LOADS, RISING, finite, in_order, labels_of
 from sojourn.report.exhibit import Exhibit, Figure, draw
+from sojourn.report.table import Table
 from sojourn.stats import mean_interval, measure_transient
 from sojourn.stats.bootstrap import Interval
 from sojourn.stats.transient import STEADY_S, WINDOW_S, Course
@@ -32,7 +33,7 @@ def exhibits(found: Measured, over_wifi: Measured | None = None) -> tuple[Exhibi
     return (*_each(found), *(() if over_wifi is None else section7_exhibits.exhibits(over_wifi)))
 
 
-def transient_table(courses: dict[str, dict[str, Course]]) -> tables.Table:
+def transient_table(courses: dict[str, dict[str, Course]]) -> Table:
     """Return peak, settling time and excess of every course (`sojourn.stats.transient`).
 
     A row whose runs are too short for the steady level has dashes.
@@ -66,7 +67,7 @@ def transient_table(courses: dict[str, dict[str, Course]]) -> tables.Table:
                         "runs": part.n,
                     }
                 )
-    return tables.Table(
+    return Table(
         name="fig7-numbers",
         headers=(
             "link",
@@ -87,7 +88,7 @@ def transient_table(courses: dict[str, dict[str, Course]]) -> tables.Table:
     )
 
 
-def mos_table(scores: dict[tuple[str, str], dict[str, list[float | None]]]) -> tables.Table:
+def mos_table(scores: dict[tuple[str, str], dict[str, list[float | None]]]) -> Table:
     """Return the mean opinion score of each cell, in the layout of Table 2; runs without a score are left out."""
     labels = labels_of(scores.values())
     links = in_order((link for link, _ in scores), RISING)
@@ -115,7 +116,7 @@ def mos_table(scores: dict[tuple[str, str], dict[str, list[float | None]]]) -> t
                     }
                 )
             rows.append(tuple(shown))
-    return tables.Table(
+    return Table(
         name="voip-mos",
         headers=("cross traffic", "qdisc", *map(link_words, links)),
         rows=tuple(rows),

@@ -13,9 +13,9 @@ from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, Evidence, i
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import Observation, known
 from sojourn.papers.good_bad_wifi.section7 import FACTOR, FAST_LINK, TABLE_3, WIFI_VOIP_RRUL, in_pair, of_pair
-from sojourn.papers.good_bad_wifi.tables import Table
 from sojourn.papers.kit.claims import Claim
 from sojourn.report.exhibit import Exhibit
+from sojourn.report.table import Table
 from sojourn.stats import mean_interval
 from sojourn.tables import number
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from sojourn.papers.good_bad_wifi.measured import Measured
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3
-from sojourn.papers.good_bad_wifi.tables import Table
 from sojourn.plots import good_bad_wifi as plots
 from sojourn.plots.panels import LOADS
 from sojourn.report.exhibit import Exhibit, draw
+from sojourn.report.table import Table
 from sojourn.stats.bootstrap import Interval
 from sojourn.stats.proportion import share_interval
 from sojourn.tables import interval

@@ -6,8 +6,6 @@ The paper's are data, `good_bad_wifi_tables.toml`; ours are what the presets sta
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -16,8 +14,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from sojourn import tables
 from sojourn._native import expand_qdisc
+from sojourn.report.table import Table
 from sojourn.stats.bootstrap import Interval
 from sojourn.stats.proportion import share_interval
 
@@ -45,42 +43,6 @@ _UNITS = {
     ("", "packets"): 1.0,
     ("p", "packets"): 1.0,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """A table as it is shown, and as data.
-
-    Attributes
-    ----------
-    name
-        Of its files, without suffix.
-    headers, rows
-        What is shown; the first `left` columns hold words.
-    records
-        What goes into the CSV file: a row for each value, numbers unrounded.
-    note
-        Below the table.
-    """
-
-    name: str
-    headers: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    records: tuple[dict[str, Any], ...]
-    note: str
-    left: int = 2
-
-    def markdown(self) -> str:
-        """Return the table in Markdown."""
-        return tables.markdown(self.headers, self.rows, left=self.left)
-
-    def csv(self) -> str:
-        """Return the records as CSV; a value that is not there is an empty cell."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(self.records[0]) if self.records else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.records)
-        return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

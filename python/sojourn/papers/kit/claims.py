@@ -5,17 +5,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit.evidence import C, Evidence, S
 from sojourn.papers.kit.orders import Agreement, same_order
 from sojourn.papers.kit.rules import Reader, Rule, Variables, Vocabulary, rules
 from sojourn.papers.kit.verdict import Check, Judgement, all_of, any_of
-
-AnyEvidence = TypeVar("AnyEvidence")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,17 +167,6 @@ class Judges(Generic[C, S]):
     ) -> dict[str, Any]:
         """Return what became of a claim without the claim itself; `why` adds the reason for which it fails."""
         return judged(lambda: self.judgement(claim, evidence, variables), claim.why if why else "")
-
-
-def judge_with(
-    judges: Mapping[str, Callable[[AnyEvidence], Judgement]], claims: list[Claim], evidence: AnyEvidence
-) -> list[dict[str, Any]]:
-    """Return what became of each claim, in the form of `claims.json`, by a function each."""
-    return [
-        {"id": claim.id, "section": claim.section, "says": claim.says}
-        | judged(partial(judges[claim.id], evidence), claim.why)
-        for claim in claims
-    ]
 
 
 def judged(judge: Callable[[], Judgement], why: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Failure:
 
 
 def failures(judged: Iterable[dict[str, Any]]) -> list[Failure]:
-    """Return the claims that fail, of those that `judge_with` returned or `claims.json` holds, in their order."""
+    """Return the claims that fail, of those that `Judges.judge` returned or `claims.json` holds, in their order."""
     return [
         Failure(**{name: value for name, value in claim.items() if name != "verdict"})
         for claim in judged

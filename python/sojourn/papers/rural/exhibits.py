@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.tables import Table
 from sojourn.papers.rural.evidence import (
     CODEL,
     DEFAULT,
@@ -28,6 +27,7 @@ from sojourn.papers.rural.evidence import (
 from sojourn.papers.rural.quantities import bulk, fct, imp, inc, of_lambda, of_tau, queueing, thin, utilisation
 from sojourn.plots.rural import Line, Panel, curves, scatter
 from sojourn.report.exhibit import Exhibit, draw
+from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
 from sojourn.tables import interval
 

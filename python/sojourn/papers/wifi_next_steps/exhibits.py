@@ -7,7 +7,6 @@ from collections.abc import Callable
 from matplotlib.figure import Figure as Drawing
 
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.tables import Table
 from sojourn.papers.kit.claims import load
 from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, each, of_part, unit_of
 from sojourn.papers.wifi_next_steps.plan import (
@@ -25,6 +24,7 @@ from sojourn.papers.wifi_next_steps.told import filled, told
 from sojourn.plots import next_steps as plots
 from sojourn.plots.wifi import airtime_shares, throughput_bars
 from sojourn.report.exhibit import Exhibit, Figure, draw
+from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
 from sojourn.tables import interval
 

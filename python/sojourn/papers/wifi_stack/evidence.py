@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
+from sojourn.papers.kit import evidence as kit
 from sojourn.record import ProbeRecord, Record, WifiStationRecord
 from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import Run
@@ -31,6 +32,8 @@ OVERLOAD, LEVELS, LEVEL_BE, LEVEL_VO = "overload", "four levels", "level BE", "l
 DEPTHS = {1: "hardware queue 1", 2: "hardware queue 2", 4: "hardware queue 4"}
 LOSSLESS, LOSSY = "no frame lost", "frames lost"
 ONE_TID, TWO_TIDS, ORDER = "one TID", "two TIDs", "four flows"
+#: Voice streams of the aggregates that are counted; one leaves alone, the rest in one aggregate for each identifier.
+STREAMS = 16
 
 Array = NDArray[np.float64]
 
@@ -131,43 +134,22 @@ Quantity = Callable[[Seen], float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(kit.Evidence[Cell, Seen]):
     """What was run.
 
     Attributes
     ----------
-    cells
-        For each cell the repeats in the order of their seeds.
     cpu_ns
         By scheme, processor time for each packet of runs of the same traffic, in the order in which they alternated.
     """
 
-    cells: dict[Cell, tuple[Seen, ...]]
-    cpu_ns: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    cpu_ns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
-    def of(self, experiment: str, scheme: str) -> tuple[Seen, ...]:
-        """Return the repeats of a cell.
 
-        Raises
-        ------
-        SojournError
-            If there are none.
-        """
-        cell = Cell(experiment, scheme)
-        found = self.cells.get(cell, ())
-        if not found:
-            message = f"there are no runs of {cell.words()}"
-            raise SojournError(message)
-        return found
-
-    def each(self, experiment: str, scheme: str, quantity: Quantity) -> list[float]:
-        """Return a quantity of each repeat."""
-        return [quantity(seen) for seen in self.of(experiment, scheme)]
-
-    def pooled_ping(self, experiment: str, scheme: str, stations: tuple[str, ...]) -> Array:
-        """Return the round-trip times of all repeats (ms)."""
-        runs = self.of(experiment, scheme)
-        return np.concatenate([run.ping_ms[name] for run in runs for name in stations if name in run.ping_ms])
+def pooled_ping(evidence: Evidence, experiment: str, scheme: str, stations: tuple[str, ...]) -> Array:
+    """Return the round-trip times of all repeats (ms)."""
+    runs = evidence.of(Cell(experiment, scheme))
+    return np.concatenate([run.ping_ms[name] for run in runs for name in stations if name in run.ping_ms])
 
 
 def observe(run: Run) -> Seen:

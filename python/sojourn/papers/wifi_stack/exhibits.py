@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import fmean
 
 import numpy as np
 
 from sojourn.errors import SojournError
 from sojourn.models import anomaly
-from sojourn.papers.good_bad_wifi.tables import Table
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
     CLASSES,
@@ -22,9 +22,11 @@ from sojourn.papers.wifi_stack.evidence import (
     Evidence,
     Seen,
     median_ping,
+    pooled_ping,
 )
 from sojourn.plots.wifi import NAMES, airtime_shares, ping_cdf, throughput_bars
 from sojourn.report.exhibit import Exhibit, draw
+from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
 from sojourn.tables import interval
 
@@ -63,7 +65,7 @@ def predicted(
     SojournError
         If there are no runs.
     """
-    runs = evidence.of(UDP, scheme)
+    runs = evidence.of(Cell(UDP, scheme))
     stations = []
     for name in STATIONS:
         frames = fmean(run.stations[name].aggregate_frames for run in runs)
@@ -83,7 +85,7 @@ def predicted(
 
 def aggregates_of(evidence: Evidence, scheme: str, name: str) -> float:
     """Return how many aggregates a station had with UDP under a scheme for each one of the slow station."""
-    runs = evidence.of(UDP, scheme)
+    runs = evidence.of(Cell(UDP, scheme))
     return sum(run.stations[name].aggregates for run in runs) / sum(run.stations["slow"].aggregates for run in runs)
 
 
@@ -92,14 +94,14 @@ def _fig2(evidence: Evidence) -> Iterator[Exhibit]:
     if not schemes:
         return
     samples = {
-        scheme: {name: evidence.pooled_ping(TCP, scheme, stations) for name, stations in CLASSES.items()}
+        scheme: {name: pooled_ping(evidence, TCP, scheme, stations) for name, stations in CLASSES.items()}
         for scheme in schemes
     }
     rows, records = [], []
     for scheme in schemes:
         for name, stations in CLASSES.items():
             found = mean_interval(
-                evidence.each(TCP, scheme, lambda seen, stations=stations: median_ping(seen, stations))  # type: ignore[misc]
+                evidence.each(Cell(TCP, scheme), lambda seen, stations=stations: median_ping(seen, stations))  # type: ignore[misc]
             )
             tail = float(np.percentile(samples[scheme][name], 95))
             rows.append((NAMES[scheme], name, _shown(found), f"{tail:.1f}"))
@@ -137,7 +139,7 @@ def _fig3(evidence: Evidence) -> Iterator[Exhibit]:
 
 
 def _airtime(evidence: Evidence, scheme: str, name: str) -> list[float]:
-    return evidence.each(UDP, scheme, lambda seen: seen.stations[name].airtime_share)
+    return evidence.each(Cell(UDP, scheme), lambda seen: seen.stations[name].airtime_share)
 
 
 def _model(evidence: Evidence) -> Iterator[Exhibit]:
@@ -160,8 +162,8 @@ def _model(evidence: Evidence) -> Iterator[Exhibit]:
             def goodput(seen: Seen, name: str = name) -> float:
                 return seen.goodput[f"udp_{name}"] * PACKET / PAYLOAD
 
-            frames = fmean(evidence.each(UDP, scheme, lambda seen, name=name: seen.stations[name].aggregate_frames))  # type: ignore[misc]
-            measured = mean_interval(evidence.each(UDP, scheme, goodput))
+            frames = fmean(evidence.each(Cell(UDP, scheme), partial(_frames, name)))
+            measured = mean_interval(evidence.each(Cell(UDP, scheme), goodput))
             share = fmean(_airtime(evidence, scheme, name))
             paper = PAPER.get(scheme, {}).get(name)
             sums = [a + b for a, b in zip(sums, (one.rate_mbit, theirs.rate_mbit, measured.value), strict=True)]
@@ -260,12 +262,9 @@ def _fig4(evidence: Evidence) -> Iterator[Exhibit]:
     for scheme in schemes:
         sums = [sum(run) for run in zip(*rates[scheme].values(), strict=True)]
         shown = [mean_interval(rates[scheme][name]) for name in STATIONS]
-        frames = [
-            fmean(evidence.each(TCP, scheme, lambda seen, name=name: seen.stations[name].aggregate_frames))  # type: ignore[misc]
-            for name in STATIONS
-        ]
+        frames = [fmean(evidence.each(Cell(TCP, scheme), partial(_frames, name))) for name in STATIONS]
         air = [
-            fmean(evidence.each(TCP, scheme, lambda seen, name=name: seen.stations[name].airtime_share))  # type: ignore[misc]
+            fmean(evidence.each(Cell(TCP, scheme), lambda seen, name=name: seen.stations[name].airtime_share))  # type: ignore[misc]
             for name in STATIONS
         ]
         rows.append(
@@ -307,7 +306,7 @@ def _fig4(evidence: Evidence) -> Iterator[Exhibit]:
 
 
 def _goodput(evidence: Evidence, scheme: str, name: str) -> list[float]:
-    return evidence.each(TCP, scheme, lambda seen: seen.goodput[f"tcp_{name}"])
+    return evidence.each(Cell(TCP, scheme), lambda seen: seen.goodput[f"tcp_{name}"])
 
 
 def _cells_table(evidence: Evidence) -> Iterator[Exhibit]:
@@ -362,3 +361,7 @@ def _shown(found: Interval, digits: int = 1) -> str:
 
 def _record(found: Interval, name: str) -> dict[str, float | int | None]:
     return {name: found.value, "low": found.low, "high": found.high, "runs": found.n}
+
+
+def _frames(name: str, seen: Seen) -> float:
+    return seen.stations[name].aggregate_frames

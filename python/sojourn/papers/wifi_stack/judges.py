@@ -1,21 +1,225 @@
-"""The judges of the claims about the Wi-Fi stack by id."""
+"""The judges of the claims about the Wi-Fi stack that rules cannot say, and the numbers of notes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from itertools import pairwise
+from statistics import fmean
 
-from sojourn.papers.kit.claims import Claim, judge_with
-from sojourn.papers.kit.verdict import Judgement
-from sojourn.papers.wifi_stack import mechanisms, three
-from sojourn.papers.wifi_stack.evidence import Evidence
+import numpy as np
 
-JUDGES: dict[str, Callable[[Evidence], Judgement]] = {
-    **three.JUDGES,
-    **mechanisms.JUDGES,
+from sojourn.errors import SojournError
+from sojourn.papers.good_bad_wifi.evidence import differences, ratios
+from sojourn.papers.kit.claims import Judges
+from sojourn.papers.kit.verdict import Judgement, above, all_of, exact, not_below, within
+from sojourn.papers.wifi_stack import by_hand
+from sojourn.papers.wifi_stack.evidence import (
+    AIRTIME,
+    DEPTHS,
+    EQUAL,
+    FIFO,
+    FQ_CODEL,
+    FQ_MAC,
+    LEVELS,
+    LOSSLESS,
+    LOSSY,
+    ORDER,
+    OVERLOAD,
+    SCHEMES,
+    SHAPED,
+    SLOW,
+    TCP,
+    UDP,
+    VOICE_BE,
+    VOICE_VO,
+    Cell,
+    Evidence,
+    Seen,
+    pooled_ping,
+)
+from sojourn.papers.wifi_stack.quantities import QUANTITIES, VOCABULARY
+
+#: Two latencies are the same within this share.
+SAME = 0.2
+#: "A little": largest distance of two distributions, at least what chance explains, at most this.
+LITTLE = 0.5
+#: How close the throughput must come to the share of frames that a loss rate leaves.
+CLOSE = 0.15
+#: The levels, highest first, and their traffic identifiers.
+LEVEL_TIDS = {"vo": "6", "vi": "5", "be": "0", "bk": "1"}
+
+
+def _each(evidence: Evidence, experiment: str, scheme: str, quantity: str) -> list[float]:
+    name, *arguments = quantity.split()
+    return evidence.each(Cell(experiment, scheme), lambda seen: QUANTITIES[name](seen, *arguments))
+
+
+def _mean(evidence: Evidence, experiment: str, scheme: str, quantity: str) -> float:
+    return fmean(_each(evidence, experiment, scheme, quantity))
+
+
+def airtime_changes_the_shape(evidence: Evidence) -> Judgement:
+    """wst-09."""
+    before, after = (np.sort(pooled_ping(evidence, TCP, scheme, SLOW)) for scheme in (FQ_MAC, AIRTIME))
+    places = np.concatenate([before, after])
+    distance = float(
+        np.abs(
+            np.searchsorted(before, places, side="right") / len(before)
+            - np.searchsorted(after, places, side="right") / len(after)
+        ).max()
+    )
+    # Kolmogorov and Smirnov's bound for two samples at 5 %.
+    chance = 1.358 * float(np.sqrt(1 / len(before) + 1 / len(after)))
+    what = f"largest distance of the slow station's distributions under {FQ_MAC} and {AIRTIME}"
+    medians = ratios(*(_each(evidence, TCP, scheme, "latency slow") for scheme in (AIRTIME, FQ_MAC)))
+    same = f"latency under {AIRTIME} over that under {FQ_MAC}, slow"
+    return all_of(
+        [
+            exact(what, distance, ">", round(chance, 4), ""),
+            exact(what, distance, "<", LITTLE, ""),
+            *within(same, medians, 1 - SAME, 1 + SAME, ""),
+        ]
+    )
+
+
+def resent_frames_go_first(evidence: Evidence) -> Judgement:
+    """wst-26."""
+    first, last = by_hand.resend(first=True), by_hand.resend(first=False)
+    share = ratios(*(_each(evidence, cell, FQ_MAC, "total") for cell in (LOSSY, LOSSLESS)))
+    again = [
+        seen.stations["fast1"].retries / seen.stations["fast1"].transmissions
+        for seen in evidence.of(Cell(LOSSY, FQ_MAC))
+    ]
+    left = [one / (1 - resent) for one, resent in zip(share, again, strict=True)]
+    return all_of(
+        [
+            exact("turns without a frame to send, resent frames first", first.stalled, "=", 0, "turns"),
+            exact("the same with resent frames last", last.stalled, ">", last.turns / 2, "turns"),
+            *within("throughput with losses over what the losses leave, in a cell", left, 1 - CLOSE, 1 + CLOSE, ""),
+        ],
+        note=f"by hand, of {first.turns} turns: {first.delivered} frames delivered, and {last.delivered}; in the cell "
+        f"{100 * fmean(again):.0f} % of the transmissions are repeated",
+    )
+
+
+def numbers_are_given_last(evidence: Evidence) -> Judgement:
+    """wst-28."""
+    before, after = by_hand.discarded(numbered_before=True), by_hand.discarded(numbered_before=False)
+    lost = max(max(seen.loss.values()) for seen in evidence.of(Cell(ORDER, FQ_MAC)))
+    return all_of(
+        [
+            exact("packets discarded, numbered before flow queueing", before, ">", 0, "packets"),
+            exact("packets discarded, numbered after it", after, "=", 0, "packets"),
+            exact("share of packets lost in a cell with four flows of a station", lost, "=", 0, ""),
+        ],
+        note="by hand, of 400 packets of four flows through fq_codel, without a drop",
+    )
+
+
+def it_costs_more(evidence: Evidence) -> Judgement:
+    """wst-30."""
+    mac, fifo = (evidence.cpu_ns.get(scheme, ()) for scheme in (FQ_MAC, FIFO))
+    if not mac or not fifo:
+        message = "the processor time of a packet was not measured: this back end does not say"
+        raise SojournError(message)
+    return all_of(
+        [above(f"processor time of a packet under {FQ_MAC} over that under {FIFO}", ratios(mac, fifo), 1.0, "")],
+        note=f"the whole simulation of a packet, {fmean(mac):.0f} and {fmean(fifo):.0f} ns: a bound from below on the "
+        "ratio of the queues alone",
+    )
+
+
+def latencies_are_in_order(evidence: Evidence) -> Judgement:
+    """wst-31."""
+    order = [(FIFO, "fast"), (FQ_CODEL, "slow"), (FQ_CODEL, "fast"), (FQ_MAC, "slow"), (FQ_MAC, "fast")]
+    checks = []
+    for (first, here), (second, there) in pairwise(order):
+        higher = _each(evidence, TCP, first, f"latency {here}")
+        gaps = differences(higher, _each(evidence, TCP, second, f"latency {there}"))
+        what = f"latency under {first}, {here}, less that under {second}, {there}"
+        # The paper finds fq_codel's fast stations and fq_mac's slow one alike.
+        alike = (second, there) == (FQ_MAC, "slow")
+        room = -round(SAME * fmean(higher), 3)
+        checks.append(not_below(what, gaps, room, "ms") if alike else above(what, gaps, 0.0, "ms"))
+    note = "the slow station's latency under FIFO is no less than the fast ones'; the third and the fourth may be alike"
+    return all_of(checks, note=note)
+
+
+def fairness_can_come_before_priority(_evidence: Evidence) -> Judgement:
+    """wst-32."""
+    fair, strict = (by_hand.lower_before_higher(fairness_first=first) for first in (True, False))
+    return all_of(
+        [
+            exact("best-effort frames sent while voice waits, fairness first", fair, ">", 0, "frames"),
+            exact("the same with priority first", strict, "=", 0, "frames"),
+        ],
+        note="by hand, 300 frames of two stations",
+    )
+
+
+def _under_fq_mac(evidence: Evidence) -> str:
+    return f"{_mean(evidence, TCP, FQ_MAC, 'latency fast'):.1f} ms under {FQ_MAC}"
+
+
+def _shares_with_tcp(evidence: Evidence) -> str:
+    shares = ", ".join(f"{scheme} {_mean(evidence, TCP, scheme, 'share slow'):.2f}" for scheme in SCHEMES)
+    return f"airtime share of the slow station with TCP: {shares}"
+
+
+def _slow_share(evidence: Evidence) -> str:
+    tcp, udp = (_mean(evidence, experiment, FQ_CODEL, "share slow") for experiment in (TCP, UDP))
+    return f"airtime share of the slow station {tcp:.2f} with TCP, {udp:.2f} with UDP"
+
+
+def _thin_under_fifo(evidence: Evidence) -> str:
+    lost = _mean(evidence, OVERLOAD, FIFO, "loss fast2")
+    return f"2 Mbit/s beside a flood of 200 at a limit of 100 packets; under {FIFO} the thin flow loses {lost:.1f} %"
+
+
+def _voice_delays(evidence: Evidence) -> str:
+    best, marked = (_mean(evidence, cell, FQ_MAC, "voice_delay voip") for cell in (VOICE_BE, VOICE_VO))
+    fifo, mac = (_mean(evidence, VOICE_BE, scheme, "score") for scheme in (FIFO, FQ_MAC))
+    return (
+        f"induced delay {best:.1f} and {marked:.1f} ms, best effort and voice, at the slow station; "
+        f"MOS of best effort under {FIFO} {fifo:.2f}, under {FQ_MAC} {mac:.2f}"
+    )
+
+
+def _shaped_rates(evidence: Evidence) -> str:
+    plain, shaped = (_mean(evidence, cell, FQ_MAC, "total") for cell in (EQUAL, SHAPED))
+    return (
+        f"three stations of 144.4 Mbit/s, {plain:.1f} Mbit/s together, and {shaped:.1f} through fq_codel at the shaper"
+    )
+
+
+def _packets_of_levels(evidence: Evidence) -> str:
+    sent = ", ".join(
+        f"{name} {_mean(evidence, LEVELS, FQ_MAC, f'packets {tid}'):.0f}" for name, tid in LEVEL_TIDS.items()
+    )
+    return f"a thin stream on each level beside a flood on each; packets sent: {sent}"
+
+
+def _held_at_other_depths(evidence: Evidence) -> str:
+    others = ", ".join(f"{_mean(evidence, DEPTHS[depth], FQ_MAC, 'held'):.2f} with {depth}" for depth in (1, 4))
+    return f"by Little's law, aggregates a second times the time each is there; {others}"
+
+
+FUNCTIONS: dict[str, Callable[[Evidence], Judgement]] = {
+    "wst-09": airtime_changes_the_shape,
+    "wst-26": resent_frames_go_first,
+    "wst-28": numbers_are_given_last,
+    "wst-30": it_costs_more,
+    "wst-31": latencies_are_in_order,
+    "wst-32": fairness_can_come_before_priority,
 }
-
-
-def judge(claims: list[Claim], evidence: Evidence) -> list[dict[str, Any]]:
-    """Return what became of each claim, in the form of `claims.json`."""
-    return judge_with(JUDGES, claims, evidence)
+NOTES: dict[str, Callable[[Evidence], str]] = {
+    "wst-07": _under_fq_mac,
+    "wst-11": _shares_with_tcp,
+    "wst-17": _slow_share,
+    "wst-20": _thin_under_fifo,
+    "wst-21": _voice_delays,
+    "wst-22": _shaped_rates,
+    "wst-23": _packets_of_levels,
+    "wst-25": _held_at_other_depths,
+}
+JUDGES: Judges[Cell, Seen] = Judges(paper="wifi_stack", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)

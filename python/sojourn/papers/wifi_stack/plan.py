@@ -29,6 +29,7 @@ from sojourn.papers.wifi_stack.evidence import (
     OVERLOAD,
     SCHEMES,
     SHAPED,
+    STREAMS,
     TCP,
     TWO_TIDS,
     UDP,
@@ -39,7 +40,6 @@ from sojourn.papers.wifi_stack.evidence import (
     Seen,
     observe,
 )
-from sojourn.papers.wifi_stack.mechanisms import STREAMS
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
 from sojourn.store.run import Run

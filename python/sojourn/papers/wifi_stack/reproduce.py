@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from sojourn.papers.kit.reproduction import Reproduction, Request
-from sojourn.papers.wifi_stack.judges import judge
+from sojourn.papers.wifi_stack.judges import JUDGES
 from sojourn.papers.wifi_stack.plan import Bed, Outcome, plan, reproduce
 from sojourn.report.exhibit import Exhibit
 
@@ -26,7 +26,7 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
     return Reproduction(
         plan=plan(bed),
         run=partial(reproduce, bed),
-        judge=lambda claims, outcome: judge(claims, outcome.evidence),
+        judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
         exhibits=lambda outcome, _claims, _judged: (one for one in _exhibits(outcome) if one.name in wanted),
         facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
     )
