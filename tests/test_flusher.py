@@ -40,6 +40,7 @@ from sojourn.papers.flusher.evidence import (
 from sojourn.papers.flusher.judges import JUDGES, bdp, judge
 from sojourn.papers.flusher.plan import BETTER, PARTS, Bed, cells
 from sojourn.papers.kit.claims import load
+from sojourn.report.exhibit import verdict, verdicts
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
@@ -302,3 +303,15 @@ def test_adaptive_stands_beside_every_reading(plain: Seen) -> None:
     # The RTT is the same, so that it is better than none, whatever its goodput.
     assert verdicts.rows[0].count("no") == len(READINGS)
     assert means.rows[0][:4] == ("one flow", "cubic", "50 ms", "100")
+
+
+def test_what_is_so_by_construction_counts_neither_as_held_nor_as_failed(plain: Seen) -> None:
+    found = judge(load("flusher"), {NETEM: at_100(plain, {RENO: 110.0, CUBIC: 112.0})})
+    constructed = [one for one in found if "by_construction" in one]
+    assert {one["id"] for one in constructed} >= {"flu-07", "flu-08", "flu-47", "flu-83"}
+    assert {one["verdict"] for one in constructed if one["id"] in ("flu-07", "flu-08")} == {"holds"}
+    counts = dict(verdicts(tuple(found)))
+    assert counts["by construction"] == len(constructed)
+    assert sum(counts.values()) == len(found) == 93
+    assert counts["holds"] == sum(one["verdict"] == "holds" for one in found if one not in constructed)
+    assert verdict(constructed[0]) == "holds, by construction"

@@ -7,7 +7,6 @@ import dataclasses
 import json
 import sys
 import threading
-from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sojourn import _native, backends, bounds, plan, tables
@@ -81,10 +80,9 @@ def _told(
     judged: list[dict[str, Any]],
 ) -> PaperReport:
     """Return what the report shows."""
-    from sojourn.report import PaperReport
+    from sojourn.report.exhibit import PaperReport, verdicts
 
     profile, parts = request.profile, request.parts
-    counts = Counter(claim["verdict"] for claim in judged)
     title = paper.title if parts is None else f"{paper.title}: {'; '.join(paper.parts[part] for part in parts)}"
     return PaperReport(
         title=title,
@@ -97,7 +95,7 @@ def _told(
             ("seeds", f"from {request.seed} on"),
             *one.facts(judged).items(),
             ("version", _native.__version__),
-            ("claims", ", ".join(f"{counts[word]} {word}" for word in ("holds", "fails", "cannot tell"))),
+            ("claims", ", ".join(f"{count} {word}" for word, count in verdicts(tuple(judged)))),
         ),
         setup=f"{paper.setup} {paper.setup_on_kernel}".strip() if request.on_kernel else paper.setup,
         exhibits=tuple(one.exhibits(outcome, claims, judged)),
@@ -124,12 +122,14 @@ def write_exhibits(folder: ResultFolder, told: PaperReport) -> None:
 
 def describe_exhibits(told: PaperReport, *, hidden: str) -> list[str]:
     """Return the tables but one, and the claims, for a terminal."""
+    from sojourn.report.exhibit import verdict
+
     parts = []
     for exhibit in told.exhibits:
         if exhibit.table is not None and exhibit.name != hidden:
             rows = [list(row) for row in exhibit.table.rows]
             parts.append(f"{exhibit.title}\n{tables.text(list(exhibit.table.headers), rows, left=exhibit.table.left)}")
-    verdicts = [[claim["id"], claim["verdict"], _value(claim), claim["says"]] for claim in told.claims]
+    verdicts = [[claim["id"], verdict(claim), _value(claim), claim["says"]] for claim in told.claims]
     parts.append(tables.text(["claim", "verdict", "value [95 % interval]", "says"], verdicts, left=4))
     parts.append(f"claims: {dict(told.facts)['claims']}")
     return parts

@@ -111,5 +111,12 @@ def draw(name: str, caption: str, drawing: Drawing) -> Figure:
 
 
 def verdicts(claims: tuple[dict[str, Any], ...]) -> list[tuple[str, int]]:
-    """Return how many claims have each verdict."""
-    return [(word, sum(claim["verdict"] == word for claim in claims)) for word in ("holds", "fails", "cannot tell")]
+    """Return how many claims have each verdict, and how many are by construction and so count as none of them."""
+    counted = [claim["verdict"] for claim in claims if "by_construction" not in claim]
+    words = [(word, counted.count(word)) for word in ("holds", "fails", "cannot tell")]
+    return words if len(counted) == len(claims) else [*words, ("by construction", len(claims) - len(counted))]
+
+
+def verdict(claim: dict[str, Any]) -> str:
+    """Return the verdict on a claim as a table has it."""
+    return f"{claim['verdict']}, by construction" if "by_construction" in claim else str(claim["verdict"])

@@ -132,7 +132,7 @@ def judge(claims: list[Claim], evidence: Mapping[str, Evidence]) -> list[dict[st
         why = claim.why if told["verdict"] != "holds" else ""
         parts = [verdicts, told["reason"] if same else f"{first}: {told['reason']}", f"why: {why}" if why else ""]
         found.append(
-            {"id": claim.id, "section": claim.section, "says": claim.says}
+            claim.head
             | told
             | {"reason": "; ".join(part for part in parts if part)}
             | {"readings": {name: one["verdict"] for name, one in each.items()}}

@@ -46,6 +46,9 @@ class Claim:
         Tables of variables with which it cannot be told, and `because`, the reason.
     note
         What its reason ends with.
+    by_construction
+        Why it says nothing of the runs, if so: it is arithmetic of the paper, a constant, or a comparison of runs that
+        cannot differ. Such a claim is judged, but counts neither as held nor as failed.
     """
 
     id: str
@@ -60,6 +63,13 @@ class Claim:
     one_suffices: bool = False
     cannot_tell: tuple[Mapping[str, str], ...] = ()
     note: str = ""
+    by_construction: str = ""
+
+    @property
+    def head(self) -> dict[str, str]:
+        """What `claims.json` says of it whatever the runs say."""
+        head = {"id": self.id, "section": self.section, "says": self.says}
+        return {**head, "by_construction": self.by_construction} if self.by_construction else head
 
     @staticmethod
     def read(plain: Mapping[str, Any]) -> Claim:
@@ -157,10 +167,7 @@ class Judges(Generic[C, S]):
 
         A claim that the runs say nothing about (too short, no probe answered) cannot be told; its numbers are null.
         """
-        return [
-            {"id": claim.id, "section": claim.section, "says": claim.says, **self.judged(claim, evidence, variables)}
-            for claim in claims
-        ]
+        return [{**claim.head, **self.judged(claim, evidence, variables)} for claim in claims]
 
     def judged(
         self, claim: Claim, evidence: Evidence[C, S], variables: Variables | None = None, *, why: bool = True

@@ -7,7 +7,7 @@ from typing import Any
 
 from sojourn import tables
 from sojourn.files import write_file
-from sojourn.report.exhibit import Exhibit, PaperReport, verdicts
+from sojourn.report.exhibit import Exhibit, PaperReport, verdict, verdicts
 
 
 def document(told: PaperReport, *, images: str) -> str:
@@ -85,7 +85,7 @@ def _claim(claim: dict[str, Any]) -> tuple[str, ...]:
         claim["section"],
         _cell(claim["says"]),
         _value(claim),
-        claim["verdict"],
+        verdict(claim),
         _cell(claim["reason"]),
     )
 

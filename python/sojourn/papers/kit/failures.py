@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 
@@ -38,7 +38,7 @@ class Failure:
 def failures(judged: Iterable[dict[str, Any]]) -> list[Failure]:
     """Return the claims that fail, of those that `Judges.judge` returned or `claims.json` holds, in their order."""
     return [
-        Failure(**{name: value for name, value in claim.items() if name != "verdict"})
+        Failure(**{one.name: claim[one.name] for one in fields(Failure)})
         for claim in judged
         if claim["verdict"] == "fails"
     ]
