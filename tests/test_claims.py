@@ -95,7 +95,7 @@ CONTRARY: dict[str, Change] = {
     "gbw-rrul-05": ((RRUL,), ("10/1",), ("ared",), {"down": 9.3}),
     "gbw-rrul-06": ((RRUL,), ("10/1",), ("ared",), {"latency": 205.0}),
     "gbw-rrul-07": ((RRUL,), ("100/100",), ("codel",), {"latency": 210.0}),
-    "gbw-rrul-08": ((RRUL,), ("10/1",), ("pie",), {"up": 0.6}),
+    "gbw-rrul-08": ((RRUL,), ("10/1",), ("pie",), {"down": 8.0}),
     "gbw-rrul-09": ((RRUL,), ("10/10",), ("codel",), {"latency": 15.0}),
     "gbw-rrul-10": ((RRUL,), ("10/10",), ("ared",), {"up": 5.0, "down": 5.0}),
     "gbw-rrul-11": ((RRUL,), ("10/10",), ("pie",), {"backlog": (0.0, 90.0), "drops": (0.0, 30.0)}),

@@ -34,8 +34,9 @@ WEB, WEB_RRUL, WEB_IDLE = "web", "web_rrul", "web_idle"
 SPARED, SHORT_FIFO, LONG_QUEUE = "rrul spared", "rrul short fifo", "rtt_fairness long queue"
 LARGE_OBJECTS = f"{WEB_RRUL}:huffpost large objects"
 
-#: `"both"` is the mean of the two directions: on a symmetric link the paper shows one for both.
-Side = Literal["up", "down", "both"]
+#: `"both"` is the mean of the two directions: on a symmetric link the paper shows one for both. `"sum"` is what the link
+#: carries in all, which a sentence means that names no direction.
+Side = Literal["up", "down", "both", "sum"]
 
 
 class Cell(NamedTuple):
@@ -142,9 +143,9 @@ def induced_latency(run: Observation) -> float:
 
 
 def goodput(run: Observation, side: Side | str) -> float:
-    """Return the goodput of a direction, or the mean of both (Mbit/s)."""
-    if side == "both":
-        return (run.goodput_up + run.goodput_down) / 2
+    """Return the goodput of a direction, the mean of both, or their sum (Mbit/s)."""
+    if side in ("both", "sum"):
+        return (run.goodput_up + run.goodput_down) / (2 if side == "both" else 1)
     return run.goodput_up if side == "up" else run.goodput_down
 
 

@@ -469,8 +469,9 @@ def _all_down(evidence: Evidence) -> str:
 
 
 def _behind_the_best(evidence: Evidence) -> str:
-    behind = VOCABULARY.series["lack"](evidence, Cell(RRUL, "10/1", "ared"), "up")
-    return f"at 10/1 up ared is {fmean(behind.values()):.1f} % behind the best"
+    lack = VOCABULARY.series["lack"]
+    up, both = (fmean(lack(evidence, Cell(RRUL, "10/1", "ared"), side).values()) for side in ("up", "sum"))
+    return f"at 10/1 ared is {both:.1f} % behind the best, and {up:.1f} % up"
 
 
 def _collisions_left_out(evidence: Evidence) -> str:

@@ -46,6 +46,8 @@ class Claim:
         Tables of variables with which it cannot be told, and `because`, the reason.
     note
         What its reason ends with.
+    settled
+        What of its reading or its bounds was settled or changed after results had been seen.
     by_construction
         Why it says nothing of the runs, if so: it is arithmetic of the paper, a constant, or a comparison of runs that
         cannot differ. Such a claim is judged, but counts neither as held nor as failed.
@@ -63,13 +65,15 @@ class Claim:
     one_suffices: bool = False
     cannot_tell: tuple[Mapping[str, str], ...] = ()
     note: str = ""
+    settled: str = ""
     by_construction: str = ""
 
     @property
     def head(self) -> dict[str, str]:
         """What `claims.json` says of it whatever the runs say."""
         head = {"id": self.id, "section": self.section, "says": self.says}
-        return {**head, "by_construction": self.by_construction} if self.by_construction else head
+        marks = {"settled": self.settled, "by_construction": self.by_construction}
+        return head | {name: mark for name, mark in marks.items() if mark}
 
     @staticmethod
     def read(plain: Mapping[str, Any]) -> Claim:

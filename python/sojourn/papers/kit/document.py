@@ -86,7 +86,7 @@ def _claim(claim: dict[str, Any]) -> tuple[str, ...]:
         _cell(claim["says"]),
         _value(claim),
         verdict(claim),
-        _cell(claim["reason"]),
+        _cell(claim["reason"] + (f"; settled after results: {claim['settled']}" if "settled" in claim else "")),
     )
 
 
