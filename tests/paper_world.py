@@ -146,8 +146,7 @@ def web_time(traffic: str, page: str, link: str, qdisc: str) -> float:
         return 1.0
     slow = traffic == WEB_RRUL and link != "100/100"
     if qdisc == FIFO:
-        at_1 = {WEB: 4.0, WEB_RRUL: 3.0}[traffic]
-        return at_1 if link == "10/1" else 4.0 if slow else 2.0
+        return {WEB: 4.0, WEB_RRUL: 3.0}[traffic]
     if qdisc in FAIR:
         odd = slow and page == "huffpost" and link == "10/10"
         return 2.0 if odd else 1.5 if slow else 1.05

@@ -34,8 +34,8 @@ WEB, WEB_RRUL, WEB_IDLE = "web", "web_rrul", "web_idle"
 SPARED, SHORT_FIFO, LONG_QUEUE = "rrul spared", "rrul short fifo", "rtt_fairness long queue"
 LARGE_OBJECTS = f"{WEB_RRUL}:huffpost large objects"
 
-#: `"both"` is the mean of the two directions: on a symmetric link the paper shows one for both. `"sum"` is what the link
-#: carries in all, which a sentence means that names no direction.
+#: `"both"` is the mean of the two directions: on a symmetric link the paper shows one for both. `"sum"` is what the
+#: link carries in all, which a sentence means that names no direction.
 Side = Literal["up", "down", "both", "sum"]
 
 

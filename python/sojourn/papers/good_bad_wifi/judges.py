@@ -481,14 +481,6 @@ def _collisions_left_out(evidence: Evidence) -> str:
     return f"{struck} pairs of runs with a hash collision are left out"
 
 
-def _fetches_elsewhere(evidence: Evidence) -> str:
-    others = []
-    for page, link in product(PAGES, LINKS[:2]):
-        one, rrul = (mean_time(evidence, Place(traffic, page, link), FIFO) for traffic in (WEB, WEB_RRUL))
-        others.append(f"{link} {page} {one:.2f} and {rrul:.2f} s")
-    return "read at 10/1, where the slow queue is the one that SYN packets meet; elsewhere: " + ", ".join(others)
-
-
 def _too_few_drops(evidence: Evidence) -> str:
     left_out = 0
     for link, aqm in product(LINKS, AQMS):
@@ -548,7 +540,6 @@ NOTES: dict[str, Callable[..., str]] = {
     "gbw-rrul-05": _all_down,
     "gbw-rrul-10": _behind_the_best,
     "gbw-rrul-22": _collisions_left_out,
-    "gbw-web-05": _fetches_elsewhere,
     "gbw-fair-03": _too_few_drops,
     "gbw-fair-14": _change_by_reno,
     "gbw-tran-07": _settling,

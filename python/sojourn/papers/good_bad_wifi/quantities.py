@@ -344,7 +344,9 @@ VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
         "induced_peak": of_start(StartUp.induced_peak),
         "induced_second": of_start(StartUp.induced_second),
         "rise": of_start(lambda start, drawn: start.peak(drawn) - start.steady(drawn)),
-        "peak_over_steady": of_start(lambda start, drawn: start.peak(drawn) / start.steady(drawn)),
+        "induced_peak_over_steady": of_start(
+            lambda start, drawn: start.induced_peak(drawn) / start.induced_steady(drawn)
+        ),
         "settling": of_start(lambda start, drawn, share=1.0: share * start.settling(drawn)),
         "above_fifo_at_peak": above_fifo_at_peak,
     },

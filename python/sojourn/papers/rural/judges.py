@@ -146,12 +146,6 @@ def _parameter(preset: str, word: str) -> float:
     return float(words[words.index(word) + 1].removesuffix("ms"))
 
 
-def _lost_on_the_shortest(evidence: Evidence, **_: Any) -> str:
-    each = {scheme: lost(evidence, Cell(EMULATION, scheme, DEFAULT, rtt=RTTS_MS[0]), "bulk") for scheme in SCHEMES}
-    short = ", ".join(f"{scheme} {fmean(values.values()):.3g} %" for scheme, values in each.items())
-    return f"lost at {RTTS_MS[0]} ms: {short}"
-
-
 def _full_buffers(evidence: Evidence, **_: Any) -> str:
     shares = []
     for scheme, load in product(SCHEMES, LOADS):
@@ -190,7 +184,6 @@ FUNCTIONS: dict[str, Callable[..., Judgement]] = {
     "rur-37": defaults_are_as_stated,
 }
 NOTES: dict[str, Callable[..., str]] = {
-    "rur-03": _lost_on_the_shortest,
     "rur-11": _full_buffers,
     "rur-28": _echoes,
     "rur-29": _echoes,
