@@ -285,6 +285,21 @@ def lost_syns_slow_ared(evidence: Evidence) -> Judgement:
     return all_of(checks, note=note)
 
 
+def _each_discipline(of: Callable[[str], list[float]]) -> dict[str, list[float]]:
+    """Return a quantity of each repeat under each AQM and each kind of fair queueing."""
+    return {qdisc: of(qdisc) for qdisc in (*AQMS, *FAIR)}
+
+
+def _repeats(found: dict[str, list[float]]) -> int:
+    return min(len(values) for values in found.values())
+
+
+def _of_groups(found: dict[str, list[float]], drawn: Drawn) -> tuple[float, float]:
+    """Return the means of drawn repeats over the AQMs and over fair queueing."""
+    aqm, fair = (fmean(float(np.asarray(found[qdisc])[drawn].mean()) for qdisc in group) for group in (AQMS, FAIR))
+    return aqm, fair
+
+
 def many_are_close_to_unloaded(evidence: Evidence) -> Judgement:
     """gbw-web-08."""
     close = [
@@ -300,32 +315,48 @@ def many_are_close_to_unloaded(evidence: Evidence) -> Judgement:
 
 def web_differs_less_than_latency(evidence: Evidence) -> Judgement:
     """gbw-web-11."""
-    less = []
-    for place in places():
-        aqm, fair = (fmean(mean_time(evidence, place, qdisc) for qdisc in group) for group in (AQMS, FAIR))
-        apart = max(aqm / fair, fair / aqm)
-        aqm, fair = (fmean(fmean(evidence.latency(place.link, qdisc)) for qdisc in group) for group in (AQMS, FAIR))
-        less.append(apart < max(aqm, 1e-9) / max(fair, 1e-9))
+    fetches = {place: _each_discipline(partial(times, evidence, place)) for place in places()}
+    latencies = {link: _each_discipline(partial(evidence.latency, link)) for link in LINKS}
+
+    def share(drawn: Drawn) -> float:
+        less = []
+        for place, found in fetches.items():
+            aqm, fair = _of_groups(found, drawn)
+            apart = max(aqm / fair, fair / aqm)
+            aqm, fair = _of_groups(latencies[place.link], drawn)
+            less.append(apart < max(aqm, 1e-9) / max(fair, 1e-9))
+        return sum(less) / len(less)
+
     what = "share of the places where AQMs and fair queueing differ by a smaller factor than in latency under RRUL"
-    check = exact(what, sum(less) / len(less), ">", MANY, "")
-    return all_of(
-        [check], note=f"{sum(less)} of {len(less)}; means over the AQMs and over the fair queueing disciplines"
-    )
+    found = drawn_interval(share, min(map(_repeats, (*fetches.values(), *latencies.values()))))
+    check = Check(what=what, interval=found, relation=">", bound=MANY, unit="")
+    return all_of([check], note="means over the AQMs and over the fair queueing disciplines")
 
 
 def far_from_unloaded_they_differ_more(evidence: Evidence) -> Judgement:
     """gbw-web-12."""
-    near: list[float] = []
-    far: list[float] = []
-    for place in places():
-        found = [mean_time(evidence, place, qdisc) for qdisc in (*AQMS, *FAIR)]
-        group = near if fmean(found) < CLOSE * unloaded(evidence, place) else far
-        group.append((max(found) - min(found)) / fmean(found))
+    fetches = {place: _each_discipline(partial(times, evidence, place)) for place in places()}
+    # Which places are close is of all repeats, so that a draw compares the same places.
+    far = [
+        place
+        for place, found in fetches.items()
+        if fmean(fmean(values) for values in found.values()) >= CLOSE * unloaded(evidence, place)
+    ]
+    near = [place for place in fetches if place not in far]
     if not near or not far:
         message = f"{len(near)} places are close to the unloaded time and {len(far)} far: there is nothing to compare"
         raise SojournError(message)
+
+    def spread(place: Place, drawn: Drawn) -> float:
+        means = [float(np.asarray(values)[drawn].mean()) for values in fetches[place].values()]
+        return (max(means) - min(means)) / fmean(means)
+
+    def more(drawn: Drawn) -> float:
+        return fmean(spread(place, drawn) for place in far) - fmean(spread(place, drawn) for place in near)
+
     what = "spread over disciplines as a share of the mean, far from the unloaded time less close to it"
-    check = exact(what, fmean(far) - fmean(near), ">", 0.0, "")
+    found = drawn_interval(more, min(map(_repeats, fetches.values())))
+    check = Check(what=what, interval=found, relation=">", bound=0.0, unit="")
     note = (
         f"{len(far)} places are far, {len(near)} close (mean over disciplines within {CLOSE - 1:.0%} of the unloaded)"
     )

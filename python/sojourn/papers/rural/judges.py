@@ -7,9 +7,13 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from sojourn._native import expand_qdisc
 from sojourn.papers.kit.claims import Claim, Judges
+from sojourn.papers.kit.redraw import Drawn, drawn_interval
 from sojourn.papers.kit.verdict import (
+    Check,
     Judgement,
     above,
     all_of,
@@ -72,9 +76,14 @@ def files_are_faster_at_most_rtts(evidence: Evidence, **_: Any) -> Judgement:
     """rur-24."""
     checks = []
     for scheme in SCHEMES:
-        means = [fmean(imp(evidence, Cell(EMULATION, scheme, rtt=rtt), "fct").values()) for rtt in RTTS_MS]
-        faster = sum(mean > 0 for mean in means)
-        checks.append(exact(f"paths of {len(means)} with imp of FCT > 0, {scheme}", faster, ">", len(means) / 2, ""))
+        each = [list(imp(evidence, Cell(EMULATION, scheme, rtt=rtt), "fct").values()) for rtt in RTTS_MS]
+
+        def faster(drawn: Drawn, each: list[list[float]] = each) -> float:
+            return float(sum(np.asarray(values)[drawn].mean() > 0 for values in each))
+
+        what = f"paths of {len(each)} with imp of FCT > 0, {scheme}"
+        found = drawn_interval(faster, min(map(len, each)))
+        checks.append(Check(what=what, interval=found, relation=">", bound=len(each) / 2, unit=""))
     return all_of(checks)
 
 
