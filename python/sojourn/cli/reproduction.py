@@ -83,6 +83,7 @@ def _told(
     from sojourn.report.exhibit import PaperReport, verdicts
 
     profile, parts = request.profile, request.parts
+    world = ", ".join(f"{name} {value}" for name, value in paper.world.items())
     title = paper.title if parts is None else f"{paper.title}: {'; '.join(paper.parts[part] for part in parts)}"
     return PaperReport(
         title=title,
@@ -93,6 +94,7 @@ def _told(
             ("repeats", paper.repeats.format(**dataclasses.asdict(profile))),
             ("measured window", profile.duration + (f"; {paper.long} {profile.long_duration}" if paper.long else "")),
             ("seeds", f"from {request.seed} on"),
+            *([] if request.on_kernel else [("counted world", world)]),
             *one.facts(judged).items(),
             ("version", _native.__version__),
             ("claims", ", ".join(f"{count} {word}" for word, count in verdicts(tuple(judged)))),

@@ -22,6 +22,7 @@ from sojourn.papers.flusher.evidence import (
 )
 from sojourn.papers.flusher.quantities import VOCABULARY
 from sojourn.papers.kit.claims import Claim, Judges
+from sojourn.papers.kit.paper import read
 from sojourn.papers.kit.verdict import Judgement, above, all_of, exact
 from sojourn.scenario import Scenario
 from sojourn.scenario_keys import Flusher
@@ -110,31 +111,31 @@ JUDGES: Judges[Cell, Seen] = Judges(paper="flusher", vocabulary=VOCABULARY, by_f
 
 
 def judge(claims: list[Claim], evidence: Mapping[str, Evidence]) -> list[dict[str, Any]]:
-    """Return what became of each claim about the queue flusher, in the form of `claims.json`, in each reading.
+    """Return what became of each claim about the queue flusher, in the form of `claims.json`.
 
-    `evidence` is that on each emulator of the thesis. The key `readings` has the verdict of each reading on each: of
-    the thesis's text, of the same with Karn's rule, and of its listings; with `(ipfw)` on the second emulator. The
-    claim holds if it does in one of them; what is told is from the first in which it does, else from the first of all.
+    Verdict, numbers and reason are of the declared world (`world` of `paper.toml`): the thesis as its text describes
+    it, on netem. `evidence` is that on each emulator. The key `readings` has the verdict in each reading on each
+    emulator: of the thesis's text, of the same with Karn's rule, and of its listings; with `(ipfw)` on the second.
     """
+    world = read("flusher").world
+    declared = _world(world["emulator"], world["reading"])
     found = []
     for claim in claims:
         each = {
-            reading if emulator == NETEM else f"{reading} ({emulator})": JUDGES.judged(
-                claim, evidence[emulator], {"reading": reading}, why=False
-            )
+            _world(emulator, reading): JUDGES.judged(claim, evidence[emulator], {"reading": reading})
             for emulator in evidence
             for reading in READINGS
         }
-        first = next((name for name, one in each.items() if one["verdict"] == "holds"), next(iter(each)))
-        told = each[first]
-        same = all(one == told for one in each.values())
-        verdicts = "" if same else "; ".join(f"{name}: {one['verdict']}" for name, one in each.items())
-        why = claim.why if told["verdict"] != "holds" else ""
-        parts = [verdicts, told["reason"] if same else f"{first}: {told['reason']}", f"why: {why}" if why else ""]
-        found.append(
-            claim.head
-            | told
-            | {"reason": "; ".join(part for part in parts if part)}
-            | {"readings": {name: one["verdict"] for name, one in each.items()}}
+        told = each[declared]
+        others = "; ".join(
+            f"{name}: {one['verdict']}" for name, one in each.items() if one["verdict"] != told["verdict"]
         )
+        reason = f"{told['reason']}; elsewhere {others}" if others else told["reason"]
+        verdicts = {name: one["verdict"] for name, one in each.items()}
+        found.append(claim.head | told | {"reason": reason, "readings": verdicts})
     return found
+
+
+def _world(emulator: str, reading: str) -> str:
+    """Return what a reading on an emulator is called."""
+    return reading if emulator == NETEM else f"{reading} ({emulator})"

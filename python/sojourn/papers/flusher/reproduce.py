@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from sojourn.errors import ParamError
-from sojourn.papers.flusher.evidence import EMULATORS, NETEM, READINGS
+from sojourn.papers.flusher.evidence import EMULATORS
 from sojourn.papers.flusher.judges import judge
 from sojourn.papers.flusher.plan import BETTER, Bed, Outcome, plan, reproduce
 from sojourn.papers.kit.reproduction import Reproduction, Request
@@ -41,7 +42,7 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: judge(claims, outcome.evidence),
         exhibits=lambda outcome, _claims, _judged: _exhibits(bed, outcome),
-        facts=lambda judged: shared | _by_reading(judged, bed.emulators),
+        facts=lambda judged: shared | _by_world(judged),
     )
 
 
@@ -51,21 +52,12 @@ def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
     return exhibits(outcome.evidence[bed.emulators[0]], adaptive_only=bed.parts == (BETTER,))
 
 
-def _by_reading(claims: list[dict[str, Any]], emulators: Sequence[str]) -> dict[str, str]:
-    """Return how many claims hold in each reading."""
-    readings = claims[0]["readings"] if claims else {}
-    held = {reading: sum(claim["readings"][reading] == "holds" for claim in claims) for reading in readings}
-    each = {f"hold {reading.replace('_', ' ')}": f"{count} of {len(claims)}" for reading, count in held.items()}
-    return each | {
-        f"hold on {emulator}": f"{sum(_holds_on(claim, emulator) for claim in claims)} of {len(claims)}"
-        for emulator in emulators
-        if len(emulators) > 1 and claims
-    }
-
-
-def _holds_on(claim: dict[str, Any], emulator: str) -> bool:
-    # The first emulator's readings have their bare names.
-    return any(
-        verdict == "holds" and (reading.endswith(f"({emulator})") or (emulator == NETEM and reading in READINGS))
-        for reading, verdict in claim["readings"].items()
-    )
+def _by_world(claims: list[dict[str, Any]]) -> dict[str, str]:
+    """Return how many of the counted claims hold, fail and cannot be told in each reading on each emulator."""
+    counted = [claim["readings"] for claim in claims if "by_construction" not in claim]
+    found = {}
+    for world in counted[0] if counted else ():
+        verdicts = Counter(readings[world] for readings in counted)
+        words = ", ".join(f"{verdicts[word]} {word}" for word in ("holds", "fails", "cannot tell"))
+        found[world.replace("_", " ")] = words
+    return found

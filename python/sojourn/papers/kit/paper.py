@@ -56,6 +56,9 @@ class Paper:
         By name.
     claimed
         Who says what the claims say.
+    world
+        The world whose verdicts are counted, declared before the runs: what of the set-up could be otherwise, and what
+        it is. Verdicts in other worlds stand beside them.
     tcp
         By back end, whose loss recovery flows have; empty if the paper has no kernel to be like.
     kernel_parts
@@ -79,6 +82,7 @@ class Paper:
     repeats: str
     claimed: str = "the paper says"
     setup_on_kernel: str = ""
+    world: Mapping[str, str] = field(default_factory=dict)
     tcp: Mapping[str, str] = field(default_factory=dict)
     kernel_parts: tuple[str, ...] | None = None
     kernel_lacks: str = ""
