@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sojourn import papers
 from sojourn.papers.flusher.evidence import (
     BASES_MS,
     DESCRIBED,
@@ -22,7 +23,6 @@ from sojourn.papers.flusher.evidence import (
 )
 from sojourn.papers.flusher.quantities import VOCABULARY
 from sojourn.papers.kit.claims import Claim, Judges
-from sojourn.papers.kit.paper import read
 from sojourn.papers.kit.verdict import Judgement, above, all_of, exact
 from sojourn.scenario import Scenario
 from sojourn.scenario_keys import Flusher
@@ -117,7 +117,7 @@ def judge(claims: list[Claim], evidence: Mapping[str, Evidence]) -> list[dict[st
     it, on netem. `evidence` is that on each emulator. The key `readings` has the verdict in each reading on each
     emulator: of the thesis's text, of the same with Karn's rule, and of its listings; with `(ipfw)` on the second.
     """
-    world = read("flusher").world
+    world = papers.paper("flusher").world
     declared = _world(world["emulator"], world["reading"])
     found = []
     for claim in claims:

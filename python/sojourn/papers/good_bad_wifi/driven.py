@@ -15,12 +15,11 @@ from sojourn.papers.good_bad_wifi.evidence import (
     WEB_RRUL,
     Cell,
     Evidence,
-    differences,
-    ratios,
 )
 from sojourn.papers.good_bad_wifi.pie_steps import LOW, MIDDLE, mean_step
 from sojourn.papers.good_bad_wifi.quantities import fetch_time
 from sojourn.papers.kit import by_hand
+from sojourn.papers.kit.evidence import differences, ratios
 from sojourn.papers.kit.verdict import Judgement, above, all_of, exact
 
 #: ARED's target delay, of which the lower threshold is half (ms).

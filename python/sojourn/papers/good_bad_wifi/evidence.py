@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.observation import Observation, known, observe
 from sojourn.papers.kit import evidence as kit
 from sojourn.store.run import Run
@@ -147,23 +146,3 @@ def goodput(run: Observation, side: Side | str) -> float:
     if side in ("both", "sum"):
         return (run.goodput_up + run.goodput_down) / (2 if side == "both" else 1)
     return run.goodput_up if side == "up" else run.goodput_down
-
-
-def differences(a: Iterable[float], b: Iterable[float]) -> list[float]:
-    """Return `a - b`, seed by seed, of the repeats that both have (their seeds begin with the same)."""
-    return [one - other for one, other in zip(a, b, strict=False)]
-
-
-def ratios(a: Iterable[float], b: Iterable[float]) -> list[float]:
-    """Return `a / b`, seed by seed, of the repeats that both have.
-
-    Raises
-    ------
-    SojournError
-        If one of `b` is 0.
-    """
-    a, b = list(a), list(b)
-    if 0 in b:
-        message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"
-        raise SojournError(message)
-    return [one / other for one, other in zip(a, b, strict=False)]

@@ -31,9 +31,7 @@ from sojourn.papers.good_bad_wifi.evidence import (
     WEB_RRUL,
     Cell,
     Evidence,
-    differences,
     induced_latency,
-    ratios,
     sides,
 )
 from sojourn.papers.good_bad_wifi.observation import Array, Observation, PagesSeen, known
@@ -60,6 +58,7 @@ from sojourn.papers.good_bad_wifi.section7 import (
     WIFI_VOIP_RRUL,
 )
 from sojourn.papers.kit.claims import Judges
+from sojourn.papers.kit.evidence import differences, ratios
 from sojourn.papers.kit.orders import clear_sign
 from sojourn.papers.kit.redraw import Drawn, drawn_interval
 from sojourn.papers.kit.verdict import Check, Judgement, above, all_of, best_of, exact, not_above, within

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -95,6 +95,22 @@ class Evidence(Generic[C, S]):
         """Return the quantity in the first cell less that in the second, for each seed that both have."""
         return [a - b for a, b in self.pairs(first, second, quantity)]
 
-    def ratios(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[float]:
-        """Return the quantity in the first cell over that in the second, for each seed that both have."""
-        return [a / b for a, b in self.pairs(first, second, quantity)]
+
+def differences(a: Iterable[float], b: Iterable[float]) -> list[float]:
+    """Return `a - b`, seed by seed, of the repeats that both have (their seeds begin with the same)."""
+    return [one - other for one, other in zip(a, b, strict=False)]
+
+
+def ratios(a: Iterable[float], b: Iterable[float]) -> list[float]:
+    """Return `a / b`, seed by seed, of the repeats that both have.
+
+    Raises
+    ------
+    SojournError
+        If one of `b` is 0.
+    """
+    a, b = list(a), list(b)
+    if 0 in b:
+        message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"
+        raise SojournError(message)
+    return [one / other for one, other in zip(a, b, strict=False)]

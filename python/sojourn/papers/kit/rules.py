@@ -54,7 +54,7 @@ from typing import Any, Generic, cast
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit.evidence import BySeed, C, CellOfAPlan, Evidence, S
-from sojourn.papers.kit.orders import Agreement, agreement
+from sojourn.papers.kit.orders import NOTICEABLE, Agreement, agreement
 from sojourn.papers.kit.redraw import Drawn, drawn_interval
 from sojourn.papers.kit.verdict import Check, Relation, above, best_of, exact, not_below
 from sojourn.stats import mean_interval
@@ -62,9 +62,6 @@ from sojourn.stats import mean_interval
 Variables = Mapping[str, Any]
 #: A number of drawn repeats, and how many can be drawn.
 Statistic = tuple[Callable[[Drawn], float], int]
-
-#: A fall by less than this share of the value is none: no reader of a figure sees it.
-NO_FALL = 0.01
 
 _TOTALS: dict[str, Callable[[list[float]], float]] = {"sum": sum, "max": max, "min": min, "mean": fmean}
 _AGAINST: dict[str, tuple[str, Callable[[float, float], float]]] = {
@@ -288,7 +285,7 @@ class Reader(Generic[C, S]):
             if number == 0:
                 yield above(what, gains, 0.0, rule.unit)
             else:
-                yield not_below(what, gains, round(-NO_FALL * abs(fmean(before.values())), 4), rule.unit)
+                yield not_below(what, gains, round(-NOTICEABLE * abs(fmean(before.values())), 4), rule.unit)
 
     def _quantity(self, of: str, fields: Variables, variables: Variables) -> BySeed:
         name, *arguments = of.split()

@@ -9,8 +9,8 @@ from statistics import fmean
 import numpy as np
 
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.evidence import differences, ratios
 from sojourn.papers.kit.claims import Judges
+from sojourn.papers.kit.evidence import differences, ratios
 from sojourn.papers.kit.verdict import Judgement, above, all_of, exact, not_below, within
 from sojourn.papers.wifi_stack import by_hand
 from sojourn.papers.wifi_stack.evidence import (
