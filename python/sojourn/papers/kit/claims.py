@@ -173,19 +173,13 @@ class Judges(Generic[C, S]):
         """
         return [{**claim.head, **self.judged(claim, evidence, variables)} for claim in claims]
 
-    def judged(
-        self, claim: Claim, evidence: Evidence[C, S], variables: Variables | None = None, *, why: bool = True
-    ) -> dict[str, Any]:
-        """Return what became of a claim without the claim itself; `why` adds the reason for which it fails."""
-        return judged(lambda: self.judgement(claim, evidence, variables), claim.why if why else "")
-
-
-def judged(judge: Callable[[], Judgement], why: str) -> dict[str, Any]:
-    """Return a judgement in the form of `claims.json`, without the claim; `why` follows if it does not hold."""
-    try:
-        found = asdict(judge())
-    except SojournError as error:
-        return {"verdict": "cannot tell", "value": None, "low": None, "high": None, "unit": "", "reason": str(error)}
-    if found["verdict"] != "holds" and why:
-        found["reason"] += f"; why: {why}"
-    return found
+    def judged(self, claim: Claim, evidence: Evidence[C, S], variables: Variables | None = None) -> dict[str, Any]:
+        """Return what became of a claim without the claim itself; the reason for which it fails, if known, follows."""
+        try:
+            found = asdict(self.judgement(claim, evidence, variables))
+        except SojournError as error:
+            nothing = {"value": None, "low": None, "high": None, "unit": ""}
+            return {"verdict": "cannot tell", **nothing, "reason": str(error)}
+        if found["verdict"] != "holds" and claim.why:
+            found["reason"] += f"; why: {claim.why}"
+        return found
