@@ -1,6 +1,9 @@
 //! The event calendar: what happens next.
 
+mod timers;
+
 use sojourn_units::Time;
+use timers::Timers;
 
 /// A total order on wake-ups: by time; at one time those of egresses first, then in the order in which they were set.
 ///
@@ -11,10 +14,10 @@ use sojourn_units::Time;
 /// Components, not packets, sit in it: each has one slot and at most one wake-up. So it holds tens of entries whatever
 /// the number of packets under way.
 ///
-/// Two trees of groups of eight, in which the earliest is found by looking at all eight, without a branch to be mispredicted. Of
-/// the few slots that change with every packet (links) a change is one store as long as there is one group, and the earliest is
-/// looked for when it is needed. Of the many that hardly ever go off (timers) the earliest is kept; a change walks upwards and
-/// stops where the earliest of a group stays the same. docs/performance.md compares them with what was there before.
+/// Links and timers lie apart. Of the few slots that change with every packet (links) a change is one store as long as there
+/// are at most eight, and the earliest is looked for when it is needed, without a branch to be mispredicted. Of the many
+/// that hardly ever go off (timers) only those of the next instants are in order (`timers.rs`). docs/performance.md has
+/// what else was tried.
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
     links: Groups,
@@ -64,7 +67,7 @@ impl Calendar {
 
     /// A new slot for something that rarely goes off, without a wake-up.
     pub(crate) fn add_timer_slot(&mut self) -> Slot {
-        Slot(self.timers.groups.add())
+        Slot(self.timers.add())
     }
 
     /// The wake-up of `slot`, if it has one.
@@ -73,7 +76,7 @@ impl Calendar {
         let key = if slot.is_link() {
             self.links.key(slot.index())
         } else {
-            self.timers.groups.key(slot.index())
+            self.timers.key(slot.index())
         };
         (key != ABSENT).then(|| time(key))
     }
@@ -89,25 +92,41 @@ impl Calendar {
             "a wake-up was set for {at}, but it is {} already",
             self.now
         );
-        self.sequence += 1 << SLOT_BITS;
-        let class = if slot.0 & EGRESS == 0 { LATER } else { 0 };
-        let key = u128::from(at.as_nanos()) << TIME_SHIFT | u128::from(class | self.sequence | u64::from(slot.0));
-        self.update(slot, key);
-    }
-
-    #[inline]
-    fn update(&mut self, slot: Slot, key: u128) {
+        let key = self.new_key(slot, at);
         if slot.is_link() {
             self.links.update(slot.index(), key);
         } else {
-            self.timers.update(slot.index(), key);
+            self.timers.set(slot.index(), key);
         }
+    }
+
+    /// Wakes the timer `slot` at `at`, or now if `at` has passed; `None` for never.
+    ///
+    /// The wake-up is lazy. One that is set to an earlier time stays there, and moves on when its time has come, without
+    /// anyone being called. TCP moves its timers with every segment, and almost none of them goes off.
+    #[inline]
+    pub(crate) fn set_lazily(&mut self, slot: Slot, at: Option<Time>) {
+        let at = at.unwrap_or(Time::MAX);
+        if self.timers.put_off(slot.index(), at) {
+            self.set(slot, at.max(self.now));
+        }
+    }
+
+    #[inline]
+    fn new_key(&mut self, slot: Slot, at: Time) -> u128 {
+        self.sequence += 1 << SLOT_BITS;
+        let class = if slot.0 & EGRESS == 0 { LATER } else { 0 };
+        u128::from(at.as_nanos()) << TIME_SHIFT | u128::from(class | self.sequence | u64::from(slot.0))
     }
 
     /// Takes the wake-up of `slot` away, if it has one.
     #[inline]
     pub(crate) fn clear(&mut self, slot: Slot) {
-        self.update(slot, ABSENT);
+        if slot.is_link() {
+            self.links.update(slot.index(), ABSENT);
+        } else {
+            self.timers.clear(slot.index());
+        }
     }
 
     /// The next wake-up, if it is not after `until`. It stays in its place: its component must `set` or `clear` it.
@@ -115,13 +134,49 @@ impl Calendar {
     /// Time goes on to the wake-up that is answered and not to a later one, before which others may yet be set.
     #[inline]
     pub(crate) fn next(&mut self, until: Time) -> Option<(Time, Slot)> {
-        let key = self.links.first().min(self.timers.first);
+        let mut key = self.links.first();
+        if self.timers.bound() < key {
+            key = self.earliest_of_both(key, until);
+        }
         if key == ABSENT || time(key) > until {
             return None;
         }
         self.now = time(key);
-        Some((self.now, Slot((key as u32) & ((1 << SLOT_BITS) - 1))))
+        Some((self.now, slot(key)))
     }
+
+    /// The earliest of all, if it is not after `until`; the earliest of the links is `link`. Lazy timers whose time has
+    /// come move on.
+    #[inline(never)]
+    fn earliest_of_both(&mut self, link: u128, until: Time) -> u128 {
+        loop {
+            let Some(key) = self.timers.first(link.min(after(until))) else {
+                return link;
+            };
+            let timer = slot(key);
+            match self.timers.wanted(timer.index()) {
+                at if at <= time(key) => return key,
+                Time::MAX => self.timers.clear(timer.index()),
+                at => {
+                    let moved = self.new_key(timer, at);
+                    self.timers.set(timer.index(), moved);
+                }
+            }
+        }
+    }
+}
+
+/// The key before which all are that are due at `until` or earlier.
+fn after(until: Time) -> u128 {
+    match until {
+        Time::MAX => ABSENT,
+        until => u128::from(until.as_nanos() + 1) << TIME_SHIFT,
+    }
+}
+
+#[inline]
+fn slot(key: u128) -> Slot {
+    Slot((key as u32) & ((1 << SLOT_BITS) - 1))
 }
 
 #[inline]
@@ -216,49 +271,6 @@ impl Groups {
     }
 }
 
-#[derive(Debug)]
-struct Timers {
-    groups: Groups,
-    /// The earliest of all.
-    first: u128,
-}
-
-impl Default for Timers {
-    fn default() -> Self {
-        Self {
-            groups: Groups::default(),
-            first: ABSENT,
-        }
-    }
-}
-
-impl Timers {
-    /// All eight of a group are looked at only where its earliest becomes later. Apart, so that links stay small.
-    #[inline(never)]
-    fn update(&mut self, slot: usize, key: u128) {
-        let Groups { top, below, .. } = &mut self.groups;
-        let (mut i, mut earlier) = (slot, key);
-        let mut levels = below.iter_mut().peekable();
-        while let Some(groups) = levels.next() {
-            let above = match levels.peek() {
-                Some(next) => next[i / GROUP / GROUP][i / GROUP % GROUP],
-                None => top[i / GROUP],
-            };
-            let group = &mut groups[i / GROUP];
-            let before = std::mem::replace(&mut group[i % GROUP], earlier);
-            if before != above && earlier > above {
-                return;
-            }
-            if before == above && earlier > above {
-                earlier = earliest(group);
-            }
-            i /= GROUP;
-        }
-        top[i % GROUP] = earlier;
-        self.first = earliest(top);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -342,6 +354,81 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Waits from a nanosecond to half an hour, so that timers lie in all parts of the wheel, and move on when lazy.
+    #[test]
+    fn lazy_timers_agree_with_a_sorted_map_whatever_they_wait() {
+        let mut rng = Stream::new(3);
+        let mut c = Calendar::default();
+        let slots: Vec<Slot> = (0..300).map(|_| c.add_timer_slot()).collect();
+        let line = c.add_link_slot();
+        let mut keys: Vec<Option<(Time, u64)>> = vec![None; 300];
+        let mut wanted = vec![Time::ZERO; 300];
+        let mut model: BTreeMap<(Time, u64), usize> = BTreeMap::new();
+        let (mut now, mut sequence, mut answered) = (Time::ZERO, 0, 0);
+        for step in 0..200_000 {
+            let i = rng.below(300) as usize;
+            // Waits become longer, or timers that go off at once would keep the time where it is.
+            let floor = step / 5000;
+            let reach = 1 << (floor + rng.below(41 - floor));
+            let at = now + Duration::from_nanos(rng.below(reach));
+            let lazily = rng.below(2) == 0;
+            if lazily && rng.below(8) == 0 {
+                wanted[i] = Time::MAX;
+                c.set_lazily(slots[i], None);
+            } else if rng.below(8) == 0 {
+                c.clear(slots[i]);
+                keys[i].take().map(|key| model.remove(&key));
+            } else {
+                wanted[i] = at;
+                if !lazily || keys[i].is_none_or(|(due, _)| due > at) {
+                    sequence += 1;
+                    keys[i].replace((at, sequence)).map(|key| model.remove(&key));
+                    model.insert((at, sequence), i);
+                }
+                if lazily {
+                    c.set_lazily(slots[i], Some(at));
+                } else {
+                    c.set(slots[i], at);
+                }
+            }
+            if rng.below(2) == 0 {
+                let reach = 1 << rng.below(34);
+                let until = now + Duration::from_nanos(rng.below(reach));
+                let due = loop {
+                    let Some((&(at, number), &i)) = model.first_key_value().filter(|&(key, _)| key.0 <= until) else {
+                        break None;
+                    };
+                    model.remove(&(at, number));
+                    keys[i] = None;
+                    if wanted[i] <= at {
+                        break Some((at, slots[i]));
+                    }
+                    if wanted[i] < Time::MAX {
+                        sequence += 1;
+                        keys[i] = Some((wanted[i], sequence));
+                        model.insert((wanted[i], sequence), i);
+                    }
+                };
+                assert_eq!(c.next(until), due);
+                if let Some((at, slot)) = due {
+                    c.clear(slot);
+                    (now, answered) = (at, answered + 1);
+                } else {
+                    // Time comes to `until` by something else.
+                    c.set(line, until);
+                    sequence += 1;
+                    assert_eq!(c.next(until), Some((until, line)));
+                    c.clear(line);
+                    now = until;
+                }
+            }
+        }
+        assert!(
+            answered > 20_000 && now.as_nanos() > 1_000 * 1_000_000_000,
+            "{answered} by {now}"
+        );
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(crate) struct Scoreboard {
 impl Scoreboard {
     pub(crate) fn new(mss: u16) -> Self {
         Self {
-            ring: VecDeque::with_capacity(64),
+            ring: VecDeque::new(),
             base: 0,
             mss: u64::from(mss),
             ranges: Vec::new(),

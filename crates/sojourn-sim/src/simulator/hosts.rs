@@ -7,7 +7,6 @@ use crate::link::{Air, END, OwnDevice, Released};
 use crate::network::LinkId;
 use crate::packet::Packet;
 use sojourn_tcp::{Device, Endpoint};
-use sojourn_units::Time;
 
 /// One end of a flow and its slot.
 ///
@@ -34,9 +33,6 @@ impl Simulator {
     // ------------------------------------------------------------------ hosts
 
     /// Takes everything that an endpoint wants to send, and sets its timer.
-    ///
-    /// The timer is lazy: a wake-up that is too early stays, because TCP moves its timers with every segment and almost
-    /// none of them goes off.
     #[inline]
     pub(super) fn pump(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
@@ -56,12 +52,7 @@ impl Simulator {
             self.wait_for_device(host);
         }
         let h = &self.hosts[host as usize];
-        if let Some(at) = h.endpoint.timeout()
-            && self.calendar.due(h.slot).is_none_or(|due| due > at)
-            && at < Time::MAX
-        {
-            self.calendar.set(h.slot, at.max(self.now));
-        }
+        self.calendar.set_lazily(h.slot, h.endpoint.timeout());
     }
 
     /// What host `host` sends on `route`, whose first link is `first`, by: `None` for a device that never queues.
@@ -173,19 +164,11 @@ impl Simulator {
 
     pub(super) fn endpoint_due(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
-        match h.endpoint.timeout() {
-            Some(at) if at > self.now && at < Time::MAX => {
-                // A lazy timer that has moved on: most wake-ups end here.
-                self.calendar.set(h.slot, at);
-                return;
-            }
-            due => {
-                self.calendar.clear(h.slot);
-                if due.is_none() {
-                    return;
-                }
-            }
-        }
+        debug_assert!(
+            h.endpoint.timeout().is_some_and(|at| at <= self.now),
+            "a lazy timer went off early"
+        );
+        self.calendar.clear(h.slot);
         h.endpoint.on_timeout(self.now);
         self.pump(host);
         self.deliver_arrived();
