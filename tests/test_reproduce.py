@@ -111,7 +111,7 @@ def test_section_7_has_the_disciplines_at_both_ends_of_the_link(cli: Cli, tmp_pa
     frames = {(one["wifi"]["aggregate_frames"], one["wifi"]["stations"][0].get("aggregate_frames")) for one in cells}
     assert frames == {(32, 1), (32, None), (1, None), (1, 32)}
     tables = {path.stem for path in (tmp_path / "o" / "tables").glob("*.csv")}
-    assert tables == {"table3", "wifi-pairs", "wifi-unstated", "wifi-verdicts"}
+    assert tables == {"table3", "wifi-pairs", "wifi-unstated", "worlds"}
     for one in cells:
         (laptop,) = one["wifi"]["stations"]
         assert one["wifi"]["scheme"] == laptop["scheme"] == "fifo"

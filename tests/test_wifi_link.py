@@ -16,6 +16,7 @@ from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.good_bad_wifi.plan import Bed, plan
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3, WIFI_RRUL, WIFI_VOIP_RRUL, in_pair, of_pair
+from sojourn.papers.kit import worlds
 from sojourn.papers.kit.claims import load
 from sojourn.papers.kit.paper import Profile
 from tests.paper_world import observed, picture, world
@@ -116,19 +117,18 @@ def test_table_of_unstated_values_marks_what_is_not_near_the_papers() -> None:
 def test_verdicts_with_either_pair_stand_side_by_side() -> None:
     claims = load("good_bad_wifi", "gbw-wifi-")
     evidence = two_pairs()
-    table = pairs.verdicts(evidence, claims, JUDGES.judge(claims, evidence))
-    found = rows(table)
-    assert len(found) == len(claims)
-    assert table.headers[2:] == ("uneven", "uneven, 300", "even")
-    assert found["gbw-wifi-07"][2:] == ("holds", "cannot tell", "fails")
-    assert found["gbw-wifi-09"][2:] == ("holds", "cannot tell", "holds")
-    assert table.note.endswith("even: 13 holds, 1 fails, 0 cannot tell.")
+    judged = JUDGES.judge(claims, evidence)
+    for name, others in pairs.in_other_pairs(evidence, claims).items():
+        worlds.beside(judged, name, others)
+    found = {claim["id"]: (claim["verdict"], claim["worlds"]) for claim in judged}
+    assert found["gbw-wifi-07"] == ("holds", {"uneven, 300": "cannot tell", "even": "fails"})
+    assert found["gbw-wifi-09"] == ("holds", {"uneven, 300": "cannot tell", "even": "holds"})
+    assert rows(worlds.table(judged, "uneven"))["even"][1:6] == (str(len(claims)), "0", "13", "1", "0")
+    assert pairs.in_other_pairs(Evidence(cells={}), claims) == {}
 
 
 def test_exhibits_about_pairs_need_runs() -> None:
-    claims = load("good_bad_wifi", "gbw-wifi-")
-    assert list(pairs.exhibits(Evidence(cells={}), claims, [])) == []
-    evidence = two_pairs()
-    shown = list(pairs.exhibits(evidence, claims, JUDGES.judge(claims, evidence)))
-    assert [one.name for one in shown] == ["wifi-pairs", "wifi-unstated", "wifi-verdicts"]
+    assert list(pairs.exhibits(Evidence(cells={}))) == []
+    shown = list(pairs.exhibits(two_pairs()))
+    assert [one.name for one in shown] == ["wifi-pairs", "wifi-unstated"]
     assert all(one.table is not None and one.table.csv().count("\n") > len(one.table.rows) for one in shown)

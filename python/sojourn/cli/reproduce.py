@@ -56,6 +56,12 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--document", metavar="FILE", type=Path, help="also write FILE, a Markdown page, and its figures beside it"
     )
+    parser.add_argument(
+        "--worlds",
+        metavar="NAME[,NAME...]",
+        help="judge the claims in other worlds beside the declared one, too: all, or some of those that the help of "
+        "the paper names (default: those that need no runs of their own)",
+    )
     parser.add_argument("--strict", action="store_true", help="exit with status 1 if a claim fails")
     options.add_repeats(parser, default="the profile's")
     options.add_output(
@@ -68,6 +74,7 @@ def handle(asked: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.cli.reproduction import reproduce
     from sojourn.papers.kit.reproduction import Request
+    from sojourn.papers.kit.worlds import chosen
 
     paper = papers.paper(asked.paper)
     check(paper, asked)
@@ -84,7 +91,19 @@ def handle(asked: argparse.Namespace) -> int:
         given_tcp=asked.tcp,
         satellite=asked.satellite,
     )
-    return reproduce(asked, request, import_module(f"sojourn.papers.{paper.folder}.reproduce").reproduction(request))
+    if asked.worlds is not None and not request.declared:
+        message = (
+            f"worlds is {asked.worlds!r}, but stand beside the declared world only: leave out tcp, backend and others"
+        )
+        raise ParamError(message)
+    reproduction = import_module(f"sojourn.papers.{paper.folder}.reproduce").reproduction
+    others = [(world.name, world.request(request)) for world in chosen(paper.worlds, asked.worlds)]
+    return reproduce(
+        asked,
+        request,
+        reproduction(request),
+        {name: (one, reproduction(one)) for name, one in others if one is not None},
+    )
 
 
 def check(paper: Paper, asked: argparse.Namespace) -> None:

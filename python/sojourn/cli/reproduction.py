@@ -7,11 +7,13 @@ import dataclasses
 import json
 import sys
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sojourn import _native, backends, bounds, plan, tables
 from sojourn.cli import options
 from sojourn.lazy import mapped
+from sojourn.papers.kit import worlds
 from sojourn.papers.kit.claims import Claim, load
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Paper
@@ -25,18 +27,30 @@ if TYPE_CHECKING:
 Outcome = TypeVar("Outcome", bound=Ran)
 
 
-def reproduce(asked: argparse.Namespace, request: Request, one: Reproduction[Outcome]) -> int:
-    """Reproduce a paper and return the exit status."""
+def reproduce(
+    asked: argparse.Namespace,
+    request: Request,
+    one: Reproduction[Outcome],
+    others: Mapping[str, tuple[Request, Reproduction[Any]]],
+) -> int:
+    """Reproduce a paper, in other worlds too, and return the exit status."""
     from sojourn.store.folder import ResultFolder, plan_name
 
     paper, backend = one.paper or request.paper, request.backend
-    bounds.check_plan(len(one.plan))
-    jobs = plan.jobs(mapped(lambda planned: planned.scenario, one.plan), backend=backend)  # which are checked
-    backends.reach(backend)  # the request first, then the machine
+    plans = {"": (request, one), **others}
+    number = sum(len(each.plan) for _, each in plans.values())
+    bounds.check_plan(number)
+    ends = []
+    for where, each in plans.values():
+        jobs = plan.jobs(
+            mapped(lambda planned: planned.scenario, each.plan), backend=where.backend
+        )  # which are checked
+        # Between the first and the last run of a cell there are its seeds alone.
+        ends += [jobs[place].text for place in jobs.kinds]
+    for reached in {where.backend.name: where.backend for where, _ in plans.values()}.values():
+        backends.reach(reached)  # the request first, then the machine
     only = None if request.parts is None else ",".join(request.parts)
-    # Between the first and the last run of a cell there are its seeds alone.
-    ends = [jobs[place].text for place in jobs.kinds]
-    name = plan_name("reproduce", backend.name, paper.name, only, len(jobs), ends)
+    name = plan_name("reproduce", backend.name, paper.name, only, number, [*ends, *others])
     folder = ResultFolder(asked.out, force=asked.force, plan=name)
     store = options.store_of(asked, folder)
     assert store is not None
@@ -49,14 +63,21 @@ def reproduce(asked: argparse.Namespace, request: Request, one: Reproduction[Out
     )
     # What draws is loaded meanwhile: it takes as long as dozens of short runs.
     threading.Thread(target=_load_report).start()
+    known = load(paper.folder)
+    elsewhere = {}
     with options.say_how_to_go_on("the same command goes on from there"):
         outcome = one.run(means)
+        for world, (where, each) in others.items():
+            there = dataclasses.replace(means, backend=where.backend, progress=f"{paper.name}, {world}")
+            elsewhere[world] = each.judge(where.judged(known), each.run(there))
     from sojourn import report
     from sojourn.papers.kit import document
 
     print("judging the claims", file=sys.stderr)
-    claims = request.judged(load(paper.folder))
+    claims = request.judged(known)
     judged = one.judge(claims, outcome)
+    for world, found in {**one.beside(claims, outcome, judged), **elsewhere}.items():
+        worlds.beside(judged, world, found)
     print("drawing the figures", file=sys.stderr)
     told = _told(request, paper, one, outcome, claims, judged)
     write_exhibits(folder, told)
@@ -80,10 +101,22 @@ def _told(
     judged: list[dict[str, Any]],
 ) -> PaperReport:
     """Return what the report shows."""
-    from sojourn.report.exhibit import PaperReport, verdicts
+    from sojourn.report.exhibit import Exhibit, PaperReport, verdicts, worlds_of
 
     profile, parts = request.profile, request.parts
     world = ", ".join(f"{name} {value}" for name, value in paper.world.items())
+    shown = list(one.exhibits(outcome, claims, judged))
+    if worlds_of(judged):
+        shown.append(
+            Exhibit(
+                name="worlds",
+                title="The claims in other worlds",
+                section="all",
+                says="How many claims hold where one thing of the set-up is otherwise. The list of claims says which.",
+                table=worlds.table(judged, f"{world} (declared)"),
+                paragraphs=worlds.about(paper.worlds, judged),
+            )
+        )
     title = paper.title if parts is None else f"{paper.title}: {'; '.join(paper.parts[part] for part in parts)}"
     return PaperReport(
         title=title,
@@ -94,13 +127,13 @@ def _told(
             ("repeats", paper.repeats.format(**dataclasses.asdict(profile))),
             ("measured window", profile.duration + (f"; {paper.long} {profile.long_duration}" if paper.long else "")),
             ("seeds", f"from {request.seed} on"),
-            *([] if request.on_kernel else [("counted world", world)]),
+            *([("counted world", world)] if request.declared else []),
             *one.facts(judged).items(),
             ("version", _native.__version__),
             ("claims", ", ".join(f"{count} {word}" for word, count in verdicts(tuple(judged)))),
         ),
         setup=f"{paper.setup} {paper.setup_on_kernel}".strip() if request.on_kernel else paper.setup,
-        exhibits=tuple(one.exhibits(outcome, claims, judged)),
+        exhibits=tuple(shown),
         claims=tuple(judged),
         claimed=paper.claimed,
     )

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from sojourn import __version__, plots, tables
 from sojourn.frame_library import pl
 from sojourn.plots import style
-from sojourn.report.exhibit import Exhibit, Figure, PaperReport, draw, verdicts
+from sojourn.report.exhibit import Exhibit, Figure, PaperReport, draw, elsewhere, verdicts
 from sojourn.store import metrics
 from sojourn.store.cell import Cell, link_words, links
 from sojourn.store.comparison import Comparison
@@ -185,7 +185,9 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
 
 def paper(told: PaperReport) -> str:
     """Return the report on a paper as one HTML page: every figure and table, then the verdict on each claim."""
-    return _template("paper.html.j2").render(report=told, claims=told.claims, verdicts=verdicts(told.claims))
+    return _template("paper.html.j2").render(
+        report=told, claims=told.claims, verdicts=verdicts(told.claims), elsewhere=elsewhere(told.claims)
+    )
 
 
 def _template(name: str) -> Template:

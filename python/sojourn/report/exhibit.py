@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +116,18 @@ def verdicts(claims: tuple[dict[str, Any], ...]) -> list[tuple[str, int]]:
     counted = [claim["verdict"] for claim in claims if "by_construction" not in claim]
     words = [(word, counted.count(word)) for word in ("holds", "fails", "cannot tell")]
     return words if len(counted) == len(claims) else [*words, ("by construction", len(claims) - len(counted))]
+
+
+def worlds_of(claims: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the worlds that some claim was judged in beside the declared one, in their order."""
+    return list(dict.fromkeys(name for claim in claims for name in claim.get("worlds", {})))
+
+
+def elsewhere(claims: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """Return a column for each world beside the declared one: its name, and a mark for each claim."""
+    marks = {"cannot tell": "?"}
+    each = [claim.get("worlds", {}) for claim in claims]
+    return [(name, [marks.get(one.get(name, ""), one.get(name, "")) for one in each]) for name in worlds_of(claims)]
 
 
 def verdict(claim: dict[str, Any]) -> str:

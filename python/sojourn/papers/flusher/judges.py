@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sojourn import papers
 from sojourn.papers.flusher.evidence import (
     BASES_MS,
     DESCRIBED,
     FLOOR_MS,
-    NETEM,
     READINGS,
     RECOMMENDED,
     TCPS,
@@ -110,32 +108,31 @@ FUNCTIONS: dict[str, Callable[..., Judgement]] = {
 JUDGES: Judges[Cell, Seen] = Judges(paper="flusher", vocabulary=VOCABULARY, by_function=FUNCTIONS)
 
 
-def judge(claims: list[Claim], evidence: Mapping[str, Evidence]) -> list[dict[str, Any]]:
+def judge(
+    claims: list[Claim], evidence: Mapping[str, Evidence], readings: Sequence[str] = READINGS
+) -> list[dict[str, Any]]:
     """Return what became of each claim about the queue flusher, in the form of `claims.json`.
 
-    Verdict, numbers and reason are of the declared world (`world` of `paper.toml`): the thesis as its text describes
-    it, on netem. `evidence` is that on each emulator. The key `readings` has the verdict in each reading on each
-    emulator: of the thesis's text, of the same with Karn's rule, and of its listings; with `(ipfw)` on the second.
+    Verdict, numbers and reason are of the first reading on the first emulator. `evidence` is that on each emulator. The
+    key `readings` has the verdict in each reading on each emulator; with the name of the emulator on all but the first.
     """
-    world = papers.paper("flusher").world
-    declared = _world(world["emulator"], world["reading"])
+    worlds = {
+        reading if place == 0 else f"{reading} ({emulator})": (reading, emulator)
+        for place, emulator in enumerate(evidence)
+        for reading in readings
+    }
     found = []
     for claim in claims:
         each = {
-            _world(emulator, reading): JUDGES.judged(claim, evidence[emulator], {"reading": reading})
-            for emulator in evidence
-            for reading in READINGS
+            name: JUDGES.judged(claim, evidence[emulator], {"reading": reading})
+            for name, (reading, emulator) in worlds.items()
         }
-        told = each[declared]
-        others = "; ".join(
-            f"{name}: {one['verdict']}" for name, one in each.items() if one["verdict"] != told["verdict"]
-        )
-        reason = f"{told['reason']}; elsewhere {others}" if others else told["reason"]
         verdicts = {name: one["verdict"] for name, one in each.items()}
-        found.append(claim.head | told | {"reason": reason, "readings": verdicts})
+        found.append(claim.head | next(iter(each.values())) | {"readings": verdicts})
     return found
 
 
-def _world(emulator: str, reading: str) -> str:
-    """Return what a reading on an emulator is called."""
-    return reading if emulator == NETEM else f"{reading} ({emulator})"
+def others(judged: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return what `sojourn.papers.kit.worlds.beside` takes of each world of `readings` but the first."""
+    names = list(judged[0]["readings"])[1:] if judged else []
+    return {name: [{"id": claim["id"], "verdict": claim["readings"][name]} for claim in judged] for name in names}

@@ -105,6 +105,8 @@ class Bed:
         What emulates the slow link, each of `sojourn.papers.flusher.evidence.EMULATORS` at most once; the figures show
         the first. With `netem` a FIFO's packets are those of a netem with the link's delay below the shaper; with
         `ipfw` they are those of a FIFO alone, and all of the delay is behind it (sections 5.2.1, 5.2.2 and 6.2).
+    readings
+        How the flusher decides in the thesis's cells: of `sojourn.papers.flusher.evidence.READINGS`, or `ADAPTIVE`.
     """
 
     profile: Profile
@@ -116,6 +118,7 @@ class Bed:
     gate: str | None = None
     edge_burst: str | None = None
     emulators: tuple[str, ...] = EMULATORS
+    readings: tuple[str, ...] = READINGS
 
     def scenario(self, cell: Cell, emulator: str = NETEM) -> Scenario:
         """Return the scenario of a cell with the first seed."""
@@ -197,15 +200,16 @@ class Outcome:
     runs: int
 
 
-def cells(parts: Iterable[str] = PARTS) -> list[Cell]:
+def cells(parts: Iterable[str] = PARTS, readings: Sequence[str] = READINGS) -> list[Cell]:
     """Return the cells of parts of the paper, each once."""
-    makers = {GRID: of_grid, AQM: of_aqm, LOGS: of_logs, OTHER: of_conjectures, BETTER: of_adaptive}
-    return list(dict.fromkeys(cell for part in parts for cell in makers[part]()))
+    makers = {GRID: of_grid, AQM: of_aqm, LOGS: of_logs, OTHER: of_conjectures}
+    found = [of_adaptive() if part == BETTER else makers[part](readings) for part in parts]
+    return list(dict.fromkeys(cell for each in found for cell in each))
 
 
 def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs: those of the figures and claims on each emulator, and those of `adaptive` on the first."""
-    figures = {*of_grid(), *of_aqm(), *of_logs(), *of_adaptive()}
+    figures = {*of_grid(bed.readings), *of_aqm(bed.readings), *of_logs(bed.readings), *of_adaptive()}
     return execute.repeats(
         (
             (emulator, cell),
@@ -213,7 +217,7 @@ def plan(bed: Bed) -> Sequence[Planned]:
             bed.profile.repeat if cell in figures else bed.profile.other_repeat,
         )
         for emulator in bed.emulators
-        for cell in cells(bed.parts if emulator == bed.emulators[0] else (part for part in bed.parts if part != BETTER))
+        for cell in cells((part for part in bed.parts if part != BETTER or emulator == bed.emulators[0]), bed.readings)
         if bed.selects or cell.scene != FOREIGN
     )
 
@@ -235,39 +239,40 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
     return Outcome(evidence=evidence, runs=len(runs))
 
 
-def of_grid() -> Iterator[Cell]:
+def of_grid(readings: Sequence[str]) -> Iterator[Cell]:
     """Yield the cells of Figs. 6.2 to 6.20."""
     places = [(50, buffer) for buffer in BUFFERS] + [(base, 100) for base in BASES_MS if base != 50]
     for tcp, (base, buffer) in product(TCPS, places):
         yield passive(tcp, base, buffer)
-        for reading, threshold in product(READINGS, THRESHOLDS):
+        for reading, threshold in product(readings, THRESHOLDS):
             yield active(tcp, base, buffer, threshold, reading=reading)
 
 
-def of_aqm() -> Iterator[Cell]:
+def of_aqm(readings: Sequence[str]) -> Iterator[Cell]:
     """Yield the cells of Figs. 6.21 to 6.30, and of the claims about FQ-CoDel and a flusher beside an AQM."""
     for tcp, base in product(TCPS, BASES_MS):
         yield passive(tcp, base)
         for queue in (CODEL, PIE):
             yield passive(tcp, base, queue=queue)
-            for reading in READINGS:
+            for reading in readings:
                 yield Cell(tcp, base, 100, queue, reading, True, RECOMMENDED)
         yield passive(tcp, base, queue=FQ_CODEL)
-        for reading in READINGS:
+        for reading in readings:
             yield active(tcp, base, reading=reading)
 
 
-def of_logs() -> Iterator[Cell]:
+def of_logs(readings: Sequence[str]) -> Iterator[Cell]:
     """Yield the cells of Figs. 4.8, 4.9 and 5.2 to 5.4, and of the same on other paths."""
-    for tcp, base, reading in product(TCPS, BASES_MS, READINGS):
+    for tcp, base, reading in product(TCPS, BASES_MS, readings):
         for buffer in (50, 100):
+            yield passive(tcp, base, buffer)
             yield Cell(tcp, base, buffer, FIFO, reading)
             yield active(tcp, base, buffer, reading=reading)
 
 
-def of_conjectures() -> Iterator[Cell]:
+def of_conjectures(readings: Sequence[str]) -> Iterator[Cell]:
     """Yield the cells of what the thesis supposes and did not run."""
-    for reading in READINGS:
+    for reading in readings:
         for tcp in TCPS:
             yield active(tcp, 100, reading=reading)
             yield active(tcp, 50, reading=reading)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from sojourn.errors import ParamError
 from sojourn.papers.flusher.evidence import EMULATORS
-from sojourn.papers.flusher.judges import judge
+from sojourn.papers.flusher.judges import judge, others
 from sojourn.papers.flusher.plan import BETTER, Bed, Outcome, plan, reproduce
 from sojourn.papers.kit.reproduction import Reproduction, Request
 from sojourn.report.exhibit import Exhibit
@@ -36,13 +35,15 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
         selects=not asked.on_kernel,
         emulators=EMULATORS[:1] if asked.on_kernel else EMULATORS,
     )
+    bed = replace(bed, **asked.settings)
     shared = {"back end": asked.backend.name, "TCP": "the kernel" if asked.on_kernel else bed.tcp}
     return Reproduction(
         plan=plan(bed),
         run=partial(reproduce, bed),
-        judge=lambda claims, outcome: judge(claims, outcome.evidence),
+        judge=lambda claims, outcome: judge(claims, outcome.evidence, bed.readings),
+        beside=lambda _claims, _outcome, judged: others(judged),
         exhibits=lambda outcome, _claims, _judged: _exhibits(bed, outcome),
-        facts=lambda judged: shared | _by_world(judged),
+        facts=lambda _judged: shared,
     )
 
 
@@ -50,14 +51,3 @@ def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
     from sojourn.papers.flusher.exhibits import exhibits
 
     return exhibits(outcome.evidence[bed.emulators[0]], adaptive_only=bed.parts == (BETTER,))
-
-
-def _by_world(claims: list[dict[str, Any]]) -> dict[str, str]:
-    """Return how many of the counted claims hold, fail and cannot be told in each reading on each emulator."""
-    counted = [claim["readings"] for claim in claims if "by_construction" not in claim]
-    found = {}
-    for world in counted[0] if counted else ():
-        verdicts = Counter(readings[world] for readings in counted)
-        words = ", ".join(f"{verdicts[word]} {word}" for word in ("holds", "fails", "cannot tell"))
-        found[world.replace("_", " ")] = words
-    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -12,6 +12,7 @@ from sojourn.papers.good_bad_wifi.devices import COMPARED, EVEN, JUDGED, MECHANI
 from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, Evidence, induced_latency
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import Observation, known
+from sojourn.papers.good_bad_wifi.plan import WIFI_PART
 from sojourn.papers.good_bad_wifi.section7 import FACTOR, FAST_LINK, TABLE_3, WIFI_VOIP_RRUL, in_pair, of_pair
 from sojourn.papers.kit.claims import Claim
 from sojourn.report.exhibit import Exhibit
@@ -27,16 +28,8 @@ _TO_COMPARE = (
 )
 
 
-def exhibits(evidence: Evidence, claims: list[Claim], judged: Iterable[dict[str, Any]]) -> Iterator[Exhibit]:
-    """Yield the tables about pairs of devices that there are runs for.
-
-    Parameters
-    ----------
-    evidence
-        All of section 7.
-    claims, judged
-        The claims of section 7, and what became of them with the paper's pair.
-    """
+def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
+    """Yield the tables about pairs of devices that there are runs for; `evidence` is all of section 7."""
     if _each(evidence, EVEN, FIFO, DOWN):
         yield Exhibit(
             name="wifi-pairs",
@@ -53,14 +46,6 @@ def exhibits(evidence: Evidence, claims: list[Claim], judged: Iterable[dict[str,
             section="7",
             says="The same with the uneven pair at other rates and losses, which the paper does not state.",
             table=unstated(evidence),
-        )
-        yield Exhibit(
-            name="wifi-verdicts",
-            title="Verdicts with another pair",
-            section="7",
-            says="What becomes of each claim with the uneven pair at its highest rates, and if the laptop sends "
-            "aggregates.",
-            table=verdicts(evidence, claims, judged),
         )
 
 
@@ -120,33 +105,12 @@ def unstated(evidence: Evidence) -> Table:
     )
 
 
-def verdicts(evidence: Evidence, claims: list[Claim], judged: Iterable[dict[str, Any]]) -> Table:
-    """Return the verdict on each claim with every pair of `JUDGED`."""
-    bare = [replace(claim, why="") for claim in claims]
-    found = [judged, *(JUDGES.judge(bare, of_pair(evidence, pair.name)) for pair in JUDGED[1:])]
-    by_id = [{one["id"]: one for one in each} for each in found]
-    rows, records = [], []
-    for claim in claims:
-        told = [each[claim.id] for each in by_id]
-        rows.append((claim.id, claim.says, *(one["verdict"] for one in told)))
-        for pair, one in zip(JUDGED, told, strict=True):
-            records.append(
-                {"claim": claim.id, "pair": pair.name}
-                | {key: one[key] for key in ("verdict", "value", "low", "high", "unit")}
-            )
-    notes = []
-    for place, pair in enumerate(JUDGED, start=2):
-        verdicts = [row[place] for row in rows]
-        counts = ", ".join(f"{verdicts.count(word)} {word}" for word in ("holds", "fails", "cannot tell"))
-        notes.append(f"{pair.name}: {counts}")
-    return Table(
-        name="wifi-verdicts",
-        headers=("claim", "the paper says", *(pair.name for pair in JUDGED)),
-        rows=tuple(rows),
-        records=tuple(records),
-        note="; ".join(notes) + ".",
-        left=2 + len(JUDGED),
-    )
+def in_other_pairs(evidence: Evidence, claims: list[Claim]) -> dict[str, list[dict[str, Any]]]:
+    """Return what becomes of the claims of section 7 with each other pair of `JUDGED` that there are runs of."""
+    bare = [replace(claim, why="") for claim in claims if claim.part == WIFI_PART]
+    if not bare or not _each(evidence, EVEN, FIFO, DOWN):
+        return {}
+    return {pair.name: JUDGES.judge(bare, of_pair(evidence, pair.name)) for pair in JUDGED[1:]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import tables
 from sojourn.papers.good_bad_wifi.judges import JUDGES
-from sojourn.papers.good_bad_wifi.plan import WIFI_PART, Bed, Outcome, plan, reproduce
+from sojourn.papers.good_bad_wifi.plan import Bed, Outcome, plan, reproduce
 from sojourn.papers.kit.claims import Claim
 from sojourn.papers.kit.reproduction import Reproduction, Request
 from sojourn.store.cell import links
@@ -34,12 +34,14 @@ EXHIBITS = {
 def reproduction(asked: Request) -> Reproduction[Outcome]:
     """Return the paper as it is asked for."""
     bed = Bed(profile=asked.profile, parts=asked.parts, seed=asked.seed, tcp=asked.tcp, spared=not asked.on_kernel)
+    bed = replace(bed, **asked.settings)
     fair = bed.parts is None or "fairness" in bed.parts
     return Reproduction(
         plan=plan(bed),
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
-        exhibits=partial(_exhibits, bed),
+        beside=_with_other_pairs,
+        exhibits=lambda outcome, _claims, _judged: _exhibits(bed, outcome),
         facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
         paper=asked.paper if fair else replace(asked.paper, repeats="{repeat} of each cell", long=""),
         keep=_keep,
@@ -47,15 +49,19 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
     )
 
 
-def _exhibits(bed: Bed, outcome: Outcome, claims: list[Claim], judged: list[dict[str, Any]]) -> Iterable[Exhibit]:
+def _with_other_pairs(
+    claims: list[Claim], outcome: Outcome, _judged: list[dict[str, Any]]
+) -> dict[str, list[dict[str, Any]]]:
+    from sojourn.papers.good_bad_wifi import pairs
+
+    return pairs.in_other_pairs(outcome.evidence, claims)
+
+
+def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
     from sojourn.papers.good_bad_wifi import pairs
     from sojourn.papers.good_bad_wifi.exhibits import exhibits
 
-    about_wifi = [claim for claim in claims if claim.part == WIFI_PART]
-    shown = (
-        *exhibits(outcome.measured, outcome.over_wifi),
-        *pairs.exhibits(outcome.evidence, about_wifi, judged),
-    )
+    shown = (*exhibits(outcome.measured, outcome.over_wifi), *pairs.exhibits(outcome.evidence))
     wanted = None if bed.parts is None else tuple(name for part in bed.parts for name in EXHIBITS[part])
     return (one for one in shown if wanted is None or one.name.startswith(wanted))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sojourn import tables
 from sojourn.files import write_file
-from sojourn.report.exhibit import Exhibit, PaperReport, verdict, verdicts
+from sojourn.report.exhibit import Exhibit, PaperReport, elsewhere, verdict, verdicts
 
 
 def document(told: PaperReport, *, images: str) -> str:
@@ -32,9 +33,12 @@ def document(told: PaperReport, *, images: str) -> str:
         parts.append(f"Claims: {counts}; [the list](#claims).")
     parts += [_exhibit(exhibit, told.claims, images) for exhibit in told.exhibits]
     if told.claims:
-        rows = [_claim(claim) for claim in told.claims]
-        heads = ("claim", "section", told.claimed, "value [95 % interval]", "verdict", "reason")
-        parts += ["## Claims", _RULE, tables.markdown(heads, rows, left=6)]
+        beside = elsewhere(told.claims)
+        names = [name for name, _ in beside]
+        marks = [[column[place] for _, column in beside] for place in range(len(told.claims))]
+        rows = [_claim(claim, also) for claim, also in zip(told.claims, marks, strict=True)]
+        heads = ("claim", "section", told.claimed, "value [95 % interval]", "verdict", *names, "reason")
+        parts += ["## Claims", _RULE, *([_ELSEWHERE] if names else []), tables.markdown(heads, rows, left=len(heads))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -65,6 +69,12 @@ _RULE = (
 )
 
 
+_ELSEWHERE = (
+    "Value, verdict and reason are of the declared world. The columns between verdict and reason are other worlds; `?` "
+    "is cannot tell, and an empty place says that the claim was not judged there."
+)
+
+
 def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str) -> str:
     parts = [f"## {exhibit.title}", f"{exhibit.says} (Section {exhibit.section}.)"]
     for figure in exhibit.figures:
@@ -79,13 +89,14 @@ def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str) 
     return "\n\n".join(parts)
 
 
-def _claim(claim: dict[str, Any]) -> tuple[str, ...]:
+def _claim(claim: dict[str, Any], beside: Sequence[str]) -> tuple[str, ...]:
     return (
         f"`{claim['id']}`",
         claim["section"],
         _cell(claim["says"]),
         _value(claim),
         verdict(claim),
+        *beside,
         _cell(claim["reason"] + (f"; settled after results: {claim['settled']}" if "settled" in claim else "")),
     )
 

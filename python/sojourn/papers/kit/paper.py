@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from sojourn.errors import ParamError
+from sojourn.papers.kit.worlds import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,8 @@ class Paper:
     world
         The world whose verdicts are counted, declared before the runs: what of the set-up could be otherwise, and what
         it is. Verdicts in other worlds stand beside them.
+    worlds
+        Worlds whose verdicts can stand beside those, by name.
     tcp
         By back end, whose loss recovery flows have; empty if the paper has no kernel to be like.
     kernel_parts
@@ -83,6 +86,7 @@ class Paper:
     claimed: str = "the paper says"
     setup_on_kernel: str = ""
     world: Mapping[str, str] = field(default_factory=dict)
+    worlds: Mapping[str, World] = field(default_factory=dict)
     tcp: Mapping[str, str] = field(default_factory=dict)
     kernel_parts: tuple[str, ...] | None = None
     kernel_lacks: str = ""
@@ -130,6 +134,9 @@ class Paper:
             long = f" ({self.long} {profile.long_duration})" if self.long else ""
             other = f" ({self.other} {profile.other_repeat})" if self.other else ""
             rows.append(f"  {name:<14} {profile.duration}{long} x {profile.repeat}{other}")
+        if self.worlds:
+            rows += ["", "worlds beside the declared one (--worlds):"]
+            rows += [f"  {name:<14} {world.about}" for name, world in self.worlds.items()]
         return "\n".join(rows)
 
 
@@ -143,10 +150,12 @@ def read(folder: str) -> Paper:
         for name, one in plain.pop("profiles").items()
     }
     texts = {key: " ".join(value.split()) for key, value in plain.items() if isinstance(value, str)}
+    worlds = {name: World.read(name, one) for name, one in plain.pop("worlds", {}).items()}
     kernel = plain.get("kernel_parts")
     return Paper(
         name=folder.replace("_", "-"),
         folder=folder,
         profiles=profiles,
+        worlds=worlds,
         **{**plain, **texts, "kernel_parts": None if kernel is None else tuple(kernel)},
     )

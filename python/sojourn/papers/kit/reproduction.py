@@ -6,7 +6,7 @@ The module `reproduce` of each folder has a function `reproduction` from a `Requ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from sojourn.backends import Backend
@@ -49,6 +49,8 @@ class Request:
         Whose loss recovery flows have; `given_tcp` is what was typed.
     satellite
         Text of an option that only the rural study has.
+    settings
+        What else of the plan's bed is otherwise than declared: its fields, by name.
     """
 
     paper: Paper
@@ -59,6 +61,13 @@ class Request:
     tcp: str
     given_tcp: str | None
     satellite: str | None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def declared(self) -> bool:
+        """Whether this is the paper's declared world."""
+        as_declared = self.paper.tcp_on("sim", None)
+        return not (self.on_kernel or self.tcp != as_declared or self.satellite or self.settings)
 
     @property
     def on_kernel(self) -> bool:
@@ -71,8 +80,12 @@ class Request:
         return self.paper.parts_on(self.backend.name) if self.parts is None else self.parts
 
     def judged(self, claims: Iterable[Claim]) -> list[Claim]:
-        """Return the claims that are judged: of the parts, and those that need all of them if all are run."""
-        return [one for one in claims if one.part in self.run_parts or (not one.part and self.parts is None)]
+        """Return the claims that are judged: of the parts, and those that need all of them if all are run.
+
+        What is known of the reason for which a claim fails is of the declared world, and left out in another.
+        """
+        found = [one for one in claims if one.part in self.run_parts or (not one.part and self.parts is None)]
+        return found if self.declared else [replace(one, why="") for one in found]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +100,8 @@ class Reproduction(Generic[Outcome]):
         Runs them.
     judge
         Returns claims in the form of `claims.json`.
+    beside
+        Returns the same for other worlds that the same runs are enough for, by name, from what became of the claims.
     exhibits
         Returns figures and tables, from the outcome, the claims and what became of them.
     facts
@@ -103,6 +118,9 @@ class Reproduction(Generic[Outcome]):
     run: Callable[[Means], Outcome]
     judge: Callable[[list[Claim], Outcome], list[dict[str, Any]]]
     exhibits: Callable[[Outcome, list[Claim], list[dict[str, Any]]], Iterable[Exhibit]]
+    beside: Callable[[list[Claim], Outcome, list[dict[str, Any]]], Mapping[str, list[dict[str, Any]]]] = field(
+        default=lambda _claims, _outcome, _judged: {}
+    )
     facts: Callable[[list[dict[str, Any]]], Mapping[str, str]] = field(default=lambda _judged: {})
     paper: Paper | None = None
     keep: Callable[[ResultFolder, PaperReport, Outcome], None] = field(default=lambda _folder, _told, _outcome: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from sojourn.papers.kit.reproduction import Reproduction, Request
@@ -22,6 +23,7 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
         old_kernel=not asked.on_kernel,
         satellite=Satellite.read(asked.satellite),
     )
+    bed = replace(bed, **asked.settings)
     tcp = f"{'the kernel' if asked.on_kernel else bed.tcp}, Reno"
     return Reproduction(
         plan=plan(bed),

@@ -16,7 +16,7 @@ from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
 from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, Seen, observe
-from sojourn.scenario import Flow, Probe, Scenario
+from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Group, Station
 from sojourn.store.run import Run
 
@@ -108,11 +108,14 @@ class Bed:
         Of the page.
     seed
         Of the first repeat.
+    tcp
+        Whose loss recovery the flows have.
     """
 
     profile: Profile
     parts: tuple[str, ...] = PARTS
     seed: int = 1
+    tcp: str = "linux-6.1"
 
     def cells(self) -> Iterator[tuple[Cell, Scenario]]:
         """Yield every cell with the scenario of its first repeat."""
@@ -132,7 +135,7 @@ class Bed:
         all_probes = (*pings(stations), *probes)
         built = cell("wifi_next_steps", options, stations, flows=flows or tcp(stations), probes=all_probes)
         assert built.wifi is not None
-        return replace(built, wifi=replace(built.wifi, **wifi))
+        return replace(built, wifi=replace(built.wifi, **wifi), tcp=Tcp(variant=self.tcp))
 
 
 @dataclass(frozen=True, kw_only=True)

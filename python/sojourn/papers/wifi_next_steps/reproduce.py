@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from sojourn.papers.kit.reproduction import Reproduction, Request
@@ -13,13 +14,14 @@ from sojourn.report.exhibit import Exhibit
 
 def reproduction(asked: Request) -> Reproduction[Outcome]:
     """Return the paper as it is asked for."""
-    bed = Bed(profile=asked.profile, parts=asked.run_parts, seed=asked.seed)
+    bed = Bed(profile=asked.profile, parts=asked.run_parts, seed=asked.seed, tcp=asked.tcp)
+    bed = replace(bed, **asked.settings)
     return Reproduction(
         plan=plan(bed),
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
         exhibits=lambda outcome, _claims, _judged: _exhibits(outcome),
-        facts=lambda _judged: {"TCP": f"{asked.tcp}, CUBIC"},
+        facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from sojourn.papers.kit.reproduction import Reproduction, Request
@@ -22,6 +23,7 @@ EXHIBITS = {
 def reproduction(asked: Request) -> Reproduction[Outcome]:
     """Return the paper as it is asked for."""
     bed = Bed(profile=asked.profile, parts=asked.run_parts, seed=asked.seed, tcp=asked.tcp)
+    bed = replace(bed, **asked.settings)
     wanted = {name for part in bed.parts for name in EXHIBITS[part]}
     return Reproduction(
         plan=plan(bed),

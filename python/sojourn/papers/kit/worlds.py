@@ -1,0 +1,172 @@
+"""Worlds beside the declared one: the same claims, judged where one thing of the set-up is otherwise.
+
+The verdicts that count are those of the declared world (`world` of `paper.toml`). The others say which sentence hangs
+on what: they stand beside it, in `worlds` of each claim, and as columns of the page's list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sojourn.backends import for_many
+from sojourn.errors import ParamError
+
+if TYPE_CHECKING:
+    from sojourn.papers.kit.reproduction import Request
+    from sojourn.report.table import Table
+
+#: What asks for all worlds of a paper.
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A world beside the declared one; what it does not name is as in the declared one.
+
+    Attributes
+    ----------
+    name
+        As tables have it.
+    about
+        What is otherwise, in words.
+    tcp
+        Whose loss recovery flows have.
+    duration
+        Window of each run.
+    long_duration
+        Window of the runs of `Paper.long`; without it `duration`, if that is there.
+    repeat
+        Runs of each cell, at most: fewer if fewer are asked for.
+    backend
+        What makes the runs: `"sim"` or `"linux"`.
+    parts
+        Of the paper; empty for all that there are.
+    settings
+        What else is otherwise: fields of the `Bed` of the paper's plan.
+    """
+
+    name: str
+    about: str
+    tcp: str | None = None
+    duration: str | None = None
+    long_duration: str | None = None
+    repeat: int | None = None
+    backend: str = "sim"
+    parts: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def read(name: str, plain: Mapping[str, Any]) -> World:
+        """Return the world of a table of `paper.toml`."""
+        settings = {key: tuple(one) if isinstance(one, list) else one for key, one in plain.get("settings", {}).items()}
+        return World(name=name, **{**plain, "parts": tuple(plain.get("parts", ())), "settings": settings})
+
+    def request(self, declared: Request) -> Request | None:
+        """Return what is asked for in this world beside a request; `None` if none of the parts can be judged here."""
+        there = self.parts or declared.paper.parts_on(self.backend)
+        parts = tuple(part for part in declared.run_parts if part in there)
+        if not parts:
+            return None
+        profile = declared.profile
+        duration = self.duration or profile.duration
+        profile = replace(
+            profile,
+            duration=duration,
+            long_duration=self.long_duration or self.duration or profile.long_duration,
+            repeat=min(self.repeat or profile.repeat, profile.repeat),
+            other_repeat=min(self.repeat or profile.other_repeat, profile.other_repeat),
+        )
+        backend = for_many(self.backend, "reproduce")
+        return replace(
+            declared,
+            backend=backend,
+            profile=profile,
+            parts=declared.parts if parts == declared.run_parts else parts,
+            tcp=self.tcp or (declared.tcp if backend.name == "sim" else declared.paper.tcp_on(backend.name, None)),
+            given_tcp=None,
+            settings=self.settings,
+        )
+
+
+def chosen(known: Mapping[str, World], text: str | None) -> tuple[World, ...]:
+    """Return the worlds that `NAME[,NAME...]` or `all` names, in the paper's order; of `None`, none.
+
+    Raises
+    ------
+    ParamError
+        If there is no such world.
+    """
+    if text is None:
+        return ()
+    names = list(known) if text == ALL else text.split(",")
+    for name in names:
+        if name not in known:
+            there = ", ".join(known) or "none"
+            message = f"worlds has {name!r}, but must be {ALL!r} or some of: {there}"
+            raise ParamError(message)
+    return tuple(world for name, world in known.items() if name in names)
+
+
+def beside(judged: Iterable[dict[str, Any]], name: str, others: Iterable[Mapping[str, Any]]) -> None:
+    """Write into each claim what became of it in another world; one that was not judged there is left out."""
+    found = {claim["id"]: claim["verdict"] for claim in others}
+    for claim in judged:
+        if claim["id"] in found:
+            claim.setdefault("worlds", {})[name] = found[claim["id"]]
+
+
+def about(known: Mapping[str, World], claims: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return a sentence for each world beside the declared one that is data of the paper: what is otherwise."""
+    from sojourn.report.exhibit import worlds_of
+
+    return tuple(f"{name}: {known[name].about}." for name in worlds_of(claims) if name in known)
+
+
+_HEADS = (
+    "world",
+    "claims",
+    "by construction",
+    "hold",
+    "fail",
+    "cannot tell",
+    "hold only here",
+    "hold only in the first",
+)
+
+
+def table(claims: Sequence[dict[str, Any]], declared: str) -> Table:
+    """Return how many claims hold, fail and cannot be told in each world, the declared one, in words, first."""
+    from sojourn.report.exhibit import worlds_of
+    from sojourn.report.table import Table
+
+    rows: list[tuple[str, ...]] = [(declared, *_counts(claims), "", "")]
+    for name in worlds_of(claims):
+        there = [claim for claim in claims if name in claim.get("worlds", {})]
+        moved = [(claim["verdict"], claim["worlds"][name]) for claim in there if "by_construction" not in claim]
+        gained = sum(here != "holds" == elsewhere for here, elsewhere in moved)
+        lost = sum(here == "holds" != elsewhere for here, elsewhere in moved)
+        verdicts = _counts([{**claim, "verdict": claim["worlds"][name]} for claim in there])
+        rows.append((name, *verdicts, str(gained), str(lost)))
+    return Table(
+        name="worlds",
+        headers=_HEADS,
+        rows=tuple(rows),
+        records=tuple(
+            {"claim": claim["id"], "world": name, "verdict": verdict}
+            for claim in claims
+            for name, verdict in {declared: claim["verdict"], **claim.get("worlds", {})}.items()
+        ),
+        note="The first world was declared before the runs, and its verdicts are those that are counted. Each other "
+        "differs from it in what its name says. Claims by construction are in no other column.",
+        left=1,
+    )
+
+
+def _counts(claims: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+    from sojourn.report.exhibit import verdicts
+
+    claims = tuple(claims)
+    found = {"by construction": 0, **dict(verdicts(claims))}
+    return (str(len(claims)), *(str(found[word]) for word in ("by construction", "holds", "fails", "cannot tell")))
