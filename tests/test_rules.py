@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from sojourn.errors import SojournError
+from sojourn.papers.kit.claims import Claim, load, stored
 from sojourn.papers.kit.evidence import BySeed, Evidence
+from sojourn.papers.kit.orders import NOTICEABLE_SETTLED
 from sojourn.papers.kit.rules import Reader, Rule, Statistic, Vocabulary
 from sojourn.papers.kit.verdict import Check
 
@@ -180,3 +182,18 @@ def test_runs_that_do_not_tell_are_said() -> None:
 def test_a_key_that_no_rule_has_is_a_mistake_of_ours() -> None:
     with pytest.raises(TypeError, match="unexpected keyword"):
         Rule.read({"of": "delay", "lesser": "fifo", "is": "> 0"})
+
+
+def test_what_was_settled_of_a_quantity_and_of_small_differences_is_said_by_every_claim_that_uses_it() -> None:
+    of = {claim.id: claim for paper in ("good_bad_wifi", "rural", "wifi_stack", "flusher") for claim in load(paper)}
+    shared = stored("good_bad_wifi")["settled"]
+    for claim in of.values():
+        for rule in claim.checks:
+            assert (NOTICEABLE_SETTLED in claim.settled) or not (rule.rises or rule.orders), claim.id
+            assert ("settling" in rule.quantities) <= (shared["settling"] in claim.settled), claim.id
+    assert shared["induced_second"] in of["gbw-tran-13"].settled
+    # Those that functions judge by `clear_sign`.
+    assert all(of[name].settled == NOTICEABLE_SETTLED for name in ("gbw-con-01", "gbw-con-04"))
+    plain = {"id": "x", "section": "1", "says": "s", "settled": "own", "checks": [{"of": "a 0.5", "is": "> 0"}]}
+    assert Claim.read(plain, {"a": "of a", "b": "of b"}).settled == "own; of a"
+    assert Claim.read(plain).settled == "own"

@@ -13,6 +13,7 @@ import pytest
 
 from sojourn import papers
 from sojourn.papers.kit.claims import load
+from sojourn.papers.kit.execute import Means
 from sojourn.papers.wifi_stack import by_hand, exhibits
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
@@ -44,7 +45,7 @@ from sojourn.papers.wifi_stack.evidence import (
     observe,
 )
 from sojourn.papers.wifi_stack.judges import JUDGES
-from sojourn.papers.wifi_stack.plan import PARTS, Bed, cells
+from sojourn.papers.wifi_stack.plan import PARTS, Bed, cells, processor_time
 from sojourn.plots import wifi as plots
 from tests.conftest import Cli
 
@@ -281,7 +282,18 @@ def test_claim_fails_on_runs_that_contradict_it(name: str) -> None:
 
 def test_no_more_processor_time_contradicts_the_claim_about_its_cost() -> None:
     assert judged("wst-30", world(fq_mac=(400.0, 401.0, 402.0)))["verdict"] == "fails"
+    # Five measurements that do not agree on which scheme costs more do not tell.
+    untold = judged("wst-30", world(fifo=(500.0,) * 5, fq_mac=(520.0, 490.0, 515.0, 480.0, 505.0)))
+    assert untold["verdict"] == "cannot tell"
+    assert untold["low"] < 1.0 < untold["high"]
     assert judged("wst-30", Evidence(cells={}))["verdict"] == "cannot tell"
+
+
+def test_processor_time_is_measured_five_times_for_each_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sojourn.papers.wifi_stack.plan.CPU_DURATION", "1s")
+    found = processor_time(BED, Means())
+    assert {scheme: len(values) for scheme, values in found.items()} == {FIFO: 5, FQ_MAC: 5}
+    assert all(value > 0 for values in found.values() for value in values)
 
 
 def test_fairness_before_priority_is_shown_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:

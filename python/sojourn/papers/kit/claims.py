@@ -11,7 +11,7 @@ from typing import Any, Generic
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit.evidence import C, Evidence, S
-from sojourn.papers.kit.orders import Agreement, same_order
+from sojourn.papers.kit.orders import NOTICEABLE_SETTLED, Agreement, same_order
 from sojourn.papers.kit.rules import Reader, Rule, Variables, Vocabulary, rules
 from sojourn.papers.kit.verdict import Check, Judgement, all_of, any_of
 
@@ -47,7 +47,8 @@ class Claim:
     note
         What its reason ends with.
     settled
-        What of its reading or its bounds was settled or changed after results had been seen.
+        What of its reading or its bounds was settled or changed after results had been seen: of its own; of a quantity
+        (table `settled` of the file); and of rules that take small differences for none.
     by_construction
         Why it says nothing of the runs, if so: it is arithmetic of the paper, a constant, or a comparison of runs that
         cannot differ. Such a claim is judged, but counts neither as held nor as failed.
@@ -76,11 +77,15 @@ class Claim:
         return head | {name: mark for name, mark in marks.items() if mark}
 
     @staticmethod
-    def read(plain: Mapping[str, Any]) -> Claim:
-        """Return the claim of a table."""
+    def read(plain: Mapping[str, Any], settled: Mapping[str, str] | None = None) -> Claim:
+        """Return the claim of a table; `settled` is what was settled of a quantity that many claims may share."""
         found = {"for_" if key == "for" else key: value for key, value in plain.items()}
         found["checks"] = rules(found.get("checks", ()))
         found["cannot_tell"] = tuple(found.get("cannot_tell", ()))
+        said = [found.get("settled", "")]
+        said += [(settled or {}).get(name, "") for rule in found["checks"] for name in rule.quantities]
+        said += [NOTICEABLE_SETTLED] if any(rule.takes_for_none for rule in found["checks"]) else []
+        found["settled"] = "; ".join(dict.fromkeys(one for one in said if one))
         return Claim(**found)
 
 
@@ -102,7 +107,8 @@ def load(paper: str, prefix: str = "", *, parts: Sequence[str] | None = None) ->
     parts
         Of the paper; `None` for all, and the claims that need runs of all.
     """
-    claims = [Claim.read(claim) for claim in stored(paper)["claims"] if claim["id"].startswith(prefix)]
+    plain = stored(paper)
+    claims = [Claim.read(one, plain.get("settled")) for one in plain["claims"] if one["id"].startswith(prefix)]
     return claims if parts is None else [claim for claim in claims if claim.part in parts]
 
 

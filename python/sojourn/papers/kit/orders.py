@@ -18,6 +18,8 @@ from sojourn.stats import mean_interval
 
 #: Two means that differ by less than this share of the larger are in no order: no reader of a figure sees it.
 NOTICEABLE = 0.01
+#: What a claim that takes differences for none says of it.
+NOTICEABLE_SETTLED = "a difference below 1 percent is none, a number chosen on 21 November 2026, after first results"
 #: A quantity of each repeat, by discipline.
 Values = dict[str, list[float]]
 

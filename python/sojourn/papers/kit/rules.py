@@ -114,6 +114,16 @@ class Rule:
         return Rule(**found)
 
     @property
+    def quantities(self) -> tuple[str, ...]:
+        """The quantities that it is about, without the numbers that follow their names."""
+        return tuple(text.partition(" ")[0] for text in (self.of, self.other_of) if text)
+
+    @property
+    def takes_for_none(self) -> bool:
+        """Whether differences below `sojourn.papers.kit.orders.NOTICEABLE` are none to it."""
+        return bool(self.rises or self.orders)
+
+    @property
     def against(self) -> tuple[str, Any, Callable[[float, float], float]] | None:
         """How the cell is compared with another, that other cell, and what is made of the two; `None` if it is not."""
         for key, (word, combine) in _AGAINST.items():
