@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -14,6 +14,11 @@ test:
 ## test-all: set up, then run all tests, those that take more than a few seconds among them
 test-all:
 	@scripts/test
+
+## pages: make the pages of results that are not current (PAGES="rural flusher": some); ARGS="--list" says which, and why
+pages:
+	@scripts/setup
+	@.venv/bin/python scripts/pages $(ARGS) $(PAGES)
 
 ## bench: the benchmarks
 bench:

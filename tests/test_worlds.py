@@ -47,7 +47,7 @@ def texts(request: Request) -> set[str]:
 
 @pytest.mark.parametrize(("name", "world"), CASES)
 def test_a_world_asks_for_runs_of_its_own_that_its_back_end_takes(name: str, world: str) -> None:
-    few = replace(papers.paper(name).profiles["quick"], repeat=1, other_repeat=1)
+    few = replace(papers.paper(name).profiles["paper"], repeat=1, other_repeat=1)
     request = declared(name, profile=few)
     other = papers.paper(name).worlds[world].request(request)
     assert other is not None

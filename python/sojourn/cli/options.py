@@ -21,6 +21,9 @@ from sojourn.store.folder import RUNS
 if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
 
+#: Options that change no result, and whether a value follows them.
+IN_PASSING = {"--workers": True, "--store": True, "--dask": True, "--force": False, "--no-sync": False}
+
 #: The longest text that is shown in full where a number was expected.
 TEXT_SHOWN = 200
 
@@ -346,8 +349,15 @@ def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def command_line() -> str:
-    """Return the command as it was typed, for reports."""
+    """Return the command as it was typed, for reports, without what changes no result (`IN_PASSING`)."""
     import shlex
     import sys
 
-    return shlex.join(["sojourn", *sys.argv[1:]])
+    words, kept = iter(sys.argv[1:]), ["sojourn"]
+    for word in words:
+        name, _, joined = word.partition("=")
+        if name not in IN_PASSING:
+            kept.append(word)
+        elif IN_PASSING[name] and not joined:
+            next(words, None)
+    return shlex.join(kept)

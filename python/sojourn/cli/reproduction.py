@@ -64,12 +64,14 @@ def reproduce(
     # What draws is loaded meanwhile: it takes as long as dozens of short runs.
     threading.Thread(target=_load_report).start()
     known = load(paper.folder)
-    elsewhere = {}
+    elsewhere, runs = {}, 0
     with options.say_how_to_go_on("the same command goes on from there"):
         outcome = one.run(means)
         for world, (where, each) in others.items():
             there = dataclasses.replace(means, backend=where.backend, progress=f"{paper.name}, {world}")
-            elsewhere[world] = each.judge(where.judged(known), each.run(there))
+            came = each.run(there)
+            runs += came.runs
+            elsewhere[world] = each.judge(where.judged(known), came)
     from sojourn import report
     from sojourn.papers.kit import document
 
@@ -79,7 +81,7 @@ def reproduce(
     for world, found in {**one.beside(claims, outcome, judged), **elsewhere}.items():
         worlds.beside(judged, world, found)
     print("drawing the figures", file=sys.stderr)
-    told = _told(request, paper, one, outcome, claims, judged)
+    told = _told(request, paper, one, outcome, claims, judged, runs)
     write_exhibits(folder, told)
     one.keep(folder, told, outcome)
     page = folder.write("report.html", report.paper(told))
@@ -99,8 +101,9 @@ def _told(
     outcome: Outcome,
     claims: list[Claim],
     judged: list[dict[str, Any]],
+    elsewhere: int,
 ) -> PaperReport:
-    """Return what the report shows."""
+    """Return what the report shows; `elsewhere` is the number of runs in other worlds."""
     from sojourn.report.exhibit import Exhibit, PaperReport, verdicts, worlds_of
 
     profile, parts = request.profile, request.parts
@@ -124,6 +127,7 @@ def _told(
         command=options.command_line(),
         facts=(
             ("runs", str(outcome.runs)),
+            *([("runs in other worlds", str(elsewhere))] if elsewhere else []),
             ("repeats", paper.repeats.format(**dataclasses.asdict(profile))),
             ("measured window", profile.duration + (f"; {paper.long} {profile.long_duration}" if paper.long else "")),
             ("seeds", f"from {request.seed} on"),
