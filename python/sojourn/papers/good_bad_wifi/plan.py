@@ -154,6 +154,8 @@ class Bed:
     spared
         Whether that is run that only the simulator can: an ablation, in which no bare acknowledgement is lost, and
         section 7.
+    other_pairs
+        Whether section 7 is run with other pairs of devices, too, if its part is named.
     """
 
     profile: Profile
@@ -161,6 +163,7 @@ class Bed:
     seed: int = 1
     tcp: str = "linux-3.14"
     spared: bool = True
+    other_pairs: bool = True
 
     def scenario(
         self, experiment: str, link: str, qdisc: str, *, cc: str = "cubic", page: str | None = None
@@ -304,7 +307,7 @@ def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
     for pair in (STRONG_POINT, STRONG_LAPTOP):
         scenario = over_wifi(bed.scenario(RRUL, "100/100", FIFO), pair)
         yield Cell(in_pair(pair.name, WIFI_RRUL), "100/100", FIFO), scenario, repeat
-    if bed.parts is None:
+    if bed.parts is None or not bed.other_pairs:
         return
     for pair in JUDGED[1:]:
         for cell, scenario in _with_pair(bed, pair):
