@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -377,6 +378,15 @@ def test_a_seed_draws_the_same_scenarios_however_many() -> None:
     assert second.scenario.down == f"{round(1000 * 200 ** row[0])}kbit"
     assert second.scenario.rtt == f"{round(5 * 100 ** row[3], 1)}ms"
     assert second.qdisc == draw.KINDS[int(8 * row[7])]
+
+
+def test_named_disciplines_take_the_place_of_drawn_ones_and_nothing_else_changes() -> None:
+    named = asked_for(["fq_pie flows 256", "gbw:codel"])
+    for drawn, cell in zip(draw.draw(12, 3), draw.draw(12, 3, named), strict=True):
+        assert cell.qdisc in {"fq_pie flows 256", "gbw:codel"}
+        assert cell.scenario.qdisc_up.startswith("fq_pie flows 256" if "fq_pie" in cell.qdisc else "codel limit")
+        assert replace(cell.scenario, qdisc_up="", qdisc_down="") == replace(drawn.scenario, qdisc_up="", qdisc_down="")
+    assert {cell.qdisc for cell in draw.draw(12, 3, named)} == {"fq_pie flows 256", "gbw:codel"}
 
 
 @pytest.mark.parametrize("count", [0, -1, draw.MOST + 1])

@@ -28,7 +28,7 @@ discipline and metric the means of both with 95 % intervals, their ratio, and a 
   EXPERIMENT  a built-in experiment (rrul, tcp_1up, tcp_1down, voip, voip_rrul, web, web_rrul, web_idle, rtt_fairness,
               transient, bulk) or a TOML file, on a grid of links and disciplines
   random      scenarios drawn by a seed: 1 to 200 Mbit/s, 5 to 500 ms, 1 to 32 flows each way, any discipline with
-              random parameters, CUBIC or Reno; reports the relative error of each and its quantiles
+              random parameters (or --qdisc), CUBIC or Reno; reports the relative error of each and its quantiles
   wifi-airtime, wifi-latency, wifi-dense, wifi-aql, wifi-sparse, wifi-anomaly
               cells on mac80211 (Wi-Fi kernel): drawn by a seed (1 to 30 stations, rates, errors, TCP, UDP, switches),
               and grids of loads and schemes
@@ -64,7 +64,7 @@ def add(commands: Any) -> None:
         metavar="TEXT",
         action="append",
         help="discipline of both directions, tc text or preset; once for each (default: the seven of Table 1 of "
-        "'The Good, the Bad and the WiFi' as the current kernel has them)",
+        "'The Good, the Bad and the WiFi' as the current kernel has them; of random, eight kinds with drawn words)",
     )
     grid.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms)")
     grid.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")

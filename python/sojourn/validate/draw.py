@@ -12,7 +12,7 @@ begins with the scenarios of a smaller one. What a number means (u is the number
 | 3      | base RTT                        | 5 to 500 ms, log-uniform, in tenths of a millisecond                      |
 | 4, 5   | flows up, flows down            | 1 to 32, log-uniform: the whole part of 33^u                              |
 | 6      | congestion control              | u < 0.5: CUBIC, else Reno                                                 |
-| 7      | discipline                      | one of `KINDS`, uniform; both directions have it                          |
+| 7      | discipline                      | one of `KINDS`, or of those that are named, uniform; for both directions  |
 | 8      | limit                           | 0.5 to 4 BDP, log-uniform; a BDP is rate x (base RTT + 10 ms)             |
 | 9      | target, of a time               | see `_text`                                                               |
 | 10     | interval, or PIE's update time  | see `_text`                                                               |
@@ -29,7 +29,7 @@ less than 10 s, which is 20 round trips of the longest path. (At 200 Mbit/s both
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -39,6 +39,7 @@ from sojourn.errors import ParamError
 from sojourn.experiments import rrul
 from sojourn.scenario import Direction, Flow, Scenario
 from sojourn.store.cell import link_name
+from sojourn.validate.disciplines import Discipline
 from sojourn.validate.grid import Cell
 
 Value = TypeVar("Value")
@@ -71,8 +72,10 @@ class _Drawn:
     adaptive: bool
 
 
-def draw(count: int, seed: int) -> tuple[Cell, ...]:
+def draw(count: int, seed: int, disciplines: Sequence[Discipline] | None = None) -> tuple[Cell, ...]:
     """Return so many scenarios, named `random SEED.NUMBER`, numbers from 1.
+
+    With `disciplines` these take the place of the drawn ones, with the words that they have; all else is as without.
 
     Raises
     ------
@@ -80,7 +83,7 @@ def draw(count: int, seed: int) -> tuple[Cell, ...]:
         If `count` is out of range.
     """
     rows = uniform(count, seed, most=MOST, columns=COLUMNS)
-    return tuple(_cell(row, f"random {seed}.{number}") for number, row in enumerate(rows, 1))
+    return tuple(_cell(row, f"random {seed}.{number}", disciplines) for number, row in enumerate(rows, 1))
 
 
 def uniform(count: int, seed: int, *, most: int, columns: int) -> list[list[float]]:
@@ -98,7 +101,7 @@ def uniform(count: int, seed: int, *, most: int, columns: int) -> list[list[floa
     return [[float(u) for u in row] for row in rows]
 
 
-def _cell(row: list[float], name: str) -> Cell:
+def _cell(row: list[float], name: str, disciplines: Sequence[Discipline] | None) -> Cell:
     down = round(between(row[0], 1_000, 200_000))
     up = down if row[2] < _SHARE_SYMMETRIC else round(between(row[1], 1_000, 200_000))
     drawn = _Drawn(
@@ -112,6 +115,7 @@ def _cell(row: list[float], name: str) -> Cell:
         probability=round(between(row[13], 0.01, 0.2), 3),
         adaptive=row[14] < 0.5,
     )
+    named = None if disciplines is None else one_of(row[7], disciplines)
     counts: dict[Direction, int] = {"up": int(33 ** row[4]), "down": int(33 ** row[5])}
     cc = "cubic" if row[6] < 0.5 else "reno"
     scenario = Scenario(
@@ -120,8 +124,8 @@ def _cell(row: list[float], name: str) -> Cell:
         up=f"{up}kbit",
         down=f"{down}kbit",
         rtt=f"{drawn.rtt_ms}ms",
-        qdisc_up=_text(drawn, up),
-        qdisc_down=_text(drawn, down),
+        qdisc_up=_text(drawn, up) if named is None else named.at(1000 * up),
+        qdisc_down=_text(drawn, down) if named is None else named.at(1000 * down),
         flows=tuple(
             Flow(name=f"tcp_{way}_{number}", direction=way, congestion_control=cc)
             for way, count in counts.items()
@@ -132,7 +136,7 @@ def _cell(row: list[float], name: str) -> Cell:
     )
     scenario.normalized()
     link = link_name(f"{down / 1000:g}mbit", f"{up / 1000:g}mbit")
-    return Cell(name=name, link=link, qdisc=drawn.kind, scenario=scenario)
+    return Cell(name=name, link=link, qdisc=drawn.kind if named is None else named.name, scenario=scenario)
 
 
 def duration_s(kbit_per_s: int) -> int:
@@ -202,7 +206,7 @@ def between(u: float, low: float, high: float) -> float:
     return float(low * (high / low) ** u)
 
 
-def one_of(u: float, values: tuple[Value, ...]) -> Value:
+def one_of(u: float, values: Sequence[Value]) -> Value:
     """Return one of the values, each with the same chance."""
     return values[int(u * len(values))]
 

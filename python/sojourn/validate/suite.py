@@ -258,13 +258,15 @@ def _figures(asked: Asked, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Dr
 
 
 def _drawn_cells(asked: Asked) -> tuple[Cell, ...]:
-    given = {"links": asked.links, "qdisc": asked.qdiscs, **asked.options}
+    given = {"links": asked.links, **asked.options}
     for name, value in given.items():
         if value is not None:
             message = f"{name.replace('_', '-')} is {value!r}, but {RANDOM} draws it"
             raise ParamError(message)
     return draw.draw(
-        DEFAULT_COUNT if asked.count is None else asked.count, DEFAULT_SEED if asked.seed is None else asked.seed
+        DEFAULT_COUNT if asked.count is None else asked.count,
+        DEFAULT_SEED if asked.seed is None else asked.seed,
+        None if asked.qdiscs is None else asked_for(asked.qdiscs),
     )
 
 
