@@ -4,7 +4,7 @@
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
-	@scripts/setup
+	@scripts/setup simulator
 	@.venv/bin/sojourn reproduce good-bad-wifi --only rrul --profile quick --repeat 10 --out out/demo --force
 
 ## test: set up, then run the Rust tests and the quick Python tests
