@@ -13,6 +13,7 @@ FOLDERS = (
     "wifi_stack",
     "wifi_next_steps",
     "flusher",
+    "l4s_pam2025",
 )
 NAMES = tuple(folder.replace("_", "-") for folder in FOLDERS)
 
