@@ -46,6 +46,7 @@ from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
 from sojourn.store.run import Run
+from tests.flusher_world import CONTRARY, world
 
 BED = Bed(profile=dataclasses.replace(papers.paper("flusher").profiles["quick"], duration="60s"))
 
@@ -271,11 +272,47 @@ def test_a_claim_says_for_which_reading_it_holds(plain: Seen) -> None:
     assert found["readings"] == {DESCRIBED: "fails", KARN: "holds", WRITTEN: "fails"}
 
 
-def test_identities_hold_by_arithmetic() -> None:
+def slower_when_longer(cell: Cell, _emulator: str) -> str:
+    return f"netem limit 100 delay {cell.base}ms" if cell.base < 100 else "tbf rate 1mbit burst 3028b limit 200000b"
+
+
+#: What of the judges' module must be otherwise for an identity to fail.
+OTHERWISE: dict[str, tuple[str, Any]] = {
+    "flu-07": ("LINK_BPS", 10_000_000),
+    "flu-08": ("LINK_BPS", 10_000_000),
+    "flu-09": ("qdisc", slower_when_longer),
+    "flu-11": ("LINK_BPS", 10_000_000),
+    "flu-47": ("DESCRIBED", Parameters({"preset": DESCRIBED, "threshold": 1.5})),
+    "flu-74": ("burst_packets", lambda rtt: 100 + rtt),
+    "flu-76": ("PACKET_BITS", 12_112),
+    "flu-83": ("LINK_BPS", 10_000_000),
+}
+
+
+def declared(name: str, evidence: Evidence) -> dict[str, Any]:
+    """Return what becomes of a claim in the declared reading."""
+    (claim,) = load("flusher", name)
+    return JUDGES.judged(claim, evidence, {"reading": DESCRIBED})
+
+
+def held(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what becomes of a claim on runs as the thesis has them."""
+    return declared(name, Evidence(cells={}) if name in OTHERWISE else world(also=name))
+
+
+def failed(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what becomes of a claim on runs that contradict it, or with constants that do."""
+    if name in OTHERWISE:
+        where, value = OTHERWISE[name]
+        patch.setattr(f"sojourn.papers.flusher.judges.{where}", value)
+        return declared(name, Evidence(cells={}))
+    return declared(name, world(*CONTRARY[name], also=name))
+
+
+def test_without_runs_only_identities_can_be_told() -> None:
     nothing = Evidence(cells={})
-    for number in (7, 8, 9, 11, 47, 74, 76, 83):
-        assert judged(nothing, number)["verdict"] == "holds", number
-    assert judged(nothing, 1)["verdict"] == "cannot tell"
+    told = {claim.id for claim in load("flusher") if declared(claim.id, nothing)["verdict"] != "cannot tell"}
+    assert told == set(OTHERWISE)
 
 
 def test_ranks_and_readings_are_what_the_exhibits_take() -> None:

@@ -1,0 +1,169 @@
+"""The study of L4S: what was measured bears its claims out, what cannot be run says so, and the rest is run."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn import api, papers
+from sojourn.papers.kit.claims import load
+from sojourn.papers.l4s_pam2025 import plan as l4s
+from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Seen, measured, observe
+from sojourn.papers.l4s_pam2025.judges import JUDGES, share
+from sojourn.papers.l4s_pam2025.plan import CONTROL, MANY, PAIR, PARTS, Bed, cells, lacks
+from tests.conftest import Cli
+
+BED = Bed(profile=papers.paper("l4s-pam2025").profiles["quick"])
+ALIKE = Seen(seed=0, l4s_mbit=47.8, classic_mbit=47.8, l4s_ms=15.0, classic_ms=15.0)
+
+
+def runs(seen: Seen) -> tuple[Seen, ...]:
+    """Return repeats of which the L4S side has a little more each time."""
+    return tuple(dataclasses.replace(seen, seed=seed, l4s_mbit=seen.l4s_mbit * (1 + 5e-4 * seed)) for seed in (0, 1, 2))
+
+
+def world(changes: dict[Cell, dict[str, Any]] | None = None) -> Evidence:
+    """Return the measured means as runs, and control cells in which all is alike, with changes in some cells."""
+    stated = dict.fromkeys(cells((CONTROL,)), ALIKE) | measured()
+    return Evidence(
+        cells={cell: runs(dataclasses.replace(seen, **(changes or {}).get(cell, {}))) for cell, seen in stated.items()}
+    )
+
+
+def judged(name: str, evidence: Evidence) -> dict[str, Any]:
+    (claim,) = (claim for claim in load("l4s_pam2025") if claim.id == name)
+    (answer,) = JUDGES.judge([claim], evidence)
+    return answer
+
+
+ALL_PRAGUE = {"l4s_mbit": 95.0, "classic_mbit": 0.5}
+ALL_CLASSIC = {"l4s_mbit": 0.5, "classic_mbit": 95.0}
+EVEN = {"l4s_mbit": 47.8, "classic_mbit": 47.8}
+SLOW = {"l4s_ms": 20.0}
+#: What must be otherwise in one cell for a claim to fail.
+CONTRARY: dict[str, tuple[Cell, dict[str, Any]]] = {
+    "l4s-01": (Cell("prague", "cubic_ecn", "fifo", 8), ALL_PRAGUE),
+    "l4s-02": (Cell("prague", "bbr3", "fifo", 0.5), EVEN),
+    "l4s-03": (Cell("prague", "cubic_ecn", "codel_drop", 4), EVEN),
+    "l4s-04": (Cell("prague", "bbr3_ecn", "codel_drop", 8), EVEN),
+    "l4s-05": (Cell("prague", "cubic", "codel", 8), EVEN),
+    "l4s-06": (Cell("prague", "cubic", "codel", 0.5), ALL_CLASSIC),
+    "l4s-07": (Cell("prague_fallback", "cubic_ecn", "codel", 4), ALL_PRAGUE),
+    "l4s-08": (Cell("prague", "cubic_ecn", "codel", 2), EVEN),
+    "l4s-09": (Cell("prague", "cubic", "pie_drop", 8), EVEN),
+    "l4s-10": (Cell("prague", "bbr3_ecn", "fq_codel", 4), ALL_CLASSIC),
+    "l4s-11": (Cell("prague", "cubic_ecn", "fq_codel_l4s", 8), ALL_PRAGUE),
+    "l4s-12": (Cell("prague", "cubic_ecn", "fq_codel_l4s", 4), SLOW),
+    "l4s-13": (Cell("prague", "bbr3", "fq", 0.5), EVEN),
+    "l4s-14": (Cell("prague", "cubic", "one_queue_fq", 4), EVEN),
+    "l4s-15": (Cell("prague", "cubic_ecn", "dualpi2", 1), ALL_CLASSIC),
+    "l4s-16": (Cell("prague", "bbr3_ecn", "dualpi2", 2), EVEN),
+    "l4s-17": (Cell("prague", "bbr3", "dualpi2", 8), ALL_CLASSIC),
+    "l4s-18": (Cell("prague", "cubic", "dualpi2", 1), SLOW),
+    "l4s-19": (Cell("prague_fallback", "cubic_ecn", "dualpi2", 2), EVEN),
+    "l4s-20": (Cell("prague", "cubic_ecn", "fq_codel", 2, 10, 1), EVEN),
+    "l4s-21": (Cell("prague", "cubic_ecn", "fifo", 1, 25, 25), EVEN),
+    "l4s-22": (Cell("prague", "cubic_ecn", "codel", 8, 2, 1), EVEN),
+    "l4s-23": (Cell("prague", "cubic_ecn", "dualpi2", 1, 10, 1), EVEN),
+    "l4s-24": (Cell("prague", "cubic_ecn", "dualpi2", 2, 25, 1), ALL_PRAGUE),
+    "l4s-25": (Cell("prague", "cubic_ecn", "dualpi2", 2, 5, 1), SLOW),
+    "l4s-26": (Cell("prague", "bbr3_ecn", "codel", 2), EVEN),
+    "l4s-c1": (Cell("cubic", "cubic", "pie_drop"), ALL_CLASSIC),
+    "l4s-c2": (Cell("cubic_ecn", "cubic_ecn", "codel"), {"classic_mbit": 20.0}),
+    "l4s-c3": (Cell("cubic", "cubic", "codel_drop"), {"classic_ms": 30.0}),
+}
+
+
+def held(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what becomes of a claim on what was measured."""
+    return judged(name, world())
+
+
+def failed(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what becomes of a claim where one cell is otherwise."""
+    return judged(name, world(dict([CONTRARY[name]])))
+
+
+def test_every_measured_cell_is_needed_by_a_claim_and_stated_once() -> None:
+    needed: set[Cell] = set()
+
+    class Watched(Evidence):
+        def of(self, cell: Cell) -> tuple[Seen, ...]:
+            needed.add(cell)
+            return super().of(cell)
+
+    JUDGES.judge(load("l4s_pam2025"), Watched(cells=world().cells))
+    assert needed == set(cells())
+    text = files("sojourn.papers.l4s_pam2025").joinpath("measured.csv").read_text(encoding="utf-8")
+    assert len(list(csv.DictReader(text.splitlines()))) == len(measured())
+
+
+def test_what_cannot_be_run_says_what_it_waits_for() -> None:
+    nothing = Evidence(cells={}, lacks=lacks)
+    for claim in load("l4s_pam2025"):
+        found = judged(claim.id, nothing)
+        assert found["verdict"] == "cannot tell"
+        expected = "there are no runs of CUBIC" if claim.part == CONTROL else "it needs TCP Prague, "
+        assert found["reason"].startswith(expected), found["reason"]
+    assert (
+        "BBRv3, accurate ECN feedback, ECN that differs from flow to flow, DualPI2"
+        in judged("l4s-16", nothing)["reason"]
+    )
+
+
+def test_a_cell_can_be_run_once_the_simulator_knows_its_senders(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = Cell("prague", "bbr3", "one_queue_fq", 1)
+    assert {"TCP Prague", "BBRv3", "Linux's fq"} <= set(lacks(cell))
+    monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic", "prague", "bbr3"])
+    assert not {"TCP Prague", "BBRv3"} & set(lacks(cell))
+
+
+def test_what_can_be_run_is_a_scenario_of_the_bed() -> None:
+    there = [cell for cell in cells() if not lacks(cell)]
+    assert {cell.part for cell in there} == {CONTROL}
+    for cell in there:
+        found = json.loads(BED.scenario(cell).normalized())
+        assert (found["up"], found["rtt"], found["lead"], found["duration"]) == ("100mbit", "10ms", "0s", "60s")
+        assert found["tcp"]["ecn"] == (cell.classic == "cubic_ecn")
+    # 2 BDP are 250,000 bytes: 166 packets of 1500 and one more.
+    assert l4s.qdisc(Cell("cubic", "cubic", "fifo")) == "bfifo limit 250000"
+    assert l4s.qdisc(Cell("cubic", "cubic", "codel")).startswith("codel limit 167 ")
+
+
+def test_a_run_is_observed_by_sides() -> None:
+    cell = Cell("cubic", "cubic", "fifo", 2, 1, 2)
+    run = api.run(dataclasses.replace(BED.scenario(cell), duration="5s"))
+    found, flows = observe(run, cell), run.record["flows"]
+    assert [one["name"] for one in flows] == ["l4s_1", "classic_1", "classic_2"]
+    assert found.l4s_mbit == flows[0]["goodput_mbit"]
+    assert found.classic_mbit == flows[1]["goodput_mbit"] + flows[2]["goodput_mbit"]
+    assert found.l4s_ms == 10 + flows[0]["sojourn_ms"]["mean"]
+    assert 0 < share(found) < 100
+
+
+def test_parts_are_those_of_the_cells() -> None:
+    assert {cell.part for cell in cells()} == set(PARTS) == set(papers.paper("l4s-pam2025").parts)
+    assert {claim.part for claim in load("l4s_pam2025")} == set(PARTS)
+    assert {cell.part for cell in cells((PAIR, MANY))} == {PAIR, MANY}
+
+
+def test_the_command_runs_what_can_be_run_and_counts_the_rest(cli: Cli, tmp_path: Path) -> None:
+    done = cli("reproduce", "l4s-pam2025", "--duration", "2s", "--repeat", "2", "--out", "o", "--document", "page.md")
+    said = done.stdout.splitlines()
+    assert said[:2] == ["10 of 93 cells can be run.", "83 of 93 cells need TCP Prague."]
+    found = json.loads((tmp_path / "o/claims.json").read_text())
+    assert [one["verdict"] for one in found if not one["id"].startswith("l4s-c")] == ["cannot tell"] * 26
+    assert (
+        "| TCP Prague / BBRv3 with ECN | 1:1 | DualPI2, 2 BDP | 4.3 / - | 89.9 / - |"
+        in (tmp_path / "page.md").read_text()
+    )
+    refused = cli("reproduce", "l4s-pam2025", "--only", "many", "--out", "p", status=2)
+    assert refused.stderr.strip().endswith(
+        "only is 'many', but nothing of it can be run yet: 21 of 21 cells need TCP Prague"
+    )
