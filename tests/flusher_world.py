@@ -269,6 +269,20 @@ CONTRARY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+#: Further contradictions, each of another rule of its claim.
+FURTHER: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "flu-48, no dip": (SENT | {"base": 50}, {"after": (np.full(40, 4.7), AFTER[1])}),
+    "flu-73, no rise": (
+        SENT | {"base": 100, "buffer": 50},
+        {"after": (AFTER[0], np.array([150.0] * 15 + [80.0] * 25))},
+    ),
+    "flu-73, no fall": (
+        SENT | {"base": 100, "buffer": 50},
+        {"after": (AFTER[0], np.array([150.0] * 10 + [200.0] * 30))},
+    ),
+}
+
+
 def world(where: dict[str, Any] | None = None, changed: dict[str, Any] | None = None, *, also: str = "") -> Evidence:
     """Return made-up runs of every cell, with values changed in the cells whose fields are as said.
 

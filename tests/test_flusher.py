@@ -46,7 +46,7 @@ from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
 from sojourn.store.run import Run
-from tests.flusher_world import CONTRARY, world
+from tests.flusher_world import CONTRARY, FURTHER, world
 
 BED = Bed(profile=dataclasses.replace(papers.paper("flusher").profiles["quick"], duration="60s"))
 
@@ -306,7 +306,7 @@ def failed(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
         where, value = OTHERWISE[name]
         patch.setattr(f"sojourn.papers.flusher.judges.{where}", value)
         return declared(name, Evidence(cells={}))
-    return declared(name, world(*CONTRARY[name], also=name))
+    return declared(name.partition(",")[0], world(*(CONTRARY | FURTHER)[name], also=name))
 
 
 def test_without_runs_only_identities_can_be_told() -> None:

@@ -8,14 +8,17 @@ be it judged by rules or by a function; "cannot tell" is neither.
 from __future__ import annotations
 
 import functools
+import re
+from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from sojourn import papers
 from sojourn.papers.good_bad_wifi import pie_steps
 from sojourn.papers.kit import by_hand
-from sojourn.papers.kit.claims import load
+from sojourn.papers.kit.claims import load, stored
 from tests import test_claims, test_flusher, test_l4s_pam2025, test_rural, test_wifi_next_steps, test_wifi_stack
 
 CASES: dict[str, ModuleType] = {
@@ -29,7 +32,17 @@ CASES: dict[str, ModuleType] = {
 #: What no runs can tell: a claim without rules and function, whose `cannot_tell` says why in every case.
 NEVER_TOLD = {"flu-80"}
 CLAIMS = [(folder, claim.id) for folder in papers.FOLDERS for claim in load(folder) if claim.id not in NEVER_TOLD]
-both_ways = pytest.mark.parametrize(("folder", "name"), CLAIMS, ids=[name for _, name in CLAIMS])
+#: Quantities that decide nothing, and why.
+DECIDE_NOTHING = {
+    "idle": "rur-07: who uses less of the link than droptail leaves some of it idle",
+    "best_tenth_over_pie": "flu-64: if 30 % of the seconds are not below PIE's median, the best tenth is not",
+    "packets": "wst-23: a number of its note",
+}
+
+
+def further(table: str) -> list[tuple[str, str]]:
+    """Return the cases of a claim beyond the first, whose names begin with its id and a comma."""
+    return [(folder, name) for folder, module in CASES.items() for name in getattr(module, table, ())]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -42,13 +55,13 @@ def driven_once() -> object:
         yield
 
 
-@both_ways
+@pytest.mark.parametrize(("folder", "name"), [*CLAIMS, *further("ONE_SUFFICES")])
 def test_a_claim_holds_on_runs_that_bear_it_out(folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = CASES[folder].held(name, monkeypatch)
     assert found["verdict"] == "holds", found["reason"]
 
 
-@both_ways
+@pytest.mark.parametrize(("folder", "name"), [*CLAIMS, *further("FURTHER")])
 def test_a_claim_fails_on_runs_that_contradict_it(folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = CASES[folder].failed(name, monkeypatch)
     assert found["verdict"] == "fails", found["reason"]
@@ -64,8 +77,59 @@ def test_what_can_never_be_told_has_neither_rules_nor_a_function() -> None:
 
 def test_every_function_judges_a_claim_that_has_no_rules() -> None:
     for folder in papers.FOLDERS:
-        judges = __import__(f"sojourn.papers.{folder}.judges", fromlist=["JUDGES"]).JUDGES
+        judges = import_module(f"sojourn.papers.{folder}.judges").JUDGES
         known = {claim.id: claim for claim in load(folder)}
         plain = {name for name, claim in known.items() if not claim.checks} - NEVER_TOLD
         assert set(judges.by_function) == plain, folder
         assert set(judges.notes) <= set(known) - plain, folder
+
+
+def verdicts(folder: str, names: set[str]) -> list[str]:
+    """Return what becomes of claims in all of their cases; a case that cannot be made any more has the error's name."""
+    found = []
+    for way, table in (("held", "ONE_SUFFICES"), ("failed", "FURTHER")):
+        cases = [name for _, name in further(table) if name.partition(",")[0] in names]
+        for name in [*sorted(names), *cases]:
+            with pytest.MonkeyPatch.context() as patch:
+                found.append(getattr(CASES[folder], way)(name, patch)["verdict"])
+    return found
+
+
+def spoken_of(folder: str, quantity: str) -> set[str]:
+    """Return the claims that a quantity may decide: those that name it, or a derived one or a list that does.
+
+    If there are none, it can be a function alone that takes it.
+    """
+    plain, word = stored(folder), re.compile(rf"\b{quantity}\b")
+    known = {claim.id: str(claim) for claim in load(folder) if claim.id not in NEVER_TOLD}
+    if word.search(str(plain.get("names", {}))):
+        return set(known)
+    words = [
+        word,
+        *(re.compile(rf"\b{name}\b") for name, rule in plain.get("derived", {}).items() if word.search(str(rule))),
+    ]
+    found = {name for name, text in known.items() if any(one.search(text) for one in words)}
+    return found or {claim.id for claim in load(folder) if not claim.checks} - NEVER_TOLD
+
+
+def constant(kind: str) -> Any:
+    """Return what is in place of a quantity and says nothing of the runs."""
+    return {
+        "quantities": lambda _seen, *_: 1.0,
+        "series": lambda evidence, cell, *_: {seen.seed: 1.0 for seen in evidence.of(cell)},
+        "curves": lambda evidence, cell, *_: (lambda _drawn: 1.0, len(evidence.of(cell))),
+    }[kind]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", [folder for folder in papers.FOLDERS if folder != "wifi_next_steps"])
+def test_every_quantity_decides_a_case(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = import_module(f"sojourn.papers.{folder}.judges").JUDGES.vocabulary
+    for kind in ("quantities", "series", "curves"):
+        table = getattr(vocabulary, kind)
+        for quantity in sorted(set(table) - set(DECIDE_NOTHING)):
+            names = spoken_of(folder, quantity)
+            before = verdicts(folder, names)
+            with monkeypatch.context() as patch:
+                patch.setitem(table, quantity, constant(kind))
+                assert verdicts(folder, names) != before, f"{quantity}: {sorted(names)}"
