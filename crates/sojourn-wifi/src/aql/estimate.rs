@@ -76,15 +76,29 @@ mod tests {
         expected_airtime(rate, Bytes::new(wire), aggregated).as_nanos() / 1000
     }
 
-    /// By hand from the formula: 1024 bytes at 26 bits a symbol are 322639 symbols/1024, 3.6 us each: 1161500; the table keeps
-    /// steps of 32. (1514 + 58) / 1024 of it and half of 40 us.
+    /// By hand, from what 802.11 says of a symbol. A full frame is 1514 + 20 + 38 = 1572 bytes, 12,576 bits, a short one (60) 944 bits;
+    /// preamble and training take 40 us, with two streams 44. As mac80211's comments have it, that is halved up to VHT20 MCS 2,
+    /// quartered at MCS 3, an eighth at MCS 5, a sixteenth below MCS 5 with two streams, and a thirty-second above. Results are in
+    /// steps of 4 us.
     #[test]
-    fn a_full_frame_at_mcs_0_is_guessed_as_1760_us() {
-        let kilosymbols: u64 = 322_639;
-        let table = kilosymbols * 4 * 18 / 20 / 32 * 32;
-        let by_hand = table * 1572 / 1024 / 1024 + 20;
-        assert_eq!(us("ht mcs 0 20mhz sgi", 1514, true), by_hand / 4 * 4);
-        assert_eq!(us("ht mcs 0 20mhz sgi", 1514, false), (by_hand + 20) / 4 * 4);
+    fn guesses_are_symbols_and_a_share_of_the_preamble() {
+        for (rate, wire, alone, aggregated) in [
+            ("ht mcs 0 20mhz sgi", 1514, 1780, 1760), // 483.69 symbols of 3.6 us, 1741.3 us: + 40, + 20
+            ("vht mcs 0 20mhz lgi", 1514, 1972, 1952), // 483.69 of 4 us, 1934.8 us: + 40, + 20
+            ("vht mcs 2 20mhz lgi", 1514, 684, 664),  // 161.23 of 4 us, 644.9 us: + 40, + 20
+            ("ht mcs 3 20mhz sgi", 1514, 472, 444),   // 120.92 of 3.6 us, 435.3 us: + 40, + 10
+            ("vht mcs 5 20mhz lgi", 1514, 280, 244),  // 60.46 of 4 us, 241.8 us: + 40, + 5
+            ("ht mcs 7 20mhz lgi", 1514, 232, 192),   // 48.37 of 4 us, 193.5 us: + 40, + 2
+            ("ht mcs 15 20mhz sgi", 1514, 128, 88),   // 24.18 of 3.6 us, 87.1 us: + 44, + 1
+            ("vht mcs 9 nss 2 80mhz sgi", 1514, 56, 12), // 4.03 of 3.6 us, 14.5 us: + 44, + 1
+            ("ht mcs 7 20mhz lgi", 60, 52, 16),       // 3.63 of 4 us, 14.5 us: + 40, + 2
+        ] {
+            assert_eq!(
+                (us(rate, wire, false), us(rate, wire, true)),
+                (alone, aggregated),
+                "{rate}, {wire} bytes"
+            );
+        }
     }
 
     /// Long frames at the slowest rate do not fit into 10 bits of 4 us.
@@ -97,6 +111,14 @@ mod tests {
 
     #[test]
     fn legacy_rates_have_preamble_and_sifs_and_no_aggregates() {
-        assert_eq!(us("ofdm 54mbit", 1514, true), (36 + 1572 * 8 * 10 / 540) / 4 * 4);
+        // 12,576 bits take 232.9 us at 54 Mbit/s and 524 us at 24, after 36 us.
+        assert_eq!(
+            (us("ofdm 54mbit", 1514, false), us("ofdm 54mbit", 1514, true)),
+            (268, 268)
+        );
+        assert_eq!(
+            (us("ofdm 24mbit", 1514, false), us("ofdm 24mbit", 1514, true)),
+            (560, 560)
+        );
     }
 }
