@@ -48,11 +48,15 @@ def test_row_is_within_the_bar(name: str) -> None:
     assert row.failures == [], (row.latency_ms, row.goodput_mbit)
 
 
-def test_kernel_runs_agree_with_themselves() -> None:
-    for entry in REFERENCE["scenarios"]:
-        row = fidelity.judge(entry, entry["kernel"])
-        assert row.failures == []
-        assert row.latency_ms.difference == 0
+def test_half_of_the_kernel_s_runs_are_within_the_bar_of_the_other_half() -> None:
+    """A bar that the kernel itself misses tells nothing: of 63 scenarios two are so, in goodput, and none of `ROWS`."""
+    missed = {}
+    for name, entry in ENTRIES.items():
+        row = fidelity.judge({**entry, "kernel": entry["kernel"][::2]}, entry["kernel"][1::2])
+        if row.failures:
+            missed[name] = row.failures
+    assert missed == {"rrul-100_100-ared-cubic": ["goodput up"], "rrul-10_10-pie-reno": ["goodput down"]}
+    assert not set(missed) & set(ROWS)
 
 
 @pytest.mark.parametrize(
