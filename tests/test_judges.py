@@ -7,11 +7,14 @@ be it judged by rules or by a function; "cannot tell" is neither.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -19,6 +22,7 @@ from sojourn import papers
 from sojourn.papers.good_bad_wifi import pie_steps
 from sojourn.papers.kit import by_hand
 from sojourn.papers.kit.claims import load, stored
+from sojourn.papers.kit.evidence import Evidence
 from tests import test_claims, test_flusher, test_l4s_pam2025, test_rural, test_wifi_next_steps, test_wifi_stack
 
 CASES: dict[str, ModuleType] = {
@@ -82,6 +86,41 @@ def test_every_function_judges_a_claim_that_has_no_rules() -> None:
         plain = {name for name, claim in known.items() if not claim.checks} - NEVER_TOLD
         assert set(judges.by_function) == plain, folder
         assert set(judges.notes) <= set(known) - plain, folder
+
+
+#: Made-up runs that bear all claims of a paper out, or nearly all, and what judges one of them on other runs.
+WORLDS: dict[str, tuple[Callable[[], Evidence[Any, Any]], Callable[..., dict[str, Any]]]] = {
+    "good_bad_wifi": (test_claims.world, test_claims.judged),
+    "rural": (lambda: test_rural.WORLD, test_rural.judged),
+    "wifi_stack": (test_wifi_stack.world, test_wifi_stack.judged),
+    "flusher": (test_flusher.world, test_flusher.declared),
+    "l4s_pam2025": (test_l4s_pam2025.world, test_l4s_pam2025.judged),
+}
+
+
+def fewer(cell: object, runs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the first of a cell's runs, at least two, of each cell another number."""
+    return runs[: 2 + crc32(repr(cell).encode()) % (len(runs) - 1)]
+
+
+def other_seeds(cell: object, runs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a cell's runs with seeds that two cells in three do not have."""
+    shift = 1000 * (crc32(repr(cell).encode()) % 3)
+    return tuple(dataclasses.replace(run, seed=run.seed + shift) for run in runs)
+
+
+@pytest.mark.parametrize("change", [fewer, other_seeds])
+@pytest.mark.parametrize("folder", WORLDS)
+def test_cells_with_other_repeats_are_judged_or_cannot_be_told(
+    folder: str, change: Callable[[object, tuple[Any, ...]], tuple[Any, ...]]
+) -> None:
+    world, judged = WORLDS[folder]
+    usual = world()
+    evidence = dataclasses.replace(usual, cells={cell: change(cell, runs) for cell, runs in usual.cells.items()})
+    found = {name: judged(name, evidence) for of, name in CLAIMS if of == folder}
+    assert {one["verdict"] for one in found.values()} <= {"holds", "fails", "cannot tell"}
+    if change is fewer:
+        assert sum(one["verdict"] == "holds" for one in found.values()) > 0.8 * len(found)
 
 
 def verdicts(folder: str, names: set[str]) -> list[str]:

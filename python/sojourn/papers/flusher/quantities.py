@@ -213,7 +213,8 @@ def _means(evidence: Evidence, cell: Cell) -> list[BySeed]:
 def span_of_means(evidence: Evidence, cell: Cell) -> BySeed:
     """Return the largest less the smallest mean RTT over the thresholds, ms."""
     means = _means(evidence, cell)
-    return {seed: max(each) - min(each) for seed in means[0] for each in [[one[seed] for one in means if seed in one]]}
+    shared = [seed for seed in means[0] if all(seed in one for one in means)]
+    return {seed: max(one[seed] for one in means) - min(one[seed] for one in means) for seed in shared}
 
 
 def step_of_mean(evidence: Evidence, cell: Cell) -> BySeed:
@@ -229,10 +230,12 @@ def most_lost_later(evidence: Evidence, cell: Cell, *buffers: str) -> BySeed:
     def lost(buffer: int) -> BySeed:
         other = cell._replace(buffer=buffer)
         whole = evidence.by_seed(passive(cell.tcp, cell.base, buffer), mbit)
-        return {seed: 100 * (1 - value / whole[seed]) for seed, value in evidence.by_seed(other, mbit).items()}
+        left = evidence.by_seed(other, mbit)
+        return {seed: 100 * (1 - value / whole[seed]) for seed, value in left.items() if seed in whole}
 
     here, later = lost(cell.buffer), [lost(int(buffer)) for buffer in buffers]
-    return {seed: max(each[seed] for each in later) - value for seed, value in here.items()}
+    shared = [seed for seed in here if all(seed in each for each in later)]
+    return {seed: max(each[seed] for each in later) - here[seed] for seed in shared}
 
 
 def _pie_median(evidence: Evidence, cell: Cell) -> BySeed:
@@ -243,13 +246,15 @@ def _pie_median(evidence: Evidence, cell: Cell) -> BySeed:
 def seconds_below_pie(evidence: Evidence, cell: Cell) -> BySeed:
     """Return the share of the seconds with less throughput than PIE's median."""
     usual = _pie_median(evidence, cell)
-    return evidence.by_seed(cell, lambda seen: float((seen.per_second < AS_MUCH * usual[seen.seed]).mean()))
+    runs = [seen for seen in evidence.of(cell) if seen.seed in usual]
+    return {seen.seed: float((seen.per_second < AS_MUCH * usual[seen.seed]).mean()) for seen in runs}
 
 
 def best_tenth_over_pie(evidence: Evidence, cell: Cell) -> BySeed:
     """Return the throughput that a tenth of the seconds exceed, over PIE's median."""
     usual = _pie_median(evidence, cell)
-    return evidence.by_seed(cell, lambda seen: float(np.quantile(seen.per_second, 0.9)) / usual[seen.seed])
+    runs = [seen for seen in evidence.of(cell) if seen.seed in usual]
+    return {seen.seed: float(np.quantile(seen.per_second, 0.9)) / usual[seen.seed] for seen in runs}
 
 
 VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(

@@ -234,10 +234,11 @@ def ared_is_variable_and_sometimes_worse(evidence: Evidence) -> Judgement:
     for place in places(links=("10/1",)):
         ared = times(evidence, place, "ared")
         for other in ("pie", "codel"):
-            mine, theirs = variability(ared), variability(times(evidence, place, other))
+            rival = times(evidence, place, other)
+            mine, theirs = variability(ared), variability(rival)
             found = drawn_interval(
                 lambda drawn, mine=mine, theirs=theirs: mine(drawn) - theirs(drawn),  # type: ignore[misc]
-                len(ared),
+                min(len(ared), len(rival)),
             )
             what = f"{place.words()}: variation of ared's fetch time over repeats less that of {other}"
             checks.append(Check(what=what, interval=found, relation=">", bound=0.0, unit=""))
@@ -514,8 +515,9 @@ def _collisions_left_out(evidence: Evidence) -> str:
 def _too_few_drops(evidence: Evidence) -> str:
     left_out = 0
     for link, aqm in product(LINKS, AQMS):
-        fifo, mine = (evidence.of(Cell(RTT_FAIRNESS, link, qdisc)) for qdisc in (FIFO, aqm))
-        left_out += sum(None in (unevenness(a), unevenness(b)) for a, b in zip(fifo, mine, strict=True))
+        fifo = {run.seed: unevenness(run) for run in evidence.of(Cell(RTT_FAIRNESS, link, FIFO))}
+        mine = {run.seed: unevenness(run) for run in evidence.of(Cell(RTT_FAIRNESS, link, aqm))}
+        left_out += sum(None in (fifo[seed], mine[seed]) for seed in fifo if seed in mine)
     return (
         "standard deviation over mean of the times between successive drops: 1 if they are independent, 0 if evenly "
         f"spaced; {left_out} pairs of runs with too few drops are left out"

@@ -275,8 +275,9 @@ def gain_over_sfq(evidence: Evidence, cell: Cell) -> BySeed:
 
 
 def paired_with_sfq(evidence: Evidence, cell: Cell) -> list[tuple[Observation, Observation]]:
-    """Return the runs of a cell with those of sfq, seed by seed."""
-    return list(zip(evidence.of(cell), evidence.of(cell._replace(qdisc="sfq")), strict=True))
+    """Return the runs of a cell with those of sfq, of each seed that both have."""
+    others = {run.seed: run for run in evidence.of(cell._replace(qdisc="sfq"))}
+    return [(run, others[run.seed]) for run in evidence.of(cell) if run.seed in others]
 
 
 def over_mean(evidence: Evidence, cell: Cell, quantity: str) -> BySeed:

@@ -303,7 +303,11 @@ class Reader(Generic[C, S]):
             return self.values(self.derived[name], fields, variables)[0]
         cell = self.vocabulary.cell(**fields)
         if name in self.vocabulary.series:
-            return self.vocabulary.series[name](self.evidence, cell, *arguments)
+            found = self.vocabulary.series[name](self.evidence, cell, *arguments)
+            if not found:
+                message = f"no seed has a run in every cell that {name} of {cell.words()} is made of"
+                raise SojournError(message)
+            return found
         quantity = self.vocabulary.quantities[name]
         return self.evidence.by_seed(cell, lambda seen: quantity(seen, *arguments))
 

@@ -85,12 +85,14 @@ def airtime_changes_the_shape(evidence: Evidence) -> Judgement:
 def resent_frames_go_first(evidence: Evidence) -> Judgement:
     """wst-26."""
     first, last = by_hand.resend(first=True), by_hand.resend(first=False)
-    share = ratios(*(_each(evidence, cell, FQ_MAC, "total") for cell in (LOSSY, LOSSLESS)))
-    again = [
-        seen.stations["fast1"].retries / seen.stations["fast1"].transmissions
-        for seen in evidence.of(Cell(LOSSY, FQ_MAC))
-    ]
-    left = [one / (1 - resent) for one, resent in zip(share, again, strict=True)]
+    lossy, lossless = Cell(LOSSY, FQ_MAC), Cell(LOSSLESS, FQ_MAC)
+    pairs = evidence.paired(lossy, lossless, QUANTITIES["total"])
+    again = {
+        seen.seed: seen.stations["fast1"].retries / seen.stations["fast1"].transmissions
+        for seen in evidence.of(lossy)
+        if seen.seed in pairs
+    }
+    left = [one / whole / (1 - again[seed]) for seed, (one, whole) in pairs.items()]
     return all_of(
         [
             exact("turns without a frame to send, resent frames first", first.stalled, "=", 0, "turns"),
@@ -98,7 +100,7 @@ def resent_frames_go_first(evidence: Evidence) -> Judgement:
             *within("throughput with losses over what the losses leave, in a cell", left, 1 - CLOSE, 1 + CLOSE, ""),
         ],
         note=f"by hand, of {first.turns} turns: {first.delivered} frames delivered, and {last.delivered}; in the cell "
-        f"{100 * fmean(again):.0f} % of the transmissions are repeated",
+        f"{100 * fmean(again.values()):.0f} % of the transmissions are repeated",
     )
 
 
