@@ -127,7 +127,7 @@ def test_a_missing_agent_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(SojournError) as caught:
         guest.carry_out(JOB, script(tmp_path / "linux", ""), seed=1, bound_s=20.0)
     assert str(caught.value).startswith(
-        "the agent of the linux back end is not at /nonexistent/agent: build it (cargo "
+        "the agent of the linux back end is not at /nonexistent/agent: run scripts/setup, "
     )
     assert "SOJOURN_AGENT" in str(caught.value)
 
