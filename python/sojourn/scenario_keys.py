@@ -211,7 +211,10 @@ class Web:
     header_bytes
         Bytes before the object in each answer. Default: 300.
     dns
-        Whether each connection begins with a look-up of the server's name. Default: yes.
+        Whether the server's name is looked up. Default: yes.
+    look_ups
+        `"connection"` (default): each connection of a page begins with a look-up. `"page"`: the first alone, and the
+        others use its answer; only with `dns`.
     station
         In a cell: at which station (default: the first).
     dscp
@@ -233,6 +236,7 @@ class Web:
     request_bytes: int | None = None
     header_bytes: int | None = None
     dns: bool | None = None
+    look_ups: str | None = None
     station: str | None = None
     dscp: int | str | None = None
     ends: tuple[str, ...] | None = None
@@ -240,7 +244,7 @@ class Web:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Download:
-    """Files of one size, one after the other, each over a TCP connection of its own.
+    """Files of one size, one after the other, each over a TCP connection of its own unless it is `persistent`.
 
     They are not counted as goodput.
 
@@ -261,6 +265,9 @@ class Download:
     start
         Time text: when the first file starts, from the beginning of the measured window, before jitter. Default:
         `"0s"`.
+    persistent
+        Whether all files go over one TCP connection, which stays between them (default: each over one of its own); on
+        the simulator only.
     station
         In a cell: at which station (default: the first).
     dscp
@@ -277,6 +284,7 @@ class Download:
     congestion_control: str | None = None
     rtt: str | None = None
     start: str | None = None
+    persistent: bool | None = None
     station: str | None = None
     dscp: int | str | None = None
     ends: tuple[str, ...] | None = None

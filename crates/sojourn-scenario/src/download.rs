@@ -5,13 +5,14 @@ use crate::control::CongestionControl;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
-use crate::{Access, Direction, Dscp, OBJECT_MAX, RTT, ScenarioError, fail, or_default};
+use crate::{Access, Direction, Dscp, OBJECT_MAX, RTT, ScenarioError, fail, is_default, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use sojourn_units::Duration;
 
-/// Files of one size, one after the other, each over a TCP connection of its own. They are not counted as goodput.
+/// Files of one size, one after the other, each over a TCP connection of its own unless it is `persistent`. They are not counted
+/// as goodput.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +37,10 @@ pub struct DownloadScenario {
     /// When the first file starts, from the beginning of the measured window, before jitter.
     #[serde(default, deserialize_with = "or_default")]
     pub start: Duration,
+    /// Whether all files go over one TCP connection, which stays between them (default: each over one of its own); on the simulator
+    /// only.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    pub persistent: bool,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
     /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
@@ -63,6 +68,13 @@ impl DownloadScenario {
         self.congestion_control.check(&place, on.backend)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
+        if self.persistent && on.backend.has_real_hosts() {
+            return Err(ScenarioError::because(format!(
+                "{} is true, but the {} back end opens a connection for each file: leave it out",
+                field("persistent"),
+                on.backend.name()
+            )));
+        }
         Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
         on.check_ends(&place, self.ends.as_ref())
     }

@@ -5,17 +5,37 @@ use crate::control::CongestionControl;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
-use crate::{Access, Dscp, OBJECT_MAX, RTT, ScenarioError, fail};
+use crate::{Access, Dscp, OBJECT_MAX, RTT, ScenarioError, fail, is_default, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
-use sojourn_units::Duration;
+use sojourn_units::{Duration, words};
 
 /// Most objects of a page, and connections of a client.
 const OBJECTS_MAX: usize = 10_000;
 const WORKERS_MAX: usize = 64;
 /// Largest request and header, bytes.
 const MESSAGE_MAX: u64 = 1 << 20;
+
+words! {
+    /// Which connections of a page begin with a look-up of the server's name.
+    #[derive(Default)]
+    pub enum LookUps {
+        /// Each, as separate processes do: `connection`.
+        #[default]
+        Connection = "connection",
+        /// The first, whose answer the others use, as a browser with a cache of names does: `page`.
+        Page = "page",
+    }
+}
+
+impl LookUps {
+    /// Whether the connection of this worker, of which the first is number 0, begins with a look-up.
+    #[must_use]
+    pub fn include(self, worker: usize) -> bool {
+        worker == 0 || self == Self::Connection
+    }
+}
 
 /// A web client that fetches one page again and again. Its traffic is not counted as goodput.
 #[skip_serializing_none]
@@ -46,8 +66,12 @@ pub struct WebScenario {
     pub request_bytes: u64,
     /// Bytes before the object in each answer.
     pub header_bytes: u64,
-    /// Whether each connection begins with a look-up of the server's name.
+    /// Whether the server's name is looked up.
     pub dns: bool,
+    /// `"connection"` (default): each connection of a page begins with a look-up. `"page"`: the first alone, and the others use its
+    /// answer; only with `dns`.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    pub look_ups: LookUps,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
     /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
@@ -74,6 +98,7 @@ impl Default for WebScenario {
             // Status line and the ten or so header lines of a plain server.
             header_bytes: 300,
             dns: true,
+            look_ups: LookUps::default(),
             station: None,
             dscp: None,
             ends: None,
@@ -113,6 +138,9 @@ impl WebScenario {
         }
         if self.header_bytes > MESSAGE_MAX {
             return fail(&field("header_bytes"), self.header_bytes, format!("0 to {MESSAGE_MAX}"));
+        }
+        if self.look_ups == LookUps::Page && !self.dns {
+            return fail(&field("look_ups"), "page", "absent with dns false");
         }
         within(
             &field("interval"),

@@ -296,6 +296,7 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
             request: w.request_bytes,
             header: w.header_bytes,
             dns: w.dns,
+            look_ups: w.look_ups,
         })?;
         routes.push(added.routes);
     }
@@ -329,6 +330,7 @@ fn add_downloads(
             start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
             bytes: d.bytes,
             gap: d.gap,
+            persistent: d.persistent,
             destination: paths.destination(ends, d.direction),
         })?;
         routes.push(added.routes);

@@ -14,7 +14,7 @@ fn any_json() -> impl Strategy<Value = Value> {
             "web", "page", "objects", "workers", "think_time", "request_bytes", "header_bytes", "dns", "codec", "frame",
             "bitrate", "headers", "downloads", "gap", "write", "write_interval", "edge_limit", "loss_up", "loss_down", "jitter_up",
             "jitter_down", "wifi", "stations", "station", "dscp", "protocol", "scheme", "rate_up", "error", "weight", "edca", "ap", "be",
-            "cw_min", "txop", "retries", "aggregate_time", "memory",
+            "cw_min", "txop", "retries", "aggregate_time", "memory", "persistent", "look_ups",
         ]).prop_map(str::to_owned),
         1 => ".{0,6}",
     ];

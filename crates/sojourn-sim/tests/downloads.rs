@@ -138,6 +138,86 @@ fn downloads_draw_each_for_itself() {
     assert_ne!(starts(&ab, 0), starts(&ab, 1));
 }
 
+// ------------------------------------------------------------------------ one connection for all files
+
+/// Files of 21 segments with idle times of this mean, over one connection. The first takes the handshake and rounds of 3, 6 and 12
+/// segments, which leave a window of 24.
+fn persistent(more: Value) -> Record {
+    let download = with(&file(json!({"bytes": 21 * 1448, "persistent": true})), more);
+    record(&long_path(json!({"duration": "300s", "downloads": [download]})))
+}
+
+/// Completion times of the files that began between so many milliseconds after the last one was complete.
+fn after_idle(r: &Record, least: f64, most: f64) -> Vec<f64> {
+    let mut found = Vec::new();
+    for pair in r.downloads[0].files.windows(2) {
+        let idle = (pair[1].start_s - pair[0].start_s) * 1e3 - pair[0].fct_ms.expect("complete");
+        if (least..most).contains(&idle) {
+            found.extend(pair[1].fct_ms);
+        }
+    }
+    found
+}
+
+/// The acknowledgements are back after 50 ms. The least time-out is 200 ms more than a round trip: until then the window stays, and a
+/// file that fits into it leaves at once.
+#[test]
+fn the_next_file_begins_with_the_window_of_the_last_one() {
+    let r = persistent(json!({"gap": "100ms"}));
+    assert!(same(completions(&r)[0], 350.0), "{:?}", completions(&r)[0]);
+    let soon = after_idle(&r, 51.0, 199.0);
+    assert!(soon.len() > 100 && soon.iter().all(|&t| same(t, 50.0)), "{soon:?}");
+}
+
+/// RFC 2861: the window is halved for every time-out that passes, down to the initial one: slow start again, without a handshake.
+#[test]
+fn a_long_idle_time_takes_the_window_back() {
+    let r = persistent(json!({"gap": "5s"}));
+    let late = after_idle(&r, 5000.0, f64::INFINITY);
+    assert!(late.len() > 5 && late.iter().all(|&t| same(t, 250.0)), "{late:?}");
+}
+
+/// There is one handshake, no FIN, and every byte of a complete file was delivered, whatever was lost.
+#[test]
+fn a_persistent_download_has_one_connection() {
+    let r = persistent(json!({"gap": "1s"}));
+    let d = &r.downloads[0];
+    assert!(d.completed > 100 && d.completed + 1 >= d.files.len());
+    assert_eq!((d.retransmissions, d.segments_sent), (0, 21 * d.files.len() as u64));
+    let json: Value = serde_json::from_str(&r.to_json()).expect("a record is JSON");
+    assert_eq!(json["bottleneck"]["up"]["syn"], json!({"offered": 1, "dropped": 0}));
+    let lossy = record(&long_path(json!({
+        "duration": "60s", "up": "2mbit", "burst_up": "3028b", "qdisc_up": "pfifo limit 10", "loss_up": 0.02, "loss_down": 0.02,
+        "downloads": [file(json!({"bytes": 200_000, "persistent": true}))],
+    })));
+    let d = &lossy.downloads[0];
+    assert!(d.completed >= 3 && d.retransmissions > 0, "{d:?}");
+    let delivered = d.goodput_mbit * 60.0 / 8.0 * 1e6;
+    let complete = (d.completed * 200_000) as f64;
+    assert!(
+        delivered >= complete - 1e-3 && delivered < complete + 200_000.0,
+        "{delivered} {complete}"
+    );
+}
+
+/// Without delays each data segment is answered: beside the SYN-ACK, as many packets come back as segments went. With them fewer.
+#[test]
+fn each_segment_is_acknowledged_unless_acknowledgements_are_delayed() {
+    let answers = |delayed: bool| {
+        let r = record(&long_path(json!({
+            "duration": "60s", "tcp": {"initial_window": 3, "delayed_ack": delayed, "receive_window": "64kb"},
+            "downloads": [file(json!({"bytes": 1000 * 1448, "gap": "3000s", "persistent": true}))],
+        })));
+        let d = &r.downloads[0];
+        assert_eq!((d.completed, d.segments_sent), (1, 1000));
+        (r.bottleneck.down.packets - 1, d.segments_sent)
+    };
+    let (at_once, segments) = answers(false);
+    assert_eq!(at_once, segments);
+    let (delayed, segments) = answers(true);
+    assert!(delayed < segments * 2 / 3, "{delayed} of {segments}");
+}
+
 // ------------------------------------------------------------------------ thin streams
 
 fn thin(more: Value) -> Value {

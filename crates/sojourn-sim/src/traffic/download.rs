@@ -5,6 +5,9 @@
 //! file. The receiver closes when it has read everything, so the end of one connection may still be under way when the next
 //! begins.
 //!
+//! A persistent download has one connection, which nobody closes: the sender writes one file after the other. What a file finds
+//! of the window is what the idle time has left of it (RFC 2861).
+//!
 //! Source: the file transfers of "FTP" type of RFC 7928 section 2.2.1, with the exponential idle times that studies of slow links
 //! take. Deviation: a connection whose seven SYNs are all lost (in 127 s) fails, and no file follows it; a segment for a
 //! connection that both ends have closed is dropped, where a kernel in TIME-WAIT would acknowledge it.
@@ -39,6 +42,8 @@ pub struct DownloadSpec {
     pub bytes: u64,
     /// Mean of the exponential time between the end of one file and the start of the next.
     pub gap: Duration,
+    /// Whether all files go over one connection.
+    pub persistent: bool,
     /// What the sender remembers from one file to the next, and of other connections to the same place; `None` for nothing.
     pub destination: Option<Destination>,
 }
@@ -46,7 +51,7 @@ pub struct DownloadSpec {
 /// A file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File {
-    /// When its SYN was first sent.
+    /// When its SYN was first sent; over a connection that was there before, when the file was written.
     pub start: Time,
     /// From then to its last byte at the receiver; `None` as long as that is not there.
     pub completion: Option<Duration>,
@@ -71,14 +76,16 @@ pub(crate) struct Outgoing {
     pub(crate) segment: Segment,
 }
 
-/// Both ends of one file's connection.
+/// Both ends of a connection.
 #[derive(Debug)]
 struct Connection {
     sender: Endpoint,
     receiver: Endpoint,
     /// Of the packets to the receiver, and to the sender.
     hashes: [u32; 2],
-    /// When it is forgotten at the latest; `None` as long as the file is not complete.
+    /// Bytes that the receiver has when the file is complete that is under way; `None` between files, and after the last.
+    awaited: Option<u64>,
+    /// When it is forgotten at the latest; `None` as long as files are to come or the file is not complete.
     forgotten_at: Option<Time>,
     /// The sender has told what it knows of its destination.
     remembered: bool,
@@ -197,8 +204,9 @@ impl Downloader {
                 // An application that has read everything closes too.
                 end.close();
             }
-            if connection.forgotten_at.is_none() && end.receiver().bytes_in_order() >= self.spec.bytes {
-                connection.forgotten_at = Some(now + LINGER_MAX);
+            let arrived = end.receiver().bytes_in_order();
+            if connection.awaited.take_if(|awaited| arrived >= *awaited).is_some() {
+                connection.forgotten_at = (!self.spec.persistent).then(|| now + LINGER_MAX);
                 self.next = Some(now + self.gaps.draw());
                 if let Some(file) = self.files.last_mut() {
                     file.completion = Some(now.since(file.start));
@@ -250,6 +258,28 @@ impl Downloader {
     }
 
     fn begin_file(&mut self, now: Time, known: Option<&Metrics>) {
+        if !(self.spec.persistent && self.write_again()) {
+            self.open(now, known);
+        }
+        self.files.push(File {
+            start: now,
+            completion: None,
+        });
+        self.pump(self.last_number, now);
+    }
+
+    /// Writes the next file into the connection of the last one. Answers whether there is one.
+    fn write_again(&mut self) -> bool {
+        let Some(connection) = self.connections.get_mut(&self.last_number) else {
+            return false;
+        };
+        connection.sender.write(self.spec.bytes);
+        connection.awaited = Some(connection.receiver.receiver().bytes_in_order() + self.spec.bytes);
+        true
+    }
+
+    /// Opens the connection of the next file, and writes that.
+    fn open(&mut self, now: Time, known: Option<&Metrics>) {
         loop {
             self.last_number = (self.last_number + 1) % (1 << NUMBER_BITS);
             if !self.connections.contains_key(&self.last_number) {
@@ -263,20 +293,18 @@ impl Downloader {
         }
         sender.connect(now);
         sender.write(self.spec.bytes);
-        sender.close();
+        if !self.spec.persistent {
+            sender.close();
+        }
         let connection = Connection {
             sender,
             receiver: Endpoint::server(&self.spec.tcp).expect(valid),
             hashes: [self.ports.u32(), self.ports.u32()],
+            awaited: Some(self.spec.bytes),
             forgotten_at: None,
             remembered: false,
         };
         self.connections.insert(self.last_number, connection);
-        self.files.push(File {
-            start: now,
-            completion: None,
-        });
-        self.pump(self.last_number, now);
     }
 
     /// Takes all that a connection wants to send, and forgets it once it is over.

@@ -3,7 +3,7 @@
 //! Source: seed 000 section 5.3 and the tool that it used, http-getter (cURL). Each page begins from nothing: no name is
 //! known and no connection is open. The first worker looks the name up, connects and gets the main document; then all
 //! workers take the other objects in order, each over one connection of its own, which it opens when it gets its first
-//! object (with a look-up of its own). When the last object is there the connections are closed.
+//! object (with a look-up of its own, unless one a page is asked for). When the last object is there the connections are closed.
 //!
 //! What the transport sees of it: each connection and each look-up has ports of its own and so a hash of its own; requests
 //! leave at once (TCP_NODELAY); an answer is written at once, after the server's think time.
@@ -16,6 +16,7 @@
 
 use super::connection::Connection;
 use crate::network::LinkId;
+use sojourn_scenario::LookUps;
 use sojourn_tcp::{Segment, TcpParams};
 use sojourn_units::{Duration, Stream, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -60,6 +61,8 @@ pub struct WebSpec {
     pub header: u64,
     /// Whether names are looked up.
     pub dns: bool,
+    /// By which connections of a page, if so.
+    pub look_ups: LookUps,
 }
 
 /// A page that was fetched.
@@ -278,7 +281,7 @@ impl WebClient {
         self.objects[worker] = size;
         match self.phases[worker] {
             Phase::Open { number, .. } => self.ask(worker, number, now),
-            _ if self.spec.dns => self.look_up(worker, now),
+            _ if self.spec.dns && self.spec.look_ups.include(worker) => self.look_up(worker, now),
             _ => self.connect(worker, now),
         }
     }

@@ -74,6 +74,30 @@ fn what_both_can_run_has_one_canonical_text() {
 }
 
 #[test]
+fn real_hosts_open_a_connection_for_each_file() {
+    let files = |persistent: bool| {
+        let file = json!({"name": "d", "direction": "up", "bytes": 1000, "gap": "1s", "persistent": persistent});
+        json!({"downloads": [file]})
+    };
+    for backend in [Backend::Linux, Backend::Live] {
+        let sentence = format!(
+            "downloads[0].persistent is true, but the {} back end opens a connection for each file: leave it out",
+            backend.name()
+        );
+        assert_eq!(error(&files(true), backend), sentence);
+        assert!(
+            canonical(&files(false), backend)["downloads"][0]
+                .get("persistent")
+                .is_none()
+        );
+    }
+    assert_eq!(
+        canonical(&files(true), Backend::Sim)["downloads"][0]["persistent"],
+        json!(true)
+    );
+}
+
+#[test]
 fn linux_refuses_what_a_kernel_cannot_do() {
     for (more, sentence) in [
         (

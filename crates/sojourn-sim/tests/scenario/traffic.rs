@@ -132,6 +132,14 @@ fn web_clients_are_checked() {
             "web[0].dns is \"no\", but must be true or false",
         ),
         (
+            web(json!({"look_ups": "once"})),
+            "web[0].look_ups is \"once\", but must be \"connection\" or \"page\"",
+        ),
+        (
+            web(json!({"look_ups": "page", "dns": false})),
+            "web[0].look_ups is page, but must be absent with dns false",
+        ),
+        (
             with(&base(), json!({"web": ["w"]})),
             "web[0] is \"w\", but must be an object",
         ),
@@ -189,6 +197,10 @@ fn downloads_are_checked() {
         (
             download(json!({"gap": "0s"})),
             "downloads[0].gap is 0s, but must be 1ms to 86400s",
+        ),
+        (
+            download(json!({"persistent": "yes"})),
+            "downloads[0].persistent is \"yes\", but must be true or false",
         ),
         (
             download(json!({"congestion_control": "vegas"})),

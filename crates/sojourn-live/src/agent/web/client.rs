@@ -203,7 +203,7 @@ impl Client {
         page.next += 1;
         match self.workers[worker].phase {
             Phase::Open(_) => self.ask(worker, world),
-            _ if self.plan.dns => self.look_up(worker, world),
+            _ if self.plan.dns && self.plan.look_ups.include(worker) => self.look_up(worker, world),
             _ => self.connect(worker, self.server, world),
         }
     }

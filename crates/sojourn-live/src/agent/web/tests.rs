@@ -6,7 +6,7 @@ use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::net::{RecvFlags, SendFlags, getsockname, recv, send, sockopt};
 use sojourn_bed::Fetch;
-use sojourn_scenario::WebScenario;
+use sojourn_scenario::{LookUps, WebScenario};
 use sojourn_units::Duration;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -292,6 +292,17 @@ fn retries_of_all_workers_count() {
     world.run(&mut web, i64::MAX, 1);
     let fetch = web.fetches()[0];
     assert_eq!((fetch.dns_ns, fetch.dns_retried, fetch.time_ns), (0, 1, 5014 * MS));
+}
+
+/// The same loss with one look-up a page: the second worker asks nothing, so that nothing of it can be lost.
+#[test]
+fn with_one_look_up_a_page_other_workers_do_not_ask() {
+    let (mut world, mut web) = started(&with(plan(&[1000, 1000, 1000], 2), |web| web.look_ups = LookUps::Page));
+    world.run(&mut web, 12 * MILLISECOND, 1);
+    world.lose_queries = 1;
+    world.run(&mut web, i64::MAX, 1);
+    let fetch = web.fetches()[0];
+    assert_eq!((fetch.dns_retried, fetch.time_ns, world.lose_queries), (0, 14 * MS, 1));
 }
 
 #[test]

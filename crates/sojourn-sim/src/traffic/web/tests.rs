@@ -20,6 +20,7 @@ fn spec(objects: &[u64], workers: usize) -> WebSpec {
         request: 100,
         header: 300,
         dns: true,
+        look_ups: LookUps::default(),
     }
 }
 
@@ -104,6 +105,23 @@ fn a_page_takes_the_round_trips_that_its_steps_take() {
         Path::run(nameless, Time::from_millis(500), |_, _| None).client.fetches[0].time,
         HALF * 4
     );
+}
+
+/// With one look-up a page the second connection opens at once, and the resolver is asked once by each page.
+#[test]
+fn a_page_looks_its_name_up_once_if_that_is_asked_for() {
+    let queries = |path: &Path| {
+        let asked = path.log.iter().filter(|(_, p)| p.to_server);
+        asked.filter(|(_, p)| matches!(p.content, Content::Dns(_))).count()
+    };
+    let each = Path::run(spec(&[1000; 3], 4), Time::from_millis(390), |_, _| None);
+    let once = WebSpec {
+        look_ups: LookUps::Page,
+        ..spec(&[1000; 3], 4)
+    };
+    let once = Path::run(once, Time::from_millis(390), |_, _| None);
+    assert_eq!((each.client.fetches[0].time, queries(&each)), (HALF * 12, 3));
+    assert_eq!((once.client.fetches[0].time, queries(&once)), (HALF * 10, 2));
 }
 
 /// The next fetch begins at once if the last took longer than the interval, else a whole interval after its beginning.
