@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -156,6 +158,12 @@ class Bed:
         section 7.
     other_pairs
         Whether section 7 is run with other pairs of devices, too, if its part is named.
+    avpkt
+        Bytes that ARED takes a packet for, which sets the weight of its average; `None` for those of the preset.
+    delay_tick
+        Time text: the delay box lets packets out at multiples of this only; `None` for at once.
+    look_ups
+        Which connections of a page look up the server's name: each, or with `"page"` the first.
     """
 
     profile: Profile
@@ -164,6 +172,9 @@ class Bed:
     tcp: str = "linux-3.14"
     spared: bool = True
     other_pairs: bool = True
+    avpkt: int | None = None
+    delay_tick: str | None = None
+    look_ups: str | None = None
 
     def scenario(
         self, experiment: str, link: str, qdisc: str, *, cc: str = "cubic", page: str | None = None
@@ -182,8 +193,12 @@ class Bed:
             **({} if fair else {"rtt": RTT}),
             **({} if page is None else {"page": page}),
         )
+        if qdisc == "ared" and self.avpkt is not None:
+            found = _averaged(found, self.avpkt)
         return dataclasses.replace(
             found,
+            delay_tick=self.delay_tick,
+            web=tuple(dataclasses.replace(client, look_ups=self.look_ups) for client in found.web),
             lead=LEAD if experiment == RRUL else found.lead,
             tcp=dataclasses.replace(found.tcp or Tcp(), variant=self.tcp),
             sample_interval=LONG_BINS if fair else found.sample_interval,
@@ -253,6 +268,14 @@ def shown(cell: Cell, experiment: str | None = None) -> bool:
 def shown_over_wifi(cell: Cell) -> bool:
     """Return whether a cell is part of the figures of section 7, which has the fast link only."""
     return cell.experiment.partition(":")[0] in OVER_WIFI and cell.link not in SLOW_LINKS
+
+
+def _averaged(scenario: Scenario, avpkt: int) -> Scenario:
+    """Return a scenario whose RED takes a packet for so many bytes; tc's own burst follows from them."""
+    found = json.loads(scenario.normalized())
+    texts = [re.sub(r" burst \d+", "", found[side]) for side in ("qdisc_up", "qdisc_down")]
+    up, down = (re.sub(r" avpkt \d+", f" avpkt {avpkt}", text) for text in texts)
+    return dataclasses.replace(scenario, qdisc_up=up, qdisc_down=down)
 
 
 def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:

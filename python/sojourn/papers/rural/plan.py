@@ -74,6 +74,9 @@ class Bed:
     save_metrics
         Whether hosts of the bed and the satellite path remember of each other, from one file to the next, what Linux
         3.14 saves by default (`net.ipv4.tcp_no_metrics_save` 0). ns-2 saves nothing.
+    one_agent
+        Whether the simulations' files go over one connection, as those of one agent of ns-2 do, and are acknowledged
+        segment by segment, as its plain sink does.
     """
 
     profile: Profile
@@ -82,6 +85,7 @@ class Bed:
     tcp: str = "linux-3.14"
     old_kernel: bool = True
     save_metrics: bool = True
+    one_agent: bool = False
     satellite: Satellite = field(default_factory=Satellite)
 
     def scenario(self, cell: Cell) -> Scenario:
@@ -101,12 +105,19 @@ class Bed:
         if cell.experiment == TWO_RTT:
             files = (download("file_1", rtt=f"{cell.rtt}ms"), download("file_2", rtt=f"{cell.other_rtt}ms"))
             found = dataclasses.replace(found, flows=(), downloads=files)
+        one_agent = self.one_agent and not bed
+        if one_agent:
+            kept = tuple(dataclasses.replace(each, persistent=True) for each in found.downloads)
+            found = dataclasses.replace(found, downloads=kept)
         return dataclasses.replace(
             found,
             # Bins as long as the echo's interval hold one echo each, of which a percentile can be taken.
             sample_interval=found.probes[0].interval if cell.experiment == EMULATION else found.sample_interval,
             tcp=dataclasses.replace(
-                found.tcp or Tcp(), variant=self.tcp, save_metrics=True if bed and self.save_metrics else None
+                found.tcp or Tcp(),
+                variant=self.tcp,
+                save_metrics=True if bed and self.save_metrics else None,
+                delayed_ack=False if one_agent else None,
             ),
         )
 
