@@ -15,9 +15,10 @@
 //! Deviation: the kernel of seed 001's emulation was 3.14; the names without `_ns2` have today's behaviour. That paper does
 //! not give the ECN switch either: it is off.
 //!
-//! Deviation: the paper of Table 1 does not give ARED's limit, avpkt and burst. Taken are limit = max(400000, 4 max) bytes,
-//! avpkt 1000 as tc-red(8) advises, and `tc`'s own burst (2 min + max) / (3 avpkt), the values of the reference
-//! measurements on the real kernel. Nor does it give the ECN switch: it is off everywhere, as in the paper's traffic.
+//! Deviation: the paper of Table 1 does not give ARED's limit, avpkt and burst. Taken are limit = max(400000, 4 max)
+//! bytes, avpkt 1000 as tc-red(8) advises (an example of its author's batch files has 1514: docs/claims.md has what
+//! that changes), and `tc`'s own burst (2 min + max) / (3 avpkt), the values of the reference measurements on the real
+//! kernel. Nor does it give the ECN switch: it is off everywhere, as in the paper's traffic.
 
 use crate::RedParams;
 use crate::fifo::MTU;
