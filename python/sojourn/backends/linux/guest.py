@@ -68,8 +68,8 @@ def agent() -> Path:
     place = Path(asked) if asked else Path(__file__).parents[2] / "bin" / "sojourn-agent"
     if not os.access(place, os.X_OK):
         message = (
-            f"the agent of the linux back end is not at {place}: run scripts/setup, or build it with cargo build --release -p "
-            "sojourn-live and name its path in SOJOURN_AGENT"
+            f"the agent of the linux back end is not at {place}: run scripts/setup, or build it with "
+            "cargo build --release -p sojourn-live and name its path in SOJOURN_AGENT"
         )
         raise SojournError(message)
     return place.resolve()
