@@ -17,7 +17,10 @@ pub(crate) struct Flow {
     pub(crate) outstanding: Outstanding,
     pub(crate) rtt: Option<Duration>,
     pub(crate) base: BaseRtt,
+    /// The largest sample.
     pub(crate) max_rtt: Option<Duration>,
+    /// The largest value of `rtt`.
+    pub(crate) max_smoothed: Option<Duration>,
     pub(crate) throughput: Throughput,
     pub(crate) detector: Detector,
     /// The flood RTT that the next flush begins with.
@@ -39,6 +42,7 @@ impl Flow {
             rtt: None,
             base: BaseRtt::new(params.base, params.base_window),
             max_rtt: None,
+            max_smoothed: None,
             throughput: Throughput::default(),
             detector: Detector::new(now),
             carried: None,

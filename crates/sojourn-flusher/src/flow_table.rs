@@ -116,7 +116,7 @@ impl FlowTable {
         let flow = self.flows.get_mut(slot);
         let covered = match flow
             .outstanding
-            .on_ack(segment, now, self.epoch, params.retransmissions)
+            .on_ack(segment, now, self.epoch, params.retransmissions, params.sample_of)
         {
             Acked::New(covered) => covered,
             Acked::Unknown | Acked::Duplicate => return None,
@@ -140,6 +140,7 @@ impl FlowTable {
             flow.rtt = Some(smooth(flow.rtt, raw, params.rtt_weight));
             base_changed = flow.base.update(raw, now);
             flow.max_rtt = flow.max_rtt.max(Some(raw));
+            flow.max_smoothed = flow.max_smoothed.max(flow.rtt);
             flow.samples += 1;
             flow.last_sample = now;
             stats.samples += 1;

@@ -195,7 +195,9 @@ impl Flusher {
             Samples::Raw => raw,
         };
         let key = flow.key;
-        let finding = flow.detector.on_sample(rtt, flow.throughput.get(), base, now, &params);
+        let finding = flow
+            .detector
+            .on_sample(rtt, flow.throughput.smoothed(), base, now, &params);
         let trigger = trigger(base, &params);
         if let Some(tested) = finding.tested {
             self.note(|| Event::Window {
@@ -222,11 +224,15 @@ impl Flusher {
         let flow = self.table.flows.get_mut(slot);
         let key = flow.key;
         let max_rtt = flow.max_rtt.unwrap_or(due.max_rtt);
+        let largest = match params.largest_rtt {
+            Samples::Smoothed => flow.max_smoothed.unwrap_or(due.max_rtt),
+            Samples::Raw => max_rtt,
+        };
         let plan = due.max_throughput.map(|throughput| {
             let known = Known {
                 throughput,
                 base,
-                max_rtt,
+                largest,
                 window_max: due.max_rtt,
             };
             let size = next_flush(&known, flow.carried, &params);

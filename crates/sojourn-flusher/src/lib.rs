@@ -87,7 +87,7 @@ pub use event::{
 pub use flusher::Flusher;
 pub use params::{
     Acknowledged, BaseKind, Clamp, Counted, Factor, FirstFlush, FlushRtt, FlusherParams, Forced, Growth, LastFlush,
-    Method, Miss, ParamError, Restart, Retransmissions, Samples, SizeRtt, Span, Test,
+    Method, Miss, ParamError, Restart, Retransmissions, SampleOf, Samples, SizeRtt, Span, Test,
 };
 pub use segment::{Flags, FlowKey, Segment, Station};
 

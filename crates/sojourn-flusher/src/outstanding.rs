@@ -1,6 +1,6 @@
 //! Segments of one flow that await their acknowledgement.
 
-use crate::{Retransmissions, Segment, Station};
+use crate::{Retransmissions, SampleOf, Segment, Station};
 use sojourn_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -237,9 +237,16 @@ impl Outstanding {
         true
     }
 
-    /// Takes note of an acknowledgement: all segments up to it are forgotten, and the youngest of them tells the RTT.
-    /// Source: seed 003 section 4.3, Listing 4.6.
-    pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time, epoch: u32, policy: Retransmissions) -> Acked {
+    /// Takes note of an acknowledgement: all segments up to it are forgotten, and the youngest of them tells the RTT. Source:
+    /// seed 003 section 4.3, Listing 4.6.
+    pub(crate) fn on_ack(
+        &mut self,
+        segment: &Segment,
+        now: Time,
+        epoch: u32,
+        policy: Retransmissions,
+        sample_of: SampleOf,
+    ) -> Acked {
         let ack = segment.ack;
         let Some(range) = &mut self.range else {
             return Acked::Unknown;
@@ -256,6 +263,7 @@ impl Outstanding {
         range.una = ack;
         let mut covered = Covered::default();
         let mut doubtful = false;
+        let mut last: Option<Item> = None;
         while let Some(item) = self.items.front().copied().filter(|i| !before(ack, i.end)) {
             self.items.pop_front();
             self.held -= item.space();
@@ -265,11 +273,18 @@ impl Outstanding {
                 covered.answered += u64::from(item.wire);
             }
             doubtful |= item.doubtful;
+            if last.is_none_or(|last| last.sent <= item.sent) {
+                last = Some(item);
+            }
             if item.end == ack {
                 covered.youngest_payload = u64::from(item.payload);
                 covered.youngest_wire = u64::from(item.wire);
-                let certain = item.epoch == epoch && (policy == Retransmissions::NewestCopy || !doubtful);
-                covered.rtt = certain.then(|| now.since(item.sent));
+                let youngest = match sample_of {
+                    SampleOf::AcknowledgedEnd => item,
+                    SampleOf::LastSent => last.unwrap_or(item),
+                };
+                let sure = policy == Retransmissions::NewestCopy || !doubtful;
+                covered.rtt = (sure && youngest.epoch == epoch).then(|| now.since(youngest.sent));
             }
         }
         Acked::New(covered)

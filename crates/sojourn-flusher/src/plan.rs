@@ -8,8 +8,8 @@ use sojourn_units::{Bytes, Duration, Rate};
 pub(crate) struct Known {
     pub(crate) throughput: Rate,
     pub(crate) base: Duration,
-    /// The largest sample ever.
-    pub(crate) max_rtt: Duration,
+    /// The largest RTT ever; see [`FlusherParams::largest_rtt`].
+    pub(crate) largest: Duration,
     /// The largest value of the window.
     pub(crate) window_max: Duration,
 }
@@ -36,7 +36,7 @@ pub(crate) fn packets_in(rate: Rate, time: Duration, size: Bytes, most: u32) -> 
 /// Deviation: `max_packets` bounds it; the thesis has no bound but the clamps.
 pub(crate) fn next_flush(known: &Known, carried: Option<Duration>, params: &FlusherParams) -> Size {
     let low = known.base.saturating_mul(2);
-    let high = known.max_rtt.saturating_mul(2);
+    let high = known.largest.saturating_mul(2);
     let (rtt, used, carry) = match params.flush_rtt {
         FlushRtt::WindowMax => (known.window_max, known.window_max, None),
         FlushRtt::Growing => {
@@ -77,7 +77,7 @@ mod tests {
     const BED: Known = Known {
         throughput: Rate::from_mbit(5),
         base: ms(50),
-        max_rtt: ms(290),
+        largest: ms(290),
         window_max: ms(120),
     };
 
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_spike_of_twice_the_largest_rtt_doubles_the_bound() {
         let spiked = Known {
-            max_rtt: ms(580),
+            largest: ms(580),
             ..BED
         };
         assert_eq!(next_flush(&spiked, Some(ms(5000)), &TEXT).packets, 483);
@@ -180,7 +180,7 @@ mod tests {
         let absurd = Known {
             throughput: Rate::from_bps(u64::MAX),
             base: Duration::MAX,
-            max_rtt: Duration::MAX,
+            largest: Duration::MAX,
             window_max: Duration::MAX,
         };
         let growth = Factor::from_thousandths(10_000);

@@ -8,10 +8,15 @@ use sojourn_units::{Duration, Time};
 ///
 /// Deviation: in whole nanoseconds, rounded down.
 pub(crate) fn smooth(old: Option<Duration>, sample: Duration, weight: u32) -> Duration {
-    let Some(old) = old else { return sample };
-    let (old, new) = (u128::from(old.as_nanos()), u128::from(sample.as_nanos()));
-    let sum = old * u128::from(8 - weight) + new * u128::from(weight);
-    Duration::from_nanos(u64::try_from(sum / 8).unwrap_or(u64::MAX))
+    Duration::from_nanos(smoothed(old.map(Duration::as_nanos), sample.as_nanos(), weight))
+}
+
+/// The moving average `old` after the value `new`, which weighs `weight` eighths; the first value is the average. Source: seed
+/// 003, Eq. 4.1.
+pub(crate) fn smoothed(old: Option<u64>, new: u64, weight: u32) -> u64 {
+    let Some(old) = old else { return new };
+    let sum = u128::from(old) * u128::from(8 - weight) + u128::from(new) * u128::from(weight);
+    u64::try_from(sum / 8).unwrap_or(u64::MAX)
 }
 
 /// How many parts a sliding window has: with 10 minutes, LEDBAT's minutes. So it looks back over nine tenths of its length at

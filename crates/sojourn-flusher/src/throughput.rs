@@ -1,6 +1,7 @@
 //! Throughput. Source: seed 003 section 4.4, Eq. 4.2 and Listing 4.4.
 
 use crate::outstanding::Covered;
+use crate::rtt::smoothed;
 use crate::{Acknowledged, Counted, FlusherParams, Restart, Span};
 use sojourn_units::{Duration, Rate, Time};
 
@@ -10,11 +11,18 @@ pub(crate) struct Throughput {
     bytes: u64,
     since: Option<Time>,
     value: Option<Rate>,
+    /// The moving average of the values, a value of zero included, bit/s.
+    smoothed: Option<u64>,
 }
 
 impl Throughput {
     pub(crate) const fn get(&self) -> Option<Rate> {
         self.value
+    }
+
+    /// What a flush is computed from. Source: seed 003 section 4.5.3.
+    pub(crate) fn smoothed(&self) -> Option<Rate> {
+        self.smoothed.filter(|bps| *bps > 0).map(Rate::from_bps)
     }
 
     /// Takes what an acknowledgement covers; the rate if an interval ended with it.
@@ -52,6 +60,7 @@ impl Throughput {
         let bits = u128::from(self.bytes) * 8 * u128::from(params.throughput_factor);
         let bps = u64::try_from(bits * 1_000_000_000 / u128::from(elapsed.as_nanos())).unwrap_or(u64::MAX);
         self.value = (bps > 0).then(|| Rate::from_bps(bps));
+        self.smoothed = Some(smoothed(self.smoothed, bps, params.throughput_weight));
         self.bytes = restart;
         self.since = Some(now);
         self.value
@@ -157,11 +166,36 @@ mod tests {
         assert_eq!(after(&params, 5, GAP), Some(4_800_000));
     }
 
+    /// Section 4.5.3 and Eq. 4.1 with alpha 7/8: seconds of 4, 12 and 4 Mbit/s. The first is the average; then 7/8 x 4 + 1/8 x 12 =
+    /// 5, and 7/8 x 5 + 1/8 x 4 = 4.875. The extreme one weighs an eighth; not smoothed, the average is the second itself.
+    #[test]
+    fn an_extreme_second_counts_an_eighth_in_the_smoothed_throughput() {
+        let seconds = |weight| {
+            let params = FlusherParams {
+                throughput_weight: weight,
+                ..TEXT
+            };
+            let mut throughput = Throughput::default();
+            throughput.update(&Covered::default(), None, Time::ZERO, &params);
+            [(1, 500_000), (2, 1_500_000), (3, 500_000)].map(|(second, wire)| {
+                let covered = Covered {
+                    wire,
+                    ..Covered::default()
+                };
+                throughput.update(&covered, None, Time::from_secs(second), &params);
+                throughput.smoothed().map(Rate::as_bps)
+            })
+        };
+        assert_eq!(seconds(1), [Some(4_000_000), Some(5_000_000), Some(4_875_000)]);
+        assert_eq!(seconds(8), [Some(4_000_000), Some(12_000_000), Some(4_000_000)]);
+    }
+
     #[test]
     fn nothing_acknowledged_is_no_rate_rather_than_a_rate_of_zero() {
         let mut throughput = Throughput::default();
         throughput.update(&Covered::default(), None, Time::ZERO, &TEXT);
         throughput.update(&Covered::default(), None, Time::from_secs(2), &TEXT);
         assert_eq!(throughput.get(), None);
+        assert_eq!(throughput.smoothed(), None);
     }
 }

@@ -23,6 +23,21 @@ pub enum Retransmissions {
     Karn,
 }
 
+/// Which of the segments that an acknowledgement covers gives the RTT sample: section 4.3 of seed 003 has "the youngest
+/// corresponding packet".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SampleOf {
+    /// The one whose end is acknowledged. Source: section 4.3, "by matching the ACK number to the sum of a packet sequence
+    /// number and packet length", and Listing 4.6.
+    AcknowledgedEnd,
+    /// The one that was sent last, which after a loss is the retransmission that filled the hole; the acknowledgement must
+    /// still end where a segment does.
+    ///
+    /// Deviation: section 4.3 tells the corresponding packet by its end, so no preset has this.
+    LastSent,
+}
+
 /// How the base RTT is kept. Source: seed 003 section 4.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -176,6 +191,7 @@ pub enum SizeRtt {
 plain!(
     Method,
     Retransmissions,
+    SampleOf,
     BaseKind,
     Counted,
     Acknowledged,

@@ -6,7 +6,7 @@ mod setting;
 
 pub use choice::{
     Acknowledged, BaseKind, Clamp, Counted, FirstFlush, FlushRtt, Forced, Growth, LastFlush, Method, Miss, Restart,
-    Retransmissions, Samples, SizeRtt, Span, Test,
+    Retransmissions, SampleOf, Samples, SizeRtt, Span, Test,
 };
 pub use setting::Factor;
 
@@ -76,9 +76,13 @@ macro_rules! parameters {
                         rule: rule.to_owned(),
                     })?,
                 }, )+ };
-                // A text with every parameter, from before there were small packets, means what it did.
-                if file.method.is_some() && file.small_packet.is_none() {
-                    params.small_packet = None;
+                // A text with every parameter, from before there were some of them, means what it did.
+                if file.method.is_some() {
+                    let past = Self::PAST;
+                    params.small_packet = file.small_packet.as_ref().and(params.small_packet);
+                    params.sample_of = file.sample_of.unwrap_or(past.sample_of);
+                    params.throughput_weight = file.throughput_weight.unwrap_or(past.throughput_weight);
+                    params.largest_rtt = file.largest_rtt.unwrap_or(past.largest_rtt);
                 }
                 Ok(params)
             }
@@ -124,6 +128,8 @@ parameters! {
     rtt_weight: u32,
     /// What to make of segments seen again.
     retransmissions: Retransmissions,
+    /// Which segment an acknowledgement is matched with. Texts that name a `method` and not this have `acknowledged_end`.
+    sample_of: SampleOf,
     /// How the base RTT is kept. Contradiction flu-x-15.
     base: BaseKind,
     /// After how long the base RTT is renewed, or how far back the sliding minimum looks. Source: seed 003 section 4.3.2
@@ -142,6 +148,10 @@ parameters! {
     throughput_factor: u32,
     /// Where the next interval's sum begins. Listing 4.4, line 8, has the last item.
     throughput_restart: Restart,
+    /// Weight of a new interval in the smoothed throughput, of which a flush takes the largest value, in eighths; 8 does not
+    /// smooth. Source: seed 003 section 4.5.3, "the maximum value of the EWMA throughput", and Eq. 4.1 for the weight of 1.
+    /// Listing 4.4 does not smooth. Texts that name a `method` and not this have 8.
+    throughput_weight: u32,
 
     /// A queue stands when the RTT is above this times the base RTT.
     threshold: Factor,
@@ -183,6 +193,9 @@ parameters! {
     first_flush: FirstFlush,
     /// The bounds of the flood RTT. Contradiction flu-x-09.
     clamp: Clamp,
+    /// Of which RTTs the largest gives the upper bound. Source: seed 003 section 4.5.3, "the maximum value of the EWMA
+    /// throughput and EWMA RTT"; Listing 4.6 keeps the largest sample. Texts that name a `method` and not this have `raw`.
+    largest_rtt: Samples,
     /// Which flood RTT gives the number of packets. Contradiction flu-x-11.
     size_rtt: SizeRtt,
 
@@ -214,10 +227,16 @@ parameters! {
 }
 
 impl FlusherParams {
+    /// What texts mean that are older than a parameter.
+    const PAST: Self = Self::AS_WRITTEN;
+
     /// Whether a parameter stands in the text: all do but those that are newer than texts which are kept, while they are off.
     fn tells(&self, name: &str) -> bool {
         match name {
             "window_time" => self.window_time.is_some(),
+            "sample_of" => self.sample_of != Self::PAST.sample_of,
+            "throughput_weight" => self.throughput_weight != Self::PAST.throughput_weight,
+            "largest_rtt" => self.largest_rtt != Self::PAST.largest_rtt,
             "small_packet" | "small_window" | "small_duty" => self.small_packet.is_some(),
             _ => true,
         }
@@ -261,6 +280,7 @@ impl FlusherParams {
         time("base_window", self.base_window, Duration::from_secs(1), DAY)?;
         time("throughput_interval", self.throughput_interval, MILLI, HOUR)?;
         count("throughput_factor", self.throughput_factor, 1, 8)?;
+        count("throughput_weight", self.throughput_weight, 1, 8)?;
         factor("threshold", self.threshold, 1001, 100_000)?;
         time("floor", self.floor, Duration::ZERO, Duration::from_secs(60))?;
         count("window_samples", self.window_samples, 1, 1000)?;

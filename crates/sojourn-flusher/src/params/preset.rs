@@ -2,7 +2,7 @@
 
 use super::{
     Acknowledged, BaseKind, Clamp, Counted, Factor, FirstFlush, FlushRtt, FlusherParams, Forced, Growth, LastFlush,
-    Method, Miss, Restart, Retransmissions, Samples, SizeRtt, Span, Test,
+    Method, Miss, Restart, Retransmissions, SampleOf, Samples, SizeRtt, Span, Test,
 };
 use sojourn_units::{Bytes, Duration};
 
@@ -12,7 +12,9 @@ impl FlusherParams {
     /// Deviation: throughput counts whole packets, not payload as Eq. 4.2 has it: section 4.7 says "packet sizes", and
     /// the flush is counted in whole packets. It is divided by the time it took, not by the RTT (section 4.4 says both).
     ///
-    /// Deviation: the flood RTT grows from 2 x base RTT (section 4.5.2); section 4.5.3 takes the largest RTT instead.
+    /// Deviation: the flood RTT grows from 2 x base RTT (section 4.5.2); section 4.5.3 takes the largest RTT instead. What it
+    /// says of the maxima holds of both: they are those of the smoothed throughput and of the smoothed RTT. Section 4.7 speaks
+    /// of "the maximum measured RTT", and by section 4.3 the RTT is the smoothed one.
     pub const AS_DESCRIBED: Self = Self {
         method: Method::Thesis,
         max_flows: 1024,
@@ -24,6 +26,7 @@ impl FlusherParams {
         events: false,
         rtt_weight: 1,
         retransmissions: Retransmissions::NewestCopy,
+        sample_of: SampleOf::AcknowledgedEnd,
         base: BaseKind::Renewed,
         base_window: Duration::from_secs(600),
         throughput_counts: Counted::Wire,
@@ -32,6 +35,7 @@ impl FlusherParams {
         throughput_interval: Duration::from_secs(1),
         throughput_factor: 1,
         throughput_restart: Restart::Zero,
+        throughput_weight: 1,
         threshold: Factor::from_thousandths(1700),
         floor: Duration::from_millis(50),
         window_samples: 10,
@@ -49,6 +53,7 @@ impl FlusherParams {
         growth_kept: Growth::Kept,
         first_flush: FirstFlush::TwiceBase,
         clamp: Clamp::Both,
+        largest_rtt: Samples::Smoothed,
         size_rtt: SizeRtt::Clamped,
         small_packet: None,
         small_window: 8,
@@ -76,6 +81,7 @@ impl FlusherParams {
         throughput_items: Acknowledged::Youngest,
         throughput_factor: 2,
         throughput_restart: Restart::LastItem,
+        throughput_weight: 8,
         test: Test::EveryAck,
         miss: Miss::Decrement,
         forced: Forced::Counted,
@@ -84,6 +90,7 @@ impl FlusherParams {
         growth_kept: Growth::Lost,
         first_flush: FirstFlush::Multiplied,
         clamp: Clamp::UpperOnly,
+        largest_rtt: Samples::Raw,
         size_rtt: SizeRtt::Unclamped,
         ..Self::AS_DESCRIBED
     };
@@ -100,11 +107,13 @@ impl FlusherParams {
         method: Method::Adaptive,
         retransmissions: Retransmissions::Karn,
         base: BaseKind::SlidingMinimum,
+        throughput_weight: 8,
         threshold: Factor::from_thousandths(1300),
         floor: Duration::from_millis(15),
         window_samples: 4,
         windows: 1,
         samples: Samples::Raw,
+        largest_rtt: Samples::Raw,
         small_packet: Some(Bytes::new(64)),
         ..Self::AS_DESCRIBED
     };

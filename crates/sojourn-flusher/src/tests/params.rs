@@ -1,4 +1,4 @@
-use crate::{Factor, FlusherParams};
+use crate::{Factor, FlusherParams, Samples};
 use sojourn_units::Duration;
 
 fn read(text: &str) -> Result<FlusherParams, String> {
@@ -49,6 +49,37 @@ fn a_text_from_before_small_packets_means_what_it_did() {
         let params = read(text).unwrap();
         assert_eq!(params.small_packet, None, "{text}");
         assert!(!serde_json::to_string(&params).unwrap().contains("small"), "{text}");
+    }
+}
+
+/// So does one from before the maxima were those of smoothed values: what it says of the thesis's text is what was run.
+#[test]
+fn a_text_from_before_smoothed_maxima_means_what_it_did() {
+    let new = serde_json::to_value(FlusherParams::AS_DESCRIBED).unwrap();
+    assert_eq!(
+        (&new["largest_rtt"], &new["throughput_weight"]),
+        (&"smoothed".into(), &1.into())
+    );
+    let mut old = new;
+    for name in ["largest_rtt", "throughput_weight"] {
+        old.as_object_mut().unwrap().remove(name);
+    }
+    let params = read(&old.to_string()).unwrap();
+    let expected = FlusherParams {
+        largest_rtt: Samples::Raw,
+        throughput_weight: 8,
+        ..FlusherParams::AS_DESCRIBED
+    };
+    assert_eq!(params, expected);
+    assert_eq!(serde_json::to_value(params).unwrap(), old);
+    for preset in [FlusherParams::ADAPTIVE, FlusherParams::AS_WRITTEN] {
+        let text = serde_json::to_string(&preset).unwrap();
+        assert!(
+            ["largest_rtt", "throughput_weight", "sample_of"]
+                .iter()
+                .all(|name| !text.contains(name)),
+            "{text}"
+        );
     }
 }
 

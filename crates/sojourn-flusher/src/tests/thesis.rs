@@ -95,6 +95,33 @@ fn the_listing_flushes_far_sooner_than_the_text() {
     assert!((40..=50).contains(&text), "{text}");
 }
 
+/// Section 4.5.3: the bound is twice the largest smoothed RTT. 600 samples of 50 ms, one of 450 ms, and more of 50: smoothed, the
+/// largest is 50 + 400 / 8 = 100 ms, and growth ends at 200 ms, 83 packets at 5 Mbit/s; by Listing 4.6 it ends at 900 ms, 375.
+/// The throughput is not smoothed here: the gap that the long sample takes would remain in it.
+#[test]
+fn a_single_long_sample_lifts_the_bound_by_an_eighth_of_itself() {
+    let largest = |largest_rtt| {
+        let mut rig = Rig::new(FlusherParams {
+            largest_rtt,
+            throughput_weight: 8,
+            ..TEXT
+        });
+        rig.stream(&[key(1)], 600, GAP, ms(50));
+        rig.stream(&[key(1)], 1, GAP, ms(450));
+        rig.run_to(rig.now + ms(450));
+        let mut packets = 0;
+        for _ in 0..40 {
+            rig.stream(&[key(1)], 13_000, GAP, ms(50));
+            let plan = rig.core.poll_flush().unwrap();
+            packets = plan.packets;
+            rig.core.flush_done(plan.id, plan.packets, rig.now);
+        }
+        packets
+    };
+    assert_eq!(largest(Samples::Smoothed), 83);
+    assert_eq!(largest(Samples::Raw), 375);
+}
+
 /// What a window is made of: a raw sample of 100 ms is above 85 ms at once.
 #[test]
 fn raw_samples_reach_the_threshold_before_smoothed_ones() {
