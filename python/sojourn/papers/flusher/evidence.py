@@ -22,7 +22,7 @@ THRESHOLDS = (1.5, 1.7, 2.0)
 RECOMMENDED = 1.7
 FIFO, CODEL, PIE, FQ_CODEL = "fifo", "codel", "pie", "fq_codel"
 #: How the flusher decides: the thesis's listings; its text; its text, but without samples of segments that were sent
-#: again (Karn's rule, which section 4.8 misses); ours.
+#: again (Karn's rule, which the thesis does not have); ours.
 WRITTEN, DESCRIBED, KARN, ADAPTIVE = "as_written", "as_described", "as_described, Karn", "adaptive"
 READINGS = (DESCRIBED, KARN, WRITTEN)
 #: What emulates the slow link. The thesis ran all scenarios on both (section 6.2), and does not say which its figures

@@ -217,11 +217,21 @@ def span_of_means(evidence: Evidence, cell: Cell) -> BySeed:
     return {seed: max(one[seed] for one in means) - min(one[seed] for one in means) for seed in shared}
 
 
+def _step(evidence: Evidence, cell: Cell, quantity: Quantity) -> BySeed:
+    """Return a quantity in the cell less that with the threshold below."""
+    below = {high: low for low, high in pairwise(THRESHOLDS)}[cell.threshold]
+    lower = evidence.by_seed(cell._replace(threshold=below), quantity)
+    return {seed: value - lower[seed] for seed, value in evidence.by_seed(cell, quantity).items() if seed in lower}
+
+
 def step_of_mean(evidence: Evidence, cell: Cell) -> BySeed:
     """Return the mean RTT in the cell less that with the threshold below, ms."""
-    below = {high: low for low, high in pairwise(THRESHOLDS)}[cell.threshold]
-    lower = evidence.by_seed(cell._replace(threshold=below), mean)
-    return {seed: value - lower[seed] for seed, value in evidence.by_seed(cell, mean).items() if seed in lower}
+    return _step(evidence, cell, mean)
+
+
+def step_of_mbit(evidence: Evidence, cell: Cell) -> BySeed:
+    """Return the goodput in the cell less that with the threshold below, Mbit/s."""
+    return _step(evidence, cell, mbit)
 
 
 def most_lost_later(evidence: Evidence, cell: Cell, *buffers: str) -> BySeed:
@@ -277,6 +287,7 @@ VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
         "rank_of_half_gain": rank_of_half_gain,
         "span_of_means": span_of_means,
         "step_of_mean": step_of_mean,
+        "step_of_mbit": step_of_mbit,
         "most_lost_later": most_lost_later,
         "seconds_below_pie": seconds_below_pie,
         "best_tenth_over_pie": best_tenth_over_pie,
