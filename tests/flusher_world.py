@@ -36,11 +36,11 @@ REPEATS = 4
 #: threshold with Reno; CUBIC gains so much more.
 GAINS = {10: (112.0, 112.0, 112.0), 50: (105.0, 102.0, 95.0), 100: (97.0, 93.0, 80.0)}
 CUBIC_MORE = {10: 1.0, 50: 2.0, 100: -5.0}
-LOSSES = {10: (9.0, 9.0, 9.0), 50: (8.0, 7.0, 5.0), 100: (5.0, 4.0, 2.5)}
+LOSSES = {10: (9.0, 9.0, 9.0), 50: (8.0, 7.0, 5.0), 100: (5.0, 2.5, 2.2)}
 #: Throughput and mean queue of the AQMs by base RTT.
 AQM_MBIT = {
-    CODEL: {10: 4.7, 50: 4.6, 100: 4.5},
-    PIE: {10: 4.75, 50: 4.7, 100: 4.6},
+    CODEL: {10: 4.75, 50: 4.6, 100: 4.48},
+    PIE: {10: 4.76, 50: 4.7, 100: 4.55},
     "codel 2.5 %": {100: 4.4},
     "codel 10 %": {100: 4.6},
 }
@@ -215,6 +215,7 @@ CONTRARY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "flu-35": (SENT | {"tcp": RENO, "base": 50, "buffer": 40}, {"per_second": np.full(60, 4.0)}),
     "flu-36": (SENT | {"tcp": RENO, "base": 50, "buffer": 10}, {"mbit": 4.5}),
     "flu-37": (SENT | {"tcp": RENO, "base": 50, "buffer": 70}, {"mbit": 4.0}),
+    "flu-38": (SENT | {"tcp": RENO, "base": 50, "buffer": 90}, {"mbit": 4.0}),
     "flu-39": (SENT | {"tcp": CUBIC, "base": 50, "buffer": 30}, {"mbit": 4.0}),
     "flu-40": (SENT | {"tcp": RENO, "base": 100}, {"mbit": 4.0}),
     "flu-41": (SENT | {"tcp": RENO, "base": 10}, {"mbit": 4.0}),
@@ -222,6 +223,7 @@ CONTRARY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "flu-43": (SENT | {"tcp": CUBIC, "base": 50}, {"mbit": 4.6}),
     "flu-44": (SENT | {"tcp": CUBIC, "base": 50, "threshold": 1.5}, {"mbit": 4.6}),
     "flu-45": (SENT | {"tcp": CUBIC, "base": 100}, {"mean": 210.0}),
+    "flu-46": (SENT | {"tcp": RENO, "base": 100, "threshold": 2.0}, {"mbit": 4.8}),
     "flu-48": (SENT | {"base": 50}, {"after": (np.array([4.7] * 12 + [2.0] * 8 + [4.6] * 20), AFTER[1])}),
     "flu-49": (IDLE | {"base": 100}, {"course": course(goodput=4.0)}),
     "flu-50": (SENT | {"tcp": RENO, "base": 10}, {"mean": 15.0}),
@@ -239,6 +241,7 @@ CONTRARY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "flu-62": ({"queue": CODEL, "base": 100, "active": False}, {"mbit": 4.7}),
     "flu-63": ({"queue": PIE, "base": 100, "active": False}, {"mbit": 4.4}),
     "flu-64": (SENT | {"tcp": RENO, "base": 50}, {"per_second": np.full(60, 4.7)}),
+    "flu-65": (SENT | {"tcp": RENO, "base": 100}, {"mbit": 4.3}),
     "flu-66": (SENT | {"tcp": CUBIC, "base": 100}, {"mbit": 4.0}),
     "flu-67": (SENT | {"tcp": CUBIC, "base": 100}, {"mbit": 4.0}),
     "flu-68": (SENT | {"base": 50, "threshold": 1.5}, {"least": 30.0}),
