@@ -19,8 +19,8 @@ from sojourn.backends.linux import LinuxBackend
 from sojourn.cli import reproduce
 from sojourn.cli.reproduce import parts_of, profile_of
 from sojourn.errors import ParamError
+from sojourn.papers.kit import exhibits
 from sojourn.papers.kit.claims import load
-from sojourn.papers.rural import exhibits
 from sojourn.papers.rural import plan as rural
 from sojourn.papers.rural.evidence import (
     CODEL,
@@ -43,6 +43,7 @@ from sojourn.papers.rural.evidence import (
     increase,
     observe,
 )
+from sojourn.papers.rural.exhibits import GALLERY
 from sojourn.papers.rural.judges import JUDGES, judge
 from sojourn.papers.rural.plan import PARTS, Bed, cells
 from sojourn.papers.rural.quantities import imp
@@ -311,10 +312,10 @@ def test_every_figure_is_drawn_and_an_empty_study_has_none(monkeypatch: pytest.M
         return Figure(name=name, caption=caption, svg=b"", png=b"")
 
     monkeypatch.setattr(exhibits, "draw", keep)
-    shown = exhibits.exhibits(WORLD)
+    shown = GALLERY.exhibits(WORLD)
     assert [one.name for one in shown] == [*(f"fig{number}" for number in range(2, 9)), "cells"]
     assert drawn == {"fig2": 2, "fig3": 2, "fig4": 2, "fig5": 3, "fig6": 2, "fig7": 3, "fig8": 1}
-    assert exhibits.exhibits(Evidence(cells={})) == ()
+    assert GALLERY.exhibits(Evidence(cells={})) == ()
 
 
 def seen(**changes: Any) -> Seen:

@@ -21,7 +21,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from sojourn.plots import style
 from sojourn.plots.panels import say_no_data
-from sojourn.stats.bootstrap import Interval
+from sojourn.stats.bootstrap import Interval, mean_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,35 +102,41 @@ def curves(panels: Sequence[Panel], *, title: str = "") -> Figure:
     return figure
 
 
-def scatter(points: Mapping[str, tuple[str, bool, Interval, Interval]], *, x: str, y: str, title: str = "") -> Figure:
-    """Draw one mark with both intervals for each label.
+def scatter(
+    found: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    looks: Mapping[str, tuple[str, bool]],
+    x: str,
+    y: str,
+) -> Figure:
+    """Draw one mark, the means with their intervals, for each label.
 
     Parameters
     ----------
-    points
-        For each label: discipline, whether the mark is hollow, and the two means with their intervals.
+    found
+        For each label the repeats' values along x and along y; a label that lacks one of them has no mark.
+    looks
+        For each label its discipline, and whether the mark is hollow.
     x, y
         Words at the axes.
-    title
-        Above the figure.
     """
+    points = {label: (mean_interval(along), mean_interval(up)) for label, (along, up) in found.items() if along and up}
     with style.house_style():
         figure = Figure(figsize=(7.4, 4.1), layout="constrained")
         axis = figure.subplots()
         axis.set_xlabel(x)
         axis.set_ylabel(y)
-        schemes = list(dict.fromkeys(scheme for scheme, _, _, _ in points.values()))
+        schemes = list(dict.fromkeys(looks[label][0] for label in points))
         colours, markers = style.colours(schemes), style.markers(schemes)
         handles = []
-        for label, (scheme, hollow, along, up) in points.items():
+        for label, (along, up) in points.items():
+            scheme, hollow = looks[label]
             one = Line(scheme=scheme, label=label, points={}, hollow=hollow)
             look = _look(one, colours[scheme], markers[scheme]) | {"linestyle": "none", "markersize": 8}
             axis.errorbar(along.value, up.value, xerr=_arms(along), yerr=_arms(up), capsize=2.6, **look)
             handles.append(Line2D([], [], label=label, **look))
         if not points:
             say_no_data(axis)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
         if handles:
             style.add_legend(figure, handles)
     return figure

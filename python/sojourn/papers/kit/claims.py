@@ -89,10 +89,24 @@ class Claim:
         return Claim(**found)
 
 
-@lru_cache(maxsize=8)
-def stored(paper: str) -> dict[str, Any]:
-    """Return the file of a paper (the name of its folder) as it is."""
-    return tomllib.loads(files(f"sojourn.papers.{paper}").joinpath("claims.toml").read_text(encoding="utf-8"))
+@lru_cache(maxsize=16)
+def stored(paper: str, name: str = "claims") -> dict[str, Any]:
+    """Return a file of a paper (the name of its folder) as it is."""
+    return tomllib.loads(files(f"sojourn.papers.{paper}").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def reader_of(
+    paper: str, vocabulary: Vocabulary[C, S], evidence: Evidence[C, S], names: Mapping[str, Any] | None = None
+) -> Reader[C, S]:
+    """Return what reads the quantities of a paper's claims from its runs; `names` are more than its claims have."""
+    plain = stored(paper)
+    return Reader(
+        vocabulary=vocabulary,
+        evidence=evidence,
+        names={**vocabulary.names, **plain.get("names", {}), **(names or {})},
+        cells=plain.get("cells", {}),
+        derived={name: Rule.read(one) for name, one in plain.get("derived", {}).items()},
+    )
 
 
 def load(paper: str, prefix: str = "", *, parts: Sequence[str] | None = None) -> list[Claim]:
@@ -147,15 +161,8 @@ class Judges(Generic[C, S]):
                 raise SojournError(one["because"])
         if not claim.checks:
             return self.by_function[claim.id](evidence, **given)
-        variables, plain = {"part": claim.part, **given}, stored(self.paper)
-        reader = Reader(
-            vocabulary=self.vocabulary,
-            evidence=evidence,
-            names={**self.vocabulary.names, **plain.get("names", {})},
-            cells=plain.get("cells", {}),
-            derived={name: Rule.read(one) for name, one in plain.get("derived", {}).items()},
-        )
-        fields = reader.fields(reader.fields({}, plain.get("cell", ()), variables), claim.cell, variables)
+        variables, reader = {"part": claim.part, **given}, reader_of(self.paper, self.vocabulary, evidence)
+        fields = reader.fields(reader.fields({}, stored(self.paper).get("cell", ()), variables), claim.cell, variables)
         turns = [(turn, rule) for turn in reader.loops(claim.for_, variables) for rule in claim.checks]
         found: list[Check] = []
         agreed: list[Agreement] = []

@@ -202,7 +202,7 @@ class Reader(Generic[C, S]):
 
     def loops(self, over: Mapping[str, Any], variables: Variables) -> Iterator[Variables]:
         """Yield the variables of each turn of a loop."""
-        lists = [self._value(values, variables) for values in over.values()]
+        lists = [self.value(values, variables) for values in over.values()]
         for turn in product(*lists):
             found = dict(variables)
             for name, value in zip(over, turn, strict=True):
@@ -218,7 +218,7 @@ class Reader(Generic[C, S]):
                 found = self.fields(found, self.cells[name], variables, of)
                 continue
             found.update(
-                {name: self._value(value, variables) for name, value in part.items() if not isinstance(value, Mapping)}
+                {name: self.value(value, variables) for name, value in part.items() if not isinstance(value, Mapping)}
             )
             for name, choice in part.items():
                 if isinstance(choice, Mapping):
@@ -230,12 +230,12 @@ class Reader(Generic[C, S]):
         of = rule.of.format(**variables)
         other_of = rule.other_of.format(**variables) or of
         own = self.fields(fields, rule.at, variables, of)
-        found, cell = self._quantity(of, own, variables), self.vocabulary.cell(**own)
+        found, cell = self.quantity(of, own, variables), self.vocabulary.cell(**own)
         if rule.against is None:
             return {seed: rule.scale * value for seed, value in found.items()}, cell, None
         _, changes, combine = rule.against
         different = self.fields(own, changes, variables, other_of)
-        other, others = self.vocabulary.cell(**different), self._quantity(other_of, different, variables)
+        other, others = self.vocabulary.cell(**different), self.quantity(other_of, different, variables)
         if rule.less is None and 0 in others.values():
             message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"
             raise SojournError(message)
@@ -246,12 +246,12 @@ class Reader(Generic[C, S]):
         """Yield how far the order of a field's values is the same in two places, for a rule with `orders`."""
         ((name, among),) = rule.orders.items()
         for turn in self.loops(rule.for_, variables):
-            of, here = rule.of.format(**turn), self.fields(self._set(fields, turn), rule.at, turn)
+            of, here = rule.of.format(**turn), self.fields(self.placed(fields, turn), rule.at, turn)
             there, other_of = self.fields(here, rule.as_in, turn), rule.other_of.format(**turn) or of
             first, second = (
                 {
-                    value: list(self._quantity(quantity, {**place, name: value}, turn).values())
-                    for value in self._value(among, turn)
+                    value: list(self.quantity(quantity, {**place, name: value}, turn).values())
+                    for value in self.value(among, turn)
                 }
                 for quantity, place in ((of, here), (other_of, there))
             )
@@ -259,9 +259,9 @@ class Reader(Generic[C, S]):
 
     def _here(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
         if rule.of.split()[0] in self.vocabulary.curves:
-            yield from self._of_curves(rule, self._set(fields, variables), variables)
+            yield from self._of_curves(rule, self.placed(fields, variables), variables)
             return
-        by_seed, cell, other = self.values(rule, self._set(fields, variables), variables)
+        by_seed, cell, other = self.values(rule, self.placed(fields, variables), variables)
         what, values = self._what(rule, cell, other, variables), list(by_seed.values())
         for relation, bound, unit in self._relations(rule, variables):
             if rule.total:
@@ -287,7 +287,7 @@ class Reader(Generic[C, S]):
             yield Check(what=what, interval=found, relation=relation, bound=bound, unit=unit)
 
     def _rising(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
-        along = [self.values(rule, self._set(fields, one), one) for one in self.loops(rule.rises, variables)]
+        along = [self.values(rule, self.placed(fields, one), one) for one in self.loops(rule.rises, variables)]
         steps = [(along[0], along[-1]), *pairwise(along)]
         for number, ((before, one, _), (after, other, _)) in enumerate(steps):
             what = self._what(rule, other, one, variables)
@@ -297,7 +297,14 @@ class Reader(Generic[C, S]):
             else:
                 yield not_below(what, gains, round(-NOTICEABLE * abs(fmean(before.values())), 4), rule.unit)
 
-    def _quantity(self, of: str, fields: Variables, variables: Variables) -> BySeed:
+    def quantity(self, of: str, fields: Variables, variables: Variables) -> BySeed:
+        """Return a quantity, of a run, of a cell or derived, by seed.
+
+        Raises
+        ------
+        SojournError
+            If no run has it.
+        """
         name, *arguments = of.split()
         if name in self.derived:
             return self.values(self.derived[name], fields, variables)[0]
@@ -314,21 +321,21 @@ class Reader(Generic[C, S]):
     def _chosen(self, fields: Variables, name: str, choice: Mapping[str, Any], variables: Variables, of: str) -> Any:
         ((word, among),) = choice.items()
         means = {
-            value: fmean(self._quantity(of, {**fields, name: value}, variables).values())
-            for value in self._value(among, variables)
+            value: fmean(self.quantity(of, {**fields, name: value}, variables).values())
+            for value in self.value(among, variables)
         }
         return {"highest": max, "lowest": min}[word](means, key=lambda value: means[value])
 
-    def _set(self, fields: Variables, variables: Variables) -> dict[str, Any]:
+    def placed(self, fields: Variables, variables: Variables) -> dict[str, Any]:
         """Return the fields with the variables that are fields of a cell."""
         return {**fields, **{name: value for name, value in variables.items() if name in self.vocabulary.fields}}
 
-    def _value(self, value: Any, variables: Variables) -> Any:
+    def value(self, value: Any, variables: Variables) -> Any:
         """Return what a value of the file stands for: a variable (`$name`), a name, or itself."""
         if not isinstance(value, str):
             return value
         if value.startswith("$"):
-            return self._value(variables[value[1:]], variables)
+            return self.value(variables[value[1:]], variables)
         return self.names.get(value, value)
 
     def _relations(self, rule: Rule, variables: Variables) -> Iterator[tuple[Relation, float, str]]:

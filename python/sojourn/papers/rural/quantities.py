@@ -19,6 +19,7 @@ from sojourn.papers.rural.evidence import (
     LOADS,
     NONE,
     NS2,
+    RTT_PAIRS,
     RTTS_MS,
     RURAL,
     SCHEMES,
@@ -26,7 +27,6 @@ from sojourn.papers.rural.evidence import (
     TAU_OF_LAMBDA,
     Cell,
     Evidence,
-    Quantity,
     Seen,
     Setting,
     improvement,
@@ -67,13 +67,23 @@ def thin(seen: Seen) -> float | None:
     return seen.thin_ms
 
 
-QUANTITIES: dict[str, Quantity] = {
+def _both(seen: Seen) -> tuple[float, float] | None:
+    """Return the file completion times of two downloads, s; `None` without one of them."""
+    first, second = seen.file_fct_s
+    return None if first is None or second is None else (first, second)
+
+
+QUANTITIES: dict[str, Callable[..., float | None]] = {
     "utilisation": utilisation,
     "idle": lambda seen: 100 - utilisation(seen),
     "queueing": queueing,
     "queueing_p95": lambda seen: seen.queueing_p95_ms,
     "drop_share": drop_share,
     "fct": fct,
+    "files": lambda seen: seen.files,
+    "syn_dropped": lambda seen: 100 * seen.syn_dropped / max(seen.syn_offered, 1),
+    "monitored_fct": lambda seen, mine: both[int(mine)] if (both := _both(seen)) else None,
+    "fct_ratio": lambda seen, mine: both[int(mine)] / both[1 - int(mine)] if (both := _both(seen)) else None,
     "second_fct": lambda seen: seen.file_fct_s[1],
     "bulk": bulk,
     "thin": thin,
@@ -91,11 +101,6 @@ def make_cell(*, setting: Any = NONE, **fields: Any) -> Cell:
 def of_lambda(scheme: str, load: str) -> list[Cell]:
     """Return the cells of a curve of Fig. 3."""
     return [Cell(NS2, scheme, Setting(TAU_OF_LAMBDA, interval), load) for interval in LAMBDA_MS]
-
-
-def of_tau(scheme: str, load: str) -> list[Cell]:
-    """Return the cells of a curve of Fig. 4."""
-    return [Cell(NS2, scheme, Setting(target, LAMBDA_OF_TAU), load) for target in TAU_MS]
 
 
 def compared(
@@ -138,6 +143,11 @@ def nearer_to_codel(evidence: Evidence, cell: Cell) -> BySeed:
     return {seed: abs(codel[seed] - fair[seed]) / 2 - abs(here[seed] - codel[seed]) for seed in seeds}
 
 
+def round_trip(evidence: Evidence, cell: Cell, of: str) -> BySeed:
+    """Return the round-trip time of the path with what is added to it, ms."""
+    return {seed: cell.rtt + wait for seed, wait in evidence.by_seed(cell, QUANTITIES[of]).items()}
+
+
 VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
     cell=make_cell,
     fields=Cell._fields,
@@ -147,8 +157,22 @@ VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
         "RTTS": RTTS_MS,
         "LAMBDA": [Setting(TAU_OF_LAMBDA, interval) for interval in LAMBDA_MS],
         "TAU": [Setting(target, LAMBDA_OF_TAU) for target in TAU_MS],
+        "LAMBDA_STEPS": [{"ms": ms, "setting": Setting(TAU_OF_LAMBDA, ms)} for ms in LAMBDA_MS],
+        "TAU_STEPS": [{"ms": ms, "setting": Setting(ms, LAMBDA_OF_TAU)} for ms in TAU_MS],
+        "PAIRS_BOTH_WAYS": [
+            {"ratio": pair[mine] / pair[1 - mine], "mine": mine, "rtt": pair[0], "other_rtt": pair[1]}
+            for pair in RTT_PAIRS
+            for mine in (0, 1)
+        ],
         "RURAL_TARGET": RURAL.target,
     },
     quantities=QUANTITIES,
-    series={"imp": imp, "inc": inc, "lost": lost, "slope": slope, "nearer_to_codel": nearer_to_codel},
+    series={
+        "imp": imp,
+        "inc": inc,
+        "lost": lost,
+        "slope": slope,
+        "nearer_to_codel": nearer_to_codel,
+        "round_trip": round_trip,
+    },
 )

@@ -35,6 +35,6 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
 
 
 def _exhibits(outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.rural.exhibits import exhibits
+    from sojourn.papers.rural.exhibits import GALLERY
 
-    return exhibits(outcome.evidence)
+    return GALLERY.exhibits(outcome.evidence)
