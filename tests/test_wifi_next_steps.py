@@ -13,11 +13,11 @@ from sojourn import papers
 from sojourn.errors import SojournError
 from sojourn.papers.kit.claims import Claim, load
 from sojourn.papers.kit.rules import Reader, Rule
-from sojourn.papers.wifi_next_steps import exhibits
 from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Cell, Evidence, Seen, each, observe
+from sojourn.papers.wifi_next_steps.exhibits import GALLERY
 from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
-from sojourn.papers.wifi_next_steps.told import filled, told
+from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots import next_steps as plots
 from sojourn.store.run import Run
 from tests.conftest import Cli
@@ -249,8 +249,7 @@ def test_every_mark_and_check_names_a_cell_of_the_plan_and_a_quantity() -> None:
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 1.0)
     evidence = Evidence(cells=dict.fromkeys(cells, (seen(every, 1), seen(every, 2))))
     for part in PARTS:
-        words = told(part)
-        for text in (words.brings, words.costs):
+        for text in texts(part):
             assert "no data" not in filled(text, part, evidence)
             assert "{" not in filled(text, part, evidence)
 
@@ -261,13 +260,13 @@ ENDS = (".fast1", ".fast2", ".slow", ".guest")
 @pytest.mark.slow
 def test_exhibits_are_in_the_order_of_the_plan_and_have_pictures() -> None:
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 0.5)
-    found = exhibits.exhibits(Evidence(cells={cell: (seen(every, 1), seen(every, 2)) for cell, _ in BED.cells()}))
+    found = GALLERY.exhibits(Evidence(cells={cell: (seen(every, 1), seen(every, 2)) for cell, _ in BED.cells()}))
     assert [one.name for one in found] == list(PARTS)
     for one in found:
         assert all(figure.png.startswith(b"\x89PNG") for figure in one.figures)
         assert one.table is not None
         assert len(one.paragraphs) == 2
-    assert exhibits.exhibits(Evidence(cells={})) == ()
+    assert GALLERY.exhibits(Evidence(cells={})) == ()
 
 
 def test_figures_without_numbers_say_so() -> None:

@@ -26,6 +26,6 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
 
 
 def _exhibits(outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.wifi_next_steps.exhibits import exhibits
+    from sojourn.papers.wifi_next_steps.exhibits import GALLERY
 
-    return exhibits(outcome.evidence)
+    return GALLERY.exhibits(outcome.evidence)

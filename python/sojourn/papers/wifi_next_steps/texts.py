@@ -1,4 +1,4 @@
-"""What is told of the next steps: words by hand (`claims.toml`), numbers from the runs.
+"""What is told of the next steps: words by hand (`exhibits.toml`), numbers from the runs.
 
 In a text `{QUANTITY|OPTION|LOAD}` stands for the mean of a quantity in a cell of the part, and
 `{QUANTITY|OPTION|LOAD|OTHER OPTION|OTHER LOAD}` for how much it differs, in per cent, from that in another cell.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from sojourn.errors import SojournError
@@ -18,33 +17,10 @@ from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, each, unit_o
 _MARK = re.compile(r"\{([^{}]*)\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What is written of a part.
-
-    Attributes
-    ----------
-    title, section, says, caption
-        As an exhibit has them.
-    columns
-        Quantities of its table.
-    brings, costs
-        A paragraph each, with marks for numbers.
-    """
-
-    title: str
-    section: str
-    says: str
-    caption: str
-    columns: tuple[str, ...]
-    brings: str
-    costs: str
-
-
-def told(part: str) -> Told:
-    """Return what is written of a part."""
-    plain = stored("wifi_next_steps")["parts"][part]
-    return Told(**{**plain, "columns": tuple(plain["columns"])})
+def texts(part: str) -> tuple[str, str]:
+    """Return what a part brings and what it costs, with marks for numbers."""
+    (found,) = (one for one in stored("wifi_next_steps", "exhibits")["exhibits"] if one["name"] == part)
+    return found["brings"], found["costs"]
 
 
 def filled(text: str, part: str, evidence: Evidence) -> str:
