@@ -12,7 +12,7 @@ import pytest
 from sojourn import _native, papers
 from sojourn.errors import ParamError
 from sojourn.flusher_parameters import Parameters
-from sojourn.papers.flusher import adaptive, exhibits
+from sojourn.papers.flusher import adaptive
 from sojourn.papers.flusher import plan as flusher
 from sojourn.papers.flusher.evidence import (
     ADAPTIVE,
@@ -38,6 +38,7 @@ from sojourn.papers.flusher.evidence import (
     observe,
     passive,
 )
+from sojourn.papers.flusher.exhibits import GALLERY
 from sojourn.papers.flusher.judges import JUDGES, bdp, judge, others
 from sojourn.papers.flusher.plan import BETTER, PARTS, Bed, cells
 from sojourn.papers.kit.claims import load
@@ -333,9 +334,9 @@ def test_adaptive_stands_beside_every_reading(plain: Seen) -> None:
             for cell, rate in zip(cells_of, rates, strict=True)
         }
     )
-    shown = exhibits.exhibits(evidence, adaptive_only=True)
+    shown = GALLERY.exhibits(evidence, (BETTER,))
     assert [exhibit.name for exhibit in shown] == ["adaptive", "adaptive-verdicts", "cells"]
-    means, verdicts = (exhibit.table for exhibit in adaptive.exhibits(evidence))
+    means, verdicts = adaptive.means(evidence), adaptive.verdicts(evidence)
     assert means is not None
     assert verdicts is not None
     for table in (means, verdicts):

@@ -4,118 +4,91 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sojourn.papers.flusher.evidence import (
-    CUBIC,
-    ONE,
-    READINGS,
-    RENO,
-    Cell,
-    Evidence,
-    Seen,
-    active,
-    mbit,
-    mean,
-    passive,
-)
+from sojourn.papers.flusher.evidence import CUBIC, ONE, READINGS, RENO, Cell, Evidence, active, mbit, mean, passive
 from sojourn.papers.flusher.plan import ours, scenes
-from sojourn.report.exhibit import Exhibit
+from sojourn.papers.kit.exhibits import recorded, said
 from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
 
 _HEADS = ("scene", "TCP", "base", "buffer")
+_WORDS = {reading: reading.replace("_", " ") for reading in READINGS}
 
 
-def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
-    """Yield the comparison: one table of means, one of paired differences with a verdict of each cell."""
-    places = [
-        (scene, tcp, base, buffer)
-        for scene, base, buffer in scenes()
-        for tcp in ((CUBIC, RENO) if scene == ONE else (CUBIC,))
-        if ours(tcp, base, buffer, scene) in evidence.cells
-    ]
-    if not places:
-        return
-    means, verdicts, records = [], [], []
-    won = {reading: 0 for reading in READINGS}
-    for scene, tcp, base, buffer in places:
-        names = (scene, tcp, f"{base} ms", str(buffer))
-        mine = ours(tcp, base, buffer, scene)
-        theirs = {reading: active(tcp, base, buffer, reading=reading)._replace(scene=scene) for reading in READINGS}
-        every = {"passive": passive(tcp, base, buffer)._replace(scene=scene), **theirs, "adaptive": mine}
-        means.append((*names, *(_both(evidence, cell) for cell in every.values())))
-        for label, cell in every.items():
-            found = {"mean_rtt_ms": mean, "goodput_mbit": mbit, "flush_packets": _packets}
-            for quantity, of in found.items():
-                one = mean_interval(evidence.each(cell, of))
-                value = {"mean": one.value, "low": one.low, "high": one.high, "n": one.n}
-                records.append(
-                    {**dict(zip(_HEADS, names, strict=True)), "flusher": label, "quantity": quantity, **value}
-                )
-        row: list[str] = []
-        for reading, cell in theirs.items():
-            rtt = mean_interval(evidence.gaps(mine, cell, mean))
-            rate = mean_interval(evidence.gaps(mine, cell, mbit))
-            better = _above(rtt, negative=True) and not _above(rate, negative=True)
-            won[reading] += better
-            row += [_shown(rtt, 1), _shown(rate, 3), "yes" if better else "no"]
-        verdicts.append((*names, *row))
-    count = len(places)
-    yield Exhibit(
+def means(evidence: Evidence) -> Table | None:
+    """Return the means of a passive FIFO, of each reading and of `adaptive`."""
+    rows, records = [], []
+    for names, cells in _places(evidence):
+        row = [*names]
+        for label, cell in cells.items():
+            quantities = {"mean_rtt_ms": mean, "goodput_mbit": mbit, "flush_packets": lambda seen: seen.packets}
+            found = {name: mean_interval(evidence.each(cell, of)) for name, of in quantities.items()}
+            rtt, rate, packets = (one.value for one in found.values())
+            row.append(f"{rtt:.1f} / {rate:.3f} / {packets:.0f}")
+            named = {**dict(zip(_HEADS, names, strict=True)), "flusher": label}
+            records += [{**named, "quantity": quantity, **recorded(one)} for quantity, one in found.items()]
+        rows.append(tuple(row))
+    if not rows:
+        return None
+    return Table(
         name="adaptive",
-        title="The flusher adaptive",
-        section="6.5",
-        says="Mean RTT (ms), goodput (Mbit/s) and flush packets a run of the passive FIFO, of the thesis's flusher "
-        "(threshold 1.7) in each reading, and of adaptive.",
-        table=Table(
-            name="adaptive",
-            headers=(*_HEADS, "passive", *(reading.replace("_", " ") for reading in READINGS), "adaptive"),
-            rows=tuple(means),
-            records=tuple(records),
-            note="A cell has RTT / goodput / flush packets, means over the repeats. Of four flows, and of the flow and "
-            "the foreign one that the flusher does not see, goodput is that of all; the RTT is the first flow's.",
-            left=4,
-        ),
+        headers=(*_HEADS, "passive", *_WORDS.values(), "adaptive"),
+        rows=tuple(rows),
+        records=tuple(records),
+        note="A cell has RTT / goodput / flush packets, means over the repeats. Of four flows, and of the flow and the "
+        "foreign one that the flusher does not see, goodput is that of all; the RTT is the first flow's.",
+        left=4,
     )
-    yield Exhibit(
+
+
+def verdicts(evidence: Evidence) -> Table | None:
+    """Return the paired differences from each reading, with a verdict of each cell."""
+    rows = []
+    for names, cells in _places(evidence):
+        row = [*names]
+        for reading in READINGS:
+            rtt, rate = _gaps(evidence, cells, reading)
+            row += [said(rtt), said(rate, 3), "yes" if _better(rtt, rate) else "no"]
+        rows.append(tuple(row))
+    if not rows:
+        return None
+    return Table(
         name="adaptive-verdicts",
-        title="Adaptive against the thesis's flusher",
-        section="6.5",
-        says="Paired differences over the seeds and their 95 % intervals: adaptive less the thesis's flusher.",
-        table=Table(
-            name="adaptive-verdicts",
-            headers=(
-                *_HEADS,
-                *(word for reading in READINGS for word in (f"RTT, {reading.replace('_', ' ')}", "goodput", "better")),
-            ),
-            rows=tuple(verdicts),
-            records=(),
-            note="Better: the whole interval of the RTT is below zero, and that of the goodput is not.",
-            left=4,
-        ),
-        paragraphs=tuple(
-            f"Better than the flusher {reading.replace('_', ' ')} in {won[reading]} of {count} cells."
-            for reading in READINGS
-        ),
+        headers=(*_HEADS, *(word for name in _WORDS.values() for word in (f"RTT, {name}", "goodput", "better"))),
+        rows=tuple(rows),
+        records=(),
+        note="Better: the whole interval of the RTT is below zero, and that of the goodput is not.",
+        left=4,
     )
 
 
-def _both(evidence: Evidence, cell: Cell) -> str:
-    rtt, rate, packets = (mean_interval(evidence.each(cell, of)).value for of in (mean, mbit, _packets))
-    return f"{rtt:.1f} / {rate:.3f} / {packets:.0f}"
+def wins(evidence: Evidence) -> tuple[str, ...]:
+    """Return in how many cells `adaptive` is better than each reading."""
+    places = [cells for _, cells in _places(evidence)]
+    won = {reading: sum(_better(*_gaps(evidence, cells, reading)) for cells in places) for reading in READINGS}
+    return tuple(f"Better than the flusher {_WORDS[name]} in {n} of {len(places)} cells." for name, n in won.items())
 
 
-def _packets(seen: Seen) -> float:
-    return float(seen.packets)
+def _places(evidence: Evidence) -> Iterator[tuple[tuple[str, ...], dict[str, Cell]]]:
+    """Yield for each scene, TCP, path and buffer that was run its cells: passive, each reading, `adaptive`."""
+    for scene, base, buffer in scenes():
+        for tcp in (CUBIC, RENO) if scene == ONE else (CUBIC,):
+            mine = ours(tcp, base, buffer, scene)
+            if mine in evidence.cells:
+                theirs = {
+                    reading: active(tcp, base, buffer, reading=reading)._replace(scene=scene) for reading in READINGS
+                }
+                idle = passive(tcp, base, buffer)._replace(scene=scene)
+                yield (scene, tcp, f"{base} ms", str(buffer)), {"passive": idle, **theirs, "adaptive": mine}
 
 
-def _above(found: Interval, *, negative: bool) -> bool:
-    """Return whether the whole interval is above zero, or with `negative` below."""
-    if found.low is None or found.high is None:
-        return False
-    return found.high < 0 if negative else found.low > 0
+def _gaps(evidence: Evidence, cells: dict[str, Cell], reading: str) -> tuple[Interval, Interval]:
+    """Return RTT and goodput of `adaptive` less those of a reading, by seed."""
+    rtt, rate = (mean_interval(evidence.gaps(cells["adaptive"], cells[reading], of)) for of in (mean, mbit))
+    return rtt, rate
 
 
-def _shown(found: Interval, digits: int) -> str:
-    if found.low is None or found.high is None:
-        return f"{found.value:.{digits}f}"
-    return f"{found.value:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]"
+def _better(rtt: Interval, rate: Interval) -> bool:
+    def below(found: Interval) -> bool:
+        return found.high is not None and found.high < 0
+
+    return below(rtt) and not below(rate)

@@ -9,7 +9,7 @@ from functools import partial
 from sojourn.errors import ParamError
 from sojourn.papers.flusher.evidence import EMULATORS
 from sojourn.papers.flusher.judges import judge, others
-from sojourn.papers.flusher.plan import BETTER, Bed, Outcome, plan, reproduce
+from sojourn.papers.flusher.plan import Bed, Outcome, plan, reproduce
 from sojourn.papers.kit.reproduction import Reproduction, Request
 from sojourn.report.exhibit import Exhibit
 
@@ -48,6 +48,6 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
 
 
 def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.flusher.exhibits import exhibits
+    from sojourn.papers.flusher.exhibits import GALLERY
 
-    return exhibits(outcome.evidence[bed.emulators[0]], adaptive_only=bed.parts == (BETTER,))
+    return GALLERY.exhibits(outcome.evidence[bed.emulators[0]], bed.parts)
