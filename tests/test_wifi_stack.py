@@ -373,7 +373,7 @@ def test_the_model_is_fed_with_the_measured_aggregates() -> None:
 
 
 def test_exhibits_are_in_the_order_of_the_paper_and_have_pictures() -> None:
-    found = exhibits.exhibits(world())
+    found = exhibits.GALLERY.exhibits(world())
     assert [one.name for one in found] == ["fig2", "fig3", "model", "fig4", "cells"]
     for one in found:
         for figure in one.figures:
@@ -381,7 +381,7 @@ def test_exhibits_are_in_the_order_of_the_paper_and_have_pictures() -> None:
     model = next(one.table for one in found if one.name == "model")
     assert model is not None
     assert [row[0] for row in model.rows if row[1] == "total"] == ["FIFO", "FQ-CoDel", "FQ-MAC", "Airtime fair FQ"]
-    assert exhibits.exhibits(Evidence(cells={})) == ()
+    assert exhibits.GALLERY.exhibits(Evidence(cells={})) == ()
 
 
 def test_figures_without_numbers_say_so() -> None:

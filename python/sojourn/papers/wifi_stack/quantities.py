@@ -10,6 +10,7 @@ from sojourn.papers.kit.rules import Vocabulary
 from sojourn.papers.wifi_stack.evidence import (
     CLASSES,
     SCHEMES,
+    STATIONS,
     STREAMS,
     Cell,
     Seen,
@@ -85,6 +86,7 @@ def packets(seen: Seen, tid: str) -> float:
 QUANTITIES: dict[str, Callable[..., float]] = {
     "latency": latency,
     "goodput": goodput,
+    "flow": lambda seen, name: seen.goodput[name],
     "total": total,
     "share": lambda seen, name: seen.stations[name].airtime_share,
     "aggregate": lambda seen, of: mean_of(seen, CLASSES[of], lambda one: one.aggregate_frames),
@@ -102,5 +104,5 @@ VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
     cell=Cell,
     fields=Cell._fields,
     quantities=QUANTITIES,
-    names={"SCHEMES": SCHEMES, "A_THIRD": STREAMS / 3, "ABOUT_A_THIRD": STREAMS / 3 + 0.05},
+    names={"SCHEMES": SCHEMES, "STATIONS": STATIONS, "A_THIRD": STREAMS / 3, "ABOUT_A_THIRD": STREAMS / 3 + 0.05},
 )
