@@ -13,7 +13,7 @@ from sojourn.papers.rural.exhibits import GALLERY
 from sojourn.stats import mean_interval
 from tests.test_rural import seen
 
-FILES = ("flusher", "rural", "wifi_next_steps", "wifi_stack")
+FILES = ("flusher", "good_bad_wifi", "rural", "wifi_next_steps", "wifi_stack")
 
 
 def tables(paper: str) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import pytest
 
 from sojourn import report
 from sojourn.papers.good_bad_wifi import tables
-from sojourn.papers.good_bad_wifi.exhibits import exhibits, mos_table, transient_table
+from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
 from sojourn.papers.good_bad_wifi.measured import Measured, measure
 from sojourn.papers.kit import document
 from tests.synthetic_paper import experiments
@@ -58,7 +58,7 @@ def told(found: Measured) -> report.PaperReport:
         command="sojourn reproduce good-bad-wifi",
         facts=(("profile", "quick: 60 s, 6 repeats"),),
         setup="Five nodes in a row.",
-        exhibits=exhibits(found),
+        exhibits=GALLERY.exhibits(Material(measured=found)),
         claims=CLAIMS,
     )
 
@@ -158,7 +158,7 @@ def test_the_stored_tables_are_complete() -> None:
 
 
 def test_transient_numbers_are_shown_with_intervals(found: Measured) -> None:
-    table = transient_table(found.transient)
+    table = tables.transient_table(found.transient)
     assert [row[0] for row in table.rows[::7]] == ["100/100", "10/10", "10/1"]
     pie = next(row for row in table.rows if row[:2] == ("10/1", "pie"))
     assert all(re.fullmatch(r"[\d.]+ \[[\d.]+, [\d.]+\]", cell) for cell in pie[2:])
@@ -167,12 +167,12 @@ def test_transient_numbers_are_shown_with_intervals(found: Measured) -> None:
 
 
 def test_scores_follow_delay_and_loss(found: Measured) -> None:
-    rows = {row[:2]: row[2:] for row in mos_table(found.voip_mos).rows}
+    rows = {row[:2]: row[2:] for row in tables.mos_table(found.voip_mos).rows}
     assert len(rows) == 14
     score = {cell: float(values[0].split()[0]) for cell, values in rows.items()}
     assert score["RRUL", "pfifo_fast"] < score["1 stream", "pfifo_fast"] < score["1 stream", "fq_codel"]
     assert score["RRUL", "fq_nocodel"] > 4.3
-    few = mos_table({("10/1", "RRUL"): {"pie": [None], "codel": [2.0]}})
+    few = tables.mos_table({("10/1", "RRUL"): {"pie": [None], "codel": [2.0]}})
     assert few.rows == (("RRUL", "pie", "-"), ("RRUL", "codel", "2.00"))
 
 
@@ -181,7 +181,7 @@ def test_runs_too_short_for_a_steady_level_have_dashes() -> None:
     ping = record["series"]["rtt"]["ping"]
     short = {key: values[:150] for key, values in ping.items()}
     found = measure({"rrul": {("10/1", "pie"): [{**record, "series": {"rtt": {"ping": short}}}]}})
-    assert transient_table(found.transient).rows == (("10/1", "pie", "-", "-", "-", "-", "-"),)
+    assert tables.transient_table(found.transient).rows == (("10/1", "pie", "-", "-", "-", "-", "-"),)
 
 
 def test_exhibits_are_in_the_order_of_the_paper(told: report.PaperReport) -> None:
@@ -192,7 +192,7 @@ def test_exhibits_are_in_the_order_of_the_paper(told: report.PaperReport) -> Non
 
 
 def test_without_runs_there_is_table_1_alone() -> None:
-    assert [exhibit.name for exhibit in exhibits(Measured())] == ["table1"]
+    assert [exhibit.name for exhibit in GALLERY.exhibits(Material())] == ["table1"]
 
 
 def test_report_is_one_file_with_an_anchor_for_each_claim(told: report.PaperReport) -> None:

@@ -12,6 +12,7 @@ from sojourn import runner
 from sojourn.papers.good_bad_wifi import pairs
 from sojourn.papers.good_bad_wifi.devices import EVEN, MECHANISMS, UNEVEN, UNSTATED, Pair, over_wifi
 from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, VOIP_RRUL, Cell, Evidence
+from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.good_bad_wifi.plan import Bed, plan
@@ -128,7 +129,7 @@ def test_verdicts_with_either_pair_stand_side_by_side() -> None:
 
 
 def test_exhibits_about_pairs_need_runs() -> None:
-    assert list(pairs.exhibits(Evidence(cells={}))) == []
-    shown = list(pairs.exhibits(two_pairs()))
+    assert GALLERY.exhibits(Material(), ("wifi",)) == ()
+    shown = GALLERY.exhibits(Material(evidence=two_pairs()), ("wifi",))
     assert [one.name for one in shown] == ["wifi-pairs", "wifi-unstated"]
     assert all(one.table is not None and one.table.csv().count("\n") > len(one.table.rows) for one in shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -15,12 +15,12 @@ from sojourn.papers.good_bad_wifi.observation import Observation, known
 from sojourn.papers.good_bad_wifi.plan import WIFI_PART
 from sojourn.papers.good_bad_wifi.section7 import FACTOR, FAST_LINK, TABLE_3, WIFI_VOIP_RRUL, in_pair, of_pair
 from sojourn.papers.kit.claims import Claim
-from sojourn.report.exhibit import Exhibit
+from sojourn.papers.kit.exhibits import recorded
 from sojourn.report.table import Table
 from sojourn.stats import mean_interval
 from sojourn.tables import number
 
-_TO_COMPARE = (
+TO_COMPARE = (
     "Where one side sends aggregates and the other does not, both contend alike, and a turn is up to 32 frames of one "
     "and a single frame of the other. The laptop's frames are mostly acknowledgements of the downloads; its queue "
     "fills with those, and its uploads and the voice stream share what is left. A card without aggregates is enough "
@@ -28,29 +28,10 @@ _TO_COMPARE = (
 )
 
 
-def exhibits(evidence: Evidence) -> Iterator[Exhibit]:
-    """Yield the tables about pairs of devices that there are runs for; `evidence` is all of section 7."""
-    if _each(evidence, EVEN, FIFO, DOWN):
-        yield Exhibit(
-            name="wifi-pairs",
-            title="What starves a direction",
-            section="7.1",
-            says="RRUL and a voice stream over the Wi-Fi link with devices that differ in one thing, or in several; "
-            "the paper's pair is uneven.",
-            table=mechanisms(evidence),
-            paragraphs=(_TO_COMPARE,),
-        )
-        yield Exhibit(
-            name="wifi-unstated",
-            title="What the paper leaves out of its devices",
-            section="7",
-            says="The same with the uneven pair at other rates and losses, which the paper does not state.",
-            table=unstated(evidence),
-        )
-
-
-def mechanisms(evidence: Evidence) -> Table:
-    """Return goodput, latency and loss with each pair of `MECHANISMS`."""
+def mechanisms(evidence: Evidence) -> Table | None:
+    """Return goodput, latency and loss with each pair of `MECHANISMS`, if they were run."""
+    if not _run(evidence):
+        return None
     places = [(quantity, qdisc) for quantity in (DOWN, UP) for qdisc in COMPARED[:1]]
     places += [(quantity, qdisc) for quantity in (LATENCY, LOST) for qdisc in COMPARED]
     rows, records = [], []
@@ -72,8 +53,10 @@ def mechanisms(evidence: Evidence) -> Table:
     )
 
 
-def unstated(evidence: Evidence) -> Table:
-    """Return starvation, least latency and loss with the uneven pair at other rates and losses."""
+def unstated(evidence: Evidence) -> Table | None:
+    """Return starvation, least latency and loss with the uneven pair at other rates and losses, if they were run."""
+    if not _run(evidence):
+        return None
     rows: list[tuple[str, ...]] = []
     records = []
     for pair in (UNEVEN, *UNSTATED):
@@ -108,7 +91,7 @@ def unstated(evidence: Evidence) -> Table:
 def in_other_pairs(evidence: Evidence, claims: list[Claim]) -> dict[str, list[dict[str, Any]]]:
     """Return what becomes of the claims of section 7 with each other pair of `JUDGED` that there are runs of."""
     bare = [replace(claim, why="") for claim in claims if claim.part == WIFI_PART]
-    if not bare or not _each(evidence, EVEN, FIFO, DOWN):
+    if not bare or not _run(evidence):
         return {}
     return {pair.name: JUDGES.judge(bare, of_pair(evidence, pair.name)) for pair in JUDGED[1:]}
 
@@ -128,6 +111,10 @@ LATENCY = _Quantity(words="latency", of=induced_latency, digits=0)
 LOST = _Quantity(words="voice lost", of=lambda run: known(run.voice, run, "voice flow").loss_percent, digits=2)
 
 
+def _run(evidence: Evidence) -> bool:
+    return bool(_each(evidence, EVEN, FIFO, DOWN))
+
+
 def _each(evidence: Evidence, pair: Pair, qdisc: str, quantity: _Quantity) -> list[float]:
     """Return a quantity of each repeat; nothing if there are none, or they do not tell it."""
     name = WIFI_VOIP_RRUL if pair is UNEVEN else in_pair(pair.name, WIFI_VOIP_RRUL)
@@ -138,13 +125,5 @@ def _each(evidence: Evidence, pair: Pair, qdisc: str, quantity: _Quantity) -> li
 
 
 def _record(pair: Pair, qdisc: str, quantity: _Quantity, values: list[float]) -> dict[str, str | float | int | None]:
-    found = mean_interval(values) if values else None
-    return {
-        "pair": pair.name,
-        "qdisc": qdisc,
-        "quantity": quantity.words,
-        "mean": found.value if found else None,
-        "low": found.low if found else None,
-        "high": found.high if found else None,
-        "runs": len(values),
-    }
+    named = {"pair": pair.name, "qdisc": qdisc, "quantity": quantity.words}
+    return named | recorded(mean_interval(values) if values else None)

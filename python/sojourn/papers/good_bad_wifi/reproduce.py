@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from sojourn.report.exhibit import Exhibit
     from sojourn.store.folder import ResultFolder
 
-#: What the exhibits of a part of the paper begin with.
-EXHIBITS = {
-    "rrul": ("table1", "fig2"),
-    "voip": ("fig3", "table2", "voip"),
-    "web": ("fig4", "fig5", "page"),
-    "fairness": ("fig6",),
-    "transient": ("fig7",),
-    "wifi": ("fig9", "fig10", "fig11", "table3", "wifi-"),
-}
-
 
 def reproduction(asked: Request) -> Reproduction[Outcome]:
     """Return the paper as it is asked for."""
@@ -58,12 +48,10 @@ def _with_other_pairs(
 
 
 def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.good_bad_wifi import pairs
-    from sojourn.papers.good_bad_wifi.exhibits import exhibits
+    from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
 
-    shown = (*exhibits(outcome.measured, outcome.over_wifi), *pairs.exhibits(outcome.evidence))
-    wanted = None if bed.parts is None else tuple(name for part in bed.parts for name in EXHIBITS[part])
-    return (one for one in shown if wanted is None or one.name.startswith(wanted))
+    material = Material(measured=outcome.measured, over_wifi=outcome.over_wifi, evidence=outcome.evidence)
+    return GALLERY.exhibits(material, bed.parts)
 
 
 def _keep(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> None:

@@ -1,23 +1,29 @@
-"""Tables 1 and 2 of "The Good, the Bad and the WiFi" (seed 000): the paper's values beside ours.
+"""The tables of "The Good, the Bad and the WiFi" (seed 000): the paper's values beside ours, and figures' numbers.
 
-The paper's are data, `good_bad_wifi_tables.toml`; ours are what the presets stand for (Table 1) and what was measured
-(Table 2). Both come as `Table`, for Markdown, CSV and the report.
+The paper's are data, `tables.toml`; ours are what the presets stand for (Table 1) and what was measured. Of what was
+not run there is no table.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
+from itertools import product
 from typing import Any, Literal
 
 from sojourn._native import expand_qdisc
+from sojourn.errors import ParamError
+from sojourn.papers.good_bad_wifi.section7 import TABLE_3
+from sojourn.papers.kit.claims import stored
+from sojourn.papers.kit.exhibits import recorded, said
+from sojourn.plots.panels import FALLING, LOADS, RISING, finite, in_order, labels_of
 from sojourn.report.table import Table
+from sojourn.stats import mean_interval, measure_transient
 from sojourn.stats.bootstrap import Interval
 from sojourn.stats.proportion import share_interval
+from sojourn.stats.transient import STEADY_S, WINDOW_S, Course
+from sojourn.store.cell import link_words
 
 #: The link that each column of the paper's tables stands for.
 LINK_OF_COLUMN = {"1": "10/1", "10": "10/10", "100": "100/100"}
@@ -26,6 +32,17 @@ LINK_OF_COLUMN = {"1": "10/1", "10": "10/10", "100": "100/100"}
 #: few packets, and a factor of 10 is asked.
 FACTOR, SMALL_PERCENT, SMALL_FACTOR = 2.0, 0.05, 10.0
 
+#: Head and decimals of what a course is measured by.
+_TRANSIENT = {
+    "steady_ms": ("steady level (ms)", 0),
+    "peak_ms": ("peak (ms)", 0),
+    "peak_s": ("at (s)", 1),
+    "settling_s": ("settles after (s)", 1),
+    "excess_ms_s": ("excess (ms s)", 0),
+}
+
+#: For each link and cross traffic, and each discipline, the lost and the sent packets of each run.
+Losses = Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequence[int]]]]
 Agreement = Literal["agrees", "differs", "no data"]
 
 #: What becomes of tc's units, in the unit that the table of the paper has.
@@ -74,10 +91,10 @@ class LossCell:
 
 def table1() -> Table:
     """Return the parameters: the paper's and those of our presets `gbw:*`."""
-    stored = _stored()["table1"]
+    parameters = stored("good_bad_wifi", "tables")["table1"]
     columns = list(LINK_OF_COLUMN)
     rows, records = [], []
-    for row in stored:
+    for row in parameters:
         shown = [row["qdisc"], f"{row['parameter']} ({row['unit']})"]
         for column in columns:
             paper = row["values"].get(column)
@@ -97,7 +114,7 @@ def table1() -> Table:
             )
         rows.append(tuple(shown))
     heads = [head for column in columns for head in (f"{column} Mbit/s: paper", "ours")]
-    notes = [row["note"] for row in stored if "note" in row]
+    notes = [row["note"] for row in parameters if "note" in row]
     return Table(
         name="table1",
         headers=("qdisc", "parameter", *heads),
@@ -107,9 +124,7 @@ def table1() -> Table:
     )
 
 
-def loss_cells(
-    loss: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequence[int]]]],
-) -> tuple[LossCell, ...]:
+def loss_cells(loss: Losses) -> tuple[LossCell, ...]:
     """Return the cells of Table 2, row by row.
 
     Parameters
@@ -124,7 +139,7 @@ def loss_cells(
         If the counts are not ones (`sojourn.stats.share_interval`).
     """
     cells = []
-    for load, rows in _stored()["table2"].items():
+    for load, rows in stored("good_bad_wifi", "tables")["table2"].items():
         for qdisc, values in rows.items():
             for column, link in LINK_OF_COLUMN.items():
                 there = {label.rsplit(":", 1)[-1]: counts for label, counts in loss.get((link, load), {}).items()}
@@ -134,8 +149,10 @@ def loss_cells(
     return tuple(cells)
 
 
-def table2(loss: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequence[int]]]]) -> Table:
+def table2(loss: Losses) -> Table | None:
     """Return the loss of the voice stream: the paper's and ours with its 95 % interval; see `loss_cells`."""
+    if not loss:
+        return None
     cells = loss_cells(loss)
     rows = []
     for place in range(0, len(cells), len(LINK_OF_COLUMN)):
@@ -162,9 +179,94 @@ def table2(loss: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequ
     )
 
 
+def table3(loss: Losses) -> Table | None:
+    """Return the loss of the voice stream over Wi-Fi: the paper's and ours with its 95 % interval, per cent."""
+    rows, records = [], []
+    for qdisc, stated in TABLE_3.items():
+        row = [qdisc]
+        for load, paper in zip(LOADS, stated, strict=True):
+            lost, sent = loss.get(("100/100", load), {}).get(qdisc, ((), ()))
+            found = _percent(share_interval(lost, sent)) if any(sent) else None
+            ratio = "-" if found is None else f"{found.value / paper:.2g}"
+            row += [f"{paper:g}", "no data" if found is None else said(found, 2), ratio]
+            records.append({"qdisc": qdisc, "cross_traffic": load, "paper": paper} | recorded(found, "ours"))
+        rows.append(tuple(row))
+    if not loss:
+        return None
+    return Table(
+        name="table3",
+        headers=("qdisc", *(head for load in LOADS for head in (f"{load}: paper", "ours", "ours / paper"))),
+        rows=tuple(rows),
+        records=tuple(records),
+        note="Per cent. Ours: mean over the runs of lost / sent and its 95 % interval.",
+        left=1,
+    )
+
+
+def transient_table(courses: Mapping[str, Mapping[str, Course]]) -> Table | None:
+    """Return peak, settling time and excess of every course (`sojourn.stats.transient`).
+
+    A row whose runs are too short for the steady level has dashes.
+    """
+    rows, records = [], []
+    for link in in_order(courses, FALLING):
+        for qdisc, course in courses[link].items():
+            try:
+                numbers = measure_transient(course)
+            except ParamError:
+                rows.append((link, qdisc, *("-",) * len(_TRANSIENT)))
+                continue
+            found = {name: getattr(numbers, name) for name in _TRANSIENT}
+            shown = (said(one, _TRANSIENT[name][1]).replace("inf", "∞") for name, one in found.items())
+            rows.append((link, qdisc, *shown))
+            named = {"link": link, "qdisc": qdisc}
+            records += [{**named, "quantity": name} | recorded(one, "value") for name, one in found.items()]
+    if not rows:
+        return None
+    return Table(
+        name="fig7-numbers",
+        headers=("link", "qdisc", *(head for head, _ in _TRANSIENT.values())),
+        rows=tuple(rows),
+        records=tuple(records),
+        note=(
+            f"Of the point-wise mean and its 95 % interval over runs. Peak and excess: first {WINDOW_S:g} s. Steady "
+            f"level: mean from {STEADY_S[0]:g} to {STEADY_S[1]:g} s. Settled: the mean over 1 s is for 5 s on end not "
+            "more than a tenth (at least 5 ms) above the steady level. ∞: not within the time looked at."
+        ),
+    )
+
+
+def mos_table(scores: Mapping[tuple[str, str], Mapping[str, Sequence[float | None]]]) -> Table | None:
+    """Return the mean opinion score of each cell, in the layout of Table 2; runs without a score are left out."""
+    links = in_order((link for link, _ in scores), RISING)
+    rows, records = [], []
+    for load, qdisc in product(in_order((load for _, load in scores), LOADS), labels_of(scores.values())):
+        row = [load, qdisc]
+        for link in links:
+            values = finite(scores.get((link, load), {}).get(qdisc, []))
+            found = mean_interval(values) if len(values) else None
+            row.append(said(found, 2))
+            if found is not None:
+                records.append({"cross_traffic": load, "qdisc": qdisc, "link": link} | recorded(found, "mos"))
+        rows.append(tuple(row))
+    if not rows:
+        return None
+    return Table(
+        name="voip-mos",
+        headers=("cross traffic", "qdisc", *map(link_words, links)),
+        rows=tuple(rows),
+        records=tuple(records),
+        note=(
+            "Mean over the runs and its 95 % interval. E-model (ITU-T G.107) with its default values, G.711 without "
+            "loss concealment, delay = mean one-way delay + 2 × mean |IPDV|. From 1 to 4.5; below about 3.6 many users "
+            "are dissatisfied."
+        ),
+    )
+
+
 def stated_loss(load: str, qdisc: str, column: str) -> float:
     """Return the paper's value of a cell of Table 2 (per cent); 0 is its dash."""
-    return float(_stored()["table2"][load][qdisc][column])
+    return float(stored("good_bad_wifi", "tables")["table2"][load][qdisc][column])
 
 
 def _cell(load: str, qdisc: str, link: str, paper: float, ours: Interval | None) -> LossCell:
@@ -181,19 +283,8 @@ def _cell(load: str, qdisc: str, link: str, paper: float, ours: Interval | None)
 
 
 def _record(cell: LossCell) -> dict[str, Any]:
-    ours = cell.ours
-    return {
-        "cross_traffic": cell.load,
-        "qdisc": cell.qdisc,
-        "link": cell.link,
-        "paper_percent": cell.paper,
-        "ours_percent": None if ours is None else ours.value,
-        "low": None if ours is None else ours.low,
-        "high": None if ours is None else ours.high,
-        "runs": 0 if ours is None else ours.n,
-        "ratio": cell.ratio,
-        "agreement": cell.agreement,
-    }
+    named = {"cross_traffic": cell.load, "qdisc": cell.qdisc, "link": cell.link, "paper_percent": cell.paper}
+    return {**named, **recorded(cell.ours, "ours_percent"), "ratio": cell.ratio, "agreement": cell.agreement}
 
 
 def _ours(found: Interval | None) -> str:
@@ -222,8 +313,3 @@ def _preset_value(qdisc: str, word: str, unit: str, rate_mbit: int) -> float:
     text = words[words.index(word) + 1]
     number, suffix = re.fullmatch(r"([\d.]+)([a-z]*)", text).groups()  # type: ignore[union-attr]
     return float(number) * _UNITS[suffix, unit]
-
-
-@lru_cache(maxsize=1)
-def _stored() -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("tables.toml").read_text(encoding="utf-8"))

@@ -31,8 +31,8 @@ else the variable of that name. In texts `{...}` stands for a variable. The keys
     their `heads`; `columns` with `of`, `head`, `digits` and, if it is called otherwise in the records, `key`; `note`;
     `left`; whether means are shown with their `intervals`; `called`, the file's name.
 `figures`
-    Tables with the keys below, or these keys themselves for a single figure: `file`, `caption`, and `plot`, a function
-    of `sojourn.plots` that takes `panels` or `data`, and `options` by name.
+    Tables with `for` and the keys below, or these keys themselves for a single figure: `file`, `caption`, and `plot`, a
+    function of `sojourn.plots` that takes `panels` or `data`, and `options` by name.
 `panels`
     Tables with `for`, the words of the panel, and either `lines` or `curves`. A panel's title is its `heading`.
 `lines`
@@ -97,7 +97,7 @@ class Gallery(Generic[C, S]):
     variables: Callable[[Any], Variables] | None = None
     labels: Callable[[C], Mapping[str, str]] | None = None
 
-    def exhibits(self, evidence: Evidence[C, S], parts: Sequence[str] | None = None) -> tuple[Exhibit, ...]:
+    def exhibits(self, evidence: Any, parts: Sequence[str] | None = None) -> tuple[Exhibit, ...]:
         """Return every exhibit that there are runs for, in the file's order, of parts of the paper or of all."""
         plain = stored(self.paper, "exhibits")
         words = {**plain.get("words", {}), **({} if self.variables is None else self.variables(evidence))}
@@ -205,7 +205,8 @@ class _Drawing(Generic[C, S]):
         if not all(cell in self.evidence.cells for cell in cells):
             return None
         parts = spec.get("figures", [spec] if "plot" in spec else [])
-        figures = [self._figure({**spec, **part}, turn) for part in parts]
+        turns = [(part, inner) for part in parts for inner in ([turn] if part is spec else self._loop(part, turn))]
+        figures = [self._figure({**spec, **part}, inner) for part, inner in turns]
         there = tuple(figure for figure in figures if figure is not None)
         table = self._table(spec, turn)
         if not there and table is None:
