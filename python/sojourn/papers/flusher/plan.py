@@ -45,7 +45,6 @@ from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_keys import Flusher
-from sojourn.store.run import Run
 
 #: Parts of the paper.
 GRID, AQM, LOGS, OTHER, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
@@ -192,12 +191,8 @@ def flusher(cell: Cell, bursts: str | None = None, gate: str | None = None) -> F
 Planned = execute.Planned[tuple[str, Cell]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of the plan: the evidence on each emulator, the one that the figures show first."""
-
-    evidence: Mapping[str, Evidence]
-    runs: int
+#: The evidence on each emulator, the one that the figures show first.
+Outcome = execute.Outcome[Mapping[str, Evidence]]
 
 
 def cells(parts: Iterable[str] = PARTS, readings: Sequence[str] = READINGS) -> list[Cell]:
@@ -223,20 +218,12 @@ def plan(bed: Bed) -> Sequence[Planned]:
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
-    seen: dict[str, dict[Cell, list[Seen]]] = {emulator: {} for emulator in bed.emulators}
-
-    def take(place: tuple[str, Cell], run: Run) -> None:
-        emulator, cell = place
-        seen[emulator].setdefault(cell, []).append(observe(run, cell))
-
-    runs = execute.execute(plan(bed), take, means)
-    evidence = {
-        emulator: Evidence(cells={cell: tuple(each) for cell, each in found.items()})
-        for emulator, found in seen.items()
-        if found
-    }
-    return Outcome(evidence=evidence, runs=len(runs))
+    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
+    found, runs = execute.observed(plan(bed), lambda place, run: observe(run, place[1]), means)
+    cells_of: dict[str, dict[Cell, tuple[Seen, ...]]] = {}
+    for (emulator, cell), seen in found.items():
+        cells_of.setdefault(emulator, {})[cell] = seen
+    return Outcome(evidence={emulator: Evidence(cells=each) for emulator, each in cells_of.items()}, runs=runs)
 
 
 def of_grid(readings: Sequence[str]) -> Iterator[Cell]:

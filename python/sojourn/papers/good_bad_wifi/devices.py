@@ -21,13 +21,13 @@ the driver takes a frame as soon as it has a place. 224 instead of 256 take a te
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sojourn._native import expand_qdisc
+from sojourn.papers.kit.claims import stored
 from sojourn.scenario import Scenario
 from sojourn.scenario_keys import Access, Categories, Edca, Station, Wifi
 
-#: What a driver without aggregates has: one frame in each.
-SINGLE = 1
 #: Frames in a driver with hardly any room: one aggregate.
 SHALLOW_FRAMES = 32
 
@@ -71,94 +71,28 @@ class Pair:
         return replace(self, point_frames=SHALLOW_FRAMES, laptop_frames=SHALLOW_FRAMES)
 
 
-#: A device that takes the medium first: after 25 us, and at most 3 slots at first.
-_FIRST = Categories(be=Access(aifsn=1, cw_min=3, cw_max=7))
-#: The rate of a weak device, 14.4 Mbit/s, and the share of its frames that is lost.
-_WEAK, _LOST = "ht mcs 1 20mhz sgi", 0.33
+def _pairs() -> dict[str, Pair]:
+    """Return the pairs of `devices.toml` by name."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in stored("good_bad_wifi", "devices")["pairs"]:
+        found[one["name"]] = {**found.get(one.get("like", ""), {}), **one}
+        found[one["name"]].pop("like", None)
+        if "edca" in one:
+            ends = {end: Categories(be=Access(**access["be"])) for end, access in one["edca"].items()}
+            found[one["name"]]["edca"] = Edca(**ends)
+    return {name: Pair(**one) for name, one in found.items()}
 
-EVEN = Pair(name="even", says="both send aggregates")
-UNEVEN = Pair(name="uneven", says="the laptop sends no aggregates", laptop_aggregate=SINGLE)
 
-STRONG_POINT = replace(
-    EVEN,
-    name="strong point",
-    says="the three of these together",
-    edca=Edca(ap=_FIRST),
-    up=_WEAK,
-    error_up=_LOST,
+PAIRS = _pairs()
+EVEN, UNEVEN, STRONG_POINT, STRONG_LAPTOP = (
+    PAIRS[name] for name in ("even", "uneven", "strong point", "strong laptop")
 )
-STRONG_LAPTOP = replace(
-    EVEN,
-    name="strong laptop",
-    says="the laptop contends first; the access point has 14.4 Mbit/s and a third of its frames lost",
-    edca=Edca(station=_FIRST),
-    down=_WEAK,
-    error_down=_LOST,
-)
-
-#: What could starve a direction: `EVEN` with one thing changed, or several. `UNEVEN` is among them.
-MECHANISMS = (
-    EVEN,
-    replace(
-        EVEN,
-        name="alike",
-        says="the access point's contention window grows to 1023 slots as the laptop's does, and not to 63",
-        edca=Edca(ap=Categories(be=Access(cw_max=1023))),
-    ),
-    replace(
-        EVEN,
-        name="point first",
-        says="the access point contends first (25 us, then at most 3 slots)",
-        edca=Edca(ap=_FIRST),
-    ),
-    replace(EVEN, name="slow laptop", says="the laptop sends at 14.4 Mbit/s", up=_WEAK),
-    replace(EVEN, name="lossy laptop", says="a third of the laptop's frames is lost", error_up=_LOST),
-    STRONG_POINT,
-    UNEVEN,
-    replace(
-        STRONG_POINT,
-        name="uneven strong point",
-        says="no aggregates of the laptop, and those three",
-        laptop_aggregate=SINGLE,
-    ),
-    replace(EVEN, name="single", says="neither sends aggregates", point_aggregate=SINGLE),
-    replace(
-        EVEN, name="mirrored", says="the access point sends no aggregates", point_aggregate=SINGLE, laptop_aggregate=32
-    ),
-    STRONG_LAPTOP,
-)
-
 #: The most that both devices can do.
-FASTEST = replace(
-    UNEVEN,
-    name="uneven, 300",
-    says="300 and 150 Mbit/s, the most with 40 MHz",
-    down="ht mcs 15 40mhz sgi",
-    up="ht mcs 7 40mhz sgi",
-)
-
+FASTEST = PAIRS["uneven, 300"]
 #: `UNEVEN` with other values of what the paper leaves out.
-UNSTATED = (
-    replace(UNEVEN, name="uneven, no loss", says="no frame is lost on the air", error_down=0.0, error_up=0.0),
-    replace(UNEVEN, name="uneven, lossy", says="a third of all frames is lost", error_down=_LOST, error_up=_LOST),
-    replace(
-        UNEVEN,
-        name="uneven, 28.9",
-        says="28.9 Mbit/s both ways",
-        down="ht mcs 9 20mhz sgi",
-        up="ht mcs 3 20mhz sgi",
-    ),
-    replace(
-        UNEVEN,
-        name="uneven, 144.4",
-        says="144.4 and 72.2 Mbit/s, the most of both devices with 20 MHz",
-        down="ht mcs 15 20mhz sgi",
-        up="ht mcs 7 20mhz sgi",
-    ),
-    FASTEST,
-    replace(UNEVEN, name="uneven, 224", says="224 frames in the laptop's driver", laptop_frames=224),
-)
-
+UNSTATED = tuple(pair for name, pair in PAIRS.items() if name.startswith("uneven, "))
+#: What could starve a direction, `UNEVEN` among it.
+MECHANISMS = tuple(pair for pair in PAIRS.values() if pair not in UNSTATED)
 
 #: The pairs that every claim is judged with; the first is the paper's.
 JUDGED = (UNEVEN, FASTEST, EVEN)

@@ -15,6 +15,8 @@ from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 
 Cell = TypeVar("Cell")
+Evidence = TypeVar("Evidence")
+Seen = TypeVar("Seen")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,23 @@ class Means:
 def repeats(cells: Iterable[tuple[Cell, Scenario, int]]) -> Sequence[Planned[Cell]]:
     """Return the plan of cells, each with its first scenario and how often it is repeated, as a lazy sequence."""
     return chained([_of_cell(cell, rounds.repeats(scenario, repeat)) for cell, scenario, repeat in cells])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Generic[Evidence]):
+    """What came of a plan: the evidence, and how many runs there were."""
+
+    evidence: Evidence
+    runs: int
+
+
+def observed(
+    planned: Sequence[Planned[Cell]], observe: Callable[[Cell, Run], Seen], means: Means
+) -> tuple[dict[Cell, tuple[Seen, ...]], int]:
+    """Run a plan (see `execute`) and return what is kept of each cell's repeats, in its order, and how many runs."""
+    found: dict[Cell, list[Seen]] = {}
+    runs = execute(planned, lambda cell, run: found.setdefault(cell, []).append(observe(cell, run)), means)
+    return {cell: tuple(each) for cell, each in found.items()}, len(runs)
 
 
 def _of_cell(cell: Cell, scenarios: Sequence[Scenario]) -> Sequence[Planned[Cell]]:

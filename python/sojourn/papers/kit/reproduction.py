@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from sojourn.backends import Backend
 from sojourn.papers.kit.claims import Claim
@@ -125,3 +126,13 @@ class Reproduction(Generic[Outcome]):
     paper: Paper | None = None
     keep: Callable[[ResultFolder, PaperReport, Outcome], None] = field(default=lambda _folder, _told, _outcome: None)
     begin: Callable[[Outcome], list[str]] = field(default=lambda _outcome: [])
+
+
+def gallery(folder: str, parts: Sequence[str] | None = None) -> Callable[..., Iterable[Exhibit]]:
+    """Return what shows the exhibits of a paper of which all evidence is one; plots are loaded only then."""
+
+    def exhibits(outcome: Any, _claims: list[Claim], _judged: list[dict[str, Any]]) -> Iterable[Exhibit]:
+        module = import_module(f"sojourn.papers.{folder}.exhibits")
+        return cast("Iterable[Exhibit]", module.GALLERY.exhibits(outcome.evidence, parts))
+
+    return exhibits

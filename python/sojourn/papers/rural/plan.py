@@ -33,13 +33,11 @@ from sojourn.papers.rural.evidence import (
     TWO_RTT,
     Cell,
     Evidence,
-    Seen,
     Setting,
     observe,
 )
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.scenario import Scenario, Tcp
-from sojourn.store.run import Run
 
 #: Parts of the paper.
 LAMBDA, TAU, RTT, TWO, BED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")
@@ -139,12 +137,7 @@ class Bed:
 Planned = execute.Planned[Cell]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of the plan."""
-
-    evidence: Evidence
-    runs: int
+Outcome = execute.Outcome[Evidence]
 
 
 def cells(parts: Iterable[str] = PARTS, satellite: Satellite | None = None) -> list[Cell]:
@@ -170,15 +163,9 @@ def plan(bed: Bed) -> Sequence[Planned]:
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
-    seen: dict[Cell, list[Seen]] = {}
-
-    def take(cell: Cell, run: Run) -> None:
-        seen.setdefault(cell, []).append(observe(run, cell.rtt))
-
-    runs = execute.execute(plan(bed), take, means)
-    found = {cell: tuple(each) for cell, each in seen.items()}
-    return Outcome(evidence=Evidence(cells=found, satellite=bed.satellite), runs=len(runs))
+    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
+    found, runs = execute.observed(plan(bed), lambda cell, run: observe(run, cell.rtt), means)
+    return Outcome(evidence=Evidence(cells=found, satellite=bed.satellite), runs=runs)
 
 
 def _of_lambda() -> Iterator[Cell]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from sojourn.papers.kit.reproduction import Reproduction, Request
+from sojourn.papers.kit.reproduction import Reproduction, Request, gallery
 from sojourn.papers.rural.judges import judge
 from sojourn.papers.rural.plan import Bed, Outcome, plan, reproduce
 from sojourn.papers.rural.satellite import Satellite
-from sojourn.report.exhibit import Exhibit
 
 
 def reproduction(asked: Request) -> Reproduction[Outcome]:
@@ -29,12 +27,6 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
         plan=plan(bed),
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: judge(claims, outcome.evidence),
-        exhibits=lambda outcome, _claims, _judged: _exhibits(outcome),
+        exhibits=gallery("rural"),
         facts=lambda _judged: {"back end": asked.backend.name, "TCP": tcp},
     )
-
-
-def _exhibits(outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.rural.exhibits import GALLERY
-
-    return GALLERY.exhibits(outcome.evidence)

@@ -15,10 +15,9 @@ from sojourn.experiments.wifi import FAST, STATIONS, Options, cell, pings, tcp
 from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
-from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, Seen, observe
+from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, observe
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Group, Station
-from sojourn.store.run import Run
 
 #: Parts of the page, in the order of section 4.
 HARDWARE, RETRIES, DENSE, POLICIES, ACCOUNTS, DEMOTE, QOS, VOICE = PARTS = (
@@ -138,12 +137,7 @@ class Bed:
         return replace(built, wifi=replace(built.wifi, **wifi), tcp=Tcp(variant=self.tcp))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of the plan."""
-
-    evidence: Evidence
-    runs: int
+Outcome = execute.Outcome[Evidence]
 
 
 def plan(bed: Bed) -> Sequence[Planned]:
@@ -152,14 +146,9 @@ def plan(bed: Bed) -> Sequence[Planned]:
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
-    seen: dict[Cell, list[Seen]] = {}
-
-    def take(one: Cell, run: Run) -> None:
-        seen.setdefault(one, []).append(observe(run))
-
-    runs = execute.execute(plan(bed), take, means)
-    return Outcome(evidence=Evidence(cells={one: tuple(each) for one, each in seen.items()}), runs=len(runs))
+    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
+    found, runs = execute.observed(plan(bed), lambda _cell, run: observe(run), means)
+    return Outcome(evidence=Evidence(cells=found), runs=runs)
 
 
 def crowd(number: int) -> tuple[Station, ...]:

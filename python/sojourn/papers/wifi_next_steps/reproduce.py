@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from sojourn.papers.kit.reproduction import Reproduction, Request
+from sojourn.papers.kit.reproduction import Reproduction, Request, gallery
 from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import Bed, Outcome, plan, reproduce
-from sojourn.report.exhibit import Exhibit
 
 
 def reproduction(asked: Request) -> Reproduction[Outcome]:
@@ -20,12 +18,6 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
         plan=plan(bed),
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
-        exhibits=lambda outcome, _claims, _judged: _exhibits(outcome),
+        exhibits=gallery("wifi_next_steps"),
         facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
     )
-
-
-def _exhibits(outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.wifi_next_steps.exhibits import GALLERY
-
-    return GALLERY.exhibits(outcome.evidence)

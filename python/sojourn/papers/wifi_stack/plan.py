@@ -38,7 +38,6 @@ from sojourn.papers.wifi_stack.evidence import (
     VOICE_VO,
     Cell,
     Evidence,
-    Seen,
     observe,
 )
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
@@ -120,12 +119,7 @@ class Bed:
 Planned = execute.Planned[Cell]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of the plan."""
-
-    evidence: Evidence
-    runs: int
+Outcome = execute.Outcome[Evidence]
 
 
 def cells(parts: tuple[str, ...] = PARTS) -> list[Cell]:
@@ -144,16 +138,10 @@ def plan(bed: Bed) -> Sequence[Planned]:
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
-    seen: dict[Cell, list[Seen]] = {}
-
-    def take(one: Cell, run: Run) -> None:
-        seen.setdefault(one, []).append(observe(run))
-
-    runs = execute.execute(plan(bed), take, means)
+    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
+    found, runs = execute.observed(plan(bed), lambda _cell, run: observe(run), means)
     cpu = processor_time(bed, means) if CODE in bed.parts else {}
-    found = {one: tuple(each) for one, each in seen.items()}
-    return Outcome(evidence=Evidence(cells=found, cpu_ns=cpu), runs=len(runs))
+    return Outcome(evidence=Evidence(cells=found, cpu_ns=cpu), runs=runs)
 
 
 def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:

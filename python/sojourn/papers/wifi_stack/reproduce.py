@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from sojourn.papers.kit.reproduction import Reproduction, Request
+from sojourn.papers.kit.reproduction import Reproduction, Request, gallery
 from sojourn.papers.wifi_stack.judges import JUDGES
 from sojourn.papers.wifi_stack.plan import Bed, Outcome, plan, reproduce
-from sojourn.report.exhibit import Exhibit
 
 
 def reproduction(asked: Request) -> Reproduction[Outcome]:
@@ -20,12 +18,6 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
         plan=plan(bed),
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
-        exhibits=lambda outcome, _claims, _judged: _exhibits(bed, outcome),
+        exhibits=gallery("wifi_stack", bed.parts),
         facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
     )
-
-
-def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.wifi_stack.exhibits import GALLERY
-
-    return GALLERY.exhibits(outcome.evidence, bed.parts)
