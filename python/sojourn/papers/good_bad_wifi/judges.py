@@ -22,8 +22,6 @@ from sojourn.papers.good_bad_wifi.evidence import (
     PAGES,
     RRUL,
     RTT_FAIRNESS,
-    SHORT_FIFO,
-    SPARED,
     VOIP,
     VOIP_RRUL,
     WEB,
@@ -42,7 +40,6 @@ from sojourn.papers.good_bad_wifi.quantities import (
     median_delay,
     pages,
     paired_with_sfq,
-    peak_ratio,
     unevenness,
     voice,
     voice_loss,
@@ -482,29 +479,6 @@ def slow_links_do_not_notice(evidence: Evidence) -> Judgement:
     )
 
 
-def _short_fifo(evidence: Evidence) -> str:
-    short, usual = (fmean(evidence.goodput("100/100", FIFO, "both", one)) for one in (SHORT_FIFO, RRUL))
-    return f"{short:.2f} against {usual:.2f} Mbit/s"
-
-
-def _spared(evidence: Evidence) -> str:
-    normal, spared = (fmean(evidence.goodput("10/1", FIFO, "down", one)) for one in (RRUL, SPARED))
-    fair = fmean(fmean(evidence.goodput("10/1", qdisc, "down")) for qdisc in FAIR)
-    return f"{normal:.3f} Mbit/s become {spared:.3f}; the fair schedulers reach {fair:.3f}"
-
-
-def _all_down(evidence: Evidence) -> str:
-    return ", ".join(
-        f"{qdisc} {fmean(evidence.goodput('10/1', qdisc, 'down')):.3f} Mbit/s down" for qdisc in DISCIPLINES
-    )
-
-
-def _behind_the_best(evidence: Evidence) -> str:
-    lack = VOCABULARY.series["lack"]
-    up, both = (fmean(lack(evidence, Cell(RRUL, "10/1", "ared"), side).values()) for side in ("up", "sum"))
-    return f"at 10/1 ared is {both:.1f} % behind the best, and {up:.1f} % up"
-
-
 def _collisions_left_out(evidence: Evidence) -> str:
     cells = [Cell(RRUL, link, qdisc) for link in ("10/10", "10/1") for qdisc in ("fq_codel", "fq_nocodel")]
     pairs = [pair for cell in cells for pair in paired_with_sfq(evidence, cell)]
@@ -541,11 +515,6 @@ def _settling(evidence: Evidence) -> str:
     return f"{', '.join(shown)}; settled: for 5 s no more than 10% or 5 ms above the mean of 30 to 60 s"
 
 
-def _peak_without_wifi(evidence: Evidence) -> str:
-    wired = fmean(evidence.numbers(FAST_LINK, "codel", peak_ratio))
-    return f"means of 1 s; without Wi-Fi codel's peak is {wired:.2f} times its steady latency"
-
-
 FUNCTIONS: dict[str, Callable[..., Judgement]] = {
     **driven.FUNCTIONS,
     "gbw-cfg-01": goodput_is_payload_of_bulk_flows,
@@ -567,14 +536,9 @@ FUNCTIONS: dict[str, Callable[..., Judgement]] = {
     "gbw-wifi-01": slow_links_do_not_notice,
 }
 NOTES: dict[str, Callable[..., str]] = {
-    "gbw-cfg-03": _short_fifo,
-    "gbw-rrul-04": _spared,
-    "gbw-rrul-05": _all_down,
-    "gbw-rrul-10": _behind_the_best,
     "gbw-rrul-22": _collisions_left_out,
     "gbw-fair-03": _too_few_drops,
     "gbw-fair-14": _change_by_reno,
     "gbw-tran-07": _settling,
-    "gbw-wifi-03": _peak_without_wifi,
 }
 JUDGES: Judges[Cell, Any] = Judges(paper="good_bad_wifi", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from statistics import fmean
 from typing import Any, Generic
 
 from sojourn.errors import SojournError
@@ -45,7 +46,10 @@ class Claim:
     cannot_tell
         Tables of variables with which it cannot be told, and `because`, the reason.
     note
-        What its reason ends with.
+        What its reason ends with; `{...}` stands for one of the `numbers`.
+    numbers
+        By name a rule without a relation, whose mean over the repeats and the turns of its loop the number is; or with
+        `each`, a text of `{value}` and the loop's variables, the texts of all turns.
     settled
         What of its reading or its bounds was settled or changed after results had been seen: of its own; of a quantity
         (table `settled` of the file); and of rules that take small differences for none.
@@ -66,6 +70,7 @@ class Claim:
     one_suffices: bool = False
     cannot_tell: tuple[Mapping[str, str], ...] = ()
     note: str = ""
+    numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settled: str = ""
     by_construction: str = ""
 
@@ -173,6 +178,9 @@ class Judges(Generic[C, S]):
                 found += reader.checks(rule, fields, turn)
         noted = self.notes.get(claim.id)
         note = claim.note if noted is None else noted(evidence, **given)
+        if claim.numbers:
+            told = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
+            note = note.format(**told)
         if agreed:
             return same_order(agreed, claim.reversed, note=note)
         return (any_of if claim.one_suffices else all_of)(found, note=note)
@@ -196,3 +204,13 @@ class Judges(Generic[C, S]):
         if found["verdict"] != "holds" and claim.why:
             found["reason"] += f"; why: {claim.why}"
         return found
+
+
+def _number(reader: Reader[C, S], plain: dict[str, Any], fields: Variables, variables: Variables) -> float | str:
+    """Return a number of a note, or the text of several."""
+    text, rule = plain.pop("each", ""), Rule.read(plain)
+    turns = list(reader.loops(rule.for_, variables))
+    means = [fmean(reader.values(rule, reader.placed(fields, turn), turn)[0].values()) for turn in turns]
+    if not text:
+        return fmean(means)
+    return ", ".join(text.format(**turn, value=value) for turn, value in zip(turns, means, strict=True))

@@ -15,23 +15,14 @@ from sojourn.papers.kit.verdict import Judgement, above, all_of, exact, not_belo
 from sojourn.papers.wifi_stack import by_hand
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
-    DEPTHS,
-    EQUAL,
     FIFO,
     FQ_CODEL,
     FQ_MAC,
-    LEVELS,
     LOSSLESS,
     LOSSY,
     ORDER,
-    OVERLOAD,
-    SCHEMES,
-    SHAPED,
     SLOW,
     TCP,
-    UDP,
-    VOICE_BE,
-    VOICE_VO,
     Cell,
     Evidence,
     Seen,
@@ -45,17 +36,11 @@ SAME = 0.2
 LITTLE = 0.5
 #: How close the throughput must come to the share of frames that a loss rate leaves.
 CLOSE = 0.15
-#: The levels, highest first, and their traffic identifiers.
-LEVEL_TIDS = {"vo": "6", "vi": "5", "be": "0", "bk": "1"}
 
 
 def _each(evidence: Evidence, experiment: str, scheme: str, quantity: str) -> list[float]:
     name, *arguments = quantity.split()
     return evidence.each(Cell(experiment, scheme), lambda seen: QUANTITIES[name](seen, *arguments))
-
-
-def _mean(evidence: Evidence, experiment: str, scheme: str, quantity: str) -> float:
-    return fmean(_each(evidence, experiment, scheme, quantity))
 
 
 def airtime_changes_the_shape(evidence: Evidence) -> Judgement:
@@ -159,53 +144,6 @@ def fairness_can_come_before_priority(_evidence: Evidence) -> Judgement:
     )
 
 
-def _under_fq_mac(evidence: Evidence) -> str:
-    return f"{_mean(evidence, TCP, FQ_MAC, 'latency fast'):.1f} ms under {FQ_MAC}"
-
-
-def _shares_with_tcp(evidence: Evidence) -> str:
-    shares = ", ".join(f"{scheme} {_mean(evidence, TCP, scheme, 'share slow'):.2f}" for scheme in SCHEMES)
-    return f"airtime share of the slow station with TCP: {shares}"
-
-
-def _slow_share(evidence: Evidence) -> str:
-    tcp, udp = (_mean(evidence, experiment, FQ_CODEL, "share slow") for experiment in (TCP, UDP))
-    return f"airtime share of the slow station {tcp:.2f} with TCP, {udp:.2f} with UDP"
-
-
-def _thin_under_fifo(evidence: Evidence) -> str:
-    lost = _mean(evidence, OVERLOAD, FIFO, "loss fast2")
-    return f"2 Mbit/s beside a flood of 200 at a limit of 100 packets; under {FIFO} the thin flow loses {lost:.1f} %"
-
-
-def _voice_delays(evidence: Evidence) -> str:
-    best, marked = (_mean(evidence, cell, FQ_MAC, "voice_delay voip") for cell in (VOICE_BE, VOICE_VO))
-    fifo, mac = (_mean(evidence, VOICE_BE, scheme, "score") for scheme in (FIFO, FQ_MAC))
-    return (
-        f"induced delay {best:.1f} and {marked:.1f} ms, best effort and voice, at the slow station; "
-        f"MOS of best effort under {FIFO} {fifo:.2f}, under {FQ_MAC} {mac:.2f}"
-    )
-
-
-def _shaped_rates(evidence: Evidence) -> str:
-    plain, shaped = (_mean(evidence, cell, FQ_MAC, "total") for cell in (EQUAL, SHAPED))
-    return (
-        f"three stations of 144.4 Mbit/s, {plain:.1f} Mbit/s together, and {shaped:.1f} through fq_codel at the shaper"
-    )
-
-
-def _packets_of_levels(evidence: Evidence) -> str:
-    sent = ", ".join(
-        f"{name} {_mean(evidence, LEVELS, FQ_MAC, f'packets {tid}'):.0f}" for name, tid in LEVEL_TIDS.items()
-    )
-    return f"a thin stream on each level beside a flood on each; packets sent: {sent}"
-
-
-def _held_at_other_depths(evidence: Evidence) -> str:
-    others = ", ".join(f"{_mean(evidence, DEPTHS[depth], FQ_MAC, 'held'):.2f} with {depth}" for depth in (1, 4))
-    return f"by Little's law, aggregates a second times the time each is there; {others}"
-
-
 FUNCTIONS: dict[str, Callable[[Evidence], Judgement]] = {
     "wst-09": airtime_changes_the_shape,
     "wst-26": resent_frames_go_first,
@@ -214,14 +152,4 @@ FUNCTIONS: dict[str, Callable[[Evidence], Judgement]] = {
     "wst-31": latencies_are_in_order,
     "wst-32": fairness_can_come_before_priority,
 }
-NOTES: dict[str, Callable[[Evidence], str]] = {
-    "wst-07": _under_fq_mac,
-    "wst-11": _shares_with_tcp,
-    "wst-17": _slow_share,
-    "wst-20": _thin_under_fifo,
-    "wst-21": _voice_delays,
-    "wst-22": _shaped_rates,
-    "wst-23": _packets_of_levels,
-    "wst-25": _held_at_other_depths,
-}
-JUDGES: Judges[Cell, Seen] = Judges(paper="wifi_stack", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)
+JUDGES: Judges[Cell, Seen] = Judges(paper="wifi_stack", vocabulary=VOCABULARY, by_function=FUNCTIONS)
