@@ -13,6 +13,7 @@ from typing import Any
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, STATIONS, Options, cell, pings, tcp
 from sojourn.papers.kit import execute
+from sojourn.papers.kit.claims import stored
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
 from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, observe
@@ -31,52 +32,12 @@ HARDWARE, RETRIES, DENSE, POLICIES, ACCOUNTS, DEMOTE, QOS, VOICE = PARTS = (
     "voice",
 )
 
-#: What waits below the queues, and how long building an aggregate takes. 8 aggregates are a firmware's FIFO.
-BELOW: dict[str, dict[str, Any]] = {
-    "1 aggregate": {"hardware_queue": 1},
-    "2 aggregates": {"hardware_queue": 2},
-    "8 aggregates": {"hardware_queue": 8},
-    "8, AQL 5 ms": {"hardware_queue": 8, "aql": "5ms"},
-    "8, AQL 2 ms": {"hardware_queue": 8, "aql": "2ms", "aql_high": "2ms"},
-    "defer 200 us": {"defer": "200us"},
-    "defer 1 ms": {"defer": "1ms"},
-}
-BUILD_TIMES = {"built in 0 us": None, "built in 500 us": "500us"}
-
-#: When a frame is given up, beside the ten transmissions; and whose frames are lost, and how many.
-GIVE_UP: dict[str, dict[str, Any]] = {
-    "count only": {},
-    "retry 10 ms": {"retry_time": "10ms"},
-    "retry 20 ms": {"retry_time": "20ms"},
-    "retry 50 ms": {"retry_time": "50ms"},
-    "sojourn 50 ms": {"retry_sojourn": "50ms"},
-    "sojourn 100 ms": {"retry_sojourn": "100ms"},
-}
-ERRORS = {
-    "all 10 %": (0.1, 0.1),
-    "all 30 %": (0.3, 0.3),
-    "slow 10 %": (0.0, 0.1),
-    "slow 30 %": (0.0, 0.3),
-}
-
 #: Stations of a dense cell; every fourth is of an older rate.
 NUMBERS = (1, 2, 4, 8, 16, 32, 64)
 OLDER = "ht mcs 3 20mhz sgi"
-CROWDS: dict[str, dict[str, Any]] = {
-    "fifo": {"scheme": "fifo"},
-    "fq_codel": {"scheme": "fq_codel"},
-    "fq_mac": {"scheme": "fq_mac"},
-    "airtime": {},
-    "airtime, 1 ms from 8": {"dense_stations": 8, "dense_aggregate_time": "1ms"},
-    "airtime, 1 ms": {"aggregate_time": "1ms"},
-}
 
 #: How late airtime is charged (ms).
 DELAYS_MS = (0, 1, 2, 5, 10, 20, 50, 100)
-
-#: From which wait on a flow is demoted, and what the bulk flow is marked.
-DEMOTIONS: dict[str, dict[str, Any]] = {"off": {}} | {f"{ms} ms": {"demote": f"{ms}ms"} for ms in (5, 10, 20, 50)}
-MARKS = {"CS5 (VI)": "CS5", "CS6 (VO)": "CS6"}
 
 #: What the slow station sends up while it is over its share, and what a fast one is sent as voice.
 UPLOAD, VOICE_FLOOD = "6mbit", "60mbit"
@@ -84,11 +45,6 @@ ORDERS = ("priority", "fairness")
 
 #: Stations of which each has a voice stream beside its download.
 CALLERS = (1, 8, 32)
-RIDES: dict[str, dict[str, Any]] = {
-    "off": {},
-    "hold 0": {"vo_in_aggregate": True},
-    "hold 3": {"vo_in_aggregate": True, "vo_in_aggregate_hold": 3},
-}
 #: Of a part, the load of a cell as it is called.
 DOWN, BOTH = "down", "up and down"
 
@@ -166,40 +122,42 @@ def calls(stations: Sequence[Station], dscp: str = "CS6") -> tuple[Probe, ...]:
 _Cells = Iterator[tuple[tuple[str, str], Scenario]]
 
 
+def _options(part: str) -> dict[str, dict[str, Any]]:
+    """Return the options of a part by how they are called."""
+    found: dict[str, dict[str, Any]] = stored("wifi_next_steps", "plan")[part]["options"]
+    return found
+
+
+def _loads(part: str) -> dict[str, Any]:
+    found: dict[str, Any] = stored("wifi_next_steps", "plan")[part]["loads"]
+    return found
+
+
 def _hardware(bed: Bed) -> _Cells:
-    for load, build in BUILD_TIMES.items():
-        for option, wifi in BELOW.items():
-            yield (option, load), bed.build(STATIONS, wifi | ({} if build is None else {"build_time": build}))
+    for load, build in _loads(HARDWARE).items():
+        for option, wifi in _options(HARDWARE).items():
+            yield (option, load), bed.build(STATIONS, wifi | build)
 
 
 def _retries(bed: Bed) -> _Cells:
-    for load, (fast, slow) in ERRORS.items():
-        stations = tuple(replace(one, error=slow if one.name == "slow" else fast) for one in STATIONS)
-        for option, wifi in GIVE_UP.items():
+    for load, errors in _loads(RETRIES).items():
+        stations = tuple(replace(one, error=errors["slow" if one.name == "slow" else "fast"]) for one in STATIONS)
+        for option, wifi in _options(RETRIES).items():
             yield (option, load), bed.build(stations, wifi, probes=calls(stations, "CS0"))
 
 
 def _dense(bed: Bed) -> _Cells:
-    for option, wifi in CROWDS.items():
+    for option, wifi in _options(DENSE).items():
         for number in NUMBERS:
             yield (option, str(number)), bed.build(crowd(number), wifi)
 
 
 def _policies(bed: Bed) -> _Cells:
-    def of(**changes: dict[str, Any]) -> tuple[Station, ...]:
-        return tuple(replace(one, **changes.get(one.name, {})) for one in STATIONS)
-
-    guests = of(fast2={"group": "guest"}, slow={"group": "guest"})
-    cells: dict[str, tuple[tuple[Station, ...], dict[str, Any]]] = {
-        "equal": (STATIONS, {}),
-        "weights 4:2:1": (of(fast1={"weight": 1024}, fast2={"weight": 512}, slow={"weight": 256}), {}),
-        "guests together": (guests, {"groups": (Group(name="guest"),)}),
-        "guests at most 20 %": (guests, {"groups": (Group(name="guest", cap=0.2),)}),
-        "slow 2 Mbit/s": (of(slow={"min_rate": "2mbit"}), {}),
-        "slow 3 Mbit/s": (of(slow={"min_rate": "3mbit"}), {}),
-    }
-    for option, (stations, wifi) in cells.items():
-        yield (option, DOWN), bed.build(stations, wifi)
+    for option, changes in _options(POLICIES).items():
+        stations = tuple(replace(one, **changes.get(one.name, {})) for one in STATIONS)
+        guests = any(one.group for one in stations)
+        groups = {"groups": (Group(name="guest", **changes.get("guests", {})),)} if guests else {}
+        yield (option, DOWN), bed.build(stations, groups)
 
 
 def _accounts(bed: Bed) -> _Cells:
@@ -212,9 +170,9 @@ def _accounts(bed: Bed) -> _Cells:
 
 
 def _demote(bed: Bed) -> _Cells:
-    for load, dscp in MARKS.items():
+    for load, dscp in _loads(DEMOTE).items():
         bulk = replace(tcp(STATIONS[:1])[0], name="bulk", dscp=dscp)
-        for option, wifi in DEMOTIONS.items():
+        for option, wifi in _options(DEMOTE).items():
             yield (
                 (option, load),
                 bed.build(STATIONS, wifi, flows=(bulk, *tcp(STATIONS)), probes=calls(STATIONS[1:2])),
@@ -244,7 +202,7 @@ def _voice(bed: Bed) -> _Cells:
             down = tcp(stations)
             up = tuple(replace(one, name=f"up_{one.station}", direction="up") for one in down)
             flows = down if direction == DOWN else (*down, *up)
-            for option, wifi in RIDES.items():
+            for option, wifi in _options(VOICE).items():
                 yield (option, f"{number} {direction}"), bed.build(stations, wifi, flows=flows, probes=calls(stations))
 
 
