@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sojourn.papers.flusher.evidence import CUBIC, ONE, READINGS, RENO, Cell, Evidence, active, mbit, mean, passive
-from sojourn.papers.flusher.plan import ours, scenes
+from sojourn.papers.flusher.evidence import ADAPTIVE, READINGS, Cell, Evidence, active, mbit, mean, passive
+from sojourn.papers.flusher.plan import BETTER, cells
 from sojourn.papers.kit.exhibits import recorded, said
 from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
@@ -17,9 +17,9 @@ _WORDS = {reading: reading.replace("_", " ") for reading in READINGS}
 def means(evidence: Evidence) -> Table | None:
     """Return the means of a passive FIFO, of each reading and of `adaptive`."""
     rows, records = [], []
-    for names, cells in _places(evidence):
+    for names, each in _places(evidence):
         row = [*names]
-        for label, cell in cells.items():
+        for label, cell in each.items():
             quantities = {"mean_rtt_ms": mean, "goodput_mbit": mbit, "flush_packets": lambda seen: seen.packets}
             found = {name: mean_interval(evidence.each(cell, of)) for name, of in quantities.items()}
             rtt, rate, packets = (one.value for one in found.values())
@@ -43,10 +43,10 @@ def means(evidence: Evidence) -> Table | None:
 def verdicts(evidence: Evidence) -> Table | None:
     """Return the paired differences from each reading, with a verdict of each cell."""
     rows = []
-    for names, cells in _places(evidence):
+    for names, each in _places(evidence):
         row = [*names]
         for reading in READINGS:
-            rtt, rate = _gaps(evidence, cells, reading)
+            rtt, rate = _gaps(evidence, each, reading)
             row += [said(rtt), said(rate, 3), "yes" if _better(rtt, rate) else "no"]
         rows.append(tuple(row))
     if not rows:
@@ -63,27 +63,24 @@ def verdicts(evidence: Evidence) -> Table | None:
 
 def wins(evidence: Evidence) -> tuple[str, ...]:
     """Return in how many cells `adaptive` is better than each reading."""
-    places = [cells for _, cells in _places(evidence)]
-    won = {reading: sum(_better(*_gaps(evidence, cells, reading)) for cells in places) for reading in READINGS}
+    places = [each for _, each in _places(evidence)]
+    won = {reading: sum(_better(*_gaps(evidence, each, reading)) for each in places) for reading in READINGS}
     return tuple(f"Better than the flusher {_WORDS[name]} in {n} of {len(places)} cells." for name, n in won.items())
 
 
 def _places(evidence: Evidence) -> Iterator[tuple[tuple[str, ...], dict[str, Cell]]]:
     """Yield for each scene, TCP, path and buffer that was run its cells: passive, each reading, `adaptive`."""
-    for scene, base, buffer in scenes():
-        for tcp in (CUBIC, RENO) if scene == ONE else (CUBIC,):
-            mine = ours(tcp, base, buffer, scene)
-            if mine in evidence.cells:
-                theirs = {
-                    reading: active(tcp, base, buffer, reading=reading)._replace(scene=scene) for reading in READINGS
-                }
-                idle = passive(tcp, base, buffer)._replace(scene=scene)
-                yield (scene, tcp, f"{base} ms", str(buffer)), {"passive": idle, **theirs, "adaptive": mine}
+    for mine in cells((BETTER,)):
+        if mine.reading == ADAPTIVE and mine in evidence.cells:
+            place = mine.tcp, mine.base, mine.buffer
+            theirs = {name: active(*place, reading=name)._replace(scene=mine.scene) for name in READINGS}
+            every = {"passive": passive(*place)._replace(scene=mine.scene), **theirs, "adaptive": mine}
+            yield (mine.scene, mine.tcp, f"{mine.base} ms", str(mine.buffer)), every
 
 
-def _gaps(evidence: Evidence, cells: dict[str, Cell], reading: str) -> tuple[Interval, Interval]:
+def _gaps(evidence: Evidence, each: dict[str, Cell], reading: str) -> tuple[Interval, Interval]:
     """Return RTT and goodput of `adaptive` less those of a reading, by seed."""
-    rtt, rate = (mean_interval(evidence.gaps(cells["adaptive"], cells[reading], of)) for of in (mean, mbit))
+    rtt, rate = (mean_interval(evidence.gaps(each["adaptive"], each[reading], of)) for of in (mean, mbit))
     return rtt, rate
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from sojourn.flusher_parameters import Parameters
 from sojourn.papers.flusher.evidence import (
     ADAPTIVE,
-    BASES_MS,
-    BUFFERS,
     CODEL,
-    CUBIC,
     DESCRIBED,
     EMULATORS,
     FIFO,
@@ -27,27 +23,23 @@ from sojourn.papers.flusher.evidence import (
     PAIR,
     PIE,
     READINGS,
-    RECOMMENDED,
-    RENO,
-    TCPS,
-    THRESHOLDS,
     TIMED,
     WRITTEN,
     Cell,
     Evidence,
     Seen,
-    active,
     observe,
-    passive,
 )
+from sojourn.papers.flusher.quantities import VOCABULARY
 from sojourn.papers.kit import execute
+from sojourn.papers.kit.cells import cells_of
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_keys import Flusher
 
 #: Parts of the paper.
-GRID, AQM, LOGS, OTHER, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
+GRID, AQM, LOGS, _, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
 
 #: Disciplines of the bottleneck.
 QUEUES = {
@@ -196,15 +188,14 @@ Outcome = execute.Outcome[Mapping[str, Evidence]]
 
 
 def cells(parts: Iterable[str] = PARTS, readings: Sequence[str] = READINGS) -> list[Cell]:
-    """Return the cells of parts of the paper, each once."""
-    makers = {GRID: of_grid, AQM: of_aqm, LOGS: of_logs, OTHER: of_conjectures}
-    found = [of_adaptive() if part == BETTER else makers[part](readings) for part in parts]
-    return list(dict.fromkeys(cell for each in found for cell in each))
+    """Return the cells of parts of the paper, each once; `adaptive` stands beside all readings of the thesis."""
+    windowed = [reading for reading in readings if reading != WRITTEN]
+    return cells_of("flusher", VOCABULARY, tuple(parts), {"READINGS": readings, "WINDOWED": windowed})
 
 
 def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs: those of the figures and claims on each emulator, and those of `adaptive` on the first."""
-    figures = {*of_grid(bed.readings), *of_aqm(bed.readings), *of_logs(bed.readings), *of_adaptive()}
+    figures = {*cells((GRID, AQM, LOGS, BETTER), bed.readings)}
     return execute.repeats(
         (
             (emulator, cell),
@@ -226,93 +217,6 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
     return Outcome(evidence={emulator: Evidence(cells=each) for emulator, each in cells_of.items()}, runs=runs)
 
 
-def of_grid(readings: Sequence[str]) -> Iterator[Cell]:
-    """Yield the cells of Figs. 6.2 to 6.20."""
-    places = [(50, buffer) for buffer in BUFFERS] + [(base, 100) for base in BASES_MS if base != 50]
-    for tcp, (base, buffer) in product(TCPS, places):
-        yield passive(tcp, base, buffer)
-        for reading, threshold in product(readings, THRESHOLDS):
-            yield active(tcp, base, buffer, threshold, reading=reading)
-
-
-def of_aqm(readings: Sequence[str]) -> Iterator[Cell]:
-    """Yield the cells of Figs. 6.21 to 6.30, and of the claims about FQ-CoDel and a flusher beside an AQM."""
-    for tcp, base in product(TCPS, BASES_MS):
-        yield passive(tcp, base)
-        for queue in (CODEL, PIE):
-            yield passive(tcp, base, queue=queue)
-            for reading in readings:
-                yield Cell(tcp, base, 100, queue, reading, True, RECOMMENDED)
-        yield passive(tcp, base, queue=FQ_CODEL)
-        for reading in readings:
-            yield active(tcp, base, reading=reading)
-
-
-def of_logs(readings: Sequence[str]) -> Iterator[Cell]:
-    """Yield the cells of Figs. 4.8, 4.9 and 5.2 to 5.4, and of the same on other paths."""
-    for tcp, base, reading in product(TCPS, BASES_MS, readings):
-        for buffer in (50, 100):
-            yield passive(tcp, base, buffer)
-            yield Cell(tcp, base, buffer, FIFO, reading)
-            yield active(tcp, base, buffer, reading=reading)
-
-
-def of_conjectures(readings: Sequence[str]) -> Iterator[Cell]:
-    """Yield the cells of what the thesis supposes and did not run."""
-    for reading in readings:
-        for tcp in TCPS:
-            yield active(tcp, 100, reading=reading)
-            yield active(tcp, 50, reading=reading)
-            yield active(tcp, 100, reading=reading)._replace(variant="10 packets")
-            for variant in ("one sample", "threshold 1.05", "threshold 5"):
-                yield active(tcp, 50, reading=reading)._replace(variant=variant, threshold=0.0)
-            yield active(tcp, 50, 1000, reading=reading)._replace(variant="no threshold", threshold=0.0)
-            if reading != WRITTEN:
-                # The listings test at each acknowledgement, and have no windows that could close.
-                yield active(tcp, 50, reading=reading)._replace(variant=TIMED)
-            for variant in ("", THE_OTHER):
-                yield active(tcp, 50, reading=reading)._replace(scene=FOREIGN, variant=variant)
-    for tcp in TCPS:
-        yield passive(tcp, 50)
-        yield passive(tcp, 50)._replace(scene=FOUR)
-        for queue in (CODEL, PIE):
-            yield passive(tcp, 50, queue=queue)._replace(scene=FOUR)
-        yield passive(tcp, 50)._replace(scene=FOREIGN)
-        yield passive(tcp, 10)._replace(scene=PAIR)
-        for queue in ("codel 2.5 %", CODEL, "codel 10 %"):
-            yield passive(tcp, 100, queue=queue)
-
-
-def of_adaptive() -> Iterator[Cell]:
-    """Yield the cells that compare `adaptive` with the thesis's flusher."""
-    for scene, base, buffer in scenes():
-        for tcp in (CUBIC, RENO) if scene == ONE else (CUBIC,):
-            yield passive(tcp, base, buffer)._replace(scene=scene)
-            yield ours(tcp, base, buffer, scene)
-            for reading in READINGS:
-                yield active(tcp, base, buffer, reading=reading)._replace(scene=scene)
-
-
-def scenes() -> Iterator[tuple[str, int, int]]:
-    """Yield scene, base RTT (ms) and buffer (packets) of each comparison with `adaptive`."""
-    for scene in (ONE, FOUR, FOREIGN):
-        for base, buffer in product(BASES_MS, (50, 100)):
-            yield scene, base, buffer
-
-
 def ours(tcp: str, base: int, buffer: int, scene: str = ONE) -> Cell:
     """Return a cell with the flusher `adaptive` as it is by default."""
     return Cell(tcp, base, buffer, FIFO, ADAPTIVE, True, 0.0, "", scene)
-
-
-__all__ = [
-    "DESCRIBED",
-    "EMULATORS",
-    "PARTS",
-    "Bed",
-    "Outcome",
-    "cells",
-    "flows",
-    "plan",
-    "reproduce",
-]

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sojourn import api
 from sojourn.experiments.rural import download
 from sojourn.papers.kit import execute
+from sojourn.papers.kit.cells import cells_of
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
 from sojourn.papers.rural.evidence import (
     CODEL,
-    DEFAULT,
     DROPTAIL,
     EMULATION,
     FQ_CODEL,
-    LAMBDA_MS,
-    LAMBDA_OF_TAU,
-    LOADS,
     NS2,
     ONE_QUEUE,
-    RTT_PAIRS,
-    RTTS_MS,
-    RURAL,
     SATELLITE,
-    SCHEMES,
     SFQ,
-    TAU_MS,
-    TAU_OF_LAMBDA,
     TWO_RTT,
     Cell,
     Evidence,
-    Setting,
     observe,
 )
+from sojourn.papers.rural.quantities import VOCABULARY
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.scenario import Scenario, Tcp
 
@@ -140,17 +131,10 @@ Planned = execute.Planned[Cell]
 Outcome = execute.Outcome[Evidence]
 
 
-def cells(parts: Iterable[str] = PARTS, satellite: Satellite | None = None) -> list[Cell]:
+def cells(parts: Sequence[str] = PARTS, satellite: Satellite | None = None) -> list[Cell]:
     """Return the cells of parts of the paper, each once."""
-    makers: dict[str, Callable[[], Iterable[Cell]]] = {
-        LAMBDA: _of_lambda,
-        TAU: _of_tau,
-        RTT: _of_rtt,
-        TWO: _of_two_rtt,
-        BED: _of_bed,
-        SERVICE: Evidence(cells={}, satellite=satellite or Satellite()).services,
-    }
-    return list(dict.fromkeys(cell for part in parts for cell in makers[part]()))
+    services = Evidence(cells={}, satellite=satellite or Satellite()).services()
+    return cells_of("rural", VOCABULARY, parts) + (services if SERVICE in parts else [])
 
 
 def plan(bed: Bed) -> Sequence[Planned]:
@@ -166,47 +150,3 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
     """Run the plan; see `sojourn.papers.kit.execute.observed`."""
     found, runs = execute.observed(plan(bed), lambda cell, run: observe(run, cell.rtt), means)
     return Outcome(evidence=Evidence(cells=found, satellite=bed.satellite), runs=runs)
-
-
-def _of_lambda() -> Iterator[Cell]:
-    for scheme in SCHEMES:
-        for load in LOADS:
-            for interval in LAMBDA_MS:
-                yield Cell(NS2, scheme, Setting(TAU_OF_LAMBDA, interval), load)
-    for load in LOADS:
-        yield Cell(NS2, ONE_QUEUE, DEFAULT, load)
-        yield Cell(NS2, ONE_QUEUE, RURAL, load)
-        for scheme in SCHEMES:
-            yield Cell(NS2, scheme, RURAL, load)
-
-
-def _of_tau() -> Iterator[Cell]:
-    for scheme in SCHEMES:
-        for load in LOADS:
-            for target in TAU_MS:
-                yield Cell(NS2, scheme, Setting(target, LAMBDA_OF_TAU), load)
-    for load in LOADS:
-        yield Cell(NS2, DROPTAIL, load=load)
-
-
-def _of_rtt() -> Iterator[Cell]:
-    for scheme in SCHEMES:
-        for setting in (DEFAULT, RURAL):
-            for load in LOADS:
-                for rtt in RTTS_MS:
-                    yield Cell(NS2, scheme, setting, load, rtt)
-
-
-def _of_two_rtt() -> Iterator[Cell]:
-    for scheme in SCHEMES:
-        for setting in (DEFAULT, RURAL):
-            for rtt, other in RTT_PAIRS:
-                yield Cell(TWO_RTT, scheme, setting, "low", rtt, other)
-
-
-def _of_bed() -> Iterator[Cell]:
-    for rtt in RTTS_MS:
-        yield Cell(EMULATION, DROPTAIL, rtt=rtt)
-        for scheme in SCHEMES:
-            yield Cell(EMULATION, scheme, DEFAULT, rtt=rtt)
-            yield Cell(EMULATION, scheme, RURAL, rtt=rtt)

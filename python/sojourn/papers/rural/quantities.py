@@ -159,6 +159,7 @@ VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
         "TAU": [Setting(target, LAMBDA_OF_TAU) for target in TAU_MS],
         "LAMBDA_STEPS": [{"ms": ms, "setting": Setting(TAU_OF_LAMBDA, ms)} for ms in LAMBDA_MS],
         "TAU_STEPS": [{"ms": ms, "setting": Setting(ms, LAMBDA_OF_TAU)} for ms in TAU_MS],
+        "PAIRS": [{"rtt": one, "other_rtt": other} for one, other in RTT_PAIRS],
         "PAIRS_BOTH_WAYS": [
             {"ratio": pair[mine] / pair[1 - mine], "mine": mine, "rtt": pair[0], "other_rtt": pair[1]}
             for pair in RTT_PAIRS

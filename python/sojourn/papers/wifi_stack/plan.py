@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +12,10 @@ from sojourn import api
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp
 from sojourn.papers.kit import execute
+from sojourn.papers.kit.cells import cells_of
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
 from sojourn.papers.wifi_stack.evidence import (
-    AIRTIME,
     DEPTHS,
     EQUAL,
     FIFO,
@@ -28,7 +28,6 @@ from sojourn.papers.wifi_stack.evidence import (
     ONE_TID,
     ORDER,
     OVERLOAD,
-    SCHEMES,
     SHAPED,
     STREAMS,
     TCP,
@@ -40,19 +39,13 @@ from sojourn.papers.wifi_stack.evidence import (
     Evidence,
     observe,
 )
+from sojourn.papers.wifi_stack.quantities import VOCABULARY
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
 from sojourn.store.run import Run
 
 #: Parts of the paper.
 LATENCY, SHARES, RATES, CODE = PARTS = ("latency", "airtime", "throughput", "mechanisms")
-#: Which cells each needs.
-_NEEDS = {
-    LATENCY: {TCP, VOICE_BE, VOICE_VO, EQUAL, SHAPED},
-    SHARES: {UDP},
-    RATES: {TCP, UDP, EQUAL},
-    CODE: {OVERLOAD, LEVELS, LEVEL_BE, LEVEL_VO, *DEPTHS.values(), LOSSY, LOSSLESS, ONE_TID, TWO_TIDS, ORDER},
-}
 
 #: Two and three stations as fast as the paper's fast ones.
 TWO = (Station(name="fast1", rate=FAST), Station(name="fast2", rate=FAST))
@@ -124,8 +117,7 @@ Outcome = execute.Outcome[Evidence]
 
 def cells(parts: tuple[str, ...] = PARTS) -> list[Cell]:
     """Return the cells of parts of the paper, each once."""
-    wanted = {experiment for part in parts for experiment in _NEEDS[part]}
-    return [one for one in _cells() if one.experiment in wanted]
+    return cells_of("wifi_stack", VOCABULARY, parts)
 
 
 def plan(bed: Bed) -> Sequence[Planned]:
@@ -174,23 +166,6 @@ def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:
         for scheme, value in least.items():
             found[scheme].append(value)
     return {scheme: tuple(each) for scheme, each in found.items()}
-
-
-def _cells() -> Iterator[Cell]:
-    for scheme in SCHEMES:
-        yield Cell(TCP, scheme)
-        yield Cell(UDP, scheme)
-    for experiment in (VOICE_BE, VOICE_VO):
-        for scheme in (FIFO, FQ_MAC):
-            yield Cell(experiment, scheme)
-    for scheme in (FQ_MAC, AIRTIME):
-        yield Cell(EQUAL, scheme)
-    yield Cell(SHAPED, FQ_MAC)
-    yield Cell(OVERLOAD, FIFO)
-    for experiment in (OVERLOAD, LEVELS, LEVEL_BE, LEVEL_VO, *DEPTHS.values(), LOSSLESS, LOSSY):
-        yield Cell(experiment, FQ_MAC)
-    for experiment in (ONE_TID, TWO_TIDS, ORDER):
-        yield Cell(experiment, FQ_MAC)
 
 
 def _small(experiment: str, options: Options) -> Scenario:
