@@ -1,4 +1,4 @@
-"""Exhibits as data: what they name is there, and what was not run is left out."""
+"""Exhibits, cells and notes as data: what they name is there, and what was not run is left out."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from sojourn.papers.kit.claims import load, stored
+from sojourn.papers.kit.cells import cells_of
+from sojourn.papers.kit.claims import Claim, load, stored
 from sojourn.papers.kit.exhibits import recorded, said
 from sojourn.papers.rural.evidence import CODEL, DEFAULT, DROPTAIL, EMULATION, NONE, NS2, RTTS_MS, Cell, Evidence
 from sojourn.papers.rural.exhibits import GALLERY
+from sojourn.papers.rural.judges import JUDGES
+from sojourn.papers.wifi_stack import quantities as wifi_stack
 from sojourn.stats import mean_interval
 from tests.test_rural import seen
 
@@ -68,6 +71,42 @@ def test_a_mean_is_said_with_its_interval() -> None:
     assert said(mean_interval([1.0])) == "1.0"
     assert said(None) == "-"
     assert recorded(mean_interval([1.0, 3.0]), "mbit")["mbit"] == 2.0
+
+
+def test_a_note_has_the_means_of_its_numbers() -> None:
+    """10 and 20 ms under two disciplines: each, their mean, and how far they are apart, by hand."""
+    waits = {CODEL: 10.0, DROPTAIL: 20.0}
+    cells = {Cell(NS2, scheme): (seen(queueing_ms=ms), seen(seed=2, queueing_ms=ms)) for scheme, ms in waits.items()}
+    claim = Claim.read(
+        {
+            "id": "x-1",
+            "section": "1",
+            "says": "It waits.",
+            "cell": {"experiment": NS2, "scheme": CODEL},
+            "checks": [{"of": "queueing", "is": "> 5 ms", "what": "waiting"}],
+            "note": "{each}; mean {mean:.1f} ms, apart {apart:.0f} ms",
+            "numbers": {
+                "each": {"for": {"scheme": list(waits)}, "of": "queueing", "each": "{scheme} {value:.0f}"},
+                "mean": {"for": {"scheme": list(waits)}, "of": "queueing"},
+                "apart": {"of": "queueing", "at": {"scheme": DROPTAIL}, "less": {"scheme": CODEL}},
+            },
+        }
+    )
+    found = JUDGES.judged(claim, Evidence(cells=cells))
+    assert found["verdict"] == "holds"
+    assert found["reason"].endswith("codel 10, droptail 20; mean 15.0 ms, apart 10 ms")
+    del cells[Cell(NS2, DROPTAIL)]
+    assert JUDGES.judged(claim, Evidence(cells=cells))["verdict"] == "cannot tell"
+
+
+def test_cells_of_parts_are_each_there_once_in_the_order_of_the_file() -> None:
+    of_air = cells_of("wifi_stack", wifi_stack.VOCABULARY, ("airtime",))
+    assert [one.words() for one in of_air] == [
+        f"wifi_udp under {scheme}" for scheme in ("fifo", "fq_codel", "fq_mac", "airtime")
+    ]
+    both = cells_of("wifi_stack", wifi_stack.VOCABULARY, ("throughput", "airtime"))
+    assert both == cells_of("wifi_stack", wifi_stack.VOCABULARY, ("throughput",))
+    assert [one.experiment for one in both[:3]] == ["wifi_tcp", "wifi_udp", "wifi_tcp"]
 
 
 def _claims(one: dict[str, Any]) -> list[str]:

@@ -16,27 +16,27 @@ from sojourn.report.exhibit import Exhibit
 _KERNEL_TCP = "linux-6.1"
 
 
-def reproduction(asked: Request) -> Reproduction[Outcome]:
-    """Return the paper as it is asked for.
+def reproduction(request: Request) -> Reproduction[Outcome]:
+    """Return the paper as a request has it.
 
     Raises
     ------
     ParamError
-        If another TCP than the kernel's is asked of the kernel.
+        If another TCP than the kernel's is wanted of the kernel.
     """
-    if asked.on_kernel and asked.given_tcp not in (None, _KERNEL_TCP):
-        message = f"tcp is {asked.given_tcp!r}, but the kernel has its own: leave it out"
+    if request.on_kernel and request.given_tcp not in (None, _KERNEL_TCP):
+        message = f"tcp is {request.given_tcp!r}, but the kernel has its own: leave it out"
         raise ParamError(message)
     bed = Bed(
-        profile=asked.profile,
-        parts=asked.run_parts,
-        seed=asked.seed,
-        tcp=_KERNEL_TCP if asked.on_kernel else asked.tcp,
-        selects=not asked.on_kernel,
-        emulators=EMULATORS[:1] if asked.on_kernel else EMULATORS,
+        profile=request.profile,
+        parts=request.run_parts,
+        seed=request.seed,
+        tcp=_KERNEL_TCP if request.on_kernel else request.tcp,
+        selects=not request.on_kernel,
+        emulators=EMULATORS[:1] if request.on_kernel else EMULATORS,
     )
-    bed = replace(bed, **asked.settings)
-    shared = {"back end": asked.backend.name, "TCP": "the kernel" if asked.on_kernel else bed.tcp}
+    bed = replace(bed, **request.settings)
+    shared = {"back end": request.backend.name, "TCP": "the kernel" if request.on_kernel else bed.tcp}
     return Reproduction(
         plan=plan(bed),
         run=partial(reproduce, bed),

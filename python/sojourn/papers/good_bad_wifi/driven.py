@@ -20,7 +20,7 @@ from sojourn.papers.good_bad_wifi.pie_steps import LOW, MIDDLE, mean_step
 from sojourn.papers.good_bad_wifi.quantities import fetch_time
 from sojourn.papers.kit import by_hand
 from sojourn.papers.kit.evidence import differences, ratios
-from sojourn.papers.kit.verdict import Judgement, above, all_of, exact
+from sojourn.papers.kit.verdict import Judgement, above, all_of, between, exact
 
 #: ARED's target delay, of which the lower threshold is half (ms).
 ARED_TARGET_MS = 20.0
@@ -115,14 +115,9 @@ def small_packets_share_bytes(evidence: Evidence) -> Judgement:
     """gbw-cfg-09; it needs no runs."""
     del evidence
     large, small = by_hand.shares("gbw:fq_codel", (FULL, 200))
-    ratio = small.bytes / max(large.bytes, 1)
+    what = "bytes of a flow of small packets as a multiple of those of one of full packets"
     checks = [
-        exact(
-            "bytes of a flow of small packets as a multiple of those of one of full packets", ratio, ">", 1 - SAME, ""
-        ),
-        exact(
-            "bytes of a flow of small packets as a multiple of those of one of full packets", ratio, "<", 1 + SAME, ""
-        ),
+        *between(what, small.bytes / max(large.bytes, 1), 1 - SAME, 1 + SAME, ""),
         exact("its packets as a multiple of the other's", small.packets / max(large.packets, 1), ">", 1.5, ""),
     ]
     return all_of(checks, note="two flows that always wait, 1514 and 200 bytes a packet, quantum 1514, served by hand")
@@ -172,13 +167,10 @@ def codel_drop_rate_is_linear(evidence: Evidence) -> Judgement:
     for rate, found in ((10, slow), (100, fast)):
         growth = found[1][0] / max(found[0][0], 1)
         what = f"{rate} Mbit/s: drops after 8 s as a share of four times those after 4 s"
-        checks += [exact(what, growth / 4, ">", 1 - NEAR, ""), exact(what, growth / 4, "<", 1 + NEAR, "")]
+        checks += between(what, growth / 4, 1 - NEAR, 1 + NEAR, "")
     shares = [drops / sent for drops, sent in (slow[1], fast[1])]
     what = "share of packets dropped in 8 s, ten times that at 100 Mbit/s over that at 10"
-    checks += [
-        exact(what, 10 * shares[1] / shares[0], ">", 1 - NEAR, ""),
-        exact(what, 10 * shares[1] / shares[0], "<", 1 + NEAR, ""),
-    ]
+    checks += between(what, 10 * shares[1] / shares[0], 1 - NEAR, 1 + NEAR, "")
     note = (
         "a rate that grows linearly makes the count grow with the square of time; queue held at 60 ms by hand; "
         f"{slow[1][0]} drops in 8 s at 10 Mbit/s, {fast[1][0]} at 100 Mbit/s"
@@ -251,22 +243,9 @@ def autotuning_is_too_coarse(evidence: Evidence) -> Judgement:
     del evidence
     old, finer = pie_steps.steps("linux-3.14"), pie_steps.steps("rfc8033")
     low, middle, high = (mean_step(old, bounds) for bounds in (LOW, MIDDLE, pie_steps.HIGH))
-    same = middle / low
+    what = "Linux 3.14: step of an update from 0.1 to 1 % as a multiple of that below 0.1 %"
     checks = [
-        exact(
-            "Linux 3.14: step of an update from 0.1 to 1 % as a multiple of that below 0.1 %",
-            same,
-            ">",
-            1 - pie_steps.SAME,
-            "",
-        ),
-        exact(
-            "Linux 3.14: step of an update from 0.1 to 1 % as a multiple of that below 0.1 %",
-            same,
-            "<",
-            1 + pie_steps.SAME,
-            "",
-        ),
+        *between(what, middle / low, 1 - pie_steps.SAME, 1 + pie_steps.SAME, ""),
         exact("Linux 3.14: step above 1 % as a multiple of that below", high / middle, ">", 1.5, ""),
         exact(
             "RFC 8033, whose table goes on below 0.1 %: the same multiple",

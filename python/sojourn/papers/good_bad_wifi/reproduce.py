@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
 
 
-def reproduction(asked: Request) -> Reproduction[Outcome]:
-    """Return the paper as it is asked for."""
-    bed = Bed(profile=asked.profile, parts=asked.parts, seed=asked.seed, tcp=asked.tcp, spared=not asked.on_kernel)
-    bed = replace(bed, **asked.settings)
+def reproduction(request: Request) -> Reproduction[Outcome]:
+    """Return the paper as a request has it."""
+    bed = Bed(
+        profile=request.profile, parts=request.parts, seed=request.seed, tcp=request.tcp, spared=not request.on_kernel
+    )
+    bed = replace(bed, **request.settings)
     fair = bed.parts is None or "fairness" in bed.parts
     return Reproduction(
         plan=plan(bed),
@@ -33,7 +35,7 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
         beside=_with_other_pairs,
         exhibits=lambda outcome, _claims, _judged: _exhibits(bed, outcome),
         facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
-        paper=asked.paper if fair else replace(asked.paper, repeats="{repeat} of each cell", long=""),
+        paper=request.paper if fair else replace(request.paper, repeats="{repeat} of each cell", long=""),
         keep=_keep,
         begin=_begin,
     )
@@ -54,7 +56,7 @@ def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
     return GALLERY.exhibits(material, bed.parts)
 
 
-def _keep(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> None:
+def _keep(folder: ResultFolder, shown: PaperReport, outcome: Outcome) -> None:
     from sojourn import report
 
     comparison = outcome.comparison
@@ -68,7 +70,7 @@ def _keep(folder: ResultFolder, told: PaperReport, outcome: Outcome) -> None:
     ]
     folder.write("table.md", "\n".join(parts))
     results = Results(
-        title=told.title, comparison=comparison, command=told.command, paper=told.reference, claims=told.claims
+        title=shown.title, comparison=comparison, command=shown.command, paper=shown.reference, claims=shown.claims
     )
     write_index(folder, results)
 

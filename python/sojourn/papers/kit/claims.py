@@ -179,8 +179,8 @@ class Judges(Generic[C, S]):
         noted = self.notes.get(claim.id)
         note = claim.note if noted is None else noted(evidence, **given)
         if claim.numbers:
-            told = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
-            note = note.format(**told)
+            numbers = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
+            note = note.format(**numbers)
         if agreed:
             return same_order(agreed, claim.reversed, note=note)
         return (any_of if claim.one_suffices else all_of)(found, note=note)

@@ -125,6 +125,11 @@ def exact(what: str, value: float, relation: Relation, bound: float, unit: str) 
     return Check(what=what, interval=interval, relation=relation, bound=bound, unit=unit)
 
 
+def between(what: str, value: float, low: float, high: float, unit: str) -> list[Check]:
+    """Return the checks that a number without spread is between two bounds."""
+    return [exact(what, value, ">", low, unit), exact(what, value, "<", high, unit)]
+
+
 def best_of(checks: Sequence[Check]) -> Check:
     """Return the check that speaks most for "in some case": one that holds, or else one that cannot be told."""
     for verdict in ("holds", "cannot tell"):

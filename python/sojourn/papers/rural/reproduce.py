@@ -11,22 +11,22 @@ from sojourn.papers.rural.plan import Bed, Outcome, plan, reproduce
 from sojourn.papers.rural.satellite import Satellite
 
 
-def reproduction(asked: Request) -> Reproduction[Outcome]:
-    """Return the paper as it is asked for."""
+def reproduction(request: Request) -> Reproduction[Outcome]:
+    """Return the paper as a request has it."""
     bed = Bed(
-        profile=asked.profile,
-        parts=asked.run_parts,
-        seed=asked.seed,
-        tcp=asked.tcp,
-        old_kernel=not asked.on_kernel,
-        satellite=Satellite.read(asked.satellite),
+        profile=request.profile,
+        parts=request.run_parts,
+        seed=request.seed,
+        tcp=request.tcp,
+        old_kernel=not request.on_kernel,
+        satellite=Satellite.read(request.satellite),
     )
-    bed = replace(bed, **asked.settings)
-    tcp = f"{'the kernel' if asked.on_kernel else bed.tcp}, Reno"
+    bed = replace(bed, **request.settings)
+    tcp = f"{'the kernel' if request.on_kernel else bed.tcp}, Reno"
     return Reproduction(
         plan=plan(bed),
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: judge(claims, outcome.evidence),
         exhibits=gallery("rural"),
-        facts=lambda _judged: {"back end": asked.backend.name, "TCP": tcp},
+        facts=lambda _judged: {"back end": request.backend.name, "TCP": tcp},
     )

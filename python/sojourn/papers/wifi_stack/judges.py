@@ -11,7 +11,7 @@ import numpy as np
 from sojourn.errors import SojournError
 from sojourn.papers.kit.claims import Judges
 from sojourn.papers.kit.evidence import differences, ratios
-from sojourn.papers.kit.verdict import Judgement, above, all_of, exact, not_below, within
+from sojourn.papers.kit.verdict import Judgement, above, all_of, between, exact, not_below, within
 from sojourn.papers.wifi_stack import by_hand
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
@@ -60,8 +60,7 @@ def airtime_changes_the_shape(evidence: Evidence) -> Judgement:
     same = f"latency under {AIRTIME} over that under {FQ_MAC}, slow"
     return all_of(
         [
-            exact(what, distance, ">", round(chance, 4), ""),
-            exact(what, distance, "<", LITTLE, ""),
+            *between(what, distance, round(chance, 4), LITTLE, ""),
             *within(same, medians, 1 - SAME, 1 + SAME, ""),
         ]
     )

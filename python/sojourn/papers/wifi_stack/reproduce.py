@@ -10,10 +10,10 @@ from sojourn.papers.wifi_stack.judges import JUDGES
 from sojourn.papers.wifi_stack.plan import Bed, Outcome, plan, reproduce
 
 
-def reproduction(asked: Request) -> Reproduction[Outcome]:
-    """Return the paper as it is asked for."""
-    bed = Bed(profile=asked.profile, parts=asked.run_parts, seed=asked.seed, tcp=asked.tcp)
-    bed = replace(bed, **asked.settings)
+def reproduction(request: Request) -> Reproduction[Outcome]:
+    """Return the paper as a request has it."""
+    bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed, tcp=request.tcp)
+    bed = replace(bed, **request.settings)
     return Reproduction(
         plan=plan(bed),
         run=partial(reproduce, bed),
