@@ -74,6 +74,10 @@ def _course(evidence: Evidence, cell: Cell, name: str) -> Any:
 GALLERY = Gallery(
     paper="flusher",
     vocabulary=VOCABULARY,
+    quantities={
+        "proposed": lambda seen: len(seen.flushes) + len(seen.forced),
+        "packets": lambda seen: seen.packets,
+    },
     functions={"paths": paths, "adaptive": adaptive.means, "verdicts": adaptive.verdicts, "wins": adaptive.wins},
     arrays={
         "ranks": lambda _evidence, _cell: RANKS,

@@ -123,8 +123,6 @@ QUANTITIES: dict[str, Callable[..., float | None]] = {
     "together": lambda seen: seen.together,
     "drop_rise": lambda seen: seen.drop_rise,
     "flushes": lambda seen: len(seen.flushes),
-    "proposed": lambda seen: len(seen.flushes) + len(seen.forced),
-    "packets": lambda seen: seen.packets,
     "forced_gap": lambda seen: float(np.mean(np.diff(seen.forced))) if len(seen.forced) > 1 else None,
     "near_flush": lambda seen: seen.near_flush,
     "reaction": lambda seen: _mean_of(seen.reaction_ms),

@@ -54,14 +54,14 @@ it is a function of the paper's (`exhibits.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Generic
 
 from sojourn import tables
 from sojourn.errors import SojournError
 from sojourn.papers.kit.claims import load, reader_of, stored
-from sojourn.papers.kit.evidence import C, Evidence, S
+from sojourn.papers.kit.evidence import BySeed, C, Evidence, S
 from sojourn.papers.kit.rules import Reader, Variables, Vocabulary
 from sojourn.report.exhibit import Exhibit, Figure, draw
 from sojourn.report.table import Table
@@ -80,6 +80,8 @@ class Gallery(Generic[C, S]):
         The name of its folder.
     vocabulary
         That of its claims.
+    quantities, series
+        Those of a run and of a cell that no claim speaks of.
     functions
         By name, what is not said in data: evidence and arguments give data, a table or paragraphs.
     arrays
@@ -92,6 +94,8 @@ class Gallery(Generic[C, S]):
 
     paper: str
     vocabulary: Vocabulary[C, S]
+    quantities: Mapping[str, Callable[..., float | None]] = field(default_factory=dict)
+    series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     arrays: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     variables: Callable[[Any], Variables] | None = None
@@ -101,7 +105,12 @@ class Gallery(Generic[C, S]):
         """Return every exhibit that there are runs for, in the file's order, of parts of the paper or of all."""
         plain = stored(self.paper, "exhibits")
         words = {**plain.get("words", {}), **({} if self.variables is None else self.variables(evidence))}
-        reader = reader_of(self.paper, self.vocabulary, evidence, plain.get("names"))
+        vocabulary = replace(
+            self.vocabulary,
+            quantities={**self.vocabulary.quantities, **self.quantities},
+            series={**self.vocabulary.series, **self.series},
+        )
+        reader = reader_of(self.paper, vocabulary, evidence, plain.get("names"))
         drawing = _Drawing(gallery=self, evidence=evidence, reader=reader)
         found: list[Exhibit] = []
         specs: dict[str, Spec] = {}

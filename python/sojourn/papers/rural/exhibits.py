@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sojourn.papers.kit.evidence import BySeed
 from sojourn.papers.kit.exhibits import Gallery
-from sojourn.papers.rural.evidence import CODEL, DEFAULT, DROPTAIL, FQ_CODEL, NONE, SFQ, Cell, Evidence
-from sojourn.papers.rural.quantities import VOCABULARY
+from sojourn.papers.rural.evidence import CODEL, DEFAULT, DROPTAIL, FQ_CODEL, NONE, SFQ, Cell, Evidence, Seen
+from sojourn.papers.rural.quantities import QUANTITIES, VOCABULARY
 
 _WORDS = {DROPTAIL: "DropTail", CODEL: "CoDel", FQ_CODEL: "FQ-CoDel", SFQ: "SFQ"}
 _ENDS = {NONE: "", DEFAULT: " default"}
+
+
+def _round_trip(evidence: Evidence, cell: Cell, of: str) -> BySeed:
+    """Return the round-trip time of the path with what is added to it, ms."""
+    return {seed: cell.rtt + wait for seed, wait in evidence.by_seed(cell, QUANTITIES[of]).items()}
+
+
+def _both(seen: Seen) -> tuple[float, float] | None:
+    """Return the file completion times of two downloads, s; `None` without one of them."""
+    first, second = seen.file_fct_s
+    return None if first is None or second is None else (first, second)
 
 
 def _variables(evidence: Any) -> dict[str, Any]:
@@ -39,4 +51,16 @@ def _labels(cell: Cell) -> Mapping[str, str]:
     }
 
 
-GALLERY = Gallery(paper="rural", vocabulary=VOCABULARY, variables=_variables, labels=_labels)
+GALLERY = Gallery(
+    paper="rural",
+    vocabulary=VOCABULARY,
+    quantities={
+        "files": lambda seen: seen.files,
+        "syn_dropped": lambda seen: 100 * seen.syn_dropped / max(seen.syn_offered, 1),
+        "monitored_fct": lambda seen, mine: both[int(mine)] if (both := _both(seen)) else None,
+        "fct_ratio": lambda seen, mine: both[int(mine)] / both[1 - int(mine)] if (both := _both(seen)) else None,
+    },
+    series={"round_trip": _round_trip},
+    variables=_variables,
+    labels=_labels,
+)

@@ -67,12 +67,6 @@ def thin(seen: Seen) -> float | None:
     return seen.thin_ms
 
 
-def _both(seen: Seen) -> tuple[float, float] | None:
-    """Return the file completion times of two downloads, s; `None` without one of them."""
-    first, second = seen.file_fct_s
-    return None if first is None or second is None else (first, second)
-
-
 QUANTITIES: dict[str, Callable[..., float | None]] = {
     "utilisation": utilisation,
     "idle": lambda seen: 100 - utilisation(seen),
@@ -80,10 +74,6 @@ QUANTITIES: dict[str, Callable[..., float | None]] = {
     "queueing_p95": lambda seen: seen.queueing_p95_ms,
     "drop_share": drop_share,
     "fct": fct,
-    "files": lambda seen: seen.files,
-    "syn_dropped": lambda seen: 100 * seen.syn_dropped / max(seen.syn_offered, 1),
-    "monitored_fct": lambda seen, mine: both[int(mine)] if (both := _both(seen)) else None,
-    "fct_ratio": lambda seen, mine: both[int(mine)] / both[1 - int(mine)] if (both := _both(seen)) else None,
     "second_fct": lambda seen: seen.file_fct_s[1],
     "bulk": bulk,
     "thin": thin,
@@ -143,11 +133,6 @@ def nearer_to_codel(evidence: Evidence, cell: Cell) -> BySeed:
     return {seed: abs(codel[seed] - fair[seed]) / 2 - abs(here[seed] - codel[seed]) for seed in seeds}
 
 
-def round_trip(evidence: Evidence, cell: Cell, of: str) -> BySeed:
-    """Return the round-trip time of the path with what is added to it, ms."""
-    return {seed: cell.rtt + wait for seed, wait in evidence.by_seed(cell, QUANTITIES[of]).items()}
-
-
 VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
     cell=make_cell,
     fields=Cell._fields,
@@ -174,6 +159,5 @@ VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
         "lost": lost,
         "slope": slope,
         "nearer_to_codel": nearer_to_codel,
-        "round_trip": round_trip,
     },
 )

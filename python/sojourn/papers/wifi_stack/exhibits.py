@@ -264,6 +264,7 @@ def _percent(measured: float, model: float) -> str:
 GALLERY = Gallery(
     paper="wifi_stack",
     vocabulary=VOCABULARY,
+    quantities={"flow": _flow},
     functions={"latencies": latencies, "model": model, "downloads": downloads, "cells": cells},
     arrays={"pings": lambda evidence, cell, name: pooled_ping(evidence, cell.experiment, cell.scheme, CLASSES[name])},
 )

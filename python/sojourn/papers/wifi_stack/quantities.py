@@ -86,7 +86,6 @@ def packets(seen: Seen, tid: str) -> float:
 QUANTITIES: dict[str, Callable[..., float]] = {
     "latency": latency,
     "goodput": goodput,
-    "flow": lambda seen, name: seen.goodput[name],
     "total": total,
     "share": lambda seen, name: seen.stations[name].airtime_share,
     "aggregate": lambda seen, of: mean_of(seen, CLASSES[of], lambda one: one.aggregate_frames),
