@@ -452,6 +452,13 @@ class Station:
         Probability that a frame within an aggregate to it is lost (default 0).
     error_up
         Probability that a frame within an aggregate from it is lost (default: as `error`).
+    fade
+        Time text: mean length of a fade of its link, in which both directions lose more, 100 us to an hour (default:
+        none). Fades and the times between them are exponential; an aggregate is in a fade if it begins in one.
+    fade_gap
+        Time text: mean time from the end of a fade to the start of the next; with `fade`.
+    fade_error
+        Probability that a frame within an aggregate is lost in a fade (default 1); with `fade`.
     weight
         Of its airtime, 256 is one (default); only with the scheme `"airtime"`.
     group
@@ -474,6 +481,9 @@ class Station:
     rate_up: str | None = None
     error: float | None = None
     error_up: float | None = None
+    fade: str | None = None
+    fade_gap: str | None = None
+    fade_error: float | None = None
     weight: int | None = None
     group: str | None = None
     min_rate: str | None = None

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_qdisc::QdiscSpec;
 use sojourn_tcp::Heads;
-use sojourn_wifi::{AccessCategory, CellSpec, EdcaParams, EdcaSpec, EdcaTable, NodeSpec, Scheme, StationSpec, Variant};
+use sojourn_wifi::{
+    AccessCategory, CellSpec, EdcaParams, EdcaSpec, EdcaTable, FadeSpec, NodeSpec, Scheme, StationSpec, Variant,
+};
 
 /// A cell: an access point, which is the first router, and stations, which are the clients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,11 +164,34 @@ fn station(i: usize, s: &Station, keys: &Wifi) -> Result<StationSpec, ScenarioEr
         rate_up: s.rate_up.unwrap_or(s.rate),
         error,
         error_up: s.error_up.unwrap_or(error) + 0.0,
+        fade: fade(&format!("wifi.stations[{i}]"), s)?,
         weight: s.weight.unwrap_or(sojourn_wifi::DEFAULT_WEIGHT),
         group: s.group.clone(),
         min_rate: s.min_rate,
         node,
     })
+}
+
+/// The fades of a station's link.
+fn fade(who: &str, s: &Station) -> Result<Option<FadeSpec>, ScenarioError> {
+    let without = |key: &str, value: String, other: &str| {
+        fail(
+            &format!("{who}.{key}"),
+            value,
+            format!("left out without {who}.{other}"),
+        )
+    };
+    match (s.fade, s.fade_gap, s.fade_error) {
+        (Some(length), Some(gap), error) => Ok(Some(FadeSpec {
+            length,
+            gap,
+            error: error.unwrap_or(1.0),
+        })),
+        (Some(length), None, _) => without("fade", length.to_string(), "fade_gap"),
+        (None, Some(gap), _) => without("fade_gap", gap.to_string(), "fade"),
+        (None, None, Some(error)) => without("fade_error", error.to_string(), "fade"),
+        (None, None, None) => Ok(None),
+    }
 }
 
 impl Station {
@@ -178,6 +203,9 @@ impl Station {
             rate_up: Some(s.rate_up),
             error: Some(s.error),
             error_up: Some(s.error_up),
+            fade: s.fade.map(|fade| fade.length),
+            fade_gap: s.fade.map(|fade| fade.gap),
+            fade_error: s.fade.map(|fade| fade.error),
             weight: Some(s.weight),
             group: s.group.clone(),
             min_rate: s.min_rate,

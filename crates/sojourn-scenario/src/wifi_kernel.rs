@@ -63,6 +63,10 @@ pub(crate) fn check(cell: &CellSpec) -> Result<(), ScenarioError> {
                 "left out on the linux back end: mac80211 has no minimum rates",
             );
         }
+        if let Some(fade) = station.fade {
+            let rule = "left out on the linux back end, whose radio draws the loss of each frame on its own";
+            return fail(&format!("{who}.fade"), fade.length, rule);
+        }
         let frames = station.node.aggregate_frames;
         if frames != cell.access_point.aggregate_frames {
             let rule = "that of the access point on the linux back end, whose radios have one limit";

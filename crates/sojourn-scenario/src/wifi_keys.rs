@@ -127,6 +127,13 @@ pub(crate) struct Station {
     pub(crate) error: Option<f64>,
     /// Probability that a frame within an aggregate from it is lost (default: as `error`).
     pub(crate) error_up: Option<f64>,
+    /// Mean length of a fade of its link, in which both directions lose more, 100 us to an hour (default: none). Fades and the
+    /// times between them are exponential; an aggregate is in a fade if it begins in one.
+    pub(crate) fade: Option<Duration>,
+    /// Mean time from the end of a fade to the start of the next; with `fade`.
+    pub(crate) fade_gap: Option<Duration>,
+    /// Probability that a frame within an aggregate is lost in a fade (default 1); with `fade`.
+    pub(crate) fade_error: Option<f64>,
     /// Of its airtime, 256 is one (default); only with the scheme `"airtime"`.
     pub(crate) weight: Option<u32>,
     /// Of `groups` (default: none, it is one of its own).

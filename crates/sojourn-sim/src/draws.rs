@@ -33,10 +33,9 @@ impl Gaps {
         Self { mean, stream }
     }
 
-    /// The next one: the inverse of the distribution. 1 - unit() is never zero, and the logarithm is Rust's own, because the
-    /// C library's may differ between machines by the last bit.
+    /// The next one.
     pub(crate) fn draw(&mut self) -> Duration {
-        Duration::from_secs_f64(self.mean.as_secs_f64() * -libm::log(1.0 - self.stream.unit()))
+        self.stream.exponential(self.mean)
     }
 
     /// As many as a run of `duration` may need: the last of them ends after it, however short the files.

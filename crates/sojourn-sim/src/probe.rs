@@ -109,11 +109,7 @@ impl Probe {
         self.due = Some(match self.spec.kind {
             ProbeKind::Echo { interval } | ProbeKind::Isochronous { interval } => now + interval,
             ProbeKind::RequestResponse { timeout } => now + timeout,
-            // The inverse of the exponential distribution; 1 - unit() is never zero.
-            ProbeKind::Poisson { interval } => {
-                // A logarithm in Rust: the C library's may differ between machines by the last bit.
-                now + Duration::from_secs_f64(interval.as_secs_f64() * -libm::log(1.0 - self.gaps.unit()))
-            }
+            ProbeKind::Poisson { interval } => now + self.gaps.exponential(interval),
         });
         let number = self.samples.len() as u64;
         self.samples.push(Sample { sent: now, delay: None });

@@ -1,5 +1,6 @@
 //! Random numbers, one stream per component.
 
+use crate::Duration;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -49,6 +50,13 @@ impl Stream {
     /// Uniform in `[0, 1)` with 53 bits.
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// An exponential time of this mean: the inverse of the distribution, rounded to the nanosecond, at most 37 times the mean.
+    ///
+    /// 1 - unit() is never zero. The logarithm is Rust's own, because the C library's may differ between machines by the last bit.
+    pub fn exponential(&mut self, mean: Duration) -> Duration {
+        Duration::from_secs_f64(mean.as_secs_f64() * -libm::log(1.0 - self.unit()))
     }
 
     /// Uniform in `0..n`; 0 for `n` = 0. The bias is below n / 2^64.

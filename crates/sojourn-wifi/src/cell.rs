@@ -3,6 +3,7 @@
 mod link;
 
 use crate::contention::{Contender, Contention, EdcafId, Outcome};
+use crate::fade::Fading;
 use crate::{
     AccessCategory, Aggregate, Band, CellSpec, Frame, FrameSink, NodeId, PeerSpec, PeerStats, PhyRate, Response,
     Transmitter, WifiError, WifiPacket,
@@ -105,8 +106,8 @@ impl<P> FrameSink<P> for Drops<'_, P> {
 /// An access point, its stations, and the channel on which all of them hear each other.
 ///
 /// Told what is to be sent ([`Cell::enqueue`]) and what time it is ([`Cell::advance`], at the time of [`Cell::due`]). Nodes contend as
-/// `Contention` says. If one transmits, each MPDU is lost with the link's error probability, drawn from the link's own stream,
-/// and the receiver answers if any arrived. If several do, nothing arrives; the medium counts as idle EIFS - DIFS after the longest PPDU, for
+/// `Contention` says. If one transmits, each MPDU is lost with the link's error probability, drawn from the link's own stream
+/// (that of a fade if the link is in one when the PPDU begins), and the receiver answers if any arrived. If several do, nothing arrives; the medium counts as idle EIFS - DIFS after the longest PPDU, for
 /// everybody, as after a PPDU without an answer. A node that has won may go on for its TXOP limit, SIFS apart, while it is
 /// answered; its first exchange may be longer than the limit.
 ///
@@ -125,6 +126,8 @@ pub struct Cell<P> {
     contention: Contention,
     /// Station i's: down at 2i, up at 2i + 1.
     links: Vec<Link<P>>,
+    /// Station i's, both ways.
+    fading: Vec<Option<Fading>>,
     /// When the first of their receivers gives up waiting for a frame.
     reorder_due: Option<Time>,
     /// Who transmits.
@@ -192,6 +195,14 @@ impl<P: WifiPacket> Cell<P> {
                 .collect(),
             contention: Contention::new(band, &contenders, seed),
             links,
+            fading: spec
+                .stations
+                .iter()
+                .map(|s| {
+                    s.fade
+                        .map(|fade| Fading::new(fade, seed, &format!("wifi fade {}", s.name)))
+                })
+                .collect(),
             reorder_due: None,
             on_air: Vec::with_capacity(contenders.len()),
             began: Time::ZERO,
@@ -314,7 +325,8 @@ impl<P: WifiPacket> Cell<P> {
         let received = if collides {
             0
         } else {
-            self.links[link].draw(aggregate.rate, aggregate.frames.len())
+            let fade = self.fading[link / 2].as_mut().and_then(|fading| fading.error(now));
+            self.links[link].draw(aggregate.rate, aggregate.frames.len(), fade)
         };
         let airtime = aggregate.airtime;
         let end = if received == 0 {

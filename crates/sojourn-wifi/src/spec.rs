@@ -1,8 +1,8 @@
 //! What a cell is made of.
 
 use crate::{
-    Band, DEFAULT_WEIGHT, EdcaSpec, Format, LatencySpec, NodeId, NodeSpec, PeerSpec, PhyRate, Policies, RateControl,
-    Scheme, Variant, Width, WifiError,
+    Band, DEFAULT_WEIGHT, EdcaSpec, FadeSpec, Format, LatencySpec, NodeId, NodeSpec, PeerSpec, PhyRate, Policies,
+    RateControl, Scheme, Variant, Width, WifiError,
 };
 use sojourn_units::Rate;
 use std::collections::BTreeSet;
@@ -35,6 +35,8 @@ pub struct StationSpec {
     pub error: f64,
     /// The chance that an MPDU from it is lost.
     pub error_up: f64,
+    /// When the link loses more.
+    pub fade: Option<FadeSpec>,
     /// Its share of the airtime under the scheme `airtime`, relative to the other stations.
     pub weight: u32,
     /// The name of its group in [`crate::Policies::groups`] of the access point.
@@ -58,6 +60,7 @@ impl StationSpec {
             rate_up: rate,
             error: 0.0,
             error_up: 0.0,
+            fade: None,
             weight: DEFAULT_WEIGHT,
             group: None,
             min_rate: None,
@@ -103,6 +106,9 @@ impl CellSpec {
                 if !(0.0..1.0).contains(&error) {
                     return Err(WifiError::new(&who, field, error.to_string(), "0 to below 1"));
                 }
+            }
+            if let Some(fade) = &station.fade {
+                fade.validate(&who)?;
             }
             for (field, rate) in [("rate", station.rate), ("rate_up", station.rate_up)] {
                 let too_wide = rate.width() > Width::Mhz40 || rate.format() == Format::Vht;

@@ -40,12 +40,8 @@ impl Gaps {
     fn next(&mut self) -> i64 {
         match self {
             Self::Equal(ns) => *ns,
-            // The inverse of the exponential distribution, with the very arithmetic of the simulator: the same seed gives
-            // the same times. 1 - unit() is at least 2^-53, so a gap is at most 37 times the mean.
-            Self::Poisson(mean, stream) => {
-                let gap = Duration::from_secs_f64(mean.as_secs_f64() * -libm::log(1.0 - stream.unit()));
-                i64::try_from(gap.as_nanos()).unwrap_or(i64::MAX)
-            }
+            // As the simulator draws them: the same seed gives the same times.
+            Self::Poisson(mean, stream) => i64::try_from(stream.exponential(*mean).as_nanos()).unwrap_or(i64::MAX),
         }
     }
 }

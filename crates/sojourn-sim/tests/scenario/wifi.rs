@@ -71,6 +71,26 @@ fn stations_are_checked() {
             "wifi.stations[1].error_up is -0.1, but must be 0 to below 1",
         ),
         (
+            station(json!({"fade": "60ms"})),
+            "wifi.stations[1].fade is 60ms, but must be left out without wifi.stations[1].fade_gap",
+        ),
+        (
+            station(json!({"fade_gap": "25s"})),
+            "wifi.stations[1].fade_gap is 25s, but must be left out without wifi.stations[1].fade",
+        ),
+        (
+            station(json!({"fade_error": 0.5})),
+            "wifi.stations[1].fade_error is 0.5, but must be left out without wifi.stations[1].fade",
+        ),
+        (
+            station(json!({"fade": "1us", "fade_gap": "1s"})),
+            "wifi.stations[1].fade is 1us, but must be 100us to 3600s",
+        ),
+        (
+            station(json!({"fade": "1ms", "fade_gap": "1s", "fade_error": 1.5})),
+            "wifi.stations[1].fade_error is 1.5, but must be above 0 and up to 1",
+        ),
+        (
             station(json!({"scheme": "fair"})),
             "wifi.stations[1].scheme is \"fair\", but must be \"fifo\", \"fq_codel\", \"fq_mac\" or \"airtime\"",
         ),
@@ -84,8 +104,8 @@ fn stations_are_checked() {
         ),
         (
             station(json!({"speed": 1})),
-            "key \"wifi.stations[1].speed\" is unknown, but must be one of name, rate, rate_up, error, error_up, weight, group, min_rate, \
-             scheme, qdisc, driver_frames, aggregate_frames",
+            "key \"wifi.stations[1].speed\" is unknown, but must be one of name, rate, rate_up, error, error_up, fade, fade_gap, fade_error, \
+             weight, group, min_rate, scheme, qdisc, driver_frames, aggregate_frames",
         ),
         (
             station(json!({"aggregate_frames": 0})),
@@ -290,7 +310,7 @@ fn every_key_of_a_cell_survives_the_round_trip() {
             {"name": "a", "rate": "ht mcs 7 40mhz lgi", "rate_up": "ofdm 54mbit", "error": 0.25, "error_up": 0.125,
              "weight": 512, "scheme": "fq_codel", "qdisc": "sfq", "driver_frames": 99, "aggregate_frames": 1},
             {"name": "b", "rate": "ofdm 6mbit", "rate_up": "ht mcs 0 20mhz sgi", "error": 0.0, "error_up": 0.5,
-             "weight": 1, "scheme": "fq_mac", "driver_frames": 7},
+             "fade": "60ms", "fade_gap": "25s", "fade_error": 0.75, "weight": 1, "scheme": "fq_mac", "driver_frames": 7},
         ],
         "driver_frames": 11, "hardware_queue": 3, "aggregate_frames": 12, "aggregate_time": "3ms", "retries": 4,
         "queues": 64, "limit": 100, "memory": "1000000b", "quantum": 1514, "airtime_quantum": "1ms", "airtime_tx": false,
@@ -344,6 +364,14 @@ fn a_station_without_aggregates_of_its_own_has_those_of_all() {
         "the same said twice"
     );
     assert_eq!(own(json!({"aggregate_frames": 7}), 12), json!(7));
+}
+
+#[test]
+fn a_fade_loses_everything_unless_told_otherwise() {
+    let fading = canonical(&station(json!({"fade": "60ms", "fade_gap": "25s"})));
+    assert_eq!(fading["wifi"]["stations"][1]["fade_error"], json!(1.0));
+    assert_eq!(canonical(&fading), fading);
+    assert!(!canonical(&station(json!({}))).to_string().contains("fade"));
 }
 
 #[test]

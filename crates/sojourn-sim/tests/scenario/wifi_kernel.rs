@@ -86,6 +86,12 @@ fn what_a_kernel_cannot_do_is_refused_with_field_value_and_rule() {
                 .into(),
         ),
         (
+            station(json!({"fade": "60ms", "fade_gap": "25s"})),
+            "wifi.stations[1].fade is 60ms, but must be left out on the linux back end, whose radio draws the loss of each frame \
+             on its own"
+                .into(),
+        ),
+        (
             station(json!({"aggregate_frames": 1})),
             "wifi.stations[1].aggregate_frames is 1, but must be that of the access point on the linux back end, whose radios have one limit"
                 .into(),

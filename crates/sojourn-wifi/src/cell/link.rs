@@ -57,18 +57,17 @@ impl<P> Link<P> {
         }
     }
 
-    /// Which of `mpdus` MPDUs sent at `rate` arrive: bit i for number i.
-    pub(super) fn draw(&mut self, rate: PhyRate, mpdus: usize) -> u64 {
+    /// Which of `mpdus` MPDUs sent at `rate` arrive: bit i for number i. In a fade the chance that one is lost is that of `fade`.
+    pub(super) fn draw(&mut self, rate: PhyRate, mpdus: usize, fade: Option<f64>) -> u64 {
         debug_assert!((1..=usize::from(BLOCK_ACK_WINDOW)).contains(&mpdus));
         if rate.nominal() > self.best.nominal() {
             return 0;
         }
-        if self.error <= 0.0 {
+        let error = fade.unwrap_or(self.error);
+        if error <= 0.0 {
             return u64::MAX >> (64 - mpdus);
         }
-        (0..mpdus).fold(0, |received, i| {
-            received | u64::from(self.errors.unit() >= self.error) << i
-        })
+        (0..mpdus).fold(0, |received, i| received | u64::from(self.errors.unit() >= error) << i)
     }
 
     /// When [`Link::give_up_waiting`] must be called; `None` if nothing waits, or the receiver is patient.

@@ -326,6 +326,76 @@ fn mpdus_are_lost_at_the_links_error_rate() {
 }
 
 #[test]
+fn frames_are_lost_while_the_link_is_in_a_fade() {
+    let fade = crate::FadeSpec {
+        length: Duration::from_millis(50),
+        gap: Duration::from_millis(450),
+        error: 1.0,
+    };
+    for scheme in Scheme::ALL {
+        let mut spec = one_station(rate("ht mcs 7 sgi"), scheme);
+        spec.stations[0].fade = Some(fade);
+        spec.stations[0].node.scheme = scheme;
+        spec.access_point.retries = 1;
+        spec.stations[0].node.retries = 1;
+        let mut cell = Cell::new(&spec, 5).unwrap();
+        let mut log = Log::default();
+        // One probe each way every 20 ms, so that each finds the medium idle.
+        let (probes, every) = (40_000_u64, 20_000_000);
+        for i in 0..probes {
+            for (from, to, offset) in [(AP, NodeId(1), 0), (NodeId(1), AP, every / 2)] {
+                let now = Time::from_nanos(i * every + offset);
+                cell.advance(now, &mut log);
+                cell.enqueue(from, to, full(i), now, &mut log);
+            }
+        }
+        cell.advance(Time::from_nanos(probes * every), &mut log);
+        assert_eq!(cell.packets(), 0);
+        assert_eq!(log.delivered.len() + log.dropped.len(), 2 * probes as usize);
+        // Neighbours are correlated: the chain forgets with a time constant of 45 ms.
+        let r = (-20.0f64 / 45.0).exp();
+        let deviation = (0.09 / probes as f64 * (1.0 + r) / (1.0 - r)).sqrt();
+        let lost = |from: NodeId| -> std::collections::BTreeSet<u64> {
+            let lost = log.dropped.iter().filter(|(of, _)| *of == from);
+            lost.map(|(_, drop)| drop.packet.id).collect()
+        };
+        let (down, up) = (lost(AP), lost(NodeId(1)));
+        for found in [&down, &up] {
+            let share = found.len() as f64 / probes as f64;
+            assert!((share - 0.1).abs() < 4.0 * deviation, "{scheme:?}: {share}");
+        }
+        // Both directions fade together: 10 ms apart they are in the same state with this chance.
+        let both = down.intersection(&up).count() as f64 / down.len() as f64;
+        let together = 0.1 + 0.9 * (-10.0f64 / 45.0).exp();
+        assert!((both - together).abs() < 0.03, "{scheme:?}: {both}, not {together}");
+    }
+}
+
+#[test]
+fn a_fade_of_some_loss_takes_the_place_of_the_links_own() {
+    let mut spec = one_station(rate("ht mcs 7 sgi"), Scheme::Airtime);
+    spec.stations[0].error = 0.1;
+    spec.stations[0].fade = Some(crate::FadeSpec {
+        length: Duration::from_millis(30),
+        gap: Duration::from_millis(10),
+        error: 0.5,
+    });
+    spec.access_point.retries = 64;
+    // Aggregates of one frame, so that each is as likely in a fade as time is.
+    spec.access_point.aggregate_frames = 1;
+    spec.edca.access_point.categories = spec
+        .edca
+        .access_point
+        .categories
+        .map(|c| crate::EdcaParams { cw_max: c.cw_min, ..c });
+    let (cell, _) = saturate(&spec, &[(AP, NodeId(1))], 200, Duration::from_secs(200));
+    let down = cell.station_stats(0).down;
+    let lost = 1.0 - down.packets as f64 / down.sent.transmissions as f64;
+    // A lost frame takes the time of EIFS, not that of an answer: within a twentieth of the same.
+    assert!((lost - 0.4).abs() < 0.01, "{lost}");
+}
+
+#[test]
 fn stations_that_all_send_up_reach_bianchis_throughput() {
     for n in [1, 2, 5, 10, 20, 50] {
         let mut stations: Vec<_> = (0..n)

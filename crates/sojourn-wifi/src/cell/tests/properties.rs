@@ -56,6 +56,7 @@ proptest! {
         seed in any::<u64>(),
         schemes in (scheme(), scheme()),
         errors in prop::collection::vec(prop::sample::select(vec![0.0, 0.1, 0.5, 0.9]), 8),
+        fades in prop::collection::vec(prop::option::of((100_u64..50_000, 100_u64..50_000, 0.01_f64..=1.0)), 4),
         rates in prop::collection::vec(
             prop::sample::select(vec!["ht mcs 0", "ht mcs 15 sgi", "vht mcs 9 80mhz nss 2", "ofdm 6mbit", "ofdm 54mbit"]), 4),
         retries in 1u8..12,
@@ -69,6 +70,11 @@ proptest! {
             rates.iter().enumerate().map(|(i, text)| StationSpec {
                 error: errors[2 * i],
                 error_up: errors[2 * i + 1],
+                fade: fades[i].map(|(length, gap, error)| crate::FadeSpec {
+                    length: Duration::from_micros(length),
+                    gap: Duration::from_micros(gap),
+                    error,
+                }),
                 ..StationSpec::new(&format!("s{i}"), rate(text))
             }).collect(),
         );
