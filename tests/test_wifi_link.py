@@ -10,7 +10,16 @@ import pytest
 
 from sojourn import runner
 from sojourn.papers.good_bad_wifi import pairs
-from sojourn.papers.good_bad_wifi.devices import EVEN, MECHANISMS, UNEVEN, UNSTATED, Pair, over_wifi
+from sojourn.papers.good_bad_wifi.devices import (
+    EVEN,
+    LONG_FADES,
+    MECHANISMS,
+    SHORT_FADES,
+    UNEVEN,
+    UNSTATED,
+    Pair,
+    over_wifi,
+)
 from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, VOIP_RRUL, Cell, Evidence
 from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
 from sojourn.papers.good_bad_wifi.judges import JUDGES
@@ -62,6 +71,16 @@ def test_pairs_differ_in_what_they_say_they_do() -> None:
     assert len({pair.name for pair in every}) == len({pair.says for pair in every}) == len(every)
     settings = [dataclasses.replace(pair, name="", says="") for pair in every]
     assert all(one not in settings[:place] for place, one in enumerate(settings))
+
+
+def test_only_the_pairs_that_say_so_have_a_link_that_fades() -> None:
+    scenario = BED.scenario(VOIP_RRUL, "100/100", "codel")
+    for pair in (*MECHANISMS, *UNSTATED):
+        wifi = over_wifi(scenario, pair).wifi
+        assert wifi is not None
+        (laptop,) = wifi.stations
+        assert (laptop.fade, laptop.fade_gap) == (pair.fade, pair.fade_gap)
+        assert (laptop.fade is not None) == (pair in (SHORT_FADES, LONG_FADES))
 
 
 @pytest.mark.parametrize(
@@ -122,8 +141,9 @@ def test_verdicts_with_either_pair_stand_side_by_side() -> None:
     for name, others in pairs.in_other_pairs(evidence, claims).items():
         worlds.beside(judged, name, others)
     found = {claim["id"]: (claim["verdict"], claim["worlds"]) for claim in judged}
-    assert found["gbw-wifi-07"] == ("holds", {"uneven, 300": "cannot tell", "even": "fails"})
-    assert found["gbw-wifi-09"] == ("holds", {"uneven, 300": "cannot tell", "even": "holds"})
+    untold = dict.fromkeys(("uneven, 300", "uneven, short fades", "uneven, long fades"), "cannot tell")
+    assert found["gbw-wifi-07"] == ("holds", {**untold, "even": "fails"})
+    assert found["gbw-wifi-09"] == ("holds", {**untold, "even": "holds"})
     assert rows(worlds.table(judged, "uneven"))["even"][1:6] == (str(len(claims)), "0", "13", "1", "0")
     assert pairs.in_other_pairs(Evidence(cells={}), claims) == {}
 
