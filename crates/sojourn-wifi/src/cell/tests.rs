@@ -353,7 +353,7 @@ fn frames_are_lost_while_the_link_is_in_a_fade() {
         assert_eq!(cell.packets(), 0);
         assert_eq!(log.delivered.len() + log.dropped.len(), 2 * probes as usize);
         // Neighbours are correlated: the chain forgets with a time constant of 45 ms.
-        let r = (-20.0f64 / 45.0).exp();
+        let r = libm::exp(-20.0 / 45.0);
         let deviation = (0.09 / probes as f64 * (1.0 + r) / (1.0 - r)).sqrt();
         let lost = |from: NodeId| -> std::collections::BTreeSet<u64> {
             let lost = log.dropped.iter().filter(|(of, _)| *of == from);
@@ -366,7 +366,7 @@ fn frames_are_lost_while_the_link_is_in_a_fade() {
         }
         // Both directions fade together: 10 ms apart they are in the same state with this chance.
         let both = down.intersection(&up).count() as f64 / down.len() as f64;
-        let together = 0.1 + 0.9 * (-10.0f64 / 45.0).exp();
+        let together = 0.1 + 0.9 * libm::exp(-10.0 / 45.0);
         assert!((both - together).abs() < 0.03, "{scheme:?}: {both}, not {together}");
     }
 }

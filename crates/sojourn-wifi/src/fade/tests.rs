@@ -46,7 +46,7 @@ fn lengths_and_gaps_are_exponential() {
             .iter()
             .enumerate()
             .map(|(i, x)| {
-                let below = 1.0 - (-x / mean).exp();
+                let below = 1.0 - libm::exp(-x / mean);
                 let (low, high) = (i as f64 / n as f64, (i + 1) as f64 / n as f64);
                 (below - low).abs().max((high - below).abs())
             })
@@ -61,7 +61,7 @@ fn a_periodic_probe_finds_the_share_of_time_in_fades() {
     let (every, n) = (Duration::from_millis(20), 1_000_000);
     let share = probed(every, n).iter().filter(|&&faded| faded).count() as f64 / n as f64;
     // Neighbours are correlated by r, so the variance is (1 + r) / (1 - r) times that of independent ones.
-    let r = (-0.02f64 / FORGOTTEN).exp();
+    let r = libm::exp(-0.02 / FORGOTTEN);
     let deviation = (SHARE * (1.0 - SHARE) / n as f64 * (1.0 + r) / (1.0 - r)).sqrt();
     assert!(
         (share - SHARE).abs() < 4.0 * deviation,
@@ -78,7 +78,7 @@ fn bursts_of_a_periodic_probe_are_geometric() {
         .map(<[bool]>::len)
         .collect();
     // The chain seen every 20 ms is one of discrete steps, Gilbert's own.
-    let stays = SHARE + (1.0 - SHARE) * (-0.02f64 / FORGOTTEN).exp();
+    let stays = SHARE + (1.0 - SHARE) * libm::exp(-0.02 / FORGOTTEN);
     let longest = 20;
     let n = bursts.len() as f64;
     let mut statistic = 0.0;
