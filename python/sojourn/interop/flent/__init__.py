@@ -1,6 +1,6 @@
 """Flent's data files (https://flent.org): runs out, measurements in.
 
-The format is described in DESIGN.md, section 7. Flent itself is neither needed nor imported.
+The format is described in docs/formats.md. Flent itself is neither needed nor imported.
 """
 
 from sojourn.interop.flent.export import data_file, export
