@@ -13,8 +13,8 @@ from sojourn.experiments.options import defaults, own
 from sojourn.experiments.pages import pages
 
 _ABOUT = (
-    "Lists the experiments, web pages, queue disciplines with their parameters, presets, congestion controls, and what "
-    "the linux back end has besides."
+    "Lists the experiments, web pages, queue disciplines with their parameters, presets and congestion controls.\n"
+    "The part `linux` lists the disciplines and congestion controls that only the linux back end has."
 )
 
 PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")

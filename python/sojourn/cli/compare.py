@@ -21,8 +21,8 @@ _ABOUT = """\
 Runs one experiment under several queue disciplines, N times each with the same seeds, and prints means with 95 %
 confidence intervals over the repeats.
 
-With --until-ci 2% it goes on with more seeds, the same for each discipline, until the intervals are that narrow. (To
-stop when an interval is narrow is sequential sampling, so it covers the true mean a little less often than 95 %.)
+With --until-ci 2% it adds seeds, the same for each discipline, until the intervals are that narrow. (Stopping when an
+interval is narrow is sequential sampling, so the interval covers the true mean a little less often than 95 %.)
 
 With --out DIR it also writes every run (runs/), compare.json, runs.parquet, table.md, table.csv, figures and
 report.html.
@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
         metavar="TEXT",
         action="append",
         required=True,
-        help="discipline of both directions: tc text or a preset; give it once for each (see `sojourn list`)",
+        help="discipline of both directions: tc text or a preset (see `sojourn list`); repeat the option for each",
     )
     options.add_repeats(parser, default="10")
     options.add_precision(parser)

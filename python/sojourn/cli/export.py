@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 _ABOUT = """\
-Writes stored runs as data files of Flent (version 4, .flent.gz), one for each run, which Flent's plots and its
-summary read. The same run gives the same bytes; its date is made up from its seed, from 2000 on.
+Writes stored runs as data files of Flent (version 4, .flent.gz), one file for each run. Flent's plots and its summary
+can read them. The same run gives the same bytes. The date in a file is not real: it is made from the run's seed.
 """
 
 
@@ -22,8 +22,8 @@ def add(commands: Any) -> None:
         required=True,
         help="a folder written with --out by run, compare or reproduce, or the file of one record",
     )
-    parser.add_argument("--out", metavar="DIR", type=Path, default=Path(), help="where the files go (default .)")
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--out", metavar="DIR", type=Path, default=Path(), help="the folder for the files (default .)")
+    parser.add_argument("--force", action="store_true", help="replace existing files")
     parser.set_defaults(handler=handle)
 
 

@@ -16,7 +16,8 @@ FORMAT = "sojourn-import/1"
 
 _ABOUT = """\
 Reads a data file of Flent (version 1 to 4; .flent.gz, .flent.bz2, .flnt or plain JSON) and prints statistics of each
-of its series over the measured window, which is the time of the TCP flows. Nothing in the file is run or followed.
+of its series over the measured window, which is the time of the TCP flows. Nothing in the file is executed, and
+no path or address in it is opened.
 """
 
 

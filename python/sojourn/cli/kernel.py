@@ -11,28 +11,30 @@ from typing import Any
 from sojourn.cli.options import whole_number
 
 _ABOUT = """\
-The Linux kernel that real runs use: User-Mode Linux in virtual time, built from the distribution's source, so that
-a run needs no root and is a function of its scenario and seed.
+Manages the Linux kernel of the back end `linux`. It is User-Mode Linux in virtual time, built from the distribution's
+source. A run on it needs no root, and depends only on its scenario and seed.
 """
 
 _BUILD = """\
-Builds User-Mode Linux from the distribution's package of the kernel's source, boots it, checks that two boots with
-one seed draw the same random numbers, and keeps it in the cache: kernels/ in $SOJOURN_CACHE, $XDG_CACHE_HOME/sojourn
-or ~/.cache/sojourn. It takes 4 minutes on two cores and 2 GB of disk meanwhile; 5 MB stay. On Debian and Ubuntu:
+Builds User-Mode Linux from the distribution's package of the kernel's source. Then it boots the kernel, checks that two
+boots with one seed draw the same random numbers, and keeps the kernel in the cache: kernels/ in $SOJOURN_CACHE,
+$XDG_CACHE_HOME/sojourn or ~/.cache/sojourn. This takes 4 minutes on two cores. It needs 2 GB of disk meanwhile, and
+5 MB afterwards. First, on Debian and Ubuntu:
 
     apt-get install linux-source build-essential flex bison bc
 
-With --wifi it is another kernel, for runs with a cell: Linux 6.12 (the package linux-source-6.12) with its Wi-Fi stack
-and a driver of Sojourn's, whose radios share a medium of their own. A sixth more files are compiled; 7 MB stay.
+With --wifi it builds another kernel, for runs with a Wi-Fi cell: Linux 6.12 (the package linux-source-6.12) with its
+Wi-Fi stack and Sojourn's driver, whose radios share a medium of their own. This compiles a sixth more files and needs
+7 MB afterwards.
 
 Only build from a source that you trust: its makefiles run on this machine.
 """
 
 _STATUS = """\
-Says which kernel a run would get, where others were looked for, and what is missing. The order: the program that
-SOJOURN_UML_KERNEL names, the newest that was built, the package user-mode-linux, the kernel of this machine. A run with
-a cell gets a kernel that was built with --wifi, or that SOJOURN_UML_KERNEL names; both are shown.
-Exit status 0: some kernel can run; 1: none.
+Says which kernel a run would use, where Sojourn looked for others, and what is missing. Kernels are tried in this
+order: the program that SOJOURN_UML_KERNEL names, the newest that was built, the package user-mode-linux, the kernel of
+this machine. A run with a Wi-Fi cell uses a kernel that was built with --wifi, or that SOJOURN_UML_KERNEL names. Both
+are shown. The exit status is 0 if some kernel can run, and 1 if none can.
 """
 
 _REMOVE = "Removes a kernel that was built; `sojourn kernel status` lists them."
@@ -51,7 +53,7 @@ def add(commands: Any) -> None:
         help="tarball of the kernel's source (default: the newest /usr/src/linux-source-*.tar.xz)",
     )
     build.add_argument(
-        "--jobs", metavar="N", type=whole_number, help="compilers at a time (default: one for each core)"
+        "--jobs", metavar="N", type=whole_number, help="number of compilers at a time (default: one for each core)"
     )
     build.add_argument(
         "--hz",
@@ -63,12 +65,12 @@ def add(commands: Any) -> None:
     build.add_argument(
         "--wifi",
         action="store_true",
-        help="with Linux's Wi-Fi stack and Sojourn's driver for it, from the package linux-source-6.12: for cells",
+        help="build the kernel for Wi-Fi cells, from the package linux-source-6.12",
     )
-    build.add_argument("--force", action="store_true", help="build it though it is in the cache")
+    build.add_argument("--force", action="store_true", help="build the kernel again if it is in the cache")
     build.set_defaults(handler=_handle_build)
 
-    status = parts.add_parser("status", help="say which kernel a run gets, and what is missing", description=_STATUS)
+    status = parts.add_parser("status", help="say which kernel a run uses, and what is missing", description=_STATUS)
     status.add_argument("--json", action="store_true", help="print one JSON object")
     status.set_defaults(handler=_handle_status)
 

@@ -34,8 +34,8 @@ OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _ABOUT = """\
 Sojourn measures, explains and removes queueing latency.
 
-Times, rates and sizes are spelled as tc spells them: 5ms, 10mbit, 150kb. Data goes to standard output; talk and
-progress go to standard error. Exit status: 0 fine, 1 a check failed, 2 bad input.
+Times, rates and sizes are spelled as tc spells them: 5ms, 10mbit, 150kb. Data goes to standard output, messages and
+progress to standard error. The exit status is 0 for success, 1 if a check failed, and 2 for bad input.
 """
 
 

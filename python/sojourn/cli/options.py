@@ -127,7 +127,9 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     link.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms)")
     traffic = parser.add_argument_group("traffic")
     traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
-    traffic.add_argument("--duration", metavar="TIME", help="measured window; starts with the flows (default 60s)")
+    traffic.add_argument(
+        "--duration", metavar="TIME", help="length of the measured window, which starts with the flows (default 60s)"
+    )
     for name, declared in _own_options().items():
         traffic.add_argument(
             f"--{name.replace('_', '-')}",
@@ -190,14 +192,18 @@ def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:
     """Add the options of repeated runs."""
     group = parser.add_argument_group("runs")
     group.add_argument("--seed", metavar="N", type=seed, help="seed of the first run (default 1)")
-    group.add_argument("--repeat", metavar="N", type=repeat, help=f"runs, with seeds N, N+1, ... (default {default})")
-    group.add_argument("--workers", metavar="N", type=workers, help="processes to run in (default: one for each core)")
+    group.add_argument(
+        "--repeat", metavar="N", type=repeat, help=f"number of runs, each with the next seed (default {default})"
+    )
+    group.add_argument(
+        "--workers", metavar="N", type=workers, help="number of processes that make runs (default: one for each core)"
+    )
     add_cluster(group)
     group.add_argument(
         "--store",
         metavar="DIR",
         type=Path,
-        help="keep runs in the store DIR, and take from it those that are there (default: runs/ in --out DIR)",
+        help="keep runs in the store DIR, and reuse the runs that it has (default: runs/ in --out DIR)",
     )
     add_backend(group)
 
@@ -208,8 +214,8 @@ def add_backend(group: argparse._ArgumentGroup) -> None:
         "--backend",
         metavar="NAME",
         default="sim",
-        help="sim, the simulator; linux, the real kernel (see `sojourn kernel`); or live, real packets of this machine "
-        "through our disciplines, in real time (default sim)",
+        help="sim (the simulator), linux (the real kernel, see `sojourn kernel`) or live (real packets of this machine "
+        "through Sojourn's disciplines, in real time) (default sim)",
     )
 
 
@@ -218,8 +224,8 @@ def add_cluster(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="run on the workers of the Dask scheduler at ADDRESS, such as tls://host:8786 (default: processes here); "
-        "whoever runs that scheduler can run code here, and with tcp:// so can whoever reaches it",
+        help="make the runs on the workers of the Dask scheduler at ADDRESS, such as tls://host:8786 (default: on this "
+        "machine); whoever runs that scheduler can run code on this machine, and with tcp:// so can whoever reaches it",
     )
 
 
@@ -229,14 +235,14 @@ def add_precision(group: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--until-ci",
         metavar="PERCENT",
-        help="go on with more seeds until the 95 %% interval of each metric lies within +-PERCENT of its mean, such "
-        "as 2%%; --repeat is then the least number of runs (default: --repeat runs)",
+        help="add seeds until the 95 %% interval of each metric lies within +-PERCENT of its mean, such as 2%%; "
+        "--repeat is then the least number of runs (default: exactly --repeat runs)",
     )
     part.add_argument(
         "--until-metric",
         metavar="NAME",
         action="append",
-        help=f"a metric that --until-ci looks at, a column of runs.parquet; give it once for each (default: "
+        help=f"a metric that --until-ci checks, a column of runs.parquet; repeat the option for several (default: "
         f"{', '.join(DEFAULT_METRICS)})",
     )
     part.add_argument(
@@ -292,22 +298,24 @@ def add_output(parser: argparse.ArgumentParser, json_help: str, out_help: str, *
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help=json_help)
     group.add_argument("--out", metavar="DIR", type=Path, required=out_required, help=out_help)
-    group.add_argument("--force", action="store_true", help="replace earlier results in --out DIR, and other files")
+    group.add_argument("--force", action="store_true", help="replace earlier results in --out DIR, and existing files")
     group.add_argument(
         "--no-sync",
         action="store_true",
-        help="do not wait until runs and results are on the disk: a power cut may then cost the last ones",
+        help="do not wait until runs and results are on the disk; a power cut may then lose the last ones",
     )
 
 
 def add_capture(parser: argparse.ArgumentParser) -> None:
     """Add the options of a packet capture."""
     group = parser.add_argument_group("packet capture")
-    group.add_argument("--pcap", metavar="FILE", type=Path, help="write a capture of the run, pcapng (default none)")
+    group.add_argument(
+        "--pcap", metavar="FILE", type=Path, help="write a capture of the run, as pcapng (default: none)"
+    )
     group.add_argument(
         "--pcap-at",
         metavar="POINTS",
-        help="interfaces to capture at, with commas between: client, up-bottleneck, down-bottleneck, server "
+        help="interfaces to capture at, separated by commas: client, up-bottleneck, down-bottleneck, server "
         "(default up-bottleneck,down-bottleneck)",
     )
     group.add_argument(

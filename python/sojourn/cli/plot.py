@@ -27,12 +27,16 @@ def add(commands: Any) -> None:
     parser.add_argument("figure", metavar="FIGURE", choices=FIGURES, help=f"one of {', '.join(FIGURES)}")
     parser.add_argument("folder", metavar="DIR", type=Path, help="a folder written with --out")
     parser.add_argument(
-        "--out", metavar="FILE", type=Path, required=True, help="where the figure goes; .svg or .png says its format"
+        "--out",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="the file to write; its ending, .svg or .png, sets the format",
     )
     parser.add_argument(
         "--link", metavar="DOWN/UP", help="which link, if the folder has several, such as 10/1 (Mbit/s)"
     )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.set_defaults(handler=handle)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 _ABOUT = """\
-Writes the HTML report of a folder that compare or reproduce has written, without running anything. The page is one
-file that needs no network.
+Writes the HTML report of a folder that compare or reproduce has written, without running anything. The report is
+one file and needs no network.
 """
 
 
@@ -16,8 +16,8 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("report", help="write the HTML report of stored results", description=_ABOUT)
     parser.add_argument("folder", metavar="DIR", type=Path, help="a folder written with --out")
-    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="where the page goes")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.set_defaults(handler=handle)
 
 

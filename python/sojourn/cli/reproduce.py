@@ -17,13 +17,13 @@ from sojourn.papers.kit.paper import Paper, Profile
 
 _ABOUT = """\
 Runs a paper's experiments and writes claims.json, figures/*.svg and *.png, report.html, tables/*.md and *.csv,
-table.md, table.csv and every run into DIR. Prints tables and verdicts and where the report is; with --json prints the
-claims instead. `sojourn reproduce PAPER --help` shows the parts and profiles of one paper.
+table.md, table.csv and every run into DIR. Prints the tables, the verdicts and the path of the report, or with --json
+the claims instead. `sojourn reproduce PAPER --help` shows the parts and profiles of one paper.
 
 papers:
 {papers}
-A claim that fails is a result, not an error: the exit status is 0 all the same, or 1 with --strict. The same command
-goes on where it was stopped.
+A claim that fails is a result, not an error. The exit status is then still 0, or 1 with --strict. If the command was
+stopped, the same command goes on from there.
 """
 
 
@@ -35,23 +35,24 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--only",
         metavar="PART[,PART...]",
-        help="which parts of the paper, with commas between them (default: all there is)",
+        help="parts of the paper to run, separated by commas (default: all)",
     )
     parser.add_argument(
-        "--profile", metavar="NAME", default="quick", help="how much is run: quick or paper (default quick)"
+        "--profile", metavar="NAME", default="quick", help="how much to run: quick or paper (default quick)"
     )
     parser.add_argument("--duration", metavar="TIME", help="measured window of each run (default: the profile's)")
     parser.add_argument(
         "--tcp",
         metavar="VARIANT",
-        help="whose loss recovery TCP has: linux-3.14, the paper's kernel, or linux-6.1 (default linux-3.14; on the "
-        "linux back end linux-6.1, which stands for the kernel's own)",
+        help="the kernel whose loss recovery TCP uses: linux-3.14 (the paper's kernel) or linux-6.1 (default "
+        "linux-3.14; on the linux back end linux-6.1, which means the TCP of the kernel itself)",
     )
     parser.add_argument(
         "--satellite",
         metavar="KEY=VALUE[,...]",
-        help="rural: what the satellite path is like, of which the paper says little: rtt, rate of the return channel, "
-        "loss of data packets, and jitter of on-demand allocation (default rtt=580ms,return=256kbit,loss=0,jitter=0ms)",
+        help="for rural, the properties of the satellite path, about which the paper says little: rtt, return (rate of "
+        "the return channel), loss (of data packets), jitter (of on-demand allocation) (default "
+        "rtt=580ms,return=256kbit,loss=0,jitter=0ms)",
     )
     parser.add_argument(
         "--document", metavar="FILE", type=Path, help="also write FILE, a Markdown page, and its figures beside it"
@@ -59,8 +60,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--worlds",
         metavar="NAME[,NAME...]",
-        help="judge the claims in other worlds beside the declared one, too: all, or some of those that the help of "
-        "the paper names (default: those that need no runs of their own)",
+        help="worlds (other assumptions than the paper's set-up) in which the claims are judged too: all, or some of "
+        "those that the paper's help lists (default: those that need no runs of their own)",
     )
     parser.add_argument("--strict", action="store_true", help="exit with status 1 if a claim fails")
     options.add_repeats(parser, default="the profile's")

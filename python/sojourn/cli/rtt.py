@@ -19,17 +19,19 @@ if TYPE_CHECKING:
     from sojourn.round_trips import RoundTrips
 
 _ABOUT = """\
-Measures round-trip times between two points of a path, from a capture taken at each (pcap or pcapng), by synthetic
-packet pairs: a packet that passes A and then B, and one of the same flow that passes B next and then A. The time from A
-to A, less the time between the two at B, is the time that they were under way. The two clocks need not agree.
+Measures round-trip times between two points of a path, from a capture taken at each point (pcap or pcapng).
 
-A packet is known in the other capture by its addresses, ports, protocol, IPv4 identification and length, and by TCP's
-whole header (but the checksum), UDP's first 16 bytes of payload, or an echo's number: what does not change on the way.
-A packet that was sent again differs by its identification or time stamp. Where one point saw two packets of the same
-content, neither is used (ambiguous); copies that only the second point has are passed over (duplicates).
+The method is synthetic packet pairs. A pair is a packet that passes A and then B, and the next packet of the same flow
+that passes B and then A. The round-trip time is the time between the two packets at A, less the time between them at B.
+The clocks of the two points need not agree.
 
-Take both captures with segmentation offload off (ethtool -K eth0 tso off gso off gro off), else one of them has packets
-that the other has not. A NAT between the points makes other packets of all.
+A packet is recognised in the other capture by the fields that do not change on the way: its addresses, ports, protocol,
+IPv4 identification and length, and TCP's whole header (except for the checksum), UDP's first 16 bytes of payload, or an
+echo's number. A packet that was sent again differs in its identification or time stamp. If one point saw two packets of
+the same content, neither is used (ambiguous). Copies that only the second point has are skipped (duplicates).
+
+Take both captures with segmentation offload off (ethtool -K eth0 tso off gso off gro off). Otherwise one capture has
+packets that the other lacks. A NAT between the points changes all packets, so none is found in the other capture.
 """
 
 _TIMES = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
@@ -61,7 +63,7 @@ def add(commands: Any) -> None:
         metavar="ADDRESS",
         action="append",
         default=[],
-        help="only flows with this address (again for both ends)",
+        help="only flows with this address; give it twice to name both ends",
     )
     flows.add_argument(
         "--port",
@@ -69,7 +71,7 @@ def add(commands: Any) -> None:
         action="append",
         default=[],
         type=options.whole_number,
-        help="only flows with this port (again for both ends); of ICMP the identifier of the echo",
+        help="only flows with this port (for ICMP, with this echo identifier); give it twice to name both ends",
     )
     flows.add_argument("--protocol", metavar="NAME", help="only tcp, udp or icmp (echo)")
     method = parser.add_argument_group("method")
@@ -77,24 +79,24 @@ def add(commands: Any) -> None:
         "--horizon",
         metavar="TIME",
         default="10s",
-        help="a packet is looked for in the other capture so long (default 10s)",
+        help="how far in time a packet is searched for in the other capture (default 10s)",
     )
     method.add_argument(
         "--gap",
         metavar="TIME",
         default="1s",
-        help="the two packets of a pair are at most so far apart at B, because clocks drift (default 1s)",
+        help="longest time between the two packets of a pair at B; a limit is needed because clocks drift (default 1s)",
     )
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="print one JSON object instead of the tables")
-    output.add_argument("--csv", metavar="FILE", type=Path, help="write a line for each pair")
+    output.add_argument("--csv", metavar="FILE", type=Path, help="write FILE with a line for each pair")
     output.add_argument(
         "--plot",
         metavar="FILE",
         type=Path,
         help="draw the round-trip times over time and their distribution (.svg or .png)",
     )
-    output.add_argument("--force", action="store_true", help="replace files that are there")
+    output.add_argument("--force", action="store_true", help="replace existing files")
     parser.set_defaults(handler=handle)
 
 

@@ -25,10 +25,10 @@ _ABOUT = """\
 Runs one experiment and prints a table, or the whole record as one JSON object with --json. `sojourn run EXPERIMENT
 --help` shows the options and defaults of one experiment.
 
-With --repeat N > 1 it runs N seeds and prints means with 95 % confidence intervals (--json: one object of format
-sojourn-compare/1, as `sojourn compare` prints for one discipline).
+With --repeat N > 1 it runs N seeds and prints means with 95 % confidence intervals. With --json it then prints one
+object of format sojourn-compare/1, as `sojourn compare` does for one discipline.
 
-With --pcap FILE it also writes what tcpdump would have captured on the path, as pcapng; the record stays the same.
+With --pcap FILE it also writes what tcpdump would have captured on the path, as pcapng. The record stays the same.
 """
 
 
@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--wifi-stats",
         action="store_true",
-        help="also print airtime and queues of a cell, as iw and debugfs do",
+        help="also print the airtime and the queues of a Wi-Fi cell, as iw and debugfs do",
     )
     parser.set_defaults(handler=handle)
 

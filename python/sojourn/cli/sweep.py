@@ -24,31 +24,33 @@ and series.parquet), table.md and table.csv (mean and 95 % interval of each metr
 and runs.parquet (one row for each run). Prints the table.
 
   experiment = "rrul"          a built-in experiment, or a TOML file beside this one
-  duration = "10s"             any option of an experiment, or key of the scenario: the same in all runs
+  duration = "10s"             any option of an experiment or key of the scenario; it is the same in all runs
   repeat = 10                  runs of each combination, with seeds seed, seed + 1, ... (default 10)
-  seed = 1                     (default 1)
+  seed = 1                     the first seed (default 1)
   [vary]
-  link = ["100/100", "10/1"]   rates down/up in Mbit/s; instead: rate, up, down
+  link = ["100/100", "10/1"]   rates down/up in Mbit/s; or use the keys rate, up, down instead
   qdisc = ["codel", "fq_codel"]
   tcp.hystart = [true, false]  and so on: rtt, cc, duration, flows.NAME.rtt, ...
 
-The same command again goes on where the last one stopped, however it stopped: runs that are there are not made again,
-and the tables do not depend on it. With --until-ci 2% each combination gets more seeds until its intervals are that
-narrow. (To stop when an interval is narrow is sequential sampling, so it covers the true mean a little less often
-than 95 %.)
+However a sweep was stopped, the same command goes on from there: it reuses the runs that DIR has, and the tables come
+out the same. With --until-ci 2% each combination gets more seeds until its intervals are that narrow. (Stopping when an
+interval is narrow is sequential sampling, so the interval covers the true mean a little less often than 95 %.)
 """
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("sweep", help="run every combination of lists of settings", description=_ABOUT)
-    parser.add_argument("file", metavar="FILE.toml", type=Path, help="what is run; see above")
+    parser.add_argument("file", metavar="FILE.toml", type=Path, help="the settings of the sweep; see above")
     group = parser.add_argument_group("runs")
     group.add_argument(
         "--repeat", metavar="N", type=options.repeat, help="runs of each combination (default: the file's)"
     )
     group.add_argument(
-        "--workers", metavar="N", type=options.workers, help="processes to run in (default: one for each core)"
+        "--workers",
+        metavar="N",
+        type=options.workers,
+        help="number of processes that make runs (default: one for each core)",
     )
     options.add_cluster(group)
     options.add_backend(group)

@@ -27,15 +27,16 @@ DEFAULT_SEEDS = {"sim": 8, "linux": 2}
 CHOICE_SEEDS, FRESH_SEEDS = 3, 6
 
 _ABOUT = """\
-Searches the parameters of QDISC for a link, and answers with a tc command line to paste: the best setting, the
-Pareto front, what matters, and how the best compares with the default setting and with the rural study's (target
-65 ms, interval 300 ms; codel and fq_codel), on seeds that the search did not use, with 95 % intervals.
+Searches the parameters of QDISC for a link, and prints the best setting as a tc command line to paste. It also prints
+the Pareto front, how much each parameter matters, and a comparison of the best setting with the default and with the
+rural study's setting (target 65 ms, interval 300 ms; for codel and fq_codel). The comparison uses seeds that the search
+did not use, and has 95 % intervals.
 
   sojourn tune codel --rate 1mbit --rtt 300ms
   sojourn tune fq_codel --up 1mbit --down 10mbit --rtt 50ms..550ms --goal "utilisation>=0.9" --minimise delay
 
-Every candidate runs with the same seeds at the same RTTs: of a range, the ends and RTTs between them. What counts is
-the mean over the seeds at the RTT where it is worst. Metrics, over the direction under test:
+Every candidate runs with the same seeds at the same RTTs. For a range of RTTs these are its ends and RTTs between them.
+A candidate counts by its mean over the seeds, at the RTT where it is worst. Metrics of the direction under test:
 
   utilisation   bits that left the bottleneck over what it could carry
   delay         mean time of a packet in the queue (ms); delay_p95: 95th percentile over packets
@@ -50,13 +51,14 @@ Loads, in the direction under test:
   home          two bulk transfers each way, and downloads and a thin stream; CUBIC; fq_codel the other way
   bulk          two bulk transfers; CUBIC
 
-A goal is METRIC>=BOUND or METRIC<=BOUND: a number (0.9 or 90%, 40ms), or `default` or `rural`: no worse than with that
-setting at any RTT. Without --goal and --minimise the goals are to be no worse than the rural setting (where there is
-none, than the default) in utilisation, delay and fct, and the least delay and fct are sought. With several
---minimise, the best has the least sum of them, each as a share of that setting's value.
+A goal is METRIC>=BOUND or METRIC<=BOUND. BOUND is a number (0.9 or 90%, 40ms), or `default` or `rural`, which mean no
+worse than with that setting at any RTT. Without --goal and --minimise, the reference is the rural setting, or the
+default where there is no rural setting. The goals are then to be no worse than the reference in utilisation, delay and
+fct, and the search looks for the least delay and fct. With several --minimise, each metric is divided by the
+reference's value, and the best setting has the least sum.
 
-Exit status: 0; 1 if fresh seeds refute a goal that the search saw met; 2 if no setting meets the goals, with a sentence
-that says how near one can come, and for bad input.
+The exit status is 0 for success, 1 if fresh seeds refute a goal that the search saw met, and 2 for bad input or if no
+setting meets the goals. A sentence then says how near a setting comes.
 """
 
 
@@ -70,7 +72,7 @@ def add(commands: Any) -> None:
     link.add_argument("--down", metavar="RATE", help="bottleneck rate from server to client (default 10mbit)")
     link.add_argument("--rtt", metavar="LOW..HIGH", help="base RTT, or a range of them (default 50ms)")
     link.add_argument(
-        "--rtts", metavar="N", type=options.whole_number, help="RTTs that a range is tried at, 2 to 9 (default 3)"
+        "--rtts", metavar="N", type=options.whole_number, help="number of RTTs tried in a range, 2 to 9 (default 3)"
     )
     link.add_argument(
         "--limit",
@@ -80,7 +82,7 @@ def add(commands: Any) -> None:
     )
     traffic = parser.add_argument_group("traffic")
     traffic.add_argument(
-        "--load", metavar="NAME", help="rural-low, rural-high, home or bulk, as said above (default rural-low)"
+        "--load", metavar="NAME", help="rural-low, rural-high, home or bulk, see above (default rural-low)"
     )
     traffic.add_argument(
         "--direction",
@@ -90,55 +92,66 @@ def add(commands: Any) -> None:
         help="the direction that has the discipline, up or down (default up)",
     )
     traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default: the load's)")
-    traffic.add_argument("--duration", metavar="TIME", help="length of each run (default: by the rate; 300s at 1mbit)")
-    wanted = parser.add_argument_group("what is wanted")
-    wanted.add_argument("--goal", metavar="GOAL", action="append", help="what a setting must meet; once for each")
+    traffic.add_argument(
+        "--duration", metavar="TIME", help="length of each run (default: depends on the rate; 300s at 1mbit)"
+    )
+    wanted = parser.add_argument_group("goals")
     wanted.add_argument(
-        "--minimise", metavar="METRIC", action="append", help="delay, delay_p95, fct, loss or thin_delay; once for each"
+        "--goal", metavar="GOAL", action="append", help="what a setting must meet; repeat the option for several"
+    )
+    wanted.add_argument(
+        "--minimise",
+        metavar="METRIC",
+        action="append",
+        help="delay, delay_p95, fct, loss or thin_delay; repeat the option for several",
     )
     wanted.add_argument(
         "--param",
         metavar="NAME=VALUE",
         action="append",
-        help="search NAME=LOW..HIGH, or fix NAME=VALUE; once for each (default: all, in ranges that follow from the "
-        "link)",
+        help="search NAME=LOW..HIGH, or fix NAME=VALUE; repeat the option for several (default: search all, in ranges "
+        "that follow from the link)",
     )
     effort = parser.add_argument_group("effort")
     effort.add_argument(
         "--trials",
         metavar="N",
         type=options.trials,
-        help=f"settings to try (default {DEFAULT_TRIALS['sim']}; {DEFAULT_TRIALS['linux']} on linux; with --time, "
-        f"{MOST_TRIALS})",
+        help=f"number of settings to try (default {DEFAULT_TRIALS['sim']}; {DEFAULT_TRIALS['linux']} on linux; with "
+        f"--time, {MOST_TRIALS})",
     )
     effort.add_argument(
         "--time",
         metavar="TIME",
-        help="propose no more settings after this long (default: no bound); depends on the clock",
+        help="propose no more settings after this time (default: no bound); the result then depends on the clock",
     )
     effort.add_argument(
         "--seeds",
         metavar="N",
         type=options.whole_number,
-        help=f"runs of each setting at each RTT (default {DEFAULT_SEEDS['sim']}; {DEFAULT_SEEDS['linux']} on linux); "
-        f"the choice has {CHOICE_SEEDS} times as many more, the check {FRESH_SEEDS} times as many fresh ones",
+        help=f"number of runs of each setting at each RTT (default {DEFAULT_SEEDS['sim']}; {DEFAULT_SEEDS['linux']} on "
+        f"linux); the choice makes {CHOICE_SEEDS} times as many more runs, the check {FRESH_SEEDS} times as many "
+        "with fresh seeds",
     )
     effort.add_argument(
         "--seed",
         metavar="N",
         type=options.seed,
         default=1,
-        help="of the proposals, and first seed of the runs (default 1)",
+        help="seed of the proposals, and first seed of the runs (default 1)",
     )
     effort.add_argument(
-        "--workers", metavar="N", type=options.workers, help="processes to run in (default: one for each core)"
+        "--workers",
+        metavar="N",
+        type=options.workers,
+        help="number of processes that make runs (default: one for each core)",
     )
     options.add_cluster(effort)
     options.add_backend(effort)
     options.add_output(
         parser,
         "print tune.json instead of the tables",
-        "the folder for tune.json, table.md, figures/ and measures.jsonl, from which the same command goes on",
+        "the folder for tune.json, table.md, figures/ and measures.jsonl, from which a stopped search goes on",
     )
     tune_map.add(parser)
     parser.set_defaults(handler=handle)

@@ -25,15 +25,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--map",
         action="store_true",
-        help="instead of one link, many: the best target and interval of codel, fq_codel, or codel,fq_codel over rates "
-        "and RTTs, with CUBIC unless --cc says otherwise; writes map.csv, map.json and figures/map into --out DIR",
+        help="search many links instead of one: find the best target and interval of codel, fq_codel, or "
+        "codel,fq_codel over rates and RTTs, with CUBIC unless --cc says otherwise; writes map.csv, map.json and "
+        "figures/map into --out DIR",
     )
-    group.add_argument(
-        "--map-rates", metavar="RATES", help="rates, with commas between them (default 250kbit to 100mbit)"
-    )
-    group.add_argument(
-        "--map-rtts", metavar="TIMES", help="base RTTs, with commas between them (default 10ms to 600ms)"
-    )
+    group.add_argument("--map-rates", metavar="RATES", help="rates, separated by commas (default 250kbit to 100mbit)")
+    group.add_argument("--map-rtts", metavar="TIMES", help="base RTTs, separated by commas (default 10ms to 600ms)")
 
 
 def check(asked: argparse.Namespace) -> None:

@@ -22,32 +22,35 @@ if TYPE_CHECKING:
     from sojourn.validate.suite import Asked
 
 _ABOUT = """\
-Runs the same scenarios in the simulator and on the real Linux kernel, and says how far they differ: for each link,
-discipline and metric the means of both with 95 % intervals, their ratio, and a verdict.
+Runs the same scenarios in the simulator and on the real Linux kernel, and says how far they differ. For each link,
+discipline and metric it prints the means of both with 95 % intervals, their ratio, and a verdict.
 
   EXPERIMENT  a built-in experiment (rrul, tcp_1up, tcp_1down, voip, voip_rrul, web, web_rrul, web_idle, rtt_fairness,
               transient, bulk) or a TOML file, on a grid of links and disciplines
   random      scenarios drawn by a seed: 1 to 200 Mbit/s, 5 to 500 ms, 1 to 32 flows each way, any discipline with
               random parameters (or --qdisc), CUBIC or Reno; reports the relative error of each and its quantiles
   wifi-airtime, wifi-latency, wifi-dense, wifi-aql, wifi-sparse, wifi-anomaly
-              cells on mac80211 (Wi-Fi kernel): drawn by a seed (1 to 30 stations, rates, errors, TCP, UDP, switches),
-              and grids of loads and schemes
-  wifi        all of these, each in a folder of its own in DIR
+              Wi-Fi cells on mac80211 (kernel built with --wifi): some that a seed draws (1 to 30 stations, rates,
+              errors, TCP, UDP, switches), and grids of loads and schemes
+  wifi        all six of these, each in a folder of its own in DIR
   flusher     a third of the cells of `sojourn reproduce flusher`, with the daemon `sojournd flush` in the kernel;
               reports mean round-trip time (the bar is 15 %) and goodput (5 %)
   all         rrul, one flow (CUBIC, Reno), voip, rtt_fairness, web and random, each in a folder of its own in DIR
 
-The bars of cells: airtime shares within 0.01, goodput within 3 %, median pings within 2 ms or 10 %, 95th percentiles
-within 20 %. Of the others: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss within a factor of 1.5, a
-flow's share within 10 % of the total, page fetch times within 10 %; for random, the median of the relative errors below
-5 % and the 90th percentile below 20 %. A cell agrees if its means are within the bar, differs if the interval of the
-difference lies outside it as a whole; else one cannot tell. Exit status 1 if a cell differs.
+Each metric has a bar. For Wi-Fi: airtime shares within 0.01, goodput within 3 %, median pings within 2 ms or 10 %, and
+95th percentiles within 20 %. For other experiments: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss
+within a factor of 1.5, a flow's share within 10 % of the total, and page fetch times within 10 %. For random: the
+median of the relative errors below 5 % and the 90th percentile below 20 %.
 
-With --backend live the simulator is compared with real packets of this machine through our own disciplines, in real
-time; with --backend live --backend linux these are then compared with the kernel, too.
+A cell agrees if its means are within the bar. It differs if the whole interval of the difference lies outside the bar.
+Otherwise the verdict is "cannot tell". The exit status is 1 if a cell differs.
 
-With --out DIR it writes validate.json, validate.md, figures and every run (runs/); the same command goes on where it
-was stopped. With --document FILE it also writes the tables on one page, with FILE's hand-written FILE-notes appended.
+With --backend live the simulator is compared with real packets of this machine through Sojourn's own disciplines, in
+real time. With --backend live --backend linux these are then also compared with the kernel.
+
+With --out DIR it writes validate.json, validate.md, figures and every run (runs/). If the command was stopped, the same
+command goes on from there. With --document page.md it also writes the tables on one page, and appends page-notes.md,
+which is written by hand.
 """
 
 
@@ -57,14 +60,15 @@ def add(commands: Any) -> None:
     parser.add_argument("experiment", metavar="EXPERIMENT", help="an experiment, a TOML file, random, flusher, or all")
     grid = parser.add_argument_group("grid")
     grid.add_argument(
-        "--links", metavar="D/U,...", help="links, Mbit/s down/up or with a unit (default 100/100,10/10,10/1)"
+        "--links", metavar="D/U,...", help="links as down/up, in Mbit/s or with a unit (default 100/100,10/10,10/1)"
     )
     grid.add_argument(
         "--qdisc",
         metavar="TEXT",
         action="append",
-        help="discipline of both directions, tc text or preset; once for each (default: the seven of Table 1 of "
-        "'The Good, the Bad and the WiFi' as the current kernel has them; of random, eight kinds with drawn words)",
+        help="discipline of both directions, tc text or preset; repeat the option for several (default: the seven of "
+        "Table 1 of 'The Good, the Bad and the WiFi' as the current kernel has them; for random, eight kinds with "
+        "drawn parameters)",
     )
     grid.add_argument("--rtt", metavar="TIME", help="base round-trip time of the path (default 50ms)")
     grid.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
@@ -75,41 +79,53 @@ def add(commands: Any) -> None:
         "--flows-down", metavar="N", type=options.whole_number, help="TCP flows down, for bulk (default 1)"
     )
     parser.add_argument(
-        "--count", metavar="N", type=options.whole_number, help="scenarios to draw, for random and all (default 30)"
+        "--count",
+        metavar="N",
+        type=options.whole_number,
+        help="number of scenarios to draw, for random and all (default 30)",
     )
     parser.add_argument(
         "--only",
         metavar="PART[,PART...]",
-        help="which cells of flusher: grid, queues, adaptive (default: all)",
+        help="cells of flusher to run, separated by commas: grid, queues, adaptive (default: all)",
     )
     runs = parser.add_argument_group("runs")
     runs.add_argument(
         "--backend",
         metavar="NAME",
         action="append",
-        help="what the simulator is compared with: linux or live; give both, in this order or the other, and the first "
-        "is compared with the second, too (default linux)",
+        help="linux or live: what the simulator is compared with; if both are given, the first is also compared with "
+        "the second (default linux)",
     )
     runs.add_argument(
-        "--repeat", metavar="N", type=options.repeat, help="runs of each cell on the kernel, or live (default 4)"
+        "--repeat",
+        metavar="N",
+        type=options.repeat,
+        help="number of runs of each cell on the kernel or live (default 4)",
     )
     runs.add_argument(
-        "--sim-repeat", metavar="N", type=options.sim_repeat, help="runs of each cell in the simulator (default 10)"
+        "--sim-repeat",
+        metavar="N",
+        type=options.sim_repeat,
+        help="number of runs of each cell in the simulator (default 10)",
     )
     runs.add_argument(
         "--seed",
         metavar="N",
         type=options.seed,
-        help="seed of the first run of a cell; of random, of the draw (default 1)",
+        help="seed of the first run of a cell; for random, seed of the draw (default 1)",
     )
     runs.add_argument(
-        "--workers", metavar="N", type=options.workers, help="processes to run in (default: one for each core)"
+        "--workers",
+        metavar="N",
+        type=options.workers,
+        help="number of processes that make runs (default: one for each core)",
     )
     runs.add_argument(
         "--store",
         metavar="DIR",
         type=Path,
-        help="keep runs in the store DIR, and take from it those that are there (default: runs/ in --out DIR)",
+        help="keep runs in the store DIR, and reuse the runs that it has (default: runs/ in --out DIR)",
     )
     options.add_output(parser, "print validate.json instead of the tables", "the folder for results")
     document = parser.add_argument_group("document")
@@ -122,7 +138,8 @@ def add(commands: Any) -> None:
         metavar="DIR",
         type=Path,
         action="append",
-        help="with --document: put the validation in the folder DIR on the page too, before this one; once for each",
+        help="with --document: also put the validation in the folder DIR on the page, before this one; repeat the "
+        "option for several",
     )
     parser.set_defaults(handler=handle)
 
