@@ -439,7 +439,7 @@ def test_the_command_builds_says_where_and_removes(world: Path, tmp_path: Path, 
     assert "Linux 6.1.9-fake was built and checked in" in first.stderr
     again = cli("kernel", "build", "--source", str(tarball))
     assert again.stdout == first.stdout
-    assert "is there already; --force builds it anew" in again.stderr
+    assert "is already in the cache; --force builds it again" in again.stderr
     assert "removed" in cli("kernel", "remove", path.parent.name).stderr
     assert list(world.iterdir()) == []
     refused = cli("kernel", "remove", path.parent.name, status=2)

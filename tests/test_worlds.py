@@ -165,4 +165,4 @@ def test_worlds_stand_beside_the_declared_one(cli: Cli, tmp_path: Path) -> None:
 
 def test_worlds_beside_another_than_the_declared_one_are_refused(cli: Cli) -> None:
     done = cli("reproduce", "rural", "--tcp", "linux-6.1", "--worlds", "all", "--out", "o", status=2)
-    assert done.stderr.startswith("sojourn: worlds is 'all', but stand beside the declared world only")
+    assert done.stderr.startswith("sojourn: worlds is 'all', but other worlds can stand only beside the declared one")

@@ -95,7 +95,7 @@ def _handle_build(asked: argparse.Namespace) -> int:
     if outcome.anew:
         print(f"Linux {built.release} was built and checked in {outcome.wall_s:.0f} s", file=sys.stderr)
     else:
-        print(f"Linux {built.release} is there already; --force builds it anew", file=sys.stderr)
+        print(f"Linux {built.release} is already in the cache; --force builds it again", file=sys.stderr)
     print(built.linux)
     return 0
 

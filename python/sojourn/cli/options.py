@@ -340,7 +340,7 @@ def check_capture(asked: argparse.Namespace, runs: int) -> None:
         raise ParamError(message)
     for name in ("store", "dask"):
         if getattr(asked, name) is not None:
-            message = f"pcap is {str(asked.pcap)!r}, but a run with a capture is made here and now: leave {name} out"
+            message = f"pcap is {str(asked.pcap)!r}, but a run with a capture is always made here: leave {name} out"
             raise ParamError(message)
     check_target(asked.pcap, "pcap", force=asked.force)
 

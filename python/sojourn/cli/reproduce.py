@@ -94,7 +94,8 @@ def handle(asked: argparse.Namespace) -> int:
     )
     if asked.worlds is not None and not request.declared:
         message = (
-            f"worlds is {asked.worlds!r}, but stand beside the declared world only: leave out tcp, backend and others"
+            f"worlds is {asked.worlds!r}, but other worlds can stand only beside the declared one: leave out tcp, "
+            "backend and others"
         )
         raise ParamError(message)
     reproduction = import_module(f"sojourn.papers.{paper.folder}.reproduce").reproduction

@@ -213,7 +213,7 @@ def _complaints(asked: argparse.Namespace, found: RoundTrips) -> int:
     status = 0
     for path, capture in zip((asked.a, asked.b), found.report["captures"], strict=True):
         if capture["damage"]:
-            print(f"sojourn: {path}: {capture['damage']}; what stands before it was used", file=sys.stderr)
+            print(f"sojourn: {path}: {capture['damage']}; the part before it was used", file=sys.stderr)
             status = 1
     if found.report["offset_ns"] is None:
         print(
@@ -223,6 +223,9 @@ def _complaints(asked: argparse.Namespace, found: RoundTrips) -> int:
         )
         status = 1
     elif not found.rtt_ns.size:
-        print("sojourn: packets are in both captures, but no pair of them there and back", file=sys.stderr)
+        print(
+            "sojourn: both captures have the same packets, but there is no pair of packets in both directions",
+            file=sys.stderr,
+        )
         status = 1
     return status

@@ -353,5 +353,5 @@ def _answer(
     print(text if asked.json else said)
     refuted = [goal for goal, met in outcome.met.items() if met == "not met"]
     for goal in refuted:
-        print(f"goal {goal}: fresh seeds say that it is not met", file=sys.stderr)
+        print(f"goal {goal}: with fresh seeds it is not met", file=sys.stderr)
     return 1 if refuted else 0
