@@ -16,7 +16,7 @@ struct Sojournd {
 enum Command {
     /// Join two hosts of network namespaces by a bottleneck in user space, and run a command there
     Bottleneck(Box<bottleneck::command::Arguments>),
-    /// Watch TCP for standing queues, and overflow them with short bursts (only watches unless told otherwise)
+    /// Watch TCP for standing queues, and overflow them with short bursts (by default it only watches)
     Flush(Box<flush::cli::Arguments>),
 }
 

@@ -42,8 +42,8 @@ const STOP: [i32; 3] = {
 ///
 /// Each direction has a shaper, a queue discipline of Sojourn's, a constant delay and random loss. COMMAND runs in the
 /// client; the server is 10.0.0.2 or fd00:50::2 (SOJOURN_SERVER, SOJOURN_SERVER6), the client 10.0.0.1 or fd00:50::1.
-/// Nothing of this machine's network is touched: root's rights are those of a user namespace, and everything is gone when
-/// the program ends. Without COMMAND it runs until Ctrl-C, and says how to get into the hosts.
+/// The machine's own network is not touched. The program has root's rights only in a user namespace, and removes
+/// everything when it ends. Without COMMAND it runs until Ctrl-C, and prints how to open a shell in the hosts.
 ///
 ///   sojournd bottleneck --rate 10mbit --delay 25ms --qdisc fq_codel --server 'iperf3 -s' -- iperf3 -c 10.0.0.2
 #[derive(Args, Debug)]
@@ -75,75 +75,75 @@ pub struct Arguments {
     /// Discipline from server to client.
     #[arg(long, value_name = "TEXT")]
     qdisc_down: Option<String>,
-    /// Depth of the shapers' buckets (default: one packet of the largest size).
+    /// Depth of the shapers' buckets (default: one largest packet).
     #[arg(long, value_name = "BYTES")]
     burst: Option<String>,
-    /// Largest IP packet, bytes, 1280 to 65535.
+    /// Size of the largest IP packet, 1280 to 65535 bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 1500)]
     mtu: u32,
-    /// Bytes that the link adds to each packet; 14 as an Ethernet interface counts. At most 1000.
+    /// Bytes that the link adds to each packet, at most 1000; an Ethernet interface counts 14.
     #[arg(long, value_name = "BYTES", default_value_t = 14)]
     overhead: u32,
-    /// Wait awake for so long before a packet is due: more punctual, and costs processor time. At most 10ms.
+    /// Wake up this long before a packet is due, and poll. More punctual, but takes processor time. At most 10ms.
     #[arg(long, value_name = "TIME", default_value = "0us")]
     busy_poll: String,
-    /// Beside it have a thread wake up every TIME, 100us to 1s, and tell how late it does: what of the lateness is the machine's.
+    /// Every TIME, 100us to 1s, wake a thread that does nothing else; its lateness is the machine's part.
     #[arg(long, value_name = "TIME")]
     floor: Option<String>,
-    /// Seed of the loss and of disciplines that draw.
+    /// Seed of the loss and of disciplines that draw random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Command line of a server, run by /bin/sh in the server host; COMMAND waits until it listens.
+    /// Command line of a server, which /bin/sh runs in the server host. COMMAND starts when the server listens.
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// Print at the end what `tc -s qdisc` would, on standard error.
+    /// At the end, print the counters on standard error, as `tc -s qdisc` does.
     #[arg(long)]
     stats: bool,
-    /// Write at the end what it did to FILE, as JSON.
+    /// At the end, write the counters to FILE as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Replace FILE of --json if it is there.
+    /// Replace the FILE of --json if it exists.
     #[arg(long)]
     force: bool,
     /// Control socket of this bottleneck (default: sojournd-bottleneck.sock in XDG_RUNTIME_DIR or /tmp/sojourn-UID).
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
-    /// End when the process PID, which must be the one that starts this, is gone.
+    /// End when the process PID is gone. It must be the process that starts the bottleneck.
     #[arg(long, value_name = "PID")]
     master: Option<i32>,
     /// The process that started this one to do its work, and its process group (`kin` says why).
     #[arg(long, value_names = ["PID", "GROUP"], num_args = 2, hide = true)]
     kept_by: Vec<i32>,
-    /// What runs in the client; the exit status is its own.
+    /// The command to run in the client host. The exit status is that of the command.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
 #[derive(Subcommand, Debug)]
 enum Action {
-    /// Change a running bottleneck: KEY is rate, burst, qdisc, delay or loss, with up. or down. before it for one direction.
+    /// Change a running bottleneck. KEY is rate, burst, qdisc, delay or loss; up.KEY or down.KEY is one direction.
     Set {
-        /// What is changed, such as up.rate.
+        /// What to change, such as up.rate.
         key: String,
         /// Its new value, such as 5mbit.
         #[arg(required = true)]
         value: Vec<String>,
-        /// Its control socket.
+        /// Control socket of the bottleneck.
         #[arg(long, value_name = "SOCKET")]
         control: Option<PathBuf>,
     },
-    /// Print what a running bottleneck did so far, as `tc -s qdisc` does.
+    /// Print the counters of a running bottleneck, as `tc -s qdisc` does.
     Show {
-        /// As one JSON object.
+        /// Print one JSON object.
         #[arg(long)]
         json: bool,
-        /// Its control socket.
+        /// Control socket of the bottleneck.
         #[arg(long, value_name = "SOCKET")]
         control: Option<PathBuf>,
     },
     /// End a running bottleneck.
     Stop {
-        /// Its control socket.
+        /// Control socket of the bottleneck.
         #[arg(long, value_name = "SOCKET")]
         control: Option<PathBuf>,
     },

@@ -14,32 +14,33 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use toml::Value;
 
-/// Watches TCP for standing queues, and overflows them with short bursts. It only watches unless told otherwise.
+/// Watches TCP for standing queues, and overflows them with short bursts. By default it only watches.
 ///
-/// Decisions go to standard output as lines of JSON, the log to standard error. The exit status is 0, 1 if it could not be done,
-/// and 2 if the configuration cannot be used. SIGHUP reads the configuration again, SIGUSR1 switches flushing off for good.
+/// Decisions go to standard output as lines of JSON, the log to standard error. The exit status is 0 for success, 1
+/// for a failure, and 2 if the configuration cannot be used. SIGHUP reads the configuration again. SIGUSR1 switches
+/// flushing off for good.
 #[derive(Args, Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "one field an option")]
 pub struct Arguments {
-    /// Configuration in TOML; options below are laid over it
+    /// Configuration in TOML; the options below take precedence
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Print what would have been done with this capture (pcap or pcapng; - for standard input), and send nothing
+    /// Read this capture (pcap or pcapng; - for standard input), print the decisions about it, and send nothing
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
     /// Watch this network interface
     #[arg(long, short, value_name = "NAME", conflicts_with = "read")]
     interface: Option<String>,
-    /// Let the interface receive what is not meant for this machine
+    /// Also receive packets that are not addressed to this machine
     #[arg(long)]
     promiscuous: bool,
-    /// Send flushes, as far as the gate permits; without it nothing is ever sent
+    /// Send flushes, as far as the gate permits; without this option nothing is ever sent
     #[arg(long)]
     active: bool,
-    /// Prefix of destinations that may be flushed (again for more); nothing is sent to others
+    /// Prefix of destinations that may be flushed; repeat the option for several; nothing is sent to others
     #[arg(long, value_name = "PREFIX")]
     allow: Vec<String>,
-    /// Prefix of the senders whose flows may be flushed (again for more); without it, those of all senders
+    /// Prefix of the senders whose flows may be flushed; repeat the option for several (default: all senders)
     #[arg(long, value_name = "PREFIX")]
     from: Vec<String>,
     /// Parameters of the core: as_written, as_described or adaptive (default)
@@ -51,16 +52,16 @@ pub struct Arguments {
     /// Most bytes of one flush (default 600000)
     #[arg(long, value_name = "BYTES")]
     bytes_per_flush: Option<String>,
-    /// Largest flush as a multiple of throughput x largest RTT, as measured (default 2, at most 4)
+    /// Largest flush as a multiple of the measured throughput x the largest RTT (default 2, at most 4)
     #[arg(long, value_name = "FACTOR")]
     bdp_multiple: Option<String>,
-    /// Refuse what was computed from a longer RTT than this (default 5s)
+    /// Refuse a flush that was computed from a longer RTT than this (default 5s)
     #[arg(long, value_name = "TIME")]
     max_rtt: Option<String>,
-    /// How long a destination is left alone after a flush (default 1s); doubled each time that it did not help
+    /// How long a destination is left alone after a flush (default 1s); doubled after each flush that did not help
     #[arg(long, value_name = "TIME")]
     cool_down: Option<String>,
-    /// How long that may become (default 600s)
+    /// The longest time that --cool-down may grow to (default 600s)
     #[arg(long, value_name = "TIME")]
     max_cool_down: Option<String>,
     /// Send nothing while this file exists
@@ -69,32 +70,32 @@ pub struct Arguments {
     /// UDP port of the destinations (default 9, discard)
     #[arg(long, value_name = "PORT")]
     port: Option<String>,
-    /// Take this user's identity once everything is open; CAP_NET_RAW is kept (default for root: the caller of sudo,
-    /// else nobody; root to remain root)
+    /// Take this user's identity once everything is open, and keep CAP_NET_RAW (default for root: the caller of
+    /// sudo, or else nobody; give root to remain root)
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// What lines there are: decisions (default), flows or all
+    /// Which lines to write: decisions (default), flows or all
     #[arg(long, value_name = "DETAIL")]
     events: Option<Detail>,
-    /// Write the decisions here
+    /// Write the decisions to FILE
     #[arg(long, value_name = "FILE")]
     decisions: Option<PathBuf>,
-    /// Add the log to this file
+    /// Append the log to FILE
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Serve metrics for Prometheus on this loopback address, at /metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<String>,
-    /// Write what is captured here as well (pcap, nanoseconds)
+    /// Also write the captured packets to FILE (pcap, nanoseconds)
     #[arg(long, value_name = "FILE", conflicts_with = "read")]
     write: Option<PathBuf>,
-    /// Show flows and decisions on the terminal; decisions go to --decisions only
+    /// Show flows and decisions on the terminal; decisions as JSON then go only to the file of --decisions
     #[arg(long, conflicts_with = "read")]
     watch: bool,
-    /// Overwrite files of --decisions and --write
+    /// Overwrite the files of --decisions and --write
     #[arg(long)]
     force: bool,
-    /// Run although the kernel cannot confine system calls (seccomp)
+    /// Run even if the kernel cannot confine system calls (seccomp)
     #[arg(long)]
     no_seccomp: bool,
 }
