@@ -49,8 +49,8 @@ With --backend live the simulator is compared with real packets of this machine 
 real time. With --backend live --backend linux these are then also compared with the kernel.
 
 With --out DIR it writes validate.json, validate.md, figures and every run (runs/). If the command was stopped, the same
-command goes on from there. With --document page.md it also writes the tables on one page, and appends page-notes.md,
-which is written by hand.
+command goes on from there. With --document page.md it also writes the tables on one page, and appends the notes
+lab/page-notes.md, which are written by hand.
 """
 
 

@@ -72,15 +72,14 @@ def handle(asked: argparse.Namespace) -> int:
         report = folder.write("validate.md", flusher_page.page(compared, command, facts, "figures/flusher.png"))
         print(f"report: {report}", file=sys.stderr)
     if asked.document is not None:
-        from sojourn.bounded import read_text
         from sojourn.validate.document import notes_of
 
         picture = _picture(asked.document)
         write_file(picture, flusher_page.figure(compared)["png"])
-        notes = notes_of(asked.document)
-        text = read_text(notes) if notes.is_file() else ""
         full = f"{command} --document {asked.document.name}"
-        write_file(asked.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", text))
+        write_file(
+            asked.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", notes_of(asked.document))
+        )
         print(f"document: {asked.document}", file=sys.stderr)
     if folder is not None:
         folder.finish()

@@ -1,6 +1,7 @@
 """docs/fidelity.md: the tables of several validations on one page, and what was written by hand about them.
 
-The hand-written part is a file beside the page: `fidelity-notes.md` for `fidelity.md`. It is appended as it is.
+The hand-written part is in the folder `lab` beside the page: `lab/fidelity-notes.md` for `fidelity.md`. From its first
+heading of the second level on it is appended as it is.
 """
 
 from __future__ import annotations
@@ -17,9 +18,17 @@ from sojourn.validate.part import Part
 _PASSING = "cost"
 
 
-def notes_of(page: Path) -> Path:
-    """Return where the hand-written part of a page is."""
-    return page.with_name(f"{page.stem}-notes{page.suffix}")
+def notes_of(page: Path) -> str:
+    """Return the hand-written part of a page, without its title, date and summary; empty if there is none.
+
+    Raises
+    ------
+    SojournError
+        If it cannot be read.
+    """
+    path = page.parent / "lab" / f"{page.stem}-notes{page.suffix}"
+    _, heading, text = f"\n{bounded.read_text(path)}".partition("\n## ") if path.is_file() else ("", "", "")
+    return heading.lstrip() + text
 
 
 def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
@@ -38,7 +47,7 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
     drawn = [part for part in parts if words.is_drawn(part)]
     blocks = [
         _title(parts),
-        f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in the notes beside it and appended.",
+        f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in lab/ and appended.",
         _facts(parts),
         "## Summary",
         f"A cell is {_cell(parts)}. *Within the bar* counts the means, as the project's goal does; "
@@ -76,8 +85,7 @@ def write(parts: Sequence[Part], command: str, page: Path) -> None:
     SojournError
         If the notes cannot be read or the page cannot be written.
     """
-    notes = notes_of(page)
-    write_file(page, document(parts, command, bounded.read_text(notes) if notes.is_file() else ""))
+    write_file(page, document(parts, command, notes_of(page)))
 
 
 def _facts(parts: Sequence[Part]) -> str:

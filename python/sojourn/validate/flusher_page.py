@@ -114,7 +114,7 @@ def page(compared: Compared, command: str, facts: Mapping[str, str], figure: str
     groups = list(dict.fromkeys(group_of(row.cell) for row in compared.rows))
     blocks = [
         "# The flusher: the simulator against the daemon on the kernel",
-        f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in the notes beside it and appended.",
+        f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in lab/ and appended.",
         tables.markdown(("", ""), [[name, value] for name, value in facts.items()], left=2),
         "## Summary",
         counts_table(compared),

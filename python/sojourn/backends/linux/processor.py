@@ -3,8 +3,8 @@
 Of a kernel in virtual time one thread is at work at any time: the kernel, or one of its processes, which are processes
 of this machine and are handed on by `ptrace` at each system call and each event. On one processor that is a switch
 between two processes. On two it wakes one that has gone idle, which in a virtual machine is an exit to the host: two to
-seven times the time of a whole run (docs/performance.md). So a guest is bound to one processor, and no two guests to
-the same.
+seven times the time of a whole run (docs/lab/performance.md). So a guest is bound to one processor, and no two guests
+to the same.
 """
 
 from __future__ import annotations
