@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -19,6 +19,11 @@ test-all:
 pages:
 	@scripts/setup
 	@.venv/bin/python scripts/pages $(ARGS) $(PAGES)
+
+## docs: build the documentation as a site, in out/site
+docs:
+	@scripts/setup
+	@.venv/bin/python scripts/docs
 
 ## bench: the benchmarks
 bench:
