@@ -47,7 +47,7 @@ NOT_RUN = {
     "captures": 1,
     "cluster": 2,
     "kernel": 4,
-    "minutes": 12,
+    "minutes": 13,
     "namespaces": 3,
     "part": 2,
     "root": 4,
