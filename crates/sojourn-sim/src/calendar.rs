@@ -16,7 +16,7 @@ use timers::Timers;
 ///
 /// Links and timers lie apart. Of the few slots that change with every packet (links) a change is one store as long as there
 /// are at most eight, and the earliest is looked for when it is needed, without a branch to be mispredicted. Of the many
-/// that hardly ever go off (timers) only those of the next instants are in order (`timers.rs`). docs/performance.md has
+/// that hardly ever go off (timers) only those of the next instants are in order (`timers.rs`). docs/lab/performance.md has
 /// what else was tried.
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {

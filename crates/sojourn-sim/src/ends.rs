@@ -1,7 +1,7 @@
 //! Calls into TCP, compiled once for all who have an endpoint.
 //!
 //! [`Endpoint::on_segment`] and [`Endpoint::poll_transmit`] become part of whoever calls them. In a run with flows, downloads and
-//! web clients the copies did not fit into the first-level cache of the processor together: docs/performance.md.
+//! web clients the copies did not fit into the first-level cache of the processor together: docs/lab/performance.md.
 
 use sojourn_tcp::{Endpoint, Segment};
 use sojourn_units::Time;
