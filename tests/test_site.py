@@ -133,11 +133,11 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
         (tmp_path / f"{name}.md").write_text("`[in](code.md)`\n\n    [in](code.md)\n")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/a.md").write_text(
-        "[Home](../README.md#x), [b](b.md), [web](https://x.y), ![c](c.png), see docs/a.md\n"
+        "# A\n[Home](../README.md#x), [b](b.md), [web](https://x.y), ![c](c.png), see docs/a.md\n"
     )
     files, broken = docs.site(tmp_path)
-    assert files["a.md"].startswith(b"[Home](index.md#x), ")
-    assert files["a.md"].endswith(b", see [a.md](a.md)\n")
+    assert files["a.md"].startswith(b"# A\n[Home](index.md#x), ")
+    assert files["a.md"].endswith(b", see [A](a.md)\n")
     assert [sentence for sentence in broken if sentence.startswith("docs/")] == [
         "docs/a.md has a link to b.md, which is no page",
         "docs/a.md has a link to c.png, which is no page",
