@@ -21,7 +21,7 @@ from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 from sojourn.sweep.file import MOST_CELLS
-from sojourn.tune.search import Asked, search
+from sojourn.tune.search import Request, search
 from tests.conftest import Cli, assert_one_sentence
 
 HUGE = "9" * 5000
@@ -112,7 +112,7 @@ class TestNumbersInPython:
 
     @pytest.mark.parametrize("value", [0, 10_001, 10**5000], ids=name_of)
     def test_trials(self, value: int) -> None:
-        asked = Asked(goals=(), minimise=("delay",), trials=value, seed=1)
+        asked = Request(goals=(), minimise=("delay",), trials=value, seed=1)
         nothing: Any = None
         with pytest.raises(sojourn.ParamError, match=r"trials is .*, but must be"):
             search(nothing, nothing, asked, (1,))

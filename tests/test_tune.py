@@ -21,7 +21,7 @@ from sojourn.tune.bench import Bench, Scored, Seeds
 from sojourn.tune.goals import read_goal
 from sojourn.tune.link import read_link
 from sojourn.tune.measure import FILE, Journal
-from sojourn.tune.search import Asked
+from sojourn.tune.search import Request
 from sojourn.tune.space import Setting, space
 from sojourn.tune.study import compare, judge, tune
 from tests.conftest import Cli, assert_one_sentence
@@ -94,7 +94,7 @@ class TestTheAnswer:
     def test_the_numbers_of_the_winner_come_from_runs_with_the_fresh_seeds_alone(self) -> None:
         seeds = Seeds.of(1, search=2, choice=2, fresh=3)
         one = bench()
-        asked = Asked(goals=(), minimise=("delay",), trials=6, seed=1)
+        asked = Request(goals=(), minimise=("delay",), trials=6, seed=1)
         found_space = space("codel", one.link, "up")
         outcome = tune(one, found_space, asked, seeds, _silent)
         (again,) = bench().run([("", outcome.best.setting)], seeds.fresh)
@@ -113,7 +113,7 @@ class TestTheAnswer:
         outcome = tune(
             one,
             space("fq_codel", one.link, "up", ["target=40..50"]),
-            Asked(goals=(), minimise=("delay",), trials=2, seed=1),
+            Request(goals=(), minimise=("delay",), trials=2, seed=1),
             Seeds.of(1, search=1, choice=1, fresh=1),
             _silent,
         )

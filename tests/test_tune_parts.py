@@ -20,7 +20,7 @@ from sojourn.tune.front import dominates, front, hypervolume, layers, order
 from sojourn.tune.goals import read_goal, read_objectives
 from sojourn.tune.link import Link, read_link
 from sojourn.tune.measure import FILE, Journal, measures
-from sojourn.tune.search import SAMPLERS, Asked, propose
+from sojourn.tune.search import SAMPLERS, Request, propose
 from sojourn.tune.sensitivity import Points, fit, of_settings, sobol_indices
 from sojourn.tune.space import QDISCS, Knob, Space, space
 from tests import optional
@@ -315,7 +315,7 @@ class TestSearch:
     @pytest.mark.parametrize("sampler", SAMPLERS)
     def test_the_same_seed_proposes_the_same_settings(self, sampler: str) -> None:
         def trace(seed: int) -> list[dict[str, float]]:
-            asked = Asked(goals=(), minimise=("delay", "fct"), trials=50, seed=seed, sampler=sampler)
+            asked = Request(goals=(), minimise=("delay", "fct"), trials=50, seed=seed, sampler=sampler)
             return [one for one, _ in propose(self.two_knobs(), asked, lambda v: (v["target"], 1 / v["interval"]))]
 
         assert trace(1) == trace(1)
@@ -329,7 +329,7 @@ class TestSearch:
             return x * x + penalty, (x - 2) ** 2 + penalty
 
         def volume(sampler: str, seed: int) -> float:
-            asked = Asked(goals=(), minimise=("delay", "fct"), trials=96, seed=seed, sampler=sampler)
+            asked = Request(goals=(), minimise=("delay", "fct"), trials=96, seed=seed, sampler=sampler)
             return hypervolume([vector for _, vector in propose(self.two_knobs(), asked, judge)], (6, 6))
 
         assert sum(volume("tpe", seed) > volume("spread", seed) for seed in range(5)) >= 4

@@ -19,7 +19,7 @@ from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
 from sojourn.validate import bars, draw, errors, grid, loss, metrics
 from sojourn.validate.bars import Factor, Side, Within
-from sojourn.validate.disciplines import asked_for, table_1
+from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import Error
 from sojourn.validate.execute import Both, Repeats, kernel_seconds
 from sojourn.validate.grid import Cell, Link
@@ -175,7 +175,7 @@ def runs(*records: dict[str, Any]) -> tuple[Run, ...]:
 
 
 def cell(name: str = "tcp_1up 10/10 codel") -> Cell:
-    scenario = grid.cells("tcp_1up", grid.read_links("10/10"), asked_for(["codel"]))[0].scenario
+    scenario = grid.cells("tcp_1up", grid.read_links("10/10"), named_disciplines(["codel"]))[0].scenario
     return Cell(name=name, link="10/10", qdisc="codel", scenario=scenario)
 
 
@@ -314,18 +314,18 @@ def test_the_seven_disciplines_are_those_of_the_reference_measurements() -> None
 
 
 def test_no_discipline_of_the_grid_names_a_variant() -> None:
-    for discipline in (*table_1(), *asked_for(["gbw:codel", "gbw:pfifo_fast", "rural:fq_codel"])):
+    for discipline in (*table_1(), *named_disciplines(["gbw:codel", "gbw:pfifo_fast", "rural:fq_codel"])):
         assert "variant" not in discipline.at(1_000_000)
-    assert asked_for(["gbw:codel"])[0].at(1_000_000).startswith("codel limit 1000 target 13ms")
+    assert named_disciplines(["gbw:codel"])[0].at(1_000_000).startswith("codel limit 1000 target 13ms")
 
 
 def test_disciplines_that_cannot_be_compared_are_refused() -> None:
     with pytest.raises(ParamError, match="'pie' twice"):
-        asked_for(["pie", "codel", "pie"])
+        named_disciplines(["pie", "codel", "pie"])
     with pytest.raises(ParamError, match="variant"):
-        asked_for(["codel variant ns2"])
+        named_disciplines(["codel variant ns2"])
     with pytest.raises(ParamError, match="variant ns2: leave _ns2 away"):
-        asked_for(["rural:fq_codel_ns2"])
+        named_disciplines(["rural:fq_codel_ns2"])
 
 
 def test_links_are_read_down_before_up() -> None:
@@ -381,7 +381,7 @@ def test_a_seed_draws_the_same_scenarios_however_many() -> None:
 
 
 def test_named_disciplines_take_the_place_of_drawn_ones_and_nothing_else_changes() -> None:
-    named = asked_for(["fq_pie flows 256", "gbw:codel"])
+    named = named_disciplines(["fq_pie flows 256", "gbw:codel"])
     for drawn, cell in zip(draw.draw(12, 3), draw.draw(12, 3, named), strict=True):
         assert cell.qdisc in {"fq_pie flows 256", "gbw:codel"}
         assert cell.scenario.qdisc_up.startswith("fq_pie flows 256" if "fq_pie" in cell.qdisc else "codel limit")
@@ -442,9 +442,9 @@ def test_the_worst_scenarios_are_named_once_each() -> None:
 
 
 def test_the_guess_of_the_cost_grows_with_rate_and_runs() -> None:
-    slow = grid.cells("rrul", grid.read_links("10/10"), asked_for(["codel"]))
-    fast = grid.cells("rrul", grid.read_links("100/100"), asked_for(["codel"]))
-    one_way = grid.cells("tcp_1up", grid.read_links("100/100"), asked_for(["codel"]))
+    slow = grid.cells("rrul", grid.read_links("10/10"), named_disciplines(["codel"]))
+    fast = grid.cells("rrul", grid.read_links("100/100"), named_disciplines(["codel"]))
+    one_way = grid.cells("tcp_1up", grid.read_links("100/100"), named_disciplines(["codel"]))
     once = Repeats(sim=1, kernel=1)
     assert 5 < kernel_seconds(slow, once, 1) < 12
     assert 50 < kernel_seconds(fast, once, 1) < 80

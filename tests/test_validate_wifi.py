@@ -54,7 +54,7 @@ def test_drawn_cells_cover_what_they_should_and_run_on_both_back_ends() -> None:
 
 @pytest.mark.parametrize("name", wifi_sets.SETS)
 def test_each_set_has_cells_that_both_back_ends_take(name: str) -> None:
-    cells = suite.cells_of(suite.Asked(experiment=name))
+    cells = suite.cells_of(suite.Request(experiment=name))
     assert len({cell.name for cell in cells}) == len(cells) >= 2
     for cell in cells:
         cell.scenario.normalized("linux")
@@ -62,16 +62,16 @@ def test_each_set_has_cells_that_both_back_ends_take(name: str) -> None:
 
 def test_options_of_grids_are_refused_for_cells() -> None:
     for asked in (
-        suite.Asked(experiment="wifi-dense", count=3),
-        suite.Asked(experiment="wifi-airtime", links="10/10"),
-        suite.Asked(experiment="wifi-airtime", options={"rtt": "5ms"}),
+        suite.Request(experiment="wifi-dense", count=3),
+        suite.Request(experiment="wifi-airtime", links="10/10"),
+        suite.Request(experiment="wifi-airtime", options={"rtt": "5ms"}),
     ):
         with pytest.raises(ParamError, match="has cells of its own"):
             suite.cells_of(asked)
 
 
 def test_all_sets_are_asked_for_by_one_word() -> None:
-    parts = suite.whole(suite.Asked(experiment=suite.WIFI, count=4, repeats=Repeats(sim=1, kernel=1)))
+    parts = suite.whole(suite.Request(experiment=suite.WIFI, count=4, repeats=Repeats(sim=1, kernel=1)))
     assert [one.experiment for one in parts] == list(wifi_sets.SETS)
     assert [one.count for one in parts] == [4, None, None, None, None, None]
 
@@ -120,7 +120,7 @@ def test_what_stations_sent_counts_with_its_collisions_on_both_sides() -> None:
 
 def test_both_sides_have_locked_receive_buffers() -> None:
     for name in wifi_sets.SETS:
-        for cell in suite.cells_of(suite.Asked(experiment=name)):
+        for cell in suite.cells_of(suite.Request(experiment=name)):
             for backend in ("sim", "linux"):
                 plain = json.loads(cell.scenario.normalized(backend))
                 assert plain["tcp"]["receive_buffer"] == "locked", cell.name

@@ -72,11 +72,11 @@ def _options(experiment: Experiment) -> list[dict[str, str | int]]:
     ]
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Print it."""
     found = catalogue()
-    wanted = PARTS if asked.part is None else (asked.part,)
-    if asked.json:
+    wanted = PARTS if args.part is None else (args.part,)
+    if args.json:
         print(json.dumps({part: found[part] for part in wanted}))
         return 0
     printers: dict[str, Callable[[Any], str]] = {

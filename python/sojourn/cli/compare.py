@@ -50,40 +50,40 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Run it."""
-    if asked.pcap is not None:
-        message = f"pcap is {asked.pcap!r}, but a capture is of one run: use sojourn run with --pcap"
+    if args.pcap is not None:
+        message = f"pcap is {args.pcap!r}, but a capture is of one run: use sojourn run with --pcap"
         raise ParamError(message)
-    keywords = options.scenario_options(asked)
-    repeat = 10 if asked.repeat is None else asked.repeat
-    bounds.check_plan(len(asked.qdisc) * repeat, stored=options.stores(asked))
-    until = options.precision(asked, repeat)
-    backend = backends.named(asked.backend)
-    built = [api.build(asked.experiment, qdisc=qdisc, backend=asked.backend, **keywords) for qdisc in asked.qdisc]
-    texts = [scenario.normalized(asked.backend) for scenario in built]
+    keywords = options.scenario_options(args)
+    repeat = 10 if args.repeat is None else args.repeat
+    bounds.check_plan(len(args.qdisc) * repeat, stored=options.stores(args))
+    until = options.precision(args, repeat)
+    backend = backends.named(args.backend)
+    built = [api.build(args.experiment, qdisc=qdisc, backend=args.backend, **keywords) for qdisc in args.qdisc]
+    texts = [scenario.normalized(args.backend) for scenario in built]
     backends.reach(backend)
     folder = None
-    if asked.out is not None:
+    if args.out is not None:
         from sojourn.store.folder import ResultFolder, plan_name
 
-        plan = plan_name("compare", asked.backend, texts, asked.qdisc, repeat, until and dataclasses.asdict(until))
-        folder = ResultFolder(asked.out, force=asked.force, plan=plan)
-    store = options.store_of(asked, folder)
+        plan = plan_name("compare", args.backend, texts, args.qdisc, repeat, until and dataclasses.asdict(until))
+        folder = ResultFolder(args.out, force=args.force, plan=plan)
+    store = options.store_of(args, folder)
     with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         comparison = api.compare(
-            asked.experiment,
-            qdiscs=asked.qdisc,
+            args.experiment,
+            qdiscs=args.qdisc,
             repeat=repeat,
-            workers=asked.workers,
+            workers=args.workers,
             progress="compare",
             store=store,
-            dask=asked.dask,
+            dask=args.dask,
             until=until,
-            backend=asked.backend,
+            backend=args.backend,
             **keywords,
         )
-    shown = comparison.to_json() if asked.json else describe(comparison)
+    shown = comparison.to_json() if args.json else describe(comparison)
     if folder is not None:
         write(folder, comparison)
         folder.finish()

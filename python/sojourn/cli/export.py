@@ -27,12 +27,12 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Write them."""
     from sojourn.interop import flent
     from sojourn.store.index import load, load_run
 
-    cells = load(asked.flent).comparison.cells if asked.flent.is_dir() else (load_run(asked.flent),)
-    for path in flent.export(cells, asked.out, force=asked.force):
+    cells = load(args.flent).comparison.cells if args.flent.is_dir() else (load_run(args.flent),)
+    for path in flent.export(cells, args.out, force=args.force):
         print(path)
     return 0

@@ -34,20 +34,20 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Read it."""
     from sojourn.interop import flent
 
-    imported = flent.read(asked.file)
+    imported = flent.read(args.file)
     text = json.dumps(_body(imported))
-    if asked.out is not None:
+    if args.out is not None:
         from sojourn.store.folder import ResultFolder
 
-        folder = ResultFolder(asked.out, force=asked.force)
+        folder = ResultFolder(args.out, force=args.force)
         folder.write("import.json", text + "\n")
         folder.write_frame("series.parquet", imported.series)
         folder.finish()
-    print(text if asked.json else describe(imported))
+    print(text if args.json else describe(imported))
     return 0
 
 

@@ -79,15 +79,13 @@ def add(commands: Any) -> None:
     remove.set_defaults(handler=_handle_remove)
 
 
-def _handle_build(asked: argparse.Namespace) -> int:
+def _handle_build(args: argparse.Namespace) -> int:
     """Build it, and print where it is."""
     from sojourn.kernel.build import build
     from sojourn.kernel.verify import CheckError
 
     try:
-        outcome = build(
-            asked.source, jobs=asked.jobs, hz=asked.hz, wifi=asked.wifi, force=asked.force, describe="kernel"
-        )
+        outcome = build(args.source, jobs=args.jobs, hz=args.hz, wifi=args.wifi, force=args.force, describe="kernel")
     except CheckError as error:
         print(f"sojourn: {error}", file=sys.stderr)
         return 1
@@ -100,19 +98,19 @@ def _handle_build(asked: argparse.Namespace) -> int:
     return 0
 
 
-def _handle_status(asked: argparse.Namespace) -> int:
+def _handle_status(args: argparse.Namespace) -> int:
     """Print what there is."""
     from sojourn.kernel.status import status
 
     found = status()
-    print(json.dumps(found.as_json()) if asked.json else found.as_text())
+    print(json.dumps(found.as_json()) if args.json else found.as_text())
     return 0 if found.chosen is not None else 1
 
 
-def _handle_remove(asked: argparse.Namespace) -> int:
+def _handle_remove(args: argparse.Namespace) -> int:
     """Remove one."""
     from sojourn.kernel import cache
 
-    freed = cache.remove(asked.name)
-    print(f"{asked.name} is removed: {freed / 1e6:.1f} MB", file=sys.stderr)
+    freed = cache.remove(args.name)
+    print(f"{args.name} is removed: {freed / 1e6:.1f} MB", file=sys.stderr)
     return 0

@@ -127,8 +127,8 @@ def build_parser() -> Parser:
 
 
 def _dispatch(words: Sequence[str]) -> int:
-    asked = build_parser().parse_args(words)
-    status = asked.handler(asked)
+    args = build_parser().parse_args(words)
+    status = args.handler(args)
     assert isinstance(status, int)
     return status
 

@@ -253,7 +253,7 @@ def add_precision(group: argparse.ArgumentParser) -> None:
     )
 
 
-def precision(asked: argparse.Namespace, repeat: int) -> Precision | None:
+def precision(args: argparse.Namespace, repeat: int) -> Precision | None:
     """Return when to stop repeating.
 
     Raises
@@ -261,26 +261,26 @@ def precision(asked: argparse.Namespace, repeat: int) -> Precision | None:
     ParamError
         If a value is refused, or one is given without `--until-ci`.
     """
-    if asked.until_ci is not None:
-        return rounds.precision(asked.until_ci, asked.until_metric, asked.max_repeat, repeat)
+    if args.until_ci is not None:
+        return rounds.precision(args.until_ci, args.until_metric, args.max_repeat, repeat)
     for name in ("until_metric", "max_repeat"):
-        if getattr(asked, name) is not None:
+        if getattr(args, name) is not None:
             message = f"{name.replace('_', '-')} is given, but is of use only together with until-ci"
             raise ParamError(message)
     return None
 
 
-def stores(asked: argparse.Namespace) -> bool:
+def stores(args: argparse.Namespace) -> bool:
     """Return whether a store takes the records of the runs."""
-    return asked.store is not None or asked.out is not None
+    return args.store is not None or args.out is not None
 
 
-def store_of(asked: argparse.Namespace, folder: ResultFolder | None) -> Path | None:
+def store_of(args: argparse.Namespace, folder: ResultFolder | None) -> Path | None:
     """Return the folder of the store: the one that was asked for, or that in the result folder."""
-    if asked.no_sync:
+    if args.no_sync:
         os.environ[NO_SYNC] = "1"  # which the workers inherit
-    if asked.store is not None:
-        return Path(asked.store)
+    if args.store is not None:
+        return Path(args.store)
     return None if folder is None else folder.path / RUNS
 
 
@@ -326,31 +326,31 @@ def add_capture(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_capture(asked: argparse.Namespace, runs: int) -> None:
+def check_capture(args: argparse.Namespace, runs: int) -> None:
     """Raise `ParamError` if the capture that was asked for cannot be made of so many runs."""
-    if asked.pcap is None:
+    if args.pcap is None:
         for name in ("pcap_at", "pcap_snaplen"):
-            if getattr(asked, name) is not None:
+            if getattr(args, name) is not None:
                 option = name.replace("_", "-")
-                message = f"{option} is {getattr(asked, name)!r}, but means nothing without --pcap FILE"
+                message = f"{option} is {getattr(args, name)!r}, but means nothing without --pcap FILE"
                 raise ParamError(message)
         return
     if runs > 1:
-        message = f"pcap is {str(asked.pcap)!r}, but a capture is of one run, and repeat is {runs}"
+        message = f"pcap is {str(args.pcap)!r}, but a capture is of one run, and repeat is {runs}"
         raise ParamError(message)
     for name in ("store", "dask"):
-        if getattr(asked, name) is not None:
-            message = f"pcap is {str(asked.pcap)!r}, but a run with a capture is always made here: leave {name} out"
+        if getattr(args, name) is not None:
+            message = f"pcap is {str(args.pcap)!r}, but a run with a capture is always made here: leave {name} out"
             raise ParamError(message)
-    check_target(asked.pcap, "pcap", force=asked.force)
+    check_target(args.pcap, "pcap", force=args.force)
 
 
-def scenario_options(asked: argparse.Namespace) -> dict[str, Any]:
+def scenario_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
     names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", *_own_options())
-    given = {name: getattr(asked, name) for name in names}
+    given = {name: getattr(args, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
-        value = getattr(asked, name, None)
+        value = getattr(args, name, None)
         if value is not None and not isinstance(value, list):
             given[name] = value
     return given

@@ -40,21 +40,21 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Draw it."""
     from sojourn import plots
     from sojourn.files import check_target, write_file
     from sojourn.store.index import load
 
-    file_format = asked.out.suffix.removeprefix(".").lower()
+    file_format = args.out.suffix.removeprefix(".").lower()
     if file_format not in plots.FORMATS:
-        message = f"out is {str(asked.out)!r}, but must end in .svg or .png"
+        message = f"out is {str(args.out)!r}, but must end in .svg or .png"
         raise ParamError(message)
-    check_target(asked.out, "out", force=asked.force)
-    cells = _of_link(load(asked.folder).comparison.cells, asked.link)
-    figure = _draw(asked.figure, cells)
-    write_file(asked.out, plots.to_bytes(figure, file_format))
-    print(asked.out)
+    check_target(args.out, "out", force=args.force)
+    cells = _of_link(load(args.folder).comparison.cells, args.link)
+    figure = _draw(args.figure, cells)
+    write_file(args.out, plots.to_bytes(figure, file_format))
+    print(args.out)
     return 0
 
 

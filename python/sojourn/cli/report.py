@@ -21,14 +21,14 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Write it."""
     from sojourn import report
     from sojourn.files import check_target, write_file
     from sojourn.store.index import load
 
-    check_target(asked.out, "out", force=asked.force)
-    results = load(asked.folder)
-    write_file(asked.out, report.page(results, report.all_figures(results)))
-    print(asked.out)
+    check_target(args.out, "out", force=args.force)
+    results = load(args.folder)
+    write_file(args.out, report.page(results, report.all_figures(results)))
+    print(args.out)
     return 0

@@ -71,55 +71,55 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.cli.reproduction import reproduce
     from sojourn.papers.kit.reproduction import Request
     from sojourn.papers.kit.worlds import chosen
 
-    paper = papers.paper(asked.paper)
-    check(paper, asked)
-    parts = parts_of(paper, asked)
-    backend = backends.for_many(asked.backend, "reproduce")
+    paper = papers.paper(args.paper)
+    check(paper, args)
+    parts = parts_of(paper, args)
+    backend = backends.for_many(args.backend, "reproduce")
     paper.check_parts(parts, backend.name)
     request = Request(
         paper=paper,
         backend=backend,
-        profile=profile_of(paper.profiles[asked.profile], asked),
+        profile=profile_of(paper.profiles[args.profile], args),
         parts=parts,
-        seed=1 if asked.seed is None else asked.seed,
-        tcp=paper.tcp_on(backend.name, asked.tcp),
-        given_tcp=asked.tcp,
-        satellite=asked.satellite,
+        seed=1 if args.seed is None else args.seed,
+        tcp=paper.tcp_on(backend.name, args.tcp),
+        given_tcp=args.tcp,
+        satellite=args.satellite,
     )
-    if asked.worlds is not None and not request.declared:
+    if args.worlds is not None and not request.declared:
         message = (
-            f"worlds is {asked.worlds!r}, but other worlds can stand only beside the declared one: leave out tcp, "
+            f"worlds is {args.worlds!r}, but other worlds can stand only beside the declared one: leave out tcp, "
             "backend and others"
         )
         raise ParamError(message)
     reproduction = import_module(f"sojourn.papers.{paper.folder}.reproduce").reproduction
-    others = [(world.name, world.request(request)) for world in chosen(paper.worlds, asked.worlds)]
+    others = [(world.name, world.request(request)) for world in chosen(paper.worlds, args.worlds)]
     return reproduce(
-        asked,
+        args,
         request,
         reproduction(request),
         {name: (one, reproduction(one)) for name, one in others if one is not None},
     )
 
 
-def check(paper: Paper, asked: argparse.Namespace) -> None:
+def check(paper: Paper, args: argparse.Namespace) -> None:
     """Raise `ParamError` if there is no such profile, part or option, or the document cannot be a file."""
-    if asked.satellite is not None and "satellite" not in paper.parts:
-        message = f"satellite is {asked.satellite!r}, but only the paper rural has such a path, not {paper.name}"
+    if args.satellite is not None and "satellite" not in paper.parts:
+        message = f"satellite is {args.satellite!r}, but only the paper rural has such a path, not {paper.name}"
         raise ParamError(message)
-    _one_of("profile", asked.profile, paper.profiles)
-    parts_of(paper, asked)
-    if asked.document is not None:
-        check_target(asked.document, "document", force=asked.force)
+    _one_of("profile", args.profile, paper.profiles)
+    parts_of(paper, args)
+    if args.document is not None:
+        check_target(args.document, "document", force=args.force)
 
 
-def parts_of(paper: Paper, asked: argparse.Namespace) -> tuple[str, ...] | None:
+def parts_of(paper: Paper, args: argparse.Namespace) -> tuple[str, ...] | None:
     """Return the parts that were asked for, in the order of the paper, or `None` for all there is.
 
     Raises
@@ -127,9 +127,9 @@ def parts_of(paper: Paper, asked: argparse.Namespace) -> tuple[str, ...] | None:
     ParamError
         If there is no such part, or one is named twice.
     """
-    if asked.only is None:
+    if args.only is None:
         return None
-    named = asked.only.split(",")
+    named = args.only.split(",")
     for part in named:
         _one_of("only", part, paper.parts)
         if named.count(part) > 1:
@@ -138,20 +138,20 @@ def parts_of(paper: Paper, asked: argparse.Namespace) -> tuple[str, ...] | None:
     return tuple(part for part in paper.parts if part in named)
 
 
-def profile_of(profile: Profile, asked: argparse.Namespace) -> Profile:
+def profile_of(profile: Profile, args: argparse.Namespace) -> Profile:
     """Return the profile with the options that were given laid over it."""
-    if asked.duration is not None:
-        profile = dataclasses.replace(profile, duration=asked.duration, long_duration=asked.duration)
-    if asked.repeat is not None:
-        profile = dataclasses.replace(profile, repeat=asked.repeat, other_repeat=asked.repeat)
+    if args.duration is not None:
+        profile = dataclasses.replace(profile, duration=args.duration, long_duration=args.duration)
+    if args.repeat is not None:
+        profile = dataclasses.replace(profile, repeat=args.repeat, other_repeat=args.repeat)
     return profile
 
 
-def _about(asked: argparse.Namespace) -> str:
+def _about(args: argparse.Namespace) -> str:
     """Return what the help says of the command, or of the paper that is named before it."""
     from sojourn.papers.kit.claims import load
 
-    named = getattr(asked, "paper", None)
+    named = getattr(args, "paper", None)
     if named is not None:
         paper = papers.paper(named)
         return paper.describe(len(load(paper.folder)))

@@ -28,7 +28,7 @@ Outcome = TypeVar("Outcome", bound=Ran)
 
 
 def reproduce(
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     request: Request,
     one: Reproduction[Outcome],
     others: Mapping[str, tuple[Request, Reproduction[Any]]],
@@ -51,14 +51,14 @@ def reproduce(
         backends.reach(reached)  # the request first, then the machine
     only = None if request.parts is None else ",".join(request.parts)
     name = plan_name("reproduce", backend.name, paper.name, only, number, [*ends, *others])
-    folder = ResultFolder(asked.out, force=asked.force, plan=name)
-    store = options.store_of(asked, folder)
+    folder = ResultFolder(args.out, force=args.force, plan=name)
+    store = options.store_of(args, folder)
     assert store is not None
     means = Means(
-        workers=asked.workers,
+        workers=args.workers,
         progress=paper.name,
         store=RunStore(store),
-        dask=asked.dask,
+        dask=args.dask,
         backend=backend,
     )
     # What draws is loaded meanwhile: it takes as long as dozens of short runs.
@@ -85,13 +85,13 @@ def reproduce(
     write_exhibits(folder, told)
     one.keep(folder, told, outcome)
     page = folder.write("report.html", report.paper(told))
-    if asked.document is not None:
-        document.write(told, asked.document)
+    if args.document is not None:
+        document.write(told, args.document)
     shown = [*one.begin(outcome), *describe_exhibits(told, hidden=paper.hidden), f"report: {page}"]
-    print(json.dumps(judged, indent=1) if asked.json else "\n\n".join(shown))
+    print(json.dumps(judged, indent=1) if args.json else "\n\n".join(shown))
     folder.finish()
     failed = any(claim["verdict"] == "fails" for claim in judged)
-    return 1 if asked.strict and failed else 0
+    return 1 if args.strict and failed else 0
 
 
 def _told(

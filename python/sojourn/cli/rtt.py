@@ -100,31 +100,31 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Measure."""
     from sojourn.round_trips import measure
 
-    times = {name: _nanoseconds(name, getattr(asked, name)) for name in ("horizon", "gap")}
-    for port in asked.port:
+    times = {name: _nanoseconds(name, getattr(args, name)) for name in ("horizon", "gap")}
+    for port in args.port:
         if not 0 <= port <= 65535:
             message = f"port is {port}, but must be from 0 to 65535"
             raise ParamError(message)
-    _check_targets(asked)
+    _check_targets(args)
     found = measure(
-        asked.a,
-        asked.b,
-        hosts=asked.host,
-        ports=asked.port,
-        protocol=asked.protocol,
+        args.a,
+        args.b,
+        hosts=args.host,
+        ports=args.port,
+        protocol=args.protocol,
         horizon_ns=times["horizon"],
         gap_ns=times["gap"],
     )
-    if asked.json:
+    if args.json:
         print(json.dumps(found.as_json(), indent=1, allow_nan=False))
     else:
         print(describe(found))
-    _write(asked, found)
-    return _complaints(asked, found)
+    _write(args, found)
+    return _complaints(args, found)
 
 
 def _nanoseconds(field: str, text: str) -> int:
@@ -136,14 +136,14 @@ def _nanoseconds(field: str, text: str) -> int:
     return round(found)
 
 
-def _check_targets(asked: argparse.Namespace) -> None:
-    if asked.plot is not None and asked.plot.suffix not in (".svg", ".png"):
-        message = f"plot is {str(asked.plot)!r}, but must end in .svg or .png"
+def _check_targets(args: argparse.Namespace) -> None:
+    if args.plot is not None and args.plot.suffix not in (".svg", ".png"):
+        message = f"plot is {str(args.plot)!r}, but must end in .svg or .png"
         raise ParamError(message)
     for name in ("csv", "plot"):
-        path = getattr(asked, name)
+        path = getattr(args, name)
         if path is not None:
-            check_target(path, name, force=asked.force)
+            check_target(path, name, force=args.force)
 
 
 def describe(found: RoundTrips) -> str:
@@ -188,36 +188,36 @@ def _row(name: str, rtt: dict[str, Any]) -> list[str]:
     return [name, f"{rtt['count']:,}", *(tables.number(rtt[key], 3) for key in _NUMBERS)]
 
 
-def _write(asked: argparse.Namespace, found: RoundTrips) -> None:
+def _write(args: argparse.Namespace, found: RoundTrips) -> None:
     from sojourn.files import write_file
 
-    if asked.csv is not None:
+    if args.csv is not None:
         names = found.names()
         lines = ["at_s,rtt_ms,protocol,near,far"]
         flows = [",".join(name.split(" ")) for name in names]
         for at, rtt, flow in zip(found.at_ns.tolist(), found.rtt_ns.tolist(), found.flow.tolist(), strict=True):
             lines.append(f"{at // 10**9}.{at % 10**9:09d},{rtt / 1e6:.6f},{flows[flow]}")
-        write_file(asked.csv, "\n".join(lines) + "\n")
-        print(f"csv: {asked.csv}", file=sys.stderr)
-    if asked.plot is not None:
+        write_file(args.csv, "\n".join(lines) + "\n")
+        print(f"csv: {args.csv}", file=sys.stderr)
+    if args.plot is not None:
         from sojourn.plots.round_trips import course_and_distribution
         from sojourn.plots.save import to_bytes
 
         figure = course_and_distribution(found.at_ns, found.rtt_ns, found.flow, found.names())
-        write_file(asked.plot, to_bytes(figure, asked.plot.suffix[1:]))
-        print(f"figure: {asked.plot}", file=sys.stderr)
+        write_file(args.plot, to_bytes(figure, args.plot.suffix[1:]))
+        print(f"figure: {args.plot}", file=sys.stderr)
 
 
-def _complaints(asked: argparse.Namespace, found: RoundTrips) -> int:
+def _complaints(args: argparse.Namespace, found: RoundTrips) -> int:
     """Say what is wrong with the captures, and return the exit status."""
     status = 0
-    for path, capture in zip((asked.a, asked.b), found.report["captures"], strict=True):
+    for path, capture in zip((args.a, args.b), found.report["captures"], strict=True):
         if capture["damage"]:
             print(f"sojourn: {path}: {capture['damage']}; the part before it was used", file=sys.stderr)
             status = 1
     if found.report["offset_ns"] is None:
         print(
-            f"sojourn: no packet is in both {asked.a} and {asked.b}: were they taken at the same time, with offload "
+            f"sojourn: no packet is in both {args.a} and {args.b}: were they taken at the same time, with offload "
             "off, and without a NAT between them?",
             file=sys.stderr,
         )

@@ -54,62 +54,62 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Run it."""
-    backend = backends.named(asked.backend)
-    if asked.pcap is not None and backend.name != "sim":
-        message = f"pcap is {str(asked.pcap)!r}, but only the sim back end writes captures: leave --backend out"
+    backend = backends.named(args.backend)
+    if args.pcap is not None and backend.name != "sim":
+        message = f"pcap is {str(args.pcap)!r}, but only the sim back end writes captures: leave --backend out"
         raise ParamError(message)
-    scenario = api.build(asked.experiment, backend=backend.name, **options.scenario_options(asked))
-    plan = rounds.repeats(scenario, 1 if asked.repeat is None else asked.repeat)
+    scenario = api.build(args.experiment, backend=backend.name, **options.scenario_options(args))
+    plan = rounds.repeats(scenario, 1 if args.repeat is None else args.repeat)
     label = _label(scenario)
-    bounds.check_plan(len(plan), stored=options.stores(asked))
-    options.check_capture(asked, len(plan))
+    bounds.check_plan(len(plan), stored=options.stores(args))
+    options.check_capture(args, len(plan))
     text = scenario.normalized(backend.name)
-    if asked.wifi_stats:
+    if args.wifi_stats:
         wifi_stats.check(text, len(plan))
     backends.reach(backend)
     folder = None
-    if asked.out is not None:
+    if args.out is not None:
         from sojourn.store.folder import ResultFolder, plan_name
 
         name = plan_name("run", scenario.normalized(backend.name), label, len(plan)) if len(plan) > 1 else None
-        folder = ResultFolder(asked.out, force=asked.force, plan=name)
-    store = options.store_of(asked, folder) if len(plan) > 1 else asked.store
-    if asked.pcap is not None:
-        runs = [_captured(asked, plan[0])]
+        folder = ResultFolder(args.out, force=args.force, plan=name)
+    store = options.store_of(args, folder) if len(plan) > 1 else args.store
+    if args.pcap is not None:
+        runs = [_captured(args, plan[0])]
     else:
         with options.say_how_to_go_on("the same command goes on from there" if store else "nothing was kept"):
             runs = runner.run_all(
                 plan,
-                workers=asked.workers,
+                workers=args.workers,
                 describe=scenario.experiment,
                 store=None if store is None else RunStore(store),
-                dask=asked.dask,
+                dask=args.dask,
                 backend=backend,
             )
     if len(runs) > 1:
-        return _several(asked, runs, label, folder)
+        return _several(args, runs, label, folder)
     run = runs[0]
     if folder is not None:
         folder.write("run.json", run.text + "\n")
         folder.write_frame("series.parquet", run.series)
         folder.write_frame("flows.parquet", run.flows)
         folder.finish()
-    print(run.text if asked.json else describe(run))
-    if asked.wifi_stats and not asked.json:
+    print(run.text if args.json else describe(run))
+    if args.wifi_stats and not args.json:
         print("\n" + "\n\n".join(wifi_stats.describe(run.record["wifi"])))
     print(cost(run.record), file=sys.stderr)
     return 0
 
 
-def _captured(asked: argparse.Namespace, scenario: Scenario) -> Run:
+def _captured(args: argparse.Namespace, scenario: Scenario) -> Run:
     from sojourn.interop import capture
 
-    points = capture.DEFAULT_POINTS if asked.pcap_at is None else asked.pcap_at.split(",")
-    snaplen = capture.DEFAULT_SNAPLEN if asked.pcap_snaplen is None else asked.pcap_snaplen
+    points = capture.DEFAULT_POINTS if args.pcap_at is None else args.pcap_at.split(",")
+    snaplen = capture.DEFAULT_SNAPLEN if args.pcap_snaplen is None else args.pcap_snaplen
     with progress_bar(1, scenario.experiment):
-        return Run(text=capture.run(scenario, asked.pcap, points=points, snaplen=snaplen, force=asked.force))
+        return Run(text=capture.run(scenario, args.pcap, points=points, snaplen=snaplen, force=args.force))
 
 
 def _label(scenario: Scenario) -> str:
@@ -118,7 +118,7 @@ def _label(scenario: Scenario) -> str:
     return label_of({"qdisc_up": scenario.qdisc_up or default, "qdisc_down": scenario.qdisc_down or default})
 
 
-def _several(asked: argparse.Namespace, runs: list[Run], label: str, folder: ResultFolder | None) -> int:
+def _several(args: argparse.Namespace, runs: list[Run], label: str, folder: ResultFolder | None) -> int:
     from sojourn.cli import compare
 
     scenario = runs[0].record["scenario"]
@@ -126,7 +126,7 @@ def _several(asked: argparse.Namespace, runs: list[Run], label: str, folder: Res
     comparison = Comparison(experiment=scenario["experiment"], cells=(cell,))
     if folder is not None:
         compare.write(folder, comparison)
-    print(comparison.to_json() if asked.json else compare.describe(comparison))
+    print(comparison.to_json() if args.json else compare.describe(comparison))
     if folder is not None:
         folder.finish()
     return 0

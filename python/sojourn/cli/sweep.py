@@ -70,20 +70,20 @@ def _warm() -> None:
     importlib.import_module("sojourn.stats")
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn import sweep as sweeps
     from sojourn.store.folder import ResultFolder, plan_name
 
-    backend = backends.named(asked.backend)
-    sweep = sweeps.load(asked.file, repeat=asked.repeat, backend=asked.backend)
-    until = options.precision(asked, sweep.repeat)
+    backend = backends.named(args.backend)
+    sweep = sweeps.load(args.file, repeat=args.repeat, backend=args.backend)
+    until = options.precision(args, sweep.repeat)
     backends.reach(backend)
     bases = [cell.scenario for cell in sweep.cells]
     cells = [(cell.values, cell.text) for cell in sweep.cells]
     name = plan_name("sweep", backend.name, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
-    folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
-    store_path = options.store_of(asked, folder)
+    folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
+    store_path = options.store_of(args, folder)
     assert store_path is not None
     store = RunStore(store_path)
 
@@ -106,10 +106,10 @@ def handle(asked: argparse.Namespace) -> int:
             try:
                 return runner.run_all(
                     rounds.scenarios(planned),
-                    workers=asked.workers,
+                    workers=args.workers,
                     describe=sweep.name,
                     store=store,
-                    dask=asked.dask,
+                    dask=args.dask,
                     done=done,
                     backend=backend,
                 )
@@ -128,8 +128,8 @@ def handle(asked: argparse.Namespace) -> int:
         whole = json.dumps(found, indent=1)
         folder.write("sweep.json", whole + "\n")
         folder.finish()
-    print(whole if asked.json else sweeps.text_table(found))
-    print(f"{sum(len(one.runs) for one in grown)} runs of {len(grown)} combinations: {asked.out}", file=sys.stderr)
+    print(whole if args.json else sweeps.text_table(found))
+    print(f"{sum(len(one.runs) for one in grown)} runs of {len(grown)} combinations: {args.out}", file=sys.stderr)
     short = sum(one.reached is False for one in grown)
     if until is not None and short:
         print(

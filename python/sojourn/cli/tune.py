@@ -15,7 +15,7 @@ from sojourn.errors import ParamError
 if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
     from sojourn.tune.bench import Bench, Seeds
-    from sojourn.tune.search import Asked
+    from sojourn.tune.search import Request
     from sojourn.tune.space import Space
     from sojourn.tune.study import Outcome
 
@@ -157,11 +157,11 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Run it."""
-    if asked.map:
-        return tune_map.handle(asked)
-    tune_map.check(asked)
+    if args.map:
+        return tune_map.handle(args)
+    tune_map.check(args)
     from sojourn.tune import words
     from sojourn.tune.bench import Bench
     from sojourn.tune.measure import FILE as JOURNAL
@@ -169,34 +169,34 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.tune.space import space
     from sojourn.tune.study import tune
 
-    link, load = _question(asked)
-    found_space = space(asked.qdisc, link, asked.direction, asked.param or (), asked.backend)
-    wanted = _wanted(asked, load.metrics, tuple(found_space.references()))
-    seeds = _seeds(asked)
-    backend = backends.for_many(asked.backend, "tune")
+    link, load = _question(args)
+    found_space = space(args.qdisc, link, args.direction, args.param or (), args.backend)
+    wanted = _wanted(args, load.metrics, tuple(found_space.references()))
+    seeds = _seeds(args)
+    backend = backends.for_many(args.backend, "tune")
     bench = Bench(
         link=link,
         load=load,
-        direction=asked.direction,
+        direction=args.direction,
         backend=backend,
         journal=Journal(None),
-        cc=asked.cc,
-        workers=asked.workers,
-        dask=asked.dask,
+        cc=args.cc,
+        workers=args.workers,
+        dask=args.dask,
     )
     _check_scenario(bench, found_space, seeds)
     backends.reach(backend)
-    folder = _folder(asked, bench, found_space, wanted, seeds)
+    folder = _folder(args, bench, found_space, wanted, seeds)
     journal = Journal(None if folder is None else folder.claim(JOURNAL).parent)
     bench = Bench(
         link=link,
         load=load,
-        direction=asked.direction,
+        direction=args.direction,
         backend=backend,
         journal=journal,
-        cc=asked.cc,
-        workers=asked.workers,
-        dask=asked.dask,
+        cc=args.cc,
+        workers=args.workers,
+        dask=args.dask,
     )
     how = "the same command goes on from there" if folder else "--out DIR keeps finished runs"
     try:
@@ -204,49 +204,49 @@ def handle(asked: argparse.Namespace) -> int:
             outcome = tune(bench, found_space, wanted, seeds, _bar)
             if not outcome.reachable:
                 raise ParamError(words.unreachable(outcome, bench, found_space, wanted))
-            return _answer(asked, outcome, bench, found_space, wanted, seeds, folder)
+            return _answer(args, outcome, bench, found_space, wanted, seeds, folder)
     finally:
         journal.close()
 
 
-def _question(asked: argparse.Namespace) -> tuple[Any, Any]:
+def _question(args: argparse.Namespace) -> tuple[Any, Any]:
     """Return the link and the load."""
     from sojourn.tune import loads
     from sojourn.tune.link import read_link
 
     for name in ("up", "down"):
-        if asked.rate is not None and getattr(asked, name) is not None:
-            message = f"rate is {asked.rate!r}, but must not be given together with {name}"
+        if args.rate is not None and getattr(args, name) is not None:
+            message = f"rate is {args.rate!r}, but must not be given together with {name}"
             raise ParamError(message)
-    load = loads.named(asked.load or loads.DEFAULT)
+    load = loads.named(args.load or loads.DEFAULT)
     link = read_link(
-        up=asked.up or asked.rate or "10mbit",
-        down=asked.down or asked.rate or "10mbit",
-        rtt=asked.rtt or "50ms",
-        direction=asked.direction,
-        points=asked.rtts,
-        limit=asked.limit,
-        duration=asked.duration,
+        up=args.up or args.rate or "10mbit",
+        down=args.down or args.rate or "10mbit",
+        rtt=args.rtt or "50ms",
+        direction=args.direction,
+        points=args.rtts,
+        limit=args.limit,
+        duration=args.duration,
     )
     return link, load
 
 
-def _wanted(asked: argparse.Namespace, metrics: tuple[str, ...], references: tuple[str, ...]) -> Asked:
+def _wanted(args: argparse.Namespace, metrics: tuple[str, ...], references: tuple[str, ...]) -> Request:
     from sojourn.tune import loads
     from sojourn.tune.goals import METRICS, read_goal, read_objectives
-    from sojourn.tune.search import Asked
+    from sojourn.tune.search import Request
     from sojourn.validate.units import seconds
 
     usual = [name for name in ("utilisation", "delay", "fct") if name in metrics]
-    if asked.goal is None and asked.minimise is None:
+    if args.goal is None and args.minimise is None:
         goals = [f"{name}{'>=' if METRICS[name].better == 'higher' else '<='}{references[-1]}" for name in usual]
         minimise = usual[1:]
     else:
-        goals, minimise = asked.goal or [], asked.minimise or ["delay"]
+        goals, minimise = args.goal or [], args.minimise or ["delay"]
     read = tuple(read_goal(text) for text in goals)
     for number, goal in enumerate(read):
         if isinstance(goal.bound, str) and goal.bound not in references:
-            message = f"goal is {goal.text!r}, but {asked.qdisc} has no {goal.bound} setting"
+            message = f"goal is {goal.text!r}, but {args.qdisc} has no {goal.bound} setting"
             raise ParamError(message)
         if goal.text in {one.text for one in read[:number]}:
             message = f"goal is {goal.text!r} twice, but each goal must be given once"
@@ -255,18 +255,18 @@ def _wanted(asked: argparse.Namespace, metrics: tuple[str, ...], references: tup
     for name in (*objectives, *(goal.metric for goal in read)):
         if name not in metrics:
             message = (
-                f"{name} is asked for, but the load {asked.load or loads.DEFAULT} has none: it has {', '.join(metrics)}"
+                f"{name} is asked for, but the load {args.load or loads.DEFAULT} has none: it has {', '.join(metrics)}"
             )
             raise ParamError(message)
     time_s = None
-    if asked.time is not None:
+    if args.time is not None:
         from sojourn.scenario import Scenario
 
-        time_s = seconds(json.loads(_time(Scenario(experiment="tune", duration=asked.time)))["duration"])
-    trials = asked.trials
+        time_s = seconds(json.loads(_time(Scenario(experiment="tune", duration=args.time)))["duration"])
+    trials = args.trials
     if trials is None:
-        trials = MOST_TRIALS if time_s is not None else DEFAULT_TRIALS.get(asked.backend, DEFAULT_TRIALS["sim"])
-    return Asked(goals=read, minimise=objectives, trials=trials, seed=asked.seed, time_s=time_s)
+        trials = MOST_TRIALS if time_s is not None else DEFAULT_TRIALS.get(args.backend, DEFAULT_TRIALS["sim"])
+    return Request(goals=read, minimise=objectives, trials=trials, seed=args.seed, time_s=time_s)
 
 
 def _time(scenario: Any) -> str:
@@ -277,17 +277,17 @@ def _time(scenario: Any) -> str:
         raise ParamError(message) from error
 
 
-def _seeds(asked: argparse.Namespace) -> Seeds:
+def _seeds(args: argparse.Namespace) -> Seeds:
     from sojourn.tune.bench import STRIDE, Seeds
 
-    number = asked.seeds if asked.seeds is not None else DEFAULT_SEEDS.get(asked.backend, DEFAULT_SEEDS["sim"])
+    number = args.seeds if args.seeds is not None else DEFAULT_SEEDS.get(args.backend, DEFAULT_SEEDS["sim"])
     if not 1 <= number <= STRIDE // FRESH_SEEDS:
         message = f"seeds is {number}, but must be from 1 to {STRIDE // FRESH_SEEDS}"
         raise ParamError(message)
-    if asked.seed >= 2**64 - 3 * STRIDE:
-        message = f"seed is {asked.seed}, but must be below {2**64 - 3 * STRIDE}: the fresh seeds lie above it"
+    if args.seed >= 2**64 - 3 * STRIDE:
+        message = f"seed is {args.seed}, but must be below {2**64 - 3 * STRIDE}: the fresh seeds lie above it"
         raise ParamError(message)
-    return Seeds.of(asked.seed, search=number, choice=CHOICE_SEEDS * number, fresh=FRESH_SEEDS * number)
+    return Seeds.of(args.seed, search=number, choice=CHOICE_SEEDS * number, fresh=FRESH_SEEDS * number)
 
 
 def _check_scenario(bench: Bench, found_space: Space, seeds: Seeds) -> None:
@@ -299,12 +299,12 @@ def _check_scenario(bench: Bench, found_space: Space, seeds: Seeds) -> None:
 
 
 def _folder(
-    asked: argparse.Namespace, bench: Bench, found_space: Space, wanted: Asked, seeds: Seeds
+    args: argparse.Namespace, bench: Bench, found_space: Space, wanted: Request, seeds: Seeds
 ) -> ResultFolder | None:
     """Return the folder; the name of the plan holds what the answer is a function of."""
     from sojourn.store.folder import ResultFolder, plan_name
 
-    if asked.out is None:
+    if args.out is None:
         return None
     parts = [
         found_space,
@@ -317,7 +317,7 @@ def _folder(
         wanted.minimise,
     ]
     name = plan_name("tune", *map(repr, [*parts, wanted.trials, wanted.seed, wanted.time_s, seeds]))
-    return ResultFolder(asked.out, force=asked.force, plan=name, again=True)
+    return ResultFolder(args.out, force=args.force, plan=name, again=True)
 
 
 def _bar(total: int, step: str) -> AbstractContextManager[Any]:
@@ -327,11 +327,11 @@ def _bar(total: int, step: str) -> AbstractContextManager[Any]:
 
 
 def _answer(
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     outcome: Outcome,
     bench: Bench,
     found_space: Space,
-    wanted: Asked,
+    wanted: Request,
     seeds: Seeds,
     folder: ResultFolder | None,
 ) -> int:
@@ -350,7 +350,7 @@ def _answer(
         folder.write("table.md", f"```\n{said}\n```\n")
         print(f"answer: {folder.write('tune.json', text + chr(10))}", file=sys.stderr)
         folder.finish()
-    print(text if asked.json else said)
+    print(text if args.json else said)
     refuted = [goal for goal, met in outcome.met.items() if met == "not met"]
     for goal in refuted:
         print(f"goal {goal}: with fresh seeds it is not met", file=sys.stderr)

@@ -33,15 +33,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--map-rtts", metavar="TIMES", help="base RTTs, separated by commas (default 10ms to 600ms)")
 
 
-def check(asked: argparse.Namespace) -> None:
+def check(args: argparse.Namespace) -> None:
     """Raise `ParamError` for options of a map without `--map`."""
     for name in ("map_rates", "map_rtts"):
-        if getattr(asked, name) is not None:
-            message = f"{name.replace('_', '-')} is {getattr(asked, name)!r}, but means nothing without --map"
+        if getattr(args, name) is not None:
+            message = f"{name.replace('_', '-')} is {getattr(args, name)!r}, but means nothing without --map"
             raise ParamError(message)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Draw a map."""
     from sojourn.progress import progress_bar
     from sojourn.store.folder import ResultFolder, plan_name
@@ -50,21 +50,21 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.tune.measure import FILE as JOURNAL
     from sojourn.tune.measure import Journal
 
-    qdiscs = tuple(asked.qdisc.split(","))
-    _check(asked, qdiscs)
-    rates, rtts = maps.read_axes(asked.map_rates, asked.map_rtts)
-    load = asked.load or loads.DEFAULT
+    qdiscs = tuple(args.qdisc.split(","))
+    _check(args, qdiscs)
+    rates, rtts = maps.read_axes(args.map_rates, args.map_rtts)
+    load = args.load or loads.DEFAULT
     if "fct" not in loads.named(load).metrics:
         message = f"load is {load!r}, but a map needs one with files"
         raise ParamError(message)
-    cc = asked.cc or maps.DEFAULT_CC
-    backend = backends.for_many(asked.backend, "tune")
+    cc = args.cc or maps.DEFAULT_CC
+    backend = backends.for_many(args.backend, "tune")
     loads.named(load).scenario(
-        maps.link_of(rates[0], rtts[0]), "up", qdisc=qdiscs[0], rtt_ms=rtts[0], seed=asked.seed, cc=cc
+        maps.link_of(rates[0], rtts[0]), "up", qdisc=qdiscs[0], rtt_ms=rtts[0], seed=args.seed, cc=cc
     ).normalized(backend.name)
     backends.reach(backend)
-    name = plan_name("tune-map", qdiscs, rates, rtts, load, cc, asked.seed, backend.name)
-    folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
+    name = plan_name("tune-map", qdiscs, rates, rtts, load, cc, args.seed, backend.name)
+    folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
     journal = Journal(folder.claim(JOURNAL).parent)
     try:
         with (
@@ -77,11 +77,11 @@ def handle(asked: argparse.Namespace) -> int:
                 rtts_ms=rtts,
                 load=load,
                 cc=cc,
-                seed=asked.seed,
+                seed=args.seed,
                 backend=backend,
                 journal=journal,
-                workers=asked.workers,
-                dask=asked.dask,
+                workers=args.workers,
+                dask=args.dask,
                 tick=tick,
             )
     finally:
@@ -92,26 +92,26 @@ def handle(asked: argparse.Namespace) -> int:
     folder.write("map.csv", _csv(rows))
     _draw(folder, rows)
     folder.finish()
-    print(whole if asked.json else _table(rows))
-    print(f"{len(rows)} cells: {asked.out}", file=sys.stderr)
+    print(whole if args.json else _table(rows))
+    print(f"{len(rows)} cells: {args.out}", file=sys.stderr)
     return 0
 
 
-def _check(asked: argparse.Namespace, qdiscs: tuple[str, ...]) -> None:
+def _check(args: argparse.Namespace, qdiscs: tuple[str, ...]) -> None:
     from sojourn.tune import map as maps
 
     for name in qdiscs:
         if name not in maps.QDISCS or qdiscs.count(name) > 1:
-            message = f"qdisc is {asked.qdisc!r}, but a map is of codel, fq_codel, or codel,fq_codel"
+            message = f"qdisc is {args.qdisc!r}, but a map is of codel, fq_codel, or codel,fq_codel"
             raise ParamError(message)
     for option in _FOREIGN:
-        if getattr(asked, option) is not None:
-            message = f"{option} is {getattr(asked, option)!r}, but a map has none: leave it out"
+        if getattr(args, option) is not None:
+            message = f"{option} is {getattr(args, option)!r}, but a map has none: leave it out"
             raise ParamError(message)
-    if asked.direction != "up":
-        message = f"direction is {asked.direction!r}, but a map is of the direction up"
+    if args.direction != "up":
+        message = f"direction is {args.direction!r}, but a map is of the direction up"
         raise ParamError(message)
-    if asked.out is None:
+    if args.out is None:
         message = "out is not given, but a map needs a folder: give --out DIR"
         raise ParamError(message)
 

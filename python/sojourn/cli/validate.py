@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sojourn.store.run_store import RunStore
     from sojourn.validate.grid import Cell
     from sojourn.validate.part import Part
-    from sojourn.validate.suite import Asked
+    from sojourn.validate.suite import Request
 
 _ABOUT = """\
 Runs the same scenarios in the simulator and on the real Linux kernel, and says how far they differ. For each link,
@@ -144,48 +144,48 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Run it."""
-    if asked.experiment == "flusher":
+    if args.experiment == "flusher":
         from sojourn.cli import validate_flusher
 
-        return validate_flusher.handle(asked)
+        return validate_flusher.handle(args)
     from sojourn.store.run_store import RunStore
     from sojourn.validate import suite
     from sojourn.validate.part import load
 
-    _check(asked)
-    wanted = _wanted(asked)
+    _check(args)
+    wanted = _wanted(args)
     plans = [suite.cells_of(one) for one in wanted]
-    used = [backends.named(backend) for backend in ("sim", *_real(asked))]
-    _check_plans(plans, _real(asked))
-    earlier = [load(folder) for folder in asked.earlier or ()]
+    used = [backends.named(backend) for backend in ("sim", *_real(args))]
+    _check_plans(plans, _real(args))
+    earlier = [load(folder) for folder in args.earlier or ()]
     for backend in used:
         backends.reach(backend)
-    folder, folders = _folders(asked, wanted)
-    _say_cost(asked, wanted, plans)
-    path = options.store_of(asked, folder)
+    folder, folders = _folders(args, wanted)
+    _say_cost(args, wanted, plans)
+    path = options.store_of(args, folder)
     store = None if path is None else RunStore(path)
     parts = []
     with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
         for one, of_pairs in zip(wanted, folders, strict=True):
-            for part in _one(one, asked.workers, store, of_pairs):
+            for part in _one(one, args.workers, store, of_pairs):
                 parts.append(part)
-                if not asked.json:
+                if not args.json:
                     from sojourn.validate.words import terminal
 
                     print(f"{part.name}\n\n{terminal(part)}\n", flush=True)
     entries = [entry for part in parts for entry in part.entries]
-    if asked.json:
+    if args.json:
         print(json.dumps(entries, indent=1, allow_nan=False))
-    _write_pages(asked, folder, [*earlier, *parts], entries)
+    _write_pages(args, folder, [*earlier, *parts], entries)
     for done in {id(one): one for one in [folder, *(one for of_pairs in folders for one in of_pairs)]}.values():
         if done is not None:
             done.finish()
     return 1 if any(part.differs for part in parts) else 0
 
 
-def _real(asked: argparse.Namespace) -> tuple[str, ...]:
+def _real(args: argparse.Namespace) -> tuple[str, ...]:
     """Return the back ends that the simulator is compared with.
 
     Raises
@@ -193,7 +193,7 @@ def _real(asked: argparse.Namespace) -> tuple[str, ...]:
     ParamError
         If one is not real, or there twice.
     """
-    names = tuple(asked.backend or ("linux",))
+    names = tuple(args.backend or ("linux",))
     if not set(names) <= {"linux", "live"} or len(set(names)) < len(names):
         message = f"backend is {', '.join(names)}, but must be linux, live, or each of them once"
         raise ParamError(message)
@@ -208,47 +208,47 @@ def _check_plans(plans: Sequence[Sequence[Cell]], real: Sequence[str]) -> None:
                 cell.scenario.normalized(name)
 
 
-def _check(asked: argparse.Namespace) -> None:
+def _check(args: argparse.Namespace) -> None:
     """Raise `ParamError` for what cannot be judged by its option alone."""
     from sojourn.validate.suite import ALL, WIFI
 
-    if asked.only is not None:
-        message = f"only is {asked.only!r}, but {asked.experiment} has no parts: leave it out"
+    if args.only is not None:
+        message = f"only is {args.only!r}, but {args.experiment} has no parts: leave it out"
         raise ParamError(message)
-    if asked.document is not None:
-        check_target(asked.document, "document", force=asked.force)
-    if asked.earlier and asked.document is None:
-        message = f"with is {str(asked.earlier[0])!r}, but means nothing without --document FILE"
+    if args.document is not None:
+        check_target(args.document, "document", force=args.force)
+    if args.earlier and args.document is None:
+        message = f"with is {str(args.earlier[0])!r}, but means nothing without --document FILE"
         raise ParamError(message)
-    if asked.experiment in {ALL, WIFI} and asked.out is None:
-        message = f"out is not given, but {asked.experiment} needs a folder for its results: give --out DIR"
+    if args.experiment in {ALL, WIFI} and args.out is None:
+        message = f"out is not given, but {args.experiment} needs a folder for its results: give --out DIR"
         raise ParamError(message)
 
 
-def _wanted(asked: argparse.Namespace) -> tuple[Asked, ...]:
+def _wanted(args: argparse.Namespace) -> tuple[Request, ...]:
     from sojourn.validate import suite
     from sojourn.validate.execute import Repeats
 
     default = suite.DEFAULT_REPEATS
     names = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
-    one = suite.Asked(
-        experiment=asked.experiment,
-        links=asked.links,
-        qdiscs=asked.qdisc,
-        options={name: getattr(asked, name) for name in names},
-        seed=asked.seed,
-        count=asked.count,
+    one = suite.Request(
+        experiment=args.experiment,
+        links=args.links,
+        qdiscs=args.qdisc,
+        options={name: getattr(args, name) for name in names},
+        seed=args.seed,
+        count=args.count,
         repeats=Repeats(
-            sim=default.sim if asked.sim_repeat is None else asked.sim_repeat,
-            kernel=default.kernel if asked.repeat is None else asked.repeat,
+            sim=default.sim if args.sim_repeat is None else args.sim_repeat,
+            kernel=default.kernel if args.repeat is None else args.repeat,
         ),
-        real=_real(asked),
+        real=_real(args),
     )
-    return suite.whole(one) if asked.experiment in {suite.ALL, suite.WIFI} else (one,)
+    return suite.whole(one) if args.experiment in {suite.ALL, suite.WIFI} else (one,)
 
 
 def _folders(
-    asked: argparse.Namespace, wanted: Sequence[Asked]
+    args: argparse.Namespace, wanted: Sequence[Request]
 ) -> tuple[ResultFolder | None, list[list[ResultFolder | None]]]:
     """Return the folder that was asked for, and that of each part: the same, or one in it for each part of several.
 
@@ -259,39 +259,38 @@ def _folders(
     from sojourn.validate import suite
 
     names = [suite.part_names(one) for one in wanted]
-    if asked.out is None:
+    if args.out is None:
         return None, [[None] * len(parts) for parts in names]
     commands = [one.command for one in wanted]
 
     def folder(path: Path, *names: str) -> ResultFolder:
-        return ResultFolder(path, force=asked.force, plan=plan_name("validate", *names), again=True)
+        return ResultFolder(path, force=args.force, plan=plan_name("validate", *names), again=True)
 
-    top = folder(asked.out, *commands)
+    top = folder(args.out, *commands)
     if sum(map(len, names)) == 1:
         return top, [[top]]
     return top, [
-        [folder(asked.out / slug(name), one.command) for name in parts]
-        for one, parts in zip(wanted, names, strict=True)
+        [folder(args.out / slug(name), one.command) for name in parts] for one, parts in zip(wanted, names, strict=True)
     ]
 
 
-def _say_cost(asked: argparse.Namespace, wanted: Sequence[Asked], plans: Sequence[Sequence[Cell]]) -> None:
+def _say_cost(args: argparse.Namespace, wanted: Sequence[Request], plans: Sequence[Sequence[Cell]]) -> None:
     """Say on standard error how much there is to do."""
     from sojourn import runner
     from sojourn.validate.execute import KERNEL, LIVE, kernel_seconds, live_seconds
 
-    workers = asked.workers or runner.cores()
+    workers = args.workers or runner.cores()
     planned = list(zip(wanted, plans, strict=True))
     kernel = sum(len(cells) * one.repeats.kernel for one, cells in zip(wanted, plans, strict=True))
     sim = sum(len(cells) * one.repeats.sim for one, cells in zip(wanted, plans, strict=True))
-    if KERNEL in _real(asked):
+    if KERNEL in _real(args):
         about = _about(sum(kernel_seconds(cells, one.repeats, workers) for one, cells in planned))
         print(
             f"{kernel} runs on the kernel and {sim} simulated ones; a kernel in virtual time takes about {about} with "
             f"{workers} workers, less what is stored",
             file=sys.stderr,
         )
-    if LIVE in _real(asked):
+    if LIVE in _real(args):
         about = _about(sum(live_seconds(cells, one.repeats) for one, cells in planned))
         print(f"{kernel} live runs, one after the other in real time: about {about}", file=sys.stderr)
 
@@ -300,7 +299,9 @@ def _about(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} s"
 
 
-def _one(one: Asked, workers: int | None, store: RunStore | None, folders: Sequence[ResultFolder | None]) -> list[Part]:
+def _one(
+    one: Request, workers: int | None, store: RunStore | None, folders: Sequence[ResultFolder | None]
+) -> list[Part]:
     """Validate what was asked for, and write each part."""
     from sojourn.validate import execute, suite
     from sojourn.validate.part import FILE
@@ -324,31 +325,31 @@ def _one(one: Asked, workers: int | None, store: RunStore | None, folders: Seque
 
 
 def _write_pages(
-    asked: argparse.Namespace, folder: ResultFolder | None, parts: Sequence[Part], entries: Sequence[object]
+    args: argparse.Namespace, folder: ResultFolder | None, parts: Sequence[Part], entries: Sequence[object]
 ) -> None:
     """Write the page of all parts where it was asked for, and what is about all of several parts."""
     from sojourn.validate import document
 
-    if folder is not None and len(parts) - len(asked.earlier or ()) > 1:
+    if folder is not None and len(parts) - len(args.earlier or ()) > 1:
         folder.write("validate.json", json.dumps(entries, indent=1, allow_nan=False) + "\n")
-    if asked.document is not None:
-        command = _document_command(asked)
-        document.write(parts, command, asked.document)
-        print(f"document: {asked.document}", file=sys.stderr)
+    if args.document is not None:
+        command = _document_command(args)
+        document.write(parts, command, args.document)
+        print(f"document: {args.document}", file=sys.stderr)
 
 
-def _document_command(asked: argparse.Namespace) -> str:
+def _document_command(args: argparse.Namespace) -> str:
     """Return what makes the page again, with plain names for folders."""
     from sojourn.validate import suite
 
-    count = [] if asked.count is None else [f"--count {asked.count}"]
-    if asked.experiment not in {suite.ALL, suite.WIFI}:
-        words = [_wanted(asked)[0].command]
+    count = [] if args.count is None else [f"--count {args.count}"]
+    if args.experiment not in {suite.ALL, suite.WIFI}:
+        words = [_wanted(args)[0].command]
     else:
-        given = {name: getattr(asked, name) for name in ("links", "duration", "repeat", "sim_repeat", "seed")}
-        words = [f"sojourn validate {asked.experiment}"]
+        given = {name: getattr(args, name) for name in ("links", "duration", "repeat", "sim_repeat", "seed")}
+        words = [f"sojourn validate {args.experiment}"]
         words += [f"--{name.replace('_', '-')} {value}" for name, value in given.items() if value is not None]
-        words += [f"--qdisc {text!r}" for text in asked.qdisc or ()] + count
-        words += [f"--backend {name}" for name in asked.backend or ()]
-    words += [f"--with {folder.name}" for folder in asked.earlier or ()]
-    return " ".join([*words, "--out DIR", f"--document {asked.document.name}"])
+        words += [f"--qdisc {text!r}" for text in args.qdisc or ()] + count
+        words += [f"--backend {name}" for name in args.backend or ()]
+    words += [f"--with {folder.name}" for folder in args.earlier or ()]
+    return " ".join([*words, "--out DIR", f"--document {args.document.name}"])

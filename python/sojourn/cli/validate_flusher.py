@@ -18,7 +18,7 @@ _OTHERS = ("links", "qdisc", "rtt", "cc", "page", "flows_up", "flows_down", "cou
 DEFAULT_DURATION = "120s"
 
 
-def handle(asked: argparse.Namespace) -> int:
+def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.kernel.find import find
     from sojourn.papers.kit.execute import Means
@@ -27,34 +27,34 @@ def handle(asked: argparse.Namespace) -> int:
     from sojourn.store.run_store import RunStore
     from sojourn.validate import flusher, flusher_page
 
-    _check(asked)
-    duration = asked.duration or DEFAULT_DURATION
-    repeats = {"linux": 3 if asked.repeat is None else asked.repeat, "sim": asked.sim_repeat or 10}
-    seed = 1 if asked.seed is None else asked.seed
+    _check(args)
+    duration = args.duration or DEFAULT_DURATION
+    repeats = {"linux": 3 if args.repeat is None else args.repeat, "sim": args.sim_repeat or 10}
+    seed = 1 if args.seed is None else args.seed
     profile = Profile(duration=duration, long_duration=duration, repeat=1, other_repeat=1)
     bed = flusher.bed(profile, seed)
-    parts = _parts(asked.only, flusher.PARTS)
+    parts = _parts(args.only, flusher.PARTS)
     cells = flusher.cells(parts)
-    only = None if asked.only is None else ",".join(parts)
+    only = None if args.only is None else ",".join(parts)
     for cell in cells:
         bed.scenario(cell).normalized("linux")
     kernel = backends.named("linux")
     backends.reach(kernel)
     folder = None
-    if asked.out is not None:
+    if args.out is not None:
         name = plan_name("validate", flusher.NAME, only, duration, seed, repeats)
-        folder = ResultFolder(asked.out, force=asked.force, plan=name, again=True)
-    path = options.store_of(asked, folder)
+        folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
+    path = options.store_of(args, folder)
     store = None if path is None else RunStore(path)
     print(f"{len(cells)} cells: {len(cells) * repeats['linux']} runs on the kernel", file=sys.stderr)
     seen = {}
     with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
         for backend in (kernel, backends.SIMULATOR):
-            means = Means(workers=asked.workers, progress=backend.name, store=store, backend=backend)
+            means = Means(workers=args.workers, progress=backend.name, store=store, backend=backend)
             seen[backend.name] = flusher.run(bed, cells, repeats[backend.name], means)
     compared = flusher.compare(seen["sim"], seen["linux"])
     entries = [row.to_plain() for row in compared.rows]
-    print(json.dumps(entries, indent=1, allow_nan=False) if asked.json else flusher_page.terminal(compared))
+    print(json.dumps(entries, indent=1, allow_nan=False) if args.json else flusher_page.terminal(compared))
     command = (
         f"sojourn validate flusher --duration {duration} --repeat {repeats['linux']} --sim-repeat {repeats['sim']}"
     )
@@ -71,16 +71,16 @@ def handle(asked: argparse.Namespace) -> int:
         folder.write("validate.json", json.dumps(entries, indent=1, allow_nan=False) + "\n")
         report = folder.write("validate.md", flusher_page.page(compared, command, facts, "figures/flusher.png"))
         print(f"report: {report}", file=sys.stderr)
-    if asked.document is not None:
+    if args.document is not None:
         from sojourn.validate.document import notes_of
 
-        picture = _picture(asked.document)
+        picture = _picture(args.document)
         write_file(picture, flusher_page.figure(compared)["png"])
-        full = f"{command} --document {asked.document.name}"
+        full = f"{command} --document {args.document.name}"
         write_file(
-            asked.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", notes_of(asked.document))
+            args.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", notes_of(args.document))
         )
-        print(f"document: {asked.document}", file=sys.stderr)
+        print(f"document: {args.document}", file=sys.stderr)
     if folder is not None:
         folder.finish()
     return 1 if compared.differs else 0
@@ -91,33 +91,33 @@ def _picture(document: Path) -> Path:
     return document.parent / "images" / f"{document.stem}.png"
 
 
-def _parts(asked: str | None, known: Sequence[str]) -> tuple[str, ...]:
+def _parts(args: str | None, known: Sequence[str]) -> tuple[str, ...]:
     """Return the parts that were asked for, in their own order."""
-    if asked is None:
+    if args is None:
         return tuple(known)
-    named = asked.split(",")
+    named = args.split(",")
     for i, name in enumerate(named):
         if name not in known or name in named[:i]:
-            message = f"only is {asked!r}, but must be parts of flusher, each once: {', '.join(known)}"
+            message = f"only is {args!r}, but must be parts of flusher, each once: {', '.join(known)}"
             raise ParamError(message)
     return tuple(part for part in known if part in named)
 
 
-def _check(asked: argparse.Namespace) -> None:
+def _check(args: argparse.Namespace) -> None:
     for name in _OTHERS:
-        value = getattr(asked, name)
+        value = getattr(args, name)
         if value is not None:
             option = {"earlier": "with"}.get(name, name.replace("_", "-"))
             message = f"{option} is {value!r}, but the cells of flusher are those of its paper: leave it out"
             raise ParamError(message)
-    if asked.backend not in (None, ["linux"]):
-        message = f"backend is {', '.join(asked.backend)}, but flusher is compared with linux only"
+    if args.backend not in (None, ["linux"]):
+        message = f"backend is {', '.join(args.backend)}, but flusher is compared with linux only"
         raise ParamError(message)
     for name in ("repeat", "sim_repeat", "workers"):
-        value = getattr(asked, name)
+        value = getattr(args, name)
         if value is not None and value < 1:
             message = f"{name.replace('_', '-')} is {value}, but must be at least 1"
             raise ParamError(message)
-    if asked.document is not None:
-        check_target(asked.document, "document", force=asked.force)
-        check_target(_picture(asked.document), "document", force=asked.force)
+    if args.document is not None:
+        check_target(args.document, "document", force=args.force)
+        check_target(_picture(args.document), "document", force=args.force)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.tune.bench import Bench
 from sojourn.tune.goals import METRICS
-from sojourn.tune.search import Asked
+from sojourn.tune.search import Request
 from sojourn.tune.space import Space
 from sojourn.tune.study import Outcome, interval_at_worst
 from sojourn.tune.words import named
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def of(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> Figure:
+def of(outcome: Outcome, bench: Bench, space: Space, request: Request) -> Figure:
     """Return the figure: the first metric that is minimised against the others that matter.
 
     The grey points have the seeds of the search, those of the front the choice's besides, the marked ones fresh seeds.
     """
     from sojourn.plots.front import Axle, Measure, pareto_front
 
-    spare = [name for name in ("utilisation", "delay") if name not in asked.axes]
-    names = asked.axes if len(asked.axes) > 1 else (*asked.axes, spare[0])
+    spare = [name for name in ("utilisation", "delay") if name not in request.axes]
+    names = request.axes if len(request.axes) > 1 else (*request.axes, spare[0])
     worst = " (worst RTT)" if len(bench.link.rtts_ms) > 1 else ""
 
     def measure(one: object) -> Measure:

@@ -132,16 +132,16 @@ def _time_ms(text: str) -> float:
     return found
 
 
-def _points(asked: int | None, rtt: str, low: float, high: float) -> int:
-    if asked is None:
+def _points(request: int | None, rtt: str, low: float, high: float) -> int:
+    if request is None:
         return 1 if low == high else DEFAULT_POINTS
-    if not 1 <= asked <= MOST_POINTS:
-        message = f"rtts is {asked}, but must be from 1 to {MOST_POINTS}"
+    if not 1 <= request <= MOST_POINTS:
+        message = f"rtts is {request}, but must be from 1 to {MOST_POINTS}"
         raise ParamError(message)
-    if (asked == 1) != (low == high):
-        message = f"rtts is {asked}, but rtt is {rtt!r}: one RTT has one point, and a range at least two"
+    if (request == 1) != (low == high):
+        message = f"rtts is {request}, but rtt is {rtt!r}: one RTT has one point, and a range at least two"
         raise ParamError(message)
-    return asked
+    return request
 
 
 def _checked(**fields: str) -> dict[str, str]:

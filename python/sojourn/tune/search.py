@@ -34,7 +34,7 @@ SAMPLERS = ("tpe", "nsga2", "spread")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Request:
     """What is searched for.
 
     Attributes
@@ -64,7 +64,9 @@ class Asked:
         return tuple(dict.fromkeys([*self.minimise, *(goal.metric for goal in self.goals)]))
 
 
-def search(bench: Bench, space: Space, asked: Asked, seeds: Sequence[int], tick: Tick = lambda: None) -> list[Scored]:
+def search(
+    bench: Bench, space: Space, request: Request, seeds: Sequence[int], tick: Tick = lambda: None
+) -> list[Scored]:
     """Run the known settings and those that are proposed; return all, the known ones first.
 
     Raises
@@ -74,16 +76,16 @@ def search(bench: Bench, space: Space, asked: Asked, seeds: Sequence[int], tick:
     SojournError
         If a run fails.
     """
-    check_trials(asked.trials)
+    check_trials(request.trials)
     began = time.monotonic()
     references = bench.run(list(space.references().items()), seeds, tick)
-    study = _study(space, asked)
+    study = _study(space, request)
     with _quiet():
-        _tell_known(study, space, asked, references)
-        spread = _spread(space, asked)
+        _tell_known(study, space, request, references)
+        spread = _spread(space, request)
         found = list(references)
-        while (left := asked.trials - (len(found) - len(references))) > 0:
-            if asked.time_s is not None and time.monotonic() - began >= asked.time_s:
+        while (left := request.trials - (len(found) - len(references))) > 0:
+            if request.time_s is not None and time.monotonic() - began >= request.time_s:
                 break
             for values in spread[: min(BATCH, left)]:
                 study.enqueue_trial(values)
@@ -92,22 +94,22 @@ def search(bench: Bench, space: Space, asked: Asked, seeds: Sequence[int], tick:
             settings = [space.setting(trial.params) for trial in trials]
             scored = bench.run([("", setting) for setting in settings], seeds, tick)
             for trial, one in zip(trials, scored, strict=True):
-                for goal in asked.goals:
+                for goal in request.goals:
                     trial.set_constraint(goal.text, one.shortfall_of(goal, references))
-                study.tell(trial, one.vector(asked.axes))
+                study.tell(trial, one.vector(request.axes))
             found += scored
     return found
 
 
 def propose(
-    space: Space, asked: Asked, judge: Callable[[dict[str, float]], Sequence[float]]
+    space: Space, request: Request, judge: Callable[[dict[str, float]], Sequence[float]]
 ) -> list[tuple[dict[str, float], Sequence[float]]]:
     """Search a function instead of a bench: for comparing samplers. Goals are left out."""
-    study = _study(space, asked)
+    study = _study(space, request)
     found: list[tuple[dict[str, float], Sequence[float]]] = []
     with _quiet():
-        spread = _spread(space, asked)
-        while (left := asked.trials - len(found)) > 0:
+        spread = _spread(space, request)
+        while (left := request.trials - len(found)) > 0:
             for values in spread[: min(BATCH, left)]:
                 study.enqueue_trial(values)
             spread = spread[min(BATCH, left) :]
@@ -120,21 +122,21 @@ def propose(
     return found
 
 
-def _study(space: Space, asked: Asked) -> optuna.Study:
+def _study(space: Space, request: Request) -> optuna.Study:
     with _quiet():
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        seed = asked.seed % 2**32
+        seed = request.seed % 2**32
         sampler: Any
-        if asked.sampler == "nsga2":
+        if request.sampler == "nsga2":
             sampler = optuna.samplers.NSGAIISampler(population_size=BATCH, seed=seed)
         else:
             sampler = optuna.samplers.TPESampler(n_startup_trials=0, multivariate=True, seed=seed)
-        return optuna.create_study(directions=["minimize"] * len(asked.axes), sampler=sampler)
+        return optuna.create_study(directions=["minimize"] * len(request.axes), sampler=sampler)
 
 
-def _tell_known(study: optuna.Study, space: Space, asked: Asked, references: Sequence[Scored]) -> None:
+def _tell_known(study: optuna.Study, space: Space, request: Request, references: Sequence[Scored]) -> None:
     """Tell of the known settings that are in the space."""
     import optuna
 
@@ -144,8 +146,8 @@ def _tell_known(study: optuna.Study, space: Space, asked: Asked, references: Seq
         trial = optuna.create_trial(
             params={knob.name: one.setting.values[knob.name] for knob in space.knobs},
             distributions=dict(_distributions(space)),
-            values=one.vector(asked.axes),
-            constraints={goal.text: one.shortfall_of(goal, references) for goal in asked.goals},
+            values=one.vector(request.axes),
+            constraints={goal.text: one.shortfall_of(goal, references) for goal in request.goals},
         )
         study.add_trial(trial)
 
@@ -156,12 +158,14 @@ def _distributions(space: Space) -> dict[str, optuna.distributions.BaseDistribut
     return {knob.name: optuna.distributions.FloatDistribution(knob.low, knob.high, log=True) for knob in space.knobs}
 
 
-def _spread(space: Space, asked: Asked) -> list[dict[str, float]]:
+def _spread(space: Space, request: Request) -> list[dict[str, float]]:
     """Return settings of a scrambled Sobol sequence."""
     from scipy.stats import qmc
 
-    number = asked.trials if asked.sampler == "spread" else min(math.ceil(asked.trials * SPREAD_SHARE), MOST_SPREAD)
-    points = qmc.Sobol(len(space.knobs), rng=asked.seed).random(number)
+    number = (
+        request.trials if request.sampler == "spread" else min(math.ceil(request.trials * SPREAD_SHARE), MOST_SPREAD)
+    )
+    points = qmc.Sobol(len(space.knobs), rng=request.seed).random(number)
     return [
         {
             knob.name: min(max(knob.low * (knob.high / knob.low) ** float(x), knob.low), knob.high)

@@ -143,7 +143,7 @@ class Space:
         )
 
 
-def space(qdisc: str, link: Link, direction: Direction, asked: Sequence[str] = (), backend: str = "sim") -> Space:
+def space(qdisc: str, link: Link, direction: Direction, request: Sequence[str] = (), backend: str = "sim") -> Space:
     """Return what is searched.
 
     Parameters
@@ -154,7 +154,7 @@ def space(qdisc: str, link: Link, direction: Direction, asked: Sequence[str] = (
         Whose rate, RTTs and buffer set the ranges.
     direction
         That under test.
-    asked
+    request
         `NAME=LOW..HIGH` searches another range of a parameter, `NAME=VALUE` fixes it; times in ms unless they
         have a unit.
     backend
@@ -174,7 +174,7 @@ def space(qdisc: str, link: Link, direction: Direction, asked: Sequence[str] = (
     knobs = {knob.name: knob for knob in TUNED[qdisc].knobs(link, direction)}
     fixed: dict[str, float] = {}
     seen: set[str] = set()
-    for text in asked:
+    for text in request:
         name, equals, value = text.partition("=")
         if not equals or name not in knobs:
             message = f"param is {text!r}, but must be NAME=LOW..HIGH or NAME=VALUE with NAME one of {', '.join(knobs)}"

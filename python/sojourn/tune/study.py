@@ -17,7 +17,7 @@ from sojourn.stats import Interval, mean_interval
 from sojourn.tune.bench import Bench, Scored, Seeds, Tick
 from sojourn.tune.front import dominates, front, layers, order
 from sojourn.tune.goals import METRICS, Goal
-from sojourn.tune.search import Asked, search
+from sojourn.tune.search import Request, search
 from sojourn.tune.sensitivity import Sensitivity, of_settings
 from sojourn.tune.space import Space
 
@@ -84,7 +84,7 @@ class Outcome:
     reachable: bool
 
 
-def tune(bench: Bench, space: Space, asked: Asked, seeds: Seeds, progress: Progress) -> Outcome:
+def tune(bench: Bench, space: Space, request: Request, seeds: Seeds, progress: Progress) -> Outcome:
     """Answer the question.
 
     Raises
@@ -96,15 +96,15 @@ def tune(bench: Bench, space: Space, asked: Asked, seeds: Seeds, progress: Progr
     """
     rtts = len(bench.link.rtts_ms)
     count = len(space.references())
-    with progress((asked.trials + count) * rtts * len(seeds.search), "search") as tick:
-        tried = search(bench, space, asked, seeds.search, tick)
-    places = _promising(tried, count, asked)
+    with progress((request.trials + count) * rtts * len(seeds.search), "search") as tick:
+        tried = search(bench, space, request, seeds.search, tick)
+    places = _promising(tried, count, request)
     with progress(len(places) * rtts * len(seeds.choice), "choose") as tick:
         again = bench.run([(tried[place].name, tried[place].setting) for place in places], seeds.choice, tick)
     better_known = [tried[place].with_more(more) for place, more in zip(places, again, strict=True)]
     references = [one for one in better_known if one.name]
-    taken = better_known[_chosen(better_known, references, asked)]
-    rival = _rival(better_known, asked.axes)
+    taken = better_known[_chosen(better_known, references, request)]
+    rival = _rival(better_known, request.axes)
     to_check: dict[str, Scored] = {}
     for one in (taken, *references, *([] if rival is None else [rival])):
         to_check.setdefault(one.setting.text, one)
@@ -113,41 +113,41 @@ def tune(bench: Bench, space: Space, asked: Asked, seeds: Seeds, progress: Progr
     fresh = {one.setting.text: one for one in found}
     known = tuple(fresh[one.setting.text] for one in references)
     best = fresh[taken.setting.text]
-    vectors = [one.vector(asked.axes) for one in better_known]
-    edge = sorted((better_known[place] for place in front(vectors)), key=lambda one: one.vector(asked.axes))
+    vectors = [one.vector(request.axes) for one in better_known]
+    edge = sorted((better_known[place] for place in front(vectors)), key=lambda one: one.vector(request.axes))
     return Outcome(
         tried=tuple(tried),
         front=tuple(edge),
         best=best,
         known=known,
         rival=None if rival is None else fresh[rival.setting.text],
-        met={goal.text: judge(goal, best, known) for goal in asked.goals},
-        sensitivity=_sensitivity(tried, space, asked),
-        reachable=taken.shortfall(asked.goals, references) <= 0,
+        met={goal.text: judge(goal, best, known) for goal in request.goals},
+        sensitivity=_sensitivity(tried, space, request),
+        reachable=taken.shortfall(request.goals, references) <= 0,
     )
 
 
-def _chosen(better_known: Sequence[Scored], references: Sequence[Scored], asked: Asked) -> int:
+def _chosen(better_known: Sequence[Scored], references: Sequence[Scored], request: Request) -> int:
     """Return the place of the one to take: the cheapest of those that surely meet the goals.
 
     Of many that seem to meet a goal, the cheapest is likely one that has been lucky; so it must meet them by the whole
     interval. If none does, by the means; if none does that either, it is the nearest.
     """
-    costs = [cost(one, references, asked) for one in better_known]
+    costs = [cost(one, references, request) for one in better_known]
     surely = [
         place
         for place, one in enumerate(better_known)
-        if all(_surely_met(goal, one, references) for goal in asked.goals)
+        if all(_surely_met(goal, one, references) for goal in request.goals)
     ]
     if surely:
         return min(surely, key=lambda place: (costs[place], place))
-    return order(costs, [one.shortfall(asked.goals, references) for one in better_known])[0]
+    return order(costs, [one.shortfall(request.goals, references) for one in better_known])[0]
 
 
-def cost(one: Scored, references: Sequence[Scored], asked: Asked) -> float:
+def cost(one: Scored, references: Sequence[Scored], request: Request) -> float:
     """Return what is least in the best setting: the sum of what is minimised, each in units of the last reference's."""
-    units = {name: references[-1].worst(name) or 1.0 for name in asked.minimise}
-    return sum(one.worst(name) / units[name] for name in asked.minimise)
+    units = {name: references[-1].worst(name) or 1.0 for name in request.minimise}
+    return sum(one.worst(name) / units[name] for name in request.minimise)
 
 
 def compare(best: Scored, known: Scored, metric: str) -> Compared:
@@ -206,11 +206,11 @@ def _side(one: Interval, sign: int) -> str | None:
     return "worse" if sign * one.value > 0 else "better"
 
 
-def _promising(tried: Sequence[Scored], count: int, asked: Asked) -> list[int]:
+def _promising(tried: Sequence[Scored], count: int, request: Request) -> list[int]:
     """Return the places of the known settings and of those that go on: the best, and what is near the front."""
     references = tried[:count]
     ordered = order(
-        [cost(one, references, asked) for one in tried], [one.shortfall(asked.goals, references) for one in tried]
+        [cost(one, references, request) for one in tried], [one.shortfall(request.goals, references) for one in tried]
     )
     known = {one.setting.text for one in references}
     chosen = list(range(count))
@@ -225,7 +225,7 @@ def _promising(tried: Sequence[Scored], count: int, asked: Asked) -> list[int]:
                 chosen.append(place)
 
     take(ordered, SHORTLIST)
-    take(_along(layers([one.vector(asked.axes) for one in tried])[0], tried, asked.axes), LONGEST_FRONT)
+    take(_along(layers([one.vector(request.axes) for one in tried])[0], tried, request.axes), LONGEST_FRONT)
     return chosen
 
 
@@ -256,11 +256,11 @@ def _rival(better_known: Sequence[Scored], axes: Sequence[str]) -> Scored | None
     return max(ahead, key=lead, default=None)
 
 
-def _sensitivity(tried: Sequence[Scored], space: Space, asked: Asked) -> dict[str, Sensitivity | None]:
+def _sensitivity(tried: Sequence[Scored], space: Space, request: Request) -> dict[str, Sensitivity | None]:
     inside = [one for one in tried if space.holds(one.setting)]
     return {
         name: of_settings(
-            space.knobs, [one.setting.values for one in inside], [one.worst(name) for one in inside], seed=asked.seed
+            space.knobs, [one.setting.values for one in inside], [one.worst(name) for one in inside], seed=request.seed
         )
-        for name in asked.axes
+        for name in request.axes
     }

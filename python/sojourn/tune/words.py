@@ -10,7 +10,7 @@ from sojourn.stats import Interval, mean_interval
 from sojourn.tune import answer
 from sojourn.tune.bench import Bench, Scored, Seeds
 from sojourn.tune.goals import METRICS
-from sojourn.tune.search import Asked
+from sojourn.tune.search import Request
 from sojourn.tune.space import Setting, Space
 from sojourn.tune.study import Compared, Outcome, compare, interval_at_worst
 
@@ -19,11 +19,11 @@ FORMAT = "sojourn-tune/1"
 _DIGITS = 6
 
 
-def whole(outcome: Outcome, bench: Bench, space: Space, asked: Asked, seeds: Seeds) -> dict[str, Any]:
+def whole(outcome: Outcome, bench: Bench, space: Space, request: Request, seeds: Seeds) -> dict[str, Any]:
     """Return what tune.json holds."""
     link, load = bench.link, bench.load
     best = outcome.best
-    verdict, says = rural(outcome, asked)
+    verdict, says = rural(outcome, request)
     text = best.setting.text
     return {
         "format": FORMAT,
@@ -42,8 +42,8 @@ def whole(outcome: Outcome, bench: Bench, space: Space, asked: Asked, seeds: See
             "duration_s": link.duration_s,
         },
         "backend": bench.backend.name,
-        "goals": [goal.text for goal in asked.goals],
-        "minimise": list(asked.minimise),
+        "goals": [goal.text for goal in request.goals],
+        "minimise": list(request.minimise),
         "searched": [
             {"name": knob.name, "low": _short(knob.low), "high": _short(knob.high), "unit": knob.unit}
             for knob in space.knobs
@@ -76,7 +76,7 @@ def whole(outcome: Outcome, bench: Bench, space: Space, asked: Asked, seeds: See
         },
         "rural": None if verdict is None else {"verdict": verdict, "says": says},
         "front_seeds": ["search", "choice"],
-        "front": [_point(one, asked, load.metrics) for one in outcome.front],
+        "front": [_point(one, request, load.metrics) for one in outcome.front],
         "sensitivity": {
             name: None
             if found is None
@@ -95,7 +95,7 @@ def differences(outcome: Outcome, known: Scored, metrics: Sequence[str]) -> dict
     return {name: compare(outcome.best, known, name) for name in metrics}
 
 
-def rural(outcome: Outcome, asked: Asked) -> tuple[str | None, str]:
+def rural(outcome: Outcome, request: Request) -> tuple[str | None, str]:
     """Return where the rural setting is, in a few words and in a sentence.
 
     The words are `"on the front"`, `"within its uncertainty of the front"` or `"off the front"`.
@@ -109,7 +109,7 @@ def rural(outcome: Outcome, asked: Asked) -> tuple[str | None, str]:
     here = words_of(known.setting)
     if outcome.rival is None:
         return "on the front", f"the rural setting ({here}) is on the front: of the settings tried none dominates it"
-    found = {name: compare(outcome.rival, known, name) for name in asked.axes}
+    found = {name: compare(outcome.rival, known, name) for name in request.axes}
     verdicts = {one.verdict for one in found.values()}
     rival = words_of(outcome.rival.setting)
     leads = "; ".join(_lead(name, one) for name, one in found.items())
@@ -130,16 +130,16 @@ def words_of(setting: Setting) -> str:
     return " ".join(words)
 
 
-def unreachable(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> str:
+def unreachable(outcome: Outcome, bench: Bench, space: Space, request: Request) -> str:
     """Return the sentence about goals that no setting meets: how near one can come, by fresh seeds."""
-    goal = max(asked.goals, key=lambda goal: outcome.best.shortfall_of(goal, outcome.known))
+    goal = max(request.goals, key=lambda goal: outcome.best.shortfall_of(goal, outcome.known))
     metric = METRICS[goal.metric]
     place, found = interval_at_worst(outcome.best, goal.metric)
     here = f" at an RTT of {bench.link.rtts_ms[place]:g}ms" if len(bench.link.rtts_ms) > 1 else ""
     ends = (
         "" if found.low is None or found.high is None else f" ({metric.text(found.low)} to {metric.text(found.high)})"
     )
-    others = ", with all goals together," if len(asked.goals) > 1 else ""
+    others = ", with all goals together," if len(request.goals) > 1 else ""
     return (
         f"goal {goal.text!r} cannot be met{others} by {space.qdisc} on this link: the nearest that "
         f"{len(outcome.tried)} settings came is {goal.metric} {metric.text(found.value)}{ends}{here}, with "
@@ -147,12 +147,12 @@ def unreachable(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> s
     )
 
 
-def terminal(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> str:
+def terminal(outcome: Outcome, bench: Bench, space: Space, request: Request) -> str:
     """Return what is printed."""
     link = bench.link
     text = outcome.best.setting.text
-    parts = [_title(bench, space, asked, outcome), _check_table(outcome, bench)]
-    _, says = rural(outcome, asked)
+    parts = [_title(bench, space, request, outcome), _check_table(outcome, bench)]
+    _, says = rural(outcome, request)
     if says:
         parts.append(says)
     if outcome.met:
@@ -168,10 +168,10 @@ def terminal(outcome: Outcome, bench: Bench, space: Space, asked: Asked) -> str:
     return "\n\n".join(parts)
 
 
-def _title(bench: Bench, space: Space, asked: Asked, outcome: Outcome) -> str:
+def _title(bench: Bench, space: Space, request: Request, outcome: Outcome) -> str:
     link = bench.link
     rtts = ", ".join(f"{rtt:g}" for rtt in link.rtts_ms)
-    wanted = "; ".join([*(goal.text for goal in asked.goals), *(f"least {name}" for name in asked.minimise)])
+    wanted = "; ".join([*(goal.text for goal in request.goals), *(f"least {name}" for name in request.minimise)])
     return (
         f"{space.qdisc} on {link.down}/{link.up} (down/up), RTT {rtts} ms, load {bench.load.name} {bench.direction}, "
         f"{len(outcome.tried)} settings, {len(outcome.front)} on the front\n"
@@ -237,7 +237,7 @@ def _checked(one: Scored, metrics: Sequence[str], rtts_ms: Sequence[float]) -> d
     }
 
 
-def _point(one: Scored, asked: Asked, metrics: Sequence[str]) -> dict[str, Any]:
+def _point(one: Scored, request: Request, metrics: Sequence[str]) -> dict[str, Any]:
     worst: Mapping[str, float] = {name: _short(one.worst(name)) for name in metrics}
     return {
         "name": one.name or None,
@@ -245,7 +245,7 @@ def _point(one: Scored, asked: Asked, metrics: Sequence[str]) -> dict[str, Any]:
         "tc": answer.leaf(one.setting.text),
         "worst": worst,
         "mean": {name: _short(one.mean(name)) for name in metrics},
-        "runs": sum(len(values) for values in one.samples[asked.axes[0]]),
+        "runs": sum(len(values) for values in one.samples[request.axes[0]]),
     }
 
 

@@ -58,7 +58,7 @@ def preset(name: str, rate_bps: int) -> str:
     return _native.expand_qdisc(name, rate_bps).removesuffix(_OLD_KERNEL)
 
 
-def asked_for(texts: Sequence[str]) -> tuple[Discipline, ...]:
+def named_disciplines(texts: Sequence[str]) -> tuple[Discipline, ...]:
     """Return the disciplines that were asked for: tc texts, or presets, which are resolved for each link.
 
     Raises

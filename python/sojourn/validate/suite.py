@@ -12,7 +12,7 @@ from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, find
 from sojourn.store.cell import link_words
 from sojourn.validate import draw, grid, wifi_sets
-from sojourn.validate.disciplines import asked_for, table_1
+from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import errors_of, quantiles, worst
 from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
 from sojourn.validate.grid import LINKS, Cell
@@ -47,7 +47,7 @@ _GRID_OPTIONS = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Request:
     """What was asked for; `None` leaves the default.
 
     Attributes
@@ -119,7 +119,7 @@ class Outcome:
     figures: tuple[Drawn, ...]
 
 
-def whole(asked: Asked) -> tuple[Asked, ...]:
+def whole(request: Request) -> tuple[Request, ...]:
     """Return what the whole set consists of; links, disciplines and duration are those of the grids.
 
     Raises
@@ -127,33 +127,35 @@ def whole(asked: Asked) -> tuple[Asked, ...]:
     ParamError
         If an option was given that its experiments set themselves.
     """
-    for name, value in asked.options.items():
+    for name, value in request.options.items():
         if value is not None and name != "duration":
             message = f"{name.replace('_', '-')} is {value!r}, but the experiments of {ALL} set it themselves"
             raise ParamError(message)
-    if asked.experiment == WIFI:
-        return tuple(replace(asked, experiment=name, count=_count_of(asked, name)) for name in wifi_sets.SETS)
+    if request.experiment == WIFI:
+        return tuple(replace(request, experiment=name, count=_count_of(request, name)) for name in wifi_sets.SETS)
     grids = tuple(
-        Asked(
+        Request(
             experiment=experiment,
-            links=asked.links,
-            qdiscs=asked.qdiscs,
-            options={"cc": cc, "duration": asked.options.get("duration")},
-            seed=asked.seed,
-            repeats=asked.repeats,
-            real=asked.real,
+            links=request.links,
+            qdiscs=request.qdiscs,
+            options={"cc": cc, "duration": request.options.get("duration")},
+            seed=request.seed,
+            repeats=request.repeats,
+            real=request.real,
         )
         for experiment, cc in WHOLE
     )
-    drawn = Asked(experiment=RANDOM, seed=asked.seed, count=asked.count, repeats=asked.repeats, real=asked.real)
+    drawn = Request(
+        experiment=RANDOM, seed=request.seed, count=request.count, repeats=request.repeats, real=request.real
+    )
     return (*grids, drawn)
 
 
-def _count_of(asked: Asked, name: str) -> int | None:
-    return asked.count if name == wifi_sets.DRAWN else None
+def _count_of(request: Request, name: str) -> int | None:
+    return request.count if name == wifi_sets.DRAWN else None
 
 
-def cells_of(asked: Asked) -> tuple[Cell, ...]:
+def cells_of(request: Request) -> tuple[Cell, ...]:
     """Return the cells of a grid or the drawn scenarios; all are checked.
 
     Raises
@@ -161,39 +163,39 @@ def cells_of(asked: Asked) -> tuple[Cell, ...]:
     ParamError
         If a value is refused.
     """
-    for field_name, number in (("repeat", asked.repeats.kernel), ("sim-repeat", asked.repeats.sim)):
+    for field_name, number in (("repeat", request.repeats.kernel), ("sim-repeat", request.repeats.sim)):
         check_repeat(number, field_name)
-    if asked.experiment == RANDOM:
-        return _drawn_cells(asked)
-    if asked.experiment in wifi_sets.SETS:
-        return _wifi_cells(asked)
-    if asked.count is not None:
+    if request.experiment == RANDOM:
+        return _drawn_cells(request)
+    if request.experiment in wifi_sets.SETS:
+        return _wifi_cells(request)
+    if request.count is not None:
         message = (
-            f"count is {asked.count}, but only {RANDOM} draws scenarios; {asked.experiment} has links x disciplines"
+            f"count is {request.count}, but only {RANDOM} draws scenarios; {request.experiment} has links x disciplines"
         )
         raise ParamError(message)
-    if asked.experiment not in BUILT_IN and not asked.experiment.endswith(".toml"):
+    if request.experiment not in BUILT_IN and not request.experiment.endswith(".toml"):
         known = ", ".join((*BUILT_IN, RANDOM, ALL, *wifi_sets.SETS, WIFI))
-        message = f"experiment is {asked.experiment!r}, but must be one of {known} or the path of a TOML file"
+        message = f"experiment is {request.experiment!r}, but must be one of {known} or the path of a TOML file"
         raise ParamError(message)
-    given = {name: value for name, value in asked.options.items() if value is not None}
-    if asked.experiment in DURATIONS:
-        given.setdefault("duration", DURATIONS[asked.experiment])
+    given = {name: value for name, value in request.options.items() if value is not None}
+    if request.experiment in DURATIONS:
+        given.setdefault("duration", DURATIONS[request.experiment])
     return grid.cells(
-        asked.experiment,
-        grid.read_links(",".join(LINKS) if asked.links is None else asked.links),
-        table_1() if asked.qdiscs is None else asked_for(asked.qdiscs),
-        seed=DEFAULT_SEED if asked.seed is None else asked.seed,
+        request.experiment,
+        grid.read_links(",".join(LINKS) if request.links is None else request.links),
+        table_1() if request.qdiscs is None else named_disciplines(request.qdiscs),
+        seed=DEFAULT_SEED if request.seed is None else request.seed,
         **given,
     )
 
 
-def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> tuple[Outcome, ...]:
+def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> tuple[Outcome, ...]:
     """Run what was asked for on all back ends, and judge it: an outcome for each pair of them.
 
     Parameters
     ----------
-    asked
+    request
         What.
     run_plan
         What runs it.
@@ -205,31 +207,31 @@ def validate(asked: Asked, run_plan: RunPlan, *, figures: bool) -> tuple[Outcome
     ParamError
         If a value is refused.
     """
-    cells = cells_of(asked)
-    ran = run_pairs(cells, asked.repeats, run_plan, asked.real)
-    return tuple(_outcome(asked, cells, pair, both, figures=figures) for pair, both in ran.items())
+    cells = cells_of(request)
+    ran = run_pairs(cells, request.repeats, run_plan, request.real)
+    return tuple(_outcome(request, cells, pair, both, figures=figures) for pair, both in ran.items())
 
 
-def part_names(asked: Asked) -> tuple[str, ...]:
+def part_names(request: Request) -> tuple[str, ...]:
     """Return the names of the parts of one validation, one for each pair of back ends."""
-    return tuple(_part_name(asked, pair) for pair in pairs_of(asked.real))
+    return tuple(_part_name(request, pair) for pair in pairs_of(request.real))
 
 
-def _part_name(asked: Asked, pair: Pair) -> str:
-    return asked.name if asked.real == (KERNEL,) else f"{asked.name}, {TITLES[pair[0]]} and {TITLES[pair[1]]}"
+def _part_name(request: Request, pair: Pair) -> str:
+    return request.name if request.real == (KERNEL,) else f"{request.name}, {TITLES[pair[0]]} and {TITLES[pair[1]]}"
 
 
-def _outcome(asked: Asked, cells: Sequence[Cell], pair: Pair, ran: Sequence[Both], *, figures: bool) -> Outcome:
-    name = _part_name(asked, pair)
+def _outcome(request: Request, cells: Sequence[Cell], pair: Pair, ran: Sequence[Both], *, figures: bool) -> Outcome:
+    name = _part_name(request, pair)
     rows = judge_all(ran)
-    drawn = _figures(asked, ran, rows) if figures else ()
+    drawn = _figures(request, ran, rows) if figures else ()
     scenarios = {cell.name: cell.scenario.normalized() for cell in cells}
-    facts = _facts(asked, ran) | versions(ran) | cost(ran)
-    if asked.experiment == RANDOM:
+    facts = _facts(request, ran) | versions(ran) | cost(ran)
+    if request.experiment == RANDOM:
         found = errors_of(rows)
         part = Part(
             name=name,
-            command=asked.command,
+            command=request.command,
             facts=facts,
             entries=drawn_entries(name, rows, found, quantiles(found)),
             scenarios=scenarios,
@@ -244,29 +246,31 @@ def _outcome(asked: Asked, cells: Sequence[Cell], pair: Pair, ran: Sequence[Both
             ],
         )
         return Outcome(part=part, figures=drawn)
-    part = Part(name=name, command=asked.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
+    part = Part(name=name, command=request.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
     return Outcome(part=part, figures=drawn)
 
 
-def _figures(asked: Asked, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
+def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
     from sojourn.validate.exhibits import cells_figure, grid_figures, scatter_figure
 
-    if asked.experiment in wifi_sets.SETS:
-        drawn = asked.experiment == wifi_sets.DRAWN
-        return (*cells_figure(ran, asked.name, drawn=drawn), *scatter_figure(rows, asked.name))
-    return tuple(scatter_figure(rows, asked.name) if asked.experiment == RANDOM else grid_figures(ran, asked.name))
+    if request.experiment in wifi_sets.SETS:
+        drawn = request.experiment == wifi_sets.DRAWN
+        return (*cells_figure(ran, request.name, drawn=drawn), *scatter_figure(rows, request.name))
+    return tuple(
+        scatter_figure(rows, request.name) if request.experiment == RANDOM else grid_figures(ran, request.name)
+    )
 
 
-def _drawn_cells(asked: Asked) -> tuple[Cell, ...]:
-    given = {"links": asked.links, **asked.options}
+def _drawn_cells(request: Request) -> tuple[Cell, ...]:
+    given = {"links": request.links, **request.options}
     for name, value in given.items():
         if value is not None:
             message = f"{name.replace('_', '-')} is {value!r}, but {RANDOM} draws it"
             raise ParamError(message)
     return draw.draw(
-        DEFAULT_COUNT if asked.count is None else asked.count,
-        DEFAULT_SEED if asked.seed is None else asked.seed,
-        None if asked.qdiscs is None else asked_for(asked.qdiscs),
+        DEFAULT_COUNT if request.count is None else request.count,
+        DEFAULT_SEED if request.seed is None else request.seed,
+        None if request.qdiscs is None else named_disciplines(request.qdiscs),
     )
 
 
@@ -275,26 +279,28 @@ def _stations(ran: Sequence[Both]) -> str:
     return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 
-def _wifi_cells(asked: Asked) -> tuple[Cell, ...]:
-    given = {"links": asked.links, "qdisc": asked.qdiscs, **asked.options, "duration": None}
-    if asked.experiment != wifi_sets.DRAWN:
-        given["count"] = asked.count
+def _wifi_cells(request: Request) -> tuple[Cell, ...]:
+    given = {"links": request.links, "qdisc": request.qdiscs, **request.options, "duration": None}
+    if request.experiment != wifi_sets.DRAWN:
+        given["count"] = request.count
     for name, value in given.items():
         if value is not None:
-            message = f"{name.replace('_', '-')} is {value!r}, but {asked.experiment} has cells of its own"
+            message = f"{name.replace('_', '-')} is {value!r}, but {request.experiment} has cells of its own"
             raise ParamError(message)
-    seed = DEFAULT_SEED if asked.seed is None else asked.seed
-    return wifi_sets.cells_of(asked.experiment, count=asked.count, seed=seed, duration=asked.options.get("duration"))
+    seed = DEFAULT_SEED if request.seed is None else request.seed
+    return wifi_sets.cells_of(
+        request.experiment, count=request.count, seed=seed, duration=request.options.get("duration")
+    )
 
 
-def _facts(asked: Asked, ran: Sequence[Both]) -> dict[str, str]:
+def _facts(request: Request, ran: Sequence[Both]) -> dict[str, str]:
     cells = [both.cell for both in ran]
     durations = list(dict.fromkeys(str(both.kernel[0].record["scenario"]["duration"]) for both in ran))
-    real = ", ".join(TITLES[name] for name in asked.real)
-    first = 1 if asked.experiment in {RANDOM, wifi_sets.DRAWN} or asked.seed is None else asked.seed
-    if asked.experiment in wifi_sets.SETS:
+    real = ", ".join(TITLES[name] for name in request.real)
+    first = 1 if request.experiment in {RANDOM, wifi_sets.DRAWN} or request.seed is None else request.seed
+    if request.experiment in wifi_sets.SETS:
         what = {"cells": str(len(cells)), "stations": _stations(ran)}
-    elif asked.experiment == RANDOM:
+    elif request.experiment == RANDOM:
         what = {"scenarios": str(len(cells))}
     else:
         what = {
@@ -304,5 +310,5 @@ def _facts(asked: Asked, ran: Sequence[Both]) -> dict[str, str]:
     return {
         **what,
         "measured window": durations[0] if len(durations) == 1 else f"{durations[0]} and others",
-        "runs of a cell": f"{real} {asked.repeats.kernel}, simulator {asked.repeats.sim}; seeds from {first} on",
+        "runs of a cell": f"{real} {request.repeats.kernel}, simulator {request.repeats.sim}; seeds from {first} on",
     }
