@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -24,6 +24,14 @@ pages:
 docs:
 	@scripts/setup
 	@.venv/bin/python scripts/docs
+
+## wheel: build a wheel that needs no compiler, in out/wheels (ARGS="--arch aarch64", ARGS="--libpcap FOLDER")
+wheel:
+	@scripts/wheel $(ARGS)
+
+## deb: build the Debian package of the daemon, in out/deb
+deb:
+	@scripts/deb
 
 ## bench: the benchmarks
 bench:
