@@ -46,7 +46,7 @@ PAGES: dict[str, list[Block]] = {
 NOT_RUN = {
     "captures": 1,
     "cluster": 2,
-    "kernel": 4,
+    "kernel": 5,
     "minutes": 13,
     "namespaces": 3,
     "part": 2,
