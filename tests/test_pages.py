@@ -17,6 +17,7 @@ from sojourn import papers
 from sojourn.papers.kit.claims import Claim, load
 from sojourn.papers.kit.document import document
 from sojourn.report.exhibit import PaperReport
+from tests import optional
 
 ROOT = Path(__file__).parents[1]
 
@@ -248,7 +249,7 @@ def test_the_reasons_of_a_page_are_those_of_its_world(name: str) -> None:
     page = REGISTRY[name]
     paper = next(word for word in page.commands[0].split() if word in papers.NAMES)
     if not pages.state(ROOT, page).current:
-        pytest.skip("the page is stale, and says so")
+        optional.CURRENT_PAGE.skip("it is stale, and says so")
     claims = {claim.id: claim for claim in load(paper.replace("-", "_"))}
     assert strange_reasons((ROOT / page.file).read_text(encoding="utf-8"), claims) == []
 
