@@ -1,4 +1,5 @@
-//! Gives the build a name: a hash of every source file that the record of a run is a function of.
+//! Gives the build a name: a hash of every source file that the record of a run is a function of. Lines of comments are
+//! left out, so that a better description keeps the runs that are stored.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -39,10 +40,20 @@ fn add(folder: &Path, name: &str, hash: &mut Fnv) -> io::Result<()> {
             add(&path, &name, hash)?;
         } else if path.extension().is_some_and(|e| e == "rs") {
             hash.add(name.as_bytes());
-            hash.add(&fs::read(&path)?);
+            hash.add(&without_comments(&fs::read(&path)?));
         }
     }
     Ok(())
+}
+
+/// Returns the lines that are not wholly a comment.
+fn without_comments(source: &[u8]) -> Vec<u8> {
+    let code = |line: &&[u8]| !line.trim_ascii_start().starts_with(b"//");
+    source
+        .split_inclusive(|&byte| byte == b'\n')
+        .filter(code)
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 /// FNV-1a, 64 bits.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,9 @@ from typing import Any
 from sojourn import tables
 from sojourn.files import write_file
 from sojourn.report.exhibit import Exhibit, PaperReport, elsewhere, verdict, verdicts
+
+#: The longest line of the page's prose; a row of a table is as long as it is.
+LINE = 118
 
 
 def document(told: PaperReport, *, images: str) -> str:
@@ -23,8 +28,8 @@ def document(told: PaperReport, *, images: str) -> str:
     """
     parts = [
         f"# {told.title}",
-        told.reference,
-        told.setup,
+        _wrap(told.reference),
+        _wrap(told.setup),
         f"Made by\n\n    {told.command}",
         tables.markdown(("", ""), [(name, _cell(value)) for name, value in told.facts], left=2),
     ]
@@ -76,12 +81,12 @@ _ELSEWHERE = (
 
 
 def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str) -> str:
-    parts = [f"## {exhibit.title}", f"{exhibit.says} (Section {exhibit.section}.)"]
+    parts = [f"## {exhibit.title}", _wrap(f"{exhibit.says} (Section {exhibit.section}.)")]
     for figure in exhibit.figures:
-        parts += [f"![{_plain(exhibit.title)}]({images}/{figure.name}.png)", figure.caption]
+        parts += [f"![{_plain(exhibit.title)}]({images}/{figure.name}.png)", _wrap(figure.caption)]
     if exhibit.table is not None:
-        parts += [exhibit.table.markdown(), exhibit.table.note]
-    parts += exhibit.paragraphs
+        parts += [exhibit.table.markdown(), _wrap(exhibit.table.note)]
+    parts += [_wrap(paragraph) for paragraph in exhibit.paragraphs]
     about = exhibit.among(claims)
     if about:
         counts = [f"{count} {word}" for word, count in verdicts(tuple(about)) if count]
@@ -116,6 +121,12 @@ def _cell(text: str) -> str:
     for mark, instead in (("\\", "\\\\"), ("<", "&lt;"), ("*", "\\*"), ("_", "\\_"), ("`", "\\`"), ("[", "\\[")):
         plain = plain.replace(mark, instead)
     return plain
+
+
+def _wrap(text: str) -> str:
+    """Return a paragraph in lines that an editor shows whole; none begins like an item of a list."""
+    together = re.sub(r" (?=(?:[-+*#>]|\d+[.)]) )", "\0", text)
+    return textwrap.fill(together, LINE, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
 
 
 def _plain(text: str) -> str:
