@@ -30,7 +30,7 @@ def document(told: PaperReport, *, images: str) -> str:
         f"# {told.title}",
         _wrap(told.reference),
         _wrap(told.setup),
-        f"Made by\n\n    {told.command}",
+        f"Made by\n\n{_command(told.command)}",
         tables.markdown(("", ""), [(name, _cell(value)) for name, value in told.facts], left=2),
     ]
     if told.claims:
@@ -43,7 +43,12 @@ def document(told: PaperReport, *, images: str) -> str:
         marks = [[column[place] for _, column in beside] for place in range(len(told.claims))]
         rows = [_claim(claim, also) for claim, also in zip(told.claims, marks, strict=True)]
         heads = ("claim", "section", told.claimed, "value [95 % interval]", "verdict", *names, "reason")
-        parts += ["## Claims", _RULE, *([_ELSEWHERE] if names else []), tables.markdown(heads, rows, left=len(heads))]
+        parts += [
+            "## Claims",
+            _wrap(_RULE),
+            *([_wrap(_ELSEWHERE)] if names else []),
+            tables.markdown(heads, rows, left=len(heads)),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -127,6 +132,16 @@ def _wrap(text: str) -> str:
     """Return a paragraph in lines that an editor shows whole; none begins like an item of a list."""
     together = re.sub(r" (?=(?:[-+*#>]|\d+[.)]) )", "\0", text)
     return textwrap.fill(together, LINE, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
+
+
+def _command(line: str) -> str:
+    """Return a command as a block, with a long one broken before options."""
+    rows = [""]
+    for part in re.split(r" (?=--)", line):
+        longer = f"{rows[-1]} {part}".strip()
+        # Two columns are for the backslash.
+        rows = [*rows[:-1], longer] if len(longer) <= LINE - 12 else [*rows, part]
+    return " \\\n        ".join(["    " + rows[0], *rows[1:]])
 
 
 def _plain(text: str) -> str:
