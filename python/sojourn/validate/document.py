@@ -50,8 +50,8 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
         f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in lab/ and appended.",
         _facts(parts),
         "## Summary",
-        f"A cell is {_cell(parts)}. *Within the bar* counts the means, as the project's goal does; "
-        "*surely* counts the cells of these whose whole interval is within it.",
+        f"A cell is {_cell(parts)}. *Within the bar* counts the cells whose means are within it.\n"
+        "*Surely* counts those of them whose whole interval is within it.",
         *([words.counts_table(grids)] if grids else []),
         *(f"{part.name}:\n\n{words.quantiles_table(part)}" for part in drawn),
         "## Rules",

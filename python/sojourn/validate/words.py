@@ -181,9 +181,12 @@ def _drawn(part: Part, level: int) -> list[str]:
         "Means, kernel / simulator.",
         tables.markdown(heads, table, left=5),
     ]
-    blocks += [f"{'#' * level} {part.name}: the worst {len(part.worst)}", _worst(part, tables.markdown)]
-    for one in part.worst:
-        blocks.append(f"`{one['scenario']}`:\n\n```json\n{part.scenarios[one['scenario']]}\n```")
+    blocks += [
+        f"{'#' * level} {part.name}: the worst {len(part.worst)}",
+        _worst(part, tables.markdown),
+        "The same seed draws the same scenarios. `part.json` in the folder of the results has each of them whole,\n"
+        "under `scenarios`.",
+    ]
     return blocks
 
 
