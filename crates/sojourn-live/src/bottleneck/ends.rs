@@ -19,8 +19,7 @@ use std::fmt;
 use std::fs::File;
 use std::net::IpAddr;
 use std::path::Path;
-use tappers::Interface;
-use tappers::linux::Tun;
+use tun_rs::{DeviceBuilder, SyncDevice};
 
 /// Packets that may wait between a device and this program: what a host sends while this program is not scheduled.
 const QUEUE_LENGTH: u32 = 10_000;
@@ -47,7 +46,7 @@ pub struct End {
     /// Its namespace.
     pub namespace: File,
     /// The other side of its device, which does not block. It is there as long as this, or a copy of it.
-    tun: Tun,
+    tun: SyncDevice,
 }
 
 impl fmt::Debug for End {
@@ -90,7 +89,7 @@ impl End {
     }
 }
 
-fn open(device: &str) -> Result<Tun, AgentError> {
+fn open(device: &str) -> Result<SyncDevice, AgentError> {
     let node = "/dev/net/tun";
     if !Path::new(node).exists() {
         return Err(AgentError::Plan(format!(
@@ -104,9 +103,19 @@ fn open(device: &str) -> Result<Tun, AgentError> {
             "{node} may not be opened by this user, but a bottleneck needs it: have root make it open to all, as distributions do (chmod 666 {node})"
         )));
     }
-    let what = || format!("cannot make the TUN device {device}");
-    let name = Interface::new(device).doing(what)?;
-    let tun = Tun::create_named(name).doing(what)?;
+    make(device)
+}
+
+/// A TUN device without packet information and offloads. It is down, does not block, and no program inherits it.
+fn make(device: &str) -> Result<SyncDevice, AgentError> {
+    let what = || format!("cannot make the TUN device {device:?}");
+    let tun = DeviceBuilder::new()
+        .name(device)
+        .packet_information(false)
+        .offload(false)
+        .enable(false)
+        .build_sync()
+        .doing(what)?;
     tun.set_nonblocking(true).doing(what)?;
     Ok(tun)
 }
@@ -145,5 +154,24 @@ fn set_up(plan: &EndPlan) -> Result<(), AgentError> {
     match &plan.default_route {
         Some(metrics) => links.default_route(index, metrics),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_the_kernel_cannot_hold_is_refused() {
+        for (name, sentence) in [
+            (
+                "sixteen-bytes-16",
+                "cannot make the TUN device \"sixteen-bytes-16\": device name too long",
+            ),
+            ("nul\0", "cannot make the TUN device \"nul\\0\": "),
+        ] {
+            let refused = make(name).expect_err(name).to_string();
+            assert!(refused.starts_with(sentence), "{refused}");
+        }
     }
 }
