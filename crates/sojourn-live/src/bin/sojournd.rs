@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 /// Sojourn on real packets
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "sojournd", version)]
 struct Sojournd {
     #[command(subcommand)]
     command: Command,
