@@ -47,7 +47,7 @@ NOT_RUN = {
     "captures": 1,
     "cluster": 2,
     "kernel": 5,
-    "minutes": 13,
+    "minutes": 14,
     "namespaces": 3,
     "part": 2,
     "root": 5,
