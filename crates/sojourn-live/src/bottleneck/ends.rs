@@ -170,7 +170,7 @@ mod tests {
             ),
             ("nul\0", "cannot make the TUN device \"nul\\0\": "),
         ] {
-            let refused = make(name).expect_err(name).to_string();
+            let refused = make(name).err().expect(name).to_string();
             assert!(refused.starts_with(sentence), "{refused}");
         }
     }
