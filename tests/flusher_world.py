@@ -27,7 +27,7 @@ from sojourn.papers.flusher.evidence import (
     Cell,
     Course,
     Evidence,
-    Seen,
+    Observation,
 )
 from sojourn.papers.flusher.plan import THE_OTHER, cells
 
@@ -63,7 +63,7 @@ def course(**columns: float) -> Course:
 COURSE = course()
 
 
-def seen(seed: int, **values: Any) -> Seen:
+def observation(seed: int, **values: Any) -> Observation:
     """Return a run with these values; times, rates and numbers differ a little from seed to seed."""
     near = 1 + 1e-4 * seed
     plain: dict[str, Any] = {
@@ -83,7 +83,7 @@ def seen(seed: int, **values: Any) -> Seen:
         **values,
     }
     noisy: dict[str, Any] = {name: one * near if isinstance(one, float) else one for name, one in plain.items()}
-    return Seen(seed=seed, **noisy)
+    return Observation(seed=seed, **noisy)
 
 
 def loss(cell: Cell) -> float:
@@ -299,15 +299,15 @@ def world(where: dict[str, Any] | None = None, changed: dict[str, Any] | None = 
         chosen = [cell for cell in found if _has(cell, fields)]
         assert chosen, fields
         for cell in chosen:
-            found[cell] = tuple(seen(seed, **{**picture(cell), **values}) for seed in range(REPEATS))
+            found[cell] = tuple(observation(seed, **{**picture(cell), **values}) for seed in range(REPEATS))
     return Evidence(cells=found)
 
 
 @functools.cache
-def usual() -> dict[Cell, tuple[Seen, ...]]:
+def usual() -> dict[Cell, tuple[Observation, ...]]:
     """Return the runs as the thesis has them, of the reading that counts."""
     there = [cell for cell in cells() if cell.reading == DESCRIBED]
-    return {cell: tuple(seen(seed, **picture(cell)) for seed in range(REPEATS)) for cell in there}
+    return {cell: tuple(observation(seed, **picture(cell)) for seed in range(REPEATS)) for cell in there}
 
 
 def _has(cell: Cell, fields: dict[str, Any]) -> bool:

@@ -130,14 +130,14 @@ def voice(experiment: str, link: str, qdisc: str) -> dict[str, Any]:
     rrul_too = experiment == VOIP_RRUL
     long = rrul_too and qdisc in ("codel", "pie") and link != "100/100"
     crowded = rrul_too and link == "10/1" and qdisc in ("sfq", "fq_codel")
-    said = {
+    stream = {
         "delay": DELAY[qdisc],
         "tail": 5.0 if long else 1.0,
         "tail_from": 0.0,
         "most": 30.0 if crowded else 0.0,
         "loss": stated_loss(LOADS[experiment], qdisc, COLUMN_OF_LINK[link]),
     }
-    return {**rrul(link, qdisc), "voice": said}
+    return {**rrul(link, qdisc), "voice": stream}
 
 
 def web_time(traffic: str, page: str, link: str, qdisc: str) -> float:
@@ -158,13 +158,13 @@ def web_time(traffic: str, page: str, link: str, qdisc: str) -> float:
 def web(traffic: str, page: str, link: str, qdisc: str) -> dict[str, Any]:
     """Return the values of a run with page fetches."""
     struck = qdisc == "ared" and link == "10/1" and traffic != WEB_IDLE
-    said = {
+    clients = {
         "time": web_time(traffic, page, link, qdisc) * UNLOADED[page],
         "syn_share": 0.5 if struck else 0.0,
         "syn_cost": 2.0 if struck else 0.0,
         "noise": 0.1 if struck else 0.0,
     }
-    return {**rrul(link, qdisc), "web": said, "syn": {"offered": 100, "dropped": 20 if traffic == WEB else 10}}
+    return {**rrul(link, qdisc), "web": clients, "syn": {"offered": 100, "dropped": 20 if traffic == WEB else 10}}
 
 
 def over_wifi(experiment: str, link: str, qdisc: str) -> dict[str, Any]:
@@ -185,8 +185,8 @@ def over_wifi(experiment: str, link: str, qdisc: str) -> dict[str, Any]:
         values |= {"up": 50.0, "down": 2.0}
     if name in (WIFI_VOIP, WIFI_VOIP_RRUL):
         alone = name == WIFI_VOIP
-        said = {"delay": 80.0 if alone else latency, "tail": 1.0, "tail_from": 0.0, "most": 0.0}
-        values["voice"] = said | {"loss": TABLE_3[qdisc][0 if alone else 1]}
+        stream = {"delay": 80.0 if alone else latency, "tail": 1.0, "tail_from": 0.0, "most": 0.0}
+        values["voice"] = stream | {"loss": TABLE_3[qdisc][0 if alone else 1]}
     if name in (WIFI_WEB, WIFI_WEB_RRUL):
         wired = web(WEB_RRUL, page, link, qdisc)["web"]
         slower = 2.0 if qdisc in ("pie", "codel") else 3.0 if qdisc == FIFO else 1.2
@@ -246,14 +246,14 @@ def struck(experiment: str, qdisc: str, **changed: Any) -> dict[tuple[str, str],
     """Return a run in which a probe shares a queue."""
     probe = "ping" if experiment == RRUL else "voip"
     values = {**DEFAULTS, **picture(Cell(experiment, "10/1", qdisc)), "shared": [probe], **changed}
-    seen = observe(record(77, values))
-    return {(experiment, qdisc): Collision(seen=seen, probe=probe, flow="tcp_up_1", tried=77)}
+    run = observe(record(77, values))
+    return {(experiment, qdisc): Collision(run=run, probe=probe, flow="tcp_up_1", tried=77)}
 
 
 def struck_voice(qdisc: str, delay: float) -> dict[tuple[str, str], Collision]:
     """Return a run in which voice shares a queue and has this delay."""
-    said = voice(VOIP_RRUL, "10/1", qdisc)["voice"]
-    return struck(VOIP_RRUL, qdisc, voice={**said, "delay": delay})
+    stream = voice(VOIP_RRUL, "10/1", qdisc)["voice"]
+    return struck(VOIP_RRUL, qdisc, voice={**stream, "delay": delay})
 
 
 @functools.cache

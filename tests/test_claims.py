@@ -296,14 +296,14 @@ BY_HAND: dict[str, Patched] = {
 }
 
 
-def held(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_supporting_runs(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on the paper's runs."""
     if name in ONE_SUFFICES:
         return judged(name.partition(",")[0], contradicting(ONE_SUFFICES[name]))
     return judged(name, capped_steps(patch) if name == "gbw-tran-09" else world())
 
 
-def failed(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_contradicting_runs(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on runs that contradict it."""
     if name in BY_HAND:
         return judged(name, BY_HAND[name](patch))
@@ -352,8 +352,8 @@ WITHOUT_RUNS = {
 
 def test_claims_without_their_runs_cannot_be_told() -> None:
     found = JUDGES.judge(load("good_bad_wifi", ""), Evidence(cells={}))
-    told = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
-    assert told == WITHOUT_RUNS
+    decided = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
+    assert decided == WITHOUT_RUNS
     assert all(claim["reason"] for claim in found)
     assert "there are no runs of rrul at 100/100" in next(c["reason"] for c in found if c["id"] == "gbw-rrul-01")
 
@@ -361,11 +361,11 @@ def test_claims_without_their_runs_cannot_be_told() -> None:
 def test_one_repeat_decides_nothing_but_what_is_exact() -> None:
     cells = {cell: runs[:1] for cell, runs in world().cells.items()}
     found = JUDGES.judge(load("good_bad_wifi", ""), dataclasses.replace(world(), cells=cells))
-    told = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
+    decided = {claim["id"] for claim in found if claim["verdict"] != "cannot tell"}
     counts = {"gbw-cfg-01", "gbw-voip-10", "gbw-fair-11", "gbw-tran-06"}
     counts |= {"gbw-web-08"}
     counts |= {f"gbw-t2-1s-{qdisc}" for qdisc in FAIR} | {"gbw-t2-rr-fq_nocodel"}
-    assert told == WITHOUT_RUNS | counts
+    assert decided == WITHOUT_RUNS | counts
 
 
 def test_interval_across_the_bound_cannot_be_told() -> None:

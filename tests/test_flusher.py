@@ -33,7 +33,7 @@ from sojourn.papers.flusher.evidence import (
     WRITTEN,
     Cell,
     Evidence,
-    Seen,
+    Observation,
     active,
     observe,
     passive,
@@ -184,18 +184,18 @@ def test_every_cell_is_a_valid_scenario_and_planned_once() -> None:
 def test_what_is_observed_is_in_the_record() -> None:
     cell = passive(RENO, 50)
     one = run(cell)
-    seen = observe(one, cell)
+    observation = observe(one, cell)
     pairs = one.record["flusher"]["flows"][0]["rtt"]
-    assert (seen.mean, seen.most) == (pairs["mean_ms"], pairs["max_ms"])
-    assert seen.packets == 0
+    assert (observation.mean, observation.most) == (pairs["mean_ms"], pairs["max_ms"])
+    assert observation.packets == 0
     # The base RTT, two packets and two acknowledgements at 10 Mbit/s but for those that the bucket lets pass; a full
     # queue of 100 packets more at most.
-    assert 50.0 < seen.least < 53.0
-    assert seen.most < seen.least + 101 * SLOT_MS
-    assert np.all(np.diff(seen.rtt) >= 0)
-    assert abs(float(np.mean(seen.rtt)) - seen.mean) < 0.02 * seen.mean
+    assert 50.0 < observation.least < 53.0
+    assert observation.most < observation.least + 101 * SLOT_MS
+    assert np.all(np.diff(observation.rtt) >= 0)
+    assert abs(float(np.mean(observation.rtt)) - observation.mean) < 0.02 * observation.mean
     # At 5 Mbit/s one flow fills the link.
-    assert 4.5 < seen.mbit < 4.79
+    assert 4.5 < observation.mbit < 4.79
     series = frames.series(one.record)
     assert set(series.filter(series["metric"] == "flusher_path_rtt_ms")["name"]) == {"flow"}
 
@@ -214,23 +214,23 @@ def test_the_foreign_flow_is_not_seen() -> None:
     assert [(flow["name"], flow["seen"]) for flow in flows] == [("flow", True), ("foreign", False)]
 
 
-def synthetic(seen: Seen, **changes: Any) -> Seen:
-    return dataclasses.replace(seen, **changes)
+def synthetic(observation: Observation, **changes: Any) -> Observation:
+    return dataclasses.replace(observation, **changes)
 
 
 def judged(evidence: Evidence, number: int) -> dict[str, Any]:
-    wanted = [claim for claim in load("flusher", "flu-") if claim.id == f"flu-{number:02}"]
-    (found,) = judge(wanted, {NETEM: evidence})
+    claims = [claim for claim in load("flusher", "flu-") if claim.id == f"flu-{number:02}"]
+    (found,) = judge(claims, {NETEM: evidence})
     return found
 
 
 @pytest.fixture(scope="module")
-def plain() -> Seen:
+def plain() -> Observation:
     cell = passive(RENO, 50)
     return observe(Run(text=_native.run(dataclasses.replace(BED.scenario(cell), duration="25s").to_json())), cell)
 
 
-def at_100(plain: Seen, windows: dict[str, float]) -> Evidence:
+def at_100(plain: Observation, windows: dict[str, float]) -> Evidence:
     return Evidence(
         cells={
             passive(tcp, 50): tuple(synthetic(plain, seed=i, cwnd=cwnd + i) for i in range(3))
@@ -239,7 +239,7 @@ def at_100(plain: Seen, windows: dict[str, float]) -> Evidence:
     )
 
 
-def test_a_claim_is_judged_by_its_numbers(plain: Seen) -> None:
+def test_a_claim_is_judged_by_its_numbers(plain: Observation) -> None:
     assert judged(at_100(plain, {RENO: 110.0, CUBIC: 112.0}), 6)["verdict"] == "holds"
     assert judged(at_100(plain, {RENO: 150.0, CUBIC: 112.0}), 6)["verdict"] == "fails"
     assert judged(at_100(plain, {RENO: 110.0, CUBIC: 112.0}), 10)["verdict"] == "holds"
@@ -247,21 +247,21 @@ def test_a_claim_is_judged_by_its_numbers(plain: Seen) -> None:
     assert judged(at_100(plain, {RENO: 110.0}), 6)["verdict"] == "cannot tell"
 
 
-def test_the_verdict_is_that_of_the_declared_world(plain: Seen) -> None:
+def test_the_verdict_is_that_of_the_declared_world(plain: Observation) -> None:
     assert papers.paper("flusher").world["reading"] == READINGS[0]
     assert papers.paper("flusher").world["emulator"] == EMULATORS[0]
     near, far = at_100(plain, {RENO: 110.0, CUBIC: 112.0}), at_100(plain, {RENO: 150.0, CUBIC: 112.0})
-    wanted = [claim for claim in load("flusher", "flu-") if claim.id == "flu-06"]
-    (found,) = judge(wanted, {NETEM: far, IPFW: near})
+    claims = [claim for claim in load("flusher", "flu-") if claim.id == "flu-06"]
+    (found,) = judge(claims, {NETEM: far, IPFW: near})
     assert found["verdict"] == "fails"
     assert found["readings"] == {r: "fails" for r in READINGS} | {f"{r} (ipfw)": "holds" for r in READINGS}
     assert others([found])[f"{DESCRIBED} (ipfw)"] == [{"id": "flu-06", "verdict": "holds"}]
     assert DESCRIBED not in others([found])
-    (found,) = judge(wanted, {NETEM: near, IPFW: far})
+    (found,) = judge(claims, {NETEM: near, IPFW: far})
     assert found["verdict"] == "holds"
 
 
-def test_a_claim_says_for_which_reading_it_holds(plain: Seen) -> None:
+def test_a_claim_says_for_which_reading_it_holds(plain: Observation) -> None:
     base = {passive(RENO, 50, 10): tuple(synthetic(plain, seed=i, mbit=4.7) for i in range(3))}
     rates = {DESCRIBED: 4.0, KARN: 4.7, WRITTEN: 2.0}
     flushed = {
@@ -296,12 +296,12 @@ def declared(name: str, evidence: Evidence) -> dict[str, Any]:
     return JUDGES.judged(claim, evidence, {"reading": DESCRIBED})
 
 
-def held(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on runs as the thesis has them."""
     return declared(name, Evidence(cells={}) if name in OTHERWISE else world(also=name))
 
 
-def failed(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_contradicting_runs(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on runs that contradict it, or with constants that do."""
     if name in OTHERWISE:
         where, value = OTHERWISE[name]
@@ -312,8 +312,8 @@ def failed(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_without_runs_only_identities_can_be_told() -> None:
     nothing = Evidence(cells={})
-    told = {claim.id for claim in load("flusher") if declared(claim.id, nothing)["verdict"] != "cannot tell"}
-    assert told == set(OTHERWISE)
+    decided = {claim.id for claim in load("flusher") if declared(claim.id, nothing)["verdict"] != "cannot tell"}
+    assert decided == set(OTHERWISE)
 
 
 def test_ranks_and_readings_are_what_the_exhibits_take() -> None:
@@ -321,7 +321,7 @@ def test_ranks_and_readings_are_what_the_exhibits_take() -> None:
     assert len({flusher.flusher(active(RENO, 50, reading=reading)) for reading in READINGS}) == len(READINGS)
 
 
-def test_adaptive_stands_beside_every_reading(plain: Seen) -> None:
+def test_adaptive_stands_beside_every_reading(plain: Observation) -> None:
     cells_of = (
         passive(CUBIC, 50),
         flusher.ours(CUBIC, 50, 100, ONE),
@@ -346,7 +346,7 @@ def test_adaptive_stands_beside_every_reading(plain: Seen) -> None:
     assert means.rows[0][:4] == ("one flow", "cubic", "50 ms", "100")
 
 
-def test_what_is_so_by_construction_counts_neither_as_held_nor_as_failed(plain: Seen) -> None:
+def test_what_is_so_by_construction_counts_neither_as_held_nor_as_failed(plain: Observation) -> None:
     found = judge(load("flusher"), {NETEM: at_100(plain, {RENO: 110.0, CUBIC: 112.0})})
     constructed = [one for one in found if "by_construction" in one]
     assert {one["id"] for one in constructed} >= {"flu-07", "flu-08", "flu-47", "flu-83"}

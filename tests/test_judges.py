@@ -1,8 +1,8 @@
 """Every claim of every paper is judged both ways: on made-up runs that bear it out, and on ones that contradict it.
 
-The tests of each paper have two functions, `held` and `failed`: they return what becomes of a claim on runs that bear
-it out and on runs that contradict it, or with constants or drives by hand that do. A claim without both fails here,
-be it judged by rules or by a function; "cannot tell" is neither.
+The tests of each paper have two functions, `on_supporting_runs` and `on_contradicting_runs`. They return what becomes
+of a claim on runs that bear it out and on runs that contradict it, or with constants or drives by hand that do. A claim
+without both fails here, be it judged by rules or by a function; "cannot tell" is neither.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ CASES: dict[str, ModuleType] = {
     "l4s_pam2025": test_l4s_pam2025,
 }
 #: What no runs can tell: a claim without rules and function, whose `cannot_tell` says why in every case.
-NEVER_TOLD = {"flu-80"}
-CLAIMS = [(folder, claim.id) for folder in papers.FOLDERS for claim in load(folder) if claim.id not in NEVER_TOLD]
+NEVER_DECIDED = {"flu-80"}
+CLAIMS = [(folder, claim.id) for folder in papers.FOLDERS for claim in load(folder) if claim.id not in NEVER_DECIDED]
 #: Quantities that decide nothing, and why.
 DECIDE_NOTHING = {
     "idle": "rur-07: who uses less of the link than droptail leaves some of it idle",
@@ -61,13 +61,13 @@ def driven_once() -> object:
 
 @pytest.mark.parametrize(("folder", "name"), [*CLAIMS, *further("ONE_SUFFICES")])
 def test_a_claim_holds_on_runs_that_bear_it_out(folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = CASES[folder].held(name, monkeypatch)
+    found = CASES[folder].on_supporting_runs(name, monkeypatch)
     assert found["verdict"] == "holds", found["reason"]
 
 
 @pytest.mark.parametrize(("folder", "name"), [*CLAIMS, *further("FURTHER")])
 def test_a_claim_fails_on_runs_that_contradict_it(folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = CASES[folder].failed(name, monkeypatch)
+    found = CASES[folder].on_contradicting_runs(name, monkeypatch)
     assert found["verdict"] == "fails", found["reason"]
     assert found["low"] <= found["value"] <= found["high"]
 
@@ -76,14 +76,14 @@ def test_what_can_never_be_told_has_neither_rules_nor_a_function() -> None:
     for folder in papers.FOLDERS:
         for claim in load(folder):
             without = not claim.checks and any(set(one) == {"because"} for one in claim.cannot_tell)
-            assert without == (claim.id in NEVER_TOLD), claim.id
+            assert without == (claim.id in NEVER_DECIDED), claim.id
 
 
 def test_every_function_judges_a_claim_that_has_no_rules() -> None:
     for folder in papers.FOLDERS:
         judges = import_module(f"sojourn.papers.{folder}.judges").JUDGES
         known = {claim.id: claim for claim in load(folder)}
-        plain = {name for name, claim in known.items() if not claim.checks} - NEVER_TOLD
+        plain = {name for name, claim in known.items() if not claim.checks} - NEVER_DECIDED
         assert set(judges.by_function) == plain, folder
         assert set(judges.notes) <= set(known) - plain, folder
 
@@ -126,7 +126,7 @@ def test_cells_with_other_repeats_are_judged_or_cannot_be_told(
 def verdicts(folder: str, names: set[str]) -> list[str]:
     """Return what becomes of claims in all of their cases; a case that cannot be made any more has the error's name."""
     found = []
-    for way, table in (("held", "ONE_SUFFICES"), ("failed", "FURTHER")):
+    for way, table in (("on_supporting_runs", "ONE_SUFFICES"), ("on_contradicting_runs", "FURTHER")):
         cases = [name for _, name in further(table) if name.partition(",")[0] in names]
         for name in [*sorted(names), *cases]:
             with pytest.MonkeyPatch.context() as patch:
@@ -140,7 +140,7 @@ def spoken_of(folder: str, quantity: str) -> set[str]:
     If there are none, it can be a function alone that takes it.
     """
     plain, word = stored(folder), re.compile(rf"\b{quantity}\b")
-    known = {claim.id: str(claim) for claim in load(folder) if claim.id not in NEVER_TOLD}
+    known = {claim.id: str(claim) for claim in load(folder) if claim.id not in NEVER_DECIDED}
     if word.search(str(plain.get("names", {}))):
         return set(known)
     words = [
@@ -148,14 +148,14 @@ def spoken_of(folder: str, quantity: str) -> set[str]:
         *(re.compile(rf"\b{name}\b") for name, rule in plain.get("derived", {}).items() if word.search(str(rule))),
     ]
     found = {name for name, text in known.items() if any(one.search(text) for one in words)}
-    return found or {claim.id for claim in load(folder) if not claim.checks} - NEVER_TOLD
+    return found or {claim.id for claim in load(folder) if not claim.checks} - NEVER_DECIDED
 
 
 def constant(kind: str) -> Any:
     """Return what is in place of a quantity and says nothing of the runs."""
     return {
-        "quantities": lambda _seen, *_: 1.0,
-        "series": lambda evidence, cell, *_: {seen.seed: 1.0 for seen in evidence.of(cell)},
+        "quantities": lambda _run, *_: 1.0,
+        "series": lambda evidence, cell, *_: {run.seed: 1.0 for run in evidence.of(cell)},
         "curves": lambda evidence, cell, *_: (lambda _drawn: 1.0, len(evidence.of(cell))),
     }[kind]
 

@@ -14,25 +14,25 @@ import pytest
 from sojourn import api, papers
 from sojourn.papers.kit.claims import load
 from sojourn.papers.l4s_pam2025 import plan as l4s
-from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Seen, measured, observe
+from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Observation, measured, observe
 from sojourn.papers.l4s_pam2025.judges import JUDGES, share
 from sojourn.papers.l4s_pam2025.plan import CONTROL, MANY, PAIR, PARTS, Bed, cells, lacks
 from tests.conftest import Cli
 
 BED = Bed(profile=papers.paper("l4s-pam2025").profiles["quick"])
-ALIKE = Seen(seed=0, l4s_mbit=47.8, classic_mbit=47.8, l4s_ms=15.0, classic_ms=15.0)
+ALIKE = Observation(seed=0, l4s_mbit=47.8, classic_mbit=47.8, l4s_ms=15.0, classic_ms=15.0)
 
 
-def runs(seen: Seen) -> tuple[Seen, ...]:
+def runs(run: Observation) -> tuple[Observation, ...]:
     """Return repeats of which the L4S side has a little more each time."""
-    return tuple(dataclasses.replace(seen, seed=seed, l4s_mbit=seen.l4s_mbit * (1 + 5e-4 * seed)) for seed in (0, 1, 2))
+    return tuple(dataclasses.replace(run, seed=seed, l4s_mbit=run.l4s_mbit * (1 + 5e-4 * seed)) for seed in (0, 1, 2))
 
 
 def world(changes: dict[Cell, dict[str, Any]] | None = None) -> Evidence:
     """Return the measured means as runs, and control cells in which all is alike, with changes in some cells."""
     stated = dict.fromkeys(cells((CONTROL,)), ALIKE) | measured()
     return Evidence(
-        cells={cell: runs(dataclasses.replace(seen, **(changes or {}).get(cell, {}))) for cell, seen in stated.items()}
+        cells={cell: runs(dataclasses.replace(run, **(changes or {}).get(cell, {}))) for cell, run in stated.items()}
     )
 
 
@@ -80,12 +80,12 @@ CONTRARY: dict[str, tuple[Cell, dict[str, Any]]] = {
 }
 
 
-def held(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on what was measured."""
     return judged(name, world())
 
 
-def failed(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_contradicting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim where one cell is otherwise."""
     return judged(name, world(dict([CONTRARY[name]])))
 
@@ -94,7 +94,7 @@ def test_every_measured_cell_is_needed_by_a_claim_and_stated_once() -> None:
     needed: set[Cell] = set()
 
     class Watched(Evidence):
-        def of(self, cell: Cell) -> tuple[Seen, ...]:
+        def of(self, cell: Cell) -> tuple[Observation, ...]:
             needed.add(cell)
             return super().of(cell)
 
@@ -155,8 +155,8 @@ def test_parts_are_those_of_the_cells() -> None:
 
 def test_the_command_runs_what_can_be_run_and_counts_the_rest(cli: Cli, tmp_path: Path) -> None:
     done = cli("reproduce", "l4s-pam2025", "--duration", "2s", "--repeat", "2", "--out", "o", "--document", "page.md")
-    said = done.stdout.splitlines()
-    assert said[:2] == ["10 of 93 cells can be run.", "83 of 93 cells need TCP Prague."]
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["10 of 93 cells can be run.", "83 of 93 cells need TCP Prague."]
     found = json.loads((tmp_path / "o/claims.json").read_text())
     assert [one["verdict"] for one in found if not one["id"].startswith("l4s-c")] == ["cannot tell"] * 26
     assert (

@@ -17,7 +17,7 @@ from tests.paper_world import RTTS, fairness, voice, web
 from tests.synthetic import DEFAULTS, record
 
 
-def seen(values: dict[str, Any]) -> Observation:
+def observation(values: dict[str, Any]) -> Observation:
     return observe(record(3, {**DEFAULTS, **values}))
 
 
@@ -56,7 +56,7 @@ def test_observation_is_small() -> None:
 
 
 def test_voice_delay_is_induced_and_bins_without_packets_are_left_out() -> None:
-    found = seen(voice("voip_rrul", "10/1", "codel")).voice
+    found = observation(voice("voip_rrul", "10/1", "codel")).voice
     assert found is not None
     assert found.loss_percent == pytest.approx(10.6)
     assert found.delay_ms.size == found.t_s.size == 250
@@ -65,14 +65,14 @@ def test_voice_delay_is_induced_and_bins_without_packets_are_left_out() -> None:
 
 
 def test_fetches_keep_their_times_and_lost_syns() -> None:
-    found = seen(web("web", "google", "10/1", "ared")).pages
+    found = observation(web("web", "google", "10/1", "ared")).pages
     assert found is not None
     assert found.time_s.size == found.syns.size == 20
     assert found.syns.sum() == 10
 
 
 def test_fairness_flows_keep_their_drop_gaps_and_windows() -> None:
-    flows = seen(fairness("10/1", "pfifo_fast")).flows
+    flows = observation(fairness("10/1", "pfifo_fast")).flows
     assert tuple(flow.rtt_ms for flow in flows) == RTTS
     assert flows[0].early_window is not None
     assert flows[0].late_window is not None
@@ -81,7 +81,7 @@ def test_fairness_flows_keep_their_drop_gaps_and_windows() -> None:
 
 
 def test_what_the_record_does_not_tell_is_none() -> None:
-    found = seen({})
+    found = observation({})
     assert (found.up.first_drop_s, found.up.syn_offered, found.voice, found.pages) == (None, None, None, None)
     assert found.flows[0].gaps_cv is None
     with pytest.raises(SojournError, match="the run with seed 3 has no voice flow"):
@@ -89,8 +89,8 @@ def test_what_the_record_does_not_tell_is_none() -> None:
 
 
 def test_no_congestion_drop_comes_later_than_any_time() -> None:
-    assert seen({"first_drop": {}}).up.first_drop_s == np.inf
-    assert seen({"first_drop": {"congestion": 0.0}}).up.first_drop_s == 0.0
+    assert observation({"first_drop": {}}).up.first_drop_s == np.inf
+    assert observation({"first_drop": {"congestion": 0.0}}).up.first_drop_s == 0.0
 
 
 def test_unanswered_probes_leave_holes() -> None:

@@ -22,10 +22,10 @@ def test_pairs_are_kept_unclear_or_reversed() -> None:
     first = {"a": around(1.0), "b": around(2.0), "c": around(3.0)}
     second = {"a": around(1.0), "b": around(4.0), "c": [3.0, 6.0, 3.0, 6.0, 2.5, 4.0]}
     found = orders.agreement("there", first, second)
-    assert (found.kept, found.unclear, found.reversed) == (2, 1, ())
+    assert (found.same, found.unclear, found.reversed) == (2, 1, ())
     second["c"] = around(2.0)
     found = orders.agreement("there", first, second)
-    assert (found.kept, found.unclear) == (2, 0)
+    assert (found.same, found.unclear) == (2, 0)
     assert found.reversed == ("there: b 4.005 > c 2.005",)
     assert orders.same_order([found], "x").verdict == "fails"
 
@@ -33,7 +33,7 @@ def test_pairs_are_kept_unclear_or_reversed() -> None:
 def test_equal_disciplines_have_no_order_to_keep() -> None:
     same = {"a": around(1.0), "b": around(1.0)}
     found = orders.agreement("there", same, {"a": around(1.0), "b": around(9.0)})
-    assert (found.kept, found.unclear, found.reversed) == (0, 0, ())
+    assert (found.same, found.unclear, found.reversed) == (0, 0, ())
     with pytest.raises(SojournError, match="too few repeats: 0 pairs"):
         orders.same_order([found], "x")
 

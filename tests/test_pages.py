@@ -236,10 +236,10 @@ def strange_reasons(text: str, claims: dict[str, Claim]) -> list[str]:
         if claim is None:
             continue
         verdict = next(cell for cell in row[0].split(" | ") if cell.startswith(("holds", "fails", "cannot tell")))
-        wanted = claim.why if declared and not verdict.startswith("holds") else ""
+        reason = claim.why if declared and not verdict.startswith("holds") else ""
         plain = row[0].replace("\\", "").replace("&lt;", "<")
         has = "; why: " in plain
-        if has != bool(wanted) or (wanted and f"; why: {' '.join(wanted.split())}" not in plain):
+        if has != bool(reason) or (reason and f"; why: {' '.join(reason.split())}" not in plain):
             found.append(row[1])
     return found
 
@@ -259,13 +259,13 @@ def test_a_reason_of_another_row_or_world_is_found() -> None:
     known = list(claims.values())[:2]
 
     def page(*rows: tuple[Claim, str, str], declared: bool = True) -> str:
-        said = {"value": 1.0, "low": None, "high": None, "unit": "ms"}
-        judged = [one.head | said | {"verdict": verdict, "reason": f"x = 1; {why}"} for one, verdict, why in rows]
+        judgement = {"value": 1.0, "low": None, "high": None, "unit": "ms"}
+        judged = [one.head | judgement | {"verdict": verdict, "reason": f"x = 1; {why}"} for one, verdict, why in rows]
         facts = (("counted world", "TCP"),) if declared else ()
-        told = PaperReport(
+        report = PaperReport(
             title="t", reference="r", command="c", facts=facts, setup="s", exhibits=(), claims=tuple(judged)
         )
-        return document(told, images="t")
+        return document(report, images="t")
 
     own = [f"why: {one.why}" for one in known]
     assert strange_reasons(page((known[0], "fails", own[0]), (known[1], "holds", "")), claims) == []

@@ -51,7 +51,7 @@ def found() -> Measured:
 
 
 @pytest.fixture(scope="module")
-def told(found: Measured) -> report.PaperReport:
+def paper_report(found: Measured) -> report.PaperReport:
     return report.PaperReport(
         title="A paper",
         reference="Authors, 2015",
@@ -66,9 +66,9 @@ def told(found: Measured) -> report.PaperReport:
 def test_the_presets_are_table_1() -> None:
     table = tables.table1()
     assert len(table.records) == 16 * 3
-    given = [record for record in table.records if record["paper"] is not None]
-    assert len(given) == 46
-    assert all(record["same"] for record in given)
+    stated = [record for record in table.records if record["paper"] is not None]
+    assert len(stated) == 46
+    assert all(record["same"] for record in stated)
     ared = {record["rate_mbit"]: record["ours"] for record in table.records if record["parameter"] == "max"}
     assert ared == {1: 3028.0, 10: 37500.0, 100: 375000.0}
     assert "differs" not in table.markdown()
@@ -184,10 +184,10 @@ def test_runs_too_short_for_a_steady_level_have_dashes() -> None:
     assert tables.transient_table(found.transient).rows == (("10/1", "pie", "-", "-", "-", "-", "-"),)
 
 
-def test_exhibits_are_in_the_order_of_the_paper(told: report.PaperReport) -> None:
-    names = [exhibit.name for exhibit in told.exhibits]
+def test_exhibits_are_in_the_order_of_the_paper(paper_report: report.PaperReport) -> None:
+    names = [exhibit.name for exhibit in paper_report.exhibits]
     assert names == ["table1", "fig2", "fig3", "table2", "voip-mos", "fig4", "fig5", "fig6", "fig7"]
-    drawn = [figure.name for exhibit in told.exhibits for figure in exhibit.figures]
+    drawn = [figure.name for exhibit in paper_report.exhibits for figure in exhibit.figures]
     assert drawn == ["fig2a", "fig2b", "fig2c", "fig3", "fig4", "fig5", "fig6a", "fig6bcd", "fig7"]
 
 
@@ -195,8 +195,8 @@ def test_without_runs_there_is_table_1_alone() -> None:
     assert [exhibit.name for exhibit in GALLERY.exhibits(Material())] == ["table1"]
 
 
-def test_report_is_one_file_with_an_anchor_for_each_claim(told: report.PaperReport) -> None:
-    page = report.paper(told)
+def test_report_is_one_file_with_an_anchor_for_each_claim(paper_report: report.PaperReport) -> None:
+    page = report.paper(paper_report)
     links = Links()
     links.feed(page)
     inner = [link for link in links.found if link.startswith("#")]
@@ -220,25 +220,25 @@ def test_report_is_one_file_with_an_anchor_for_each_claim(told: report.PaperRepo
         assert words in page
 
 
-def test_claims_can_be_filtered_by_verdict(told: report.PaperReport) -> None:
-    page = report.paper(told)
+def test_claims_can_be_filtered_by_verdict(paper_report: report.PaperReport) -> None:
+    page = report.paper(paper_report)
     for word in ("holds", "fails", "cannot-tell"):
         assert f'id="show-{word}"' in page
         assert f".filtered:has(#show-{word}:checked) tbody tr:not(.is-{word})" in page
     assert '<tr id="gbw-tran-01" class="is-cannot-tell">' in page
 
 
-def test_report_without_claims_has_no_claims_table(told: report.PaperReport) -> None:
+def test_report_without_claims_has_no_claims_table(paper_report: report.PaperReport) -> None:
     bare = report.PaperReport(
-        title="A", reference="B", command="C", facts=(), setup="D", exhibits=told.exhibits[:1], claims=()
+        title="A", reference="B", command="C", facts=(), setup="D", exhibits=paper_report.exhibits[:1], claims=()
     )
     assert 'id="claims"' not in report.paper(bare)
     assert "## Claims" not in document.document(bare, images="x")
 
 
-def test_page_names_every_figure_table_and_claim(told: report.PaperReport, tmp_path: Path) -> None:
+def test_page_names_every_figure_table_and_claim(paper_report: report.PaperReport, tmp_path: Path) -> None:
     page = tmp_path / "good-bad-wifi.md"
-    written = document.write(told, page)
+    written = document.write(paper_report, page)
     text = page.read_text(encoding="utf-8")
     images = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
     assert [tmp_path / image for image in images] == written[1:]
@@ -251,4 +251,4 @@ def test_page_names_every_figure_table_and_claim(told: report.PaperReport, tmp_p
     assert "of\\_x" in text
     assert "Claims: 1 holds, 0 fails, 1 cannot tell" in text
     assert "| RRUL | fq_codel | 0.04 |" in text
-    assert document.write(told, page) == written
+    assert document.write(paper_report, page) == written

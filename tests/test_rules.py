@@ -26,33 +26,33 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     seed: int
     delay: float | None
 
 
-def mean_rate(evidence: Evidence[Cell, Seen], cell: Cell, factor: str) -> BySeed:
-    return {seed: float(factor) * cell.rate for seed in evidence.by_seed(cell, lambda seen: seen.delay)}
+def mean_rate(evidence: Evidence[Cell, Observation], cell: Cell, factor: str) -> BySeed:
+    return {seed: float(factor) * cell.rate for seed in evidence.by_seed(cell, lambda run: run.delay)}
 
 
-def drawn_mean(evidence: Evidence[Cell, Seen], cell: Cell, factor: str = "1") -> Statistic:
-    delays = np.array(evidence.each(cell, lambda seen: seen.delay))
+def drawn_mean(evidence: Evidence[Cell, Observation], cell: Cell, factor: str = "1") -> Statistic:
+    delays = np.array(evidence.each(cell, lambda run: run.delay))
     return (lambda drawn: float(factor) * float(delays[drawn].mean())), delays.size
 
 
 #: Two seeds of each: delays of pfifo 40 and 44, of codel 10 and 11; twice as much at 1 Mbit/s.
-RUNS: Evidence[Cell, Seen] = Evidence(
+RUNS: Evidence[Cell, Observation] = Evidence(
     cells={
-        Cell(qdisc, rate): tuple(Seen(seed, factor * delay) for seed, delay in ((1, 10.0), (2, 11.0)))
+        Cell(qdisc, rate): tuple(Observation(seed, factor * delay) for seed, delay in ((1, 10.0), (2, 11.0)))
         for qdisc, rate, factor in (("pfifo", 10, 4), ("codel", 10, 1), ("pfifo", 1, 8), ("codel", 1, 2))
     }
-    | {Cell("sfq"): (Seen(1, None),), Cell("idle"): (Seen(1, 0.0), Seen(2, 0.0))}
+    | {Cell("sfq"): (Observation(1, None),), Cell("idle"): (Observation(1, 0.0), Observation(2, 0.0))}
 )
-READER: Reader[Cell, Seen] = Reader(
+READER: Reader[Cell, Observation] = Reader(
     vocabulary=Vocabulary(
         cell=Cell,
         fields=Cell._fields,
-        quantities={"delay": lambda seen: seen.delay, "delay_at": lambda seen, less: seen.delay - float(less)},
+        quantities={"delay": lambda run: run.delay, "delay_at": lambda run, less: run.delay - float(less)},
         series={"rate": mean_rate},
         curves={"drawn": drawn_mean},
         describe=lambda of, at, word, other: f"{of} of {at.qdisc} {word} {other.qdisc if other else 'none'}",
@@ -157,14 +157,17 @@ def test_orders_are_compared_between_two_places() -> None:
     delays = {("pfifo", 10): 40.0, ("codel", 10): 10.0, ("pfifo", 1): 8.0, ("codel", 1): 16.0}
     noise = (0.0, 0.1, 0.2)
 
-    def of(*, turned: bool) -> Evidence[Cell, Seen]:
+    def of(*, turned: bool) -> Evidence[Cell, Observation]:
         place = {run: delays[run] if turned or run[1] == 10 else 80.0 - delays[run] for run in runs}
         return Evidence(
-            cells={Cell(*run): tuple(Seen(seed, place[run] + more) for seed, more in enumerate(noise)) for run in runs}
+            cells={
+                Cell(*run): tuple(Observation(seed, place[run] + more) for seed, more in enumerate(noise))
+                for run in runs
+            }
         )
 
     (same,) = dataclasses.replace(READER, evidence=of(turned=False)).agreement(rule, {}, {})
-    assert (same.kept, same.unclear, same.reversed) == (1, 0, ())
+    assert (same.same, same.unclear, same.reversed) == (1, 0, ())
     (other,) = dataclasses.replace(READER, evidence=of(turned=True)).agreement(rule, {}, {})
     assert other.reversed == ("x: codel 16.1 > pfifo 8.1",)
 

@@ -38,7 +38,7 @@ from sojourn.papers.rural.evidence import (
     TWO_RTT,
     Cell,
     Evidence,
-    Seen,
+    Observation,
     improvement,
     increase,
     observe,
@@ -123,8 +123,8 @@ def test_improvement_and_increase_are_as_the_paper_defines_them() -> None:
 
 
 def test_settings_are_compared_seed_by_seed() -> None:
-    def of(seed: int, fct_s: float | None) -> Seen:
-        return seen(seed=seed, fct_s=fct_s)
+    def of(seed: int, fct_s: float | None) -> Observation:
+        return observation(seed=seed, fct_s=fct_s)
 
     cell = Cell(NS2, CODEL)
     found = Evidence(
@@ -190,11 +190,11 @@ def test_what_is_observed_is_what_the_record_says() -> None:
     assert found.fct_s == pytest.approx(sum(times) / len(times) / 1000)
     assert found.ping_ms is None
     echoed = sojourn.run(BED.scenario(Cell(EMULATION, CODEL, DEFAULT)), duration="20s")
-    seen_there = observe(echoed, 300)
-    assert seen_there.thin_ms is None
-    assert seen_there.ping_ms == pytest.approx(echoed.summary["rtt_ms"]["mean"] - 300)
-    assert seen_there.ping_p90_ms is not None
-    assert seen_there.ping_p90_ms + 300 <= echoed.summary["rtt_ms"]["p95"] + 1
+    observed = observe(echoed, 300)
+    assert observed.thin_ms is None
+    assert observed.ping_ms == pytest.approx(echoed.summary["rtt_ms"]["mean"] - 300)
+    assert observed.ping_p90_ms is not None
+    assert observed.ping_p90_ms + 300 <= echoed.summary["rtt_ms"]["p95"] + 1
 
 
 def test_a_part_is_run_judged_and_shown(cli: Cli, tmp_path: Path) -> None:
@@ -260,19 +260,19 @@ def test_a_path_that_cannot_be_is_refused_in_one_sentence(text: str, sentence: s
 
 
 def test_unknown_parts_and_profiles_are_refused_in_one_sentence() -> None:
-    for asked, sentence in (
+    for arguments, sentence in (
         ({"only": "wifi"}, "only is 'wifi', but must be one of lambda, tau, rtt, two-rtt, emulation, satellite"),
         ({"profile": "huge"}, "profile is 'huge', but must be one of quick, paper"),
     ):
         plain = {"only": None, "profile": "quick", "document": None, "satellite": None}
         with pytest.raises(ParamError) as refused:
-            reproduce.check(papers.paper("rural"), argparse.Namespace(**(plain | asked)))
+            reproduce.check(papers.paper("rural"), argparse.Namespace(**(plain | arguments)))
         assert str(refused.value) == sentence
 
 
 def test_repeats_that_are_asked_for_are_those_of_each_cell_also_where_the_paper_had_fewer() -> None:
-    asked = argparse.Namespace(duration=None, repeat=40)
-    profile = profile_of(papers.paper("rural").profiles["paper"], asked)
+    arguments = argparse.Namespace(duration=None, repeat=40)
+    profile = profile_of(papers.paper("rural").profiles["paper"], arguments)
     planned = Counter(one.cell.experiment for one in rural.plan(Bed(profile=profile)))
     each = Counter(cell.experiment for cell in cells())
     assert planned == {experiment: 40 * count for experiment, count in each.items()}
@@ -318,7 +318,7 @@ def test_every_figure_is_drawn_and_an_empty_study_has_none(monkeypatch: pytest.M
     assert GALLERY.exhibits(Evidence(cells={})) == ()
 
 
-def seen(**changes: Any) -> Seen:
+def observation(**changes: Any) -> Observation:
     """Return a run."""
     plain: dict[str, Any] = {
         "seed": 1,
@@ -340,7 +340,7 @@ def seen(**changes: Any) -> Seen:
         "syn_offered": 10,
         "syn_dropped": 0,
     }
-    return Seen(**(plain | changes))
+    return Observation(**(plain | changes))
 
 
 def picture(cell: Cell) -> dict[str, Any]:
@@ -380,7 +380,7 @@ def world(changes: dict[Cell, dict[str, Any]], repeats: int = 8) -> Evidence:
         for seed in range(1, repeats + 1):
             noise = 1 + 0.0005 * ((seed * 7) % 5 - 2)
             noisy = {name: value * noise if isinstance(value, float) else value for name, value in values.items()}
-            runs.append(seen(seed=seed, **noisy))
+            runs.append(observation(seed=seed, **noisy))
         found[cell] = tuple(runs)
     return Evidence(cells=found)
 
@@ -452,12 +452,12 @@ FURTHER: dict[str, tuple[Which, dict[str, Any] | Callable[[Cell], dict[str, Any]
 }
 
 
-def held(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on the paper's runs."""
     return judged(name, WORLD)
 
 
-def failed(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_contradicting_runs(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on runs that contradict it, or with presets that do."""
     if name in ("rur-06", "rur-37"):
         other = "fq_codel target 15ms interval 100ms quantum 1514"

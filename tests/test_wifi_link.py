@@ -90,8 +90,8 @@ def test_only_the_pairs_that_say_so_have_a_link_that_fades() -> None:
 def test_who_sends_no_aggregates_is_starved(pair: Pair, least: float, most: float) -> None:
     scenarios = [over_wifi(BED.scenario(VOIP_RRUL, "100/100", qdisc), pair) for qdisc in (FIFO, "fq_codel")]
     for run in runner.run_all(scenarios, workers=1):
-        seen = observe(run)
-        assert least < seen.goodput_up / seen.goodput_down < most
+        observation = observe(run)
+        assert least < observation.goodput_up / observation.goodput_down < most
         (laptop,) = run.record["wifi"]["stations"]
         frames = {side: laptop[side]["aggregate_frames"] for side in ("up", "down")}
         assert (frames["up"] == 1, frames["down"] == 1) == (pair is UNEVEN, pair.point_aggregate == 1)

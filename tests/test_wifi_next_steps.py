@@ -13,7 +13,7 @@ from sojourn import papers
 from sojourn.errors import SojournError
 from sojourn.papers.kit.claims import Claim, load
 from sojourn.papers.kit.rules import Reader, Rule
-from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Cell, Evidence, Seen, each, observe
+from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Cell, Evidence, Observation, each, observe
 from sojourn.papers.wifi_next_steps.exhibits import GALLERY
 from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
@@ -145,8 +145,8 @@ def test_quantities_are_those_of_the_record() -> None:
     assert {name.partition(".")[0] for name in found} <= set(QUANTITIES)
 
 
-def seen(numbers: dict[str, float], seed: int = 0) -> Seen:
-    return Seen(seed=seed, numbers=numbers)
+def observation(numbers: dict[str, float], seed: int = 0) -> Observation:
+    return Observation(seed=seed, numbers=numbers)
 
 
 def compared(claim: Claim) -> Iterator[tuple[Rule, Cell, Cell | None]]:
@@ -172,7 +172,7 @@ def world(claim: Claim, *, good: bool) -> Evidence:
                 if where is not None:
                     cells.setdefault(where, [{} for _ in range(REPEATS)])[number][rule.of] = value * noise
     return Evidence(
-        cells={cell: tuple(seen(one, number) for number, one in enumerate(runs)) for cell, runs in cells.items()}
+        cells={cell: tuple(observation(one, number) for number, one in enumerate(runs)) for cell, runs in cells.items()}
     )
 
 
@@ -184,7 +184,7 @@ CAP = {True: 20.1, False: 19.0}
 def made_up(name: str, *, good: bool) -> dict[str, Any]:
     (claim,) = (claim for claim in ALL if claim.id == name)
     if name == "wnx-13":
-        runs = tuple(seen({"time.guest": CAP[good] + 0.01 * number}, number) for number in range(REPEATS))
+        runs = tuple(observation({"time.guest": CAP[good] + 0.01 * number}, number) for number in range(REPEATS))
         evidence = Evidence(cells={Cell("policies", "guests at most 20 %", "down"): runs})
     else:
         found = list(compared(claim))
@@ -195,12 +195,12 @@ def made_up(name: str, *, good: bool) -> dict[str, Any]:
     return answer
 
 
-def held(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on runs that bear it out."""
     return made_up(name, good=True)
 
 
-def failed(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_contradicting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on runs that contradict it."""
     return made_up(name, good=False)
 
@@ -225,11 +225,11 @@ def test_marks_become_numbers_and_differences() -> None:
     evidence = Evidence(
         cells={
             Cell("dense", "a, 1", "8"): (
-                seen({"ping_ms": 9.0, "jain": 0.5}, 1),
-                seen({"ping_ms": 11.0, "jain": 0.6}, 2),
+                observation({"ping_ms": 9.0, "jain": 0.5}, 1),
+                observation({"ping_ms": 11.0, "jain": 0.6}, 2),
             ),
-            Cell("dense", "b", "8"): (seen({"ping_ms": 40.0}, 1), seen({"ping_ms": 40.0}, 2)),
-            Cell("dense", "none", "8"): (seen({"ping_ms": 0.0}),),
+            Cell("dense", "b", "8"): (observation({"ping_ms": 40.0}, 1), observation({"ping_ms": 40.0}, 2)),
+            Cell("dense", "none", "8"): (observation({"ping_ms": 0.0}),),
         }
     )
     text = "A {ping_ms|a, 1|8}, {ping_ms|a, 1|8|b|8}\nand {jain|a, 1|8}, {ping_ms|c|8}, {ping_ms|b|8|none|8}."
@@ -247,7 +247,7 @@ def test_every_mark_and_check_names_a_cell_of_the_plan_and_a_quantity() -> None:
             assert {at, other} - {None} <= cells, claim.id
             assert rule.of.partition(".")[0] in QUANTITIES
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 1.0)
-    evidence = Evidence(cells=dict.fromkeys(cells, (seen(every, 1), seen(every, 2))))
+    evidence = Evidence(cells=dict.fromkeys(cells, (observation(every, 1), observation(every, 2))))
     for part in PARTS:
         for text in texts(part):
             assert "no data" not in filled(text, part, evidence)
@@ -260,7 +260,9 @@ ENDS = (".fast1", ".fast2", ".slow", ".guest")
 @pytest.mark.slow
 def test_exhibits_are_in_the_order_of_the_plan_and_have_pictures() -> None:
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 0.5)
-    found = GALLERY.exhibits(Evidence(cells={cell: (seen(every, 1), seen(every, 2)) for cell, _ in BED.cells()}))
+    found = GALLERY.exhibits(
+        Evidence(cells={cell: (observation(every, 1), observation(every, 2)) for cell, _ in BED.cells()})
+    )
     assert [one.name for one in found] == list(PARTS)
     for one in found:
         assert all(figure.png.startswith(b"\x89PNG") for figure in one.figures)
@@ -285,8 +287,8 @@ def test_a_real_run_has_what_the_part_shows() -> None:
     from sojourn import api
 
     found = next(one for cell, one in BED.cells() if cell == Cell("policies", "guests at most 20 %", "down"))
-    seen = observe(api.run(found)).numbers
-    assert seen["time.guest"] == pytest.approx(20.0, abs=1.0)
+    numbers = observe(api.run(found)).numbers
+    assert numbers["time.guest"] == pytest.approx(20.0, abs=1.0)
 
 
 @pytest.mark.slow

@@ -39,9 +39,9 @@ from sojourn.papers.wifi_stack.evidence import (
     VOICE_VO,
     Cell,
     Evidence,
-    Seen,
-    StationSeen,
-    VoiceSeen,
+    Observation,
+    StationObservation,
+    VoiceObservation,
     observe,
 )
 from sojourn.papers.wifi_stack.judges import JUDGES
@@ -61,7 +61,7 @@ PICTURE: dict[str, dict[str, Any]] = {
 }
 
 
-def station(**changed: Any) -> StationSeen:
+def station(**changed: Any) -> StationObservation:
     plain: dict[str, Any] = {
         "airtime_share": 1 / 3,
         "down_airtime_ms": 8000.0,
@@ -76,10 +76,10 @@ def station(**changed: Any) -> StationSeen:
         "drops": {},
         "tids": {0: 20_000},
     }
-    return StationSeen(**(plain | changed))
+    return StationObservation(**(plain | changed))
 
 
-def seen(seed: int, **changed: Any) -> Seen:
+def observation(seed: int, **changed: Any) -> Observation:
     plain: dict[str, Any] = {
         "seed": seed,
         "duration_s": 10.0,
@@ -91,7 +91,7 @@ def seen(seed: int, **changed: Any) -> Seen:
         "collisions": 0,
         "transmissions": 1000,
     }
-    return Seen(**(plain | changed))
+    return Observation(**(plain | changed))
 
 
 def around(median: float, seed: int, spread: float) -> Any:
@@ -99,27 +99,27 @@ def around(median: float, seed: int, spread: float) -> Any:
     return median * (1 + spread * np.linspace(-0.5, 0.5, 101)) * (1 + 0.001 * seed)
 
 
-def three(scheme: str, seed: int, *, udp: bool) -> Seen:
+def three(scheme: str, seed: int, *, udp: bool) -> Observation:
     """Return a run of the paper's three stations."""
-    said = PICTURE[scheme]
+    picture = PICTURE[scheme]
     near = 1 + 0.002 * (seed % 3)
     prefix = "udp" if udp else "tcp"
-    frames = said["frames"][1 if udp else 0] * near
-    fast = station(airtime_share=(1 - said["air"]) / 2, aggregate_frames=frames)
-    slow = station(airtime_share=said["air"], aggregate_frames=2.0)
+    frames = picture["frames"][1 if udp else 0] * near
+    fast = station(airtime_share=(1 - picture["air"]) / 2, aggregate_frames=frames)
+    slow = station(airtime_share=picture["air"], aggregate_frames=2.0)
     names = ("fast1", "fast2", "slow")
     # The airtime scheduler alters the shape, not the median.
     spread = 0.8 if scheme == AIRTIME else 0.5
-    return seen(
+    return observation(
         seed,
         stations=dict(zip(names, (fast, fast, slow), strict=True)),
-        goodput={f"{prefix}_{name}": said["mbit"][name == "slow"] * near for name in names},
+        goodput={f"{prefix}_{name}": picture["mbit"][name == "slow"] * near for name in names},
         loss={f"udp_{name}": 0.5 for name in names} if udp else {},
-        ping_ms={name: around(said["ms"][name == "slow"], seed, spread) for name in names},
+        ping_ms={name: around(picture["ms"][name == "slow"], seed, spread) for name in names},
     )
 
 
-def small(one: Cell, seed: int) -> Seen:
+def small(one: Cell, seed: int) -> Observation:
     """Return a run of another cell."""
     near = 1 + 0.002 * (seed % 3)
     name, scheme = one
@@ -127,23 +127,26 @@ def small(one: Cell, seed: int) -> Seen:
         stations = {f"fast{number}": station() for number in (1, 2, 3)}
         ms = 25.0 if name == EQUAL else 6.0
         pings = {each: around(ms, seed, 0.5) for each in stations}
-        return seen(seed, stations=stations, goodput=dict.fromkeys(stations, 35.0 * near), ping_ms=pings)
+        return observation(seed, stations=stations, goodput=dict.fromkeys(stations, 35.0 * near), ping_ms=pings)
     if name in (VOICE_BE, VOICE_VO):
         mos = 1.0 if scheme == FIFO else 4.38 * near if name == VOICE_BE else 4.4 * near
-        return seen(seed, voices={"voip": VoiceSeen(delay_ms=10.0, lost=0, sent=500, mos=mos)})
+        return observation(seed, voices={"voip": VoiceObservation(delay_ms=10.0, lost=0, sent=500, mos=mos)})
     if name == OVERLOAD:
         stations = {"fast1": station(drops={"queue_limit": 900 + seed}), "fast2": station()}
-        return seen(seed, stations=stations, loss={"udp_fast1": 0.7, "udp_fast2": 0.0 if scheme == FQ_MAC else 0.5})
+        return observation(
+            seed, stations=stations, loss={"udp_fast1": 0.7, "udp_fast2": 0.0 if scheme == FQ_MAC else 0.5}
+        )
     if name == LEVELS:
         delays = {"vo": 1.0, "vi": 4.0, "be": 40.0, "bk": 400.0}
         voices = {
-            f"voice_{level}": VoiceSeen(delay_ms=ms * near, lost=0, sent=1, mos=None) for level, ms in delays.items()
+            f"voice_{level}": VoiceObservation(delay_ms=ms * near, lost=0, sent=1, mos=None)
+            for level, ms in delays.items()
         }
-        return seen(seed, voices=voices, stations={"fast1": station(tids={6: 9, 5: 8, 0: 3, 1: 1})})
+        return observation(seed, voices=voices, stations={"fast1": station(tids={6: 9, 5: 8, 0: 3, 1: 1})})
     frames = {LEVEL_BE: 32.0, LEVEL_VO: 1.0, ONE_TID: 8.0 * near, TWO_TIDS: 16 / 3}.get(name, 20.0)
     depth = next((depth for depth, called in DEPTHS.items() if called == name), 1)
     resent = 2000 if name == LOSSY else 0
-    return seen(
+    return observation(
         seed,
         stations={
             "fast1": station(
@@ -159,7 +162,9 @@ def small(one: Cell, seed: int) -> Seen:
     )
 
 
-def world(change: Callable[[Cell, Seen], Seen] = lambda _, run: run, **cpu: tuple[float, ...]) -> Evidence:
+def world(
+    change: Callable[[Cell, Observation], Observation] = lambda _, run: run, **cpu: tuple[float, ...]
+) -> Evidence:
     """Return evidence that bears every claim out, or what `change` makes of each run."""
     found = {}
     for one in cells():
@@ -179,8 +184,8 @@ def judged(name: str, evidence: Evidence) -> dict[str, Any]:
     return answer
 
 
-def pings(scheme: str, factor: float, *names: str, experiment: str = TCP) -> Callable[[Cell, Seen], Seen]:
-    def change(one: Cell, run: Seen) -> Seen:
+def pings(scheme: str, factor: float, *names: str, experiment: str = TCP) -> Callable[[Cell, Observation], Observation]:
+    def change(one: Cell, run: Observation) -> Observation:
         if one != Cell(experiment, scheme):
             return run
         chosen = names or tuple(run.ping_ms)
@@ -189,8 +194,8 @@ def pings(scheme: str, factor: float, *names: str, experiment: str = TCP) -> Cal
     return change
 
 
-def goodput(scheme: str, factor: float, *, experiment: str = TCP) -> Callable[[Cell, Seen], Seen]:
-    def change(one: Cell, run: Seen) -> Seen:
+def goodput(scheme: str, factor: float, *, experiment: str = TCP) -> Callable[[Cell, Observation], Observation]:
+    def change(one: Cell, run: Observation) -> Observation:
         if one != Cell(experiment, scheme):
             return run
         return replace(run, goodput={name: value * factor for name, value in run.goodput.items()})
@@ -200,8 +205,8 @@ def goodput(scheme: str, factor: float, *, experiment: str = TCP) -> Callable[[C
 
 def stations(
     experiment: str, scheme: str, names: tuple[str, ...] = ("fast1",), **changed: Any
-) -> Callable[[Cell, Seen], Seen]:
-    def change(one: Cell, run: Seen) -> Seen:
+) -> Callable[[Cell, Observation], Observation]:
+    def change(one: Cell, run: Observation) -> Observation:
         if one != Cell(experiment, scheme):
             return run
         return replace(run, stations={n: replace(v, **changed) if n in names else v for n, v in run.stations.items()})
@@ -209,15 +214,15 @@ def stations(
     return change
 
 
-def losses(experiment: str, **loss: float) -> Callable[[Cell, Seen], Seen]:
-    def change(one: Cell, run: Seen) -> Seen:
+def losses(experiment: str, **loss: float) -> Callable[[Cell, Observation], Observation]:
+    def change(one: Cell, run: Observation) -> Observation:
         return replace(run, loss={**run.loss, **loss}) if one == Cell(experiment, FQ_MAC) else run
 
     return change
 
 
-def voices(experiment: str, **changed: Any) -> Callable[[Cell, Seen], Seen]:
-    def change(one: Cell, run: Seen) -> Seen:
+def voices(experiment: str, **changed: Any) -> Callable[[Cell, Observation], Observation]:
+    def change(one: Cell, run: Observation) -> Observation:
         if one != Cell(experiment, FQ_MAC):
             return run
         return replace(run, voices={name: replace(voice, **changed) for name, voice in run.voices.items()})
@@ -227,7 +232,7 @@ def voices(experiment: str, **changed: Any) -> Callable[[Cell, Seen], Seen]:
 
 FASTS = ("fast1", "fast2")
 #: What contradicts each claim.
-AGAINST: dict[str, Callable[[Cell, Seen], Seen]] = {
+AGAINST: dict[str, Callable[[Cell, Observation], Observation]] = {
     "wst-01": pings(FQ_MAC, 10),
     "wst-02": pings(FIFO, 0.1),
     "wst-03": pings(FQ_CODEL, 30),
@@ -269,12 +274,12 @@ def test_every_claim_has_a_judge_a_part_and_every_judge_a_claim() -> None:
     assert {claim.part for claim in load("wifi_stack")} == set(PARTS)
 
 
-def held(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on the paper's runs."""
     return judged(name, world())
 
 
-def failed(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
+def on_contradicting_runs(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on runs that contradict it, or with a scheduler that does."""
     if name == "wst-30":
         return judged(name, world(fq_mac=(400.0, 401.0, 402.0)))

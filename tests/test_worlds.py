@@ -30,7 +30,7 @@ def declared(name: str, **changes: Any) -> Request:
         parts=None,
         seed=1,
         tcp=paper.tcp_on("sim", None),
-        given_tcp=None,
+        stated_tcp=None,
         satellite=None,
     )
     return replace(plain, **changes)
@@ -59,8 +59,8 @@ def test_a_world_asks_for_runs_of_its_own_that_its_back_end_takes(name: str, wor
 def test_a_world_has_at_most_the_runs_that_are_asked_for() -> None:
     world = papers.paper("rural").worlds["linux-6.1"]
     assert world.repeat == 10
-    for asked, found in ((100, 10), (3, 3)):
-        profile = replace(papers.paper("rural").profiles["paper"], repeat=asked, other_repeat=asked)
+    for repeat, found in ((100, 10), (3, 3)):
+        profile = replace(papers.paper("rural").profiles["paper"], repeat=repeat, other_repeat=repeat)
         there = world.request(declared("rural", profile=profile))
         assert there is not None
         assert (there.profile.repeat, there.profile.other_repeat, there.tcp) == (found, found, "linux-6.1")
@@ -118,12 +118,12 @@ def test_a_column_of_the_list_says_what_became_of_each_claim() -> None:
     judged = claims(("holds", "cannot tell"), ("fails", "holds"), ("holds", ""))
     assert elsewhere(judged) == [("other", ["?", "holds", ""])]
     assert elsewhere(claims(("holds", ""))) == []
-    said = {"section": "1", "says": "s", "value": 1.0, "low": None, "high": None, "unit": "", "reason": "r"}
-    told = PaperReport(
+    marks = {"section": "1", "says": "s", "value": 1.0, "low": None, "high": None, "unit": "", "reason": "r"}
+    report = PaperReport(
         title="t", reference="r", command="c", facts=(), setup="s", exhibits=(),
-        claims=tuple(one | said for one in judged),
+        claims=tuple(one | marks for one in judged),
     )  # fmt: skip
-    page = document.document(told, images="t")
+    page = document.document(report, images="t")
     assert "| verdict | other | reason |" in page
     assert "| `x-1` | 1 | s | 1 | fails | holds | r |" in page
 

@@ -89,7 +89,7 @@ def handle(args: argparse.Namespace) -> int:
         parts=parts,
         seed=1 if args.seed is None else args.seed,
         tcp=paper.tcp_on(backend.name, args.tcp),
-        given_tcp=args.tcp,
+        stated_tcp=args.tcp,
         satellite=args.satellite,
     )
     if args.worlds is not None and not request.declared:

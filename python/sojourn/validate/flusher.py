@@ -26,7 +26,7 @@ from sojourn.papers.flusher.evidence import (
     THRESHOLDS,
     WRITTEN,
     Cell,
-    Seen,
+    Observation,
     active,
     observe,
     passive,
@@ -46,13 +46,13 @@ EDGE_BURST = "1514b"
 NAME = "flusher"
 
 #: What is compared: a title, a unit, the quantity of a run, and how far the means may be apart.
-RTT = ("mean RTT", "ms", lambda seen: seen.mean, Within(share=0.15))
-GOODPUT = ("goodput", "Mbit/s", lambda seen: seen.mbit, Within(share=0.05))
-JUDGED: tuple[tuple[str, str, Callable[[Seen], float], Within], ...] = (RTT, GOODPUT)
+RTT = ("mean RTT", "ms", lambda run: run.mean, Within(share=0.15))
+GOODPUT = ("goodput", "Mbit/s", lambda run: run.mbit, Within(share=0.05))
+JUDGED: tuple[tuple[str, str, Callable[[Observation], float], Within], ...] = (RTT, GOODPUT)
 #: What is shown beside it.
-SHOWN: tuple[tuple[str, Callable[[Seen], float]], ...] = (
-    ("flushes", lambda seen: float(len(seen.flushes) + len(seen.forced))),
-    ("burst packets", lambda seen: float(seen.packets)),
+SHOWN: tuple[tuple[str, Callable[[Observation], float]], ...] = (
+    ("flushes", lambda run: float(len(run.flushes) + len(run.forced))),
+    ("burst packets", lambda run: float(run.packets)),
 )
 
 
@@ -189,7 +189,7 @@ class Compared:
         return any(row.judged.verdict == DIFFERS for row in self.rows)
 
 
-def run(bed: Bed, which: Sequence[Cell], repeat: int, means: execute.Means) -> dict[Cell, list[Seen]]:
+def run(bed: Bed, which: Sequence[Cell], repeat: int, means: execute.Means) -> dict[Cell, list[Observation]]:
     """Run cells on one back end.
 
     Raises
@@ -198,16 +198,16 @@ def run(bed: Bed, which: Sequence[Cell], repeat: int, means: execute.Means) -> d
         If a run fails.
     """
     planned = execute.repeats((cell, bed.scenario(cell), repeat) for cell in which)
-    seen: dict[Cell, list[Seen]] = {}
+    observations: dict[Cell, list[Observation]] = {}
 
     def take(cell: Cell, one: Run) -> None:
-        seen.setdefault(cell, []).append(observe(one, cell))
+        observations.setdefault(cell, []).append(observe(one, cell))
 
     execute.execute(planned, take, means)
-    return seen
+    return observations
 
 
-def compare(sim: dict[Cell, list[Seen]], kernel: dict[Cell, list[Seen]]) -> Compared:
+def compare(sim: dict[Cell, list[Observation]], kernel: dict[Cell, list[Observation]]) -> Compared:
     """Compare what was seen of the same cells."""
     rows = [_row(cell, sim[cell], kernel[cell], *one) for cell in kernel for one in JUDGED]
     shown = {
@@ -219,20 +219,20 @@ def compare(sim: dict[Cell, list[Seen]], kernel: dict[Cell, list[Seen]]) -> Comp
 
 def _row(
     cell: Cell,
-    sim: Sequence[Seen],
-    kernel: Sequence[Seen],
+    sim: Sequence[Observation],
+    kernel: Sequence[Observation],
     title: str,
     unit: str,
-    value: Callable[[Seen], float],
+    value: Callable[[Observation], float],
     bar: Within,
 ) -> Row:
-    one, other = (mean_interval([value(seen) for seen in side]) for side in (sim, kernel))
+    one, other = (mean_interval([value(run) for run in side]) for side in (sim, kernel))
     judged = bar.judge(Side(interval=one), Side(interval=other))
     return Row(cell=cell, title=title, unit=unit, sim=one, kernel=other, judged=judged)
 
 
-def _mean(seen: Sequence[Seen], value: Callable[[Seen], float]) -> float:
-    return sum(map(value, seen)) / len(seen)
+def _mean(runs: Sequence[Observation], value: Callable[[Observation], float]) -> float:
+    return sum(map(value, runs)) / len(runs)
 
 
 __all__ = [

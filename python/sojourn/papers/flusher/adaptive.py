@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sojourn.papers.flusher.evidence import ADAPTIVE, READINGS, Cell, Evidence, active, mbit, mean, passive
 from sojourn.papers.flusher.plan import BETTER, cells
-from sojourn.papers.kit.exhibits import recorded, said
+from sojourn.papers.kit.exhibits import interval_text, recorded
 from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
 
@@ -20,7 +20,7 @@ def means(evidence: Evidence) -> Table | None:
     for names, each in _places(evidence):
         row = [*names]
         for label, cell in each.items():
-            quantities = {"mean_rtt_ms": mean, "goodput_mbit": mbit, "flush_packets": lambda seen: seen.packets}
+            quantities = {"mean_rtt_ms": mean, "goodput_mbit": mbit, "flush_packets": lambda run: run.packets}
             found = {name: mean_interval(evidence.each(cell, of)) for name, of in quantities.items()}
             rtt, rate, packets = (one.value for one in found.values())
             row.append(f"{rtt:.1f} / {rate:.3f} / {packets:.0f}")
@@ -47,7 +47,7 @@ def verdicts(evidence: Evidence) -> Table | None:
         row = [*names]
         for reading in READINGS:
             rtt, rate = _gaps(evidence, each, reading)
-            row += [said(rtt), said(rate, 3), "yes" if _better(rtt, rate) else "no"]
+            row += [interval_text(rtt), interval_text(rate, 3), "yes" if _better(rtt, rate) else "no"]
         rows.append(tuple(row))
     if not rows:
         return None

@@ -108,7 +108,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Observation:
     """What is kept of a run.
 
     Attributes
@@ -190,15 +190,15 @@ class Seen:
     course: Course
 
 
-Quantity = Callable[[Seen], "float | None"]
+Quantity = Callable[[Observation], "float | None"]
 
 
-def at_rank(seen: Seen, rank: float) -> float:
+def at_rank(run: Observation, rank: float) -> float:
     """Return the round-trip time at a rank between 0 and 1, ms."""
-    return float(np.interp(rank, RANKS, seen.rtt))
+    return float(np.interp(rank, RANKS, run.rtt))
 
 
-def observe(run: Run, cell: Cell) -> Seen:
+def observe(run: Run, cell: Cell) -> Observation:
     """Return what is kept of a run; the first flow is the measured one."""
     record = run.record
     head, series = record["flusher"], record["series"]
@@ -216,7 +216,7 @@ def observe(run: Run, cell: Cell) -> Seen:
     trigger = max(cell.threshold * least, FLOOR_MS)
     sent = [event["t_s"] for event in events if not event["refused"]]
     crossed = _crossed(course, [event["t_s"] for event in events], threshold, trigger)
-    return Seen(
+    return Observation(
         seed=run.seed,
         rtt=_quantiles(values, counts, pairs),
         mean=pairs["mean_ms"],
@@ -383,19 +383,19 @@ def _together(series: SeriesRecord) -> float | None:
 
 
 #: What was run, on one emulator.
-Evidence = kit.Evidence[Cell, Seen]
+Evidence = kit.Evidence[Cell, Observation]
 
 
-def mean(seen: Seen) -> float:
+def mean(run: Observation) -> float:
     """Return the mean round-trip time, ms."""
-    return seen.mean
+    return run.mean
 
 
-def median(seen: Seen) -> float:
+def median(run: Observation) -> float:
     """Return the median round-trip time, ms."""
-    return at_rank(seen, 0.5)
+    return at_rank(run, 0.5)
 
 
-def mbit(seen: Seen) -> float:
+def mbit(run: Observation) -> float:
     """Return the goodput of all flows, Mbit/s."""
-    return seen.mbit
+    return run.mbit

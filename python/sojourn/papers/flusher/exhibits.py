@@ -20,14 +20,14 @@ Numbers = NDArray[np.float64]
 
 def ranked(evidence: Evidence, cell: Cell, name: str) -> Numbers:
     """Return a distribution at each of `RANKS`, mean over the repeats; of one that has none, zeros."""
-    each = [getattr(seen, name) for seen in evidence.of(cell)]
+    each = [getattr(run, name) for run in evidence.of(cell)]
     found: Numbers = np.mean([np.zeros(RANKS.size) if one is None else one for one in each], axis=0)
     return found
 
 
 def seconds(evidence: Evidence, cell: Cell) -> Numbers:
     """Return the throughput of the seconds of a run at each of `RANKS`, Mbit/s, mean over the repeats."""
-    found: Numbers = np.mean([np.quantile(seen.per_second, RANKS) for seen in evidence.of(cell)], axis=0)
+    found: Numbers = np.mean([np.quantile(run.per_second, RANKS) for run in evidence.of(cell)], axis=0)
     return found
 
 
@@ -41,7 +41,7 @@ def paths(evidence: Evidence) -> Table:
     """Return Table 6.1."""
     rows, records = [], []
     for base, delays in {100: "20 + 30", 50: "10 + 15", 10: "2 + 3"}.items():
-        least = mean_interval(evidence.each(passive(RENO, base), lambda seen: seen.least)).value
+        least = mean_interval(evidence.each(passive(RENO, base), lambda run: run.least)).value
         rows.append((delays, str(base), f"{least:.2f}", str(bdp(base))))
         records.append({"base_rtt_ms": base, "shortest_rtt_ms": least, "bdp_packets": bdp(base)})
     return Table(
@@ -75,8 +75,8 @@ GALLERY = Gallery(
     paper="flusher",
     vocabulary=VOCABULARY,
     quantities={
-        "proposed": lambda seen: len(seen.flushes) + len(seen.forced),
-        "packets": lambda seen: seen.packets,
+        "proposed": lambda run: len(run.flushes) + len(run.forced),
+        "packets": lambda run: run.packets,
     },
     functions={"paths": paths, "adaptive": adaptive.means, "verdicts": adaptive.verdicts, "wins": adaptive.wins},
     arrays={

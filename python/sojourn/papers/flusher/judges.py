@@ -18,7 +18,7 @@ from sojourn.papers.flusher.evidence import (
     THRESHOLDS,
     Cell,
     Evidence,
-    Seen,
+    Observation,
     active,
     passive,
 )
@@ -70,7 +70,7 @@ def the_floor_is_below_the_threshold(evidence: Evidence, *, reading: str) -> Jud
     for tcp in TCPS:
         for base in long:
             cell = active(tcp, base, threshold=lowest, reading=reading)
-            least = evidence.each(cell, lambda seen: lowest * seen.least)
+            least = evidence.each(cell, lambda run: lowest * run.least)
             checks.append(above(f"1.5 x shortest RTT, {cell.words()}", least, FLOOR_MS, "ms"))
     return all_of(checks)
 
@@ -128,7 +128,7 @@ FUNCTIONS: dict[str, Callable[..., Judgement]] = {
     "flu-76": fifty_packets_are_60_ms,
     "flu-83": bdps,
 }
-JUDGES: Judges[Cell, Seen] = Judges(paper="flusher", vocabulary=VOCABULARY, by_function=FUNCTIONS)
+JUDGES: Judges[Cell, Observation] = Judges(paper="flusher", vocabulary=VOCABULARY, by_function=FUNCTIONS)
 
 
 def judge(

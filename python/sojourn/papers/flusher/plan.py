@@ -27,7 +27,7 @@ from sojourn.papers.flusher.evidence import (
     WRITTEN,
     Cell,
     Evidence,
-    Seen,
+    Observation,
     observe,
 )
 from sojourn.papers.flusher.quantities import VOCABULARY
@@ -174,8 +174,8 @@ def flusher(cell: Cell, bursts: str | None = None, gate: str | None = None) -> F
     if cell.threshold:
         params["threshold"] = cell.threshold
     params |= VARIANTS[cell.variant]
-    seen = "foreign" if cell.variant == THE_OTHER else "flow"
-    watch = (seen,) if cell.scene == FOREIGN else None
+    watched = "foreign" if cell.variant == THE_OTHER else "flow"
+    watch = (watched,) if cell.scene == FOREIGN else None
     mode = "active" if cell.active else "passive"
     return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts, gate=gate)
 
@@ -211,9 +211,9 @@ def plan(bed: Bed) -> Sequence[Planned]:
 def reproduce(bed: Bed, means: Means) -> Outcome:
     """Run the plan; see `sojourn.papers.kit.execute.observed`."""
     found, runs = execute.observed(plan(bed), lambda place, run: observe(run, place[1]), means)
-    cells_of: dict[str, dict[Cell, tuple[Seen, ...]]] = {}
-    for (emulator, cell), seen in found.items():
-        cells_of.setdefault(emulator, {})[cell] = seen
+    cells_of: dict[str, dict[Cell, tuple[Observation, ...]]] = {}
+    for (emulator, cell), observations in found.items():
+        cells_of.setdefault(emulator, {})[cell] = observations
     return Outcome(evidence={emulator: Evidence(cells=each) for emulator, each in cells_of.items()}, runs=runs)
 
 

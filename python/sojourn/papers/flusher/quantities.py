@@ -23,8 +23,8 @@ from sojourn.papers.flusher.evidence import (
     THRESHOLDS,
     Cell,
     Evidence,
+    Observation,
     Quantity,
-    Seen,
     at_rank,
     mbit,
     mean,
@@ -42,97 +42,97 @@ def _mean_of(values: tuple[float, ...]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _around(seen: Seen, which: int, first: int, last: int, of: Callable[..., object]) -> float | None:
+def _around(run: Observation, which: int, first: int, last: int, of: Callable[..., object]) -> float | None:
     """Return a number of tenths of a second around flushes, from 1 s before them on: 0 goodput, 1 round trip."""
-    return None if seen.after is None else float(of(seen.after[which][first:last]))  # type: ignore[arg-type]
+    return None if run.after is None else float(of(run.after[which][first:last]))  # type: ignore[arg-type]
 
 
-def _dip(seen: Seen) -> float | None:
-    before, lowest = _around(seen, 0, 0, 10, np.mean), _around(seen, 0, 10, 20, np.min)
+def _dip(run: Observation) -> float | None:
+    before, lowest = _around(run, 0, 0, 10, np.mean), _around(run, 0, 10, 20, np.min)
     return None if before is None or lowest is None else lowest - before
 
 
-def _recovery(seen: Seen) -> float | None:
+def _recovery(run: Observation) -> float | None:
     """Return the best tenth within three of the lowest one, less half of the way back to the level before, Mbit/s.
 
     Three tenths of a second are a round trip with a full queue: 50 ms, and 100 packets of 2.4 ms.
     """
-    if seen.after is None:
+    if run.after is None:
         return None
-    rates = seen.after[0]
+    rates = run.after[0]
     lowest = 10 + int(np.argmin(rates[10:20]))
     halfway = (float(rates[lowest]) + float(rates[:10].mean())) / 2
     return float(rates[lowest + 1 : lowest + 4].max()) - halfway
 
 
-def _rise_after(seen: Seen) -> float:
-    return (_around(seen, 1, 10, 25, np.max) or 0.0) - (_around(seen, 1, 0, 9, np.mean) or 0.0)
+def _rise_after(run: Observation) -> float:
+    return (_around(run, 1, 10, 25, np.max) or 0.0) - (_around(run, 1, 0, 9, np.mean) or 0.0)
 
 
-def _fall_after(seen: Seen) -> float:
-    return (_around(seen, 1, 0, 9, np.mean) or 0.0) - (_around(seen, 1, 15, 40, np.min) or 0.0)
+def _fall_after(run: Observation) -> float:
+    return (_around(run, 1, 0, 9, np.mean) or 0.0) - (_around(run, 1, 15, 40, np.min) or 0.0)
 
 
-def _while_standing(seen: Seen) -> float | None:
+def _while_standing(run: Observation) -> float | None:
     """Return the goodput in bins that begin and end with a queue of 5 packets at least, over the link's."""
-    course = seen.course
+    course = run.course
     standing = (course.backlog >= 5) & (np.roll(course.backlog, 1) >= 5) & (course.t > 20.0)
     return float(course.goodput[standing].mean()) / CAPACITY_MBIT if standing.any() else None
 
 
-def _jump(seen: Seen) -> float:
+def _jump(run: Observation) -> float:
     """Return the percentile after which the RTT rises most within two per cent of the runs, from the median on."""
     step = 4
-    rises = seen.rtt[step:] - seen.rtt[:-step]
+    rises = run.rtt[step:] - run.rtt[:-step]
     first = len(RANKS) // 2
     return 100 * float(RANKS[first + int(np.argmax(rises[first:-1]))])
 
 
-def _flusher_above_sender(seen: Seen, rank: str) -> float | None:
+def _flusher_above_sender(run: Observation, rank: str) -> float | None:
     """Return by how much the flusher's RTT at a rank is above the sender's, per cent."""
-    if seen.flusher_rtt is None:
+    if run.flusher_rtt is None:
         return None
-    i = round(float(rank) * (seen.sender_rtt.size - 1))
-    return 100 * (float(seen.flusher_rtt[i]) / float(seen.sender_rtt[i]) - 1)
+    i = round(float(rank) * (run.sender_rtt.size - 1))
+    return 100 * (float(run.flusher_rtt[i]) / float(run.sender_rtt[i]) - 1)
 
 
-def _long(seen: Seen, ranked: NDArray[np.float64] | None) -> float:
+def _long(run: Observation, ranked: NDArray[np.float64] | None) -> float:
     """Return the share of RTTs within a tenth of the longest of all pairs."""
-    return 0.0 if ranked is None else float((ranked > 0.9 * seen.most).mean())
+    return 0.0 if ranked is None else float((ranked > 0.9 * run.most).mean())
 
 
-def _long_beyond(seen: Seen, whose: str) -> float:
-    return _long(seen, seen.rtt) - _long(seen, seen.flusher_rtt if whose == "flusher" else seen.sender_rtt)
+def _long_beyond(run: Observation, whose: str) -> float:
+    return _long(run, run.rtt) - _long(run, run.flusher_rtt if whose == "flusher" else run.sender_rtt)
 
 
 QUANTITIES: dict[str, Callable[..., float | None]] = {
     "mean": mean,
     "median": median,
-    "std": lambda seen: seen.std,
-    "least": lambda seen: seen.least,
-    "most": lambda seen: seen.most,
-    "rtt_at": lambda seen, rank: at_rank(seen, float(rank)),
+    "std": lambda run: run.std,
+    "least": lambda run: run.least,
+    "most": lambda run: run.most,
+    "rtt_at": lambda run, rank: at_rank(run, float(rank)),
     "jump": _jump,
-    "peaks": lambda seen: seen.peaks,
+    "peaks": lambda run: run.peaks,
     "mbit": mbit,
-    "best_second": lambda seen: float(seen.per_second[-1]),
-    "first_less_second": lambda seen: seen.flow_mbit[0] - seen.flow_mbit[1],
+    "best_second": lambda run: float(run.per_second[-1]),
+    "first_less_second": lambda run: run.flow_mbit[0] - run.flow_mbit[1],
     "while_standing": _while_standing,
-    "cwnd": lambda seen: seen.cwnd,
-    "halvings": lambda seen: seen.halvings,
-    "together": lambda seen: seen.together,
-    "drop_rise": lambda seen: seen.drop_rise,
-    "flushes": lambda seen: len(seen.flushes),
-    "forced_gap": lambda seen: float(np.mean(np.diff(seen.forced))) if len(seen.forced) > 1 else None,
-    "near_flush": lambda seen: seen.near_flush,
-    "reaction": lambda seen: _mean_of(seen.reaction_ms),
+    "cwnd": lambda run: run.cwnd,
+    "halvings": lambda run: run.halvings,
+    "together": lambda run: run.together,
+    "drop_rise": lambda run: run.drop_rise,
+    "flushes": lambda run: len(run.flushes),
+    "forced_gap": lambda run: float(np.mean(np.diff(run.forced))) if len(run.forced) > 1 else None,
+    "near_flush": lambda run: run.near_flush,
+    "reaction": lambda run: _mean_of(run.reaction_ms),
     "dip": _dip,
     "recovery": _recovery,
     "rise_after": _rise_after,
     "fall_after": _fall_after,
-    "most_mbit": lambda seen: float(np.nanmax(seen.course.flusher_mbit)),
-    "spikes": lambda seen: seen.spikes,
-    "flusher_most": lambda seen: seen.flusher_most - seen.most,
+    "most_mbit": lambda run: float(np.nanmax(run.course.flusher_mbit)),
+    "spikes": lambda run: run.spikes,
+    "flusher_most": lambda run: run.flusher_most - run.most,
     "flusher_above_sender": _flusher_above_sender,
     "long_beyond": _long_beyond,
 }
@@ -141,11 +141,11 @@ QUANTITIES: dict[str, Callable[..., float | None]] = {
 def growth(evidence: Evidence, cell: Cell, rank: str) -> BySeed:
     """Return by how much the queue at a flush exceeded what the threshold stands for, at a rank, packets."""
 
-    def of(seen: Seen) -> float | None:
-        if not seen.at_flush:
+    def of(run: Observation) -> float | None:
+        if not run.at_flush:
             return None
-        trigger = max(cell.threshold * seen.least, FLOOR_MS)
-        return float(np.quantile(seen.at_flush, float(rank))) - (trigger - seen.least) / SLOT_MS
+        trigger = max(cell.threshold * run.least, FLOOR_MS)
+        return float(np.quantile(run.at_flush, float(rank))) - (trigger - run.least) / SLOT_MS
 
     return evidence.by_seed(cell, of)
 
@@ -195,9 +195,9 @@ def gain_above_reno(evidence: Evidence, cell: Cell) -> BySeed:
 
 def gain_curves(evidence: Evidence, cell: Cell) -> dict[int, NDArray[np.float64]]:
     """Return the gain at each of `RANKS`, by seed: Figs. 6.10 to 6.12."""
-    flushed = {seen.seed: seen.rtt for seen in evidence.of(cell)}
+    flushed = {run.seed: run.rtt for run in evidence.of(cell)}
     idle = evidence.of(passive(cell.tcp, cell.base))
-    return {seen.seed: seen.rtt - flushed[seen.seed] for seen in idle if seen.seed in flushed}
+    return {run.seed: run.rtt - flushed[run.seed] for run in idle if run.seed in flushed}
 
 
 def rank_of_half_gain(evidence: Evidence, cell: Cell) -> BySeed:
@@ -250,24 +250,24 @@ def most_lost_later(evidence: Evidence, cell: Cell, *buffers: str) -> BySeed:
 
 def _pie_median(evidence: Evidence, cell: Cell) -> BySeed:
     pie = passive(cell.tcp, cell.base, queue=PIE)
-    return evidence.by_seed(pie, lambda seen: float(np.median(seen.per_second)))
+    return evidence.by_seed(pie, lambda run: float(np.median(run.per_second)))
 
 
 def seconds_below_pie(evidence: Evidence, cell: Cell) -> BySeed:
     """Return the share of the seconds with less throughput than PIE's median."""
     usual = _pie_median(evidence, cell)
-    runs = [seen for seen in evidence.of(cell) if seen.seed in usual]
-    return {seen.seed: float((seen.per_second < AS_MUCH * usual[seen.seed]).mean()) for seen in runs}
+    runs = [run for run in evidence.of(cell) if run.seed in usual]
+    return {run.seed: float((run.per_second < AS_MUCH * usual[run.seed]).mean()) for run in runs}
 
 
 def best_tenth_over_pie(evidence: Evidence, cell: Cell) -> BySeed:
     """Return the throughput that a tenth of the seconds exceed, over PIE's median."""
     usual = _pie_median(evidence, cell)
-    runs = [seen for seen in evidence.of(cell) if seen.seed in usual]
-    return {seen.seed: float(np.quantile(seen.per_second, 0.9)) / usual[seen.seed] for seen in runs}
+    runs = [run for run in evidence.of(cell) if run.seed in usual]
+    return {run.seed: float(np.quantile(run.per_second, 0.9)) / usual[run.seed] for run in runs}
 
 
-VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
+VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
     cell=Cell,
     fields=Cell._fields,
     names={

@@ -24,8 +24,8 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
     ParamError
         If another TCP than the kernel's is wanted of the kernel.
     """
-    if request.on_kernel and request.given_tcp not in (None, _KERNEL_TCP):
-        message = f"tcp is {request.given_tcp!r}, but the kernel has its own: leave it out"
+    if request.on_kernel and request.stated_tcp not in (None, _KERNEL_TCP):
+        message = f"tcp is {request.stated_tcp!r}, but the kernel has its own: leave it out"
         raise ParamError(message)
     bed = Bed(
         profile=request.profile,

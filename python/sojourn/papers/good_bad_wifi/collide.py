@@ -32,28 +32,28 @@ def find_collision(repeats: Sequence[Observation], scenario: Scenario, *, voice:
     voice
         Whether the probe must be the voice stream.
     """
-    for number, seen in enumerate(repeats, start=1):
-        if (pair := _pair(seen, voice=voice)) is not None:
-            return Collision(seen=seen, probe=pair[0], flow=pair[1], tried=number)
-    first = max(seen.seed for seen in repeats) + 1
+    for number, run in enumerate(repeats, start=1):
+        if (pair := _pair(run, voice=voice)) is not None:
+            return Collision(run=run, probe=pair[0], flow=pair[1], tried=number)
+    first = max(run.seed for run in repeats) + 1
     short = dataclasses.replace(scenario, duration=SEARCH_DURATION, lead="0s")
     for number in range(MOST_SEEDS):
         seed = first + number
         tried = observe(api.run(dataclasses.replace(short, seed=seed)))
         if (pair := _pair(tried, voice=voice)) is not None:
-            seen = observe(api.run(dataclasses.replace(scenario, seed=seed)))
-            return Collision(seen=seen, probe=pair[0], flow=pair[1], tried=len(repeats) + number + 1)
+            run = observe(api.run(dataclasses.replace(scenario, seed=seed)))
+            return Collision(run=run, probe=pair[0], flow=pair[1], tried=len(repeats) + number + 1)
     return None
 
 
-def _pair(seen: Observation, *, voice: bool) -> tuple[str, str] | None:
-    upstream = {flow.name for flow in seen.flows if flow.direction == "up"}
-    wanted = None if not voice or seen.voice is None else seen.voice.name
+def _pair(run: Observation, *, voice: bool) -> tuple[str, str] | None:
+    upstream = {flow.name for flow in run.flows if flow.direction == "up"}
+    voice_name = None if not voice or run.voice is None else run.voice.name
     return next(
         (
             (probe, flow)
-            for probe, flow in seen.collisions
-            if flow in upstream and (probe == wanted if voice else probe != "voip")
+            for probe, flow in run.collisions
+            if flow in upstream and (probe == voice_name if voice else probe != "voip")
         ),
         None,
     )

@@ -67,7 +67,7 @@ class Collision:
 
     Attributes
     ----------
-    seen
+    run
         The run with the collision.
     probe, flow
         Which share a queue.
@@ -75,7 +75,7 @@ class Collision:
         How many seeds were tried before it was found, the repeats of the experiment included.
     """
 
-    seen: Observation
+    run: Observation
     probe: str
     flow: str
     tried: int
@@ -117,16 +117,16 @@ class Gathering:
     """Evidence in the making: runs come in any order, and only what was observed of them is kept."""
 
     def __init__(self) -> None:
-        self._seen: dict[Cell, dict[int, Observation]] = {}
+        self._runs: dict[Cell, dict[int, Observation]] = {}
 
     def add(self, cell: Cell, run: Run) -> None:
         """Observe a run of a cell; a seed that is there already is replaced."""
-        seen = observe(run)
-        self._seen.setdefault(cell, {})[seen.seed] = seen
+        observation = observe(run)
+        self._runs.setdefault(cell, {})[observation.seed] = observation
 
     def evidence(self, collisions: dict[tuple[str, str], Collision] | None = None) -> Evidence:
         """Return what has come in so far, the repeats of each cell in the order of their seeds."""
-        cells = {cell: tuple(runs[seed] for seed in sorted(runs)) for cell, runs in self._seen.items()}
+        cells = {cell: tuple(runs[seed] for seed in sorted(runs)) for cell, runs in self._runs.items()}
         return Evidence(cells=cells, collisions=collisions or {})
 
 

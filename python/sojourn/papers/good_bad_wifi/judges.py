@@ -32,7 +32,7 @@ from sojourn.papers.good_bad_wifi.evidence import (
     induced_latency,
     sides,
 )
-from sojourn.papers.good_bad_wifi.observation import Array, Observation, PagesSeen, known
+from sojourn.papers.good_bad_wifi.observation import Array, Observation, PageObservation, known
 from sojourn.papers.good_bad_wifi.quantities import (
     VOCABULARY,
     fairness,
@@ -112,7 +112,7 @@ def a_collision_makes_the_variance(evidence: Evidence) -> Judgement:
     if len(clean) < 2:
         message = f"{len(clean)} runs at 10/1 under fq_nocodel have no collision, but the claim needs at least 2"
         raise SojournError(message)
-    struck = induced_latency(found.seen)
+    struck = induced_latency(found.run)
     what = "10/1: latency of the run with the collision less the highest without"
     checks = [
         exact(what, struck - max(clean), ">", 0.0, "ms"),
@@ -125,7 +125,7 @@ def a_collision_makes_the_variance(evidence: Evidence) -> Judgement:
         ),
     ]
     note = (
-        f"seed {found.seen.seed}, number {found.tried} of the seeds tried in order, puts {found.probe} into the queue "
+        f"seed {found.run.seed}, number {found.tried} of the seeds tried in order, puts {found.probe} into the queue "
         f"of {found.flow}: {struck:.1f} ms, not {fmean(clean):.1f} ms (deviation {stdev(clean):.1f}) in the "
         f"{len(clean)} runs without a collision; two flows seldom meet in 1024 queues, so the seed was looked for"
     )
@@ -146,12 +146,12 @@ def collisions_weigh_on_delay(evidence: Evidence) -> Judgement:
             message = f"{len(clean)} runs at 10/1 under {qdisc} have no collision, but the claim needs at least 2"
             raise SojournError(message)
         without = float(np.percentile(np.concatenate(clean), 99))
-        struck = voice(found.seen).delay_ms
+        struck = voice(found.run).delay_ms
         share = float(np.percentile(np.concatenate([*clean, struck]), 99)) / max(without, 1e-9)
         what = f"10/1: 99th percentile of the delay under {qdisc} with the struck run as a multiple of that without"
         checks.append(exact(what, share, ">", HEAVY, ""))
         notes.append(
-            f"{qdisc}: seed {found.seen.seed}, number {found.tried} of those tried, puts voice into the queue of "
+            f"{qdisc}: seed {found.run.seed}, number {found.tried} of those tried, puts voice into the queue of "
             f"{found.flow}, median {np.median(struck):.1f} ms, without {np.median(np.concatenate(clean)):.1f} ms"
         )
     return all_of(checks, note="; ".join(notes))
@@ -250,7 +250,7 @@ def ared_is_variable_and_sometimes_worse(evidence: Evidence) -> Judgement:
 def lost_syns_slow_ared(evidence: Evidence) -> Judgement:
     """gbw-web-03."""
 
-    def explained(found: PagesSeen, counts: Array) -> float:
+    def explained(found: PageObservation, counts: Array) -> float:
         """Return the share of the variance of the fetch time that goes with the counts (r squared)."""
         if counts.std() == 0 or found.time_s.std() == 0:
             return 0.0

@@ -199,8 +199,8 @@ def early_samples(record: Mapping[str, Any]) -> Samples:
     """Return the echo samples up to the end of the steady level's window: the rest of a long run is not shown."""
     found: dict[str, tuple[list[float], list[float | None]]] = {}
     for name, (times, rtts) in echo_samples(record).items():
-        kept = [(t, rtt) for t, rtt in zip(times, rtts, strict=True) if t <= STEADY_S[1] + 1]
-        found[name] = ([t for t, _ in kept], [rtt for _, rtt in kept])
+        early = [(t, rtt) for t, rtt in zip(times, rtts, strict=True) if t <= STEADY_S[1] + 1]
+        found[name] = ([t for t, _ in early], [rtt for _, rtt in early])
     return found
 
 

@@ -40,7 +40,7 @@ RATE_UNITS = {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlowSeen:
+class FlowObservation:
     """A TCP flow.
 
     Attributes
@@ -80,7 +80,7 @@ class FlowSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndSeen:
+class DirectionObservation:
     """One direction of the bottleneck.
 
     Attributes
@@ -123,7 +123,7 @@ class EndSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VoiceSeen:
+class VoiceObservation:
     """A voice flow.
 
     Attributes
@@ -155,7 +155,7 @@ class VoiceSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PagesSeen:
+class PageObservation:
     """The fetches of one page.
 
     Attributes
@@ -215,19 +215,19 @@ class Observation:
     goodput_up: float
     goodput_down: float
     latency_ms: float | None
-    flows: tuple[FlowSeen, ...]
-    up: EndSeen
-    down: EndSeen
+    flows: tuple[FlowObservation, ...]
+    up: DirectionObservation
+    down: DirectionObservation
     probe_mbit: float | None
     collisions: tuple[tuple[str, str], ...]
     before_ms: float | None
     curve_ms: Array
     settled_ms: float | None
-    voice: VoiceSeen | None
-    pages: PagesSeen | None
+    voice: VoiceObservation | None
+    pages: PageObservation | None
 
     @property
-    def ends(self) -> tuple[EndSeen, EndSeen]:
+    def ends(self) -> tuple[DirectionObservation, DirectionObservation]:
         """Both directions of the bottleneck."""
         return self.up, self.down
 
@@ -284,16 +284,16 @@ def _collisions(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | None) -> FlowSeen:
+def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | None) -> FlowObservation:
     windows = series.get("cwnd_segments", {}).get(flow["name"], [])
     early = [float(window) for time, window in zip(series["t_s"], windows, strict=False) if time <= EARLY_S]
     late = [float(window) for time, window in zip(series["t_s"], windows, strict=False) if time > EARLY_S]
-    gaps = _held(flow.get("drop_gaps_ms"))
+    gaps = _mapping(flow.get("drop_gaps_ms"))
     remainder = None
     if mss is not None:
         segments = float(flow["goodput_mbit"]) * duration_s * 1e6 / 8 / mss
         remainder = abs(segments - round(segments)) * mss
-    return FlowSeen(
+    return FlowObservation(
         name=flow["name"],
         direction=flow["direction"],
         rtt_ms=float(flow["base_rtt_ms"]),
@@ -301,7 +301,7 @@ def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | 
         window=float(flow["mean_cwnd_segments"]),
         early_window=fmean(early) if early and late else None,
         late_window=fmean(late) if early and late else None,
-        wait_ms=_number(_held(flow.get("sojourn_ms")).get("mean")),
+        wait_ms=_number(_mapping(flow.get("sojourn_ms")).get("mean")),
         timeouts=flow.get("timeouts"),
         gaps=gaps.get("count"),
         gaps_cv=_number(gaps.get("cv")),
@@ -309,7 +309,7 @@ def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | 
     )
 
 
-def _held(thing: Any) -> dict[str, Any]:
+def _mapping(thing: Any) -> dict[str, Any]:
     """Return an object of a record; an empty one if an older record has none."""
     return thing or {}
 
@@ -318,13 +318,13 @@ def _number(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def _end(record: Record, side: str, duration_s: float) -> EndSeen:
+def _end(record: Record, side: str, duration_s: float) -> DirectionObservation:
     end = record["bottleneck"][side]
     queue = _steady(record, "backlog_packets", side)
     dropped, offered = _steady(record, "drops", side), _steady(record, "packets", side)
     first = end.get("first_drop_s")
-    syn = _held(end.get("syn"))
-    return EndSeen(
+    syn = _mapping(end.get("syn"))
+    return DirectionObservation(
         rate_mbit=_mbit(record.get("scenario", {}).get(side)),
         wire_mbit=float(end["bytes"]) * 8 / duration_s / 1e6 if "bytes" in end else None,
         ack_drops=float(end["ack_drops"]),
@@ -389,7 +389,7 @@ def _mean(values: NDArray[np.float64]) -> float | None:
     return float(values.mean()) if values.size else None
 
 
-def _voice(record: Record) -> VoiceSeen | None:
+def _voice(record: Record) -> VoiceObservation | None:
     found = next((probe for probe in record["probes"] if probe.get("kind") == "voip"), None)
     if found is None or not found["sent"]:
         return None
@@ -397,7 +397,7 @@ def _voice(record: Record) -> VoiceSeen | None:
     time, delay, most = (np.asarray(series[key], dtype=float) for key in ("t_s", "delay_ms", "max_ms"))
     arrived = ~np.isnan(delay)
     base = float(found["base_delay_ms"])
-    return VoiceSeen(
+    return VoiceObservation(
         name=found["name"],
         frame_ms=float(found["frame_ms"]),
         sent=int(found["sent"]),
@@ -410,18 +410,18 @@ def _voice(record: Record) -> VoiceSeen | None:
 
 def page_unfinished_s(record: Mapping[str, Any], client: Mapping[str, Any]) -> float:
     """Return how long the fetch of a web client that was under way at the end of the run had taken (s)."""
-    (told,) = (one for one in record["scenario"]["web"] if one["name"] == client["name"])
+    (client_settings,) = (one for one in record["scenario"]["web"] if one["name"] == client["name"])
     starts, times = ([float(fetch[key]) for fetch in client["fetches"]] for key in ("start_s", "time_s"))
-    interval, end = float(seconds(told["interval"])), float(record["cost"]["sim_s"])
+    interval, end = float(seconds(client_settings["interval"])), float(record["cost"]["sim_s"])
     return unfinished_s(starts, times, interval=interval, end=end)
 
 
-def _pages(record: Record) -> PagesSeen | None:
+def _pages(record: Record) -> PageObservation | None:
     clients = record.get("web") or []
     if not clients:
         return None
     fetches = clients[0]["fetches"]
-    return PagesSeen(
+    return PageObservation(
         page=clients[0]["page"],
         unfinished_s=page_unfinished_s(record, clients[0]),
         time_s=np.asarray([fetch["time_s"] for fetch in fetches], dtype=np.float32),

@@ -209,8 +209,8 @@ def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs but the searches for collisions, the costliest first."""
     everything = [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
     parts = everything if bed.parts is None else bed.parts
-    wanted = {name for part in parts for name in EXPERIMENTS[part]}
-    return execute.repeats(sorted(_cells(bed, wanted), key=lambda one: -_cost(one[0])))
+    experiments = {name for part in parts for name in EXPERIMENTS[part]}
+    return execute.repeats(sorted(_cells(bed, experiments), key=lambda one: -_cost(one[0])))
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
@@ -278,28 +278,28 @@ def _averaged(scenario: Scenario, avpkt: int) -> Scenario:
     return dataclasses.replace(scenario, qdisc_up=up, qdisc_down=down)
 
 
-def _cells(bed: Bed, wanted: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+def _cells(bed: Bed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
     """Yield every cell with its first scenario and how often it is repeated."""
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
-    wanted = set(wanted)
+    experiments = set(experiments)
     for link in LINKS:
         for qdisc in DISCIPLINES:
             for name in (RRUL, VOIP, VOIP_RRUL, RTT_FAIRNESS):
-                if name in wanted:
+                if name in experiments:
                     yield Cell(name, link, qdisc), bed.scenario(name, link, qdisc), repeat
             for name in (RRUL, RTT_FAIRNESS):
-                if name in wanted and other and (bed.parts is None or name == RTT_FAIRNESS):
+                if name in experiments and other and (bed.parts is None or name == RTT_FAIRNESS):
                     yield Cell(name, link, qdisc, "reno"), bed.scenario(name, link, qdisc, cc="reno"), other
             for page in PAGES:
                 for name in (WEB, WEB_RRUL, WEB_IDLE):
-                    if name in wanted and (name != WEB_IDLE or qdisc == FIFO):
+                    if name in experiments and (name != WEB_IDLE or qdisc == FIFO):
                         yield Cell(f"{name}:{page}", link, qdisc), bed.scenario(name, link, qdisc, page=page), repeat
-    yield from _ablations(bed, wanted)
-    if WIFI_RRUL in wanted:
+    yield from _ablations(bed, experiments)
+    if WIFI_RRUL in experiments:
         yield from _over_wifi(bed)
 
 
-def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+def _ablations(bed: Bed, experiments: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
     if bed.spared and (bed.parts is None or "rrul" in bed.parts):
         spared = dataclasses.replace(bed.scenario(RRUL, "10/1", FIFO), spare_acks=True)
@@ -308,11 +308,11 @@ def _ablations(bed: Bed, wanted: set[str]) -> Iterator[tuple[Cell, Scenario, int
         short = bed.scenario(RRUL, "100/100", FIFO)
         short = dataclasses.replace(short, qdisc_up="pfifo limit 127", qdisc_down="pfifo limit 127")
         yield Cell(SHORT_FIFO, "100/100", FIFO), short, repeat
-    if RTT_FAIRNESS in wanted:
+    if RTT_FAIRNESS in experiments:
         long = bed.scenario(RTT_FAIRNESS, "100/100", "fq_nocodel")
         long = dataclasses.replace(long, qdisc_up=UNLIMITED, qdisc_down=UNLIMITED)
         yield Cell(LONG_QUEUE, "100/100", "fq_nocodel"), long, max(other, 2)
-    if WEB_RRUL in wanted:
+    if WEB_RRUL in experiments:
         for qdisc in ("codel", "sfq", "fq_codel", "fq_nocodel"):
             large = bed.scenario(WEB_RRUL, "10/10", qdisc, page="huffpost")
             web = tuple(dataclasses.replace(one, objects=FOUR_OBJECTS) for one in large.web)

@@ -31,10 +31,10 @@ from sojourn.papers.good_bad_wifi.observation import (
     BIN_S,
     START_S,
     STEADY_FROM_S,
-    FlowSeen,
+    FlowObservation,
     Observation,
-    PagesSeen,
-    VoiceSeen,
+    PageObservation,
+    VoiceObservation,
     known,
 )
 from sojourn.papers.kit.evidence import BySeed
@@ -75,7 +75,7 @@ def entries(run: Observation) -> float:
     return found / (run.duration_s / 60)
 
 
-def voice(run: Observation) -> VoiceSeen:
+def voice(run: Observation) -> VoiceObservation:
     """Return the voice flow of a run."""
     found = known(run.voice, run, "voice flow")
     if not found.delay_ms.size:
@@ -106,21 +106,21 @@ def tail(run: Observation) -> float:
 
 def early_tail(run: Observation) -> float:
     """Return the share of the delays beyond the 99th percentile that are of the start-up."""
-    seen = voice(run)
+    stream = voice(run)
     if run.duration_s <= 2 * START_S:
         message = f"duration is too short to tell a tail of the start-up: {run.duration_s:g} s"
         raise SojournError(message)
-    beyond = seen.delay_ms >= np.percentile(seen.delay_ms, 99)
-    return float((seen.t_s[beyond] <= START_S).mean())
+    beyond = stream.delay_ms >= np.percentile(stream.delay_ms, 99)
+    return float((stream.t_s[beyond] <= START_S).mean())
 
 
 def own_queue(run: Observation) -> float:
     """Return the share of 200 ms in which a voice packet waits longer than the time between two (per cent)."""
-    seen = voice(run)
-    return 100 * float((seen.most_ms > seen.frame_ms).mean())
+    stream = voice(run)
+    return 100 * float((stream.most_ms > stream.frame_ms).mean())
 
 
-def pages(run: Observation) -> PagesSeen:
+def pages(run: Observation) -> PageObservation:
     """Return the fetches of a run."""
     found = known(run.pages, run, "page fetches")
     if not found.time_s.size:
@@ -149,7 +149,7 @@ def syn_dropped(run: Observation) -> float:
     return 100 * known(run.up.syn_dropped, run, "count of dropped SYN packets") / offered
 
 
-def flow_of(run: Observation, rtt_ms: float) -> FlowSeen:
+def flow_of(run: Observation, rtt_ms: float) -> FlowObservation:
     """Return the flow with this base round-trip time."""
     return known(next((flow for flow in run.flows if flow.rtt_ms == rtt_ms), None), run, f"flow of {rtt_ms:g} ms")
 

@@ -16,7 +16,7 @@ from sojourn._native import expand_qdisc
 from sojourn.errors import ParamError
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3
 from sojourn.papers.kit.claims import stored
-from sojourn.papers.kit.exhibits import recorded, said
+from sojourn.papers.kit.exhibits import interval_text, recorded
 from sojourn.plots.panels import FALLING, LOADS, RISING, finite, in_order, labels_of
 from sojourn.report.table import Table
 from sojourn.stats import mean_interval, measure_transient
@@ -188,7 +188,7 @@ def table3(loss: Losses) -> Table | None:
             lost, sent = loss.get(("100/100", load), {}).get(qdisc, ((), ()))
             found = _percent(share_interval(lost, sent)) if any(sent) else None
             ratio = "-" if found is None else f"{found.value / paper:.2g}"
-            row += [f"{paper:g}", "no data" if found is None else said(found, 2), ratio]
+            row += [f"{paper:g}", "no data" if found is None else interval_text(found, 2), ratio]
             records.append({"qdisc": qdisc, "cross_traffic": load, "paper": paper} | recorded(found, "ours"))
         rows.append(tuple(row))
     if not loss:
@@ -217,7 +217,7 @@ def transient_table(courses: Mapping[str, Mapping[str, Course]]) -> Table | None
                 rows.append((link, qdisc, *("-",) * len(_TRANSIENT)))
                 continue
             found = {name: getattr(numbers, name) for name in _TRANSIENT}
-            shown = (said(one, _TRANSIENT[name][1]).replace("inf", "∞") for name, one in found.items())
+            shown = (interval_text(one, _TRANSIENT[name][1]).replace("inf", "∞") for name, one in found.items())
             rows.append((link, qdisc, *shown))
             named = {"link": link, "qdisc": qdisc}
             records += [{**named, "quantity": name} | recorded(one, "value") for name, one in found.items()]
@@ -245,7 +245,7 @@ def mos_table(scores: Mapping[tuple[str, str], Mapping[str, Sequence[float | Non
         for link in links:
             values = finite(scores.get((link, load), {}).get(qdisc, []))
             found = mean_interval(values) if len(values) else None
-            row.append(said(found, 2))
+            row.append(interval_text(found, 2))
             if found is not None:
                 records.append({"cross_traffic": load, "qdisc": qdisc, "link": link} | recorded(found, "mos"))
         rows.append(tuple(row))

@@ -87,10 +87,10 @@ class Claim:
         found = {"for_" if key == "for" else key: value for key, value in plain.items()}
         found["checks"] = rules(found.get("checks", ()))
         found["cannot_tell"] = tuple(found.get("cannot_tell", ()))
-        said = [found.get("settled", "")]
-        said += [(settled or {}).get(name, "") for rule in found["checks"] for name in rule.quantities]
-        said += [NOTICEABLE_SETTLED] if any(rule.takes_for_none for rule in found["checks"]) else []
-        found["settled"] = "; ".join(dict.fromkeys(one for one in said if one))
+        notes = [found.get("settled", "")]
+        notes += [(settled or {}).get(name, "") for rule in found["checks"] for name in rule.quantities]
+        notes += [NOTICEABLE_SETTLED] if any(rule.takes_for_none for rule in found["checks"]) else []
+        found["settled"] = "; ".join(dict.fromkeys(one for one in notes if one))
         return Claim(**found)
 
 
@@ -160,13 +160,13 @@ class Judges(Generic[C, S]):
         SojournError
             If they do not tell.
         """
-        given = variables or {}
+        arguments = variables or {}
         for one in claim.cannot_tell:
-            if all(given.get(name) == value for name, value in one.items() if name != "because"):
+            if all(arguments.get(name) == value for name, value in one.items() if name != "because"):
                 raise SojournError(one["because"])
         if not claim.checks:
-            return self.by_function[claim.id](evidence, **given)
-        variables, reader = {"part": claim.part, **given}, reader_of(self.paper, self.vocabulary, evidence)
+            return self.by_function[claim.id](evidence, **arguments)
+        variables, reader = {"part": claim.part, **arguments}, reader_of(self.paper, self.vocabulary, evidence)
         fields = reader.fields(reader.fields({}, stored(self.paper).get("cell", ()), variables), claim.cell, variables)
         turns = [(turn, rule) for turn in reader.loops(claim.for_, variables) for rule in claim.checks]
         found: list[Check] = []
@@ -177,7 +177,7 @@ class Judges(Generic[C, S]):
             else:
                 found += reader.checks(rule, fields, turn)
         noted = self.notes.get(claim.id)
-        note = claim.note if noted is None else noted(evidence, **given)
+        note = claim.note if noted is None else noted(evidence, **arguments)
         if claim.numbers:
             numbers = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
             note = note.format(**numbers)

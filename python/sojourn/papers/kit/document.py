@@ -16,33 +16,33 @@ from sojourn.report.exhibit import Exhibit, PaperReport, elsewhere, verdict, ver
 LINE = 118
 
 
-def document(told: PaperReport, *, images: str) -> str:
+def document(report: PaperReport, *, images: str) -> str:
     """Return the page.
 
     Parameters
     ----------
-    told
+    report
         What the report shows.
     images
         Folder of the figures' PNG files, relative to the page.
     """
     parts = [
-        f"# {told.title}",
-        _wrap(told.reference),
-        _wrap(told.setup),
-        f"Made by\n\n{_command(told.command)}",
-        tables.markdown(("", ""), [(name, _cell(value)) for name, value in told.facts], left=2),
+        f"# {report.title}",
+        _wrap(report.reference),
+        _wrap(report.setup),
+        f"Made by\n\n{_command(report.command)}",
+        tables.markdown(("", ""), [(name, _cell(value)) for name, value in report.facts], left=2),
     ]
-    if told.claims:
-        counts = ", ".join(f"{count} {word}" for word, count in verdicts(told.claims))
+    if report.claims:
+        counts = ", ".join(f"{count} {word}" for word, count in verdicts(report.claims))
         parts.append(f"Claims: {counts}; [the list](#claims).")
-    parts += [_exhibit(exhibit, told.claims, images) for exhibit in told.exhibits]
-    if told.claims:
-        beside = elsewhere(told.claims)
+    parts += [_exhibit(exhibit, report.claims, images) for exhibit in report.exhibits]
+    if report.claims:
+        beside = elsewhere(report.claims)
         names = [name for name, _ in beside]
-        marks = [[column[place] for _, column in beside] for place in range(len(told.claims))]
-        rows = [_claim(claim, also) for claim, also in zip(told.claims, marks, strict=True)]
-        heads = ("claim", "section", told.claimed, "value [95 % interval]", "verdict", *names, "reason")
+        marks = [[column[place] for _, column in beside] for place in range(len(report.claims))]
+        rows = [_claim(claim, also) for claim, also in zip(report.claims, marks, strict=True)]
+        heads = ("claim", "section", report.claimed, "value [95 % interval]", "verdict", *names, "reason")
         parts += [
             "## Claims",
             _wrap(_RULE),
@@ -52,7 +52,7 @@ def document(told: PaperReport, *, images: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def write(told: PaperReport, page: Path) -> list[Path]:
+def write(report: PaperReport, page: Path) -> list[Path]:
     """Write the page and, in a folder beside it that has its name, the figures; return the files.
 
     What is there is replaced: both are made from results.
@@ -65,11 +65,11 @@ def write(told: PaperReport, page: Path) -> list[Path]:
     folder = page.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     written = [page]
-    for figure in (figure for exhibit in told.exhibits for figure in exhibit.figures):
+    for figure in (figure for exhibit in report.exhibits for figure in exhibit.figures):
         path = folder / f"{figure.name}.png"
         write_file(path, figure.png)
         written.append(path)
-    write_file(page, document(told, images=folder.name))
+    write_file(page, document(report, images=folder.name))
     return written
 
 

@@ -16,8 +16,8 @@ class CellOfAPlan(Protocol):
         """Return the cell as a reader names it."""
 
 
-class SeenOfASeed(Protocol):
-    """What was seen of a run."""
+class SeededObservation(Protocol):
+    """What is kept of a run, which has a seed."""
 
     @property
     def seed(self) -> int:
@@ -25,7 +25,7 @@ class SeenOfASeed(Protocol):
 
 
 C = TypeVar("C", bound=CellOfAPlan)
-S = TypeVar("S", bound=SeenOfASeed)
+S = TypeVar("S", bound=SeededObservation)
 #: A quantity of each repeat, by the repeat's seed, in the order of the seeds.
 BySeed = dict[int, float]
 
@@ -58,7 +58,7 @@ class Evidence(Generic[C, S]):
         SojournError
             If none has: no file was completed, no echo answered, or nothing was flushed.
         """
-        found = {seen.seed: value for seen in self.of(cell) if (value := quantity(seen)) is not None}
+        found = {run.seed: value for run in self.of(cell) if (value := quantity(run)) is not None}
         if not found:
             message = f"no run of {cell.words()} has the quantity: the window is too short"
             raise SojournError(message)
@@ -76,11 +76,11 @@ class Evidence(Generic[C, S]):
         SojournError
             If there is no such seed.
         """
-        others = {seen.seed: quantity(seen) for seen in self.of(second)}
+        others = {run.seed: quantity(run) for run in self.of(second)}
         found = {
-            seen.seed: (float(mine), float(other))
-            for seen in self.of(first)
-            if (mine := quantity(seen)) is not None and (other := others.get(seen.seed)) is not None
+            run.seed: (float(mine), float(other))
+            for run in self.of(first)
+            if (mine := quantity(run)) is not None and (other := others.get(run.seed)) is not None
         }
         if not found:
             message = f"no seed gives the quantity both for {first.words()} and for {second.words()}"

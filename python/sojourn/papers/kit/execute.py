@@ -16,7 +16,7 @@ from sojourn.store.run_store import RunStore
 
 Cell = TypeVar("Cell")
 Evidence = TypeVar("Evidence")
-Seen = TypeVar("Seen")
+Observation = TypeVar("Observation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +62,10 @@ class Outcome(Generic[Evidence]):
 
 
 def observed(
-    planned: Sequence[Planned[Cell]], observe: Callable[[Cell, Run], Seen], means: Means
-) -> tuple[dict[Cell, tuple[Seen, ...]], int]:
+    planned: Sequence[Planned[Cell]], observe: Callable[[Cell, Run], Observation], means: Means
+) -> tuple[dict[Cell, tuple[Observation, ...]], int]:
     """Run a plan (see `execute`) and return what is kept of each cell's repeats, in its order, and how many runs."""
-    found: dict[Cell, list[Seen]] = {}
+    found: dict[Cell, list[Observation]] = {}
     runs = execute(planned, lambda cell, run: found.setdefault(cell, []).append(observe(cell, run)), means)
     return {cell: tuple(each) for cell, each in found.items()}, len(runs)
 

@@ -169,7 +169,7 @@ def means(
             values = column.of(cell)
             found = mean_interval(values) if values else None
             row.append(
-                said(found, column.digits)
+                interval_text(found, column.digits)
                 if intervals
                 else tables.number(None if found is None else found.value, column.digits)
             )
@@ -186,7 +186,7 @@ def means(
     )
 
 
-def said(found: Interval | None, digits: int = 1) -> str:
+def interval_text(found: Interval | None, digits: int = 1) -> str:
     """Return a mean with its interval, or a dash."""
     return "-" if found is None else tables.interval(found.value, found.low, found.high, digits)
 
@@ -235,16 +235,16 @@ class _Drawing(Generic[C, S]):
         module, _, function = spec["plot"].partition(".")
         plots = import_module(f"sojourn.plots.{module}")
         items = spec["data"] if isinstance(spec.get("data"), list) else [spec.get("data")]
-        taken = (
+        arguments = (
             [self._data(one, spec, turn) for one in items]
             if "data" in spec
             else [list(self._panels(spec, turn, plots))]
         )
-        if taken[0] is None or not len(taken[0]):
+        if arguments[0] is None or not len(arguments[0]):
             return None
         options = {key: self.reader.value(value, turn) for key, value in spec.get("options", {}).items()}
         name = _get(spec, turn, "file" if "file" in spec else "name")
-        return draw(name, _get(spec, turn, "caption"), getattr(plots, function)(*taken, **options))
+        return draw(name, _get(spec, turn, "caption"), getattr(plots, function)(*arguments, **options))
 
     def _panels(self, spec: Spec, turn: Variables, plots: Any) -> Iterator[Any]:
         for one in spec["panels"]:

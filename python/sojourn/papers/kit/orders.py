@@ -30,13 +30,13 @@ class Agreement:
 
     Attributes
     ----------
-    kept, unclear
+    same, unclear
         Number of pairs in the same order, and of those that are in no clear order in the second place.
     reversed
         The others, in words.
     """
 
-    kept: int
+    same: int
     unclear: int
     reversed: tuple[str, ...]
 
@@ -57,20 +57,20 @@ def clear_sign(a: list[float], b: list[float]) -> int:
 
 def agreement(place: str, first: Values, second: Values) -> Agreement:
     """Compare the orders in two places; `place` names the second in words."""
-    kept, unclear, reversals = 0, 0, []
+    same, unclear, reversals = 0, 0, []
     for a, b in combinations(first, 2):
         before, after = clear_sign(first[a], first[b]), clear_sign(second[a], second[b])
         if before == 0:
             continue
         if after == before:
-            kept += 1
+            same += 1
         elif after == 0:
             unclear += 1
         else:
             higher, lower = (a, b) if after > 0 else (b, a)
             values = [sum(second[name]) / len(second[name]) for name in (higher, lower)]
             reversals.append(f"{place}: {higher} {values[0]:.4g} > {lower} {values[1]:.4g}")
-    return Agreement(kept=kept, unclear=unclear, reversed=tuple(reversals))
+    return Agreement(same=same, unclear=unclear, reversed=tuple(reversals))
 
 
 def same_order(found: Iterable[Agreement], what: str, *, note: str = "") -> Judgement:
@@ -82,13 +82,13 @@ def same_order(found: Iterable[Agreement], what: str, *, note: str = "") -> Judg
         If none is, but fewer pairs are clearly in the same order than in none.
     """
     found = list(found)
-    kept, unclear = sum(one.kept for one in found), sum(one.unclear for one in found)
+    same, unclear = sum(one.same for one in found), sum(one.unclear for one in found)
     reversals = [words for one in found for words in one.reversed]
-    if not reversals and kept <= unclear:
-        message = f"too few repeats: {kept} pairs of disciplines keep their order, and {unclear} have no clear order"
+    if not reversals and same <= unclear:
+        message = f"too few repeats: {same} pairs of disciplines keep their order, and {unclear} have no clear order"
         raise SojournError(message)
     check: Check = exact(f"pairs of disciplines {what}", len(reversals), "=", 0, "pairs")
-    parts = [f"{kept} pairs are clearly in the same order, {unclear} in none"]
+    parts = [f"{same} pairs are clearly in the same order, {unclear} in none"]
     if reversals:
         parts.append("reversed: " + ", ".join(reversals[:6]) + (", ..." if len(reversals) > 6 else ""))
     return all_of([check], note="; ".join(parts + ([note] if note else [])))

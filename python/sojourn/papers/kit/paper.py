@@ -98,19 +98,19 @@ class Paper:
         limited = None if backend == "sim" else self.kernel_parts
         return tuple(part for part in self.parts if limited is None or part in limited)
 
-    def check_parts(self, asked: tuple[str, ...] | None, backend: str) -> None:
+    def check_parts(self, parts: tuple[str, ...] | None, backend: str) -> None:
         """Raise `ParamError` if the back end cannot run the paper, or one of the parts that are asked for."""
         there = self.parts_on(backend)
         if not there:
             message = f"backend is {backend!r}, but {self.name} needs sim: {self.kernel_lacks}"
             raise ParamError(message)
-        for part in asked or ():
+        for part in parts or ():
             if part not in there:
                 known = ", ".join(there)
                 message = f"only is {part!r}, but on the {backend} back end must be one of {known}: {self.kernel_lacks}"
                 raise ParamError(message)
 
-    def tcp_on(self, backend: str, asked: str | None) -> str:
+    def tcp_on(self, backend: str, tcp: str | None) -> str:
         """Return whose loss recovery flows have on a back end, if a variant is asked for or not; it is not checked.
 
         Raises
@@ -118,12 +118,12 @@ class Paper:
         ParamError
             If the paper has no kernel to be like, but a variant is asked for.
         """
-        if asked is None:
+        if tcp is None:
             return self.tcp.get(backend, "linux-6.1")
         if not self.tcp:
-            message = f"tcp is {asked!r}, but {self.name} has no kernel of a paper to be like: leave it out"
+            message = f"tcp is {tcp!r}, but {self.name} has no kernel of a paper to be like: leave it out"
             raise ParamError(message)
-        return asked
+        return tcp
 
     def describe(self, claims: int) -> str:
         """Return what is run, the parts and the profiles, for help; `claims` is how many are judged."""

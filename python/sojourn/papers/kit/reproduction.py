@@ -47,7 +47,7 @@ class Request:
     seed
         Of the first repeat.
     tcp
-        Whose loss recovery flows have; `given_tcp` is what was typed.
+        Whose loss recovery flows have; `stated_tcp` is what was typed.
     satellite
         Text of an option that only the rural study has.
     settings
@@ -60,7 +60,7 @@ class Request:
     parts: tuple[str, ...] | None
     seed: int
     tcp: str
-    given_tcp: str | None
+    stated_tcp: str | None
     satellite: str | None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -124,7 +124,7 @@ class Reproduction(Generic[Outcome]):
     )
     facts: Callable[[list[dict[str, Any]]], Mapping[str, str]] = field(default=lambda _judged: {})
     paper: Paper | None = None
-    keep: Callable[[ResultFolder, PaperReport, Outcome], None] = field(default=lambda _folder, _told, _outcome: None)
+    keep: Callable[[ResultFolder, PaperReport, Outcome], None] = field(default=lambda _folder, _report, _outcome: None)
     begin: Callable[[Outcome], list[str]] = field(default=lambda _outcome: [])
 
 

@@ -316,7 +316,7 @@ class Reader(Generic[C, S]):
                 raise SojournError(message)
             return found
         quantity = self.vocabulary.quantities[name]
-        return self.evidence.by_seed(cell, lambda seen: quantity(seen, *arguments))
+        return self.evidence.by_seed(cell, lambda run: quantity(run, *arguments))
 
     def _chosen(self, fields: Variables, name: str, choice: Mapping[str, Any], variables: Variables, of: str) -> Any:
         ((word, among),) = choice.items()

@@ -85,7 +85,7 @@ class World:
             profile=profile,
             parts=declared.parts if parts == declared.run_parts else parts,
             tcp=self.tcp or (declared.tcp if backend.name == "sim" else declared.paper.tcp_on(backend.name, None)),
-            given_tcp=None,
+            stated_tcp=None,
             settings=self.settings,
         )
 

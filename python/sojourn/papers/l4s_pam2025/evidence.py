@@ -74,7 +74,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Observation:
     """What is kept of a run.
 
     Attributes
@@ -96,7 +96,7 @@ class Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Seen]):
+class Evidence(kit.Evidence[Cell, Observation]):
     """What was run, and of a cell that cannot be run why not.
 
     Attributes
@@ -107,7 +107,7 @@ class Evidence(kit.Evidence[Cell, Seen]):
 
     lacks: Callable[[Cell], tuple[str, ...]] = field(default=lambda _cell: ())
 
-    def of(self, cell: Cell) -> tuple[Seen, ...]:
+    def of(self, cell: Cell) -> tuple[Observation, ...]:
         """Return the repeats of a cell.
 
         Raises
@@ -122,7 +122,7 @@ class Evidence(kit.Evidence[Cell, Seen]):
 
 
 @lru_cache(maxsize=1)
-def measured() -> dict[Cell, Seen]:
+def measured() -> dict[Cell, Observation]:
     """Return the means over the trials of the study's bed in each cell of the claims; 0 in place of a seed.
 
     They are in `measured.csv`, computed from what the authors published (fatihsarpkaya/L4S-PAM2025), to a tenth.
@@ -134,15 +134,15 @@ def measured() -> dict[Cell, Seen]:
         mbit = float(row["l4s_mbit"]), float(row["classic_mbit"])
         l4s_ms, classic_ms = (float(row[name]) if row[name] else None for name in ("l4s_ms", "classic_ms"))
         cell = Cell(row["l4s"], row["classic"], row["aqm"], float(row["bdp"]), *flows)
-        found[cell] = Seen(seed=0, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)
+        found[cell] = Observation(seed=0, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)
     return found
 
 
-def observe(run: Run, cell: Cell) -> Seen:
+def observe(run: Run, cell: Cell) -> Observation:
     """Return what is kept of a run, whose first flows are those of the L4S side."""
     flows = run.record["flows"]
     sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
     mbit = [sum(one["goodput_mbit"] for one in side) for side in sides]
     waits = [[one["sojourn_ms"]["mean"] for one in side if one["sojourn_ms"]["mean"] is not None] for side in sides]
     l4s_ms, classic_ms = (BASE_MS + sum(each) / len(each) if each else None for each in waits)
-    return Seen(seed=run.seed, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)
+    return Observation(seed=run.seed, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)

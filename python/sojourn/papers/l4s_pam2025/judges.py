@@ -5,13 +5,13 @@ from __future__ import annotations
 from sojourn.papers.kit.claims import Judges
 from sojourn.papers.kit.evidence import BySeed
 from sojourn.papers.kit.rules import Vocabulary
-from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Seen, measured
+from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Observation, measured
 from sojourn.papers.l4s_pam2025.plan import CONTROLLED
 
 
-def share(seen: Seen) -> float:
+def share(run: Observation) -> float:
     """Return what of the goodput the L4S side has, per cent."""
-    return 100 * seen.l4s_mbit / (seen.l4s_mbit + seen.classic_mbit)
+    return 100 * run.l4s_mbit / (run.l4s_mbit + run.classic_mbit)
 
 
 def share_off(evidence: Evidence, cell: Cell) -> BySeed:
@@ -23,7 +23,7 @@ def share_off(evidence: Evidence, cell: Cell) -> BySeed:
 def each_over_each(evidence: Evidence, cell: Cell) -> BySeed:
     """Return what an L4S flow has over what a classic one has."""
     flows = cell.classic_flows / cell.l4s_flows
-    return evidence.by_seed(cell, lambda seen: flows * seen.l4s_mbit / seen.classic_mbit if seen.classic_mbit else None)
+    return evidence.by_seed(cell, lambda run: flows * run.l4s_mbit / run.classic_mbit if run.classic_mbit else None)
 
 
 def _describe(quantity: str, at: Cell, word: str, other: Cell | None) -> str:
@@ -39,7 +39,7 @@ WORDS = {
     "l4s_ms": "round-trip time of the L4S side",
     "classic_ms": "round-trip time of the classic side",
 }
-JUDGES: Judges[Cell, Seen] = Judges(
+JUDGES: Judges[Cell, Observation] = Judges(
     paper="l4s_pam2025",
     vocabulary=Vocabulary(
         cell=Cell,
@@ -47,9 +47,9 @@ JUDGES: Judges[Cell, Seen] = Judges(
         names={"CONTROLLED": CONTROLLED},
         quantities={
             "share": share,
-            "both": lambda seen: seen.l4s_mbit + seen.classic_mbit,
-            "l4s_ms": lambda seen: seen.l4s_ms,
-            "classic_ms": lambda seen: seen.classic_ms,
+            "both": lambda run: run.l4s_mbit + run.classic_mbit,
+            "l4s_ms": lambda run: run.l4s_ms,
+            "classic_ms": lambda run: run.classic_ms,
         },
         series={"share_off": share_off, "each_over_each": each_over_each},
         describe=_describe,

@@ -11,7 +11,7 @@ from sojourn.errors import ParamError
 from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
-from sojourn.papers.l4s_pam2025.evidence import BASE_MS, Cell, Evidence, Seen, measured, observe
+from sojourn.papers.l4s_pam2025.evidence import BASE_MS, Cell, Evidence, Observation, measured, observe
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.store.run import Run
 
@@ -162,11 +162,11 @@ def plan(bed: Bed) -> Sequence[Planned]:
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
     """Run the plan; see `sojourn.papers.kit.execute.execute`."""
-    seen: dict[Cell, list[Seen]] = {}
+    observations: dict[Cell, list[Observation]] = {}
 
     def take(cell: Cell, run: Run) -> None:
-        seen.setdefault(cell, []).append(observe(run, cell))
+        observations.setdefault(cell, []).append(observe(run, cell))
 
     runs = execute.execute(plan(bed), take, means)
-    found = {cell: tuple(each) for cell, each in seen.items()}
+    found = {cell: tuple(each) for cell, each in observations.items()}
     return Outcome(evidence=Evidence(cells=found, lacks=lacks), runs=len(runs))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sojourn.papers.kit.reproduction import Reproduction, Request
-from sojourn.papers.l4s_pam2025.evidence import BOTTLENECKS, SENDERS, Cell, Evidence, Seen, measured
+from sojourn.papers.l4s_pam2025.evidence import BOTTLENECKS, SENDERS, Cell, Evidence, Observation, measured
 from sojourn.papers.l4s_pam2025.judges import JUDGES
 from sojourn.papers.l4s_pam2025.plan import Bed, Outcome, cells, lacks, missing, plan, reproduce
 from sojourn.stats import mean_interval
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from sojourn.report.exhibit import Exhibit
 
 #: What the table has of a cell.
-COLUMNS: dict[str, Callable[[Seen], float | None]] = {
-    "L4S Mbit/s": lambda seen: seen.l4s_mbit,
-    "classic Mbit/s": lambda seen: seen.classic_mbit,
-    "L4S RTT (ms)": lambda seen: seen.l4s_ms,
-    "classic RTT (ms)": lambda seen: seen.classic_ms,
+COLUMNS: dict[str, Callable[[Observation], float | None]] = {
+    "L4S Mbit/s": lambda run: run.l4s_mbit,
+    "classic Mbit/s": lambda run: run.classic_mbit,
+    "L4S RTT (ms)": lambda run: run.l4s_ms,
+    "classic RTT (ms)": lambda run: run.classic_ms,
 }
 
 
-def reproduction(asked: Request) -> Reproduction[Outcome]:
+def reproduction(request: Request) -> Reproduction[Outcome]:
     """Return the study as it is asked for."""
-    bed = Bed(profile=asked.profile, parts=asked.run_parts, seed=asked.seed)
+    bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed)
     planned = cells(bed.parts)
     there = sum(not lacks(cell) for cell in planned)
     return Reproduction(
@@ -34,7 +34,7 @@ def reproduction(asked: Request) -> Reproduction[Outcome]:
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
         exhibits=lambda outcome, _claims, _judged: _exhibits(planned, outcome.evidence),
-        facts=lambda _judged: {"TCP": f"{asked.tcp}, CUBIC", "cells": f"{there} of {len(planned)} can be run"},
+        facts=lambda _judged: {"TCP": f"{request.tcp}, CUBIC", "cells": f"{there} of {len(planned)} can be run"},
         begin=lambda _outcome: ["\n".join([f"{there} of {len(planned)} cells can be run.", *missing(planned)])],
     )
 
@@ -50,7 +50,7 @@ def _exhibits(planned: Iterable[Cell], evidence: Evidence) -> Iterable[Exhibit]:
         numbers = []
         for name, quantity in COLUMNS.items():
             there = quantity(stated[cell]) if cell in stated else None
-            runs = [value for seen in evidence.cells.get(cell, ()) if (value := quantity(seen)) is not None]
+            runs = [value for run in evidence.cells.get(cell, ()) if (value := quantity(run)) is not None]
             here = mean_interval(runs).value if runs else None
             numbers.append(" / ".join("-" if value is None else f"{value:.1f}" for value in (there, here)))
             records.append({**cell._asdict(), "quantity": name, "measured": there, "here": here})

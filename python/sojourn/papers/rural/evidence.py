@@ -80,7 +80,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Observation:
     """What is kept of a run; `None` where the run has nothing of the kind.
 
     Attributes
@@ -131,10 +131,10 @@ class Seen:
     syn_dropped: int
 
 
-Quantity = Callable[[Seen], "float | None"]
+Quantity = Callable[[Observation], "float | None"]
 
 
-def observe(run: Run, base_rtt_ms: float) -> Seen:
+def observe(run: Run, base_rtt_ms: float) -> Observation:
     """Return what is kept of a run of the rural study; `base_rtt_ms` is the path's."""
     record = run.record
     queue = record["bottleneck"]["up"]
@@ -144,7 +144,7 @@ def observe(run: Run, base_rtt_ms: float) -> Seen:
     rtt = record["summary"]["rtt_ms"]
     echo = {name: rtt[name] - base_rtt_ms for name in ("mean", "max")} if rtt["count"] > 0 else {}
     fct = record["summary"].get("fct_ms")
-    return Seen(
+    return Observation(
         seed=run.seed,
         utilisation=queue["utilisation"],
         queueing_ms=queue["sojourn_ms"]["mean"],
@@ -167,7 +167,7 @@ def observe(run: Run, base_rtt_ms: float) -> Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Seen]):
+class Evidence(kit.Evidence[Cell, Observation]):
     """What was run: for each cell the repeats in the order of their seeds.
 
     Attributes

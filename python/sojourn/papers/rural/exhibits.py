@@ -7,7 +7,7 @@ from typing import Any
 
 from sojourn.papers.kit.evidence import BySeed
 from sojourn.papers.kit.exhibits import Gallery
-from sojourn.papers.rural.evidence import CODEL, DEFAULT, DROPTAIL, FQ_CODEL, NONE, SFQ, Cell, Evidence, Seen
+from sojourn.papers.rural.evidence import CODEL, DEFAULT, DROPTAIL, FQ_CODEL, NONE, SFQ, Cell, Evidence, Observation
 from sojourn.papers.rural.quantities import QUANTITIES, VOCABULARY
 
 _WORDS = {DROPTAIL: "DropTail", CODEL: "CoDel", FQ_CODEL: "FQ-CoDel", SFQ: "SFQ"}
@@ -19,9 +19,9 @@ def _round_trip(evidence: Evidence, cell: Cell, of: str) -> BySeed:
     return {seed: cell.rtt + wait for seed, wait in evidence.by_seed(cell, QUANTITIES[of]).items()}
 
 
-def _both(seen: Seen) -> tuple[float, float] | None:
+def _both(run: Observation) -> tuple[float, float] | None:
     """Return the file completion times of two downloads, s; `None` without one of them."""
-    first, second = seen.file_fct_s
+    first, second = run.file_fct_s
     return None if first is None or second is None else (first, second)
 
 
@@ -55,10 +55,10 @@ GALLERY = Gallery(
     paper="rural",
     vocabulary=VOCABULARY,
     quantities={
-        "files": lambda seen: seen.files,
-        "syn_dropped": lambda seen: 100 * seen.syn_dropped / max(seen.syn_offered, 1),
-        "monitored_fct": lambda seen, mine: both[int(mine)] if (both := _both(seen)) else None,
-        "fct_ratio": lambda seen, mine: both[int(mine)] / both[1 - int(mine)] if (both := _both(seen)) else None,
+        "files": lambda run: run.files,
+        "syn_dropped": lambda run: 100 * run.syn_dropped / max(run.syn_offered, 1),
+        "monitored_fct": lambda run, mine: both[int(mine)] if (both := _both(run)) else None,
+        "fct_ratio": lambda run, mine: both[int(mine)] / both[1 - int(mine)] if (both := _both(run)) else None,
     },
     series={"round_trip": _round_trip},
     variables=_variables,

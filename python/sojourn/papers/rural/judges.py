@@ -38,7 +38,7 @@ from sojourn.papers.rural.evidence import (
     SCHEMES,
     Cell,
     Evidence,
-    Seen,
+    Observation,
 )
 from sojourn.papers.rural.quantities import QUANTITIES, VOCABULARY, imp, inc, lost, of_lambda, queueing, utilisation
 from sojourn.stats import mean_interval
@@ -167,7 +167,7 @@ def _full_buffers(evidence: Evidence, **_: Any) -> str:
     shares = []
     for scheme, load in product(SCHEMES, LOADS):
         ends = of_lambda(scheme, load)[:: len(LAMBDA_MS) - 1]
-        full = [fmean(evidence.each(cell, lambda seen: seen.drops - seen.aqm_drops)) for cell in ends]
+        full = [fmean(evidence.each(cell, lambda run: run.drops - run.aqm_drops)) for cell in ends]
         shares.append(f"{scheme} {load} {full[0]:.0f} to {full[1]:.0f}")
     return f"drops of a full buffer in a run, not counted: {', '.join(shares)}"
 
@@ -206,7 +206,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "rur-29": _echoes,
     "rur-31": _shares_of_the_rtt,
 }
-JUDGES: Judges[Cell, Seen] = Judges(paper="rural", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)
+JUDGES: Judges[Cell, Observation] = Judges(paper="rural", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)
 
 
 def judge(claims: list[Claim], evidence: Evidence) -> list[dict[str, Any]]:

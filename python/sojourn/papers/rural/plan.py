@@ -96,8 +96,8 @@ class Bed:
             found = dataclasses.replace(found, flows=(), downloads=files)
         one_agent = self.one_agent and not bed
         if one_agent:
-            kept = tuple(dataclasses.replace(each, persistent=True) for each in found.downloads)
-            found = dataclasses.replace(found, downloads=kept)
+            downloads = tuple(dataclasses.replace(each, persistent=True) for each in found.downloads)
+            found = dataclasses.replace(found, downloads=downloads)
         return dataclasses.replace(
             found,
             # Bins as long as the echo's interval hold one echo each, of which a percentile can be taken.

@@ -27,7 +27,7 @@ from sojourn.papers.rural.evidence import (
     TAU_OF_LAMBDA,
     Cell,
     Evidence,
-    Seen,
+    Observation,
     Setting,
     improvement,
     increase,
@@ -37,49 +37,49 @@ from sojourn.papers.rural.evidence import (
 SETTINGS = {"none": NONE, "default": DEFAULT, "rural": RURAL}
 
 
-def utilisation(seen: Seen) -> float:
+def utilisation(run: Observation) -> float:
     """Return the utilisation, per cent."""
-    return 100 * seen.utilisation
+    return 100 * run.utilisation
 
 
-def queueing(seen: Seen) -> float:
+def queueing(run: Observation) -> float:
     """Return the mean waiting at the bottleneck, ms."""
-    return seen.queueing_ms
+    return run.queueing_ms
 
 
-def drop_share(seen: Seen) -> float:
+def drop_share(run: Observation) -> float:
     """Return how many packets of a hundred CoDel dropped; those for want of room are not its choice."""
-    return 100 * seen.aqm_drops / (seen.packets + seen.drops)
+    return 100 * run.aqm_drops / (run.packets + run.drops)
 
 
-def fct(seen: Seen) -> float | None:
+def fct(run: Observation) -> float | None:
     """Return the mean file completion time, s."""
-    return seen.fct_s
+    return run.fct_s
 
 
-def bulk(seen: Seen) -> float | None:
+def bulk(run: Observation) -> float | None:
     """Return the throughput of a bulk flow, Mbit/s."""
-    return seen.bulk_mbit
+    return run.bulk_mbit
 
 
-def thin(seen: Seen) -> float | None:
+def thin(run: Observation) -> float | None:
     """Return the waiting of the thin streams' packets, ms."""
-    return seen.thin_ms
+    return run.thin_ms
 
 
 QUANTITIES: dict[str, Callable[..., float | None]] = {
     "utilisation": utilisation,
-    "idle": lambda seen: 100 - utilisation(seen),
+    "idle": lambda run: 100 - utilisation(run),
     "queueing": queueing,
-    "queueing_p95": lambda seen: seen.queueing_p95_ms,
+    "queueing_p95": lambda run: run.queueing_p95_ms,
     "drop_share": drop_share,
     "fct": fct,
-    "second_fct": lambda seen: seen.file_fct_s[1],
+    "second_fct": lambda run: run.file_fct_s[1],
     "bulk": bulk,
     "thin": thin,
-    "ping": lambda seen: seen.ping_ms,
-    "ping_p90": lambda seen: seen.ping_p90_ms,
-    "ping_max": lambda seen: seen.ping_max_ms,
+    "ping": lambda run: run.ping_ms,
+    "ping_p90": lambda run: run.ping_p90_ms,
+    "ping_max": lambda run: run.ping_max_ms,
 }
 
 
@@ -133,7 +133,7 @@ def nearer_to_codel(evidence: Evidence, cell: Cell) -> BySeed:
     return {seed: abs(codel[seed] - fair[seed]) / 2 - abs(here[seed] - codel[seed]) for seed in seeds}
 
 
-VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
+VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
     cell=make_cell,
     fields=Cell._fields,
     names={

@@ -47,18 +47,18 @@ class Satellite:
         ParamError
             If a key is not known, is there twice, or has a value that a path cannot have.
         """
-        asked: dict[str, str] = {}
+        settings: dict[str, str] = {}
         for part in [] if text is None else text.split(","):
             key, sign, value = part.partition("=")
             if not sign or key not in _FIELDS:
                 message = f"satellite has {part!r}, but must be KEY=VALUE of {', '.join(_FIELDS)}, with commas between"
                 raise ParamError(message)
-            if key in asked:
+            if key in settings:
                 message = f"satellite has {key!r} twice, but each key must be there once"
                 raise ParamError(message)
-            asked[key] = value
+            settings[key] = value
         found = Satellite()
-        for key, value in asked.items():
+        for key, value in settings.items():
             found = dataclasses.replace(found, **_value(key, value))
         return found
 

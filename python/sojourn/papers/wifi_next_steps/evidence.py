@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Observation:
     """What is kept of a run: a number for each quantity that it has one for."""
 
     seed: int
@@ -56,12 +56,12 @@ class Seen:
 
 
 #: What was run.
-Evidence = kit.Evidence[Cell, Seen]
+Evidence = kit.Evidence[Cell, Observation]
 
 
 def each(evidence: Evidence, cell: Cell, quantity: str) -> list[float]:
     """Return a quantity of each repeat that has it; raises as `sojourn.papers.kit.evidence.Evidence.each`."""
-    return evidence.each(cell, lambda seen: seen.numbers.get(quantity))
+    return evidence.each(cell, lambda run: run.numbers.get(quantity))
 
 
 def of_part(evidence: Evidence, part: str) -> list[Cell]:
@@ -76,7 +76,7 @@ def unit_of(quantity: str) -> tuple[str, str, int]:
     return (f"{words}, {station}" if station else words), unit, digits
 
 
-def observe(run: Run) -> Seen:
+def observe(run: Run) -> Observation:
     """Return every quantity that a run has a number for; shares and losses in per cent."""
     record = run.record
     wifi, scenario = record["wifi"], record["scenario"]
@@ -107,7 +107,7 @@ def observe(run: Run) -> Seen:
     found["expired"] = sum(int(one.get("latency", {}).get("expired", 0)) for one in stations) / seconds
     found["voice_in"] = sum(int(one.get("voice_in_aggregates", 0)) for one in stations) / seconds
     found["demoted"] = sum(int(one.get("demoted", 0)) for one in stations) / seconds
-    return Seen(seed=run.seed, numbers=found)
+    return Observation(seed=run.seed, numbers=found)
 
 
 def _probes(found: dict[str, float], probes: Iterable[Mapping[str, Any]], where: Mapping[str, str]) -> None:

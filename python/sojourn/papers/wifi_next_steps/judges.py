@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from sojourn.papers.kit.claims import Judges
 from sojourn.papers.kit.rules import Vocabulary
-from sojourn.papers.wifi_next_steps.evidence import Cell, Seen, unit_of
+from sojourn.papers.wifi_next_steps.evidence import Cell, Observation, unit_of
 
 
-class _Numbers(dict[str, Callable[[Seen], "float | None"]]):
+class _Numbers(dict[str, Callable[[Observation], "float | None"]]):
     """Every name is a quantity: a run has a number for it or not."""
 
-    def __missing__(self, name: str) -> Callable[[Seen], float | None]:
-        return lambda seen: seen.numbers.get(name)
+    def __missing__(self, name: str) -> Callable[[Observation], float | None]:
+        return lambda run: run.numbers.get(name)
 
 
 def _describe(quantity: str, at: Cell, _word: str, other: Cell | None) -> str:
@@ -22,7 +22,7 @@ def _describe(quantity: str, at: Cell, _word: str, other: Cell | None) -> str:
     return f"{words} with {at.option} ({at.load}){over}"
 
 
-JUDGES: Judges[Cell, Seen] = Judges(
+JUDGES: Judges[Cell, Observation] = Judges(
     paper="wifi_next_steps",
     vocabulary=Vocabulary(cell=Cell, fields=Cell._fields, quantities=_Numbers(), describe=_describe),
 )

@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StationSeen:
+class StationObservation:
     """A station in a run.
 
     Attributes
@@ -88,7 +88,7 @@ class StationSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoiceSeen:
+class VoiceObservation:
     """A voice stream: induced one-way delay, lost packets of those sent, and its mean opinion score, if it has one."""
 
     delay_ms: float
@@ -98,7 +98,7 @@ class VoiceSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
+class Observation:
     """What is kept of a run.
 
     Attributes
@@ -121,20 +121,20 @@ class Seen:
 
     seed: int
     duration_s: float
-    stations: Mapping[str, StationSeen]
+    stations: Mapping[str, StationObservation]
     goodput: Mapping[str, float]
     loss: Mapping[str, float]
     ping_ms: Mapping[str, Array]
-    voices: Mapping[str, VoiceSeen]
+    voices: Mapping[str, VoiceObservation]
     collisions: int
     transmissions: int
 
 
-Quantity = Callable[[Seen], float]
+Quantity = Callable[[Observation], float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Seen]):
+class Evidence(kit.Evidence[Cell, Observation]):
     """What was run.
 
     Attributes
@@ -152,14 +152,14 @@ def pooled_ping(evidence: Evidence, experiment: str, scheme: str, stations: tupl
     return np.concatenate([run.ping_ms[name] for run in runs for name in stations if name in run.ping_ms])
 
 
-def observe(run: Run) -> Seen:
+def observe(run: Run) -> Observation:
     """Return what is kept of a run in a cell."""
     record = run.record
     wifi = record["wifi"]
     where = {one["name"]: one.get("station") for one in record["scenario"]["probes"]}
     rtt = record["series"]["rtt"]
     first = wifi["stations"][0]["name"]
-    return Seen(
+    return Observation(
         seed=run.seed,
         duration_s=float(record["cost"]["sim_s"]),
         stations={one["name"]: _station(one) for one in wifi["stations"]},
@@ -172,7 +172,7 @@ def observe(run: Run) -> Seen:
     )
 
 
-def median_ping(seen: Seen, stations: tuple[str, ...]) -> float:
+def median_ping(run: Observation, stations: tuple[str, ...]) -> float:
     """Return the mean over stations of the median round-trip time (ms).
 
     Raises
@@ -182,22 +182,22 @@ def median_ping(seen: Seen, stations: tuple[str, ...]) -> float:
     """
     medians = []
     for name in stations:
-        times = seen.ping_ms.get(name, np.zeros(0))
+        times = run.ping_ms.get(name, np.zeros(0))
         if not times.size:
-            message = f"the run with seed {seen.seed} has no answered ping of {name}"
+            message = f"the run with seed {run.seed} has no answered ping of {name}"
             raise SojournError(message)
         medians.append(float(np.median(times)))
     return fmean(medians)
 
 
-def mean_of(seen: Seen, stations: tuple[str, ...], quantity: Callable[[StationSeen], float]) -> float:
+def mean_of(run: Observation, stations: tuple[str, ...], quantity: Callable[[StationObservation], float]) -> float:
     """Return the mean over stations of a quantity."""
-    return fmean(quantity(seen.stations[name]) for name in stations)
+    return fmean(quantity(run.stations[name]) for name in stations)
 
 
-def _station(plain: WifiStationRecord) -> StationSeen:
+def _station(plain: WifiStationRecord) -> StationObservation:
     down = plain["down"]
-    return StationSeen(
+    return StationObservation(
         airtime_share=float(plain["airtime_share"]),
         down_airtime_ms=float(plain["airtime_tx_ms"]),
         mbit=float(down["throughput_mbit"]),
@@ -213,10 +213,10 @@ def _station(plain: WifiStationRecord) -> StationSeen:
     )
 
 
-def _voice(probe: ProbeRecord, record: Record) -> VoiceSeen:
+def _voice(probe: ProbeRecord, record: Record) -> VoiceObservation:
     delay = np.asarray(record["series"]["voip"][probe["name"]]["delay_ms"], dtype=float)
     delay = delay[~np.isnan(delay)]
-    return VoiceSeen(
+    return VoiceObservation(
         delay_ms=float(delay.mean()) - float(probe["base_delay_ms"]) if delay.size else float("inf"),
         lost=int(probe["lost"]),
         sent=int(probe["sent"]),

@@ -11,7 +11,7 @@ import numpy as np
 
 from sojourn.errors import SojournError
 from sojourn.models import anomaly
-from sojourn.papers.kit.exhibits import Gallery, recorded, said
+from sojourn.papers.kit.exhibits import Gallery, interval_text, recorded
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
     CLASSES,
@@ -22,8 +22,8 @@ from sojourn.papers.wifi_stack.evidence import (
     UDP,
     Cell,
     Evidence,
-    Seen,
-    StationSeen,
+    Observation,
+    StationObservation,
     median_ping,
     pooled_ping,
 )
@@ -93,7 +93,7 @@ def latencies(evidence: Evidence) -> Table | None:
         for name, stations in CLASSES.items():
             found = mean_interval(evidence.each(Cell(TCP, scheme), partial(median_ping, stations=stations)))
             tail = float(np.percentile(pooled_ping(evidence, TCP, scheme, stations), 95))
-            rows.append((NAMES[scheme], name, said(found), f"{tail:.1f}"))
+            rows.append((NAMES[scheme], name, interval_text(found), f"{tail:.1f}"))
             records.append({"scheme": scheme, "station": name, "p95_ms": tail} | recorded(found, "median_ms"))
     return _table(
         "fig2-numbers",
@@ -127,7 +127,7 @@ def model(evidence: Evidence) -> Table | None:
                 (
                     *(NAMES[scheme], name, f"{size:.0f}", f"{aggregates:.2f}"),
                     *(f"{100 * one.share:.0f} / {100 * share:.0f}", f"{one.base_mbit:.1f}"),
-                    *(f"{mbits[0]:.2f}", f"{mbits[1]:.2f}", said(measured, 2)),
+                    *(f"{mbits[0]:.2f}", f"{mbits[1]:.2f}", interval_text(measured, 2)),
                     *(_percent(measured.value, mbits[0]), _percent(measured.value, mbits[2])),
                     *(f"{value:g}" for value in paper.get(name, ())),
                     *(() if paper else ("-",) * 4),
@@ -185,7 +185,7 @@ def downloads(evidence: Evidence) -> Table | None:
             [fmean(_of_station(evidence, TCP, scheme, name, of)) for name in STATIONS] for of in (_frames, _share)
         )
         lengths, shares = (" / ".join(f"{x:.1f}" for x in frames), " / ".join(f"{100 * x:.0f}" for x in air))
-        rows.append((NAMES[scheme], *(said(one, 2) for one in shown), lengths, shares))
+        rows.append((NAMES[scheme], *(interval_text(one, 2) for one in shown), lengths, shares))
         for name, one, length, share in zip(STATIONS, shown, frames, air, strict=False):
             named = {"scheme": scheme, "station": name, "aggregate_frames": length, "airtime_share": share}
             records.append(named | recorded(one, "goodput_mbit"))
@@ -240,20 +240,20 @@ def _schemes(evidence: Evidence, experiment: str) -> list[str]:
 
 
 def _of_station(
-    evidence: Evidence, experiment: str, scheme: str, name: str, of: Callable[[StationSeen], float]
+    evidence: Evidence, experiment: str, scheme: str, name: str, of: Callable[[StationObservation], float]
 ) -> list[float]:
-    return evidence.each(Cell(experiment, scheme), lambda seen: of(seen.stations[name]))
+    return evidence.each(Cell(experiment, scheme), lambda run: of(run.stations[name]))
 
 
-def _flow(seen: Seen, name: str) -> float:
-    return seen.goodput[name]
+def _flow(run: Observation, name: str) -> float:
+    return run.goodput[name]
 
 
-def _frames(station: StationSeen) -> float:
+def _frames(station: StationObservation) -> float:
     return station.aggregate_frames
 
 
-def _share(station: StationSeen) -> float:
+def _share(station: StationObservation) -> float:
     return station.airtime_share
 
 

@@ -25,7 +25,7 @@ from sojourn.papers.wifi_stack.evidence import (
     TCP,
     Cell,
     Evidence,
-    Seen,
+    Observation,
     pooled_ping,
 )
 from sojourn.papers.wifi_stack.quantities import QUANTITIES, VOCABULARY
@@ -40,7 +40,7 @@ CLOSE = 0.15
 
 def _each(evidence: Evidence, experiment: str, scheme: str, quantity: str) -> list[float]:
     name, *arguments = quantity.split()
-    return evidence.each(Cell(experiment, scheme), lambda seen: QUANTITIES[name](seen, *arguments))
+    return evidence.each(Cell(experiment, scheme), lambda run: QUANTITIES[name](run, *arguments))
 
 
 def airtime_changes_the_shape(evidence: Evidence) -> Judgement:
@@ -72,9 +72,9 @@ def resent_frames_go_first(evidence: Evidence) -> Judgement:
     lossy, lossless = Cell(LOSSY, FQ_MAC), Cell(LOSSLESS, FQ_MAC)
     pairs = evidence.paired(lossy, lossless, QUANTITIES["total"])
     again = {
-        seen.seed: seen.stations["fast1"].retries / seen.stations["fast1"].transmissions
-        for seen in evidence.of(lossy)
-        if seen.seed in pairs
+        run.seed: run.stations["fast1"].retries / run.stations["fast1"].transmissions
+        for run in evidence.of(lossy)
+        if run.seed in pairs
     }
     left = [one / whole / (1 - again[seed]) for seed, (one, whole) in pairs.items()]
     return all_of(
@@ -88,10 +88,10 @@ def resent_frames_go_first(evidence: Evidence) -> Judgement:
     )
 
 
-def numbers_are_given_last(evidence: Evidence) -> Judgement:
+def numbers_are_assigned_last(evidence: Evidence) -> Judgement:
     """wst-28."""
     before, after = by_hand.discarded(numbered_before=True), by_hand.discarded(numbered_before=False)
-    lost = max(max(seen.loss.values()) for seen in evidence.of(Cell(ORDER, FQ_MAC)))
+    lost = max(max(run.loss.values()) for run in evidence.of(Cell(ORDER, FQ_MAC)))
     return all_of(
         [
             exact("packets discarded, numbered before flow queueing", before, ">", 0, "packets"),
@@ -146,9 +146,9 @@ def fairness_can_come_before_priority(_evidence: Evidence) -> Judgement:
 FUNCTIONS: dict[str, Callable[[Evidence], Judgement]] = {
     "wst-09": airtime_changes_the_shape,
     "wst-26": resent_frames_go_first,
-    "wst-28": numbers_are_given_last,
+    "wst-28": numbers_are_assigned_last,
     "wst-30": it_costs_more,
     "wst-31": latencies_are_in_order,
     "wst-32": fairness_can_come_before_priority,
 }
-JUDGES: Judges[Cell, Seen] = Judges(paper="wifi_stack", vocabulary=VOCABULARY, by_function=FUNCTIONS)
+JUDGES: Judges[Cell, Observation] = Judges(paper="wifi_stack", vocabulary=VOCABULARY, by_function=FUNCTIONS)

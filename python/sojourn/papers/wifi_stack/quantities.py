@@ -13,8 +13,8 @@ from sojourn.papers.wifi_stack.evidence import (
     STATIONS,
     STREAMS,
     Cell,
-    Seen,
-    VoiceSeen,
+    Observation,
+    VoiceObservation,
     mean_of,
     median_ping,
 )
@@ -23,33 +23,33 @@ from sojourn.papers.wifi_stack.evidence import (
 NO_ROOM = ("queue_limit", "memory_limit")
 
 
-def latency(seen: Seen, of: str) -> float:
+def latency(run: Observation, of: str) -> float:
     """Return the latency of a class of stations, or of all (ms)."""
-    return median_ping(seen, tuple(seen.stations) if of == "all" else CLASSES[of])
+    return median_ping(run, tuple(run.stations) if of == "all" else CLASSES[of])
 
 
-def goodput(seen: Seen, prefix: str, of: str) -> float:
+def goodput(run: Observation, prefix: str, of: str) -> float:
     """Return the goodput of a station of a class (Mbit/s); `prefix` is that of its flows."""
-    return fmean(seen.goodput[f"{prefix}_{name}"] for name in CLASSES[of])
+    return fmean(run.goodput[f"{prefix}_{name}"] for name in CLASSES[of])
 
 
-def total(seen: Seen) -> float:
+def total(run: Observation) -> float:
     """Return the goodput of all stations (Mbit/s)."""
-    return sum(seen.goodput.values())
+    return sum(run.goodput.values())
 
 
-def waits_above(seen: Seen, name: str) -> float:
+def waits_above(run: Observation, name: str) -> float:
     """Return a station's mean time in the flow queues less that from the building of an aggregate on (ms)."""
-    one = seen.stations[name]
+    one = run.stations[name]
     return (one.queue_ms or 0.0) - (one.hardware_ms or 0.0)
 
 
-def no_room(seen: Seen, name: str) -> float:
+def no_room(run: Observation, name: str) -> float:
     """Return how many packets to a station were dropped for want of room."""
-    return float(sum(seen.stations[name].drops.get(reason, 0) for reason in NO_ROOM))
+    return float(sum(run.stations[name].drops.get(reason, 0) for reason in NO_ROOM))
 
 
-def voice(seen: Seen, name: str) -> VoiceSeen:
+def voice(run: Observation, name: str) -> VoiceObservation:
     """Return a voice stream.
 
     Raises
@@ -57,49 +57,49 @@ def voice(seen: Seen, name: str) -> VoiceSeen:
     SojournError
         If there is none of this name.
     """
-    if name not in seen.voices:
-        message = f"the run with seed {seen.seed} has no voice stream {name}"
+    if name not in run.voices:
+        message = f"the run with seed {run.seed} has no voice stream {name}"
         raise SojournError(message)
-    return seen.voices[name]
+    return run.voices[name]
 
 
-def score(seen: Seen) -> float:
+def score(run: Observation) -> float:
     """Return the mean opinion score of the voice stream."""
-    found = voice(seen, "voip").mos
+    found = voice(run, "voip").mos
     if found is None:
-        message = f"the run with seed {seen.seed} has no score of its voice stream"
+        message = f"the run with seed {run.seed} has no score of its voice stream"
         raise SojournError(message)
     return found
 
 
-def held(seen: Seen) -> float:
+def held_by_hardware(run: Observation) -> float:
     """Return how many aggregates there are between building and delivery, by Little's law."""
-    one = seen.stations["fast1"]
-    return one.aggregates / seen.duration_s * (one.hardware_ms or 0.0) / 1000
+    one = run.stations["fast1"]
+    return one.aggregates / run.duration_s * (one.hardware_ms or 0.0) / 1000
 
 
-def packets(seen: Seen, tid: str) -> float:
+def packets(run: Observation, tid: str) -> float:
     """Return how many packets of a traffic identifier were sent to the first station."""
-    return float(seen.stations["fast1"].tids.get(int(tid), 0))
+    return float(run.stations["fast1"].tids.get(int(tid), 0))
 
 
 QUANTITIES: dict[str, Callable[..., float]] = {
     "latency": latency,
     "goodput": goodput,
     "total": total,
-    "share": lambda seen, name: seen.stations[name].airtime_share,
-    "aggregate": lambda seen, of: mean_of(seen, CLASSES[of], lambda one: one.aggregate_frames),
-    "frames": lambda seen: seen.stations["fast1"].aggregate_frames,
+    "share": lambda run, name: run.stations[name].airtime_share,
+    "aggregate": lambda run, of: mean_of(run, CLASSES[of], lambda one: one.aggregate_frames),
+    "frames": lambda run: run.stations["fast1"].aggregate_frames,
     "waits_above": waits_above,
     "no_room": no_room,
-    "loss": lambda seen, name: 100 * seen.loss[f"udp_{name}"],
-    "voice_delay": lambda seen, name: voice(seen, name).delay_ms,
+    "loss": lambda run, name: 100 * run.loss[f"udp_{name}"],
+    "voice_delay": lambda run, name: voice(run, name).delay_ms,
     "score": score,
-    "held": held,
+    "held": held_by_hardware,
     "packets": packets,
 }
 
-VOCABULARY: Vocabulary[Cell, Seen] = Vocabulary(
+VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
     cell=Cell,
     fields=Cell._fields,
     quantities=QUANTITIES,
