@@ -34,7 +34,7 @@ def record(scenario: str) -> str:
     return _hash(json.dumps(made, sort_keys=True))
 
 
-def taken(scenario: str) -> dict[str, Any]:
+def frozen_line(scenario: str) -> dict[str, Any]:
     """Return what is held fast of one scenario; a back end that answers as the simulator does is left out."""
     line: dict[str, Any] = {"scenario": scenario} | {backend: _judged(scenario, backend) for backend in BACKENDS}
     for backend in BACKENDS[1:]:

@@ -18,4 +18,4 @@ def test_the_file_has_enough_of_all() -> None:
 @pytest.mark.parametrize("place", range(0, len(LINES), 20))
 def test_scenarios_are_understood_refused_and_run_as_before(place: int) -> None:
     for line in LINES[place : place + 20]:
-        assert frozen.taken(line["scenario"]) == line
+        assert frozen.frozen_line(line["scenario"]) == line

@@ -234,7 +234,7 @@ def test_a_reason_may_be_reworded_and_nothing_else() -> None:
 
 
 def write_config(path: Path, hz: int = 1000, **changes: str | None) -> Path:
-    options = {**config.wanted(), "CONFIG_HZ": str(hz), "CONFIG_BESIDES": "y", **changes}
+    options = {**config.required_options(), "CONFIG_HZ": str(hz), "CONFIG_BESIDES": "y", **changes}
     lines = [f"# {name} is not set" if value in (None, "n") else f"{name}={value}" for name, value in options.items()]
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -245,9 +245,9 @@ def test_a_configuration_that_has_everything_is_accepted(tmp_path: Path) -> None
     config.check(write_config(tmp_path / "c", hz=250), 250)
 
 
-@pytest.mark.parametrize("name", config.wanted())
+@pytest.mark.parametrize("name", config.required_options())
 def test_the_option_that_is_not_set_is_named(tmp_path: Path, name: str) -> None:
-    other = {"n": "y"}.get(config.wanted()[name])
+    other = {"n": "y"}.get(config.required_options()[name])
     with pytest.raises(SojournError, match=f"has {name}={other or 'n'}, but must have"):
         config.check(write_config(tmp_path / "c", **{name: other}), 1000)
 
@@ -258,7 +258,7 @@ def test_other_ticks_than_asked_for_are_named(tmp_path: Path) -> None:
 
 
 def test_a_kernel_with_radios_has_all_that_another_one_has_but_the_name() -> None:
-    wired, radios = config.wanted(), config.wanted(config.WIFI_GROUPS)
+    wired, radios = config.required_options(), config.required_options(config.WIFI_GROUPS)
     assert {name for name, value in wired.items() if radios[name] != value} == {"CONFIG_LOCALVERSION"}
     for name in ("MAC80211", "MAC80211_RC_MINSTREL", "MAC80211_DEBUGFS", "CFG80211", "SOJOURN_RADIO"):
         assert f"CONFIG_{name}=y\n" in config.fragment(radios)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from sojourn import _native, api, backends, cluster, plan, runner
-from sojourn.backends.linux import LinuxBackend, flusher, given, guest
+from sojourn.backends.linux import LinuxBackend, flusher, guest, guest_inputs
 from sojourn.backends.linux.guest import Answer
 from sojourn.backends.linux.measurements import decode, encode
 from sojourn.backends.live import LiveBackend
@@ -237,7 +237,7 @@ OTHERS = {
     "flow": edited(flows=(Flow(name="a", direction="up", congestion_control="reno"),)),
     "memory": patched("sojourn.backends.linux.guest.MEMORY_MB", 640),
     "form of the job": patched("sojourn.backends.linux.JOB_FORMAT", "sojourn-job/2"),
-    "form of the measurement": patched("sojourn.backends.linux.given.FORMAT", "sojourn-measurement/2"),
+    "form of the measurement": patched("sojourn.backends.linux.guest_inputs.FORMAT", "sojourn-measurement/2"),
     "offloads": patched("sojourn.backends.linux.messages.OFFLOADS", ("rx-gro",)),
 }
 
@@ -276,18 +276,20 @@ def test_what_a_cell_reads_of_the_machine_is_in_its_name(
     place: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wired, before = world.name(), world.name(cell())
-    content = given._content
-    monkeypatch.setattr(given, "_content", lambda path: "another" if str(path) == place else content(path))
+    content = guest_inputs._content
+    monkeypatch.setattr(guest_inputs, "_content", lambda path: "another" if str(path) == place else content(path))
     assert world.name(cell()) not in {before, None}
     assert world.name() == wired
 
 
 def test_a_library_is_in_the_name(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    libraries = given.libraries(PROGRAM)
+    libraries = guest_inputs.libraries(PROGRAM)
     assert libraries
-    before, content = world.name(), given._content
+    before, content = world.name(), guest_inputs._content
     for library in libraries:
-        monkeypatch.setattr(given, "_content", lambda path, one=library: "another" if path == one else content(path))
+        monkeypatch.setattr(
+            guest_inputs, "_content", lambda path, one=library: "another" if path == one else content(path)
+        )
         assert world.name() not in {before, None}, library
 
 
@@ -306,19 +308,19 @@ def test_a_library_is_one_that_the_loader_finds() -> None:
     """Oracle: ldd."""
     ldd = optional.program("ldd")
     for path in (PROGRAM, Path(sys.executable).resolve()):
-        told = subprocess.run([ldd, path], capture_output=True, text=True, check=True).stdout
-        words = {word for word in told.split() if word.startswith("/")}
-        assert {str(library) for library in given.libraries(path) or ()} == words
+        result = subprocess.run([ldd, path], capture_output=True, text=True, check=True).stdout
+        words = {word for word in result.split() if word.startswith("/")}
+        assert {str(library) for library in guest_inputs.libraries(path) or ()} == words
 
 
 def test_what_cannot_be_told_of_a_program_has_no_name(world: World, tmp_path: Path) -> None:
-    assert given.libraries(PROGRAM)
+    assert guest_inputs.libraries(PROGRAM)
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
     short = tmp_path / "short"
     short.write_bytes(PROGRAM.read_bytes()[:70])
-    assert given.libraries(script) is None
-    assert given.libraries(short) is None
+    assert guest_inputs.libraries(script) is None
+    assert guest_inputs.libraries(short) is None
     world.file("agent").write_text("#!/bin/sh\n")
     assert world.name() is None
     world.run()
@@ -342,14 +344,14 @@ def test_what_was_measured_in_real_time_is_not_kept(kind: Any, world: World) -> 
 
 
 def test_the_other_back_ends_keep_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = world.store.measured
+    store = world.store.measured
     simulated = api.build("bulk", duration="1s")
-    assert backends.SIMULATOR.from_kept(simulated.normalized(), "a" * 32, kept) is None
+    assert backends.SIMULATOR.from_measurements(simulated.normalized(), "a" * 32, store) is None
     runner.run_all([simulated], workers=1, store=world.store)
     live = LiveBackend()
     monkeypatch.setattr(LiveBackend, "run_stored", lambda *_: (b"head", b"series", b"summary"))
-    assert live.from_kept("", "a" * 32, kept) is None
-    assert live.run_kept("", "a" * 32, kept) == (b"head", b"series", b"summary")
+    assert live.from_measurements("", "a" * 32, store) is None
+    assert live.run_and_keep("", "a" * 32, store) == (b"head", b"series", b"summary")
     assert not world.measured()
 
 
@@ -559,7 +561,7 @@ def test_a_cluster_sends_measurements_to_the_client_which_keeps_and_takes_them(
         for name, data in files.items():
             store.measured.put(name, data)
         [done] = cluster.on_cluster(Client(), "x", [job], store, world.backend)
-    assert done.taken
+    assert done.reused
     assert done.answer == parts[2]
     assert store.ids() == {job.id}
     assert world.guests.number == 1

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sojourn import _native, api, runner
-from sojourn.backends.linux import LinuxBackend, access_point, flusher, given, guest, wifi
+from sojourn.backends.linux import LinuxBackend, access_point, flusher, guest, guest_inputs, wifi
 from sojourn.backends.linux.measurements import decode
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
@@ -61,11 +61,11 @@ def test_a_rebuilt_simulator_boots_no_guest_again(
     # What was kept is what a guest leaves each time.
     task = backend._task(wired().normalized("linux"))
     [(name, data)] = files(tmp_path / "s/measured").items()
-    kept, anew = decode(name, data), task.answer()
-    assert kept is not None
+    stored, anew = decode(name, data), task.answer()
+    assert stored is not None
     assert name == task.name()
-    assert (kept.measured, kept.packets) == (anew.measured, anew.packets)
-    assert kept.wall_s == before["cost"]["wall_s"] != anew.wall_s
+    assert (stored.measured, stored.packets) == (anew.measured, anew.packets)
+    assert stored.wall_s == before["cost"]["wall_s"] != anew.wall_s
 
 
 def test_workers_keep_and_take_measurements(
@@ -95,8 +95,8 @@ def test_workers_keep_and_take_measurements(
     monkeypatch.setattr(_native, "__build__", "another")
     again = inside(*words)
     assert again.stdout == first.stdout
-    said = "compare: 4 of the 4 runs that were not stored were made from the measurements in s/measured, without the"
-    assert said in again.stderr
+    message = "compare: 4 of the 4 runs that were not stored were made from the measurements in s/measured, without the"
+    assert message in again.stderr
     assert files(tmp_path / "s/measured") == measured
     assert len(RunStore(tmp_path / "s").ids()) == 8
 
@@ -124,10 +124,10 @@ def test_a_writer_that_is_ended_leaves_whole_measurements(
     assert all(decode(name, data) is not None for name, data in whole.items())
     for run in RunStore(tmp_path / "s").ids():
         shutil.rmtree(tmp_path / "s" / run)
-    said = inside(*words)
-    assert f"{len(whole)} of the 6 runs that were not stored were made from the measurements" in said.stderr
+    result = inside(*words)
+    assert f"{len(whole)} of the 6 runs that were not stored were made from the measurements" in result.stderr
     assert len(list(folder.iterdir())) == 6
-    assert inside(*words[:-2]).stdout == said.stdout
+    assert inside(*words[:-2]).stdout == result.stdout
 
 
 # What a guest reads of this machine, as the system sees it.
@@ -152,14 +152,14 @@ def traced(tmp_path: Path) -> Path:
     """Return where `strace` writes, if it works here."""
     strace = optional.program("strace")
     log = tmp_path / "trace"
-    asked = subprocess.run([strace, "-y", "-o", log, "true"], capture_output=True, text=True, check=False)
-    if asked.returncode != 0:
-        optional.TRACING.skip(asked.stderr)
+    result = subprocess.run([strace, "-y", "-o", log, "true"], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        optional.TRACING.skip(result.stderr)
     return log
 
 
 @pytest.fixture(params=[wired, cell, flushed])
-def asked(request: pytest.FixtureRequest) -> tuple[LinuxBackend, Scenario]:
+def backend_and_scenario(request: pytest.FixtureRequest) -> tuple[LinuxBackend, Scenario]:
     """A scenario, and the back end for it, where its kernel and its programs are."""
     try:
         if request.param is cell:
@@ -168,23 +168,23 @@ def asked(request: pytest.FixtureRequest) -> tuple[LinuxBackend, Scenario]:
         else:
             backend = LinuxBackend(request.getfixturevalue("virtual_kernel"))
         if request.param is flushed:
-            told = subprocess.run(
+            result = subprocess.run(
                 [flusher.daemon(), "flush", "-i", "none"], capture_output=True, text=True, check=False
             )
-            if "feature capture" in told.stderr or "was built without" in told.stderr:
-                optional.CAPTURE.skip(told.stderr)
+            if "feature capture" in result.stderr or "was built without" in result.stderr:
+                optional.CAPTURE.skip(result.stderr)
     except (ParamError, SojournError) as error:
         (optional.CELL if request.param is cell else optional.DAEMON).skip(error)
     return backend, request.param()
 
 
 def test_all_that_a_guest_reads_of_the_machine_is_in_the_name(
-    asked: tuple[LinuxBackend, Scenario], traced: Path, tmp_path: Path
+    backend_and_scenario: tuple[LinuxBackend, Scenario], traced: Path, tmp_path: Path
 ) -> None:
     """Oracle: strace, of the process that is the kernel: a guest's files are opened by it."""
-    backend, scenario = asked
+    backend, scenario = backend_and_scenario
     task = backend._task(scenario.normalized("linux"))
-    named = given.read_of_the_machine(task.job, task.kernel, [guest.agent(), *task.files.values()])
+    named = guest_inputs.read_of_the_machine(task.job, task.kernel, [guest.agent(), *task.files.values()])
     assert named is not None
     assert task.name() is not None
     known = {path.resolve() for path in named}
@@ -196,7 +196,7 @@ def test_all_that_a_guest_reads_of_the_machine_is_in_the_name(
     wrapper.chmod(0o755)
     dataclasses.replace(task, kernel=dataclasses.replace(task.kernel, path=wrapper)).answer()
     place = (tmp_path / "place").read_text().strip()
-    opened, missed = seen(traced.read_text(), place)
+    opened, missed = opened_and_missed(traced.read_text(), place)
     assert len(opened) >= 3
     assert opened - known == set()
     # What is not there could be, and would be read.
@@ -212,7 +212,7 @@ def of_the_loader(path: Path) -> bool:
     return ".so" in path.name or "glibc-hwcaps" in path.parts
 
 
-def seen(log: str, place: str) -> tuple[set[Path], set[Path]]:
+def opened_and_missed(log: str, place: str) -> tuple[set[Path], set[Path]]:
     """Return the files of the machine that were opened, and those that were not there."""
 
     def of(path: str) -> set[Path]:

@@ -13,7 +13,7 @@ from hypothesis import given as with_any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from sojourn.backends.linux import given
+from sojourn.backends.linux import guest_inputs
 from sojourn.backends.linux.guest import Answer
 from sojourn.backends.linux.measurements import decode, encode
 from tests.test_native_bed import PACKETS
@@ -52,14 +52,14 @@ def test_a_measurement_of_another_name_or_format_is_not_taken() -> None:
     assert decode("a" * 32, later) is None
     # One that is whole, and says what no writer of this version says.
     for odd in (b"[]\n", b"{}\n", b'{"name": "' + b"a" * 32 + b'", "measured": 1, "packets": 0}\nx', b"no JSON\n"):
-        head = f"{given.FORMAT} {hashlib.sha256(odd).hexdigest()}\n".encode()
+        head = f"{guest_inputs.FORMAT} {hashlib.sha256(odd).hexdigest()}\n".encode()
         assert decode("a" * 32, head + odd) is None
 
 
 def as_file(facts: object, body: bytes) -> bytes:
     """Return a file whose check sum is right, whatever it holds."""
     rest = (facts if isinstance(facts, bytes) else json.dumps(facts).encode()) + b"\n" + body
-    return f"{given.FORMAT} {hashlib.sha256(rest).hexdigest()}\n".encode() + rest
+    return f"{guest_inputs.FORMAT} {hashlib.sha256(rest).hexdigest()}\n".encode() + rest
 
 
 @pytest.mark.slow

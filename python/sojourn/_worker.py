@@ -2,8 +2,8 @@
 
     python -m sojourn._worker PARENT BACKEND [STORE]
 
-A question is one line: the run's id, a space, and its scenario as JSON. An answer is a line `ok N`, `taken N`,
-`refused N` or `failed N` and then N bytes of UTF-8: the record (with a store, its summary only; `taken` if it was made
+A question is one line: the run's id, a space, and its scenario as JSON. An answer is a line `ok N`, `reused N`,
+`refused N` or `failed N` and then N bytes of UTF-8: the record (with a store, its summary only; `reused` if it was made
 of what had been measured before), or the sentence of the error. The
 end of the input, or of the parent, ends the worker. Little else is imported here, so that a worker is there in a
 few hundredths of a second.
@@ -91,12 +91,12 @@ def _make(
     try:
         if store is None:
             return b"ok", backend.run(scenario).encode()
-        parts, taken = backends.run_or_take(backend, scenario, run_id, Measured(store))
+        parts, reused = backends.run_or_reuse(backend, scenario, run_id, Measured(store))
     except ParamError as error:
         return b"refused", str(error).encode()
     except SojournError as error:
         return b"failed", str(error).encode()
-    return b"taken" if taken else b"ok", parts
+    return b"reused" if reused else b"ok", parts
 
 
 def _write(store: str, run_id: str, word: bytes, parts: backends.Parts) -> tuple[bytes, bytes]:

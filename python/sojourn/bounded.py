@@ -318,9 +318,9 @@ def free_memory() -> float:
     free = math.inf
     try:
         with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123
-            said = re.search(r"^MemAvailable:\s*(\d+) kB$", file.read(), re.MULTILINE)
-        if said is not None:
-            free = int(said[1]) * 1024.0
+            match = re.search(r"^MemAvailable:\s*(\d+) kB$", file.read(), re.MULTILINE)
+        if match is not None:
+            free = int(match[1]) * 1024.0
     except OSError:
         pass
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)

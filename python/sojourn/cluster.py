@@ -66,17 +66,17 @@ def run_task(
     if build != _native.__build__:
         message = f"a Dask worker has another version of Sojourn (build {_native.__build__}; this is {build})"
         raise SojournError(message)
-    name, wanted = identity
+    name, expected = identity
     backend = backends.named(name)
-    if backend.identity != wanted:
-        message = f"a Dask worker has another kernel ({backend.identity}; this is {wanted})"
+    if backend.identity != expected:
+        message = f"a Dask worker has another kernel ({backend.identity}; this is {expected})"
         raise SojournError(message)
     began = time.perf_counter()
     answers: list[Answer] = []
     for run_id, scenario in jobs:
         try:
             carried = _Carried()
-            parts = backend.run_kept(scenario, run_id, carried) if stored else (backend.run(scenario).encode(),)
+            parts = backend.run_and_keep(scenario, run_id, carried) if stored else (backend.run(scenario).encode(),)
             answers.append(("ok", parts, carried.files))
         except ParamError as error:
             answers.append(("refused", (str(error).encode(),), {}))
@@ -120,7 +120,7 @@ class _Tasks:
         self.client, self.address, self.store, self.backend = client, address, store, backend
         self.identity = (backend.name, backend.identity)
         self.waiting: deque[Job] = deque()
-        self.kept: deque[Done] = deque()
+        self.reused: deque[Done] = deque()
         self.size = 1
         self.under_way: dict[Any, list[Job]] = {}
         self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -128,9 +128,9 @@ class _Tasks:
     def finished(self, coming: Iterator[Job]) -> Iterator[Done]:
         to_run = filter(self._is_to_run, coming)
         self._fill(to_run)
-        while self.under_way or self.kept:
-            while self.kept:
-                yield self.kept.popleft()
+        while self.under_way or self.reused:
+            while self.reused:
+                yield self.reused.popleft()
             if not self.under_way:
                 return
             future = self._next()
@@ -146,22 +146,25 @@ class _Tasks:
                     for name, data in measured.items():
                         self.store.measured.put(name, data)
                     self.store.add(job.id, parts[0], parts[1])
-                yield Done(job, parts[-1], taken=False)
+                yield Done(job, parts[-1], reused=False)
 
     def _is_to_run(self, job: Job) -> bool:
         """Tell whether a job is for the cluster; a record of what was measured before is made here."""
-        if self.store is None or (parts := self.backend.from_kept(job.text, job.id, self.store.measured)) is None:
+        if (
+            self.store is None
+            or (parts := self.backend.from_measurements(job.text, job.id, self.store.measured)) is None
+        ):
             return True
         self.store.add(job.id, parts[0], parts[1])
-        self.kept.append(Done(job, parts[2], taken=True))
+        self.reused.append(Done(job, parts[2], reused=True))
         return False
 
     def _fill(self, to_run: Iterator[Job]) -> None:
-        wanted = 2 * max(1, sum(self.client.nthreads().values()))
-        self.waiting.extend(islice(to_run, max(wanted * self.size - len(self.waiting), 0)))
-        while self.waiting and len(self.under_way) < wanted:
+        tasks = 2 * max(1, sum(self.client.nthreads().values()))
+        self.waiting.extend(islice(to_run, max(tasks * self.size - len(self.waiting), 0)))
+        while self.waiting and len(self.under_way) < tasks:
             # The last runs are spread over all workers.
-            size = max(1, min(self.size, len(self.waiting) // wanted))
+            size = max(1, min(self.size, len(self.waiting) // tasks))
             batch = [self.waiting.popleft() for _ in range(size)]
             self.waiting.extend(islice(to_run, size))
             pairs = [(job.id, job.text) for job in batch]

@@ -53,13 +53,13 @@ class Done(NamedTuple):
         Of which.
     answer
         Its record, or its summary if a store has the rest.
-    taken
+    reused
         Whether it was made of what had been measured before.
     """
 
     job: Job
     answer: bytes
-    taken: bool
+    reused: bool
 
 
 def jobs(scenarios: Sequence[Scenario], *, backend: Backend = SIMULATOR) -> Lazy[Job]:

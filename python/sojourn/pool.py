@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sojourn.backends import Backend, run_or_take
+from sojourn.backends import Backend, run_or_reuse
 from sojourn.errors import ParamError, SojournError
 from sojourn.plan import Done, Job
 from sojourn.store.run_store import RunStore
@@ -46,11 +46,11 @@ def in_process(jobs: Iterable[Job], store: RunStore | None, backend: Backend) ->
     """
     for job in jobs:
         if store is None:
-            yield Done(job, backend.run(job.text).encode(), taken=False)
+            yield Done(job, backend.run(job.text).encode(), reused=False)
         else:
-            (head, series, summary), taken = run_or_take(backend, job.text, job.id, store.measured)
+            (head, series, summary), reused = run_or_reuse(backend, job.text, job.id, store.measured)
             store.add(job.id, head, series)
-            yield Done(job, summary, taken)
+            yield Done(job, summary, reused)
 
 
 def in_pool(jobs: Iterable[Job], number: int, store: RunStore | None, backend: Backend) -> Iterator[Done]:
@@ -69,22 +69,22 @@ def in_pool(jobs: Iterable[Job], number: int, store: RunStore | None, backend: B
     answers: queue.SimpleQueue[Done | BaseException] = queue.SimpleQueue()
 
     def serve(worker: _Worker, ahead: int) -> None:
-        asked: deque[Job] = deque()
-        held: Job | None = None
+        pending: deque[Job] = deque()
+        postponed: Job | None = None
         try:
             while True:
-                while len(asked) < ahead and (job := held or coming.next(wait=not asked)) is not None:
-                    held = None
-                    if asked and len(job.text) + sum(len(one.text) for one in asked) > MOST_BYTES_AHEAD:
-                        held = job
+                while len(pending) < ahead and (job := postponed or coming.next(wait=not pending)) is not None:
+                    postponed = None
+                    if pending and len(job.text) + sum(len(one.text) for one in pending) > MOST_BYTES_AHEAD:
+                        postponed = job
                         break
                     worker.ask(job)
-                    asked.append(job)
-                if not asked:
+                    pending.append(job)
+                if not pending:
                     return
                 began = time.monotonic()
-                answer, taken = worker.answer()
-                answers.put(Done(asked.popleft(), answer, taken))
+                answer, reused = worker.answer()
+                answers.put(Done(pending.popleft(), answer, reused))
                 # The last runs are not handed out ahead: another worker may be free before this one.
                 took = max(time.monotonic() - began, SHORT_S / MOST_AHEAD)
                 ahead = max(1, min(int(SHORT_S / took) + 1, MOST_AHEAD, len(coming) // (2 * number)))
@@ -220,8 +220,8 @@ class _Worker:
         assert self.process.stdout is not None
         word, _, size = self.process.stdout.readline().partition(b" ")
         payload = self.process.stdout.read(int(size)) if size else b""
-        if word in {b"ok", b"taken"}:
-            return payload, word == b"taken"
+        if word in {b"ok", b"reused"}:
+            return payload, word == b"reused"
         if word == b"refused":
             raise ParamError(payload.decode())
         if word == b"failed":

@@ -147,12 +147,12 @@ def grow(
     """
     check_repeat(repeat)
     cells = [Grown() for _ in bases]
-    wanted = [repeat] * len(bases)
+    counts = [repeat] * len(bases)
     while True:
         planned = chained(
             [
                 _of_cell(cell, repeats(base, count, begin=len(cells[cell].runs)))
-                for cell, (base, count) in enumerate(zip(bases, wanted, strict=True))
+                for cell, (base, count) in enumerate(zip(bases, counts, strict=True))
                 if count > len(cells[cell].runs)
             ]
         )
@@ -163,10 +163,10 @@ def grow(
         if until is None:
             return cells
         for cell, grown in enumerate(cells):
-            wanted[cell] = next_count(grown.runs, until)
-            grown.reached = wanted[cell] == len(grown.runs) and is_narrow(grown.runs, until)
+            counts[cell] = next_count(grown.runs, until)
+            grown.reached = counts[cell] == len(grown.runs) and is_narrow(grown.runs, until)
         if together:
-            wanted = [max(wanted)] * len(wanted)
+            counts = [max(counts)] * len(counts)
 
 
 def scenarios(planned: Sequence[tuple[int, Scenario]]) -> Lazy[Scenario]:

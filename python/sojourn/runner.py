@@ -79,7 +79,7 @@ def run_all(
     first: dict[str, int] = {}
     again: dict[str, list[int]] = {}
     # Made; of these, made of measurements; and handed over without being made since the bar last moved.
-    missing = taken = ready = 0
+    missing = reused = ready = 0
 
     def hand_over(place: int, run: Run) -> None:
         runs[place] = run
@@ -114,20 +114,20 @@ def run_all(
             progress_bar(len(jobs), describe, begin_at=ready) as tick,
         ):
             ready = 0
-            for job, answer, was_taken in execute(chain(begin, rest)):
+            for job, answer, was_reused in execute(chain(begin, rest)):
                 run = Run(text=answer.decode()) if store is None else store.made(job, json.loads(answer))
                 hand_over(first[job.id], run)
-                taken += was_taken
-                tick(f"{taken} from measurements" if taken else "")
+                reused += was_reused
+                tick(f"{reused} from measurements" if reused else "")
                 for place in again.pop(job.id, ()):
                     hand_over(place, run)
                     ready += 1
                 if ready:
                     tick(passed=ready)
                     ready = 0
-    if taken and store is not None and describe is not None:
+    if reused and store is not None and describe is not None:
         say(
-            f"{describe}: {taken} of the {missing} runs that were not stored were made from the measurements in "
+            f"{describe}: {reused} of the {missing} runs that were not stored were made from the measurements in "
             f"{store.measured.folder}, without the kernel"
         )
     return [run for run in runs if run is not None]

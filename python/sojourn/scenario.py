@@ -25,7 +25,7 @@ __all__ = ["Direction", "Download", "Flow", "Flusher", "Probe", "Scenario", "Sta
 DEFAULT_DURATION = "60s"
 
 
-def _given(value: Any) -> dict[str, Any]:
+def _stated(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that were given, as plain values (`None` means: the default)."""
     plain: dict[str, Any] = {}
     for field in dataclasses.fields(value):
@@ -33,9 +33,9 @@ def _given(value: Any) -> dict[str, Any]:
         if item is None:
             continue
         if dataclasses.is_dataclass(item):
-            item = _given(item)
+            item = _stated(item)
         elif isinstance(item, tuple):
-            item = [_given(part) if dataclasses.is_dataclass(part) else part for part in item]
+            item = [_stated(part) if dataclasses.is_dataclass(part) else part for part in item]
         plain[field.name] = item
     return plain
 
@@ -52,7 +52,7 @@ class Scenario(Keys):
         ParamError
             If a value has no place in JSON, such as a number of thousands of digits.
         """
-        return _json(_given(self), sort_keys=True, separators=(",", ":"))
+        return _json(_stated(self), sort_keys=True, separators=(",", ":"))
 
     def normalized(self, backend: str = "sim") -> str:
         """Return the canonical JSON: every default written out, keys sorted.

@@ -21,7 +21,7 @@ NAMES = ("sim", "linux", "live")
 Parts = tuple[bytes, bytes, bytes]
 
 
-class Kept(Protocol):
+class MeasurementStore(Protocol):
     """Where what was measured is kept, by the name of what it is a function of."""
 
     def get(self, name: str) -> bytes | None:
@@ -55,10 +55,10 @@ class Backend(Protocol):
     def run_stored(self, scenario: str, run_id: str) -> Parts:
         """Run as `run` does; return what a store keeps."""
 
-    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:
+    def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:
         """Run as `run_stored` does, and keep what was measured, if that is the same each time."""
 
-    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:
+    def from_measurements(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts | None:
         """Return what `run_stored` would, made of what was measured before; `None` if nothing of it is kept."""
 
 
@@ -81,19 +81,19 @@ class Simulator:
         """As `Backend.run_stored`."""
         return _native.run_stored(scenario, run_id)
 
-    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:  # noqa: ARG002
+    def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:  # noqa: ARG002
         """As `Backend.run_kept`: nothing is measured."""
         return self.run_stored(scenario, run_id)
 
-    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:  # noqa: ARG002
+    def from_measurements(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts | None:  # noqa: ARG002
         """As `Backend.from_kept`: nothing is kept."""
         return None
 
 
-def run_or_take(backend: Backend, scenario: str, run_id: str, kept: Kept) -> tuple[Parts, bool]:
+def run_or_reuse(backend: Backend, scenario: str, run_id: str, store: MeasurementStore) -> tuple[Parts, bool]:
     """Return what a store keeps of a run, and whether it was made of what had been measured before."""
-    parts = backend.from_kept(scenario, run_id, kept)
-    return (backend.run_kept(scenario, run_id, kept), False) if parts is None else (parts, True)
+    parts = backend.from_measurements(scenario, run_id, store)
+    return (backend.run_and_keep(scenario, run_id, store), False) if parts is None else (parts, True)
 
 
 SIMULATOR = Simulator()
@@ -141,13 +141,13 @@ class OfThisMachine:
         """As `Backend.run_stored`."""
         return self.found.run_stored(scenario, run_id)
 
-    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:
+    def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:
         """As `Backend.run_kept`."""
-        return self.found.run_kept(scenario, run_id, kept)
+        return self.found.run_and_keep(scenario, run_id, store)
 
-    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:
+    def from_measurements(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts | None:
         """As `Backend.from_kept`."""
-        return self.found.from_kept(scenario, run_id, kept)
+        return self.found.from_measurements(scenario, run_id, store)
 
 
 def reach(backend: Backend) -> None:

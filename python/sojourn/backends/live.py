@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _native
-from sojourn.backends import Kept, Parts
+from sojourn.backends import MeasurementStore, Parts
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.errors import ParamError, SojournError
 
@@ -97,11 +97,11 @@ class LiveBackend:
             scenario, answer.measured, answer.packets, answer.wall_s, answer.peak_rss_mb, run_id, self.name
         )
 
-    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:  # noqa: ARG002
+    def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:  # noqa: ARG002
         """As `Backend.run_kept`: what is measured in real time differs each time, and is not kept."""
         return self.run_stored(scenario, run_id)
 
-    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:  # noqa: ARG002
+    def from_measurements(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts | None:  # noqa: ARG002
         """As `Backend.from_kept`: nothing is kept."""
         return None
 

@@ -75,9 +75,9 @@ def _options(experiment: Experiment) -> list[dict[str, str | int]]:
 def handle(args: argparse.Namespace) -> int:
     """Print it."""
     found = catalogue()
-    wanted = PARTS if args.part is None else (args.part,)
+    parts = PARTS if args.part is None else (args.part,)
     if args.json:
-        print(json.dumps({part: found[part] for part in wanted}))
+        print(json.dumps({part: found[part] for part in parts}))
         return 0
     printers: dict[str, Callable[[Any], str]] = {
         "experiments": _experiments,
@@ -87,7 +87,7 @@ def handle(args: argparse.Namespace) -> int:
         "cc": _cc,
         "linux": _linux,
     }
-    print("\n\n".join(printers[part](found[part]) for part in wanted))
+    print("\n\n".join(printers[part](found[part]) for part in parts))
     return 0
 
 

@@ -348,12 +348,12 @@ def check_capture(args: argparse.Namespace, runs: int) -> None:
 def scenario_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
     names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", *_own_options())
-    given = {name: getattr(args, name) for name in names}
+    keywords = {name: getattr(args, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
         value = getattr(args, name, None)
         if value is not None and not isinstance(value, list):
-            given[name] = value
-    return given
+            keywords[name] = value
+    return keywords
 
 
 def command_line() -> str:
@@ -361,11 +361,11 @@ def command_line() -> str:
     import shlex
     import sys
 
-    words, kept = iter(sys.argv[1:]), ["sojourn"]
+    words, command = iter(sys.argv[1:]), ["sojourn"]
     for word in words:
         name, _, joined = word.partition("=")
         if name not in IN_PASSING:
-            kept.append(word)
+            command.append(word)
         elif IN_PASSING[name] and not joined:
             next(words, None)
-    return shlex.join(kept)
+    return shlex.join(command)

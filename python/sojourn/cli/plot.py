@@ -58,15 +58,15 @@ def handle(args: argparse.Namespace) -> int:
     return 0
 
 
-def _of_link(cells: tuple[Cell, ...], wanted: str | None) -> tuple[Cell, ...]:
+def _of_link(cells: tuple[Cell, ...], link: str | None) -> tuple[Cell, ...]:
     there = links(cells)
-    if wanted is None and len(there) > 1:
+    if link is None and len(there) > 1:
         message = f"link is not given, but must be one of {', '.join(there)}"
         raise ParamError(message)
-    if wanted is not None and wanted not in there:
-        message = f"link is {wanted!r}, but must be one of {', '.join(there)}"
+    if link is not None and link not in there:
+        message = f"link is {link!r}, but must be one of {', '.join(there)}"
         raise ParamError(message)
-    return tuple(cell for cell in cells if wanted in (None, cell.link))
+    return tuple(cell for cell in cells if link in (None, cell.link))
 
 
 def _draw(name: str, cells: tuple[Cell, ...]) -> Any:

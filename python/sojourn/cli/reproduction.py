@@ -81,20 +81,20 @@ def reproduce(
     for world, found in {**one.beside(claims, outcome, judged), **elsewhere}.items():
         worlds.beside(judged, world, found)
     print("drawing the figures", file=sys.stderr)
-    told = _told(request, paper, one, outcome, claims, judged, runs)
-    write_exhibits(folder, told)
-    one.keep(folder, told, outcome)
-    page = folder.write("report.html", report.paper(told))
+    paper_report = _paper_report(request, paper, one, outcome, claims, judged, runs)
+    write_exhibits(folder, paper_report)
+    one.keep(folder, paper_report, outcome)
+    page = folder.write("report.html", report.paper(paper_report))
     if args.document is not None:
-        document.write(told, args.document)
-    shown = [*one.begin(outcome), *describe_exhibits(told, hidden=paper.hidden), f"report: {page}"]
+        document.write(paper_report, args.document)
+    shown = [*one.begin(outcome), *describe_exhibits(paper_report, hidden=paper.hidden), f"report: {page}"]
     print(json.dumps(judged, indent=1) if args.json else "\n\n".join(shown))
     folder.finish()
     failed = any(claim["verdict"] == "fails" for claim in judged)
     return 1 if args.strict and failed else 0
 
 
-def _told(
+def _paper_report(
     request: Request,
     paper: Paper,
     one: Reproduction[Outcome],
@@ -147,10 +147,10 @@ def _load_report() -> None:
     from sojourn import report  # noqa: F401
 
 
-def write_exhibits(folder: ResultFolder, told: PaperReport) -> None:
+def write_exhibits(folder: ResultFolder, paper_report: PaperReport) -> None:
     """Write claims, figures and tables into the folder."""
-    folder.write("claims.json", json.dumps(list(told.claims), indent=1) + "\n")
-    for exhibit in told.exhibits:
+    folder.write("claims.json", json.dumps(list(paper_report.claims), indent=1) + "\n")
+    for exhibit in paper_report.exhibits:
         for figure in exhibit.figures:
             folder.write(f"figures/{figure.name}.svg", figure.svg)
             folder.write(f"figures/{figure.name}.png", figure.png)
@@ -159,18 +159,18 @@ def write_exhibits(folder: ResultFolder, told: PaperReport) -> None:
             folder.write(f"tables/{exhibit.table.name}.csv", exhibit.table.csv())
 
 
-def describe_exhibits(told: PaperReport, *, hidden: str) -> list[str]:
+def describe_exhibits(paper_report: PaperReport, *, hidden: str) -> list[str]:
     """Return the tables but one, and the claims, for a terminal."""
     from sojourn.report.exhibit import verdict
 
     parts = []
-    for exhibit in told.exhibits:
+    for exhibit in paper_report.exhibits:
         if exhibit.table is not None and exhibit.name != hidden:
             rows = [list(row) for row in exhibit.table.rows]
             parts.append(f"{exhibit.title}\n{tables.text(list(exhibit.table.headers), rows, left=exhibit.table.left)}")
-    verdicts = [[claim["id"], verdict(claim), _value(claim), claim["says"]] for claim in told.claims]
+    verdicts = [[claim["id"], verdict(claim), _value(claim), claim["says"]] for claim in paper_report.claims]
     parts.append(tables.text(["claim", "verdict", "value [95 % interval]", "says"], verdicts, left=4))
-    parts.append(f"claims: {dict(told.facts)['claims']}")
+    parts.append(f"claims: {dict(paper_report.facts)['claims']}")
     return parts
 
 

@@ -95,17 +95,17 @@ def add(commands: Any) -> None:
     traffic.add_argument(
         "--duration", metavar="TIME", help="length of each run (default: depends on the rate; 300s at 1mbit)"
     )
-    wanted = parser.add_argument_group("goals")
-    wanted.add_argument(
+    goals = parser.add_argument_group("goals")
+    goals.add_argument(
         "--goal", metavar="GOAL", action="append", help="what a setting must meet; repeat the option for several"
     )
-    wanted.add_argument(
+    goals.add_argument(
         "--minimise",
         metavar="METRIC",
         action="append",
         help="delay, delay_p95, fct, loss or thin_delay; repeat the option for several",
     )
-    wanted.add_argument(
+    goals.add_argument(
         "--param",
         metavar="NAME=VALUE",
         action="append",
@@ -171,7 +171,7 @@ def handle(args: argparse.Namespace) -> int:
 
     link, load = _question(args)
     found_space = space(args.qdisc, link, args.direction, args.param or (), args.backend)
-    wanted = _wanted(args, load.metrics, tuple(found_space.references()))
+    request = _request(args, load.metrics, tuple(found_space.references()))
     seeds = _seeds(args)
     backend = backends.for_many(args.backend, "tune")
     bench = Bench(
@@ -186,7 +186,7 @@ def handle(args: argparse.Namespace) -> int:
     )
     _check_scenario(bench, found_space, seeds)
     backends.reach(backend)
-    folder = _folder(args, bench, found_space, wanted, seeds)
+    folder = _folder(args, bench, found_space, request, seeds)
     journal = Journal(None if folder is None else folder.claim(JOURNAL).parent)
     bench = Bench(
         link=link,
@@ -201,10 +201,10 @@ def handle(args: argparse.Namespace) -> int:
     how = "the same command goes on from there" if folder else "--out DIR keeps finished runs"
     try:
         with options.say_how_to_go_on(how):
-            outcome = tune(bench, found_space, wanted, seeds, _bar)
+            outcome = tune(bench, found_space, request, seeds, _bar)
             if not outcome.reachable:
-                raise ParamError(words.unreachable(outcome, bench, found_space, wanted))
-            return _answer(args, outcome, bench, found_space, wanted, seeds, folder)
+                raise ParamError(words.unreachable(outcome, bench, found_space, request))
+            return _answer(args, outcome, bench, found_space, request, seeds, folder)
     finally:
         journal.close()
 
@@ -231,7 +231,7 @@ def _question(args: argparse.Namespace) -> tuple[Any, Any]:
     return link, load
 
 
-def _wanted(args: argparse.Namespace, metrics: tuple[str, ...], references: tuple[str, ...]) -> Request:
+def _request(args: argparse.Namespace, metrics: tuple[str, ...], references: tuple[str, ...]) -> Request:
     from sojourn.tune import loads
     from sojourn.tune.goals import METRICS, read_goal, read_objectives
     from sojourn.tune.search import Request
@@ -299,7 +299,7 @@ def _check_scenario(bench: Bench, found_space: Space, seeds: Seeds) -> None:
 
 
 def _folder(
-    args: argparse.Namespace, bench: Bench, found_space: Space, wanted: Request, seeds: Seeds
+    args: argparse.Namespace, bench: Bench, found_space: Space, request: Request, seeds: Seeds
 ) -> ResultFolder | None:
     """Return the folder; the name of the plan holds what the answer is a function of."""
     from sojourn.store.folder import ResultFolder, plan_name
@@ -313,10 +313,10 @@ def _folder(
         bench.direction,
         bench.cc,
         bench.backend.name,
-        wanted.goals,
-        wanted.minimise,
+        request.goals,
+        request.minimise,
     ]
-    name = plan_name("tune", *map(repr, [*parts, wanted.trials, wanted.seed, wanted.time_s, seeds]))
+    name = plan_name("tune", *map(repr, [*parts, request.trials, request.seed, request.time_s, seeds]))
     return ResultFolder(args.out, force=args.force, plan=name, again=True)
 
 
@@ -331,26 +331,26 @@ def _answer(
     outcome: Outcome,
     bench: Bench,
     found_space: Space,
-    wanted: Request,
+    request: Request,
     seeds: Seeds,
     folder: ResultFolder | None,
 ) -> int:
     """Write and print what came of it."""
     from sojourn.tune import words
 
-    text = json.dumps(words.whole(outcome, bench, found_space, wanted, seeds), indent=1, allow_nan=False)
-    said = words.terminal(outcome, bench, found_space, wanted)
+    text = json.dumps(words.whole(outcome, bench, found_space, request, seeds), indent=1, allow_nan=False)
+    summary = words.terminal(outcome, bench, found_space, request)
     if folder is not None:
         from sojourn.plots.save import FORMATS, to_bytes
         from sojourn.tune import figure
 
-        drawn = figure.of(outcome, bench, found_space, wanted)
+        drawn = figure.of(outcome, bench, found_space, request)
         for form in FORMATS:
             folder.write(f"figures/front.{form}", to_bytes(drawn, form))
-        folder.write("table.md", f"```\n{said}\n```\n")
+        folder.write("table.md", f"```\n{summary}\n```\n")
         print(f"answer: {folder.write('tune.json', text + chr(10))}", file=sys.stderr)
         folder.finish()
-    print(text if args.json else said)
+    print(text if args.json else summary)
     refuted = [goal for goal, met in outcome.met.items() if met == "not met"]
     for goal in refuted:
         print(f"goal {goal}: with fresh seeds it is not met", file=sys.stderr)

@@ -155,20 +155,20 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.validate.part import load
 
     _check(args)
-    wanted = _wanted(args)
-    plans = [suite.cells_of(one) for one in wanted]
+    requests = _requests(args)
+    plans = [suite.cells_of(one) for one in requests]
     used = [backends.named(backend) for backend in ("sim", *_real(args))]
     _check_plans(plans, _real(args))
     earlier = [load(folder) for folder in args.earlier or ()]
     for backend in used:
         backends.reach(backend)
-    folder, folders = _folders(args, wanted)
-    _say_cost(args, wanted, plans)
+    folder, folders = _folders(args, requests)
+    _say_cost(args, requests, plans)
     path = options.store_of(args, folder)
     store = None if path is None else RunStore(path)
     parts = []
     with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
-        for one, of_pairs in zip(wanted, folders, strict=True):
+        for one, of_pairs in zip(requests, folders, strict=True):
             for part in _one(one, args.workers, store, of_pairs):
                 parts.append(part)
                 if not args.json:
@@ -225,7 +225,7 @@ def _check(args: argparse.Namespace) -> None:
         raise ParamError(message)
 
 
-def _wanted(args: argparse.Namespace) -> tuple[Request, ...]:
+def _requests(args: argparse.Namespace) -> tuple[Request, ...]:
     from sojourn.validate import suite
     from sojourn.validate.execute import Repeats
 
@@ -248,7 +248,7 @@ def _wanted(args: argparse.Namespace) -> tuple[Request, ...]:
 
 
 def _folders(
-    args: argparse.Namespace, wanted: Sequence[Request]
+    args: argparse.Namespace, requests: Sequence[Request]
 ) -> tuple[ResultFolder | None, list[list[ResultFolder | None]]]:
     """Return the folder that was asked for, and that of each part: the same, or one in it for each part of several.
 
@@ -258,10 +258,10 @@ def _folders(
     from sojourn.store.index import slug
     from sojourn.validate import suite
 
-    names = [suite.part_names(one) for one in wanted]
+    names = [suite.part_names(one) for one in requests]
     if args.out is None:
         return None, [[None] * len(parts) for parts in names]
-    commands = [one.command for one in wanted]
+    commands = [one.command for one in requests]
 
     def folder(path: Path, *names: str) -> ResultFolder:
         return ResultFolder(path, force=args.force, plan=plan_name("validate", *names), again=True)
@@ -270,19 +270,20 @@ def _folders(
     if sum(map(len, names)) == 1:
         return top, [[top]]
     return top, [
-        [folder(args.out / slug(name), one.command) for name in parts] for one, parts in zip(wanted, names, strict=True)
+        [folder(args.out / slug(name), one.command) for name in parts]
+        for one, parts in zip(requests, names, strict=True)
     ]
 
 
-def _say_cost(args: argparse.Namespace, wanted: Sequence[Request], plans: Sequence[Sequence[Cell]]) -> None:
+def _say_cost(args: argparse.Namespace, requests: Sequence[Request], plans: Sequence[Sequence[Cell]]) -> None:
     """Say on standard error how much there is to do."""
     from sojourn import runner
     from sojourn.validate.execute import KERNEL, LIVE, kernel_seconds, live_seconds
 
     workers = args.workers or runner.cores()
-    planned = list(zip(wanted, plans, strict=True))
-    kernel = sum(len(cells) * one.repeats.kernel for one, cells in zip(wanted, plans, strict=True))
-    sim = sum(len(cells) * one.repeats.sim for one, cells in zip(wanted, plans, strict=True))
+    planned = list(zip(requests, plans, strict=True))
+    kernel = sum(len(cells) * one.repeats.kernel for one, cells in zip(requests, plans, strict=True))
+    sim = sum(len(cells) * one.repeats.sim for one, cells in zip(requests, plans, strict=True))
     if KERNEL in _real(args):
         about = _about(sum(kernel_seconds(cells, one.repeats, workers) for one, cells in planned))
         print(
@@ -344,11 +345,11 @@ def _document_command(args: argparse.Namespace) -> str:
 
     count = [] if args.count is None else [f"--count {args.count}"]
     if args.experiment not in {suite.ALL, suite.WIFI}:
-        words = [_wanted(args)[0].command]
+        words = [_requests(args)[0].command]
     else:
-        given = {name: getattr(args, name) for name in ("links", "duration", "repeat", "sim_repeat", "seed")}
+        stated = {name: getattr(args, name) for name in ("links", "duration", "repeat", "sim_repeat", "seed")}
         words = [f"sojourn validate {args.experiment}"]
-        words += [f"--{name.replace('_', '-')} {value}" for name, value in given.items() if value is not None]
+        words += [f"--{name.replace('_', '-')} {value}" for name, value in stated.items() if value is not None]
         words += [f"--qdisc {text!r}" for text in args.qdisc or ()] + count
         words += [f"--backend {name}" for name in args.backend or ()]
     words += [f"--with {folder.name}" for folder in args.earlier or ()]

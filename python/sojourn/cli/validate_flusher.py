@@ -47,12 +47,12 @@ def handle(args: argparse.Namespace) -> int:
     path = options.store_of(args, folder)
     store = None if path is None else RunStore(path)
     print(f"{len(cells)} cells: {len(cells) * repeats['linux']} runs on the kernel", file=sys.stderr)
-    seen = {}
+    observations = {}
     with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
         for backend in (kernel, backends.SIMULATOR):
             means = Means(workers=args.workers, progress=backend.name, store=store, backend=backend)
-            seen[backend.name] = flusher.run(bed, cells, repeats[backend.name], means)
-    compared = flusher.compare(seen["sim"], seen["linux"])
+            observations[backend.name] = flusher.run(bed, cells, repeats[backend.name], means)
+    compared = flusher.compare(observations["sim"], observations["linux"])
     entries = [row.to_plain() for row in compared.rows]
     print(json.dumps(entries, indent=1, allow_nan=False) if args.json else flusher_page.terminal(compared))
     command = (

@@ -60,8 +60,8 @@ def boot(linux: Path, script: str, work: Path, command_line: Sequence[str], pati
     init = work / "init"
     init.write_text(f"{_BEGIN}{script}{_FINISH}")
     init.chmod(0o755)
-    said = work / "console"
-    with said.open("wb") as file:
+    console = work / "console"
+    with console.open("wb") as file:
         process = subprocess.Popen(
             ["linux", *command_line],
             executable=linux,
@@ -76,7 +76,7 @@ def boot(linux: Path, script: str, work: Path, command_line: Sequence[str], pati
         until = time.monotonic() + patience_s
         while True:
             ended = process.poll() is not None
-            lines = said.read_text(errors="replace").splitlines()
+            lines = console.read_text(errors="replace").splitlines()
             if END in lines:
                 return lines[: lines.index(END)]
             if ended or time.monotonic() > until:

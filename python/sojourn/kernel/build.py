@@ -117,7 +117,7 @@ def _edits(wifi: bool) -> tuple[edits.Edit, ...]:  # noqa: FBT001 - which of two
 
 
 def _options(wifi: bool) -> dict[str, str]:  # noqa: FBT001 - which of two kernels
-    return config.wanted(config.WIFI_GROUPS if wifi else config.GROUPS)
+    return config.required_options(config.WIFI_GROUPS if wifi else config.GROUPS)
 
 
 def _check(jobs: int, hz: int) -> None:
@@ -203,9 +203,9 @@ def _make(tarball: Path, recipe: Recipe, work: Path, kernels: Path, jobs: int, d
         linux = result / cache.LINUX
         make.run(["strip", "-o", str(linux), str(tree.folder / "linux")], work, _environment(work), log)
     except make.FailedError as error:
-        kept = kernels / f"failed-{folder.name}.log"
-        log.rename(kept)
-        message = f"Linux {tree.version} cannot be built: {error}; the log is {kept}"
+        saved_log = kernels / f"failed-{folder.name}.log"
+        log.rename(saved_log)
+        message = f"Linux {tree.version} cannot be built: {error}; the log is {saved_log}"
         raise SojournError(message) from error
     linux.chmod(0o755)
     (work / "boots").mkdir()

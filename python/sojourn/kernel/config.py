@@ -114,7 +114,7 @@ WIFI_GROUPS = (
 )
 
 
-def wanted(groups: tuple[Group, ...] = GROUPS) -> dict[str, str]:
+def required_options(groups: tuple[Group, ...] = GROUPS) -> dict[str, str]:
     """Return each option, with `CONFIG_` before it, and its value."""
     options: dict[str, str] = {}
     for group in groups:
@@ -127,7 +127,7 @@ def wanted(groups: tuple[Group, ...] = GROUPS) -> dict[str, str]:
 
 def fragment(options: Mapping[str, str] | None = None) -> str:
     """Return the text that `KCONFIG_ALLCONFIG` names."""
-    options = wanted() if options is None else options
+    options = required_options() if options is None else options
     return "".join(f"{name}={value}\n" for name, value in options.items())
 
 
@@ -148,7 +148,7 @@ def check(config: Path, hz: int, options: Mapping[str, str] | None = None) -> No
     SojournError
         If one is not; it is named.
     """
-    options = wanted() if options is None else options
+    options = required_options() if options is None else options
     try:
         text = config.read_text()
     except OSError as error:

@@ -78,7 +78,7 @@ class Candidate:
     why_not: str | None = None
 
 
-def find(wanted: str | None = None, *, wifi: bool = False) -> Kernel:
+def find(choice: str | None = None, *, wifi: bool = False) -> Kernel:
     """Return the kernel for a run.
 
     The order: the program that `SOJOURN_UML_KERNEL` names; the newest kernel in the cache; the package
@@ -90,7 +90,7 @@ def find(wanted: str | None = None, *, wifi: bool = False) -> Kernel:
 
     Parameters
     ----------
-    wanted
+    choice
         A kind (`virtual`, `uml`, `host`), the name of a kernel in the cache, or the path of a program; `None` for
         the first in order.
     wifi
@@ -99,22 +99,22 @@ def find(wanted: str | None = None, *, wifi: bool = False) -> Kernel:
     Raises
     ------
     ParamError
-        If `wanted` or the environment names what is not there or cannot be used.
+        If `choice` or the environment names what is not there or cannot be used.
     SojournError
         If there is none.
     """
-    if wanted is not None and wanted not in get_args(Kind):
-        return _with_radios(_named(wanted), f"kernel is {wanted!r}", wifi=wifi)
+    if choice is not None and choice not in get_args(Kind):
+        return _with_radios(_named(choice), f"kernel is {choice!r}", wifi=wifi)
     reasons = []
     for candidate in candidates(wifi=wifi):
         if candidate.kernel is not None:
-            if wanted in (None, candidate.kernel.kind):
+            if choice in (None, candidate.kernel.kind):
                 return candidate.kernel
         elif candidate.place == "environment":
             raise ParamError(candidate.why_not or "")
         elif candidate.why_not is not None:
             reasons.append(candidate.why_not)
-    kind = "" if wanted is None else f" of the kind {wanted}"
+    kind = "" if choice is None else f" of the kind {choice}"
     what = "a cell on" if wifi else "on"
     install = INSTALL_WIFI if wifi else INSTALL
     message = f"there is no kernel{kind} to run {what} ({'; '.join(reasons) or 'nothing was found'}): {install}"
@@ -162,15 +162,15 @@ def _judge(place: str, look: Callable[[], Kernel]) -> Candidate:
         return Candidate(place=place, kernel=None, why_not=str(error))
 
 
-def _named(wanted: str) -> Kernel:
-    if "/" in wanted:
-        return _program(Path(wanted), f"kernel is {wanted!r}, but ")
+def _named(choice: str) -> Kernel:
+    if "/" in choice:
+        return _program(Path(choice), f"kernel is {choice!r}, but ")
     built, _ = cache.built_kernels()
     for one in built:
-        if one.name == wanted:
+        if one.name == choice:
             return _built(one)
     there = ", ".join([*get_args(Kind), *(one.name for one in built)])
-    message = f"kernel is {wanted!r}, but must be one of {there}, or the path of a program"
+    message = f"kernel is {choice!r}, but must be one of {there}, or the path of a program"
     raise ParamError(message)
 
 

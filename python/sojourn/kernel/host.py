@@ -48,10 +48,10 @@ def probe(names: Sequence[str] = ALL) -> Host:
         If the process fails.
     """
     try:
-        told = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-I", str(_PROBE), *names], capture_output=True, text=True, timeout=30, check=False
         )
-        answer = json.loads(told.stdout)
+        answer = json.loads(result.stdout)
     except subprocess.TimeoutExpired as error:
         message = "this machine's kernel was asked what it has, and did not answer within 30 s"
         raise SojournError(message) from error

@@ -59,12 +59,12 @@ def packages(folder: Path = SOURCES) -> tuple[Path, ...]:
     return tuple(path for _, path in named if path.is_file())
 
 
-def choose(asked: Path | None = None, folder: Path = SOURCES, series: str | None = None) -> Path:
+def choose(path: Path | None = None, folder: Path = SOURCES, series: str | None = None) -> Path:
     """Return the tarball to build from.
 
     Parameters
     ----------
-    asked
+    path
         The one that a user named; `None` for the newest package.
     folder
         Where packages are looked for.
@@ -78,11 +78,11 @@ def choose(asked: Path | None = None, folder: Path = SOURCES, series: str | None
     SojournError
         If there is no package.
     """
-    if asked is not None:
-        if not asked.is_file():
-            message = f"source is {str(asked)!r}, but must be the tarball of a kernel's source"
+    if path is not None:
+        if not path.is_file():
+            message = f"source is {str(path)!r}, but must be the tarball of a kernel's source"
             raise ParamError(message)
-        return asked
+        return path
     found = packages(folder)
     package = "linux-source" if series is None else f"linux-source-{series}"
     if series is not None:

@@ -91,10 +91,12 @@ def version_line(program: str) -> str:
     SojournError
         If it does not run.
     """
-    told = subprocess.run(
+    result = subprocess.run(
         [program, "--version"], capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
     )
-    if told.returncode != 0 or not told.stdout.strip():
-        message = f"`{program} --version` ended with status {told.returncode}: {program} does not work on this machine"
+    if result.returncode != 0 or not result.stdout.strip():
+        message = (
+            f"`{program} --version` ended with status {result.returncode}: {program} does not work on this machine"
+        )
         raise SojournError(message)
-    return told.stdout.splitlines()[0].strip()
+    return result.stdout.splitlines()[0].strip()

@@ -116,11 +116,11 @@ def _radios(linux: Path, work: Path) -> list[str]:
     if first != again:
         message = f"{linux} is not deterministic: two boots with {RADIOS} radios said {first} and {again}"
         raise CheckError(message)
-    radios = [said.split()[2] for said in first if re.fullmatch(r"radio phy\d+ [0-9a-f:]{17}", said)]
+    radios = [line.split()[2] for line in first if re.fullmatch(r"radio phy\d+ [0-9a-f:]{17}", line)]
     if len(set(radios)) != RADIOS:
         message = f"{linux} has no Wi-Fi driver: it was asked for {RADIOS} radios, and said {'; '.join(first)!r}"
         raise CheckError(message)
-    links = [said for said in first if re.fullmatch(r"link 0 \d+ vht 9 2 80 sgi 429496729", said)]
+    links = [line for line in first if re.fullmatch(r"link 0 \d+ vht 9 2 80 sgi 429496729", line)]
     if len(links) != RADIOS - 1:
         message = f"{linux} has another Wi-Fi driver: a link was set, and it said {'; '.join(first)!r}"
         raise CheckError(message)
@@ -134,8 +134,8 @@ def _boot(linux: Path, work: Path, seed: int) -> tuple[str, str]:
     except SojournError as error:
         message = f"the kernel does not boot: {error}"
         raise CheckError(message) from error
-    said = dict(line.split(" ", 1) for line in lines if " " in line)
-    release, uuid, slept = (said.get(key, "") for key in ("release", "uuid", "slept"))
+    printed = dict(line.split(" ", 1) for line in lines if " " in line)
+    release, uuid, slept = (printed.get(key, "") for key in ("release", "uuid", "slept"))
     if not release or not re.fullmatch(r"[0-9a-f-]{36}", uuid):
         message = f"{linux} boots, but its first program cannot run: {'; '.join(lines[-3:]) or 'it said nothing'}"
         raise CheckError(message)

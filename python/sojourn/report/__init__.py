@@ -183,10 +183,13 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
     )
 
 
-def paper(told: PaperReport) -> str:
+def paper(paper_report: PaperReport) -> str:
     """Return the report on a paper as one HTML page: every figure and table, then the verdict on each claim."""
     return _template("paper.html.j2").render(
-        report=told, claims=told.claims, verdicts=verdicts(told.claims), elsewhere=elsewhere(told.claims)
+        report=paper_report,
+        claims=paper_report.claims,
+        verdicts=verdicts(paper_report.claims),
+        elsewhere=elsewhere(paper_report.claims),
     )
 
 

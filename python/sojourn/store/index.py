@@ -97,14 +97,14 @@ def slug(text: str) -> str:
 def write_index(folder: store.ResultFolder, results: Results) -> None:
     """Write `index.json`, which makes the folder one that `load` reads. Every run must be in one store."""
     runs = [run for cell in results.comparison.cells for run in cell.runs if isinstance(run, StoredRun)]
-    kept = runs[0].folder.parent
+    store_path = runs[0].folder.parent
     index = {
         "format": FOLDER_FORMAT,
         "title": results.title,
         "experiment": results.comparison.experiment,
         "paper": results.paper,
         "command": results.command,
-        "store": os.path.relpath(kept, folder.path if kept.is_relative_to(folder.path) else folder.place),
+        "store": os.path.relpath(store_path, folder.path if store_path.is_relative_to(folder.path) else folder.place),
         "cells": [
             {
                 "link": cell.link,

@@ -349,10 +349,10 @@ def _same_length(group: Mapping[str, Any], length: int) -> None:
 
 def _check_there(series: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
     """Raise `Misfit` unless every flow and every probe has its series."""
-    wanted = [("goodput_mbit", flow["name"]) for flow in plain["flows"]]
+    required = [("goodput_mbit", flow["name"]) for flow in plain["flows"]]
     groups = {"voip": "voip", "icmp": "rtt", "udp_rr": "rtt"}
-    wanted += [(groups[probe["kind"]], probe["name"]) for probe in plain["probes"] if probe["kind"] in groups]
-    for group, of in wanted:
+    required += [(groups[probe["kind"]], probe["name"]) for probe in plain["probes"] if probe["kind"] in groups]
+    for group, of in required:
         if of not in series[group]:
             message = f"series.{group}.{of} is missing"
             raise Misfit(message)

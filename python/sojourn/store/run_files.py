@@ -50,7 +50,9 @@ def write_run(store: str | os.PathLike[str], run_id: str, head: bytes, series: b
 
 
 class Measured:
-    """What was measured on the way to the runs of a store (`sojourn.backends.Kept`): one file each, whole or not there.
+    """What was measured on the way to the runs of a store: one file each, whole or not there.
+
+    It is a `sojourn.backends.MeasurementStore`.
 
     Parameters
     ----------

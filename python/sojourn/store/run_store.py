@@ -5,10 +5,10 @@
 whole or not there, whenever the writer dies. `store.json` says which version of Sojourn made the store, and another
 is refused, for it would find nothing in it.
 
-`measured/NAME` is what was measured on the way to a run on a kernel in virtual time, named by what the guest was given
-(`sojourn.backends.linux.given`), not by the version of Sojourn. A store that has such files is gone on with by any
-version, which then writes itself into `store.json`: records are made anew from what was measured. The runs of other
-versions stay in it, under names of their own.
+`measured/NAME` is what was measured on the way to a run on a kernel in virtual time. Its name is of what the guest was
+given (`sojourn.backends.linux.guest_inputs`), not of the version of Sojourn. A store that has such files is gone on
+with by any version, which then writes itself into `store.json`: records are made anew from what was measured. The runs
+of other versions stay in it, under names of their own.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class RunStore:
         except OSError as error:
             message = f"store {self.path} cannot be used: {reason(error)}"
             raise SojournError(message) from error
-        with self._held():
+        with self._locked():
             try:
                 self.clean()
                 self._check_mark()
@@ -81,7 +81,7 @@ class RunStore:
                     self.clean()
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """Keep other processes out of the store, whose folder must be there."""
         import fcntl
 
@@ -179,7 +179,7 @@ class RunStore:
             If another process writes into the store.
         """
         if (self.path / _MARK).is_file():
-            with self._held():
+            with self._locked():
                 self._remove()
 
     def _remove(self) -> None:

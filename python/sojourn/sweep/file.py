@@ -164,12 +164,12 @@ def _check_list(key: str, values: Any, fixed: dict[str, Any]) -> None:
     if key in fixed:
         message = f"vary.{key} is given, but must not be together with {key}"
         raise ParamError(message)
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for one in map(_shown, values):
-        if one in seen:
+        if one in earlier:
             message = f"vary.{key} holds {one!r} twice, but must hold each value once"
             raise ParamError(message)
-        seen.add(one)
+        earlier.add(one)
 
 
 def _shown(value: Any) -> str:
@@ -207,8 +207,8 @@ def _scenario(folder: Path, settings: dict[str, Any], backend: str) -> Scenario:
 
 def _check_type(key: str, value: Any, types: tuple[type, ...]) -> None:
     if type(value) not in types:
-        wanted = " or ".join(words for name, words in _TYPES.items() if name in {one.__name__ for one in types})
-        message = f"{key} is {value!r}, but must be {wanted}"
+        expected = " or ".join(words for name, words in _TYPES.items() if name in {one.__name__ for one in types})
+        message = f"{key} is {value!r}, but must be {expected}"
         raise ParamError(message)
 
 

@@ -36,8 +36,8 @@ def layers(vectors: Sequence[Vector]) -> list[list[int]]:
     while left:
         best = [left[place] for place in front([vectors[place] for place in left])]
         found.append(best)
-        taken = set(best)
-        left = [place for place in left if place not in taken]
+        chosen = set(best)
+        left = [place for place in left if place not in chosen]
     return found
 
 

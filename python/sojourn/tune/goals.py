@@ -134,9 +134,9 @@ def read_goal(text: str) -> Goal:
     if name not in METRICS:
         message = f"goal is {text!r}, but its metric must be one of {', '.join(METRICS)}"
         raise ParamError(message)
-    wanted = ">=" if METRICS[name].better == "higher" else "<="
-    if match["sign"] != wanted:
-        message = f"goal is {text!r}, but {name} is better {METRICS[name].better}, so its goal must say {wanted}"
+    sign = ">=" if METRICS[name].better == "higher" else "<="
+    if match["sign"] != sign:
+        message = f"goal is {text!r}, but {name} is better {METRICS[name].better}, so its goal must say {sign}"
         raise ParamError(message)
     return Goal(metric=name, bound=bound if bound in REFERENCES else _bound(text, name, bound), text=text.strip())
 

@@ -60,7 +60,7 @@ class Load:
             Congestion control of all flows; `None` is the load's own.
         """
         length = f"{round(link.duration_s * 1e3)}ms"
-        given = dataclasses.replace(
+        scenario = dataclasses.replace(
             self.build(direction, cc or self.congestion_control),
             duration=length,
             sample_interval=length,
@@ -71,8 +71,8 @@ class Load:
             seed=seed,
         )
         if direction == "up":
-            return dataclasses.replace(given, qdisc_up=qdisc, qdisc_down=self.other)
-        return dataclasses.replace(given, qdisc_down=qdisc, qdisc_up=self.other)
+            return dataclasses.replace(scenario, qdisc_up=qdisc, qdisc_down=self.other)
+        return dataclasses.replace(scenario, qdisc_down=qdisc, qdisc_up=self.other)
 
 
 def named(name: str) -> Load:

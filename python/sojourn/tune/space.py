@@ -173,16 +173,16 @@ def space(qdisc: str, link: Link, direction: Direction, request: Sequence[str] =
         raise ParamError(message)
     knobs = {knob.name: knob for knob in TUNED[qdisc].knobs(link, direction)}
     fixed: dict[str, float] = {}
-    seen: set[str] = set()
+    names: set[str] = set()
     for text in request:
         name, equals, value = text.partition("=")
         if not equals or name not in knobs:
             message = f"param is {text!r}, but must be NAME=LOW..HIGH or NAME=VALUE with NAME one of {', '.join(knobs)}"
             raise ParamError(message)
-        if name in seen:
+        if name in names:
             message = f"param is {text!r}, but {name} was given already"
             raise ParamError(message)
-        seen.add(name)
+        names.add(name)
         knob = knobs[name]
         first, dots, second = value.partition("..")
         low = _number(first, knob, text)

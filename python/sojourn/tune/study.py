@@ -103,16 +103,16 @@ def tune(bench: Bench, space: Space, request: Request, seeds: Seeds, progress: P
         again = bench.run([(tried[place].name, tried[place].setting) for place in places], seeds.choice, tick)
     better_known = [tried[place].with_more(more) for place, more in zip(places, again, strict=True)]
     references = [one for one in better_known if one.name]
-    taken = better_known[_chosen(better_known, references, request)]
+    chosen = better_known[_chosen(better_known, references, request)]
     rival = _rival(better_known, request.axes)
     to_check: dict[str, Scored] = {}
-    for one in (taken, *references, *([] if rival is None else [rival])):
+    for one in (chosen, *references, *([] if rival is None else [rival])):
         to_check.setdefault(one.setting.text, one)
     with progress(len(to_check) * rtts * len(seeds.fresh), "check") as tick:
         found = bench.run([(one.name, one.setting) for one in to_check.values()], seeds.fresh, tick)
     fresh = {one.setting.text: one for one in found}
     known = tuple(fresh[one.setting.text] for one in references)
-    best = fresh[taken.setting.text]
+    best = fresh[chosen.setting.text]
     vectors = [one.vector(request.axes) for one in better_known]
     edge = sorted((better_known[place] for place in front(vectors)), key=lambda one: one.vector(request.axes))
     return Outcome(
@@ -123,7 +123,7 @@ def tune(bench: Bench, space: Space, request: Request, seeds: Seeds, progress: P
         rival=None if rival is None else fresh[rival.setting.text],
         met={goal.text: judge(goal, best, known) for goal in request.goals},
         sensitivity=_sensitivity(tried, space, request),
-        reachable=taken.shortfall(request.goals, references) <= 0,
+        reachable=chosen.shortfall(request.goals, references) <= 0,
     )
 
 
@@ -214,14 +214,14 @@ def _promising(tried: Sequence[Scored], count: int, request: Request) -> list[in
     )
     known = {one.setting.text for one in references}
     chosen = list(range(count))
-    seen = set(known)
+    known_texts = set(known)
 
     def take(places: Sequence[int], most: int) -> None:
         for place in places:
             if len(chosen) - count >= most:
                 return
-            if tried[place].setting.text not in seen:
-                seen.add(tried[place].setting.text)
+            if tried[place].setting.text not in known_texts:
+                known_texts.add(tried[place].setting.text)
                 chosen.append(place)
 
     take(ordered, SHORTLIST)

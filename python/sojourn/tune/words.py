@@ -171,11 +171,11 @@ def terminal(outcome: Outcome, bench: Bench, space: Space, request: Request) -> 
 def _title(bench: Bench, space: Space, request: Request, outcome: Outcome) -> str:
     link = bench.link
     rtts = ", ".join(f"{rtt:g}" for rtt in link.rtts_ms)
-    wanted = "; ".join([*(goal.text for goal in request.goals), *(f"least {name}" for name in request.minimise)])
+    request_text = "; ".join([*(goal.text for goal in request.goals), *(f"least {name}" for name in request.minimise)])
     return (
         f"{space.qdisc} on {link.down}/{link.up} (down/up), RTT {rtts} ms, load {bench.load.name} {bench.direction}, "
         f"{len(outcome.tried)} settings, {len(outcome.front)} on the front\n"
-        f"wanted: {wanted}"
+        f"wanted: {request_text}"
     )
 
 

@@ -89,17 +89,17 @@ class Row:
         }
 
 
-class _Held(Run):
+class _InMemory(Run):
     """A run whose record stays in memory."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(text="")
-        self._held = record
+        self._record = record
 
     @property
     def record(self) -> Record:
         """The whole record."""
-        return self._held
+        return self._record
 
 
 def judge_all(ran: Iterable[Both]) -> list[Row]:
@@ -111,7 +111,7 @@ def judge(both: Both) -> list[Row]:
     """Return the rows of one cell."""
     rows = []
     # A stored run reads its record each time that it is asked for it, and a cell has many metrics.
-    sims, kernels = ([_Held(run.record) for run in runs] for runs in (both.sim, both.kernel))
+    sims, kernels = ([_InMemory(run.record) for run in runs] for runs in (both.sim, both.kernel))
     for metric in metrics_of(kernels[0].record):
         sim, kernel = metric.measure(sims), metric.measure(kernels)
         if sim is not None or kernel is not None:

@@ -71,9 +71,9 @@ def _voice_delay(record: Record) -> float | None:
 
 
 def _voice_loss(runs: Sequence[Run]) -> Side | None:
-    heard = [voices_in(run.record) for run in runs]
-    lost = [sum(voice["lost"] for voice in voices) for voices in heard]
-    return lost_share(lost, [sum(voice["sent"] for voice in voices) for voices in heard])
+    voices_of_runs = [voices_in(run.record) for run in runs]
+    lost = [sum(voice["lost"] for voice in voices) for voices in voices_of_runs]
+    return lost_share(lost, [sum(voice["sent"] for voice in voices) for voices in voices_of_runs])
 
 
 def _page_fetch(record: Record) -> float | None:

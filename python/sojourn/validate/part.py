@@ -138,15 +138,18 @@ def drawn_entries(
 def versions(ran: Sequence[Both]) -> dict[str, str]:
     """Return which code and which kernel made the runs, as name and words."""
     kernels = {_release(both.kernel[0].record) for both in ran}
-    said = {"simulator": f"{_native.__version__}, build {_native.__build__[:12]}", "kernel": ", ".join(sorted(kernels))}
+    facts = {
+        "simulator": f"{_native.__version__}, build {_native.__build__[:12]}",
+        "kernel": ", ".join(sorted(kernels)),
+    }
     if any(LIVE in both.pair for both in ran):
-        said["live"] = f"disciplines of build {_native.__build__[:12]} in user space, in real time"
-    return said
+        facts["live"] = f"disciplines of build {_native.__build__[:12]} in user space, in real time"
+    return facts
 
 
 def cost(ran: Sequence[Both]) -> dict[str, str]:
     """Return what the runs cost, in wall time of one core, as name and words."""
-    said = {}
+    facts = {}
     titles = [TITLES[name] for name in (ran[0].pair if ran else (SIM, KERNEL))]
     for name, runs in (
         (f"cost, {titles[1]}", [run for both in ran for run in both.kernel]),
@@ -155,8 +158,8 @@ def cost(ran: Sequence[Both]) -> dict[str, str]:
         costs = [run.record["cost"] for run in runs if run.record.get("cost")]
         wall, minutes = sum(one["wall_s"] for one in costs), sum(one["sim_s"] for one in costs) / 60
         if minutes:
-            said[name] = f"{wall:.0f} s for {len(costs)} runs: {wall / minutes:.3g} s of a core for a minute"
-    return said
+            facts[name] = f"{wall:.0f} s for {len(costs)} runs: {wall / minutes:.3g} s of a core for a minute"
+    return facts
 
 
 def load(folder: Path) -> Part:

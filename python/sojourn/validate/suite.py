@@ -97,7 +97,7 @@ class Request:
         words += [] if self.links is None else ["--links", self.links]
         words += [word for text in self.qdiscs or () for word in ("--qdisc", text)]
         words += [] if self.real == (KERNEL,) else [word for name in self.real for word in ("--backend", name)]
-        given: dict[str, Any] = {name: self.options.get(name) for name in _GRID_OPTIONS} | {
+        options: dict[str, Any] = {name: self.options.get(name) for name in _GRID_OPTIONS} | {
             "count": self.count,
             "seed": self.seed,
         }
@@ -105,8 +105,8 @@ class Request:
             ("repeat", self.repeats.kernel, DEFAULT_REPEATS.kernel),
             ("sim_repeat", self.repeats.sim, DEFAULT_REPEATS.sim),
         ):
-            given[name] = None if value == default else value
-        for name, value in given.items():
+            options[name] = None if value == default else value
+        for name, value in options.items():
             words += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
         return shlex.join(words)
 
@@ -178,15 +178,15 @@ def cells_of(request: Request) -> tuple[Cell, ...]:
         known = ", ".join((*BUILT_IN, RANDOM, ALL, *wifi_sets.SETS, WIFI))
         message = f"experiment is {request.experiment!r}, but must be one of {known} or the path of a TOML file"
         raise ParamError(message)
-    given = {name: value for name, value in request.options.items() if value is not None}
+    options = {name: value for name, value in request.options.items() if value is not None}
     if request.experiment in DURATIONS:
-        given.setdefault("duration", DURATIONS[request.experiment])
+        options.setdefault("duration", DURATIONS[request.experiment])
     return grid.cells(
         request.experiment,
         grid.read_links(",".join(LINKS) if request.links is None else request.links),
         table_1() if request.qdiscs is None else named_disciplines(request.qdiscs),
         seed=DEFAULT_SEED if request.seed is None else request.seed,
-        **given,
+        **options,
     )
 
 
@@ -262,8 +262,8 @@ def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> tupl
 
 
 def _drawn_cells(request: Request) -> tuple[Cell, ...]:
-    given = {"links": request.links, **request.options}
-    for name, value in given.items():
+    options = {"links": request.links, **request.options}
+    for name, value in options.items():
         if value is not None:
             message = f"{name.replace('_', '-')} is {value!r}, but {RANDOM} draws it"
             raise ParamError(message)
@@ -280,10 +280,10 @@ def _stations(ran: Sequence[Both]) -> str:
 
 
 def _wifi_cells(request: Request) -> tuple[Cell, ...]:
-    given = {"links": request.links, "qdisc": request.qdiscs, **request.options, "duration": None}
+    options = {"links": request.links, "qdisc": request.qdiscs, **request.options, "duration": None}
     if request.experiment != wifi_sets.DRAWN:
-        given["count"] = request.count
-    for name, value in given.items():
+        options["count"] = request.count
+    for name, value in options.items():
         if value is not None:
             message = f"{name.replace('_', '-')} is {value!r}, but {request.experiment} has cells of its own"
             raise ParamError(message)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _native
-from sojourn.backends import Kept, Parts
-from sojourn.backends.linux import cell, flusher, given, measurements, wifi
+from sojourn.backends import MeasurementStore, Parts
+from sojourn.backends.linux import cell, flusher, guest_inputs, measurements, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed
 from sojourn.errors import ParamError, SojournError
@@ -101,7 +101,7 @@ class LinuxBackend:
         """Run as `run` does; return what a store keeps."""
         return _stored(scenario, run_id, self._task(scenario).answer())
 
-    def run_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts:
+    def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:
         """Run as `run_stored` does, and keep what was measured, if it is a function of what can be named.
 
         It is kept before the run is, and only if a record can be made of it.
@@ -112,13 +112,13 @@ class LinuxBackend:
         parts = _stored(scenario, run_id, answer)
         # Whatever was replaced meanwhile: the guest may have been given the one or the other.
         if name is not None and name == task.name():
-            kept.put(name, measurements.encode(name, answer))
+            store.put(name, measurements.encode(name, answer))
         return parts
 
-    def from_kept(self, scenario: str, run_id: str, kept: Kept) -> Parts | None:
+    def from_measurements(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts | None:
         """Return what `run_stored` would, made of what a guest that was given the same has left; `None` if none was."""
         name = self._task(scenario).name()
-        data = None if name is None else kept.get(name)
+        data = None if name is None else store.get(name)
         answer = None if name is None or data is None else measurements.decode(name, data)
         if answer is None:
             return None
@@ -163,7 +163,7 @@ class _Task:
     files: dict[str, Path]
 
     def name(self) -> str | None:
-        return given.name_of(self.job, self.kernel, seed=self.seed, words=self.words, files=self.files)
+        return guest_inputs.name_of(self.job, self.kernel, seed=self.seed, words=self.words, files=self.files)
 
     def answer(self) -> Answer:
         return carry_out(

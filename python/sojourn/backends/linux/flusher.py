@@ -45,9 +45,9 @@ def daemon() -> Path:
     SojournError
         If it is not there.
     """
-    asked = os.environ.get("SOJOURND")
-    if asked:
-        places = [Path(asked)]
+    override = os.environ.get("SOJOURND")
+    if override:
+        places = [Path(override)]
     else:
         places = [Path(__file__).parents[2] / "bin" / _NAME, Path(sys.executable).parent / _NAME]
         found = shutil.which(_NAME)

@@ -64,8 +64,8 @@ def agent() -> Path:
     SojournError
         If it is not there.
     """
-    asked = os.environ.get("SOJOURN_AGENT")
-    place = Path(asked) if asked else Path(__file__).parents[2] / "bin" / "sojourn-agent"
+    override = os.environ.get("SOJOURN_AGENT")
+    place = Path(override) if override else Path(__file__).parents[2] / "bin" / "sojourn-agent"
     if not os.access(place, os.X_OK):
         message = (
             f"the agent of the linux back end is not at {place}: run scripts/setup, or build it with "
@@ -135,7 +135,7 @@ def carry_out(
         command = _command(kernel, program, folder, seed, words)
         alone = kernel is not None and kernel.virtual_time
         with processor.claimed() if alone else nullcontext() as of_its_own:
-            status, last, wall_s, peak = _kept(program, command, folder, bound_s, of_its_own)
+            status, last, wall_s, peak = _supervised(program, command, folder, bound_s, of_its_own)
         with suppress(OSError):
             why = (folder / "error.txt").read_text(errors="replace").strip()
             if why:
@@ -147,11 +147,11 @@ def carry_out(
         try:
             measured = (folder / "measured.json").read_text()
             packets = folder / "packets.bin"
-            seen = packets.read_bytes() if packets.exists() else b""
+            packet_data = packets.read_bytes() if packets.exists() else b""
         except OSError as error:
             message = f"the {what} ended with status {status} and left no measurement{last}"
             raise SojournError(message) from error
-        return Answer(measured=measured, packets=seen, wall_s=wall_s, peak_rss_mb=peak)
+        return Answer(measured=measured, packets=packet_data, wall_s=wall_s, peak_rss_mb=peak)
 
 
 def job_text(job: Mapping[str, Any]) -> str:
@@ -190,7 +190,7 @@ def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int, more
     return [str(kernel.path), *command_line(kernel, seed, more)]
 
 
-def _kept(
+def _supervised(
     program: Path, command: list[str], folder: Path, bound_s: float, on: int | None
 ) -> tuple[int, str, float, float]:
     """Run a command under the agent's eyes, on one processor if asked: status, last words, wall time, peak memory."""

@@ -17,8 +17,8 @@ import zlib
 from typing import Any, NoReturn
 
 from sojourn import bounded
-from sojourn.backends.linux.given import FORMAT
 from sojourn.backends.linux.guest import Answer
+from sojourn.backends.linux.guest_inputs import FORMAT
 from sojourn.errors import SojournError
 
 _FRAME = 24

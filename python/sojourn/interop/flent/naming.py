@@ -126,12 +126,12 @@ def _host(rtt: str) -> str:
 
 def _flow_names(test: str, flows: list[dict[str, Any]]) -> dict[str, str]:
     names = {}
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for flow in flows:
         stem = f"TCP {WAYS[flow['direction']]}"
         group = f"{stem} {flow['rtt']}" if test.startswith("rtt_fair") else stem
-        seen[group] += 1
-        number = seen[group]
+        counts[group] += 1
+        number = counts[group]
         marked = "BE" if number == 1 else f"BE{number}"
         if test in ("tcp_1up", "tcp_1down", "tcp_bidirectional", "voip-1up", "http-1up"):
             name = stem

@@ -228,8 +228,8 @@ def _what(name: str, metadata: dict[str, Any]) -> tuple[str, str]:
             return metric, unit
     known = metadata.get("SERIES_META")
     of_series = known.get(name) if isinstance(known, dict) else None
-    told = of_series.get("UNITS") if isinstance(of_series, dict) else None
-    return "value", told if isinstance(told, str) and _is_text(told) else ""
+    stated = of_series.get("UNITS") if isinstance(of_series, dict) else None
+    return "value", stated if isinstance(stated, str) and _is_text(stated) else ""
 
 
 def _frame(times: list[float], columns: dict[str, list[float | None]], metadata: dict[str, Any]) -> pl.DataFrame:

@@ -134,15 +134,15 @@ def _libraries(program: Path, _own: _Facts, _loader: tuple[_Facts | None, ...]) 
         return None if loader is None else ()
     try:
         # The loader lists what it would load, and runs nothing of the program. A guest's environment names no places.
-        told = subprocess.run(
+        result = subprocess.run(
             [loader, "--list", program], capture_output=True, text=True, env={}, timeout=_LOADER_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    if told.returncode != 0:
+    if result.returncode != 0:
         return None
     found = {Path(loader)}
-    for line in told.stdout.splitlines():
+    for line in result.stdout.splitlines():
         if match := _LISTED.fullmatch(line):
             found.add(Path(match[1]))
         elif not _NO_FILE.fullmatch(line):
