@@ -97,12 +97,12 @@ def blocks(path: Path, *, made: bool = False) -> list[Block]:
             place += 1
             while place < len(lines) and lines[place].strip() != fence[2]:
                 place += 1
-            kind, held = fence[3], [one[len(fence[1]) :] for one in lines[first + 1 : place]]
+            kind, content = fence[3], [one[len(fence[1]) :] for one in lines[first + 1 : place]]
         elif line.startswith("    ") and (place == 0 or not lines[place - 1].strip()):
             while place + 1 < len(lines) and (lines[place + 1].startswith("    ") or not lines[place + 1].strip()):
                 place += 1
-            held = [one[4:] for one in lines[first : place + 1]]
-            word = held[0].split()[0]
+            content = [one[4:] for one in lines[first : place + 1]]
+            word = content[0].split()[0]
             kind = "sh" if word in _PROGRAMS or word.startswith(("scripts/", ".venv/bin/")) else ""
         else:
             if comment:
@@ -112,7 +112,7 @@ def blocks(path: Path, *, made: bool = False) -> list[Block]:
             place += 1
             continue
         name, value = ("not run", "made") if made or region else mark
-        found.append(Block(line=first + 1, kind=kind, text="\n".join(held).rstrip() + "\n", mark=name, value=value))
+        found.append(Block(line=first + 1, kind=kind, text="\n".join(content).rstrip() + "\n", mark=name, value=value))
         mark = ("", "")
         place += 1
     return found

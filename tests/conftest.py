@@ -62,10 +62,10 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
             found = main(words)
         except SystemExit as end:
             found = int(end.code or 0)
-        said = capsys.readouterr()
+        captured = capsys.readouterr()
         if status is not None:
-            assert found == status, said.err
-        return subprocess.CompletedProcess(words, found, said.out, said.err)
+            assert found == status, captured.err
+        return subprocess.CompletedProcess(words, found, captured.out, captured.err)
 
     return call
 
@@ -121,9 +121,11 @@ def assert_one_sentence(done: subprocess.CompletedProcess[str], *words: str) -> 
 @cache
 def _sojournd() -> Path | str:
     """Return the daemon's program, or why it cannot run here."""
-    asked = os.environ.get("SOJOURND")
+    override = os.environ.get("SOJOURND")
     here = Path(__file__).parents[1]
-    places = [Path(asked)] if asked else [Path(sys.executable).parent / "sojournd", here / "target/release/sojournd"]
+    places = (
+        [Path(override)] if override else [Path(sys.executable).parent / "sojournd", here / "target/release/sojournd"]
+    )
     program = next((place for place in places if os.access(place, os.X_OK)), None)
     if program is None:
         return "sojournd is not built: cargo build --release -p sojourn-live"

@@ -179,20 +179,20 @@ class Disk:
             some = {folder: draw.randint(0, count) for folder, count in every.items()}
             yield self._cut(some, lambda file: _part(file, draw))
 
-    def _cut(self, kept: dict[Folder, int], data: Callable[[File], bytes]) -> Tree:
+    def _cut(self, counts: dict[Folder, int], data: Callable[[File], bytes]) -> Tree:
         """Return a state, given how many of the changes of each folder are in it; more are if a rename needs them."""
         while True:
-            there = {change for folder, count in kept.items() for change in folder.changes[:count]}
+            there = {change for folder, count in counts.items() for change in folder.changes[:count]}
             there |= {needed for change in there for needed in change.after}
             more = {
                 folder: max([n + 1 for n, one in enumerate(folder.changes) if one.forced or one in there], default=0)
-                for folder in kept
+                for folder in counts
             }
-            if all(more[folder] <= kept[folder] for folder in kept):
+            if all(more[folder] <= counts[folder] for folder in counts):
                 break
-            kept = {folder: max(kept[folder], more[folder]) for folder in kept}
+            counts = {folder: max(counts[folder], more[folder]) for folder in counts}
         names = {}
-        for folder, count in kept.items():
+        for folder, count in counts.items():
             found = dict(folder.forced)
             for change in folder.changes[:count]:
                 _apply(change, folder, found)

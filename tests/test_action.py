@@ -18,11 +18,11 @@ ACTION: dict[str, Any] = yaml.safe_load((FOLDER / "action.yml").read_text())
 QUICK = {"options": "--rate=20mbit\n--duration=5s\n--workers=1", "repeat": "2"}
 
 
-def judge(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
+def judge(folder: Path, **options: str) -> subprocess.CompletedProcess[str]:
     """Run the step that compares, in a folder."""
     (step,) = (one for one in ACTION["runs"]["steps"] if "regression.py" in one.get("run", ""))
     inputs = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
-    inputs |= {name.replace("_", "-"): value for name, value in given.items()}
+    inputs |= {name.replace("_", "-"): value for name, value in options.items()}
     # The interpreter that the step before has installed Sojourn for.
     python = folder / "sojourn/bin/python"
     python.parent.mkdir(parents=True)
@@ -67,7 +67,7 @@ def test_a_discipline_beyond_a_limit_fails_and_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("options", "sentence"),
     [
         ({"at_most": "1", "metric": "lag"}, "--metric is lag, but must be one of goodput_up_mbit, "),
         ({"at_most": "1", "qdiscs": "fq_cuddle"}, "fq_cuddle"),
@@ -75,8 +75,8 @@ def test_a_discipline_beyond_a_limit_fails_and_is_named(tmp_path: Path) -> None:
         ({"at_most": "low"}, "argument --at-most: invalid number value: 'low'"),
     ],
 )
-def test_what_cannot_be_judged_is_an_error_of_its_own(tmp_path: Path, given: dict[str, str], sentence: str) -> None:
-    done = judge(tmp_path, **{"qdiscs": "fq_codel"} | QUICK | given)
+def test_what_cannot_be_judged_is_an_error_of_its_own(tmp_path: Path, options: dict[str, str], sentence: str) -> None:
+    done = judge(tmp_path, **{"qdiscs": "fq_codel"} | QUICK | options)
     assert done.returncode == 2
     assert sentence in done.stderr
 

@@ -106,10 +106,10 @@ def wait_for(condition: Any, seconds: float = 20.0) -> None:
 
 def test_ping_takes_both_delays(daemon: Daemon) -> None:
     optional.program("ping")
-    said, report = daemon.report(
+    output, report = daemon.report(
         "--rate", "10mbit", "--delay", "25ms", "--", "ping", "-c", "20", "-i", "0.05", "-q", SERVER
     )
-    least = float(said.split("rtt min/avg/max/mdev = ")[1].split("/")[0])
+    least = float(output.split("rtt min/avg/max/mdev = ")[1].split("/")[0])
     # Each echo request and reply takes 0.08 ms to send, but the bucket lets it out at once.
     assert 50.0 <= least < 60.0
     assert report["up"]["lateness"]["packets"] == 20
@@ -119,8 +119,8 @@ def test_ping_reaches_the_server_by_ipv6(daemon: Daemon) -> None:
     optional.program("ping")
     if not Path("/proc/sys/net/ipv6").exists():
         optional.IPV6.skip()
-    said, _ = daemon.report("--rate", "10mbit", "--", "ping", "-6", "-c", "3", "-i", "0.05", "-q", "fd00:50::2")
-    assert "3 received" in said
+    output, _ = daemon.report("--rate", "10mbit", "--", "ping", "-6", "-c", "3", "-i", "0.05", "-q", "fd00:50::2")
+    assert "3 received" in output
 
 
 def test_curl_gets_a_file_whole_and_at_the_rate(daemon: Daemon, tmp_path: Path) -> None:
@@ -141,11 +141,11 @@ def test_curl_gets_a_file_whole_and_at_the_rate(daemon: Daemon, tmp_path: Path) 
 
 def test_iperf3_gets_the_rate_of_its_direction(daemon: Daemon) -> None:
     optional.program("iperf3")
-    said, report = daemon.report(
+    output, report = daemon.report(
         *("--up", "20mbit", "--down", "5mbit", "--delay", "5ms", "--server", "iperf3 -s"),
         *("--", "iperf3", "-c", SERVER, "-t", "4", "-O", "1", "-J"),
     )
-    received = json.loads(said)["end"]["sum_received"]["bits_per_second"]
+    received = json.loads(output)["end"]["sum_received"]["bits_per_second"]
     # 1448 bytes of payload in a frame of 1514.
     most = 20e6 * 1448 / 1514
     assert 0.7 * most <= received <= 1.02 * most
@@ -159,8 +159,8 @@ def test_iperf3_gets_the_rate_of_its_direction(daemon: Daemon) -> None:
 def test_the_rate_is_exact_while_there_is_a_queue(sojournd: Path, mbit: int) -> None:
     # At a receiver of UDP, between the first second and the last; what this machine does meanwhile makes a packet late,
     # but the rate stays.
-    seen, _ = measure.rate(str(sojournd), mbit, 5)
-    assert seen == pytest.approx(mbit, rel=0.01)
+    measured, _ = measure.rate(str(sojournd), mbit, 5)
+    assert measured == pytest.approx(mbit, rel=0.01)
 
 
 def test_marks_of_fq_codel_are_taken_by_a_real_kernel(daemon: Daemon) -> None:
@@ -252,9 +252,9 @@ def test_its_end_leaves_nothing_behind(daemon: Daemon, running: subprocess.Popen
         daemon.ask("stop")
     else:
         running.send_signal(signal.Signals[how])
-    _, said = running.communicate(timeout=20)
-    assert running.returncode == 0, said
-    assert "packets left late by" in said
+    _, errors = running.communicate(timeout=20)
+    assert running.returncode == 0, errors
+    assert "packets left late by" in errors
     assert not daemon.socket.exists()
     assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == devices
 
@@ -306,7 +306,7 @@ def test_the_control_socket_is_its_owners_whatever_the_umask(daemon: Daemon, uma
 def test_another_user_is_refused_though_the_file_lets_them(daemon: Daemon, running: subprocess.Popen[str]) -> None:
     daemon.folder.chmod(0o755)
     daemon.socket.chmod(0o666)
-    for user, said in ((65534, "error: the control socket is asked by user 65534"), (0, "ok\n")):
+    for user, answer in ((65534, "error: the control socket is asked by user 65534"), (0, "ok\n")):
         done = subprocess.run(
             [sys.executable, "-I", "-c", _ASK, str(daemon.socket), "show", str(user)],
             capture_output=True,
@@ -314,7 +314,7 @@ def test_another_user_is_refused_though_the_file_lets_them(daemon: Daemon, runni
             timeout=20,
             check=True,
         )
-        assert done.stdout.startswith(said)
+        assert done.stdout.startswith(answer)
     assert running.poll() is None
     running.terminate()
     _, log = running.communicate(timeout=20)
@@ -377,14 +377,14 @@ def test_what_is_no_socket_is_left_alone(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "keys", "said", "status"),
+    ("command", "keys", "answer", "status"),
     [
         (("sh", "-c", "echo ready; read word; echo got $word"), b"hello\n", b"got hello", 0),
         (("sh", "-c", "echo ready; exec sleep 60"), b"\x03", b"ready", 128 + signal.SIGINT),
     ],
 )
 def test_the_keys_of_a_terminal_are_the_commands(
-    daemon: Daemon, command: tuple[str, ...], keys: bytes, said: bytes, status: int
+    daemon: Daemon, command: tuple[str, ...], keys: bytes, answer: bytes, status: int
 ) -> None:
     words = daemon.words("--rate", "10mbit", "--", *command)
     with warnings.catch_warnings():
@@ -394,29 +394,29 @@ def test_the_keys_of_a_terminal_are_the_commands(
         pid, terminal = pty.fork()
     if pid == 0:
         os.execv(words[0], words)
-    seen = b""
+    output = b""
     try:
-        while b"ready" not in seen:
-            seen += os.read(terminal, 4096)
+        while b"ready" not in output:
+            output += os.read(terminal, 4096)
         os.write(terminal, keys)
         with suppress(OSError):  # The terminal goes with its last process.
             while piece := os.read(terminal, 4096):
-                seen += piece
+                output += piece
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
     finally:
         os.close(terminal)
-    assert said in seen
+    assert answer in output
 
 
 @pytest.mark.parametrize(
-    ("there", "said"),
+    ("there", "message"),
     [
         ("file", "--json is r.json, but must be a new file (or give --force)"),
         ("link", "--json is r.json, but must be a file that can be written: it is a symbolic link to a file"),
         ("folder", "--json is r.json, but must be a file that can be written: it is a folder"),
     ],
 )
-def test_a_report_replaces_no_file(there: str, said: str, daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_replaces_no_file(there: str, message: str, daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     """The request is judged before the command is run."""
     monkeypatch.chdir(daemon.folder)
     precious = Path("r.json" if there == "file" else "precious")
@@ -426,7 +426,7 @@ def test_a_report_replaces_no_file(there: str, said: str, daemon: Daemon, monkey
     elif there == "folder":
         Path("r.json").mkdir()
     done = daemon.run("--rate", "1mbit", "--json", "r.json", "--", "touch", "ran", status=2)
-    assert done.stderr == f"sojournd: {said}\n"
+    assert done.stderr == f"sojournd: {message}\n"
     assert precious.read_text() == "precious"
     assert not Path("ran").exists()
     if there == "file":

@@ -230,20 +230,20 @@ HOSTILE_FILES = {
 def test_a_hostile_experiment_is_refused_in_one_sentence(name: str, cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(HOSTILE_FILES[name])
     began = time.monotonic()
-    said = cli("run", "x.toml", status=2)
-    assert_one_sentence(said, "x.toml")
-    assert "\x1b" not in said.stderr
-    assert len(said.stderr) < 2_200
-    assert "bug" not in said.stderr
+    result = cli("run", "x.toml", status=2)
+    assert_one_sentence(result, "x.toml")
+    assert "\x1b" not in result.stderr
+    assert len(result.stderr) < 2_200
+    assert "bug" not in result.stderr
     assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize("words", [("run", "n" * 300), ("plot", "cdf", "d/" * 2500, "--out", "x.svg")])
 @pytest.mark.parametrize("more", [(), ("--out", "o" * 300)])
 def test_a_name_that_is_too_long_is_refused(words: tuple[str, ...], more: tuple[str, ...], cli: Cli) -> None:
-    said = cli(*words, *more, status=2)
-    assert "bug" not in said.stderr
-    assert said.stderr.count("\n") == 1
+    result = cli(*words, *more, status=2)
+    assert "bug" not in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def run_with(redirection: str, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -299,6 +299,6 @@ def test_a_panic_and_a_want_of_memory_end_in_one_sentence(
 
         monkeypatch.setattr("sojourn.cli.catalogue.handle", handler)
         assert main(["list"]) == 2
-        said = capsys.readouterr().err
-        assert words in said
-        assert said.count("\n") == 1
+        errors = capsys.readouterr().err
+        assert words in errors
+        assert errors.count("\n") == 1

@@ -51,12 +51,12 @@ class TestNumbersOnTheCommandLine:
     def test_one_sentence_names_field_value_and_rule(
         self, cli: Cli, command: tuple[str, ...], option: str, most: int, value: str
     ) -> None:
-        said = cli(*command, f"--{option}", value, status=2)
-        assert len(said.stderr) < 500
+        result = cli(*command, f"--{option}", value, status=2)
+        assert len(result.stderr) < 500
         number = value.lstrip("-").isdigit()
         rule = ["at least 1"] if value.startswith(("-", "0")) else [f"at most {most}"] if number else ["a whole number"]
         shown = [SAYS_HUGE] if HUGE in value else [] if value.startswith("x") else [value]
-        assert_one_sentence(said, option, *shown, *rule)
+        assert_one_sentence(result, option, *shown, *rule)
 
     @pytest.mark.parametrize("option", ["--seed", "--flows-up", "--stations"])
     def test_any_other_number_of_thousands_of_digits_is_refused_too(self, cli: Cli, option: str) -> None:
@@ -64,8 +64,8 @@ class TestNumbersOnTheCommandLine:
 
     def test_a_plan_without_a_store_is_refused_before_its_records_fill_the_memory(self, cli: Cli) -> None:
         began = time.monotonic()
-        said = cli("run", "rrul", "--repeat", "1000000", status=2)
-        assert_one_sentence(said, "1000000 runs", str(bounds.MOST_UNSTORED), "--out")
+        result = cli("run", "rrul", "--repeat", "1000000", status=2)
+        assert_one_sentence(result, "1000000 runs", str(bounds.MOST_UNSTORED), "--out")
         assert time.monotonic() - began < 5
 
 
@@ -73,14 +73,14 @@ class TestNumbersInFiles:
     @pytest.mark.parametrize("value", ["1_000_001", str(2**63), HUGE, "-" + HUGE])
     def test_repeat_of_a_sweep(self, cli: Cli, tmp_path: Path, value: str) -> None:
         (tmp_path / "s.toml").write_text(f'experiment = "rrul"\nrepeat = {value}\n[vary]\nqdisc = ["codel"]\n')
-        said = cli("sweep", str(tmp_path / "s.toml"), "--out", str(tmp_path / "o"), status=2)
-        assert_one_sentence(said, "repeat is", SAYS_HUGE if HUGE in value else value.replace("_", ""))
+        result = cli("sweep", str(tmp_path / "s.toml"), "--out", str(tmp_path / "o"), status=2)
+        assert_one_sentence(result, "repeat is", SAYS_HUGE if HUGE in value else value.replace("_", ""))
         assert not (tmp_path / "o").exists()
 
     def test_a_sweep_of_too_many_runs_together(self, cli: Cli, tmp_path: Path) -> None:
         (tmp_path / "s.toml").write_text('experiment = "rrul"\nrepeat = 600000\n[vary]\nrtt = ["1ms", "2ms"]\n')
-        said = cli("sweep", str(tmp_path / "s.toml"), "--out", str(tmp_path / "o"), status=2)
-        assert_one_sentence(said, "1200000 runs", "1000000")
+        result = cli("sweep", str(tmp_path / "s.toml"), "--out", str(tmp_path / "o"), status=2)
+        assert_one_sentence(result, "1200000 runs", "1000000")
 
     @pytest.mark.parametrize(
         ("text", "field"),
@@ -112,10 +112,10 @@ class TestNumbersInPython:
 
     @pytest.mark.parametrize("value", [0, 10_001, 10**5000], ids=name_of)
     def test_trials(self, value: int) -> None:
-        asked = Request(goals=(), minimise=("delay",), trials=value, seed=1)
+        request = Request(goals=(), minimise=("delay",), trials=value, seed=1)
         nothing: Any = None
         with pytest.raises(sojourn.ParamError, match=r"trials is .*, but must be"):
-            search(nothing, nothing, asked, (1,))
+            search(nothing, nothing, request, (1,))
 
     @pytest.mark.parametrize(
         "scenario",
@@ -153,28 +153,28 @@ class Counted:
 class TestLazyPlans:
     def test_a_million_repeats_begin_at_once(self, tmp_path: Path) -> None:
         counted = Counted(bounds.MOST_RUNS)
-        seen: list[int] = []
+        places: list[int] = []
 
         def stop(place: int, run: Run) -> None:
-            seen.append(place)
+            places.append(place)
             assert run.seed == place + 1
-            if len(seen) == 3:
+            if len(places) == 3:
                 raise KeyboardInterrupt
 
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             runner.run_all(counted.plan, workers=1, store=RunStore(tmp_path / "s"), done=stop)
-        assert seen == [0, 1, 2]
+        assert places == [0, 1, 2]
         assert counted.made < 20
         assert time.monotonic() - began < 10
 
     def test_so_do_they_in_several_processes(self, tmp_path: Path) -> None:
         counted = Counted(bounds.MOST_RUNS)
-        seen: list[int] = []
+        places: list[int] = []
 
         def stop(place: int, _: Run) -> None:
-            seen.append(place)
-            if len(seen) == 50:
+            places.append(place)
+            if len(places) == 50:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
@@ -313,8 +313,8 @@ class TestMemoryAndTime:
         flows = "".join(f'[[flows]]\nname = "f{n}"\ndirection = "up"\n' for n in range(300))
         (tmp_path / "e.toml").write_text(f'duration = "1000s"\nsample_interval = "1ms"\n{flows}')
         began = time.monotonic()
-        said = cli("run", str(tmp_path / "e.toml"), "--out", str(tmp_path / "o"), status=2)
-        assert_one_sentence(said, "300 flows", "1000001 bins", "GB", "at most 4 GB", "sample_interval")
+        result = cli("run", str(tmp_path / "e.toml"), "--out", str(tmp_path / "o"), status=2)
+        assert_one_sentence(result, "300 flows", "1000001 bins", "GB", "at most 4 GB", "sample_interval")
         assert time.monotonic() - began < 5
         assert not (tmp_path / "o").exists()
 

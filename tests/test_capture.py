@@ -293,9 +293,9 @@ def test_tcptrace_counts_our_retransmissions(tmp_path: Path) -> None:
     path, old = tmp_path / "x.pcapng", tmp_path / "x.pcap"
     record = make(path, points=["client"])
     subprocess.run(["editcap", "-F", "pcap", path, old], check=True, capture_output=True)
-    said = subprocess.run(["tcptrace", "-l", "-n", old], check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(["tcptrace", "-l", "-n", old], check=True, capture_output=True, text=True).stdout
     counts = {}
-    for part in said.split("TCP connection ")[1:]:
+    for part in output.split("TCP connection ")[1:]:
         if "host" not in part:
             continue
         # The first host opens the connection and is the first column.
@@ -344,7 +344,7 @@ def test_each_connection_of_a_page_has_a_port_and_closes_with_fin(fields: Fields
 def test_pages_take_as_long_as_the_record_says(fields: Fields, tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
     record = make(path, api.build("web", duration="10s"), points=["client"])
-    asked = {
+    requests = {
         float(at) - WINDOW: port
         for at, port in fields(path, "dns.flags.response == 0", "frame.time_epoch", "udp.srcport")
     }
@@ -354,7 +354,7 @@ def test_pages_take_as_long_as_the_record_says(fields: Fields, tmp_path: Path) -
     fetches = record["web"][0]["fetches"]
     assert len(fetches) > 20
     for fetch in fetches:
-        at, port = min(asked.items(), key=lambda item: abs(item[0] - fetch["start_s"]))
+        at, port = min(requests.items(), key=lambda item: abs(item[0] - fetch["start_s"]))
         assert at == pytest.approx(fetch["start_s"], abs=1e-6)
         assert answered[port] == pytest.approx(fetch["dns_s"], abs=1e-6)
         # The last byte of a page is in a frame.
@@ -384,8 +384,8 @@ def test_tshark_reads_voice_as_rtp_and_misses_the_same_packets(fields: Fields, t
     command = ["tshark", "-n", "-r", path, "-Y", 'frame.interface_name == "server"', "-w", one]
     subprocess.run(command, check=True, capture_output=True)
     command = ["tshark", "-n", "-r", one, "-d", "udp.port==5004,rtp", "-q", "-z", "rtp,streams"]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    (line,) = (line.split() for line in said.splitlines() if "g711U" in line)
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    (line,) = (line.split() for line in output.splitlines() if "g711U" in line)
     word = line.index("g711U")
     assert int(line[word + 1]) == len(came)
     assert int(line[word + 2]) == len([name for name in missing if min(came) < name < max(came)])

@@ -100,11 +100,11 @@ def test_folder_is_no_experiment(cli: Cli, tmp_path: Path) -> None:
     "words", [["run", "rrul"], ["compare", "rrul", "--qdisc", "codel"], ["reproduce", "good-bad-wifi"]]
 )
 def test_results_are_not_overwritten_unasked(words: list[str], cli: Cli, tmp_path: Path) -> None:
-    kept = tmp_path / "there" / "kept.txt"
-    kept.parent.mkdir()
-    kept.write_text("mine")
+    existing = tmp_path / "there" / "kept.txt"
+    existing.parent.mkdir()
+    existing.write_text("mine")
     assert_one_sentence(cli(*words, "--out", "there", status=2), "out", "there", "--force")
-    assert [path.name for path in kept.parent.iterdir()] == ["kept.txt"]
+    assert [path.name for path in existing.parent.iterdir()] == ["kept.txt"]
 
 
 def test_out_that_is_a_file_is_refused(cli: Cli, tmp_path: Path) -> None:
@@ -169,6 +169,6 @@ def test_socket_as_out_is_refused(cli: Cli, tmp_path: Path) -> None:
 
 def test_an_output_folder_that_exists_is_refused_even_empty(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
-    said = cli("run", "rrul", "--duration", "1s", "--out", "there", status=2)
-    assert_one_sentence(said, "out", "there already", "--force")
+    result = cli("run", "rrul", "--duration", "1s", "--out", "there", status=2)
+    assert_one_sentence(result, "out", "there already", "--force")
     cli("run", "rrul", "--duration", "1s", "--out", "there", "--force", status=0)

@@ -100,27 +100,27 @@ def test_sweep_survives_the_death_of_a_worker(cluster: Cluster, tmp_path: Path) 
 @pytest.mark.slow
 def test_compare_on_a_cluster_is_compare(cluster: Cluster, inside: Cli) -> None:
     words = ("compare", "bulk", "--qdisc", "codel", "--qdisc", "pie", "--repeat", "3", "--duration", "1s", "--json")
-    said = inside(*words, "--dask", cluster.address, status=2)
-    assert_one_sentence(said, cluster.address, "has no workers")
+    result = inside(*words, "--dask", cluster.address, status=2)
+    assert_one_sentence(result, cluster.address, "has no workers")
     cluster.add_worker()
     assert inside(*words, "--dask", cluster.address).stdout == inside(*words).stdout
-    said = inside("sweep", "s.toml", "--out", "o", "--dask", cluster.address, status=2)
-    assert_one_sentence(said, "s.toml", "cannot be read")
+    result = inside("sweep", "s.toml", "--out", "o", "--dask", cluster.address, status=2)
+    assert_one_sentence(result, "s.toml", "cannot be read")
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "tcp://no.such.host.invalid:8786", "ftp://x:1"])
 def test_absent_scheduler_is_told_within_seconds(address: str, inside: Cli, tmp_path: Path) -> None:
     began = time.monotonic()
-    said = inside("compare", "bulk", "--qdisc", "codel", "--repeat", "2", "--dask", address, "--store", "s", status=2)
-    assert_one_sentence(said, "dask", address, "scheduler")
+    result = inside("compare", "bulk", "--qdisc", "codel", "--repeat", "2", "--dask", address, "--store", "s", status=2)
+    assert_one_sentence(result, "dask", address, "scheduler")
     assert time.monotonic() - began < 15
     assert [path.name for path in (tmp_path / "s").iterdir()] == ["store.json"]
 
 
 def test_dask_that_is_not_installed_is_told(inside: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    said = inside("compare", "bulk", "--qdisc", "codel", "--dask", "tcp://127.0.0.1:9", status=2)
-    assert_one_sentence(said, "not installed", "sojourn[dask]")
+    result = inside("compare", "bulk", "--qdisc", "codel", "--dask", "tcp://127.0.0.1:9", status=2)
+    assert_one_sentence(result, "not installed", "sojourn[dask]")
 
 
 @pytest.mark.slow

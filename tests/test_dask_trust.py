@@ -35,11 +35,11 @@ WORDS = ("compare", "bulk", "--qdisc", "codel", "--qdisc", "pie", "--repeat", "2
     ],
 )
 def test_an_open_address_is_warned_of(address: str) -> None:
-    said = warning(address)
-    assert said is not None
-    assert "\n" not in said
+    message = warning(address)
+    assert message is not None
+    assert "\n" not in message
     for word in (address, "whoever", "run code here", "tls://"):
-        assert word in said
+        assert word in message
 
 
 @pytest.mark.parametrize(
@@ -127,17 +127,17 @@ def test_a_cluster_with_certificates_is_for_those_who_have_them(
     encrypted: Cluster, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Authority(tmp_path / "another").configure(monkeypatch)
-    said = cli(*WORDS, "--dask", encrypted.address, status=2)
-    assert_one_sentence(said, encrypted.address, "certificate and ours are of the same authority")
+    result = cli(*WORDS, "--dask", encrypted.address, status=2)
+    assert_one_sentence(result, encrypted.address, "certificate and ours are of the same authority")
     # Without TLS it does not answer either.
-    said = cli(*WORDS, "--dask", encrypted.address.replace("tls:", "tcp:"), status=2)
-    assert_one_sentence(said, "no Dask scheduler answers there")
+    result = cli(*WORDS, "--dask", encrypted.address.replace("tls:", "tcp:"), status=2)
+    assert_one_sentence(result, "no Dask scheduler answers there")
 
 
 def test_missing_certificates_are_told(inside: Cli) -> None:
     assert lacking("tcp://10.0.0.1:8786") is None
-    said = inside(*WORDS, "--dask", "tls://127.0.0.1:9", status=2)
-    assert_one_sentence(said, "needs certificates", "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and ", "CLIENT__CERT")
+    result = inside(*WORDS, "--dask", "tls://127.0.0.1:9", status=2)
+    assert_one_sentence(result, "needs certificates", "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and ", "CLIENT__CERT")
 
 
 def own_address() -> str:

@@ -26,9 +26,9 @@ def test_no_kind_is_both_modelled_and_only_a_kernels() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_can_be_put_into_a_request(kind: str) -> None:
-    told = _native.kernel_qdisc(f"{kind} {WORDS.get(kind, '')}", 1_000_000)
-    payload, nested, length = _native.netlink_options(told)
-    assert json.loads(told)["kind"] == kind
+    request = _native.kernel_qdisc(f"{kind} {WORDS.get(kind, '')}", 1_000_000)
+    payload, nested, length = _native.netlink_options(request)
+    assert json.loads(request)["kind"] == kind
     assert (payload is None) == (length is not None)
     assert not (nested and payload is None)
 

@@ -345,11 +345,11 @@ def run_flent(tmp_path: Path) -> Any:
             env={**os.environ, **home},
             check=False,
         )
-        said = done.stdout + done.stderr
+        output = done.stdout + done.stderr
         # Flent reports success also where it could not read its input.
-        assert done.returncode == 0, said
-        assert not re.search(r"ERROR|Traceback|Missing|WARNING|Unable", said), said
-        return said
+        assert done.returncode == 0, output
+        assert not re.search(r"ERROR|Traceback|Missing|WARNING|Unable", output), output
+        return output
 
     return call
 
@@ -360,18 +360,18 @@ def write(run: Run, folder: Path) -> str:
     return one.name
 
 
-def summary_means(said: str) -> dict[str, float]:
+def summary_means(output: str) -> dict[str, float]:
     """Return the means that `flent -f summary` has printed."""
-    rows = re.findall(r"^ (\S.*?) +: +([-\d.]+) ", said, flags=re.MULTILINE)
+    rows = re.findall(r"^ (\S.*?) +: +([-\d.]+) ", output, flags=re.MULTILINE)
     return {name: float(mean) for name, mean in rows}
 
 
 @pytest.mark.parametrize("test", CASES)
 def test_flent_finds_our_means(test: str, run_flent: Any, tmp_path: Path) -> None:
     run = CASES[test]()
-    said = run_flent("-f", "summary", write(run, tmp_path))
-    assert f"Summary of {test} test run" in said
-    means = summary_means(said)
+    output = run_flent("-f", "summary", write(run, tmp_path))
+    assert f"Summary of {test} test run" in output
+    means = summary_means(output)
     names = naming(run.record)
     expected = {names.flows[flow["name"]]: flow["goodput_mbit"] for flow in run.record["flows"]}
     for probe in run.record["probes"]:
@@ -421,6 +421,6 @@ def test_flent_draws_its_plots(test: str, run_flent: Any, tmp_path: Path) -> Non
 def test_flent_says_what_the_runs_of_a_comparison_are(run_flent: Any, tmp_path: Path) -> None:
     both = sojourn.compare("tcp_1up", qdiscs=["pie", "codel target 7ms"], repeat=2, duration="3s")
     names = [path.name for path in flent.export(both.cells, tmp_path)]
-    said = run_flent("-f", "summary", *names)
-    assert said.count("Title: 'codel target 7ms, 10/10 Mbit/s, 50ms'") == 2
-    assert said.count("test run from 2000-01-03 00:00:00") == 2
+    output = run_flent("-f", "summary", *names)
+    assert output.count("Title: 'codel target 7ms, 10/10 Mbit/s, 50ms'") == 2
+    assert output.count("test run from 2000-01-03 00:00:00") == 2

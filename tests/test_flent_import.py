@@ -111,10 +111,10 @@ def test_command_prints_a_table_or_json_and_writes_a_folder(cli: Cli, tmp_path: 
     shown = cli("import", "x.flent").stdout
     assert "tcp_1up; by hand; 2015-06-01T12:00:00" in shown
     assert "TCP upload" in shown
-    told = json.loads(cli("import", "x.flent", "--json", "--out", "o").stdout)
-    assert told["format"] == "sojourn-import/1"
-    assert [row["name"] for row in told["series"]] == list(SMALL["results"])
-    assert json.loads((tmp_path / "o/import.json").read_text()) == told
+    answer = json.loads(cli("import", "x.flent", "--json", "--out", "o").stdout)
+    assert answer["format"] == "sojourn-import/1"
+    assert [row["name"] for row in answer["series"]] == list(SMALL["results"])
+    assert json.loads((tmp_path / "o/import.json").read_text()) == answer
     assert dict(pl.read_parquet(tmp_path / "o/series.parquet").schema) == SERIES_SCHEMA
     assert_one_sentence(cli("import", "x.flent", "--out", "o", status=2), "out", "--force")
     cli("import", "x.flent", "--out", "o", "--force")

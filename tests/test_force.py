@@ -127,9 +127,9 @@ def test_a_killed_run_costs_nothing_and_the_same_command_goes_on(tmp_path: Path)
     made = {one.name: one.stat().st_mtime_ns for one in new.iterdir() if len(one.name) == 32}
     subprocess.run([*words(2), "--force"], cwd=tmp_path, check=True, capture_output=True)
     assert not (tmp_path / "o/.new").exists()
-    kept = {one.name: one.stat().st_mtime_ns for one in (tmp_path / "o/runs").iterdir() if len(one.name) == 32}
-    assert made.items() <= kept.items()
-    assert len(kept) == 12
+    stored = {one.name: one.stat().st_mtime_ns for one in (tmp_path / "o/runs").iterdir() if len(one.name) == 32}
+    assert made.items() <= stored.items()
+    assert len(stored) == 12
     assert json.loads((tmp_path / "o/index.json").read_text())["store"] == "runs"
     subprocess.run([sys.executable, "-m", "sojourn", "report", "o", "--out", "r.html"], cwd=tmp_path, check=True)
 
@@ -137,9 +137,9 @@ def test_a_killed_run_costs_nothing_and_the_same_command_goes_on(tmp_path: Path)
 def test_a_folder_that_is_written_into_is_not_to_be_had(inside: Cli, tmp_path: Path) -> None:
     inside(*RUN)
     before = tree(tmp_path / "o")
-    held = ResultFolder(tmp_path / "o", force=True, plan="held")
+    folder = ResultFolder(tmp_path / "o", force=True, plan="held")
     assert_one_sentence(inside(*RUN, "--force", status=2), "out is 'o', which is in use by another process")
-    held.finish()
+    folder.finish()
     assert set(tree(tmp_path / "o")) == {"folder.json", "plan.json"}
     assert before
     inside(*RUN, "--force")
@@ -289,7 +289,7 @@ def test_kill_9_at_any_moment_leaves_the_old_results_or_the_new(seed: int, tmp_p
     words = [sys.executable, "-m", "sojourn", *own]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
     draw = random.Random(seed)
-    kept = 0  # the command whose runs are all there; the seeds of each begin at another hundred
+    current = 0  # the command whose runs are all there; the seeds of each begin at another hundred
     for n in range(_KILLS):
         running = subprocess.Popen(
             [*words, "--seed", str(100 * (n + 1)), "--force"],
@@ -306,8 +306,8 @@ def test_kill_9_at_any_moment_leaves_the_old_results_or_the_new(seed: int, tmp_p
             if store.is_dir():
                 runs = RunStore(store)
                 whole.update(runs.get(name).seed // 100 for name in runs.ids())
-        assert whole[kept] == 3 or any(whole[later] == 3 for later in range(kept + 1, n + 2))
-        kept = kept if whole[kept] == 3 else max(command for command, number in whole.items() if number == 3)
+        assert whole[current] == 3 or any(whole[later] == 3 for later in range(current + 1, n + 2))
+        current = current if whole[current] == 3 else max(command for command, number in whole.items() if number == 3)
     again = [*words, "--seed", "99", "--force"]
     subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
     shown = [sys.executable, "-m", "sojourn", "report", "o", "--out", "r.html"]

@@ -157,10 +157,10 @@ def test_a_crafted_folder_is_refused_in_one_sentence(
 ) -> None:
     shutil.copytree(good, tmp_path / "x")
     named = CRAFTED[name](tmp_path / "x")
-    said = inside(*words, status=2)
-    assert "bug" not in said.stderr
-    assert_one_sentence(said, named)
-    assert "\x1b" not in said.stderr
+    result = inside(*words, status=2)
+    assert "bug" not in result.stderr
+    assert_one_sentence(result, named)
+    assert "\x1b" not in result.stderr
 
 
 @pytest.mark.parametrize("path", [["t_s", "x"], ["goodput_mbit"], ["x", "y", "z"]])
@@ -205,8 +205,8 @@ def test_a_file_that_is_none_is_refused(kind: str, good: Path, inside: Cli, tmp_
         path = folder / file if file == "index.json" else first_run(folder) / file
         path.unlink()
         {"fifo": os.mkfifo, "folder": Path.mkdir, "loop": lambda path: path.symlink_to(path)}[kind](path)
-        said = inside("plot", "timeseries", file, "--out", "new.svg", status=2)
-        assert "bug" not in said.stderr
+        result = inside("plot", "timeseries", file, "--out", "new.svg", status=2)
+        assert "bug" not in result.stderr
 
 
 def test_a_stored_run_of_another_scenario_is_refused(inside: Cli, tmp_path: Path) -> None:
@@ -301,11 +301,11 @@ def test_parquet_damaged_under_a_right_checksum_ends_in_one_sentence(good: Path,
         shutil.copytree(good, tmp_path / "x")
         run = first_run(tmp_path / "x")
         damage.parquet_of(run, random.Random(seed))
-        said = inside("plot", "timeseries", "x", "--out", f"{seed}.svg", status=None)
-        ended[said.returncode] += 1
-        if said.returncode == 2:
-            assert_one_sentence(said, run.name)
-            assert "bug" not in said.stderr
+        result = inside("plot", "timeseries", "x", "--out", f"{seed}.svg", status=None)
+        ended[result.returncode] += 1
+        if result.returncode == 2:
+            assert_one_sentence(result, run.name)
+            assert "bug" not in result.stderr
         shutil.rmtree(tmp_path / "x")
     assert ended[2] > 30
 
@@ -320,8 +320,8 @@ def test_numbers_beyond_all_bounds_are_refused(good: Path, inside: Cli, tmp_path
     data = data.replace(struct.pack("<d", value), struct.pack("<d", 1e300))
     (run / "series.parquet").write_bytes(data)
     change(run / "run.json", "stored", "crc32", to=f"{crc32(data):08x}")
-    said = inside("plot", "timeseries", "x", "--out", "x.svg", status=2)
-    assert_one_sentence(said, "series.parquet", "value", "1e+300")
+    result = inside("plot", "timeseries", "x", "--out", "x.svg", status=2)
+    assert_one_sentence(result, "series.parquet", "value", "1e+300")
 
 
 def test_series_for_which_there_is_no_memory_are_refused(

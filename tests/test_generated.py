@@ -34,8 +34,8 @@ def test_a_refusal_of_an_unknown_key_names_the_keys_of_the_schema(key: str) -> N
     if key:
         shape = SCHEMA["properties"][key]
         unknown = {key: [unknown] if shape.get("type") == "array" else unknown}
-        held = next(one for one in [shape.get("items", shape), *shape.get("anyOf", [])] if "$ref" in one)
-        found = SCHEMA["$defs"][held["$ref"].rpartition("/")[2]]
+        variant = next(one for one in [shape.get("items", shape), *shape.get("anyOf", [])] if "$ref" in one)
+        found = SCHEMA["$defs"][variant["$ref"].rpartition("/")[2]]
     assert isinstance(unknown, dict)
     with pytest.raises(ParamError, match="is unknown, but must be one of ") as refusal:
         _native.normalize(json.dumps({"duration": "5s"} | unknown))

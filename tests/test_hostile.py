@@ -31,11 +31,11 @@ def test_a_few_hostile_inputs_end_as_they_should() -> None:
     )
 
 
-def _end(folder: Path, status: int | None, errors: str = "", said: str = "") -> list[str]:
+def _end(folder: Path, status: int | None, errors: str = "", output: str = "") -> list[str]:
     """Return the faults of a case that ended so."""
     folder.mkdir(exist_ok=True)
     (folder / "errors").write_text(errors)
-    (folder / "said").write_text(said)
+    (folder / "said").write_text(output)
     pid = os.fork()
     if pid == 0:
         os._exit(0)
@@ -55,7 +55,7 @@ def case(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("status", "errors", "said", "faults"),
+    ("status", "errors", "output", "faults"),
     [
         (0, "", "fine", []),
         (2 << 8, "sojourn: it cannot be\n", "", []),
@@ -71,8 +71,8 @@ def case(tmp_path: Path) -> Path:
         (0, "\u202e", "", [judge.STEERS]),
     ],
 )
-def test_what_must_not_be_is_found(status: int | None, errors: str, said: str, faults: list[str], case: Path) -> None:
-    assert _end(case, status, errors, said) == faults
+def test_what_must_not_be_is_found(status: int | None, errors: str, output: str, faults: list[str], case: Path) -> None:
+    assert _end(case, status, errors, output) == faults
 
 
 def test_what_waits_hangs_and_what_has_no_processor_does_not(tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def test_the_order_is_environment_cache_stock_host(nowhere: Path, monkeypatch: p
     folder = put_modules(nowhere, "6.1.7", lacks=("sch_fq_pie",))
     found = find.find()
     assert (found.kind, found.path, found.virtual_time, found.lacks) == ("uml", stock, False, ("sch_fq_pie",))
-    wanted = [name for name in needs.ALL if name not in {"sch_fq_pie", "tcp_cubic"}]
-    assert found.modules == tuple(folder / "kernel" / f"{name}.ko" for name in wanted)
+    expected = [name for name in needs.ALL if name not in {"sch_fq_pie", "tcp_cubic"}]
+    assert found.modules == tuple(folder / "kernel" / f"{name}.ko" for name in expected)
     put_built("6.1.9")
     assert find.find().release == "6.1.9-fake"
     newest = put_built("6.12.1")

@@ -350,10 +350,14 @@ def test_nothing_of_the_caller_gets_into_make(world: Path, tmp_path: Path, monke
     for name in ("MAKEFLAGS", "CROSS_COMPILE", "KCFLAGS", "LOCALVERSION", "LANG"):
         monkeypatch.setenv(name, "-n")
     build.build(miniature(tmp_path / "a.tar.xz", files(Makefile=spy)))
-    seen = dict(line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines())
-    assert not {"CROSS_COMPILE", "KCFLAGS", "LOCALVERSION", "LANG", "SOJOURN_CACHE"} & set(seen)
-    assert (seen["LC_ALL"], seen["KBUILD_BUILD_TIMESTAMP"], seen["KBUILD_BUILD_USER"]) == ("C", "1970-01-01", "sojourn")
-    assert seen["KBUILD_BUILD_VERSION"] == "1"
+    environment = dict(line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines())
+    assert not {"CROSS_COMPILE", "KCFLAGS", "LOCALVERSION", "LANG", "SOJOURN_CACHE"} & set(environment)
+    assert (environment["LC_ALL"], environment["KBUILD_BUILD_TIMESTAMP"], environment["KBUILD_BUILD_USER"]) == (
+        "C",
+        "1970-01-01",
+        "sojourn",
+    )
+    assert environment["KBUILD_BUILD_VERSION"] == "1"
 
 
 def slow_source(tmp_path: Path) -> Path:
@@ -396,9 +400,9 @@ def test_a_build_that_is_stopped_leaves_nothing(world: Path, tmp_path: Path, num
     assert all(runs(pid) for pid in pids)
     assert [path.name[:7] for path in world.iterdir()] == [".build-"]
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "sojourn: interrupted" in said
+    assert "sojourn: interrupted" in errors
     assert not any(runs(pid) for pid in pids)
     assert list(world.iterdir()) == []
 

@@ -200,10 +200,10 @@ def test_progress_bar_appears_after_two_seconds(capfd: pytest.CaptureFixture[str
 
 def test_pool_hands_over_each_record_in_its_place() -> None:
     plan = [sojourn.Scenario(experiment=f"n{k}", duration="100ms", seed=k) for k in range(12)]
-    seen: dict[int, sojourn.Run] = {}
-    runs = runner.run_all(plan, workers=3, done=seen.__setitem__)
+    runs_by_place: dict[int, sojourn.Run] = {}
+    runs = runner.run_all(plan, workers=3, done=runs_by_place.__setitem__)
     assert [run.seed for run in runs] == list(range(12))
-    assert [seen[k] for k in range(12)] == runs
+    assert [runs_by_place[k] for k in range(12)] == runs
 
 
 def test_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,9 +39,9 @@ def test_run_of_cake_prints_a_table(cli: Cli) -> None:
     assert done.stdout.startswith("rrul: cake; 20mbit down / 20mbit up; RTT 50ms; 3s; seed 1\n")
     assert "tcp_down_4  cubic" in done.stdout
     # A progress bar stands before it if the guest takes longer than two seconds.
-    told = done.stderr.splitlines()[-1]
-    assert told.startswith("Linux ")
-    assert " in virtual time ran 3 s in " in told
+    last_line = done.stderr.splitlines()[-1]
+    assert last_line.startswith("Linux ")
+    assert " in virtual time ran 3 s in " in last_line
 
 
 # The checkout and Python may lie where no other user can read, so all is loaded by a run as root before.
@@ -317,8 +317,8 @@ def test_small_queues_hold_as_much_of_an_upload_in_the_clients_device(
     packet_ms = 1514 * 8 / bits_per_second(rate) * 1e3
     waits, windows = {}, {}
     as_the_kernel = dataclasses.replace(scenario, tcp=Tcp(variant=variant))
-    for backend, asked in (("sim", as_the_kernel), ("linux", scenario)):
-        record = sojourn.run(asked, backend=backend).record
+    for backend, tested in (("sim", as_the_kernel), ("linux", scenario)):
+        record = sojourn.run(tested, backend=backend).record
         assert record["flows"][0]["retransmissions"] == 0
         echoes = record["series"]["rtt"]["ping"]
         sent = zip(echoes["t_s"], echoes["rtt_ms"], strict=True)

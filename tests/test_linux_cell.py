@@ -65,9 +65,9 @@ def test_every_station_is_a_host_of_its_own_and_the_first_wire_is_gone() -> None
     assert made["namespaces"] == ["client", "r1", "delay", "r2", "server", "client2", "client3"]
     assert made["clients"] == ["10.0.1.11", "10.0.1.12", "10.0.1.13"]
     assert made["watch"]["up"] == {"host": "r1", "in": "wlan0", "out": "r1m"}
-    said = [step["says"] for step in made["steps"]]
-    assert not any("c0" in words for words in said)
-    assert "move the radio phy0 to r1 on outside" not in said  # the host is a field of its own
+    sentences = [step["says"] for step in made["steps"]]
+    assert not any("c0" in words for words in sentences)
+    assert "move the radio phy0 to r1 on outside" not in sentences  # the host is a field of its own
     moves = [(step["host"], step["says"]) for step in made["steps"] if step["says"].startswith("move")]
     assert moves == [
         ("outside", f"move the radio phy{number} to {host}")
@@ -137,8 +137,8 @@ def test_weights_are_told_to_the_access_point() -> None:
     assert base.wifi is not None
     stations = tuple(replace(one, weight=100 * place) for place, one in enumerate(base.wifi.stations, 1))
     steps = built(with_cell(stations=stations))["steps"]
-    said = [step["says"] for step in steps if "airtime weight" in step["says"]]
-    assert said == [f"give {name} the airtime weight {weight}" for name, weight in
+    sentences = [step["says"] for step in steps if "airtime weight" in step["says"]]
+    assert sentences == [f"give {name} the airtime weight {weight}" for name, weight in
                     (("fast1", 100), ("fast2", 200), ("slow", 300))]  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def test_radios_have_addresses_that_all_others_know() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mhz", "vht", "said"),
+    ("mhz", "vht", "expected"),
     [
         (20, False, []),
         (40, False, ["ht_capab=[SHORT-GI-20][HT40+][SHORT-GI-40]"]),
@@ -173,9 +173,9 @@ def test_radios_have_addresses_that_all_others_know() -> None:
         (20, True, ["ieee80211ac=1", "vht_oper_chwidth=0"]),
     ],
 )
-def test_the_network_is_as_wide_as_its_widest_link(mhz: int, vht: bool, said: list[str]) -> None:  # noqa: FBT001
+def test_the_network_is_as_wide_as_its_widest_link(mhz: int, vht: bool, expected: list[str]) -> None:  # noqa: FBT001
     lines = access_point.configuration({"channel_mhz": mhz, "vht": vht}, "wlan0").splitlines()
-    assert set(said) <= set(lines)
+    assert set(expected) <= set(lines)
     assert any(line.startswith("vht_oper_chwidth") for line in lines) == vht
 
 

@@ -31,9 +31,9 @@ def linux(virtual_kernel: Kernel) -> LinuxBackend:
         program = flusher.daemon()
     except SojournError as error:
         optional.DAEMON.skip(error)
-    asked = subprocess.run([program, "flush", "-i", "none"], capture_output=True, text=True, check=False, timeout=60)
-    if "feature capture" in asked.stderr or "was built without" in asked.stderr:
-        optional.CAPTURE.skip(asked.stderr)
+    result = subprocess.run([program, "flush", "-i", "none"], capture_output=True, text=True, check=False, timeout=60)
+    if "feature capture" in result.stderr or "was built without" in result.stderr:
+        optional.CAPTURE.skip(result.stderr)
     return LinuxBackend(virtual_kernel)
 
 

@@ -102,10 +102,10 @@ def test_the_sentence_of_the_guest_itself_comes_first(tmp_path: Path) -> None:
 
 
 def test_a_guest_gets_its_job_and_its_seed_and_nothing_of_this_machine(tmp_path: Path) -> None:
-    said = tmp_path / "said"
-    kernel = script(tmp_path / "linux", f'echo "$@" >{said}; cat job.json >>{said}; echo "{{}}" >measured.json')
+    log = tmp_path / "said"
+    kernel = script(tmp_path / "linux", f'echo "$@" >{log}; cat job.json >>{log}; echo "{{}}" >measured.json')
     answer = guest.carry_out(JOB, kernel, seed=77, bound_s=20.0)
-    words, job = said.read_text().splitlines()
+    words, job = log.read_text().splitlines()
     assert json.loads(job) == JOB
     assert "sojourn.seed=77" in words.split()
     assert "time-travel=inf-cpu" in words.split()

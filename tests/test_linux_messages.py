@@ -283,9 +283,9 @@ cd '{tmp_path}' || exit
 """
     assert virtual_kernel.path is not None
     lines = boot.boot(virtual_kernel.path, script, tmp_path / "boot", boot.arguments(1))
-    said = {one["dev"]: one for one in json.loads(lines[-1]) if one.get("handle") == "10:"}
-    assert sorted(said) == sorted(names), lines[:-1]
-    for name, (text, wanted) in zip(names, READ_BACK.items(), strict=True):
-        found = said[name]
+    reported = {one["dev"]: one for one in json.loads(lines[-1]) if one.get("handle") == "10:"}
+    assert sorted(reported) == sorted(names), lines[:-1]
+    for name, (text, expected) in zip(names, READ_BACK.items(), strict=True):
+        found = reported[name]
         assert found["kind"] == text.split()[0]
-        assert {key: found["options"].get(key) for key in wanted} == wanted, (text, found["options"])
+        assert {key: found["options"].get(key) for key in expected} == expected, (text, found["options"])

@@ -140,6 +140,6 @@ def test_its_runs_are_made_one_at_a_time() -> None:
 
 def test_backends_of_a_validation_are_real_ones(cli: Cli) -> None:
     for words in (("sim",), ("live", "live"), ("ns3",)):
-        asked = [word for name in words for word in ("--backend", name)]
-        done = cli("validate", "rrul", *asked, status=2)
+        options = [word for name in words for word in ("--backend", name)]
+        done = cli("validate", "rrul", *options, status=2)
         assert_one_sentence(done, f"backend is {', '.join(words)}, but must be linux, live, or each of them once")

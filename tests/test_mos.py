@@ -89,9 +89,9 @@ def test_opus_is_refused_until_its_factors_are_given() -> None:
         mos.mos_g107(50, 0.01, codec="opus")
     with pytest.raises(ParamError, match="'opus'"):
         mos.mos_cole_rosenbluth(50, 0.01, codec="opus")
-    given = mos.Codec(ie=0.0, bpl=25.1)
-    assert mos.mos_g107(50, 0.01, codec=given) == mos.mos_g107(50, 0.01, codec="g711 plc")
-    assert mos.mos_g107(50, 0.01, codec=given) > mos.mos_g107(50, 0.01)
+    codec = mos.Codec(ie=0.0, bpl=25.1)
+    assert mos.mos_g107(50, 0.01, codec=codec) == mos.mos_g107(50, 0.01, codec="g711 plc")
+    assert mos.mos_g107(50, 0.01, codec=codec) > mos.mos_g107(50, 0.01)
     with pytest.raises(ParamError, match="bpl"):
         mos.mos_g107(50, 0.01, codec=mos.Codec(ie=0.0, bpl=0.0))
 

@@ -75,13 +75,13 @@ def kill_and_look(process: subprocess.Popen[str], below: list[int], which: str) 
     os.kill(victim, signal.SIGKILL)
     wait_for(lambda: all(words(pid) != line for pid, line in others.items()))
     wait_for(lambda: not folder.exists(), 5.0)
-    _, said = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=20)
     if which == "python":
         assert process.returncode == -signal.SIGKILL
     else:
         assert process.returncode == 2
-        assert said.count("\n") == 1
-        assert said.startswith("sojourn: the ")
+        assert errors.count("\n") == 1
+        assert errors.startswith("sojourn: the ")
 
 
 @pytest.mark.slow

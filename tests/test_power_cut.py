@@ -58,7 +58,7 @@ class Replay:
     def states(self) -> Iterator[tuple[Path, Tree]]:
         """Cut the power after each call: return the different states, as files and as their bytes."""
         draw = random.Random(1)
-        seen: set[int] = set()
+        keys: set[int] = set()
         for call in self.calls:
             if not self.disk.do(call):
                 continue
@@ -66,8 +66,8 @@ class Replay:
                 self.written |= runs(self.disk.tree()).keys()
             for tree in [self.disk.tree(), *self.disk.cuts(draw)]:
                 key = hash((frozenset(tree.items()), len(self.written)))
-                if key not in seen:
-                    seen.add(key)
+                if key not in keys:
+                    keys.add(key)
                     shutil.rmtree(self._place, ignore_errors=True)
                     self._place.mkdir()
                     write_tree(tree, self._place)

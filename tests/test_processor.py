@@ -26,10 +26,10 @@ def claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def affinity_of_a_child() -> set[int]:
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", "import os; print(*os.sched_getaffinity(0))"], capture_output=True, text=True, check=True
     )
-    return set(map(int, told.stdout.split()))
+    return set(map(int, result.stdout.split()))
 
 
 def test_what_is_started_meanwhile_is_bound_and_this_thread_has_its_processors_back() -> None:

@@ -68,7 +68,7 @@ def linux() -> Path:
     return found.path
 
 
-def said(linux: Path, work: Path, script: str, *arguments: str, seed: int = 1, stations: int = 1) -> list[str]:
+def output_of(linux: Path, work: Path, script: str, *arguments: str, seed: int = 1, stations: int = 1) -> list[str]:
     """Return what a cell's script printed."""
     radios = f"sojourn_radio.radios={stations + 1}"
     line = (*boot.arguments(seed), radios, f"sojourn_radio.seed={seed}", *arguments)
@@ -84,7 +84,7 @@ def counted(lines: list[str], pair: str) -> dict[str, int]:
 
 def test_single_frames_take_the_time_of_the_standard_and_mac80211_is_charged_it(linux: Path, tmp_path: Path) -> None:
     ping = "ip netns exec s0 ping -q -i 0.01 -c 50 -s 1472 10.0.0.2 | grep received\n"
-    lines = said(linux, tmp_path / "work", COUNT + ping + TELL)
+    lines = output_of(linux, tmp_path / "work", COUNT + ping + TELL)
     assert any(line.startswith("50 packets transmitted, 50 received") for line in lines)
     # An MPDU of 1538 bytes at HT MCS 7, short guard interval: 36 us, then (16 + 12304 + 6) / 260 = 47.4, so 48 symbols
     # of 3.6 us, rounded up to 176 us. SIFS 16 us, and an Ack at 24 Mbit/s: 20 + 2 x 4 us.
@@ -104,7 +104,7 @@ def test_a_frame_is_sent_as_often_as_may_be_and_each_transmission_is_lost_by_its
 ) -> None:
     lose_half = "echo '0 1 ht 0 1 20 lgi 2147483648' >$R/links\n"
     ping = "ip netns exec s0 ping -q -i 0.01 -c 400 10.0.0.2 >/dev/null\n"
-    lines = said(linux, tmp_path / "work", lose_half + COUNT + ping + TELL, "sojourn_radio.retries=3")
+    lines = output_of(linux, tmp_path / "work", lose_half + COUNT + ping + TELL, "sojourn_radio.retries=3")
     row = counted(lines, "0 1 2")
     assert row["delivered"] + row["dropped"] == 400
     assert row["mpdus"] == row["delivered"] + row["retried"] + row["dropped"]
@@ -119,7 +119,7 @@ def test_a_run_repeats_and_another_seed_is_another_run(linux: Path, tmp_path: Pa
     lossy = "echo '* * ht 3 1 20 sgi 1000000000' >$R/links\n"
     ping = "ip netns exec s0 ping -q -A -c 100 10.0.0.2 | tail -1\n"
     first, again, other = (
-        said(linux, tmp_path / name, lossy + COUNT + ping + TELL, seed=seed)
+        output_of(linux, tmp_path / name, lossy + COUNT + ping + TELL, seed=seed)
         for name, seed in (("first", 1), ("again", 1), ("other", 2))
     )
     assert first == again

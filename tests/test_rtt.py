@@ -27,7 +27,7 @@ SHORT = Profile(duration="10s", long_duration="10s", repeat=1, other_repeat=1)
 
 
 @pytest.fixture(scope="module")
-def taken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str, Any]]:
+def captures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str, Any]]:
     """Captures at client and server of one run, and what the simulator itself says of its round trips."""
     folder = tmp_path_factory.mktemp("captures")
     scenario = Bed(profile=SHORT).scenario(passive(CUBIC, 50, 50))
@@ -36,9 +36,9 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[st
     return folder / "client.pcapng", folder / "server.pcapng", record
 
 
-def test_two_captures_tell_what_the_simulator_measured_itself(taken: tuple[Path, Path, dict[str, Any]]) -> None:
+def test_two_captures_tell_what_the_simulator_measured_itself(captures: tuple[Path, Path, dict[str, Any]]) -> None:
     """The simulator knows its packets; the command only sees bytes at two places. Both find the same pairs."""
-    client, server, record = taken
+    client, server, record = captures
     known = record["flusher"]["flows"][0]["rtt"]
     found = measure(client, server)
     assert record["bottleneck"]["up"]["drops"]["queue_limit"] > 0
@@ -53,9 +53,11 @@ def test_two_captures_tell_what_the_simulator_measured_itself(taken: tuple[Path,
         assert side["packets"] == sum(side[part] for part in parts) == side["frames"]
 
 
-def test_an_offset_and_another_format_change_nothing(taken: tuple[Path, Path, dict[str, Any]], tmp_path: Path) -> None:
+def test_an_offset_and_another_format_change_nothing(
+    captures: tuple[Path, Path, dict[str, Any]], tmp_path: Path
+) -> None:
     """The server's clock is set back by a year, and its capture written as pcap of microseconds."""
-    client, server, _ = taken
+    client, server, _ = captures
     editcap = optional.program("editcap")
     shifted = tmp_path / "shifted.pcap"
     subprocess.run([editcap, "-F", "pcap", "-t", "-31536000", str(server), str(shifted)], check=True)
@@ -75,13 +77,13 @@ def _tshark(path: Path, *fields: str) -> list[list[str]]:
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason=optional.lacking("tshark").reason())
 def test_pairs_are_tshark_s_ack_rtt_at_the_client_less_that_at_the_server(
-    taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
 ) -> None:
     """Of acknowledgements of the segment that came last `ack_rtt` is the round trip and what the receiver waited.
 
     What it waited is `ack_rtt` at the receiver, where tshark tells none that is 0.
     """
-    client, server, _ = taken
+    client, server, _ = captures
     cli("rtt", str(client), str(server), "--csv", "pairs.csv")
     with (tmp_path / "pairs.csv").open() as file:
         ours = {line["at_s"]: Decimal(line["rtt_ms"]) for line in csv.DictReader(file)}
@@ -101,9 +103,9 @@ def test_pairs_are_tshark_s_ack_rtt_at_the_client_less_that_at_the_server(
 
 
 def test_tables_json_csv_and_figure_have_the_same_numbers(
-    taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
 ) -> None:
-    client, server, record = taken
+    client, server, record = captures
     words = ("rtt", str(client), str(server))
     found = json.loads(cli(*words, "--json", "--csv", "a.csv", "--plot", "a.svg").stdout)
     known = record["flusher"]["flows"][0]["rtt"]
@@ -118,8 +120,8 @@ def test_tables_json_csv_and_figure_have_the_same_numbers(
     cli(*words, "--csv", "a.csv", "--force")
 
 
-def test_flows_are_selected_by_address_port_and_protocol(taken: tuple[Path, Path, dict[str, Any]]) -> None:
-    client, server, _ = taken
+def test_flows_are_selected_by_address_port_and_protocol(captures: tuple[Path, Path, dict[str, Any]]) -> None:
+    client, server, _ = captures
     whole = measure(client, server)
     near = whole.report["flows"][0]["near"]
     host, port = near.rsplit(":", 1)
@@ -132,9 +134,9 @@ def test_flows_are_selected_by_address_port_and_protocol(taken: tuple[Path, Path
 
 
 def test_bad_input_is_refused_in_one_sentence(
-    taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
 ) -> None:
-    client, server, _ = taken
+    client, server, _ = captures
     good = (str(client), str(server))
     (tmp_path / "text").write_text("no capture, but quite some text in its place")
     for words, sentence in (
@@ -151,16 +153,18 @@ def test_bad_input_is_refused_in_one_sentence(
 
 
 def test_captures_of_different_traffic_have_nothing_in_common(
-    taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
 ) -> None:
-    client, _, _ = taken
+    client, _, _ = captures
     (tmp_path / "empty.pcap").write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 96, 1))
     done = cli("rtt", str(client), "empty.pcap", status=1)
     assert "no packet is in both" in done.stderr
 
 
-def test_a_cut_capture_is_used_up_to_there(taken: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path) -> None:
-    client, server, record = taken
+def test_a_cut_capture_is_used_up_to_there(
+    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+) -> None:
+    client, server, record = captures
     data = server.read_bytes()
     (tmp_path / "cut.pcapng").write_bytes(data[: len(data) // 2 + 3])
     done = cli("rtt", str(client), "cut.pcapng", "--json", status=1)

@@ -17,8 +17,8 @@ from sojourn.store import metrics
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
 def test_quantile_is_that_of_students_distribution(level: float) -> None:
     for degrees in (1, 2, 3, 4, 5, 8, 9, 30, 101, 249, 1000):
-        wanted = scipy.stats.t.ppf((1 + level) / 2, degrees)
-        assert student_quantile(degrees, level) == pytest.approx(wanted, rel=1e-12)
+        expected = scipy.stats.t.ppf((1 + level) / 2, degrees)
+        assert student_quantile(degrees, level) == pytest.approx(expected, rel=1e-12)
 
 
 def test_interval_of_one_value_has_no_ends() -> None:

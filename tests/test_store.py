@@ -81,12 +81,12 @@ def test_stored_run_is_the_run(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("experiment", ["rrul", "voip"])
 def test_metrics_of_a_stored_run_are_those_of_the_run(experiment: str, tmp_path: Path) -> None:
     scenario = api.build(experiment, rate="2mbit", duration="3s")
-    wanted = metrics.metrics_of(Run(text=_native.run(scenario.normalized())))
-    assert ("voip_delay_ms" in wanted) == (experiment == "voip")
+    expected = metrics.metrics_of(Run(text=_native.run(scenario.normalized())))
+    assert ("voip_delay_ms" in expected) == (experiment == "voip")
     store = RunStore(tmp_path / "s")
     for _ in ("made", "read"):
         [run] = runner.run_all([scenario], store=store)
-        assert metrics.metrics_of(run) == wanted
+        assert metrics.metrics_of(run) == expected
 
 
 def test_series_file_keeps_every_bit() -> None:
@@ -136,9 +136,9 @@ def test_jobs_hold_the_canonical_scenario_whatever_it_is_called() -> None:
 
 def test_identical_scenarios_are_run_once(tmp_path: Path) -> None:
     twice = scenarios(3) * 2
-    seen: list[int] = []
-    runs = runner.run_all(twice, store=RunStore(tmp_path / "s"), done=lambda place, _: seen.append(place))
-    assert sorted(seen) == list(range(6))
+    places: list[int] = []
+    runs = runner.run_all(twice, store=RunStore(tmp_path / "s"), done=lambda place, _: places.append(place))
+    assert sorted(places) == list(range(6))
     assert [run.seed for run in runs] == [1, 2, 3, 1, 2, 3]
     assert len(list((tmp_path / "s").glob("*/run.json"))) == 3
 
@@ -291,8 +291,8 @@ def test_damaged_or_missing_run_is_found_when_it_is_read(inside: Cli, tmp_path: 
     data = bytearray((damaged / "series.parquet").read_bytes())
     data[len(data) // 2] ^= 1
     (damaged / "series.parquet").write_bytes(data)
-    said = inside("plot", "cdf", "o", "--out", "x.svg", status=2)
-    assert_one_sentence(said, damaged.name, "damaged", "checksum")
+    result = inside("plot", "cdf", "o", "--out", "x.svg", status=2)
+    assert_one_sentence(result, damaged.name, "damaged", "checksum")
     assert (damaged / "series.parquet").read_bytes() == data
     shutil.rmtree(missing)
     assert_one_sentence(inside("report", "o", "--out", "x.html", status=2), missing.name, "not whole")

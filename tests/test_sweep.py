@@ -46,9 +46,9 @@ def test_sweep_runs_the_product(inside: Cli, tmp_path: Path) -> None:
         tcp.hystart = [true, false]
         """
     )
-    said = inside("sweep", "s.toml", "--out", "o", "--json", "--workers", "1")
-    found = json.loads(said.stdout)
-    assert said.stdout == (tmp_path / "o/sweep.json").read_text()
+    result = inside("sweep", "s.toml", "--out", "o", "--json", "--workers", "1")
+    found = json.loads(result.stdout)
+    assert result.stdout == (tmp_path / "o/sweep.json").read_text()
     assert found["format"] == "sojourn-sweep/1"
     assert [tuple(cell["values"].values()) for cell in found["cells"]] == [
         (link, cc, hystart)
@@ -237,7 +237,7 @@ def test_killed_sweep_goes_on_and_comes_to_the_same(whom: str, undisturbed: dict
     (tmp_path / "s.toml").write_text(SMALL.format(repeat=10))
     random = np.random.default_rng(1 if whom == "parent" else 2)
     store = tmp_path / "o/runs"
-    kept: dict[Path, int] = {}
+    times: dict[Path, int] = {}
     for stop in sorted(random.integers(1, 36, size=3)):
         command = sojourn("sweep", "s.toml", "--out", "o", "--workers", "2", cwd=tmp_path)
         wait_for_runs(store, int(stop))
@@ -248,13 +248,13 @@ def test_killed_sweep_goes_on_and_comes_to_the_same(whom: str, undisturbed: dict
         command.communicate(timeout=60)
         wait_until_gone(command.pid)
         # What was kept before is untouched.
-        assert all(path.stat().st_mtime_ns == then for path, then in kept.items())
-        kept = {path: path.stat().st_mtime_ns for path in store.glob("[!.]*/run.json")}
-        for path in kept:
+        assert all(path.stat().st_mtime_ns == then for path, then in times.items())
+        times = {path: path.stat().st_mtime_ns for path in store.glob("[!.]*/run.json")}
+        for path in times:
             RunStore(store).get(path.parent.name)
     talk = finish(sojourn("sweep", "s.toml", "--out", "o", "--workers", "2", cwd=tmp_path))
     assert "Traceback" not in talk
-    assert all(path.stat().st_mtime_ns == then for path, then in kept.items())
+    assert all(path.stat().st_mtime_ns == then for path, then in times.items())
     check_store(store, 40)
     assert tables(tmp_path / "o") == undisturbed
 
@@ -371,10 +371,10 @@ def test_until_ci_stops_when_every_interval_is_narrow(inside: Cli, tmp_path: Pat
 
 def test_until_ci_stops_at_its_bound_and_says_so(inside: Cli, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(TINY)
-    said = inside("sweep", "s.toml", "--out", "o", "--until-ci", "0.001%", "--max-repeat", "8", "--json")
-    found = json.loads(said.stdout)
+    result = inside("sweep", "s.toml", "--out", "o", "--until-ci", "0.001%", "--max-repeat", "8", "--json")
+    found = json.loads(result.stdout)
     assert [(cell["n"], cell["reached"]) for cell in found["cells"]] == [(8, False)] * 2
-    assert "2 of 2 combinations did not come within 0.001 % in 8 runs" in said.stderr
+    assert "2 of 2 combinations did not come within 0.001 % in 8 runs" in result.stderr
 
 
 def test_until_ci_gives_all_disciplines_of_a_comparison_the_same_seeds(inside: Cli) -> None:

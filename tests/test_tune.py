@@ -94,9 +94,9 @@ class TestTheAnswer:
     def test_the_numbers_of_the_winner_come_from_runs_with_the_fresh_seeds_alone(self) -> None:
         seeds = Seeds.of(1, search=2, choice=2, fresh=3)
         one = bench()
-        asked = Request(goals=(), minimise=("delay",), trials=6, seed=1)
+        request = Request(goals=(), minimise=("delay",), trials=6, seed=1)
         found_space = space("codel", one.link, "up")
-        outcome = tune(one, found_space, asked, seeds, _silent)
+        outcome = tune(one, found_space, request, seeds, _silent)
         (again,) = bench().run([("", outcome.best.setting)], seeds.fresh)
         assert outcome.best.samples == again.samples
         (chosen,) = bench().run([("", outcome.best.setting)], [*seeds.search, *seeds.choice])
@@ -154,9 +154,9 @@ class TestTheAnswer:
             assert all(measured[name] is not None for name in loads.named(load).metrics)
 
     def test_a_table_a_figure_and_the_json_are_left_in_the_folder(self, inside: Cli, tmp_path: Path) -> None:
-        said = inside("tune", "codel", *QUICK, "--out", "out").stdout
-        assert "tc qdisc replace dev DEV root codel" in said
-        assert "config queue" in said
+        output = inside("tune", "codel", *QUICK, "--out", "out").stdout
+        assert "tc qdisc replace dev DEV root codel" in output
+        assert "config queue" in output
         assert (tmp_path / "out" / "table.md").read_text().count("\n") > 20
         assert (tmp_path / "out" / "figures" / "front.svg").stat().st_size > 5000
         assert json.loads((tmp_path / "out" / "tune.json").read_text())["qdisc"] == "codel"
@@ -263,9 +263,9 @@ class TestBadInput:
         assert_one_sentence(inside("tune", "pie", "--goal", "delay<=rural", status=2), "pie has no rural setting")
 
     def test_a_goal_that_cannot_be_met_says_how_near_one_can_come(self, inside: Cli) -> None:
-        said = inside("tune", "codel", *QUICK, "--goal", "delay<=1ms", status=2)
-        assert_one_sentence(said, "goal 'delay<=1ms' cannot be met", "the nearest", "delay ", "target")
-        nearest = float(said.stderr.split("came is delay ")[1].split()[0])
+        result = inside("tune", "codel", *QUICK, "--goal", "delay<=1ms", status=2)
+        assert_one_sentence(result, "goal 'delay<=1ms' cannot be met", "the nearest", "delay ", "target")
+        nearest = float(result.stderr.split("came is delay ")[1].split()[0])
         # One packet takes 12 ms, and two flows fill the link: 1 ms is out of reach, but 40 ms is not.
         assert 1 < nearest < 40
 

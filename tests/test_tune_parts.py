@@ -225,7 +225,7 @@ class TestSpaces:
         assert not found.holds(found.references()["default"])
 
     @pytest.mark.parametrize(
-        ("asked", "word"),
+        ("parameters", "word"),
         [
             (["speed=3"], "one of target, interval"),
             (["target"], "NAME=LOW..HIGH"),
@@ -237,9 +237,9 @@ class TestSpaces:
             (["target=5", "interval=100"], "left to search"),
         ],
     )
-    def test_a_bad_parameter_is_refused(self, asked: list[str], word: str) -> None:
+    def test_a_bad_parameter_is_refused(self, parameters: list[str], word: str) -> None:
         with pytest.raises(ParamError, match="param") as raised:
-            space("codel", rural_link(), "up", asked)
+            space("codel", rural_link(), "up", parameters)
         assert word in str(raised.value)
 
     def test_cake_is_for_the_kernel(self) -> None:
@@ -315,8 +315,8 @@ class TestSearch:
     @pytest.mark.parametrize("sampler", SAMPLERS)
     def test_the_same_seed_proposes_the_same_settings(self, sampler: str) -> None:
         def trace(seed: int) -> list[dict[str, float]]:
-            asked = Request(goals=(), minimise=("delay", "fct"), trials=50, seed=seed, sampler=sampler)
-            return [one for one, _ in propose(self.two_knobs(), asked, lambda v: (v["target"], 1 / v["interval"]))]
+            request = Request(goals=(), minimise=("delay", "fct"), trials=50, seed=seed, sampler=sampler)
+            return [one for one, _ in propose(self.two_knobs(), request, lambda v: (v["target"], 1 / v["interval"]))]
 
         assert trace(1) == trace(1)
         assert trace(1) != trace(2)
@@ -329,8 +329,8 @@ class TestSearch:
             return x * x + penalty, (x - 2) ** 2 + penalty
 
         def volume(sampler: str, seed: int) -> float:
-            asked = Request(goals=(), minimise=("delay", "fct"), trials=96, seed=seed, sampler=sampler)
-            return hypervolume([vector for _, vector in propose(self.two_knobs(), asked, judge)], (6, 6))
+            request = Request(goals=(), minimise=("delay", "fct"), trials=96, seed=seed, sampler=sampler)
+            return hypervolume([vector for _, vector in propose(self.two_knobs(), request, judge)], (6, 6))
 
         assert sum(volume("tpe", seed) > volume("spread", seed) for seed in range(5)) >= 4
 

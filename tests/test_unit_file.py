@@ -77,15 +77,15 @@ def test_the_service_is_confined(key: str, value: str) -> None:
 
 
 def test_systemd_finds_no_fault(analyze: Analyze, instance: Path) -> None:
-    said = analyze("verify", "--man=no", str(instance))
-    assert instance.name not in said, said
+    output = analyze("verify", "--man=no", str(instance))
+    assert instance.name not in output, output
 
 
 def test_systemd_holds_the_service_for_well_confined(analyze: Analyze, instance: Path) -> None:
     # In tenths; 4.0 without a filter of system calls and without PrivateDevices. The command fails above the threshold.
-    said = analyze("security", "--offline=true", "--threshold=20", str(instance))
-    exposure = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said)
-    assert exposure is not None, said
+    output = analyze("security", "--offline=true", "--threshold=20", str(instance))
+    exposure = re.search(r"Overall exposure level for \S+: ([0-9.]+)", output)
+    assert exposure is not None, output
     assert float(exposure[1]) <= 2.0
 
 

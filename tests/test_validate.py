@@ -299,7 +299,7 @@ def test_the_seven_disciplines_are_those_of_the_reference_measurements() -> None
     by_name = {entry["name"]: entry["scenario"] for entry in entries}
     names = [discipline.name for discipline in table_1()]
     assert names == ["pfifo", "ared", "pie", "codel", "sfq", "fq_codel", "fq_nocodel"]
-    seen = 0
+    count = 0
     for discipline in table_1():
         for link in ("100_100", "10_10", "10_1"):
             scenario = by_name.get(f"rrul-{link}-{discipline.name}-cubic")
@@ -309,8 +309,8 @@ def test_the_seven_disciplines_are_those_of_the_reference_measurements() -> None
                 mine = _native.expand_qdisc(discipline.at(rate), rate)
                 # The measurements took the kernel's default, the grid does as the paper's kernel did.
                 assert re.sub(" drop_batch .*", "", mine) == re.sub(" drop_batch .*", "", theirs)
-                seen += 1
-    assert seen >= 38
+                count += 1
+    assert count >= 38
 
 
 def test_no_discipline_of_the_grid_names_a_variant() -> None:

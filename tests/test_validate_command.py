@@ -226,10 +226,10 @@ def test_without_a_kernel_the_back_end_says_so(inside: Cli, monkeypatch: pytest.
 
 
 def test_the_runner_is_asked_for_the_kernel_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+    names: list[object] = []
 
     def run_all(scenarios: Sequence[Scenario], **keywords: object) -> list[Run]:
-        asked.append(keywords["backend"])
+        names.append(keywords["backend"])
         return []
 
     monkeypatch.setattr(runner, "run_all", run_all)
@@ -237,7 +237,7 @@ def test_the_runner_is_asked_for_the_kernel_by_name(monkeypatch: pytest.MonkeyPa
     run_plan = execute.runs_here(1, None)
     run_plan([], "linux", "kernel")
     run_plan([], "sim", "sim")
-    assert asked == ["linux", "sim"]
+    assert names == ["linux", "sim"]
 
 
 def test_a_part_that_is_not_whole_is_refused(tmp_path: Path) -> None:

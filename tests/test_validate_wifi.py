@@ -61,13 +61,13 @@ def test_each_set_has_cells_that_both_back_ends_take(name: str) -> None:
 
 
 def test_options_of_grids_are_refused_for_cells() -> None:
-    for asked in (
+    for request in (
         suite.Request(experiment="wifi-dense", count=3),
         suite.Request(experiment="wifi-airtime", links="10/10"),
         suite.Request(experiment="wifi-airtime", options={"rtt": "5ms"}),
     ):
         with pytest.raises(ParamError, match="has cells of its own"):
-            suite.cells_of(asked)
+            suite.cells_of(request)
 
 
 def test_all_sets_are_asked_for_by_one_word() -> None:
@@ -96,10 +96,10 @@ def test_a_value_outside_its_bar_is_told_with_its_station() -> None:
         one["airtime_tx_ms"] += more * whole
     kernel["probes"][0]["rtt_ms"]["median"] = 1.12 * sim["probes"][0]["rtt_ms"]["median"] + 2.3
     part = part_of(cell, sim, kernel)
-    told = wifi_words.table(part)
-    assert "2 of 3 | slow: " in told
-    assert "2 of 3 | fast1: " in told
-    assert "3 of 3" in told
+    table = wifi_words.table(part)
+    assert "2 of 3 | slow: " in table
+    assert "2 of 3 | fast1: " in table
+    assert "3 of 3" in table
     assert wifi_words.is_cells(part)
 
 

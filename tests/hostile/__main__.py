@@ -22,31 +22,32 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="how many (default 1000)")
     parser.add_argument("--only", type=int, help="only the input of this number, whose folder is kept")
     parser.add_argument("--kind", choices=[kind.__name__ for kind, _ in cases.KINDS], help="only inputs of one kind")
-    asked = parser.parse_args()
-    if asked.kind is not None:
-        cases.KINDS = tuple((kind, often) for kind, often in cases.KINDS if kind.__name__ == asked.kind)
+    args = parser.parse_args()
+    if args.kind is not None:
+        cases.KINDS = tuple((kind, often) for kind, often in cases.KINDS if kind.__name__ == args.kind)
     began = time.monotonic()
     work = Path(tempfile.mkdtemp(prefix="hostile-"))
     try:
-        faults = _run_all(asked, work)
+        faults = _run_all(args, work)
     finally:
-        if asked.only is None:
+        if args.only is None:
             shutil.rmtree(work, ignore_errors=True)
     for fault in faults:
         print(f"\n{fault.number} ({fault.case}): {fault.what}\n  {' '.join(_short(word) for word in fault.words)}")
         print(
-            "".join(f"  | {line}\n" for line in ascii(fault.said)[1:-1].replace("\\n", "\n").splitlines()[-12:]), end=""
+            "".join(f"  | {line}\n" for line in ascii(fault.output)[1:-1].replace("\\n", "\n").splitlines()[-12:]),
+            end="",
         )
     counts = Counter(fault.what for fault in faults)
-    said = ", ".join(f"{counts[what]} {what}" for what in judge.FAULTS)
-    number = 1 if asked.only is not None else asked.count
-    print(f"hostile: seed {asked.seed}, {number} inputs in {time.monotonic() - began:.0f} s: {said}")
-    if asked.only is not None:
+    summary = ", ".join(f"{counts[what]} {what}" for what in judge.FAULTS)
+    number = 1 if args.only is not None else args.count
+    print(f"hostile: seed {args.seed}, {number} inputs in {time.monotonic() - began:.0f} s: {summary}")
+    if args.only is not None:
         print(f"hostile: the folder is {work}")
     return 1 if faults else 0
 
 
-def _run_all(asked: argparse.Namespace, work: Path) -> list[judge.Fault]:
+def _run_all(args: argparse.Namespace, work: Path) -> list[judge.Fault]:
     # No kernel, no settings and no caches of the one who calls: a case depends on its seed alone.
     (work / "home").mkdir()
     (work / "bin").mkdir()
@@ -59,14 +60,14 @@ def _run_all(asked: argparse.Namespace, work: Path) -> list[judge.Fault]:
     material.mkdir()
     _make(material)
     _load()
-    numbers = iter(range(asked.count) if asked.only is None else [asked.only])
+    numbers = iter(range(args.count) if args.only is None else [args.only])
     most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
     running: list[judge.Running] = []
     faults: list[judge.Fault] = []
     ended = 0
     while True:
         while len(running) < most and (number := next(numbers, None)) is not None:
-            running.append(judge.start(asked.seed, number, material, work / str(number)))
+            running.append(judge.start(args.seed, number, material, work / str(number)))
         if not running:
             return faults
         time.sleep(0.002)
@@ -76,7 +77,7 @@ def _run_all(asked: argparse.Namespace, work: Path) -> list[judge.Fault]:
                 continue
             running.remove(one)
             faults += judge.finished(one, status if pid else None)
-            if asked.only is None:
+            if args.only is None:
                 shutil.rmtree(one.folder, ignore_errors=True)
             ended += 1
             if ended % 100 == 0:

@@ -65,7 +65,7 @@ class Fault:
     what: str
     case: str
     words: list[str]
-    said: str
+    output: str
 
 
 @dataclass(kw_only=True)
@@ -238,7 +238,7 @@ def finished(one: Running, status: int | None) -> list[Fault]:
         os.killpg(one.pid, signal.SIGKILL)
     if status is None:
         os.waitpid(one.pid, 0)
-    said, errors = (_text(one.folder / name) for name in ("said", "errors"))
+    output, errors = (_text(one.folder / name) for name in ("said", "errors"))
     try:
         facts = json.loads((one.folder / "case.json").read_text())
     except (OSError, ValueError):
@@ -257,7 +257,7 @@ def finished(one: Running, status: int | None) -> list[Fault]:
     if "Traceback (most recent call last)" in errors or "panicked at" in errors:
         found.append(TRACEBACK)
     # What someone types may be shown as it is: the name of a file is told to be read by programs.
-    shown = said + errors.replace("\r", "")
+    shown = output + errors.replace("\r", "")
     for word in facts["words"]:
         shown = shown.replace(word, "") if _STEERS.search(word) else shown
     if _STEERS.search(shown):
@@ -270,7 +270,7 @@ def finished(one: Running, status: int | None) -> list[Fault]:
     what_is_lost = f"lost {', '.join(lost)}; " if lost else ""
     return [
         Fault(
-            number=one.number, what=what, case=facts["case"], words=facts["words"], said=what_is_lost + errors[-1500:]
+            number=one.number, what=what, case=facts["case"], words=facts["words"], output=what_is_lost + errors[-1500:]
         )
         for what in found
     ]
