@@ -135,7 +135,7 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
             f"--{name.replace('_', '-')}",
             metavar=declared.metavar,
             type=whole_number if declared.range else str,
-            help=f"{declared.help}, for {', '.join(takers(name))}",
+            help=f"{declared.help}; for {', '.join(takers(name))}",
         )
 
 

@@ -157,11 +157,13 @@ def _about(args: argparse.Namespace) -> str:
         return paper.describe(len(load(paper.folder)))
     rows = []
     for paper in map(papers.paper, papers.NAMES):
-        text = f'"{paper.title}": {paper.about}; {len(load(paper.folder))} claims'
+        text = f'"{paper.title}". {paper.about} {len(load(paper.folder))} claims are judged'
         if paper.kernel_parts is not None:
             kernel = ", ".join(paper.kernel_parts)
-            text += f"; on the linux back end {kernel}" if kernel else "; in the simulator only"
-        rows.append(textwrap.fill(text, 118, initial_indent=f"  {paper.name:<16}", subsequent_indent=" " * 18) + "\n")
+            text += f"; the linux back end runs {kernel}" if kernel else "; only the simulator runs this paper"
+        rows.append(
+            textwrap.fill(f"{text}.", 118, initial_indent=f"  {paper.name:<16}", subsequent_indent=" " * 18) + "\n"
+        )
     return _ABOUT.format(papers="".join(rows))
 
 

@@ -30,7 +30,7 @@ class Experiment:
     name
         What one types.
     summary
-        One sentence.
+        One sentence without its full stop.
     build
         Makes the scenario of options that are an `options`.
     options
@@ -67,76 +67,84 @@ BUILT_IN: dict[str, Experiment] = {
     for experiment in (
         Experiment(
             name="rrul",
-            summary="real-time response under load: 4 TCP flows up and 4 down, ICMP and UDP round-trip probes",
+            summary="real-time response under load: 4 TCP flows run up and 4 down, ICMP and UDP probes measure the RTT",
             build=rrul.build,
         ),
         Experiment(
             name="bulk",
-            summary="--flows-up N and --flows-down M TCP flows (default 1 and 1) and an ICMP probe",
+            summary="--flows-up N and --flows-down M TCP flows run (default 1 and 1), an ICMP probe measures the RTT",
             build=bulk.build,
             options=bulk.Options,
         ),
-        Experiment(name="tcp_1up", summary="one TCP flow up and an ICMP probe", build=single.build_up),
-        Experiment(name="tcp_1down", summary="one TCP flow down and an ICMP probe", build=single.build_down),
-        Experiment(name="voip", summary="a G.711 voice stream up and one TCP flow up", build=voip.build),
-        Experiment(name="voip_rrul", summary="a G.711 voice stream up and the RRUL test", build=voip.build_rrul),
+        Experiment(
+            name="tcp_1up", summary="one TCP flow runs up, an ICMP probe measures the RTT", build=single.build_up
+        ),
+        Experiment(
+            name="tcp_1down",
+            summary="one TCP flow runs down, an ICMP probe measures the RTT",
+            build=single.build_down,
+        ),
+        Experiment(name="voip", summary="a G.711 voice stream runs up beside one TCP flow up", build=voip.build),
+        Experiment(
+            name="voip_rrul", summary="a G.711 voice stream runs up beside the RRUL test", build=voip.build_rrul
+        ),
         Experiment(
             name="web",
-            summary="a web page (--page) fetched again and again, and one TCP flow up",
+            summary="a client fetches a web page (--page) again and again beside one TCP flow up",
             build=web.build,
             options=web.Options,
         ),
         Experiment(
             name="web_rrul",
-            summary="a web page (--page) fetched again and again, and the RRUL test",
+            summary="a client fetches a web page (--page) again and again beside the RRUL test",
             build=web.build_rrul,
             options=web.Options,
         ),
         Experiment(
             name="web_idle",
-            summary="a web page (--page) fetched again and again on an idle link",
+            summary="a client fetches a web page (--page) again and again on an idle link",
             build=web.build_idle,
             options=web.Options,
         ),
         Experiment(
             name="rtt_fairness",
-            summary="four TCP flows up with base RTTs of 10, 50, 200 and 500 ms, an ICMP probe on each path",
+            summary="four TCP flows run up with base RTTs of 10, 50, 200 and 500 ms, each path has an ICMP probe",
             build=rtt_fairness.build,
             fixed={"rtt": "fixed round-trip times of 10, 50, 200 and 500 ms"},
         ),
         Experiment(
             name="transient",
-            summary="the first 25 s of the RRUL test, with 5 s of the idle path before it",
+            summary="the first 25 s of the RRUL test run, with 5 s of the idle path before them",
             build=rrul.build_transient,
             options=rrul.TransientOptions,
         ),
         Experiment(
             name="rural",
-            summary="files and bulk flows up, thin streams or an echo (--load, --traffic), at 1 Mbit/s and 300 ms",
+            summary="files, bulk flows, and thin streams or an echo run up at 1 Mbit/s and 300 ms (--load, --traffic)",
             build=rural.build,
             options=rural.Options,
         ),
         Experiment(
             name="wifi_tcp",
-            summary="a cell of two fast stations and a slow one (--scheme): a TCP flow down to each, and ICMP probes",
+            summary="two fast stations and a slow one in a cell (--scheme) have a TCP flow down and an ICMP probe each",
             build=wifi.build_tcp,
             options=wifi.Options,
         ),
         Experiment(
             name="wifi_udp",
-            summary="the same cell (--scheme): UDP of 50 Mbit/s down to each station, and ICMP probes",
+            summary="the stations of wifi_tcp (--scheme) have UDP of 50 Mbit/s down and an ICMP probe each",
             build=wifi.build_udp,
             options=wifi.Options,
         ),
         Experiment(
             name="wifi_voip",
-            summary="the same cell (--scheme): wifi_tcp and a G.711 stream (--dscp) down to the slow station",
+            summary="a G.711 stream (--dscp) goes down to the slow station beside the traffic of wifi_tcp (--scheme)",
             build=wifi.build_voip,
             options=wifi.VoiceOptions,
         ),
         Experiment(
             name="wifi_dense",
-            summary="--stations N (1 to 64) of rates that the seed draws (--scheme): --protocol tcp or udp to each",
+            summary="--stations N (1 to 64) receive --protocol tcp or udp (--scheme), at rates that the seed draws",
             build=wifi.build_dense,
             options=wifi.DenseOptions,
         ),

@@ -16,8 +16,8 @@ MOST_FLOWS = 10_000
 class Options(options.Options):
     """The numbers of flows, too."""
 
-    flows_up: int = option(1, "TCP flows up", range=(0, MOST_FLOWS))
-    flows_down: int = option(1, "TCP flows down", range=(0, MOST_FLOWS))
+    flows_up: int = option(1, "number of TCP flows up", range=(0, MOST_FLOWS))
+    flows_down: int = option(1, "number of TCP flows down", range=(0, MOST_FLOWS))
 
 
 def build(options: Options) -> Scenario:

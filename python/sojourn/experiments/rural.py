@@ -40,8 +40,8 @@ class Options(options.Options):
     qdisc_down: str = FIFO
     cc: str = DEFAULT_CC
     duration: str = "300s"
-    load: str = option("low", "low, one flow of each kind, or high, two", words=lambda: tuple(LOADS))
-    traffic: str = option("ns2", "ns2, with thin streams, or emulation, with an echo instead", words=lambda: TRAFFIC)
+    load: str = option("low", "low has one flow of each kind, high has two", words=lambda: tuple(LOADS))
+    traffic: str = option("ns2", "ns2 has thin streams, emulation has an echo instead", words=lambda: TRAFFIC)
 
 
 def build(options: Options) -> Scenario:

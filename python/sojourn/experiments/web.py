@@ -18,7 +18,7 @@ from sojourn.scenario import Probe, Scenario
 class Options(options.Options):
     """The page, too."""
 
-    page: str = option(DEFAULT_PAGE, "the page that is fetched (`sojourn list pages`)", words=lambda: tuple(pages()))
+    page: str = option(DEFAULT_PAGE, "the page that is fetched; see `sojourn list pages`", words=lambda: tuple(pages()))
 
 
 def build(options: Options) -> Scenario:

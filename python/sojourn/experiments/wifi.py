@@ -58,15 +58,15 @@ class Options(options.Options):
 class VoiceOptions(Options):
     """The code point of the voice stream, too."""
 
-    dscp: str = option("CS0", "code point of the voice stream: CS0 is best effort, EF video, CS6 voice")
+    dscp: str = option("CS0", "code point of the voice stream: CS0 is best effort, EF is video, CS6 is voice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseOptions(Options):
     """The number of stations and what is sent to them, too."""
 
-    stations: int = option(10, "stations, 1 to 64", range=(1, MOST_STATIONS))
-    protocol: str = option("tcp", "tcp or udp", words=lambda: PROTOCOLS)
+    stations: int = option(10, "number of stations, 1 to 64", range=(1, MOST_STATIONS))
+    protocol: str = option("tcp", "what each station receives: tcp or udp", words=lambda: PROTOCOLS)
 
 
 def build_tcp(options: Options) -> Scenario:
