@@ -22,17 +22,17 @@ from tests import optional
 ROOT = Path(__file__).parents[1]
 
 
-def _script() -> ModuleType:
-    loader = SourceFileLoader("pages", str(ROOT / "scripts/pages"))
-    spec = spec_from_loader("pages", loader)
+def _script(name: str) -> ModuleType:
+    loader = SourceFileLoader(name.replace("-", "_"), str(ROOT / "scripts" / name))
+    spec = spec_from_loader(loader.name, loader)
     assert spec is not None
     module = module_from_spec(spec)
-    sys.modules["pages"] = module  # where its dataclasses look for their annotations
+    sys.modules[loader.name] = module  # where its dataclasses look for their annotations
     loader.exec_module(module)
     return module
 
 
-pages = _script()
+pages, carry_runs = _script("pages"), _script("carry-runs")
 REGISTRY: dict[str, Any] = pages.registry(ROOT)
 
 
@@ -167,7 +167,8 @@ def test_a_page_is_made_once_and_takes_the_runs_that_are_there(root: Path, capfd
     cost = json.loads((root / "docs/data/pages.json").read_text())["whole"]
     assert f"Page build `{state(root, 'whole').now}`, {cost['runs']} runs." in first
     assert cost["runs"] == 6
-    assert "--out out/pages/whole --document docs/whole.md" in first
+    assert "--out out/pages/whole" in first
+    assert "--document docs/whole.md" in first
     assert "--workers" not in first
     assert str(root) not in first
     assert pages.main(words, root) == 0
@@ -182,6 +183,64 @@ def test_a_page_is_made_once_and_takes_the_runs_that_are_there(root: Path, capfd
     after = {path: path.stat().st_mtime_ns for path in store.iterdir() if len(path.name) == 32}
     assert before == after
     assert state(root, "whole").current
+
+
+def _of_another_build(root: Path) -> Path:
+    """Give the runs of the page `whole` the names that an earlier build would have given them."""
+    (store,) = (root / "out/pages/runs").glob("whole-*")
+    for run in [path for path in store.iterdir() if len(path.name) == 32]:
+        head = run / "run.json"
+        head.write_text(head.read_text().replace(run.name, run.name[::-1]))
+        run.rename(store / run.name[::-1])
+    mark = json.loads((store / "store.json").read_text())
+    (store / "store.json").write_text(json.dumps(mark | {"build": "0" * 16}))
+    spent = root / "out/pages/whole.json"
+    of = json.loads(spent.read_text())["of"]
+    spent.write_text(json.dumps({"of": ["0" * 16, of[1]], "seconds": 1.0}))
+    return store.rename(store.with_name("whole-" + "0" * 16))
+
+
+def test_runs_of_another_build_count_if_a_sample_of_them_is_the_same(
+    root: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert pages.main(["whole", "--workers", "1"], root) == 0
+    old = _of_another_build(root)
+    names = {path.name[::-1] for path in old.iterdir() if len(path.name) == 32}
+    assert carry_runs.main(["--sample", "2"], root) == 0
+    (store,) = (root / "out/pages/runs").glob("whole-*")
+    assert store.name == f"whole-{pages.extension_build()}"
+    runs = {path.name: path.stat().st_mtime_ns for path in store.iterdir() if len(path.name) == 32}
+    assert set(runs) == names
+    capfd.readouterr()
+    assert pages.main(["whole", "--workers", "1", "--again"], root) == 0
+    assert {path.name: path.stat().st_mtime_ns for path in store.iterdir() if len(path.name) == 32} == runs
+    assert (
+        "6 of its runs were made with build `0000000000000000` of the simulator.\n"
+        f"2 of them were drawn and made again with build `{pages.extension_build()}`: they are the same.\n"
+    ) in (root / "docs/whole.md").read_text()
+    assert state(root, "whole").current
+
+
+def test_a_run_that_differs_stays_of_its_build(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert pages.main(["whole", "--workers", "1"], root) == 0
+    old = _of_another_build(root)
+    for run in [path for path in old.iterdir() if len(path.name) == 32]:
+        head = run / "run.json"
+        head.write_text(head.read_text().replace('"packets":', '"packets":1', 1))
+    before = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}
+    assert carry_runs.main([], root) == 1
+    assert "differs when this build makes it: make the page anew" in capfd.readouterr().err
+    assert {path: path.read_bytes() for path in old.rglob("*") if path.is_file()} == before
+
+
+def test_a_store_of_a_page_with_a_kernel_keeps_what_was_measured(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    (old / "measured").mkdir(parents=True)
+    (old / "measured" / "one").write_text("measured")
+    (old / "store.json").write_text("{}")
+    pages.keep_measured(old, new)
+    assert (new / "measured/one").read_text() == "measured"
+    assert (new / "store.json").is_file()
 
 
 def test_bad_input_is_one_sentence(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
