@@ -3,6 +3,7 @@
 use super::common::with;
 use serde_json::{Value, json};
 use sojourn_sim::Scenario;
+use sojourn_tcp::cc::Algorithm;
 
 pub(crate) fn base() -> Value {
     json!({"duration": "5s"})
@@ -27,6 +28,15 @@ pub(crate) fn web(more: Value) -> Value {
         &base(),
         json!({"web": [with(&json!({"name": "w", "objects": [5000]}), more)]}),
     )
+}
+
+/// The names of the congestion controls, as sentences list them.
+pub(crate) fn controls() -> String {
+    Algorithm::ALL
+        .iter()
+        .map(|one| one.name())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 pub(crate) fn error(text: &str) -> String {

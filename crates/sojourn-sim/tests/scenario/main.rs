@@ -11,7 +11,7 @@ mod wifi;
 mod wifi_kernel;
 mod wifi_latency;
 
-use cases::{base, check, error, flow, probe, web};
+use cases::{base, check, controls, error, flow, probe, web};
 use common::with;
 use serde_json::{Value, json};
 use sojourn_sim::{Scenario, run};
@@ -319,7 +319,11 @@ fn names_and_words_are_checked() {
         ),
         (
             flow(json!({"congestion_control": "vegas"})),
-            "flows[0].congestion_control is \"vegas\", but must be one of: cubic, reno",
+            format!(
+                "flows[0].congestion_control is \"vegas\", but must be one of: {}",
+                controls()
+            )
+            .as_str(),
         ),
         (
             flow(json!({"congestion_control": "bbr"})),

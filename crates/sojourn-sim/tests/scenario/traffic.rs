@@ -1,6 +1,6 @@
 //! Voice streams and web clients.
 
-use super::cases::{base, check, error, flow, probe, web};
+use super::cases::{base, check, controls, error, flow, probe, web};
 use super::common::with;
 use serde_json::json;
 use sojourn_sim::Scenario;
@@ -204,7 +204,11 @@ fn downloads_are_checked() {
         ),
         (
             download(json!({"congestion_control": "vegas"})),
-            "downloads[0].congestion_control is \"vegas\", but must be one of: cubic, reno",
+            format!(
+                "downloads[0].congestion_control is \"vegas\", but must be one of: {}",
+                controls()
+            )
+            .as_str(),
         ),
         (
             download(json!({"start": "6s"})),
