@@ -82,11 +82,11 @@ class Simulator:
         return _native.run_stored(scenario, run_id)
 
     def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:  # noqa: ARG002
-        """As `Backend.run_kept`: nothing is measured."""
+        """As `Backend.run_and_keep`: nothing is measured."""
         return self.run_stored(scenario, run_id)
 
     def from_measurements(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts | None:  # noqa: ARG002
-        """As `Backend.from_kept`: nothing is kept."""
+        """As `Backend.from_measurements`: nothing is kept."""
         return None
 
 
@@ -142,11 +142,11 @@ class OfThisMachine:
         return self.found.run_stored(scenario, run_id)
 
     def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:
-        """As `Backend.run_kept`."""
+        """As `Backend.run_and_keep`."""
         return self.found.run_and_keep(scenario, run_id, store)
 
     def from_measurements(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts | None:
-        """As `Backend.from_kept`."""
+        """As `Backend.from_measurements`."""
         return self.found.from_measurements(scenario, run_id, store)
 
 

@@ -98,11 +98,11 @@ class LiveBackend:
         )
 
     def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:  # noqa: ARG002
-        """As `Backend.run_kept`: what is measured in real time differs each time, and is not kept."""
+        """As `Backend.run_and_keep`: what is measured in real time differs each time, and is not kept."""
         return self.run_stored(scenario, run_id)
 
     def from_measurements(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts | None:  # noqa: ARG002
-        """As `Backend.from_kept`: nothing is kept."""
+        """As `Backend.from_measurements`: nothing is kept."""
         return None
 
     def _answer(self, scenario: str) -> Answer:

@@ -96,11 +96,6 @@ class _InMemory(Run):
         super().__init__(text="")
         self._record = record
 
-    @property
-    def record(self) -> Record:
-        """The whole record."""
-        return self._record
-
 
 def judge_all(ran: Iterable[Both]) -> list[Row]:
     """Return the rows of all cells, in their order; a metric that no side has a value of has none."""
