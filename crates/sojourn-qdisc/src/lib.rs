@@ -1,11 +1,17 @@
-//! Queue disciplines as plain values that are told the time.
+#![doc = include_str!("../README.md")]
+//! # Main types
 //!
-//! A discipline owns the packets that it holds, takes the time as an argument of every call, and accounts for every
-//! packet it drops. It opens no socket, reads no clock and owns its random numbers: the same calls give the same
-//! answers in the simulator, in a test and in a daemon.
-//!
-//! [`QdiscSpec::parse`] reads what one would type after `tc qdisc add dev X root`, [`QdiscSpec::build`] makes the
-//! discipline, and [`Tbf`] shapes it to a rate.
+//! - [`Qdisc`]: the contract of a discipline, and [`Packet`]: what it must know of a packet.
+//! - [`QdiscSpec`]: a discipline with all its parameters, read from `tc`'s words; [`QdiscSpec::build`] makes the
+//!   discipline, as [`AnyQdisc`].
+//! - [`Codel`], [`FqCodel`], [`Pie`], [`FqPie`], [`Red`], [`Sfq`], [`Fifo`], [`PfifoFast`], [`Netem`]: the disciplines
+//!   themselves, each made from a struct of parameters such as [`FqCodelParams`].
+//! - [`Tbf`]: a token bucket that shapes any discipline to a rate.
+//! - [`Departure`], [`Dropped`], [`DropReason`], [`DropSink`]: what comes out.
+//! - [`QdiscStats`], [`Backlog`]: the counters of `tc -s qdisc`, and what is queued.
+//! - [`kinds()`], [`presets()`], [`descriptors()`]: the catalogue of what there is.
+
+pub use sojourn_units;
 
 mod cake;
 mod codel;

@@ -40,7 +40,7 @@ pub use error::{ScenarioError, fail};
 pub use flow::{Application, FlowScenario, Step, Transport, Writes};
 pub use flusher::{Bursts, FlusherScenario, Gate, Mode, Place, Watch};
 pub use limits::{Limits, NAMED as LIMITS};
-pub use path::{BottleneckScenario, EDGE_LIMIT, Impairment};
+pub use path::{BottleneckScenario, EDGE_LIMIT, Impairment, usual_burst};
 pub use probe::{Codec, ProbeKindScenario, ProbeScenario, Voice};
 pub use scenario::Scenario;
 pub use schema::schema;

@@ -12,6 +12,13 @@ const EDGE_LIMIT_MAX: u32 = 1_000_000;
 /// Largest extra delay.
 const JITTER_MAX: Duration = Duration::from_secs(10);
 
+/// Depth of a token bucket of this rate if nothing is said: two of the largest frames, or what the link sends in half a
+/// millisecond. A late timer must not lose tokens on a real bed.
+#[must_use]
+pub fn usual_burst(rate: Rate, frame: Bytes) -> Bytes {
+    rate.bytes_in(Duration::from_micros(500)).max(frame + frame)
+}
+
 /// What befalls packets on the long link of one direction, after its bottleneck queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairment {

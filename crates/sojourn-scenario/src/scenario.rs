@@ -1,6 +1,6 @@
 //! A scenario as a whole.
 
-use crate::path::{BottleneckScenario, EDGE_LIMIT};
+use crate::path::{BottleneckScenario, EDGE_LIMIT, usual_burst};
 use crate::{
     Access, Direction, DownloadScenario, Dscp, FlowScenario, FlusherScenario, Impairment, ProbeScenario,
     TopologyScenario, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default, or_default,
@@ -174,15 +174,10 @@ impl Scenario {
                 self.jitter_down,
             ),
         };
-        // Two frames, or what the link sends in half a millisecond: a late timer must not lose tokens on a real bed.
-        let usual = || {
-            let frames = Bytes::new(2 * self.largest_frame());
-            rate.bytes_in(Duration::from_micros(500)).max(frames)
-        };
         BottleneckScenario {
             rate,
             qdisc: qdisc.clone(),
-            burst: burst.unwrap_or_else(usual),
+            burst: burst.unwrap_or_else(|| usual_burst(rate, Bytes::new(self.largest_frame()))),
             impairment: Impairment { loss, jitter },
         }
     }

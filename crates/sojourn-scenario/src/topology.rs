@@ -2,7 +2,7 @@
 
 use crate::error::within;
 use crate::name::check_name;
-use crate::path::{BottleneckScenario, check_bucket};
+use crate::path::{BottleneckScenario, check_bucket, usual_burst};
 use crate::{Backend, Impairment, RATE, RTT, ScenarioError, backend, fail, is_default, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ impl LinkScenario {
         let qdisc = Discipline::parse(self.qdisc.as_deref().unwrap_or(QDISC), Some(rate));
         let qdisc = qdisc.map_err(|e| ScenarioError::because(format!("{named}: {e}")))?;
         self.qdisc = Some(backend::discipline(&named, qdisc, backend)?.to_string());
-        let usual = || rate.bytes_in(Duration::from_micros(500)).max(Bytes::new(2 * frame));
+        let usual = || usual_burst(rate, Bytes::new(frame));
         let burst = *self.burst.get_or_insert_with(usual);
         check_bucket(&field("burst"), burst, rate, frame)
     }

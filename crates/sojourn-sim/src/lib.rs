@@ -1,19 +1,18 @@
-//! The simulated world: a deterministic packet-level network that carries packets and the time to the algorithms of
-//! `sojourn-qdisc` and `sojourn-tcp`.
+#![doc = include_str!("../README.md")]
+//! # Main types
 //!
-//! ```
-//! use sojourn_sim::{Scenario, run};
-//!
-//! let scenario = Scenario::from_json(
-//!     r#"{"duration": "5s", "up": "10mbit", "down": "10mbit", "rtt": "50ms", "qdisc_up": "pfifo limit 127",
-//!         "flows": [{"name": "bulk", "direction": "up"}], "probes": [{"name": "ping", "kind": "icmp"}]}"#,
-//! )?;
-//! let record = run(scenario)?;
-//! assert!(record.summary.goodput_up_mbit > 8.0);
-//! assert!(record.summary.induced_latency_ms > 20.0);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! - [`Scenario`], [`run()`] and [`Record`]: a run from its description to everything that was measured. [`Run`] is the
+//!   same in steps.
+//! - [`topology::dumbbell()`] and [`topology::Topology`]: networks in which links and routes have names;
+//!   [`network::Network`] has numbers only.
+//! - [`simulator::Simulator`]: a simulation under way, to which one adds flows, probes, agents and other traffic.
+//! - [`simulator::EgressStats`]: what was measured at a queue.
+//! - [`agent::Agent`]: a transport of one's own.
+//! - [`tap`]: packet captures of a run.
 
+pub use {sojourn_qdisc, sojourn_scenario, sojourn_tcp, sojourn_units, sojourn_wifi};
+
+pub mod agent;
 pub mod bed;
 mod calendar;
 mod draws;
@@ -37,6 +36,8 @@ pub mod traffic;
 mod watch;
 mod wire;
 
+pub use agent::{Agent, AgentSpec, Datagram};
 pub use record::{Record, record_schema};
 pub use run::{Progress, Run, run};
+pub use simulator::{FlowSpec, Simulator};
 pub use sojourn_scenario::{Backend, Cost, LIMITS, Limits, Part, Scenario, ScenarioError};

@@ -23,7 +23,7 @@ pub(crate) enum Seen {
 /// its two hosts read, stay where they are: in a [`Segments`] store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    /// Where its segment is; of a probe, its number.
+    /// Where its segment or the payload of its datagram is; of a probe, its number.
     pub(crate) body: u32,
     /// Hash of the flow, as every hashing discipline sees it.
     pub(crate) hash: u32,
@@ -44,6 +44,7 @@ const TCP: u32 = 4;
 const ECN_SHIFT: u32 = 3;
 const ECN: u32 = 3 << ECN_SHIFT;
 const SYN: u32 = 32;
+const DATAGRAM: u32 = 64;
 /// Above these bits: the number of the connection that it belongs to, on a route that many connections take.
 const CONNECTION_SHIFT: u32 = 8;
 
@@ -113,6 +114,17 @@ impl Packet {
         }
     }
 
+    /// The datagram of an agent, whose payload is kept at `body`.
+    pub(crate) fn datagram(size: u16, ecn: Ecn, body: u32, hash: u32, route: u16) -> Self {
+        Self {
+            body,
+            hash,
+            size,
+            route,
+            marks: DATAGRAM | u32::from(ecn.bits()) << ECN_SHIFT,
+        }
+    }
+
     /// Whether it is a TCP segment, which has a body to be given back.
     #[inline]
     pub(crate) fn is_tcp(&self) -> bool {
@@ -163,11 +175,14 @@ impl QdiscPacket for Packet {
     }
 }
 
-/// The segments of all packets under way. The place given back last is taken first, while it is still in the cache.
+/// The segments of all packets under way, and the payloads of agents' datagrams. The place given back last is taken first,
+/// while it is still in the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     all: Vec<Segment>,
     free: Vec<u32>,
+    payloads: Vec<Vec<u8>>,
+    free_payloads: Vec<u32>,
 }
 
 impl Segments {
@@ -199,16 +214,34 @@ impl Segments {
         segment
     }
 
-    /// How many are under way.
+    /// How many are under way, payloads among them.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
-        self.all.len() - self.free.len()
+        self.all.len() - self.free.len() + self.payloads.len() - self.free_payloads.len()
     }
 
     /// The packet was dropped.
     pub(crate) fn discard(&mut self, packet: &Packet) {
         if packet.is_tcp() {
             self.free.push(packet.body);
+        } else if packet.marks & DATAGRAM != 0 {
+            self.take_payload(packet);
         }
+    }
+
+    /// Keeps the payload of a datagram.
+    pub(crate) fn keep_payload(&mut self, payload: Vec<u8>) -> u32 {
+        if let Some(i) = self.free_payloads.pop() {
+            self.payloads[i as usize] = payload;
+            return i;
+        }
+        self.payloads.push(payload);
+        self.payloads.len() as u32 - 1
+    }
+
+    /// The datagram has arrived, or was dropped: its payload.
+    pub(crate) fn take_payload(&mut self, packet: &Packet) -> Vec<u8> {
+        self.free_payloads.push(packet.body);
+        std::mem::take(&mut self.payloads[packet.body as usize])
     }
 }

@@ -1,5 +1,6 @@
 //! The engine: it carries packets and the time to the algorithms.
 
+mod agent;
 mod download;
 mod flood;
 mod flusher;
@@ -8,16 +9,19 @@ mod passage;
 mod radio;
 mod settle;
 mod setup;
+mod stats;
 mod voip;
 mod web;
 mod window;
 
+pub(crate) use agent::AgentHost;
 pub(crate) use download::Download;
 pub(crate) use hosts::Host;
 pub(crate) use radio::{AirMeter, Radio};
 pub(crate) use web::Web;
 
 pub use crate::network::Destination;
+pub use stats::{EgressStats, RouteStats};
 
 use crate::calendar::{Calendar, Slot};
 use crate::ends;
@@ -85,6 +89,22 @@ pub struct FlowSpec {
     pub destination: Option<Destination>,
 }
 
+impl FlowSpec {
+    /// A flow that starts with the run, and whose application makes more than can be sent, with the default TCP.
+    #[must_use]
+    pub fn bulk(name: &str, route: &[LinkId], back: &[LinkId]) -> Self {
+        Self {
+            name: name.to_owned(),
+            route: route.to_vec(),
+            back: back.to_vec(),
+            tcp: TcpParams::default(),
+            start: Time::ZERO,
+            application: Application::default(),
+            destination: None,
+        }
+    }
+}
+
 /// Traffic that was added to a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Added {
@@ -113,6 +133,8 @@ enum Owner {
     Download(u32, bool),
     /// A packet of a flusher's burst: nobody's.
     Burst,
+    /// For this agent.
+    Agent(u32),
 }
 
 /// What a link's slot wakes.
@@ -136,6 +158,7 @@ enum Component {
     Download(u32),
     Flusher,
     Sampler,
+    Agent(u32),
 }
 
 /// A running TCP flow.
@@ -188,6 +211,7 @@ pub struct Simulator {
     pub(crate) floods: Vec<Flood>,
     pub(crate) webs: Vec<Web>,
     pub(crate) downloads: Vec<Download>,
+    agents: Vec<AgentHost>,
     hashes: Vec<u32>,
     pub(crate) series: Series,
     sampler_slot: Slot,
@@ -302,6 +326,7 @@ impl Simulator {
             floods: Vec::new(),
             webs: Vec::new(),
             downloads: Vec::new(),
+            agents: Vec::new(),
             hashes: Vec::new(),
             series: Series::default(),
             sampler_slot,
@@ -417,6 +442,7 @@ impl Simulator {
                 Component::Download(download) => self.download_due(download),
                 Component::Flusher => self.flusher_due(),
                 Component::Sampler => self.sample(),
+                Component::Agent(agent) => self.agent_due(agent),
             }
             self.tell_senders();
         }
@@ -441,6 +467,7 @@ impl Simulator {
             Owner::Web(web, at_server) => self.web_arrived(web, at_server, packet),
             Owner::Download(download, at_receiver) => self.download_arrived(download, at_receiver, packet),
             Owner::Burst => self.burst_arrived(),
+            Owner::Agent(agent) => self.agent_arrived(agent, packet),
         }
     }
 

@@ -1,33 +1,15 @@
-//! TCP as Linux does it, as plain values that are told the time.
+#![doc = include_str!("../README.md")]
+//! # Main types
 //!
-//! Read first: RFC 9293, 5681, 6298, 6582, 6675, 2018, 2883, 8985 (RACK-TLP), 6937 (PRR), 5682 (F-RTO), 9438 (CUBIC).
-//!
-//! An [`Endpoint`] is one end of a connection: a [`Sender`] with its congestion control, and a [`Receiver`] with its
-//! acknowledgement policy. It carries no bytes, only their numbers; it opens no socket and reads no clock. Whoever
-//! drives it hands it segments and the time, takes the segments it wants to send, and wakes it when it asks.
-//!
-//! ```
-//! use sojourn_tcp::{Endpoint, TcpParams};
-//! use sojourn_units::Time;
-//!
-//! let params = TcpParams::default();
-//! let (mut client, mut server) = (Endpoint::client(&params).unwrap(), Endpoint::server(&params).unwrap());
-//! client.write(100_000);
-//! client.connect(Time::ZERO);
-//! let mut now = Time::ZERO;
-//! while client.sender().bytes_acked() < 100_000 {
-//!     now = now + sojourn_units::Duration::from_millis(5);
-//!     client.on_timeout(now);
-//!     server.on_timeout(now);
-//!     while let Some(segment) = client.poll_transmit(now) {
-//!         server.on_segment(&segment, now);
-//!     }
-//!     while let Some(segment) = server.poll_transmit(now) {
-//!         client.on_segment(&segment, now);
-//!     }
-//! }
-//! assert_eq!(server.receiver().bytes_in_order(), 100_000);
-//! ```
+//! - [`Endpoint`]: one end of a connection, made from [`TcpParams`].
+//! - [`Segment`]: what two endpoints tell each other; [`Segment::wire_size`] is its size in bytes.
+//! - [`Sender`] and [`Receiver`]: the halves of an endpoint, for looking at: windows, counters, bytes.
+//! - [`cc::Algorithm`]: the congestion controls, one module each.
+//! - [`Variant`]: the Linux whose loss recovery and acknowledgements these are.
+//! - [`Device`]: for a host whose own network device queues (TCP small queues).
+//! - [`Metrics`]: what a host remembers from one connection to the next.
+
+pub use sojourn_units;
 
 pub mod cc;
 mod endpoint;

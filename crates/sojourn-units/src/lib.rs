@@ -1,8 +1,11 @@
-//! Units of the laboratory: [`Time`], [`Duration`], [`Bytes`] and [`Rate`], the spellings `tc` uses for them,
-//! the codepoints of [`Ecn`], and the seeded random [`Stream`].
+#![doc = include_str!("../README.md")]
+//! # Main types
 //!
-//! Every quantity is an integer (nanoseconds, bytes, bits per second), so that the same scenario and seed give the
-//! same bytes on any machine. Nothing here can ask what time it is: time is always an argument.
+//! - [`Time`], [`Duration`], [`Bytes`] and [`Rate`]: the quantities. Arithmetic between them keeps the units apart.
+//! - [`parse_duration`], [`parse_rate`], [`parse_bytes`]: `tc`'s spellings; [`UnitError`] if a text is none.
+//! - [`Ecn`]: the four codepoints of the ECN field.
+//! - [`Stream`]: the random numbers of one component of one run.
+//! - [`words!`] and [`text!`]: types that stand in files as words or as text.
 
 mod ecn;
 mod parse;

@@ -28,7 +28,7 @@ impl Simulator {
         self.calendar.set(self.sampler_slot, at + self.sample_interval);
     }
 
-    /// The measured window ends now: TCP stops, statistics are final; probes still under way may come home.
+    /// The measured window ends now: TCP and agents stop, statistics are final; probes still under way may come home.
     pub fn end_window(&mut self, at: Time) {
         self.now = at;
         self.frozen = true;
@@ -53,6 +53,9 @@ impl Simulator {
         }
         for download in &self.downloads {
             self.calendar.clear(download.slot);
+        }
+        for agent in &self.agents {
+            self.calendar.clear(agent.slot);
         }
         for probe in &mut self.probes {
             probe.stop();

@@ -3,7 +3,7 @@
 use super::{NamedLink, Topology};
 use crate::network::{CellId, EgressSpec, Hop, LinkId, Shaping};
 use sojourn_qdisc::QdiscSpec;
-use sojourn_scenario::Impairment;
+use sojourn_scenario::{EDGE_LIMIT, Impairment, UDP_FRAME, usual_burst};
 use sojourn_units::{Bytes, Duration, Rate};
 use sojourn_wifi::{CellSpec, NodeId as WifiNode};
 
@@ -18,6 +18,19 @@ pub struct Bottleneck {
     pub qdisc: QdiscSpec,
     /// What befalls packets after it.
     pub impairment: Impairment,
+}
+
+impl Bottleneck {
+    /// One without impairment, whose bucket is as deep as a scenario's with full frames.
+    #[must_use]
+    pub fn new(rate: Rate, qdisc: QdiscSpec) -> Self {
+        Self {
+            rate,
+            burst: usual_burst(rate, Bytes::new(u64::from(UDP_FRAME))),
+            qdisc,
+            impairment: Impairment::default(),
+        }
+    }
 }
 
 /// The parameters of [`dumbbell()`].
@@ -39,6 +52,23 @@ pub struct DumbbellSpec {
     pub delay_tick: Duration,
     /// See [`EgressSpec::spare_acks`].
     pub spare_acks: bool,
+}
+
+impl DumbbellSpec {
+    /// One with infinitely fast links at its edges, and flows of one base RTT.
+    #[must_use]
+    pub fn new(up: Bottleneck, down: Bottleneck, rtt: Duration) -> Self {
+        Self {
+            up,
+            down,
+            edge_rate: None,
+            edge_burst: None,
+            edge_limit: EDGE_LIMIT,
+            rtts: vec![rtt],
+            delay_tick: Duration::ZERO,
+            spare_acks: false,
+        }
+    }
 }
 
 /// The links from a host to another one, by what they are for.
