@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -28,6 +28,10 @@ docs:
 ## wheel: build a wheel that needs no compiler, in out/wheels (ARGS="--arch aarch64", ARGS="--libpcap FOLDER")
 wheel:
 	@scripts/wheel $(ARGS)
+
+## static: build a daemon that needs no library, in out/static (ARGS="--arch aarch64", ARGS="--libpcap FOLDER")
+static:
+	@scripts/static $(ARGS)
 
 ## deb: build the Debian package of the daemon, in out/deb
 deb:
