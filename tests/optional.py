@@ -69,6 +69,7 @@ PERMISSIONS = Need("a file system with permissions", "run the tests in another f
 IPV6 = Need("IPv6 in the kernel", "run the tests on a kernel with IPv6")
 LINUX = Need("Linux", "run the tests on Linux")
 TRACING = Need("a strace that may trace", "allow ptrace")
+CARGO = Need("Rust's cargo", "install Rust")
 DASK = Need("Dask", "scripts/setup")
 NETWORK = Need("a network interface beside the loopback device", "run the tests on a machine with a network")
 SYSTEMD = Need("systemd-analyze", "apt-get install systemd")
