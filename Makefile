@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static quic
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -36,6 +36,11 @@ static:
 ## deb: build the Debian package of the daemon, in out/deb
 deb:
 	@scripts/deb
+
+## quic: QUIC of quinn-proto beside TCP in the simulator, and a picture of their windows, in out/quic
+quic:
+	@scripts/setup simulator
+	@.venv/bin/python scripts/quic
 
 ## bench: the benchmarks
 bench:
