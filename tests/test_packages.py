@@ -116,8 +116,8 @@ def test_the_static_daemon_carries_packets(tmp_path: Path) -> None:
     with tarfile.open(tarball) as archive:
         archive.extractall(tmp_path, filter="data")
     daemon = tmp_path / tarball.name.removesuffix(".tar.xz") / "sojournd"
-    said = subprocess.run([daemon, "--version"], capture_output=True, text=True, check=True).stdout
-    assert said == f"sojournd {VERSION}\n"
+    output = subprocess.run([daemon, "--version"], capture_output=True, text=True, check=True).stdout
+    assert output == f"sojournd {VERSION}\n"
     words = ["bottleneck", "--control", str(tmp_path / "s"), "--rate", "1mbit", "--json", str(tmp_path / "j"), "--"]
     done = subprocess.run([daemon, *words, "true"], capture_output=True, text=True, check=False, timeout=60)
     if done.returncode:
