@@ -159,3 +159,11 @@ def test_a_person_runs_a_cell_by_one_command(linux: LinuxBackend, cli: Cli) -> N
     assert done.returncode == 0, done.stderr
     assert "fast1" in done.stdout
     assert done.stderr.startswith("Linux 6.12")
+
+
+def test_a_stored_cell_is_read_again(linux: LinuxBackend, cli: Cli) -> None:
+    words = ("run", "wifi_tcp", "--backend", "linux", "--duration", "2s", "--store", "s", "--json")
+    first, again = cli(*words), cli(*words)
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
+    assert first.stdout == again.stdout
+    assert json.loads(again.stdout)["kernel"]["wifi"]["aql_enable"] == "1\n"

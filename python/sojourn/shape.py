@@ -19,6 +19,8 @@ MOST_NUMBER = 1e18
 #: Largest count of anything: what a column of a frame holds.
 MOST_WHOLE = 2**63 - 1
 _NUMBER = f"a number of at most {MOST_NUMBER:g}"
+#: What lines may hold besides printable characters.
+_BREAKS = {ord("\n"): None, ord("\t"): None}
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -72,6 +74,12 @@ def text(value: Any, where: str) -> None:
     """Take a text of printable characters, which can be shown anywhere."""
     if not isinstance(value, str) or not value.isprintable() or len(value) > MOST_TEXT:
         _misfit(value, where, f"a text of at most {MOST_TEXT} printable characters")
+
+
+def lines(value: Any, where: str) -> None:
+    """Take lines of printable characters and tabulators, such as a file of the kernel."""
+    if not isinstance(value, str) or len(value) > MOST_TEXT or not value.translate(_BREAKS).isprintable():
+        _misfit(value, where, f"lines of printable characters, at most {MOST_TEXT} in all")
 
 
 def words(value: Any, where: str) -> None:

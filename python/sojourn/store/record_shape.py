@@ -16,6 +16,7 @@ from sojourn.shape import (
     counts,
     flag,
     integer,
+    lines,
     list_of,
     name,
     number,
@@ -280,7 +281,7 @@ _head = record(
         "links": table_of(_bottleneck),
         "wifi": _wifi,
         "flusher": _flusher,
-        "kernel": record({"release": text, "version": text, "virtual_time": flag}, {"wifi": table_of(text)}),
+        "kernel": record({"release": text, "version": text, "virtual_time": flag}, {"wifi": table_of(lines)}),
         "tcp_counters": table_of(table_of(whole)),
     },
 )
