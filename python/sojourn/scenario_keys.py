@@ -24,8 +24,8 @@ class Tcp:
     Attributes
     ----------
     variant
-        `"linux-6.1"`, `"linux-6.12"` (the same, but segments take more memory, so that small queues hold fewer) or
-        `"linux-3.14"`: whose loss recovery and acknowledgement policy. Default: `"linux-6.1"`.
+        The kernel whose loss recovery and acknowledgement policy TCP has: `"linux-6.1"`, `"linux-6.12"` (the same, but
+        segments take more memory, so that small queues hold fewer) or `"linux-3.14"`. Default: `"linux-6.1"`.
     mss
         Bytes of payload in a full segment; 1448 with timestamps on a 1500-byte MTU. Default: 1448.
     initial_window
@@ -34,9 +34,10 @@ class Tcp:
         Size text: the largest receive window, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux
         lets a receive buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1). Default: `"3145728b"`.
     receive_buffer
-        `"auto"` (default): the window grows with what is read, as where nobody sets a buffer. `"locked"`: it is whole
-        after some hundred segments at most, as with a buffer of twice `receive_window` that its application has set and
-        with room beside it; on the kernel in cells alone, whose hosts have theirs always locked.
+        `"auto"` (default): the window grows with what is read, as where no application sets a buffer. `"locked"`: the
+        window has its largest size after at most a few hundred segments. An application gets such a window if it sets a
+        buffer of twice `receive_window` and leaves room beside the window. On the kernel, `"locked"` is allowed in
+        cells only, and all hosts of a cell have locked buffers.
     hystart
         Whether CUBIC's slow start ends on rising delay (HyStart). Default: yes.
     ecn

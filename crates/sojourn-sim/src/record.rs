@@ -161,11 +161,12 @@ pub struct FlowRecord {
 /// The datagrams of a UDP flow, over the measured window.
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct UdpRecord {
-    /// Sent.
+    /// Datagrams of a UDP flow that were sent.
     pub sent: u64,
-    /// That did not arrive though one that was sent later did; what is still under way at the end is not among them.
+    /// Datagrams of a UDP flow that did not arrive, although a later one did. Datagrams that are still under way at the
+    /// end are not counted.
     pub lost: u64,
-    /// Share of them in those that arrived or were lost; 0 without any.
+    /// Lost datagrams of a UDP flow, as a share of those that arrived or were lost; 0 if there are none.
     pub loss: f64,
 }
 

@@ -6,7 +6,8 @@ use sojourn_units::Duration;
 
 /// What a scheduler drives. A station goes by its place in the sender's list of peers.
 pub trait Driver {
-    /// Whether the hardware queue has as many aggregates as it may have, or none of the stations with something to send has room.
+    /// Whether the hardware queue has as many aggregates as it may have, or none of the stations with something to send
+    /// has room.
     fn hardware_queue_is_full(&self, category: AccessCategory) -> bool;
 
     /// Whether the station has nothing to send: neither new packets nor frames to be sent again.
@@ -18,20 +19,23 @@ pub trait Driver {
         Duration::ZERO
     }
 
-    /// Whether the limits of airtime below the queues let the station build. Only with them it is ever not so.
+    /// Whether the limits of airtime below the queues let the station build an aggregate; always true without such
+    /// limits.
     fn has_room(&self, station: u16, category: AccessCategory) -> bool {
         let _ = (station, category);
         true
     }
 
-    /// The next station that must not wait for its turn: the limits let nothing more of it leave its queues, and all that is pending of it are
-    /// frames that left them before, and wait to be sent (again). Only in Linux 6.12.
+    /// The next station that must build an aggregate without waiting for its turn; only in Linux 6.12. The limits let
+    /// no more frames leave the queues of such a station. All that it has pending are frames that left its queues
+    /// earlier and wait to be sent, or sent again. So no transmission in progress would ever make room for it.
     fn held_back(&mut self, category: AccessCategory) -> Option<u16> {
         let _ = category;
         None
     }
 
-    /// Whether the limits of airtime below the queues let anybody have a turn while so many stations are listed. Only in Linux 6.12.
+    /// Whether the limits of airtime below the queues let any station have a turn while `listed` stations are on the
+    /// lists. Only in Linux 6.12.
     fn may_schedule(&self, category: AccessCategory, listed: usize) -> bool {
         let _ = (category, listed);
         true

@@ -82,7 +82,7 @@ pub(crate) fn flow(
     }
 }
 
-/// What is told of drops by reason: how many, and when the first was, s.
+/// For each reason of drops: the number of drops, and the time of the first one in seconds.
 pub(crate) struct DropsByReason {
     pub(crate) drops: BTreeMap<&'static str, u64>,
     pub(crate) first_drop_s: BTreeMap<&'static str, f64>,
