@@ -60,7 +60,7 @@ def whole_number(text: str) -> int:
     """Read a whole number."""
     value = _any_whole_number(text)
     if abs(value) >= 10**DIGITS_SHOWN:
-        message = f"value is {shown(value)}, but must be one of at most 20 digits"
+        message = f"value is {shown(value)}, but must be a whole number of at most 20 digits"
         raise argparse.ArgumentTypeError(message)
     return value
 

@@ -91,14 +91,14 @@ def _picture(document: Path) -> Path:
     return document.parent / "images" / f"{document.stem}.png"
 
 
-def _parts(args: str | None, known: Sequence[str]) -> tuple[str, ...]:
+def _parts(only: str | None, known: Sequence[str]) -> tuple[str, ...]:
     """Return the parts that were asked for, in their own order."""
-    if args is None:
+    if only is None:
         return tuple(known)
-    named = args.split(",")
+    named = only.split(",")
     for i, name in enumerate(named):
         if name not in known or name in named[:i]:
-            message = f"only is {args!r}, but must be parts of flusher, each once: {', '.join(known)}"
+            message = f"only is {only!r}, but must be parts of flusher, each once: {', '.join(known)}"
             raise ParamError(message)
     return tuple(part for part in known if part in named)
 
