@@ -23,7 +23,8 @@ struct Paced {
 impl Agent for Paced {
     fn on_datagram(&mut self, echo: Datagram, _: Time) {
         let number = u64::from_le_bytes(echo.payload.try_into().expect("eight bytes"));
-        // The path keeps the order, so a gap is a loss. One of what was sent before the last halving is of the same event.
+        // The path keeps the order, so a gap is a loss. A loss among the packets that were sent before the last halving
+        // belongs to the same event.
         if number > self.expected && number >= self.halved_at {
             (self.rate, self.halved_at) = (self.rate / 2.0, self.sent);
         }
