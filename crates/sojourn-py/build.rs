@@ -1,5 +1,5 @@
-//! Gives the build a name: a hash of every source file that the record of a run is a function of. Lines of comments are
-//! left out, so that a better description keeps the runs that are stored.
+//! Gives the build a name: a hash of every source file that the record of a run is a function of. Lines of comments
+//! are left out, so that a better description keeps the runs that are stored.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

@@ -1,11 +1,12 @@
 //! What passes between a scenario and a bed of real network stacks, as plain data.
 //!
-//! A bed is five hosts in a row, `client - r1 - delay - r2 - server`, with the bottleneck of each direction at the egress
-//! of `r1` (up) and `r2` (down). With a cell there are several clients, its stations, and `r1` is the access point. A [`LoadPlan`] says what traffic a bed carries, with everything drawn and decided; a
-//! [`Measured`] says what was seen. Neither holds a rule of how packets behave.
+//! A bed is five hosts in a row, `client - r1 - delay - r2 - server`, with the bottleneck of each direction at the
+//! egress of `r1` (up) and `r2` (down). With a cell there are several clients, its stations, and `r1` is the access
+//! point. A [`LoadPlan`] says what traffic a bed carries, with everything drawn and decided; a [`Measured`] says what
+//! was seen. Neither holds a rule of how packets behave.
 //!
-//! All times are whole nanoseconds from the beginning of the measured window, which is when the flows start; probes begin
-//! before it, at negative times.
+//! All times are whole nanoseconds from the beginning of the measured window, which is when the flows start; probes
+//! begin before it, at negative times.
 
 mod load;
 mod measured;

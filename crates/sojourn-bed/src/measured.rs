@@ -27,7 +27,8 @@ pub struct Measured {
     /// The cell, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiMeasured>,
-    /// The counters of `/proc/net/netstat` and `/proc/net/snmp` (Tcp and TcpExt) by namespace, over the measured window.
+    /// The counters of `/proc/net/netstat` and `/proc/net/snmp` (Tcp and TcpExt) by namespace, over the measured
+    /// window.
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
     /// A queue flusher, and the round trips beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +61,8 @@ pub struct FlusherMeasured {
 /// A flow beside a flusher.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlusherFlowMeasured {
-    /// Round-trip times by synthetic packet pairs between captures at its two ends: when each was complete, and how long it is.
+    /// Round-trip times by synthetic packet pairs between captures at its two ends: when each was complete, and how
+    /// long it is.
     pub pairs: Vec<(i64, u64)>,
     /// The flusher's smoothed RTT at the end of each bin, ns; `None` before the first sample.
     pub rtt_ns: Vec<Option<u64>>,

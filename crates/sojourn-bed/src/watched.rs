@@ -1,7 +1,7 @@
 //! One frame seen at a bottleneck: when it came to the queue, and when it left it.
 //!
-//! The agent writes one record of 24 bytes, little-endian, for each frame at each of four places; a frame that came and
-//! never left was dropped.
+//! The agent writes one record of 24 bytes, little-endian, for each frame at each of four places; a frame that came
+//! and never left was dropped.
 
 use std::fmt;
 
@@ -33,8 +33,8 @@ pub enum Conversation {
 pub struct Watched {
     /// When, from the beginning of the measured window.
     pub at_ns: i64,
-    /// The same for one packet at both sides, and different for any two that are in a queue together: a hash of addresses,
-    /// ports, IP identification, TCP sequence and acknowledgement numbers.
+    /// The same for one packet at both sides, and different for any two that are in a queue together: a hash of
+    /// addresses, ports, IP identification, TCP sequence and acknowledgement numbers.
     pub key: u64,
     /// Bytes on the wire, the Ethernet header among them.
     pub length: u16,

@@ -5,8 +5,8 @@
 //! - Addresses and ports are those of [`sojourn_sim::tap::hosts`].
 //! - Payloads are zeros, but for RTP headers where a voice stream has room for them, and look-ups.
 //! - Initial sequence numbers are the hashes. TCP sequence numbers are the low 32 bits of the model's, plus these.
-//! - The IP identification is a digest of the segment: a packet has the same one wherever it is seen, and a retransmission
-//!   (whose timestamp differs) another.
+//! - The IP identification is a digest of the segment: a packet has the same one wherever it is seen, and a
+//!   retransmission (whose timestamp differs) another.
 //! - Routers between the hosts decrement the TTL of 64; the delay box does not.
 
 use crate::payload::{dns, rtp};
@@ -30,8 +30,8 @@ const WINDOW_SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
 /// The timestamp option that each segment carries, which the MSS option does not count (RFC 6691).
 const TIMESTAMPS: u16 = 12;
 
-/// Puts the bytes of `frame` into `out`, which is emptied before, without the zeros at its end. The checksums are those of the
-/// whole frame.
+/// Puts the bytes of `frame` into `out`, which is emptied before, without the zeros at its end. The checksums are
+/// those of the whole frame.
 ///
 /// # Panics
 /// If the frame is smaller than its headers or larger than 16 KiB, which no scenario allows.

@@ -5,17 +5,19 @@ use sojourn_units::Duration;
 
 /// The fixed header of RFC 3550 section 5.1.
 const RTP_HEADER: usize = 12;
-/// The name that is looked up: 14 letters, from a domain for documentation (RFC 2606), as labels (RFC 1035 section 3.1).
+/// The name that is looked up: 14 letters, from a domain for documentation (RFC 2606), as labels (RFC 1035 section
+/// 3.1).
 const NAME: &[u8; 16] = b"\x02w3\x07example\x03com\x00";
 /// Seconds that an answer holds.
 const TTL: u32 = 300;
 
 /// The payload of voice packet `number`, of `length` bytes: an RTP header, then zeros.
 ///
-/// Payload type 0 is G.711 (RFC 3551 table 4), 96 the first of those without a fixed meaning, here Opus. Timestamps count the
-/// codec's clock from packet 0: 8 kHz (RFC 3551 section 4.5.14), 48 kHz (RFC 7587 section 4.1).
+/// Payload type 0 is G.711 (RFC 3551 table 4), 96 the first of those without a fixed meaning, here Opus. Timestamps
+/// count the codec's clock from packet 0: 8 kHz (RFC 3551 section 4.5.14), 48 kHz (RFC 7587 section 4.1).
 ///
-/// Deviation: sequence numbers and timestamps begin at 0, not anywhere (RFC 3550 section 5.1), so that they tell the packet.
+/// Deviation: sequence numbers and timestamps begin at 0, not anywhere (RFC 3550 section 5.1), so that they tell the
+/// packet.
 pub(crate) fn rtp(codec: Codec, frame: Duration, source: u32, number: u32, length: usize) -> Vec<u8> {
     let (kind, clock) = match codec {
         Codec::G711 => (0, 8_000u128),

@@ -1,7 +1,7 @@
 //! The file format.
 //!
-//! Source: draft-ietf-opsawg-pcapng: section header (4.1), interface description (4.2), enhanced packet (4.3) and name
-//! resolution (4.5) blocks; options (3.5). Little-endian, nanosecond timestamps (`if_tsresol` 9).
+//! Source: draft-ietf-opsawg-pcapng: section header (4.1), interface description (4.2), enhanced packet (4.3) and
+//! name resolution (4.5) blocks; options (3.5). Little-endian, nanosecond timestamps (`if_tsresol` 9).
 
 use crate::encode::encode;
 use sojourn_sim::tap::hosts::{End, address};
@@ -45,8 +45,8 @@ impl<W: Write> fmt::Debug for PcapNg<W> {
 }
 
 impl<W: Write> PcapNg<W> {
-    /// Begins the file: the section, and an interface for each of `points`, named as they are. The first `snaplen` bytes
-    /// of each frame are kept ([`LEAST_SNAPLEN`] to [`MOST_SNAPLEN`]); the run begins `epoch` after 1970.
+    /// Begins the file: the section, and an interface for each of `points`, named as they are. The first `snaplen`
+    /// bytes of each frame are kept ([`LEAST_SNAPLEN`] to [`MOST_SNAPLEN`]); the run begins `epoch` after 1970.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -173,8 +173,8 @@ mod tests {
 
     const STEP: Duration = Duration::from_millis(2);
 
-    /// Contradiction flu-x-05 and claim flu-31: 1.7 x 50 = 85 ms. By the text three windows of ten samples: the thirtieth.
-    /// By the listing every sample tests the last ten: the tenth, eleventh and twelfth count.
+    /// Contradiction flu-x-05 and claim flu-31: 1.7 x 50 = 85 ms. By the text three windows of ten samples: the
+    /// thirtieth. By the listing every sample tests the last ten: the tenth, eleventh and twelfth count.
     #[test]
     fn thirty_samples_above_the_threshold_are_needed_by_the_text_and_twelve_by_the_listing() {
         assert_eq!(due(&[100; 35], STEP, &TEXT), [(30, true)]);
@@ -186,8 +186,8 @@ mod tests {
         assert_eq!(due(&[100; 14], STEP, &listing), [(12, true)]);
     }
 
-    /// The second half of flu-x-05, with windows of one sample: above, above, below, above, above. Consecutive counts are
-    /// 1 2 0 1 2; lowered by one they are 1 2 1 2 3.
+    /// The second half of flu-x-05, with windows of one sample: above, above, below, above, above. Consecutive counts
+    /// are 1 2 0 1 2; lowered by one they are 1 2 1 2 3.
     #[test]
     fn a_window_below_sets_the_count_to_zero_by_the_text_and_lowers_it_by_the_listing() {
         let rtts = [100, 100, 60, 100, 100];
@@ -209,8 +209,9 @@ mod tests {
         );
     }
 
-    /// Section 6.3: windows of 100 ms with a sample each 2 ms. A window begins with a sample and ends with the first that is 100 ms
-    /// later, the 51st; three in a row are 153 samples. With a sample each 40 ms it ends with the fourth (120 ms): 12 samples.
+    /// Section 6.3: windows of 100 ms with a sample each 2 ms. A window begins with a sample and ends with the first
+    /// that is 100 ms later, the 51st; three in a row are 153 samples. With a sample each 40 ms it ends with the
+    /// fourth (120 ms): 12 samples.
     #[test]
     fn a_window_of_time_closes_by_the_clock() {
         let timed = FlusherParams {
@@ -258,9 +259,9 @@ mod tests {
         assert_eq!(due(&rtts, STEP, &TEXT), [(60, true)]);
     }
 
-    /// Contradiction flu-x-07: a sample each second, none above the threshold. By the text a flush is due at 31 s (more than
-    /// 30 since the beginning), at 62 s and 93 s. By the listing 31, 32 and 33 s count: 33 s; and with nothing that writes
-    /// `lastFlood`, every third sample from then on.
+    /// Contradiction flu-x-07: a sample each second, none above the threshold. By the text a flush is due at 31 s
+    /// (more than 30 since the beginning), at 62 s and 93 s. By the listing 31, 32 and 33 s count: 33 s; and with
+    /// nothing that writes `lastFlood`, every third sample from then on.
     #[test]
     fn a_forced_flush_comes_every_thirty_seconds_by_the_text_and_every_third_sample_by_the_listing() {
         let step = Duration::from_secs(1);
@@ -299,8 +300,8 @@ mod tests {
         assert_eq!(due(&[84, 85, 86], STEP, &sketch), [(3, true)]);
     }
 
-    /// Contradiction flu-x-30 and claims flu-16 and flu-68: at 10 ms the floor of 50 ms is above all three thresholds; at
-    /// 50 and 100 ms it is below them.
+    /// Contradiction flu-x-30 and claims flu-16 and flu-68: at 10 ms the floor of 50 ms is above all three
+    /// thresholds; at 50 and 100 ms it is below them.
     #[test]
     fn the_floor_decides_at_ten_milliseconds_and_the_threshold_from_fifty_on() {
         let at = |threshold, base| {

@@ -39,8 +39,8 @@ pub struct Estimate {
     pub rtt: Duration,
     /// The largest RTT measured.
     pub max_rtt: Duration,
-    /// Throughput times the largest RTT measured: what the path with its buffers is known to hold. This is what a gate
-    /// should bound a flush by; the thesis's upper clamp is twice this.
+    /// Throughput times the largest RTT measured: what the path with its buffers is known to hold. This is what a
+    /// gate should bound a flush by; the thesis's upper clamp is twice this.
     pub bdp: Bytes,
 }
 
@@ -101,14 +101,15 @@ pub enum Event {
         /// The throughput at this time; `None` before the first interval is over.
         throughput: Option<Rate>,
     },
-    /// The receiver has acknowledged packets that were captured and not acknowledged before; a gate bounds flushes by it.
+    /// The receiver has acknowledged packets that were captured and not acknowledged before; a gate bounds flushes by
+    /// it.
     Acknowledged {
         /// When.
         at: Time,
         /// Of which flow.
         flow: FlowKey,
-        /// Their bytes on the wire, IP headers included; without those that came from the station of the link that the
-        /// acknowledgement came from.
+        /// Their bytes on the wire, IP headers included; without those that came from the station of the link that
+        /// the acknowledgement came from.
         bytes: u64,
     },
     /// One end has reset the connection.

@@ -10,7 +10,8 @@ use sojourn_units::{Duration, Rate, Time};
 
 /// All flows, by the direction of their data.
 ///
-/// Deviation: the thesis hashes addresses and ports; an ordered index needs no hash, and its order is the same everywhere.
+/// Deviation: the thesis hashes addresses and ports; an ordered index needs no hash, and its order is the same
+/// everywhere.
 #[derive(Debug)]
 pub(crate) struct FlowTable {
     pub(crate) flows: Lru<FlowKey, Flow>,
@@ -53,8 +54,9 @@ impl FlowTable {
 
     /// A segment that moves the sequence: it will be acknowledged. Source: Listing 4.3.
     ///
-    /// Deviation: the thesis remembers every packet, also bare acknowledgements. Those are never acknowledged, and share
-    /// their key (sequence number plus length) with the last data before them, whose time they would overwrite.
+    /// Deviation: the thesis remembers every packet, also bare acknowledgements. Those are never acknowledged, and
+    /// share their key (sequence number plus length) with the last data before them, whose time they would
+    /// overwrite.
     pub(crate) fn on_data(
         &mut self,
         segment: &Segment,
@@ -80,7 +82,8 @@ impl FlowTable {
         match sent {
             Sent::New | Sent::Stale => {}
             Sent::Untracked => stats.untracked += 1,
-            // What was seen of the old sequence space, a loss that was not made up for above all, says nothing of the new one.
+            // What was seen of the old sequence space, a loss that was not made up for above all, says nothing of the
+            // new one.
             Sent::Anew => flow.watch = Watch::default(),
             Sent::Resync => {
                 stats.resyncs += 1;
@@ -102,9 +105,9 @@ impl FlowTable {
 
     /// An acknowledgement, looked up with the inverted key; `None` if it tells nothing new. Source: Listing 4.6.
     ///
-    /// Deviation: the listing ignores acknowledgements that the local host sends. Here both ends' data is watched: where
-    /// the receiver is near, its flow has a small base RTT and never a queue. What the listing cannot match with a packet
-    /// it ignores; here it is told apart (old, never sent, in the middle of a segment) and counted.
+    /// Deviation: the listing ignores acknowledgements that the local host sends. Here both ends' data is watched:
+    /// where the receiver is near, its flow has a small base RTT and never a queue. What the listing cannot match
+    /// with a packet it ignores; here it is told apart (old, never sent, in the middle of a segment) and counted.
     pub(crate) fn on_ack(
         &mut self,
         segment: &Segment,

@@ -33,12 +33,12 @@ impl Estimate {
     }
 }
 
-/// The queue flusher's decisions: told about segments and the time, it proposes bursts. It opens no socket, reads no clock
-/// and draws no random number: the same calls give the same plans and events.
+/// The queue flusher's decisions: told about segments and the time, it proposes bursts. It opens no socket, reads no
+/// clock and draws no random number: the same calls give the same plans and events.
 ///
-/// Call [`Self::handle_segment`] for each captured segment and [`Self::handle_timeout`] when [`Self::poll_timeout`] has
-/// come; then [`Self::poll_flush`], and answer each plan with [`Self::flush_done`] or [`Self::flush_refused`]. Until the
-/// answer there is no other plan. Times may step back: the core's own time then stands still and goes on.
+/// Call [`Self::handle_segment`] for each captured segment and [`Self::handle_timeout`] when [`Self::poll_timeout`]
+/// has come; then [`Self::poll_flush`], and answer each plan with [`Self::flush_done`] or [`Self::flush_refused`].
+/// Until the answer there is no other plan. Times may step back: the core's own time then stands still and goes on.
 #[derive(Debug)]
 pub struct Flusher {
     pub(crate) params: FlusherParams,
@@ -92,13 +92,14 @@ impl Flusher {
         &self.params
     }
 
-    /// Takes note of a captured segment. Source: seed 003, Listing 4.1; at most O(log flows) but for a flow that captures
-    /// out of order, whose outstanding segments are moved.
+    /// Takes note of a captured segment. Source: seed 003, Listing 4.1; at most O(log flows) but for a flow that
+    /// captures out of order, whose outstanding segments are moved.
     pub fn handle_segment(&mut self, segment: &Segment, now: Time) {
         let now = self.advance(now);
         self.stats.segments += 1;
         if segment.src == segment.dst {
-            // No such segment is on a wire unless it is forged (the "land" attack): it would be its own acknowledgement.
+            // No such segment is on a wire unless it is forged (the "land" attack): it would be its own
+            // acknowledgement.
             return;
         }
         if segment.flags.rst {

@@ -1,8 +1,8 @@
 //! The queue flusher: what it sees, when it flushes, and how much.
 //!
-//! Seed 003 fights standing queues in boxes that one does not control. A program anywhere on the path watches the round-trip
-//! times of TCP flows; when a queue stands, it overflows the queue with a short burst, so that the senders back off. Listing
-//! 4.1 is the whole of it, and here is where each line lives:
+//! Seed 003 fights standing queues in boxes that one does not control. A program anywhere on the path watches the
+//! round-trip times of TCP flows; when a queue stands, it overflows the queue with a short burst, so that the senders
+//! back off. Listing 4.1 is the whole of it, and here is where each line lives:
 //!
 //! | Listing 4.1 | here |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | `packet.rtt > X*basertt` | `detector::on_sample` (Listing 4.2, section 4.5.1) |
 //! | `flood()` | `plan::next_flush` (Listing 4.7, section 4.5.2), [`Flusher::poll_flush`] |
 //!
-//! The core only proposes. It has no socket, no clock and no random numbers; segments and the time go in, plans come out, and
-//! whoever runs it checks each plan (by [`gate::Gate`], if it has one), sends it or refuses it, and says so:
+//! The core only proposes. It has no socket, no clock and no random numbers; segments and the time go in, plans come
+//! out, and whoever runs it checks each plan (by [`gate::Gate`], if it has one), sends it or refuses it, and says so:
 //!
 //! ```
 //! use sojourn_flusher::{FlowKey, Flags, Flusher, FlusherParams, Segment};
@@ -49,16 +49,16 @@
 //!
 //! # Presets
 //!
-//! [`FlusherParams::AS_WRITTEN`] is the thesis's listings, [`FlusherParams::AS_DESCRIBED`] its text; they contradict each other,
-//! and each contradiction is a parameter with both readings. [`FlusherParams::ADAPTIVE`] is ours and the default: see
-//! `adaptive/mod.rs` for what it does, why, and what it costs.
+//! [`FlusherParams::AS_WRITTEN`] is the thesis's listings, [`FlusherParams::AS_DESCRIBED`] its text; they contradict
+//! each other, and each contradiction is a parameter with both readings. [`FlusherParams::ADAPTIVE`] is ours and the
+//! default: see `adaptive/mod.rs` for what it does, why, and what it costs.
 //!
 //! # What it cannot see
 //!
 //! - An RTT is from here to the receiver and back. The queue between the sender and here is not in it.
 //! - A flow that began while a queue stood has a base RTT with the queue in it, until the queue is empty once.
-//! - Acknowledgements can be forged. Forged ones make RTTs smaller, never larger than what was; what they cannot do is
-//!   acknowledge what was never sent. A gate must bound what is spent.
+//! - Acknowledgements can be forged. Forged ones make RTTs smaller, never larger than what was; what they cannot do
+//!   is acknowledge what was never sent. A gate must bound what is spent.
 //!
 //! # Memory
 //!

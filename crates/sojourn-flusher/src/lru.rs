@@ -13,8 +13,8 @@ struct Entry<K, V> {
     newer: Option<Slot>,
 }
 
-/// Entries found by key and listed by age: an ordered index, and a doubly linked list through a slab. Nothing here depends
-/// on a hash, so the order of everything is that of the calls.
+/// Entries found by key and listed by age: an ordered index, and a doubly linked list through a slab. Nothing here
+/// depends on a hash, so the order of everything is that of the calls.
 #[derive(Debug)]
 pub(crate) struct Lru<K, V> {
     index: BTreeMap<K, Slot>,

@@ -74,8 +74,9 @@ pub(crate) struct Covered {
     pub(crate) payload: u64,
     /// Their length on the wire.
     pub(crate) wire: u64,
-    /// The length on the wire of those that another station sent than the one that sent the acknowledgement, as far as that is
-    /// known: who answers is not who sends. Whoever forges both ends from beyond a router is one station.
+    /// The length on the wire of those that another station sent than the one that sent the acknowledgement, as far
+    /// as that is known: who answers is not who sends. Whoever forges both ends from beyond a router is one
+    /// station.
     pub(crate) answered: u64,
     /// Payload of the youngest one alone, if the acknowledgement ends where it does.
     pub(crate) youngest_payload: u64,
@@ -237,8 +238,8 @@ impl Outstanding {
         true
     }
 
-    /// Takes note of an acknowledgement: all segments up to it are forgotten, and the youngest of them tells the RTT. Source:
-    /// seed 003 section 4.3, Listing 4.6.
+    /// Takes note of an acknowledgement: all segments up to it are forgotten, and the youngest of them tells the RTT.
+    /// Source: seed 003 section 4.3, Listing 4.6.
     pub(crate) fn on_ack(
         &mut self,
         segment: &Segment,

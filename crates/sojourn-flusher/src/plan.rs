@@ -92,7 +92,8 @@ mod tests {
             .collect()
     }
 
-    /// Section 4.5.2: 2 x 50 ms, then 120, 144, 172.8, 207.36 ms, at 5 Mbit/s over 12 000 bits: 41.7, 50, 60, 72, 86.4.
+    /// Section 4.5.2: 2 x 50 ms, then 120, 144, 172.8, 207.36 ms, at 5 Mbit/s over 12 000 bits: 41.7, 50, 60, 72,
+    /// 86.4.
     #[test]
     fn the_text_begins_with_twice_the_base_and_adds_a_fifth_each_time() {
         assert_eq!(sizes(&TEXT, &BED, 5), [41, 50, 60, 72, 86]);
@@ -114,8 +115,8 @@ mod tests {
         assert_eq!(sizes(&FlusherParams::AS_WRITTEN, &BED, 4), [50, 50, 50, 50]);
     }
 
-    /// The upper bound is twice the largest RTT: 580 ms, 241 packets; it is reached with the eleventh flush (100 x 1.2^10 =
-    /// 619 ms).
+    /// The upper bound is twice the largest RTT: 580 ms, 241 packets; it is reached with the eleventh flush (100 x
+    /// 1.2^10 = 619 ms).
     #[test]
     fn growth_ends_at_twice_the_largest_rtt() {
         let sizes = sizes(&TEXT, &BED, 14);
@@ -123,8 +124,8 @@ mod tests {
         assert_eq!(sizes[10..], [241; 4]);
     }
 
-    /// Contradiction flu-x-09: after the base RTT rose from 50 to 150 ms, the flood RTT of 120 ms is below 2 x 150; only
-    /// where both bounds hold is it lifted to 300 ms, 125 packets.
+    /// Contradiction flu-x-09: after the base RTT rose from 50 to 150 ms, the flood RTT of 120 ms is below 2 x 150;
+    /// only where both bounds hold is it lifted to 300 ms, 125 packets.
     #[test]
     fn the_lower_bound_is_lost_in_the_listing() {
         let risen = Known { base: ms(150), ..BED };
@@ -141,8 +142,8 @@ mod tests {
         assert_eq!((upper.rtt, upper.packets), (ms(120), 50));
     }
 
-    /// Contradiction flu-x-11: 1.2 x 560 = 672 ms is above 2 x 290 ms; the listing computes the packets from 672 ms all
-    /// the same: 280 instead of 241.
+    /// Contradiction flu-x-11: 1.2 x 560 = 672 ms is above 2 x 290 ms; the listing computes the packets from 672 ms
+    /// all the same: 280 instead of 241.
     #[test]
     fn the_listing_computes_packets_before_it_clamps() {
         assert_eq!(next_flush(&BED, Some(ms(560)), &TEXT).packets, 241);
@@ -154,8 +155,8 @@ mod tests {
         assert_eq!((size.packets, size.carry), (280, Some(ms(580))));
     }
 
-    /// Contradiction flu-x-13: section 4.5.3 multiplies the largest throughput with the largest RTT of the window: 5 Mbit/s x
-    /// 120 ms / 12 000 = 50, at every flush.
+    /// Contradiction flu-x-13: section 4.5.3 multiplies the largest throughput with the largest RTT of the window: 5
+    /// Mbit/s x 120 ms / 12 000 = 50, at every flush.
     #[test]
     fn section_4_5_3_takes_the_largest_rtt_of_the_window() {
         let params = FlusherParams {

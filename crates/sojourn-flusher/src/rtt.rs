@@ -3,24 +3,24 @@
 use crate::BaseKind;
 use sojourn_units::{Duration, Time};
 
-/// The smoothed RTT after `sample`, which weighs `weight` eighths. Source: seed 003, Eq. 4.1 (weight 1) and Listing 4.5
-/// (weight 7).
+/// The smoothed RTT after `sample`, which weighs `weight` eighths. Source: seed 003, Eq. 4.1 (weight 1) and Listing
+/// 4.5 (weight 7).
 ///
 /// Deviation: in whole nanoseconds, rounded down.
 pub(crate) fn smooth(old: Option<Duration>, sample: Duration, weight: u32) -> Duration {
     Duration::from_nanos(smoothed(old.map(Duration::as_nanos), sample.as_nanos(), weight))
 }
 
-/// The moving average `old` after the value `new`, which weighs `weight` eighths; the first value is the average. Source: seed
-/// 003, Eq. 4.1.
+/// The moving average `old` after the value `new`, which weighs `weight` eighths; the first value is the average.
+/// Source: seed 003, Eq. 4.1.
 pub(crate) fn smoothed(old: Option<u64>, new: u64, weight: u32) -> u64 {
     let Some(old) = old else { return new };
     let sum = u128::from(old) * u128::from(8 - weight) + u128::from(new) * u128::from(weight);
     u64::try_from(sum / 8).unwrap_or(u64::MAX)
 }
 
-/// How many parts a sliding window has: with 10 minutes, LEDBAT's minutes. So it looks back over nine tenths of its length at
-/// least. Source: RFC 6817 section 2.4.2, BASE_HISTORY.
+/// How many parts a sliding window has: with 10 minutes, LEDBAT's minutes. So it looks back over nine tenths of its
+/// length at least. Source: RFC 6817 section 2.4.2, BASE_HISTORY.
 const PARTS: usize = 10;
 
 /// The least RTT, as far back as counts.
@@ -52,8 +52,8 @@ impl BaseRtt {
 
     /// Takes a sample; whether the base RTT changed by it. Source: seed 003, Listing 4.6, lines 24 to 32.
     ///
-    /// Deviation: the listing's renewal takes whatever sample comes, also one of a full queue; the sliding minimum does not.
-    /// Both run on samples: no sample, no renewal.
+    /// Deviation: the listing's renewal takes whatever sample comes, also one of a full queue; the sliding minimum
+    /// does not. Both run on samples: no sample, no renewal.
     pub(crate) fn update(&mut self, sample: Duration, now: Time) -> bool {
         let old = self.value;
         match self.kind {
@@ -91,8 +91,8 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    /// Contradiction flu-x-01. After 100 ms comes 180 ms: Eq. 4.1 gives 7/8 x 100 + 1/8 x 180 = 110, Listing 4.5 gives
-    /// 1/8 x 100 + 7/8 x 180 = 170.
+    /// Contradiction flu-x-01. After 100 ms comes 180 ms: Eq. 4.1 gives 7/8 x 100 + 1/8 x 180 = 110, Listing 4.5
+    /// gives 1/8 x 100 + 7/8 x 180 = 170.
     #[test]
     fn the_new_sample_weighs_one_eighth_by_the_equation_and_seven_by_the_listing() {
         assert_eq!(smooth(Some(ms(100)), ms(180), 1), ms(110));
@@ -100,8 +100,8 @@ mod tests {
         assert_eq!(smooth(None, ms(180), 1), ms(180));
     }
 
-    /// Contradiction flu-x-15. A base of 50 ms, then 90 ms for ever: both readings keep 50 for nine minutes at least; then one
-    /// takes the next sample as it comes (a spike of 250), the other the least of the window (90).
+    /// Contradiction flu-x-15. A base of 50 ms, then 90 ms for ever: both readings keep 50 for nine minutes at least;
+    /// then one takes the next sample as it comes (a spike of 250), the other the least of the window (90).
     #[test]
     fn after_ten_minutes_one_reading_takes_any_sample_and_the_other_the_least_of_the_window() {
         let run = |kind| {

@@ -61,8 +61,8 @@ impl Segment {
     /// How far it moves the sequence: payload, and one each for SYN and FIN. Source: seed 003, Listing 4.3; RFC 9293
     /// section 3.4.
     ///
-    /// Deviation: the listing gives a SYN or FIN the size one whatever it carries; payload beside a FIN is common, and
-    /// its acknowledgement covers both.
+    /// Deviation: the listing gives a SYN or FIN the size one whatever it carries; payload beside a FIN is common,
+    /// and its acknowledgement covers both.
     #[must_use]
     pub const fn length(&self) -> u32 {
         self.payload
@@ -81,8 +81,8 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// The other direction: where this one's acknowledgements are looked up. Source: seed 003 section 4.2.2, "inverted
-    /// key".
+    /// The other direction: where this one's acknowledgements are looked up. Source: seed 003 section 4.2.2,
+    /// "inverted key".
     #[must_use]
     pub const fn inverted(self) -> Self {
         Self {

@@ -108,9 +108,9 @@ mod tests {
         assert_eq!(after(&params, 200, GAP), Some(4_633_600));
     }
 
-    /// Contradiction flu-x-02. The listing adds `item.totlen` of the one packet that matches the acknowledgement and doubles
-    /// the sum. A receiver that acknowledges every second packet makes that right: 200 x 1500 x 8 x 2 = 4 800 000. With
-    /// all packets counted the factor would be wrong by itself: 9 600 000.
+    /// Contradiction flu-x-02. The listing adds `item.totlen` of the one packet that matches the acknowledgement and
+    /// doubles the sum. A receiver that acknowledges every second packet makes that right: 200 x 1500 x 8 x 2 = 4
+    /// 800 000. With all packets counted the factor would be wrong by itself: 9 600 000.
     #[test]
     fn the_listings_factor_of_two_makes_up_for_the_packet_that_a_delayed_acknowledgement_hides() {
         let listing = FlusherParams {
@@ -154,8 +154,8 @@ mod tests {
         assert_eq!(after(&TEXT, 400, GAP), Some(4_800_000));
     }
 
-    /// Contradiction flu-x-04, "divided by the current RTT": an RTT of 25 ms is five acknowledgements, the same rate far
-    /// sooner.
+    /// Contradiction flu-x-04, "divided by the current RTT": an RTT of 25 ms is five acknowledgements, the same rate
+    /// far sooner.
     #[test]
     fn an_interval_of_one_rtt_tells_the_same_rate_sooner() {
         let params = FlusherParams {
@@ -166,8 +166,9 @@ mod tests {
         assert_eq!(after(&params, 5, GAP), Some(4_800_000));
     }
 
-    /// Section 4.5.3 and Eq. 4.1 with alpha 7/8: seconds of 4, 12 and 4 Mbit/s. The first is the average; then 7/8 x 4 + 1/8 x 12 =
-    /// 5, and 7/8 x 5 + 1/8 x 4 = 4.875. The extreme one weighs an eighth; not smoothed, the average is the second itself.
+    /// Section 4.5.3 and Eq. 4.1 with alpha 7/8: seconds of 4, 12 and 4 Mbit/s. The first is the average; then 7/8 x
+    /// 4 + 1/8 x 12 = 5, and 7/8 x 5 + 1/8 x 4 = 4.875. The extreme one weighs an eighth; not smoothed, the
+    /// average is the second itself.
     #[test]
     fn an_extreme_second_counts_an_eighth_in_the_smoothed_throughput() {
         let seconds = |weight| {

@@ -1,5 +1,5 @@
-//! Many clients of one socket, served by one thread: no client can make another wait, and what all of them together can
-//! make this program keep is bounded.
+//! Many clients of one socket, served by one thread: no client can make another wait, and what all of them together
+//! can make this program keep is bounded.
 //!
 //! Each client sends one request and reads one answer. The thread makes no further threads and opens nothing but the
 //! clients' own sockets, so it also runs where system calls are confined.
@@ -96,7 +96,8 @@ enum State {
     Asks(Vec<u8>),
     /// The answer, and how much of it has left.
     IsAnswered(Vec<u8>, usize),
-    /// It has its answer. What it still sends is read, for a socket that is closed before may take the answer with it.
+    /// It has its answer. What it still sends is read, for a socket that is closed before may take the answer with
+    /// it.
     Leaves(usize),
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Two processes stand guard. The outer one is the program that was started, the inner one the same program again,
 //! which does the work and starts all others. If the outer one is gone, the inner one ends what it has started, and
-//! itself; if the inner one is gone, what it had started becomes the outer one's children, which ends them. Each has a
-//! process group of its own, so that a signal for one's group leaves the other to do so. A process cannot be told of
-//! the end of another by a signal that it could act on safely (`PR_SET_PDEATHSIG` comes when the parent's *thread*
+//! itself; if the inner one is gone, what it had started becomes the outer one's children, which ends them. Each has
+//! a process group of its own, so that a signal for one's group leaves the other to do so. A process cannot be told
+//! of the end of another by a signal that it could act on safely (`PR_SET_PDEATHSIG` comes when the parent's *thread*
 //! ends), so it looks.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -80,8 +80,8 @@ pub(crate) struct Ended {
 
 /// Runs this program again with these arguments, as the inner of the two, and waits for its end.
 ///
-/// It is told to end (SIGTERM) once `stop` says so, and at once ([`AT_ONCE`]) if the parent of this process, if one is
-/// given, is gone. Whatever it leaves is ended. To be called while there is one thread.
+/// It is told to end (SIGTERM) once `stop` says so, and at once ([`AT_ONCE`]) if the parent of this process, if one
+/// is given, is gone. Whatever it leaves is ended. To be called while there is one thread.
 ///
 /// # Errors
 /// If it cannot be started or waited for.

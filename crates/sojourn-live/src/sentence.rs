@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// Characters of a sentence that are shown: as many from its beginning, where the field is, as from its end, where the
-/// rule is.
+/// Characters of a sentence that are shown: as many from its beginning, where the field is, as from its end, where
+/// the rule is.
 const HALF: usize = 250;
 
 /// Makes one line of `text` that a terminal can show.

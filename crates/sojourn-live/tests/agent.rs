@@ -212,8 +212,8 @@ fn a_job_that_is_none_is_refused_in_one_sentence() {
 /// Boots the kernel with the agent as its first process.
 fn boot(kernel: &str, directory: &Path) {
     std::fs::copy(AGENT, directory.join("init")).expect("cannot copy the agent");
-    // The size of the guest's memory, and so what its kernel does when there is little, follows the layout of the kernel's
-    // own address space.
+    // The size of the guest's memory, and so what its kernel does when there is little, follows the layout of the
+    // kernel's own address space.
     let fixed = Persona::ADDR_NO_RANDOMIZE;
     personality::set(personality::get().expect("no personality") | fixed).expect("cannot fix the address space");
     let arguments = "mem=256M root=none rootfstype=hostfs rootflags=/ ro init=/proc/self/cwd/init con=null con0=null,fd:1 \
@@ -270,8 +270,9 @@ fn one_cubic_flow_through_fq_codel_gets_in_virtual_time_what_linux_gives_it() {
     );
 }
 
-/// RFC 5681 section 3.1 by hand, as in the simulator's tests: a round trip for the handshake, then 10 and 20 segments, and half a
-/// round trip for the last byte. And a write of a thin stream takes half a round trip; the first waits for the handshake.
+/// RFC 5681 section 3.1 by hand, as in the simulator's tests: a round trip for the handshake, then 10 and 20
+/// segments, and half a round trip for the last byte. And a write of a thin stream takes half a round trip; the first
+/// waits for the handshake.
 #[test]
 fn a_file_and_a_thin_stream_over_an_idle_path_take_in_virtual_time_what_the_rounds_say() {
     let Ok(kernel) = std::env::var("SOJOURN_TEST_KERNEL") else {

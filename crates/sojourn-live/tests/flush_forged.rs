@@ -163,9 +163,9 @@ fn play(flusher: FlusherParams, gate: &GateSettings, mut frames: Vec<Frame>) -> 
     wire
 }
 
-/// A connection that seems to fill a buffer: acknowledgements after 10 ms, then after ever longer; `payload` bytes every `gap` ms
-/// for `seconds`. Each frame's sequence number is `ahead` bytes beyond the last, which is more than was sent if that is
-/// more than `payload`.
+/// A connection that seems to fill a buffer: acknowledgements after 10 ms, then after ever longer; `payload` bytes
+/// every `gap` ms for `seconds`. Each frame's sequence number is `ahead` bytes beyond the last, which is more than
+/// was sent if that is more than `payload`.
 fn queue(payload: u16, ahead: u32, gap: u64, seconds: u64) -> (Vec<Frame>, Vec<Frame>) {
     let (mut data, mut acks) = (Vec::new(), Vec::new());
     for n in 0..seconds * 1000 / gap {
@@ -178,7 +178,8 @@ fn queue(payload: u16, ahead: u32, gap: u64, seconds: u64) -> (Vec<Frame>, Vec<F
     (data, acks)
 }
 
-/// Few and small frames: bytes whose acknowledgements come late, and when the last of these comes, one byte far ahead.
+/// Few and small frames: bytes whose acknowledgements come late, and when the last of these comes, one byte far
+/// ahead.
 fn one_byte_ahead() -> Vec<Frame> {
     let mut frames = vec![Frame::data(0, 1, 1), Frame::ack(10, 2)];
     for n in 0..12 {

@@ -177,7 +177,8 @@ fn where_there_is_nobody_else_root_must_be_named() {
     assert_eq!(said(&done), sentence);
 }
 
-/// Has the kernel refuse a filter of system calls to this thread and all that it starts, as one without seccomp would.
+/// Has the kernel refuse a filter of system calls to this thread and all that it starts, as one without seccomp
+/// would.
 fn forbid_seccomp() {
     let rule = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, 22).expect("PR_SET_SECCOMP");
     let rule = SeccompRule::new(vec![rule]).expect("one condition");

@@ -8,8 +8,8 @@ use sojourn_qdisc::{KernelOptions, OptionValue, kernel_options};
 use sojourn_sim::{Backend, Record, bed};
 use sojourn_units::Rate;
 
-/// The traffic of a scenario, as JSON (`sojourn-load/2`): everything drawn and decided. One seed gives the start times
-/// of the simulator.
+/// The traffic of a scenario, as JSON (`sojourn-load/2`): everything drawn and decided. One seed gives the start
+/// times of the simulator.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, backend = "linux"))]
 pub(crate) fn load_plan(scenario_json: &str, backend: &str) -> PyResult<String> {
@@ -39,8 +39,9 @@ pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<
     Ok(serde_json::json!({"kind": told.kind, "options": options}).to_string())
 }
 
-/// The options of a discipline, told as ``kernel_qdisc`` or a plan tells them, for a netlink request: what ``TCA_OPTIONS``
-/// holds (None for a kind without), whether that is attributes, and the device's transmit queue length if it matters.
+/// The options of a discipline, told as ``kernel_qdisc`` or a plan tells them, for a netlink request: what
+/// ``TCA_OPTIONS`` holds (None for a kind without), whether that is attributes, and the device's transmit queue
+/// length if it matters.
 #[pyfunction]
 pub(crate) fn netlink_options(qdisc_json: &str) -> PyResult<(Option<Vec<u8>>, bool, Option<i64>)> {
     let plan: QdiscPlan = serde_json::from_str(qdisc_json).map_err(param)?;

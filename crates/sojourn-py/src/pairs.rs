@@ -19,8 +19,8 @@ type Columns<'py> = (String, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py
 
 /// Measures the round-trip times between the points at which two captures were taken (`sojourn rtt`).
 ///
-/// Answers a report, JSON; and of each pair when it was complete (ns since 1970, by the first capture's clock), how long it is
-/// (ns), and the number of its conversation in the report: little-endian, unsigned, of 8, 8 and 4 bytes.
+/// Answers a report, JSON; and of each pair when it was complete (ns since 1970, by the first capture's clock), how
+/// long it is (ns), and the number of its conversation in the report: little-endian, unsigned, of 8, 8 and 4 bytes.
 #[pyfunction]
 #[expect(
     clippy::too_many_arguments,

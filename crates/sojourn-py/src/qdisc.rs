@@ -141,7 +141,8 @@ impl Qdisc {
     /// Offers a packet; returns its id, counting from 0. A refused packet has an id too and is in ``take_drops()``.
     ///
     /// ``flow`` names the queue: flow f goes to queue f modulo the number of queues.
-    /// ``ecn`` is the codepoint of its IP header: ``"not-ect"``, ``"ect0"``, ``"ect1"`` or ``"ce"``; True is ``"ect0"``.
+    /// ``ecn`` is the codepoint of its IP header: ``"not-ect"``, ``"ect0"``, ``"ect1"`` or ``"ce"``; True is
+    /// ``"ect0"``.
     #[pyo3(signature = (now_ns, size, flow = None, ecn = None))]
     fn enqueue(
         &mut self,

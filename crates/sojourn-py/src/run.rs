@@ -29,8 +29,8 @@ pub(crate) fn normalize(scenario_json: &str, backend: &str) -> PyResult<String> 
     Ok(scenario(scenario_json, backend).map_err(param)?.to_json())
 }
 
-/// What the run of a scenario on a back end will need, as JSON: `packets`, `seconds` of one core, `memory` in bytes, and `parts`,
-/// which say what needs the memory. A scenario that needs more than is allowed is answered, too.
+/// What the run of a scenario on a back end will need, as JSON: `packets`, `seconds` of one core, `memory` in bytes,
+/// and `parts`, which say what needs the memory. A scenario that needs more than is allowed is answered, too.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, backend = "sim"))]
 pub(crate) fn estimate(scenario_json: &str, backend: &str) -> PyResult<String> {
@@ -66,7 +66,8 @@ pub(crate) fn scenario(json: &str, backend: Backend) -> Result<Scenario, String>
     Scenario::within(json, backend, allowed()?).map_err(|e| e.to_string())
 }
 
-/// The limits, with those that the environment sets instead: what is valid depends on what the command is told, never on the machine.
+/// The limits, with those that the environment sets instead: what is valid depends on what the command is told, never
+/// on the machine.
 fn allowed() -> Result<Limits, String> {
     let mut limits = Limits::DEFAULT;
     if let Some(text) = variable(MEMORY)? {
@@ -100,8 +101,8 @@ pub(crate) const BUILD: &str = env!("SOJOURN_BUILD");
 
 /// Runs a scenario in the simulator and answers its record, as JSON.
 ///
-/// Other Python threads run meanwhile; Ctrl-C is noticed within a few hundredths of a second, or a tenth of a simulated one if
-/// that takes longer.
+/// Other Python threads run meanwhile; Ctrl-C is noticed within a few hundredths of a second, or a tenth of a
+/// simulated one if that takes longer.
 #[pyfunction]
 pub(crate) fn run(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let record = record(py, scenario_json)?;
@@ -111,8 +112,8 @@ pub(crate) fn run(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 /// Runs a scenario and answers its record in the form that is stored: the record without its series, as JSON; the
 /// series, as a Parquet file in long form; and the record's summary, as JSON.
 ///
-/// The record has one field more, ``stored``: the run's ``id`` and ``build``, the length and the CRC-32 of the Parquet
-/// file, and the layout that puts the series back into the record.
+/// The record has one field more, ``stored``: the run's ``id`` and ``build``, the length and the CRC-32 of the
+/// Parquet file, and the layout that puts the series back into the record.
 #[pyfunction]
 pub(crate) fn run_stored<'py>(py: Python<'py>, scenario_json: &str, id: &str) -> PyResult<Parts<'py>> {
     let record = record(py, scenario_json)?;
@@ -121,9 +122,9 @@ pub(crate) fn run_stored<'py>(py: Python<'py>, scenario_json: &str, id: &str) ->
 
 /// The columns of the series of a stored run, each of ``rows`` rows, in the order of the file.
 ///
-/// A column of numbers is eight bytes for each row, and a row without a value is not a number. One of labels is the list
-/// of them, and four bytes for each row: the place of its label in the list, or past its end for a row without one. All
-/// in the order of bytes of a small-endian machine. Raises ``ValueError`` with what is wrong with the file.
+/// A column of numbers is eight bytes for each row, and a row without a value is not a number. One of labels is the
+/// list of them, and four bytes for each row: the place of its label in the list, or past its end for a row without
+/// one. All in the order of bytes of a small-endian machine. Raises ``ValueError`` with what is wrong with the file.
 #[pyfunction]
 pub(crate) fn read_series<'py>(py: Python<'py>, file: &[u8], rows: usize) -> PyResult<Vec<Column<'py>>> {
     let columns = py
@@ -180,7 +181,8 @@ pub(crate) fn capture_points() -> Vec<&'static str> {
 
 /// Runs a scenario as `run` does, and writes a packet capture at `points` into the new file `path`, in pcapng.
 ///
-/// `snaplen` bytes of each frame are kept; the run begins `epoch_ns` after 1970. The file is incomplete if this raises.
+/// `snaplen` bytes of each frame are kept; the run begins `epoch_ns` after 1970. The file is incomplete if this
+/// raises.
 #[pyfunction]
 #[expect(
     clippy::needless_pass_by_value,

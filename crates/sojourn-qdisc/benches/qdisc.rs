@@ -1,7 +1,7 @@
 //! One enqueue and one dequeue of each discipline at a standing backlog of 50 packets of 10 flows.
 //!
-//! The packet is 64 bytes, as in the simulator. Time goes on by one full frame at 10 Mbit/s per pair, so `CoDel` sees a
-//! delay of 60 ms and is in its dropping state, PIE drops, and RED is amid its thresholds. `fq_nocodel` keeps its
+//! The packet is 64 bytes, as in the simulator. Time goes on by one full frame at 10 Mbit/s per pair, so `CoDel` sees
+//! a delay of 60 ms and is in its dropping state, PIE drops, and RED is amid its thresholds. `fq_nocodel` keeps its
 //! 127 packets full, so each enqueue overflows.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -1,5 +1,5 @@
-//! `cake`, which only a kernel has. Source: tc-cake(8), and the messages that iproute2 6.1 sends; ranges are those of the
-//! kernel's own checks.
+//! `cake`, which only a kernel has. Source: tc-cake(8), and the messages that iproute2 6.1 sends; ranges are those of
+//! the kernel's own checks.
 
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::grammar::kernel_words::{KernelTable, KernelWord, MOST, kernel_words};

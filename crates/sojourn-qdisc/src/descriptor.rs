@@ -1,4 +1,5 @@
-//! What is to be known of a kind of discipline besides its algorithm: one [`Descriptor`] a kind, in the module of the kind.
+//! What is to be known of a kind of discipline besides its algorithm: one [`Descriptor`] a kind, in the module of the
+//! kind.
 
 use crate::netlink::{Layout, Row};
 
@@ -26,7 +27,8 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// A kind with one queue that drops arrivals for want of room only, and has neither counters of its own nor options.
+    /// A kind with one queue that drops arrivals for want of room only, and has neither counters of its own nor
+    /// options.
     pub(crate) const fn of(kind: &'static str, summary: &'static str, source: &'static str) -> Self {
         Self {
             kind,
@@ -70,7 +72,8 @@ impl DropCounters {
 
 /// How the counters of one kind lie in `TCA_STATS_APP`, by the names of `tc -s -j qdisc`.
 ///
-/// Source: the structures `tc_*_xstats` of `linux/pkt_sched.h` (Linux 6.1), and what iproute2 6.1 calls their members.
+/// Source: the structures `tc_*_xstats` of `linux/pkt_sched.h` (Linux 6.1), and what iproute2 6.1 calls their
+/// members.
 #[derive(Clone, Copy, Debug)]
 pub enum Counters {
     /// Members of a structure, one behind the other.

@@ -31,8 +31,9 @@ text!(Discipline, |text: &str| Discipline::parse(text, None), "qdisc");
 pub struct KernelOptions {
     /// The kind's name.
     pub kind: String,
-    /// Options by name. A name ends in the unit of its value: `_us`, `_ns`, `_s`, `_bytes`, `_bps` (bit/s); without, it is a
-    /// count, a flag or a word. Of a kind that is modelled here every option is there; else those that were given.
+    /// Options by name. A name ends in the unit of its value: `_us`, `_ns`, `_s`, `_bytes`, `_bps` (bit/s); without,
+    /// it is a count, a flag or a word. Of a kind that is modelled here every option is there; else those that
+    /// were given.
     pub options: Options,
 }
 
@@ -96,8 +97,8 @@ impl Discipline {
         self.modelled().map_or_else(Footprint::default, QdiscSpec::footprint)
     }
 
-    /// As a kernel runs it: without variant, because the kernel has its own behaviour. The other parameters stay, but for
-    /// those that the variant does not have: they get the kernel's defaults.
+    /// As a kernel runs it: without variant, because the kernel has its own behaviour. The other parameters stay, but
+    /// for those that the variant does not have: they get the kernel's defaults.
     #[must_use]
     pub fn for_kernel(mut self) -> Self {
         if let Self::Modelled(QdiscSpec(kind)) = &mut self {
@@ -131,7 +132,8 @@ impl fmt::Display for Discipline {
     }
 }
 
-/// How a kernel is told to use the discipline that `text` names on a link of this rate. `variant` words say nothing to it.
+/// How a kernel is told to use the discipline that `text` names on a link of this rate. `variant` words say nothing
+/// to it.
 ///
 /// # Errors
 /// [`SpecError`] for text that names none, or a value that the kernel's interface cannot carry.

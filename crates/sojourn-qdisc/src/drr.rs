@@ -102,7 +102,8 @@ impl Rounds {
         }
     }
 
-    /// What the next queue gives that gives something; `take` answers that and its size, or `None` for an empty queue.
+    /// What the next queue gives that gives something; `take` answers that and its size, or `None` for an empty
+    /// queue.
     #[inline]
     pub(crate) fn serve<Q: Served, T>(
         &mut self,

@@ -100,9 +100,10 @@ impl<P: Packet> Ahead<P> {
     }
 }
 
-/// The three methods that every discipline with a real dequeue behind its peek shares. `self.next(now, drops)` is that
-/// real dequeue, a packet and whether it was marked: it takes it out of the books and leaves the counters of sent packets alone. A method named in
-/// the macro's argument, `self.timer(now, drops)`, runs first: timers must see the state before this call changes it.
+/// The three methods that every discipline with a real dequeue behind its peek shares. `self.next(now, drops)` is
+/// that real dequeue, a packet and whether it was marked: it takes it out of the books and leaves the counters of
+/// sent packets alone. A method named in the macro's argument, `self.timer(now, drops)`, runs first: timers must see
+/// the state before this call changes it.
 macro_rules! dequeue_through_ahead {
     ($($timer:ident)?) => {
         #[inline]

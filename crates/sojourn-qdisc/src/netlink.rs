@@ -1,6 +1,7 @@
 //! How the options of a discipline lie in a netlink message.
 //!
-//! Source: `linux/pkt_sched.h` of the kernel's user interface (numbers and types); numbers are in the machine's order of bytes.
+//! Source: `linux/pkt_sched.h` of the kernel's user interface (numbers and types); numbers are in the machine's order
+//! of bytes.
 
 use crate::ParamError;
 use std::collections::BTreeMap;

@@ -15,8 +15,8 @@ pub trait Packet: Debug {
     }
     /// Writes the ECN field. A packet that has none stays as it is.
     fn set_ecn(&mut self, _: Ecn) {}
-    /// Sets congestion experienced and answers true, or answers false if the packet is not ECN-capable. One that is marked
-    /// already stays so, and counts as marked. Source: RFC 3168 section 5; Linux `INET_ECN_set_ce`.
+    /// Sets congestion experienced and answers true, or answers false if the packet is not ECN-capable. One that is
+    /// marked already stays so, and counts as marked. Source: RFC 3168 section 5; Linux `INET_ECN_set_ce`.
     #[inline]
     fn mark_ce(&mut self) -> bool {
         let capable = self.ecn().is_capable();
@@ -33,8 +33,9 @@ pub trait Packet: Debug {
 
 /// A packet in a queue, and what a discipline must know of it there.
 ///
-/// The size is kept beside the packet so that nothing looks into a packet on its way out: a compiler that sees a field
-/// read from a packet that it also copies copies it in odd pieces, which costs more than all the rest of a dequeue.
+/// The size is kept beside the packet so that nothing looks into a packet on its way out: a compiler that sees a
+/// field read from a packet that it also copies copies it in odd pieces, which costs more than all the rest of a
+/// dequeue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued<P> {
     /// The packet.
@@ -114,7 +115,8 @@ impl DropReason {
         Self::ReorderTimeout,
     ];
 
-    /// Those that a queue discipline can have: what the records of wired links list. The first of [`DropReason::ALL`].
+    /// Those that a queue discipline can have: what the records of wired links list. The first of
+    /// [`DropReason::ALL`].
     pub const OF_A_QDISC: [Self; 3] = [Self::QueueLimit, Self::MemoryLimit, Self::Congestion];
 
     /// Position in [`DropReason::ALL`], for counters.

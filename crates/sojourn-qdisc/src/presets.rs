@@ -4,21 +4,22 @@
 //! 1, 10 and 100 Mbit/s; a link of another rate gets what the table's own rules give:
 //!
 //! - FIFO, SFQ and `fq_nocodel` hold 127 packets below 100 Mbit/s, 1000 from there on;
-//! - ARED has min = half the target delay of 20 ms times the rate, max = 3 min; where that is less than one frame (the
-//!   1 Mbit/s column), min is one frame and max two;
-//! - `CoDel`'s target is 5 ms, but at least the time of one full frame, rounded up to a millisecond (13 ms at 1 Mbit/s).
+//! - ARED has min = half the target delay of 20 ms times the rate, max = 3 min; where that is less than one frame
+//!   (the 1 Mbit/s column), min is one frame and max two;
+//! - `CoDel`'s target is 5 ms, but at least the time of one full frame, rounded up to a millisecond (13 ms at 1
+//!   Mbit/s).
 //!
-//! `rural:` is seed 001: every discipline holds 25 packets, whatever the link's rate. `CoDel` and FQ-CoDel have the paper's
-//! own parameters, target 65 ms and interval 300 ms, or with `_default` those of the RFC, 5 ms and 100 ms; with `_ns2` they
-//! behave as in the paper's simulations (Figures 3 to 6), else as the current Linux kernel.
+//! `rural:` is seed 001: every discipline holds 25 packets, whatever the link's rate. `CoDel` and FQ-CoDel have the
+//! paper's own parameters, target 65 ms and interval 300 ms, or with `_default` those of the RFC, 5 ms and 100 ms;
+//! with `_ns2` they behave as in the paper's simulations (Figures 3 to 6), else as the current Linux kernel.
 //!
-//! Deviation: the kernel of seed 001's emulation was 3.14; the names without `_ns2` have today's behaviour. That paper does
-//! not give the ECN switch either: it is off.
+//! Deviation: the kernel of seed 001's emulation was 3.14; the names without `_ns2` have today's behaviour. That
+//! paper does not give the ECN switch either: it is off.
 //!
 //! Deviation: the paper of Table 1 does not give ARED's limit, avpkt and burst. Taken are limit = max(400000, 4 max)
 //! bytes, avpkt 1000 as tc-red(8) advises (an example of its author's batch files has 1514: docs/claims.md has what
-//! that changes), and `tc`'s own burst (2 min + max) / (3 avpkt), the values of the reference measurements on the real
-//! kernel. Nor does it give the ECN switch: it is off everywhere, as in the paper's traffic.
+//! that changes), and `tc`'s own burst (2 min + max) / (3 avpkt), the values of the reference measurements on the
+//! real kernel. Nor does it give the ECN switch: it is off everywhere, as in the paper's traffic.
 
 use crate::RedParams;
 use crate::fifo::MTU;

@@ -70,10 +70,10 @@ pub trait Qdisc<P: Packet>: Debug {
 
     /// The size of the packet that `dequeue` will return, found as a shaper above it finds it.
     ///
-    /// Source: the `peek` operation of Linux's qdiscs. A FIFO (and RED, whose child is one) looks at its head. `CoDel`,
-    /// `FQ-CoDel`, PIE and SFQ take the packet out ahead of time (`qdisc_peek_dequeued`), so that the algorithm judges it
-    /// now; they hold it, still in the backlog and with its sojourn going on, until `dequeue` takes it.
-    /// `None` only if no packet can be had.
+    /// Source: the `peek` operation of Linux's qdiscs. A FIFO (and RED, whose child is one) looks at its head.
+    /// `CoDel`, `FQ-CoDel`, PIE and SFQ take the packet out ahead of time (`qdisc_peek_dequeued`), so that the
+    /// algorithm judges it now; they hold it, still in the backlog and with its sojourn going on, until `dequeue`
+    /// takes it. `None` only if no packet can be had.
     fn peek(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Bytes> {
         let _ = (now, drops);
         self.peek_size()

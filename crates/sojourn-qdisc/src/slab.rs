@@ -8,8 +8,8 @@ pub(crate) const NIL: u32 = u32::MAX;
 
 /// What a packet of `size` costs a kernel in memory, bytes.
 ///
-/// Source: `skb->truesize` of a linear buffer: 64 bytes of headroom and 320 of `skb_shared_info`, rounded up to the next
-/// power of two by the allocator, plus 256 for the `sk_buff`. A full frame takes 2304 bytes, a pure ACK 768.
+/// Source: `skb->truesize` of a linear buffer: 64 bytes of headroom and 320 of `skb_shared_info`, rounded up to the
+/// next power of two by the allocator, plus 256 for the `sk_buff`. A full frame takes 2304 bytes, a pure ACK 768.
 ///
 /// Deviation: the kernel charges what its driver or socket really allocated, which can be more.
 #[inline]

@@ -72,7 +72,8 @@ impl QdiscSpec {
 
     /// The queue of packets of a flow with this hash; `None` for a discipline that does not tell flows apart by it.
     ///
-    /// Two flows share a queue if both get the same number. With `sfq perturb` that is so until the first perturbation.
+    /// Two flows share a queue if both get the same number. With `sfq perturb` that is so until the first
+    /// perturbation.
     ///
     /// ```
     /// let spec = sojourn_qdisc::QdiscSpec::parse("fq_codel flows 64", None).unwrap();

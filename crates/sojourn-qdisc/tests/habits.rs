@@ -2,8 +2,8 @@
 
 use sojourn_qdisc::{descriptor, descriptors};
 
-/// Kind; whether it drops arrivals only; whether it has one queue; whether it shapes; counters of drops for want of room,
-/// and of memory.
+/// Kind; whether it drops arrivals only; whether it has one queue; whether it shapes; counters of drops for want of
+/// room, and of memory.
 type Habit = (
     &'static str,
     bool,

@@ -1,4 +1,5 @@
-//! What a kernel is told of disciplines, byte by byte. Attribute numbers and structures: `linux/pkt_sched.h` of Linux 6.1.
+//! What a kernel is told of disciplines, byte by byte. Attribute numbers and structures: `linux/pkt_sched.h` of Linux
+//! 6.1.
 
 use sojourn_qdisc::{Counters, Discipline, OptionValue, descriptor, kernel_options};
 use std::collections::BTreeMap;
@@ -24,7 +25,8 @@ fn words(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_ne_bytes()).collect()
 }
 
-/// Each option of the kinds whose options are attributes, with a value that nothing else has: its number and its bytes.
+/// Each option of the kinds whose options are attributes, with a value that nothing else has: its number and its
+/// bytes.
 #[test]
 fn attributes_have_the_numbers_of_the_kernels_header() {
     let byte = |n: u8| vec![n];
@@ -127,8 +129,8 @@ fn red_has_a_structure_a_table_a_probability_and_flags() {
     }
 }
 
-/// `tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter; then `TCA_NETEM_LATENCY64` (10) and, with jitter, a rate
-/// (`TCA_NETEM_RATE64`, 8), which keeps packets in order, and `TCA_NETEM_JITTER64` (11).
+/// `tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter; then `TCA_NETEM_LATENCY64` (10) and, with jitter, a
+/// rate (`TCA_NETEM_RATE64`, 8), which keeps packets in order, and `TCA_NETEM_JITTER64` (11).
 #[test]
 fn netem_has_a_structure_and_times_of_64_bits() {
     let of = |jitter: i64| {

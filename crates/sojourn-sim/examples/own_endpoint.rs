@@ -1,5 +1,6 @@
-//! A transport of one's own beside TCP: a sender that paces datagrams, adds to its rate each second, and halves it on a
-//! loss. Both go through FQ-CoDel at 10 Mbit/s. It prints, of both, the goodput and the mean sojourn time in the queue.
+//! A transport of one's own beside TCP: a sender that paces datagrams, adds to its rate each second, and halves it on
+//! a loss. Both go through FQ-CoDel at 10 Mbit/s. It prints, of both, the goodput and the mean sojourn time in the
+//! queue.
 //!
 //! ```sh
 //! cargo run --release -p sojourn-sim --example own_endpoint
@@ -10,7 +11,8 @@ use sojourn_sim::sojourn_units::{Duration, Rate, Time};
 use sojourn_sim::topology::{Bottleneck, DumbbellSpec, dumbbell};
 use sojourn_sim::{Agent, AgentSpec, Datagram, FlowSpec, Simulator};
 
-/// The sender: datagrams of 1514 bytes, 1448 of them data, each with its number; `rate` of them a second, and 100 at least.
+/// The sender: datagrams of 1514 bytes, 1448 of them data, each with its number; `rate` of them a second, and 100 at
+/// least.
 #[derive(Default)]
 struct Paced {
     rate: f64,

@@ -23,8 +23,8 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// A datagram of `size` bytes on the wire that is not ECN-capable. Its payload may be shorter than it claims to be, so
-    /// that a transport which is only simulated carries no padding.
+    /// A datagram of `size` bytes on the wire that is not ECN-capable. Its payload may be shorter than it claims to
+    /// be, so that a transport which is only simulated carries no padding.
     #[must_use]
     pub fn new(size: u16, payload: Vec<u8>) -> Self {
         Self {
@@ -51,9 +51,10 @@ impl Datagram {
 
 /// One end of a conversation whose algorithm is not of this crate, such as a QUIC connection.
 ///
-/// The simulator calls it at the start of the conversation ([`Agent::on_timeout`]), when a datagram arrives and when its
-/// timer goes off. After each of these calls it takes what the agent wants to send, until there is nothing more, and then
-/// asks for the next timer. Whatever is random in an agent must come from a seed; then a run repeats to the byte.
+/// The simulator calls it at the start of the conversation ([`Agent::on_timeout`]), when a datagram arrives and when
+/// its timer goes off. After each of these calls it takes what the agent wants to send, until there is nothing more,
+/// and then asks for the next timer. Whatever is random in an agent must come from a seed; then a run repeats to the
+/// byte.
 pub trait Agent: Any + Send {
     /// A datagram has arrived.
     fn on_datagram(&mut self, datagram: Datagram, now: Time);
@@ -66,8 +67,8 @@ pub trait Agent: Any + Send {
         None
     }
 
-    /// The conversation starts, or the time of [`Agent::poll_timeout`] has come. All timers that are due go off here: what
-    /// [`Agent::poll_timeout`] answers next must be later than `now`.
+    /// The conversation starts, or the time of [`Agent::poll_timeout`] has come. All timers that are due go off here:
+    /// what [`Agent::poll_timeout`] answers next must be later than `now`.
     fn on_timeout(&mut self, now: Time) {
         let _ = now;
     }
@@ -75,7 +76,8 @@ pub trait Agent: Any + Send {
 
 /// A conversation of two agents, as [`crate::simulator::FlowSpec`] is one of TCP.
 ///
-/// Both directions are one flow for disciplines that hash: each direction has one hash, drawn from the seed and the name.
+/// Both directions are one flow for disciplines that hash: each direction has one hash, drawn from the seed and the
+/// name.
 #[derive(Clone, Debug)]
 pub struct AgentSpec {
     /// Unique name.

@@ -8,16 +8,16 @@ use timers::Timers;
 /// A total order on wake-ups: by time; at one time those of egresses first, then in the order in which they were set.
 ///
 /// What leaves a queue at an instant makes room for what comes at the same instant. Without that rule a self-clocked
-/// window, whose packets come at the very times at which others leave, would see one packet more or less in the queue,
-/// by accident and for as long as it lasts.
+/// window, whose packets come at the very times at which others leave, would see one packet more or less in the
+/// queue, by accident and for as long as it lasts.
 ///
-/// Components, not packets, sit in it: each has one slot and at most one wake-up. So it holds tens of entries whatever
-/// the number of packets under way.
+/// Components, not packets, sit in it: each has one slot and at most one wake-up. So it holds tens of entries
+/// whatever the number of packets under way.
 ///
-/// Links and timers lie apart. Of the few slots that change with every packet (links) a change is one store as long as there
-/// are at most eight, and the earliest is looked for when it is needed, without a branch to be mispredicted. Of the many
-/// that hardly ever go off (timers) only those of the next instants are in order (`timers.rs`). docs/lab/performance.md has
-/// what else was tried.
+/// Links and timers lie apart. Of the few slots that change with every packet (links) a change is one store as long
+/// as there are at most eight, and the earliest is looked for when it is needed, without a branch to be mispredicted.
+/// Of the many that hardly ever go off (timers) only those of the next instants are in order (`timers.rs`).
+/// docs/lab/performance.md has what else was tried.
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
     links: Groups,
@@ -35,8 +35,8 @@ pub(crate) struct Slot(u32);
 const LINK: u32 = 1 << (SLOT_BITS - 1);
 /// Set in the number of a link's slot that is its egress's.
 const EGRESS: u32 = 1 << (SLOT_BITS - 2);
-/// A key is time, whether it is no egress, sequence number and slot, from the most significant bits down: 64, 1, 39 and 24
-/// bits.
+/// A key is time, whether it is no egress, sequence number and slot, from the most significant bits down: 64, 1, 39
+/// and 24 bits.
 const SLOT_BITS: u32 = 24;
 /// Set in the key of all but egresses.
 const LATER: u64 = 1 << (TIME_SHIFT - 1);
@@ -102,8 +102,8 @@ impl Calendar {
 
     /// Wakes the timer `slot` at `at`, or now if `at` has passed; `None` for never.
     ///
-    /// The wake-up is lazy. One that is set to an earlier time stays there, and moves on when its time has come, without
-    /// anyone being called. TCP moves its timers with every segment, and almost none of them goes off.
+    /// The wake-up is lazy. One that is set to an earlier time stays there, and moves on when its time has come,
+    /// without anyone being called. TCP moves its timers with every segment, and almost none of them goes off.
     #[inline]
     pub(crate) fn set_lazily(&mut self, slot: Slot, at: Option<Time>) {
         let at = at.unwrap_or(Time::MAX);
@@ -145,8 +145,8 @@ impl Calendar {
         Some((self.now, slot(key)))
     }
 
-    /// The earliest of all, if it is not after `until`; the earliest of the links is `link`. Lazy timers whose time has
-    /// come move on.
+    /// The earliest of all, if it is not after `until`; the earliest of the links is `link`. Lazy timers whose time
+    /// has come move on.
     #[inline(never)]
     fn earliest_of_both(&mut self, link: u128, until: Time) -> u128 {
         loop {

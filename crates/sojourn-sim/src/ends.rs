@@ -1,7 +1,8 @@
 //! Calls into TCP, compiled once for all who have an endpoint.
 //!
-//! [`Endpoint::on_segment`] and [`Endpoint::poll_transmit`] become part of whoever calls them. In a run with flows, downloads and
-//! web clients the copies did not fit into the first-level cache of the processor together: docs/lab/performance.md.
+//! [`Endpoint::on_segment`] and [`Endpoint::poll_transmit`] become part of whoever calls them. In a run with flows,
+//! downloads and web clients the copies did not fit into the first-level cache of the processor together:
+//! docs/lab/performance.md.
 
 use sojourn_tcp::{Endpoint, Segment};
 use sojourn_units::Time;
@@ -12,7 +13,8 @@ pub(crate) fn arrive(end: &mut Endpoint, segment: &Segment, now: Time) {
     end.on_segment(segment, now);
 }
 
-/// [`Endpoint::poll_transmit`], called only for an end that may have something to send: most calls are for one that has not.
+/// [`Endpoint::poll_transmit`], called only for an end that may have something to send: most calls are for one that
+/// has not.
 #[inline]
 pub(crate) fn poll(end: &mut Endpoint, now: Time) -> Option<Segment> {
     if end.is_quiet() { None } else { transmit(end, now) }

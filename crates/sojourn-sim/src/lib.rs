@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //! # Main types
 //!
-//! - [`Scenario`], [`run()`] and [`Record`]: a run from its description to everything that was measured. [`Run`] is the
-//!   same in steps.
+//! - [`Scenario`], [`run()`] and [`Record`]: a run from its description to everything that was measured. [`Run`] is
+//!   the same in steps.
 //! - [`topology::dumbbell()`] and [`topology::Topology`]: networks in which links and routes have names;
 //!   [`network::Network`] has numbers only.
 //! - [`simulator::Simulator`]: a simulation under way, to which one adds flows, probes, agents and other traffic.

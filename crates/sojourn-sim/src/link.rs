@@ -41,8 +41,8 @@ impl Pacing {
         }
     }
 
-    /// Takes a packet through at once, if there is an empty FIFO before a free wire or a bucket with enough in it: how long it
-    /// takes to be sent.
+    /// Takes a packet through at once, if there is an empty FIFO before a free wire or a bucket with enough in it:
+    /// how long it takes to be sent.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
         let size = Bytes::new(u64::from(packet.size));
@@ -74,8 +74,9 @@ impl Pacing {
             Self::Bucket(tbf) => (tbf.next(now, drops), Duration::ZERO),
             Self::Wire { rate, qdisc, free_at } => {
                 if *free_at > now {
-                    // An empty FIFO has nothing to do when the wire falls free; a packet that comes before finds it busy, and
-                    // asks again. That saves most links half of their events. Others may change when they find themselves empty.
+                    // An empty FIFO has nothing to do when the wire falls free; a packet that comes before finds it
+                    // busy, and asks again. That saves most links half of their events. Others may
+                    // change when they find themselves empty.
                     let idle = matches!(&**qdisc, AnyQdisc::Fifo(fifo) if fifo.backlog().packets == 0);
                     return (if idle { Next::Idle } else { Next::At(*free_at) }, Duration::ZERO);
                 }
@@ -111,8 +112,8 @@ pub(crate) struct Released {
     pub(crate) route: u16,
     /// Where it begins, if the device is a radio.
     ///
-    /// Deviation: on wires TCP is not told which of its segments the device holds. Small queues let it hold a millisecond of them, or two;
-    /// no timer goes off so soon.
+    /// Deviation: on wires TCP is not told which of its segments the device holds. Small queues let it hold a
+    /// millisecond of them, or two; no timer goes off so soon.
     pub(crate) seq: Option<u64>,
 }
 

@@ -39,8 +39,8 @@ impl DropGaps {
         }
     }
 
-    /// Mean, ms, and coefficient of variation (standard deviation by mean); `None` without a gap, the latter also if all
-    /// gaps are zero.
+    /// Mean, ms, and coefficient of variation (standard deviation by mean); `None` without a gap, the latter also if
+    /// all gaps are zero.
     pub(crate) fn mean_and_cv(&self) -> (Option<f64>, Option<f64>) {
         if self.count == 0 {
             return (None, None);
@@ -113,8 +113,8 @@ impl Meter {
         };
     }
 
-    /// A packet is offered to the discipline. The meter keeps the backlog itself: what was offered and has neither departed
-    /// nor been dropped is queued.
+    /// A packet is offered to the discipline. The meter keeps the backlog itself: what was offered and has neither
+    /// departed nor been dropped is queued.
     #[inline]
     pub(crate) fn on_offer(&mut self, packet: &Packet, now: Time) {
         self.advance(now);

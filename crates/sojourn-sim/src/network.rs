@@ -64,7 +64,8 @@ pub struct Hop {
 /// How a link's egress keeps its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shaping {
-    /// A token bucket of this depth before an infinitely fast device: a packet leaves at once when its tokens are there.
+    /// A token bucket of this depth before an infinitely fast device: a packet leaves at once when its tokens are
+    /// there.
     TokenBucket {
         /// Bytes that may leave back to back.
         burst: Bytes,
@@ -84,8 +85,8 @@ pub struct EgressSpec {
     pub qdisc: QdiscSpec,
     /// The name in the record; `None` if it is not reported.
     pub name: Option<String>,
-    /// Ablation: bare acknowledgements that the discipline drops go around the queue, in the place they would have had and
-    /// without link time.
+    /// Ablation: bare acknowledgements that the discipline drops go around the queue, in the place they would have
+    /// had and without link time.
     pub spare_acks: bool,
 }
 
@@ -100,8 +101,8 @@ pub struct LinkSpec {
     pub egress: Option<EgressSpec>,
     /// Propagation delay.
     pub delay: Duration,
-    /// Packets come out of the delay at multiples of this only, as from an emulator driven by the kernel's timer tick;
-    /// zero for at once.
+    /// Packets come out of the delay at multiples of this only, as from an emulator driven by the kernel's timer
+    /// tick; zero for at once.
     pub tick: Duration,
 }
 
@@ -186,8 +187,8 @@ impl Network {
         LinkId((self.links.len() - 1) as u16)
     }
 
-    /// What leaves the egress of `link` is subject to `impairment`: some of it is lost, and what is not takes longer than the
-    /// link's delay by a varying time.
+    /// What leaves the egress of `link` is subject to `impairment`: some of it is lost, and what is not takes longer
+    /// than the link's delay by a varying time.
     pub fn impair(&mut self, link: LinkId, impairment: Impairment) {
         self.impairments.push((link, impairment));
     }

@@ -19,8 +19,8 @@ pub(crate) enum Seen {
 
 /// A packet under way, in 16 bytes: what queues and links need of it, and where its TCP segment is kept.
 ///
-/// A packet is copied five times on its way through a shaped queue and a delay. The 56 bytes of its segment, which only
-/// its two hosts read, stay where they are: in a [`Segments`] store.
+/// A packet is copied five times on its way through a shaped queue and a delay. The 56 bytes of its segment, which
+/// only its two hosts read, stay where they are: in a [`Segments`] store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     /// Where its segment or the payload of its datagram is; of a probe, its number.
@@ -175,8 +175,8 @@ impl QdiscPacket for Packet {
     }
 }
 
-/// The segments of all packets under way, and the payloads of agents' datagrams. The place given back last is taken first,
-/// while it is still in the cache.
+/// The segments of all packets under way, and the payloads of agents' datagrams. The place given back last is taken
+/// first, while it is still in the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     all: Vec<Segment>,

@@ -22,8 +22,9 @@ pub enum ProbeKind {
         /// Time between packets.
         interval: Duration,
     },
-    /// Packets in one direction as a Poisson process: the times between them are exponential and independent. What they
-    /// see is the time average of the path (Poisson arrivals see time averages), and queueing theory has formulas for them.
+    /// Packets in one direction as a Poisson process: the times between them are exponential and independent. What
+    /// they see is the time average of the path (Poisson arrivals see time averages), and queueing theory has
+    /// formulas for them.
     Poisson {
         /// Mean time between packets.
         interval: Duration,

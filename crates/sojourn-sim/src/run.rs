@@ -60,8 +60,8 @@ impl Run {
         Self::start(scenario, None)
     }
 
-    /// Sets a scenario up with a capture at these points, which sees all packets from the beginning of the run (`lead`
-    /// before the measured window) to the end of the measured window. It changes nothing in the record.
+    /// Sets a scenario up with a capture at these points, which sees all packets from the beginning of the run
+    /// (`lead` before the measured window) to the end of the measured window. It changes nothing in the record.
     ///
     /// # Errors
     /// As [`Run::new`].

@@ -85,7 +85,8 @@ pub struct FlowSpec {
     pub start: Time,
     /// What its application does.
     pub application: Application,
-    /// What the sender remembers of other connections to the same place, by [`Simulator::add_destination`]; `None` for nothing.
+    /// What the sender remembers of other connections to the same place, by [`Simulator::add_destination`]; `None`
+    /// for nothing.
     pub destination: Option<Destination>,
 }
 
@@ -367,8 +368,8 @@ impl Simulator {
         &self.hosts[self.flows[flow].receiver as usize].endpoint
     }
 
-    /// What probe `probe` has measured: when each packet left, and its round-trip time or one-way delay, `None` as long as
-    /// it has not come home.
+    /// What probe `probe` has measured: when each packet left, and its round-trip time or one-way delay, `None` as
+    /// long as it has not come home.
     ///
     /// # Panics
     /// If there is no such probe.

@@ -6,17 +6,17 @@ use std::collections::VecDeque;
 /// Bare acknowledgements that a discipline dropped, on their way around its queue.
 ///
 /// Each keeps the place that it would have had: refused on arrival, it leaves with the last of the packets that were
-/// queued then; dropped out of the queue, its turn had come or was near, and it leaves at once. It takes neither link time
-/// nor room in the queue, so the other packets fare as if it had been dropped, and its flow as if it had not.
+/// queued then; dropped out of the queue, its turn had come or was near, and it leaves at once. It takes neither link
+/// time nor room in the queue, so the other packets fare as if it had been dropped, and its flow as if it had not.
 ///
-/// (Offering it to the queue again would be another experiment: it would wait in line from the back, take link time, and
-/// lengthen the RTT of all.)
+/// (Offering it to the queue again would be another experiment: it would wait in line from the back, take link time,
+/// and lengthen the RTT of all.)
 #[derive(Debug, Default)]
 pub(crate) struct Spared {
     /// Packets that have left the queue, either way.
     left: u64,
-    /// When `left` reaches the number, the packet goes. The numbers never fall: `left` and the backlog together are the
-    /// packets that were ever admitted.
+    /// When `left` reaches the number, the packet goes. The numbers never fall: `left` and the backlog together are
+    /// the packets that were ever admitted.
     waiting: VecDeque<(u64, Packet)>,
 }
 

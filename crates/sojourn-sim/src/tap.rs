@@ -1,7 +1,7 @@
 //! Taps: what a packet capture at a point of the five-node path sees.
 //!
-//! A tap hands facts to a [`Capture`]; bytes, files and formats are its caller's (`sojourn-capture` writes pcapng). A run
-//! without a tap pays one test of an `Option` for each packet at each link.
+//! A tap hands facts to a [`Capture`]; bytes, files and formats are its caller's (`sojourn-capture` writes pcapng). A
+//! run without a tap pays one test of an `Option` for each packet at each link.
 
 pub mod hosts;
 
@@ -20,7 +20,8 @@ use std::io;
 pub enum Point {
     /// The client's own interface: all that the client sends, before the queue under test, and all that reaches it.
     Client,
-    /// The client-side router's interface to the bottleneck: what leaves its queue, and what comes from the other side.
+    /// The client-side router's interface to the bottleneck: what leaves its queue, and what comes from the other
+    /// side.
     UpBottleneck,
     /// The server-side router's interface to the bottleneck.
     DownBottleneck,
@@ -86,8 +87,8 @@ pub struct Conversation {
     pub client_opens: bool,
     /// The protocol.
     pub protocol: Protocol,
-    /// The hashes by which queues know its packets: of those from the opener, and of those to it. They differ from connection
-    /// to connection, as ports do.
+    /// The hashes by which queues know its packets: of those from the opener, and of those to it. They differ from
+    /// connection to connection, as ports do.
     pub hashes: [u32; 2],
     /// What its opener's port follows from. The next connection of the same hosts has the next number.
     pub port: u32,
@@ -165,8 +166,8 @@ pub(crate) struct Tap {
     found: BTreeMap<Key, (usize, bool)>,
 }
 
-/// What tells a packet's conversation: its route; whether it is TCP; and of TCP the number of the connection on the route, else
-/// the hash.
+/// What tells a packet's conversation: its route; whether it is TCP; and of TCP the number of the connection on the
+/// route, else the hash.
 type Key = (u16, bool, u32);
 
 fn key_of(packet: &Packet) -> Key {
@@ -175,8 +176,9 @@ fn key_of(packet: &Packet) -> Key {
 }
 
 impl Tap {
-    /// Taps `points` of the five-node path whose paths are `paths`. With `edges` the links of client and server have a rate; with
-    /// `cell` those of the clients are through the air: what a client sends is seen before it is queued there.
+    /// Taps `points` of the five-node path whose paths are `paths`. With `edges` the links of client and server have
+    /// a rate; with `cell` those of the clients are through the air: what a client sends is seen before it is
+    /// queued there.
     pub(crate) fn new(points: &[Point], capture: Box<dyn Capture>, paths: &[Path], edges: bool, cell: bool) -> Self {
         let mut seen: BTreeMap<(Passing, u16), Vec<(usize, bool)>> = BTreeMap::new();
         for (place, point) in points.iter().enumerate() {
@@ -213,8 +215,8 @@ impl Tap {
         }
     }
 
-    /// A conversation begins on these routes (from its opener, and to it). If it is TCP, its connection has this number there.
-    /// It takes the place of an earlier one that its packets could not be told from.
+    /// A conversation begins on these routes (from its opener, and to it). If it is TCP, its connection has this
+    /// number there. It takes the place of an earlier one that its packets could not be told from.
     pub(crate) fn open(&mut self, conversation: Conversation, routes: RoutePair, connection: u32) {
         let tcp = matches!(conversation.protocol, Protocol::Tcp { .. });
         let number = self.conversations.len();
@@ -230,8 +232,8 @@ impl Tap {
         self.announced.push(common);
     }
 
-    /// A packet of a web client or download is about to be sent: opens the conversation that it begins. `hashes` are the conversation's,
-    /// `number` is that of the connection or look-up at its client.
+    /// A packet of a web client or download is about to be sent: opens the conversation that it begins. `hashes` are
+    /// the conversation's, `number` is that of the connection or look-up at its client.
     pub(crate) fn open_next(
         &mut self,
         client: usize,

@@ -1,7 +1,7 @@
 //! Networks in which links and routes have names.
 //!
-//! A [`Topology`] is any network: nodes, links with a rate, a discipline and a delay, and routes as lists of links. The
-//! [`dumbbell()`] is the short form of the one that most scenarios use.
+//! A [`Topology`] is any network: nodes, links with a rate, a discipline and a delay, and routes as lists of links.
+//! The [`dumbbell()`] is the short form of the one that most scenarios use.
 
 mod dumbbell;
 #[cfg(test)]
@@ -233,7 +233,8 @@ impl TopologyBuilder {
     /// The topology. The builder is empty then.
     ///
     /// # Errors
-    /// [`TopologyError`] for names that are unknown or not unique, a route that is no path, and what cannot be simulated.
+    /// [`TopologyError`] for names that are unknown or not unique, a route that is no path, and what cannot be
+    /// simulated.
     pub fn build(&mut self) -> Result<Topology, TopologyError> {
         let Self {
             nodes: names,

@@ -1,5 +1,5 @@
-//! What looks at packets on their way: a capture, a flusher, or both. A run without either pays one test of an `Option` for each
-//! packet at each link.
+//! What looks at packets on their way: a capture, a flusher, or both. A run without either pays one test of an
+//! `Option` for each packet at each link.
 
 use crate::calendar::Calendar;
 use crate::flusher::FlusherHost;
@@ -19,7 +19,8 @@ pub(crate) struct Watch {
 impl Watch {
     /// Something happens to a packet at a link.
     ///
-    /// By value: a reference would keep each packet in memory instead of registers, with and without anyone who looks.
+    /// By value: a reference would keep each packet in memory instead of registers, with and without anyone who
+    /// looks.
     #[cold]
     #[inline(never)]
     pub(crate) fn pass(

@@ -3,11 +3,12 @@
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// A wire and the tail-drop FIFO before it, as a computation: a packet begins to be sent when it comes or when all before it
-/// are sent, whichever is later. So its departure needs no event.
+/// A wire and the tail-drop FIFO before it, as a computation: a packet begins to be sent when it comes or when all
+/// before it are sent, whichever is later. So its departure needs no event.
 ///
-/// It does what `pfifo` before a wire does (see [`crate::link::Pacing`]): the packet whose bits are being sent is no longer in the queue, and
-/// one that begins to be sent at an instant makes room for one that comes at the same instant.
+/// It does what `pfifo` before a wire does (see [`crate::link::Pacing`]): the packet whose bits are being sent is no
+/// longer in the queue, and one that begins to be sent at an instant makes room for one that comes at the same
+/// instant.
 #[derive(Debug)]
 pub(crate) struct Wire {
     rate: Rate,
@@ -19,7 +20,8 @@ pub(crate) struct Wire {
     free_at: Time,
     /// When each packet that waits begins to be sent. Those that have begun are forgotten when another comes.
     starts: VecDeque<Time>,
-    /// The link from which all packets come, if that is one that only delays them: they are computed when they enter it.
+    /// The link from which all packets come, if that is one that only delays them: they are computed when they enter
+    /// it.
     pub(crate) fed_by: Option<u16>,
     /// If it is the own device of a host that runs TCP.
     pub(crate) device: Option<WireDevice>,
@@ -71,8 +73,8 @@ impl Wire {
         }
     }
 
-    /// A packet of `size` bytes comes at `at`, not before the last one: when its last bit is sent, or `None` if there is no room
-    /// for it.
+    /// A packet of `size` bytes comes at `at`, not before the last one: when its last bit is sent, or `None` if there
+    /// is no room for it.
     #[inline]
     pub(crate) fn take(&mut self, size: u16, at: Time) -> Option<Time> {
         let start = if at >= self.free_at {

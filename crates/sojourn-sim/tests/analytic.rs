@@ -51,8 +51,8 @@ fn a_saturated_fifo_delays_by_its_length_and_passes_the_payload_share_of_its_rat
 
 #[test]
 fn a_short_buffer_costs_a_reno_flow_the_share_that_its_saw_tooth_misses() {
-    // Pipe C, buffer B, both in frames: the window runs from (C + B) / 2 up to C + B, and below C the link idles. With no
-    // buffer at all that is 3/4 of the rate; the mean over the tooth is the integral of min(1, w / C).
+    // Pipe C, buffer B, both in frames: the window runs from (C + B) / 2 up to C + B, and below C the link idles. With
+    // no buffer at all that is 3/4 of the rate; the mean over the tooth is the integral of min(1, w / C).
     let (mbit, rtt_ms) = (10.0, 100.0);
     let c = rtt_ms / frame_ms(FRAME, mbit);
     for b in [10.0, 30.0] {
@@ -326,8 +326,8 @@ fn no_discipline_sends_more_than_its_rate_or_loses_count() {
             let delivered = f.goodput_mbit * 1e6 / 8.0 * 20.0 / PAYLOAD;
             let sent = f.segments_sent as f64;
             let under_way = sent - f.data_dropped as f64 - delivered;
-            // What a receiver has is at most what was sent and not dropped, less at most a window of duplicates and packets
-            // under way.
+            // What a receiver has is at most what was sent and not dropped, less at most a window of duplicates and
+            // packets under way.
             assert!(under_way >= -0.5, "{qdisc} {}: {delivered} of {sent} delivered", f.name);
         }
     }
@@ -335,8 +335,8 @@ fn no_discipline_sends_more_than_its_rate_or_loses_count() {
 
 #[test]
 fn packets_offered_have_departed_were_dropped_or_are_queued() {
-    // A flow of a known size that all arrives: every data segment sent departed or was dropped, at the end with an empty
-    // queue. With a bottleneck in one direction only, the counters of both ends must agree to the packet.
+    // A flow of a known size that all arrives: every data segment sent departed or was dropped, at the end with an
+    // empty queue. With a bottleneck in one direction only, the counters of both ends must agree to the packet.
     for qdisc in ["pfifo limit 30", "codel", "fq_codel", "pie", "sfq", "gbw:ared"] {
         let r = record(&one_flow(
             10.0,
@@ -384,7 +384,8 @@ fn fair_queueing_gives_flows_of_different_rtts_equal_shares_and_a_fifo_does_not(
         assert!((by_hand - r.summary.jain_up).abs() < 1e-12);
         by_hand
     };
-    // Deficit round robin shares equally among queues that are never empty; CoDel empties those of long round trips at times.
+    // Deficit round robin shares equally among queues that are never empty; CoDel empties those of long round trips at
+    // times.
     let (sfq, fq_codel, fifo) = (jain("sfq limit 1000"), jain("fq_codel"), jain("pfifo limit 60"));
     assert!(sfq > 0.999, "{sfq}");
     assert!(sfq > fq_codel && fq_codel > fifo, "{sfq} {fq_codel} {fifo}");
@@ -400,7 +401,8 @@ fn littles_law_holds_between_backlog_sojourn_and_throughput() {
                                        "duration": "60s"}),
         ));
         for side in [&r.bottleneck.up, &r.bottleneck.down] {
-            // Drops at the head of the queue have waited too, so their share is the slack beside the ends of the window.
+            // Drops at the head of the queue have waited too, so their share is the slack beside the ends of the
+            // window.
             let drops: u64 = side.drops.values().sum();
             let slack = 0.01 + drops as f64 / side.packets as f64;
             let from_sojourn = side.packets as f64 / 60.0 * side.sojourn_ms.mean / 1e3;

@@ -32,8 +32,8 @@ fn completions(r: &Record) -> Vec<f64> {
     r.downloads[0].files.iter().filter_map(|f| f.fct_ms).collect()
 }
 
-/// RFC 5681 section 3.1, by hand: a round trip for the handshake, then 3, 6, 12, 24 segments, each round a round trip after the
-/// last; the last byte takes half of one. No round waits for the link.
+/// RFC 5681 section 3.1, by hand: a round trip for the handshake, then 3, 6, 12, 24 segments, each round a round trip
+/// after the last; the last byte takes half of one. No round waits for the link.
 #[test]
 fn a_file_over_an_idle_path_takes_the_rounds_of_slow_start() {
     for (segments, ms) in [
@@ -64,8 +64,8 @@ fn a_file_over_an_idle_path_takes_the_rounds_of_slow_start() {
     }
 }
 
-/// The time between the end of a file and the start of the next is exponential: its mean is the one given, and a share of
-/// exp(-1) is longer. Within four standard deviations of each.
+/// The time between the end of a file and the start of the next is exponential: its mean is the one given, and a
+/// share of exp(-1) is longer. Within four standard deviations of each.
 #[test]
 fn idle_times_are_exponential() {
     let download = file(json!({"gap": "40ms"}));
@@ -125,7 +125,8 @@ fn every_byte_of_a_complete_file_was_delivered_once_whatever_was_lost() {
     assert!(d.retransmissions + d.syn_retransmissions + 3 >= lost, "{lost} {d:?}");
 }
 
-/// Each file has ports of its own, so in SFQ-like disciplines a queue of its own; and two downloads do not share their draws.
+/// Each file has ports of its own, so in SFQ-like disciplines a queue of its own; and two downloads do not share
+/// their draws.
 #[test]
 fn downloads_draw_each_for_itself() {
     let two = |names: [&str; 2]| {
@@ -140,8 +141,8 @@ fn downloads_draw_each_for_itself() {
 
 // ------------------------------------------------------------------------ one connection for all files
 
-/// Files of 21 segments with idle times of this mean, over one connection. The first takes the handshake and rounds of 3, 6 and 12
-/// segments, which leave a window of 24.
+/// Files of 21 segments with idle times of this mean, over one connection. The first takes the handshake and rounds
+/// of 3, 6 and 12 segments, which leave a window of 24.
 fn persistent(more: Value) -> Record {
     let download = with(&file(json!({"bytes": 21 * 1448, "persistent": true})), more);
     record(&long_path(json!({"duration": "300s", "downloads": [download]})))
@@ -159,8 +160,8 @@ fn after_idle(r: &Record, least: f64, most: f64) -> Vec<f64> {
     found
 }
 
-/// The acknowledgements are back after 50 ms. The least time-out is 200 ms more than a round trip: until then the window stays, and a
-/// file that fits into it leaves at once.
+/// The acknowledgements are back after 50 ms. The least time-out is 200 ms more than a round trip: until then the
+/// window stays, and a file that fits into it leaves at once.
 #[test]
 fn the_next_file_begins_with_the_window_of_the_last_one() {
     let r = persistent(json!({"gap": "100ms"}));
@@ -169,7 +170,8 @@ fn the_next_file_begins_with_the_window_of_the_last_one() {
     assert!(soon.len() > 100 && soon.iter().all(|&t| same(t, 50.0)), "{soon:?}");
 }
 
-/// RFC 2861: the window is halved for every time-out that passes, down to the initial one: slow start again, without a handshake.
+/// RFC 2861: the window is halved for every time-out that passes, down to the initial one: slow start again, without
+/// a handshake.
 #[test]
 fn a_long_idle_time_takes_the_window_back() {
     let r = persistent(json!({"gap": "5s"}));
@@ -200,7 +202,8 @@ fn a_persistent_download_has_one_connection() {
     );
 }
 
-/// Without delays each data segment is answered: beside the SYN-ACK, as many packets come back as segments went. With them fewer.
+/// Without delays each data segment is answered: beside the SYN-ACK, as many packets come back as segments went. With
+/// them fewer.
 #[test]
 fn each_segment_is_acknowledged_unless_acknowledgements_are_delayed() {
     let answers = |delayed: bool| {
@@ -340,7 +343,8 @@ fn jitter_keeps_the_order() {
 
 // ------------------------------------------------------------------------ edges
 
-/// Ten segments back to back after the bare acknowledgement of the SYN-ACK: that is being sent, and they need room for ten.
+/// Ten segments back to back after the bare acknowledgement of the SYN-ACK: that is being sent, and they need room
+/// for ten.
 #[test]
 fn the_queue_at_an_edge_holds_its_limit() {
     for (limit, lost) in [(10, 0), (9, 1), (4, 6)] {
@@ -369,8 +373,8 @@ fn slow_files(save: bool, more: Value) -> Record {
     ))
 }
 
-/// The window of a path of 50 packets is halved to some 25 at each loss: that is what a file leaves to the next, whose slow
-/// start then ends before the queue is full.
+/// The window of a path of 50 packets is halved to some 25 at each loss: that is what a file leaves to the next,
+/// whose slow start then ends before the queue is full.
 #[test]
 fn a_file_begins_with_the_threshold_that_the_last_one_left() {
     let (forgotten, remembered) = (slow_files(false, json!({})), slow_files(true, json!({})));
@@ -484,8 +488,8 @@ fn waiting_and_utilisation_are_told_of_a_full_link() {
     assert_eq!(comparable(&r), comparable(&record(&r.scenario)));
 }
 
-/// The link sends 10 Mbit/s of frames of 1514 bytes with 1448 of payload: 9.564 Mbit/s. Two flows share it for 4 of 10 s, and
-/// one has it for the rest. A flow of 2 Mbit/s for 2 s of 10 carries 0.4 Mbit/s.
+/// The link sends 10 Mbit/s of frames of 1514 bytes with 1448 of payload: 9.564 Mbit/s. Two flows share it for 4 of
+/// 10 s, and one has it for the rest. A flow of 2 Mbit/s for 2 s of 10 carries 0.4 Mbit/s.
 #[test]
 fn a_flow_that_stops_leaves_the_link_to_the_other() {
     let links = json!({"duration": "10s", "up": "10mbit", "down": "10mbit", "rtt": "20ms", "qdisc_up": "fq_codel",

@@ -27,9 +27,9 @@ fn flusher(record: &Record) -> &sojourn_sim::record::FlusherRecord {
     record.flusher.as_ref().expect("the scenario has a flusher")
 }
 
-/// A thin stream that leaves the queue empty, and a flush that is forced: its packets stand in the queue one behind the
-/// other, all there at once as the edges are infinitely fast. The bucket holds one packet, so the first passes and
-/// the last waits for the n - 1 before it.
+/// A thin stream that leaves the queue empty, and a flush that is forced: its packets stand in the queue one behind
+/// the other, all there at once as the edges are infinitely fast. The bucket holds one packet, so the first passes
+/// and the last waits for the n - 1 before it.
 #[test]
 fn a_flush_of_n_packets_occupies_the_queue_n_times_the_time_of_one() {
     let scenario = with(
@@ -141,8 +141,8 @@ fn an_active_flusher_shortens_the_queue() {
     assert!(active.summary.goodput_up_mbit > 0.75 * passive.summary.goodput_up_mbit);
 }
 
-/// Segments one by one, 100 ms apart: each takes 1.2112 ms on either edge, none at the bucket that is full, and 25 ms; its
-/// acknowledgement of 66 bytes 52.8 us on either edge and 25 ms.
+/// Segments one by one, 100 ms apart: each takes 1.2112 ms on either edge, none at the bucket that is full, and 25
+/// ms; its acknowledgement of 66 bytes 52.8 us on either edge and 25 ms.
 #[test]
 fn the_rtt_of_a_pair_is_the_time_on_the_way() {
     let thin = json!({"name": "thin", "direction": "up", "write": "1448b", "write_interval": "100ms"});
@@ -233,7 +233,8 @@ impl Capture for Datagrams {
     }
 }
 
-/// What leaves the flusher is seen at its place, what the queue drops is not seen behind it, and nothing changes by looking.
+/// What leaves the flusher is seen at its place, what the queue drops is not seen behind it, and nothing changes by
+/// looking.
 #[test]
 fn a_capture_sees_the_bursts() {
     // It ends between two bursts, so that none is cut off.
@@ -259,7 +260,8 @@ fn a_capture_sees_the_bursts() {
     assert!(count(Point::UpBottleneck, true) <= f.packets - f.dropped);
 }
 
-/// Web clients and downloads open one connection after the other: each is a flow of its own, and their bursts take their way.
+/// Web clients and downloads open one connection after the other: each is a flow of its own, and their bursts take
+/// their way.
 #[test]
 fn the_connections_of_downloads_and_web_clients_are_watched() {
     let download = json!({"name": "files", "direction": "up", "bytes": 4_000_000, "gap": "200ms",
@@ -275,8 +277,8 @@ fn the_connections_of_downloads_and_web_clients_are_watched() {
     assert!(f.samples > 100);
 }
 
-/// A frame has arrived over a wire when its last bit has: SYN and SYN-ACK are 74 bytes, and each takes 59.2 us on both of its wires. It
-/// is through a full bucket at once, as on a kernel.
+/// A frame has arrived over a wire when its last bit has: SYN and SYN-ACK are 74 bytes, and each takes 59.2 us on
+/// both of its wires. It is through a full bucket at once, as on a kernel.
 #[test]
 fn edges_are_wires_or_buckets() {
     let least = |more: Value| {
@@ -309,8 +311,9 @@ impl Capture for Together {
     }
 }
 
-/// Bursts of `as_described` grow to several hundred packets. All at once they stand before what the flow sends next. The daemon's socket
-/// has memory for 185, so that the flow's segments get in between (Linux 6.1.192: 187, as two left before the flow's, and then 185).
+/// Bursts of `as_described` grow to several hundred packets. All at once they stand before what the flow sends next.
+/// The daemon's socket has memory for 185, so that the flow's segments get in between (Linux 6.1.192: 187, as two
+/// left before the flow's, and then 185).
 #[test]
 fn the_daemon_s_socket_takes_185_packets_before_the_flow_s_next() {
     let longest = |bursts: &str| {

@@ -17,7 +17,8 @@ fn pairs(qdisc: &str, seed: u64) -> usize {
     flows.chain(probes).sum::<usize>() / 2
 }
 
-/// Of n owners with two routes each, n (n - 1) / 2 pairs collide with a probability of 1 - (1 - 1/q)^2 each, about 2/q.
+/// Of n owners with two routes each, n (n - 1) / 2 pairs collide with a probability of 1 - (1 - 1/q)^2 each, about
+/// 2/q.
 #[test]
 fn as_many_share_a_queue_as_the_number_of_queues_lets_expect() {
     for (qdisc, queues) in [

@@ -17,7 +17,8 @@ fn voip(more: Value) -> Value {
 
 // ------------------------------------------------------------------------ voice
 
-/// On an empty path a full token bucket holds nothing back: half the RTT, and 214 bytes on each edge wire of 100 Mbit/s.
+/// On an empty path a full token bucket holds nothing back: half the RTT, and 214 bytes on each edge wire of 100
+/// Mbit/s.
 #[test]
 fn voice_on_an_idle_path_takes_propagation_and_serialisation() {
     let wire_ms = 214.0 * 8.0 / 100e6 * 1e3;
@@ -117,8 +118,9 @@ fn idle(web: &Value, more: Value) -> Value {
     with(&json!({"duration": "5s", "start_jitter": "0s", "web": [web]}), more)
 }
 
-/// 10,300 bytes in 8 segments, the first ten of which may be sent at once: look-up, handshake and request take a round trip
-/// each. The bottleneck holds them up: of 7 x 1514 + 230 bytes, a bucket of one frame lets 1514 pass at once.
+/// 10,300 bytes in 8 segments, the first ten of which may be sent at once: look-up, handshake and request take a
+/// round trip each. The bottleneck holds them up: of 7 x 1514 + 230 bytes, a bucket of one frame lets 1514 pass at
+/// once.
 #[test]
 fn a_small_page_takes_three_round_trips_and_its_serialisation() {
     for (rate, bps) in [("10mbit", 10e6), ("1mbit", 1e6)] {
@@ -131,8 +133,9 @@ fn a_small_page_takes_three_round_trips_and_its_serialisation() {
     }
 }
 
-/// Slow start: 10, 20 and 40 segments, each a round trip after the other; the link is too fast to matter. (Some of the last
-/// of 70 would wait for a delayed acknowledgement: a segment that ends a write is acknowledged alone, and one is left over.)
+/// Slow start: 10, 20 and 40 segments, each a round trip after the other; the link is too fast to matter. (Some of
+/// the last of 70 would wait for a delayed acknowledgement: a segment that ends a write is acknowledged alone, and
+/// one is left over.)
 #[test]
 fn a_larger_page_takes_a_round_trip_more_for_each_doubling() {
     let fast = json!({"up": "10gbit", "down": "10gbit"});
@@ -149,8 +152,8 @@ fn a_larger_page_takes_a_round_trip_more_for_each_doubling() {
     }
 }
 
-/// A short flow fills the queue for half a millisecond, in which the SYN (or the query) comes: the bare ACK of its handshake leaves 66
-/// bytes too few for the second frame to pass at once. Later there is no other traffic.
+/// A short flow fills the queue for half a millisecond, in which the SYN (or the query) comes: the bare ACK of its
+/// handshake leaves 66 bytes too few for the second frame to pass at once. Later there is no other traffic.
 fn blocked(direction: &str, start: &str, dns: bool) -> (FetchRecord, FetchRecord, Value) {
     let link = json!({"up": "1mbit", "down": "1mbit", "qdisc_up": "pfifo limit 5", "qdisc_down": "pfifo limit 5",
                       "burst_up": "3028b", "burst_down": "3028b", "duration": "20s"});
@@ -196,7 +199,8 @@ fn a_lost_syn_costs_one_second() {
     assert_eq!(facts["down"]["first_drop_s"], json!({}));
 }
 
-/// The burst comes down 50 ms after the start, so the SYN-ACK of a SYN sent at 25.3 ms meets it. The client repeats its SYN.
+/// The burst comes down 50 ms after the start, so the SYN-ACK of a SYN sent at 25.3 ms meets it. The client repeats
+/// its SYN.
 #[test]
 fn a_lost_syn_ack_costs_one_second() {
     let (alone, late, facts) = blocked("down", "25.3ms", false);

@@ -40,10 +40,11 @@ fn shares(record: &Record) -> Vec<f64> {
     wifi.stations.iter().map(|s| s.airtime_share).collect()
 }
 
-/// By hand, IEEE 802.11-2020 clauses 10 and 19: 32 frames of 1514 bytes are MPDUs of 1514 - 14 + 8 + 26 + 4 = 1538 bytes, with
-/// delimiter and padding 1544, and 49,406 bytes together (the last is not padded). They take ceil((16 + 8 x 49,406 + 6) / 520) = 761
-/// symbols of 3.6 us, 2740 us in whole 4 us, after a preamble of 40 us. SIFS 16 us and a Block Ack at 24 Mbit/s of 32 us follow;
-/// AIFS 43 us and a mean backoff of 7.5 slots of 9 us precede. That is 32 x 1472 x 8 bits each 2938.1 us.
+/// By hand, IEEE 802.11-2020 clauses 10 and 19: 32 frames of 1514 bytes are MPDUs of 1514 - 14 + 8 + 26 + 4 = 1538
+/// bytes, with delimiter and padding 1544, and 49,406 bytes together (the last is not padded). They take ceil((16 + 8
+/// x 49,406 + 6) / 520) = 761 symbols of 3.6 us, 2740 us in whole 4 us, after a preamble of 40 us. SIFS 16 us and a
+/// Block Ack at 24 Mbit/s of 32 us follow; AIFS 43 us and a mean backoff of 7.5 slots of 9 us precede. That is 32 x
+/// 1472 x 8 bits each 2938.1 us.
 #[test]
 fn one_station_alone_gets_what_the_standard_leaves() {
     let flood = json!({"name": "udp", "direction": "down", "protocol": "udp", "rate": "300mbit", "station": "fast1"});
@@ -66,9 +67,10 @@ fn one_station_alone_gets_what_the_standard_leaves() {
     assert_eq!((station.down.retries, wifi.collisions), (0, 0), "nobody else sends");
 }
 
-/// By hand, IEEE 802.11-2020 clauses 10 and 19: a single frame is an MPDU of 1538 bytes without delimiter. It takes ceil((16 + 8 x
-/// 1538 + 6) / 520) = 24 symbols of 3.6 us, 88 us in whole 4 us, after a preamble of 40 us. SIFS 16 us and an Ack at 24 Mbit/s of
-/// 28 us follow; AIFS 43 us and a mean backoff of 7.5 slots of 9 us precede. That is 1472 x 8 bits each 282.5 us.
+/// By hand, IEEE 802.11-2020 clauses 10 and 19: a single frame is an MPDU of 1538 bytes without delimiter. It takes
+/// ceil((16 + 8 x 1538 + 6) / 520) = 24 symbols of 3.6 us, 88 us in whole 4 us, after a preamble of 40 us. SIFS 16 us
+/// and an Ack at 24 Mbit/s of 28 us follow; AIFS 43 us and a mean backoff of 7.5 slots of 9 us precede. That is 1472
+/// x 8 bits each 282.5 us.
 #[test]
 fn a_station_may_send_no_aggregates_beside_an_access_point_that_does() {
     let stations = json!([{"name": "fast1", "rate": FAST, "aggregate_frames": 1}]);
@@ -105,7 +107,8 @@ fn airtime_fairness_gives_each_station_a_third() {
     }
 }
 
-/// The performance anomaly: with turns by packets every station gets what the slow one does, and the slow one nearly all the time.
+/// The performance anomaly: with turns by packets every station gets what the slow one does, and the slow one nearly
+/// all the time.
 #[test]
 fn a_fifo_gives_most_airtime_to_the_slow_station() {
     let fifo = record(&testbed("fifo", floods("100mbit")));
@@ -335,8 +338,9 @@ fn a_udp_flow_fills_a_wire_and_loses_the_rest() {
     assert!((r.summary.goodput_down_mbit - f.goodput_mbit).abs() < 1e-12);
 }
 
-/// A flood of 13 Mbit/s at 10 Mbit/s. Linux 6.12's `pfifo_fast` of 40 packets holds a mean of 26.60 of them, one of 100 holds 82.96, and `pfifo` 38.68
-/// (one run each of 5 s, which begin 2 s after the flood): the places of a ring that packets have left come free 16 at a time.
+/// A flood of 13 Mbit/s at 10 Mbit/s. Linux 6.12's `pfifo_fast` of 40 packets holds a mean of 26.60 of them, one of
+/// 100 holds 82.96, and `pfifo` 38.68 (one run each of 5 s, which begin 2 s after the flood): the places of a ring
+/// that packets have left come free 16 at a time.
 #[test]
 fn a_full_ring_holds_less_than_a_list() {
     for (qdisc, kernel) in [
@@ -357,7 +361,8 @@ fn a_full_ring_holds_less_than_a_list() {
     }
 }
 
-/// Datagrams dropped after the last one that arrived: what is dropped while the last hundred of the queue are still on their way.
+/// Datagrams dropped after the last one that arrived: what is dropped while the last hundred of the queue are still
+/// on their way.
 fn last_drops(r: &Record) -> u64 {
     let (dropped, lost) = (r.flows[0].data_dropped, r.flows[0].udp.map_or(0, |u| u.lost));
     let late = dropped - lost;
@@ -433,9 +438,10 @@ fn a_bulk_flow_in_the_voice_queue_is_demoted_and_a_voice_stream_is_not() {
     assert_eq!(stations[1].demoted, Some(0));
 }
 
-/// A sender's own device is done with a segment when it was answered, though the receiver may hold it until one before it has come. One
-/// station at 57.8 Mbit/s of which each MPDU is lost with 20 %, TCP up, 7.4 ms: its aggregates have 12.5 frames on mac80211 of Linux 6.12
-/// (4 runs of 30 s), its pings a median of 51 ms. Where the device is done with it on delivery they have 9.9 and 40 ms.
+/// A sender's own device is done with a segment when it was answered, though the receiver may hold it until one
+/// before it has come. One station at 57.8 Mbit/s of which each MPDU is lost with 20 %, TCP up, 7.4 ms: its
+/// aggregates have 12.5 frames on mac80211 of Linux 6.12 (4 runs of 30 s), its pings a median of 51 ms. Where the
+/// device is done with it on delivery they have 9.9 and 40 ms.
 #[test]
 fn what_a_receiver_holds_is_not_in_the_senders_device() {
     let scenario = with(
@@ -451,9 +457,10 @@ fn what_a_receiver_holds_is_not_in_the_senders_device() {
     assert!((12.0..13.0).contains(&frames), "{frames} frames");
 }
 
-/// A ring of Linux that is full lets packets in 16 at a time, so that who is served two packets at a time loses as others do. One station at
-/// 7.2 Mbit/s and five at 144.4, aggregates of two frames, TCP down, FIFO of 1000 packets: the slow one's window has a mean of 151 segments on
-/// mac80211 of Linux 6.12 (4 runs of 30 s, standard error 1). With a list it has 179 here (`pfifo`: 218 there).
+/// A ring of Linux that is full lets packets in 16 at a time, so that who is served two packets at a time loses as
+/// others do. One station at 7.2 Mbit/s and five at 144.4, aggregates of two frames, TCP down, FIFO of 1000 packets:
+/// the slow one's window has a mean of 151 segments on mac80211 of Linux 6.12 (4 runs of 30 s, standard error 1).
+/// With a list it has 179 here (`pfifo`: 218 there).
 #[test]
 fn a_full_fifo_takes_from_slow_stations_too() {
     let name = |i| format!("sta{i}");
@@ -472,8 +479,8 @@ fn a_full_fifo_takes_from_slow_stations_too() {
     assert!((136.0..166.0).contains(&mean), "{mean} segments");
 }
 
-/// An upload over a path of 50 ms. One aggregate at a time is below the queues: with two, one that collides is overtaken, and the access point
-/// holds what the station's device is done with.
+/// An upload over a path of 50 ms. One aggregate at a time is below the queues: with two, one that collides is
+/// overtaken, and the access point holds what the station's device is done with.
 struct Upload {
     /// Packets that its own device holds on average, by Little's law.
     held: f64,
@@ -502,20 +509,21 @@ fn upload(variant: &str) -> Upload {
     }
 }
 
-/// Linux 3.14 lets a device hold 128 KiB: 31 segments of 4352 bytes of memory, whatever the window (its FIFO of 1000 packets
-/// would take more).
+/// Linux 3.14 lets a device hold 128 KiB: 31 segments of 4352 bytes of memory, whatever the window (its FIFO of 1000
+/// packets would take more).
 #[test]
 fn an_upload_has_31_segments_in_its_own_device_with_linux_3_14() {
     let held = upload("linux-3.14").held;
     assert!((29.0..=31.0).contains(&held), "{held}");
 }
 
-/// Linux 6.1 lets a wireless device hold a 128th of a second at the pacing rate, and the segment that goes beyond. A segment of 1448
-/// bytes counts for 2216.
+/// Linux 6.1 lets a wireless device hold a 128th of a second at the pacing rate, and the segment that goes beyond. A
+/// segment of 1448 bytes counts for 2216.
 ///
-/// The pacing rate is not that of the link. It is 1.2 windows a round trip, because `HyStart` has ended slow start (in slow start
-/// it would be 2); and the window is larger than what is in flight, because in slow start it grew to twice of that, and since
-/// then the device, not the window, is what holds TCP back. The sender smooths the RTT, of which the mean is taken here: 5 %.
+/// The pacing rate is not that of the link. It is 1.2 windows a round trip, because `HyStart` has ended slow start
+/// (in slow start it would be 2); and the window is larger than what is in flight, because in slow start it grew to
+/// twice of that, and since then the device, not the window, is what holds TCP back. The sender smooths the RTT, of
+/// which the mean is taken here: 5 %.
 #[test]
 fn an_upload_has_8_ms_in_its_own_device_with_linux_6_1() {
     let Upload { held, window, rtt } = upload("linux-6.1");

@@ -34,7 +34,8 @@ pub fn split<T: Serialize>(record: &T) -> Result<Parts, Error> {
 impl Parts {
     /// The series as a Parquet file in long form, and its layout: what [`Parts::head`] lacks to be the whole record.
     ///
-    /// The columns are `t_s`, `metric`, `name`, `direction` and `value`; `directions` holds the direction of each flow.
+    /// The columns are `t_s`, `metric`, `name`, `direction` and `value`; `directions` holds the direction of each
+    /// flow.
     ///
     /// # Errors
     /// If a column is not as long as its times.

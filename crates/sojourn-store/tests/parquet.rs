@@ -85,8 +85,8 @@ proptest! {
     }
 }
 
-/// A page of a few bytes cannot have the reader take the memory of many rows: it takes eight bytes for each row that the
-/// caller expects, and the caller is bounded.
+/// A page of a few bytes cannot have the reader take the memory of many rows: it takes eight bytes for each row that
+/// the caller expects, and the caller is bounded.
 #[test]
 fn more_rows_than_a_series_has_are_refused() {
     let file = write(0, &[]);

@@ -71,8 +71,8 @@ fn steady_state(c: &mut Criterion) {
     c.bench_function("ack of 2 segments, send 2", |b| b.iter(&mut step));
 }
 
-/// 1000 segments out, every twentieth lost: the acknowledgements that our receiver answers with, SACK blocks and all, and
-/// what they release.
+/// 1000 segments out, every twentieth lost: the acknowledgements that our receiver answers with, SACK blocks and all,
+/// and what they release.
 fn recovery(c: &mut Criterion) {
     let (mut client, mut server, mut now) = established(1000);
     let data = drain(&mut client, now);

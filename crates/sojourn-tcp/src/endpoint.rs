@@ -88,7 +88,8 @@ pub struct Endpoint {
     handshake_due: bool,
     /// The peer had closed when this end did.
     closed_second: bool,
-    /// A segment that goes before all others, whatever the window says: a timer's, or the bare acknowledgement of a SYN-ACK.
+    /// A segment that goes before all others, whatever the window says: a timer's, or the bare acknowledgement of a
+    /// SYN-ACK.
     forced: Option<Box<Outgoing>>,
     sender: Sender,
     receiver: Receiver,
@@ -187,7 +188,8 @@ impl Endpoint {
         }
     }
 
-    /// The connection, which is not established yet, is to a destination that others have been to: it begins with what they left.
+    /// The connection, which is not established yet, is to a destination that others have been to: it begins with
+    /// what they left.
     pub fn set_metrics(&mut self, metrics: Metrics) {
         self.metrics = Some(Box::new(metrics));
     }
@@ -201,11 +203,11 @@ impl Endpoint {
         self.sender.write(bytes);
     }
 
-    /// The application will write no more: a FIN follows the last byte (RFC 9293 section 3.6). What the peer sends is still
-    /// received. Closing twice does nothing.
+    /// The application will write no more: a FIN follows the last byte (RFC 9293 section 3.6). What the peer sends is
+    /// still received. Closing twice does nothing.
     ///
-    /// Deviation: a close before the handshake is over is queued, in SYN-SENT too, where RFC 9293 section 3.10.4 gives the
-    /// connection up. So an application that has little to send can write it and close at once.
+    /// Deviation: a close before the handshake is over is queued, in SYN-SENT too, where RFC 9293 section 3.10.4
+    /// gives the connection up. So an application that has little to send can write it and close at once.
     pub fn close(&mut self) {
         if !self.is_closing() {
             self.closed_second = self.receiver.is_finished();
@@ -213,8 +215,8 @@ impl Endpoint {
         }
     }
 
-    /// The application gives the connection up (RFC 9293 section 3.10.5): nothing is sent any more, what was not sent and
-    /// what was not acknowledged neither, and what still arrives is ignored.
+    /// The application gives the connection up (RFC 9293 section 3.10.5): nothing is sent any more, what was not sent
+    /// and what was not acknowledged neither, and what still arrives is ignored.
     ///
     /// Deviation: the peer is sent no reset. It receives what is under way and waits for more.
     pub fn abort(&mut self) {
@@ -276,7 +278,8 @@ impl Endpoint {
                 self.receiver.set_ts_recent(segment.ts_val);
                 let rtt = handshake_rtt(tries == 1, sent, segment, now);
                 self.establish(rtt, window_end, now);
-                // RFC 5681 section 3.1 asks for one segment after any lost SYN; Linux forgives one (RFC 6298 section 5.7).
+                // RFC 5681 section 3.1 asks for one segment after any lost SYN; Linux forgives one (RFC 6298 section
+                // 5.7).
                 if tries > 2 {
                     self.sender.start_small();
                 }
@@ -313,14 +316,15 @@ impl Endpoint {
         self.receiver.established(rtt, self.sender.rto(), now);
     }
 
-    /// The host sends by a device that queues. TCP lets it hold so much of this connection only (small queues), for which it is told
-    /// of [`Endpoint::on_device_took`] and [`Endpoint::on_device_released`]. Without those it holds nothing.
+    /// The host sends by a device that queues. TCP lets it hold so much of this connection only (small queues), for
+    /// which it is told of [`Endpoint::on_device_took`] and [`Endpoint::on_device_released`]. Without those it
+    /// holds nothing.
     pub fn set_device(&mut self, device: Device) {
         self.sender.set_device(device);
     }
 
-    /// That device took a segment with data that this end had sent. One that tells its segments apart says at which sequence number
-    /// it begins: as long as it holds it, it is not sent again.
+    /// That device took a segment with data that this end had sent. One that tells its segments apart says at which
+    /// sequence number it begins: as long as it holds it, it is not sent again.
     pub fn on_device_took(&mut self, seq: Option<u64>) {
         self.sender.on_device_took(seq);
     }
@@ -407,7 +411,8 @@ impl Endpoint {
         Some(segment)
     }
 
-    /// When [`Endpoint::on_timeout`] wants to be called; `None` if only a segment or the application can change anything.
+    /// When [`Endpoint::on_timeout`] wants to be called; `None` if only a segment or the application can change
+    /// anything.
     #[inline]
     #[must_use]
     pub fn timeout(&self) -> Option<Time> {
@@ -431,7 +436,8 @@ impl Endpoint {
                 }
             }
             State::SynSent | State::SynReceived if self.handshake.due <= now => {
-                // RFC 6298 section 5.5: the time-out doubles. Source of the limit: Linux `tcp_syn_retries`, then it gives up.
+                // RFC 6298 section 5.5: the time-out doubles. Source of the limit: Linux `tcp_syn_retries`, then it
+                // gives up.
                 let Handshake { tries, due, .. } = &mut self.handshake;
                 self.handshake_due = *tries <= 6;
                 *due = if self.handshake_due {
@@ -447,8 +453,8 @@ impl Endpoint {
     }
 }
 
-/// The round trip of a handshake. A segment sent more than once has none (Karn's rule), but the echoed timestamp says which
-/// of them this answers (RFC 7323 section 4.1).
+/// The round trip of a handshake. A segment sent more than once has none (Karn's rule), but the echoed timestamp says
+/// which of them this answers (RFC 7323 section 4.1).
 fn handshake_rtt(sent_once: bool, sent: Time, answer: &Segment, now: Time) -> Duration {
     if sent_once {
         now.since(sent)

@@ -3,8 +3,8 @@
 //! The papers of 2014 and 2015 measured that kernel. At one or two segments a flow its recovery is what a flow's rate
 //! depends on: a loss that RACK (RFC 8985) repairs in a round trip is a time-out here.
 //!
-//! Source: Linux 3.18's `tcp_fastretrans_alert` and what it calls, which is 3.14's but for details; Mathis and Mahdavi,
-//! "Forward acknowledgement" (1996); RFC 5827 with the delay of its section 3.2's mitigation A.3; RFC 5682;
+//! Source: Linux 3.18's `tcp_fastretrans_alert` and what it calls, which is 3.14's but for details; Mathis and
+//! Mahdavi, "Forward acknowledgement" (1996); RFC 5827 with the delay of its section 3.2's mitigation A.3; RFC 5682;
 //! draft-dukkipati-tcpm-tcp-loss-probe.
 
 use crate::machine::{CaState, LossRecovery, Machine, News, Resend, TimerKind, Times};
@@ -28,7 +28,8 @@ const NEARLY: u32 = 3;
 pub(crate) struct Fack {
     /// Outstanding retransmissions in the order sent: segment, when, and the next new byte at that time.
     retransmitted: VecDeque<(u64, Time, u64)>,
-    /// The path was seen to reorder: SACKed segments are counted instead (RFC 6675), and nothing is retransmitted early.
+    /// The path was seen to reorder: SACKed segments are counted instead (RFC 6675), and nothing is retransmitted
+    /// early.
     reordered: bool,
 }
 
@@ -88,8 +89,8 @@ impl LossRecovery for Fack {
         m.recovery.retransmitted.clear();
     }
 
-    /// A probe after two RTTs, but not after the time-out, and not while the application has more to send than the window
-    /// has let go.
+    /// A probe after two RTTs, but not after the time-out, and not while the application has more to send than the
+    /// window has let go.
     fn arm_probe(m: &mut Machine<Self>, now: Time, _: bool) -> bool {
         let Some(srtt) = m.rtt.srtt() else { return false };
         if m.board.is_empty() || m.episode.state != CaState::Open {

@@ -10,11 +10,12 @@ const REORDERING: u32 = 3;
 
 /// What connections to a destination have left behind for the next.
 ///
-/// Source: `tcp_update_metrics` and `tcp_init_metrics` of Linux 3.14 and 6.1, with `net.ipv4.tcp_no_metrics_save` 0 and, in 6.1, with
-/// `net.ipv4.tcp_no_ssthresh_metrics_save` 0 too: 6.1's default there is 1, and 3.14, which has no such switch, saves the threshold.
+/// Source: `tcp_update_metrics` and `tcp_init_metrics` of Linux 3.14 and 6.1, with `net.ipv4.tcp_no_metrics_save` 0
+/// and, in 6.1, with `net.ipv4.tcp_no_ssthresh_metrics_save` 0 too: 6.1's default there is 1, and 3.14, which has no
+/// such switch, saves the threshold.
 ///
-/// Deviation: the congestion window and the variance of the RTT are not remembered. Linux saves both and reads neither, unless the
-/// route locks the window. Nothing is forgotten: Linux does after an hour.
+/// Deviation: the congestion window and the variance of the RTT are not remembered. Linux saves both and reads
+/// neither, unless the route locks the window. Nothing is forgotten: Linux does after an hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Slow-start threshold, segments.
@@ -34,9 +35,10 @@ impl Metrics {
 
     /// Takes what the sending half of a connection that has ended knew.
     ///
-    /// The RTT rises at once and falls by an eighth of the difference. The threshold is that of the connection, or half of its
-    /// window if that is more, if the connection ended in congestion avoidance and nothing was amiss. If not, a threshold that is
-    /// known already may rise (to half of the window in a first slow start, else to the connection's threshold), and never falls.
+    /// The RTT rises at once and falls by an eighth of the difference. The threshold is that of the connection, or
+    /// half of its window if that is more, if the connection ended in congestion avoidance and nothing was amiss.
+    /// If not, a threshold that is known already may rise (to half of the window in a first slow start, else to
+    /// the connection's threshold), and never falls.
     pub fn learn(&mut self, sender: &Sender) {
         match &sender.0 {
             AnyMachine::Rack(machine) => self.learn_of(machine),
@@ -74,7 +76,8 @@ impl Metrics {
 
     /// A connection begins to a destination of which something is known.
     ///
-    /// The RTT only stands in for the handshake's, and only if it is longer, in the time-out until the first data is acknowledged.
+    /// The RTT only stands in for the handshake's, and only if it is longer, in the time-out until the first data is
+    /// acknowledged.
     pub(crate) fn recall(&self, sender: &mut Sender) {
         match &mut sender.0 {
             AnyMachine::Rack(machine) => self.recall_to(machine),

@@ -7,9 +7,9 @@ const UNPACED: u64 = 10;
 
 /// When the next segment may leave. One timer, armed only while something waits for it.
 ///
-/// Source: Linux 6.1 `tcp_pacing_check`, `tcp_update_skb_after_send`: what an endpoint does that is to pace and has no `fq` below
-/// it. A segment is charged at the rate of the moment. Who sends later than it could makes up for that, by half of a segment's
-/// time at most for each segment.
+/// Source: Linux 6.1 `tcp_pacing_check`, `tcp_update_skb_after_send`: what an endpoint does that is to pace and has
+/// no `fq` below it. A segment is charged at the rate of the moment. Who sends later than it could makes up for that,
+/// by half of a segment's time at most for each segment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pacer {
     /// Bytes in a second; `None` as long as it is not known, which holds nothing back.
@@ -79,7 +79,8 @@ mod tests {
         (client, now)
     }
 
-    /// Polls until nothing more leaves, and then at each time-out until `until`: when each data segment left, and the time-outs.
+    /// Polls until nothing more leaves, and then at each time-out until `until`: when each data segment left, and the
+    /// time-outs.
     fn departures(client: &mut Endpoint, mut now: Time, until: Time) -> (Vec<Time>, usize) {
         let (mut left, mut woken) = (Vec::new(), 0);
         loop {
@@ -202,7 +203,8 @@ mod tests {
         };
         client.on_segment(&ack, now);
         let sample = client.sender().last_sample().expect("one sample");
-        // The newest is the twelfth, sent 0.2 ms after the first; its acknowledgement came 50 ms after the first was sent.
+        // The newest is the twelfth, sent 0.2 ms after the first; its acknowledgement came 50 ms after the first was
+        // sent.
         assert_eq!(
             (sample.newly_delivered, sample.delivered, sample.delivered_ce),
             (12, 12, 12)

@@ -1,5 +1,5 @@
-//! Loss recovery of Linux since 4.18, and of 6.1 in its details: RACK judges loss by the time of sending, RACK-TLP probes the
-//! tail (RFC 8985).
+//! Loss recovery of Linux since 4.18, and of 6.1 in its details: RACK judges loss by the time of sending, RACK-TLP
+//! probes the tail (RFC 8985).
 
 use crate::machine::{CaState, LossRecovery, Machine, News, Resend, TimerKind, Times};
 use crate::rtt::RTO_INITIAL;
@@ -142,7 +142,8 @@ impl LossRecovery for Rack {
     }
 
     fn judge(m: &mut Machine<Self>, prior_una: u64, news: &mut News, times: &Times, now: Time) {
-        // A SACK restarts the timer only if it measures data that is older than the head (so the head was retransmitted).
+        // A SACK restarts the timer only if it measures data that is older than the head (so the head was
+        // retransmitted).
         let mut set_timer = news.advanced
             || times
                 .sacked
@@ -205,8 +206,8 @@ impl LossRecovery for Rack {
         true
     }
 
-    /// After new data the time-out counts from now, after a repeated segment from when the oldest was sent. (Counting from the
-    /// oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.)
+    /// After new data the time-out counts from now, after a repeated segment from when the oldest was sent. (Counting
+    /// from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.)
     fn on_probe(m: &mut Machine<Self>, new: bool, now: Time) {
         if new {
             m.arm_whole_rto(now);
@@ -235,8 +236,8 @@ impl LossRecovery for Rack {
 }
 
 impl Machine<Rack> {
-    /// Judges an acknowledgement that is not plain progress: losses, changes of state, undoing. Sets `resend`. Answers
-    /// whether the reordering timer was armed instead of the time-out.
+    /// Judges an acknowledgement that is not plain progress: losses, changes of state, undoing. Sets `resend`.
+    /// Answers whether the reordering timer was armed instead of the time-out.
     #[inline(never)]
     fn judge(&mut self, prior_una: u64, news: &mut News, now: Time) -> bool {
         self.leave_state(news.ece);
@@ -260,7 +261,8 @@ impl Machine<Rack> {
             }
             CaState::Loss => {
                 self.process_loss(news);
-                // Also while the time-out's repair goes on: a retransmission lost again must not wait for another time-out.
+                // Also while the time-out's repair goes on: a retransmission lost again must not wait for another
+                // time-out.
                 armed |= self.identify_losses(news, now);
                 if self.episode.state != CaState::Open && !news.lost_retransmission {
                     return armed;
@@ -314,8 +316,8 @@ impl Machine<Rack> {
         false
     }
 
-    /// A partial acknowledgement in recovery that proves the first retransmission unnecessary: nothing is lost, the path
-    /// reorders. Answers true if nothing else is to be done.
+    /// A partial acknowledgement in recovery that proves the first retransmission unnecessary: nothing is lost, the
+    /// path reorders. Answers true if nothing else is to be done.
     fn try_undo_partial(&mut self) -> bool {
         if self.undo.marker.is_none() || self.was_delayed() == Some(false) {
             return false;

@@ -23,7 +23,8 @@ struct Snapshot {
 
 /// The state of one sender, made only for a control that wants samples: a snapshot takes 64 bytes a segment.
 ///
-/// Source: draft-cheng-iccrg-delivery-rate-estimation-02 section 3, and Linux 6.1 `tcp_rate.c`, which counts segments too.
+/// Source: draft-cheng-iccrg-delivery-rate-estimation-02 section 3, and Linux 6.1 `tcp_rate.c`, which counts segments
+/// too.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateSampler {
     /// Of each outstanding segment, in the order of sequence.

@@ -7,7 +7,8 @@ use crate::variant::Variant;
 use crate::window::ReceiveWindow;
 use sojourn_units::{Duration, Ecn, Time};
 
-/// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`, `TCP_ATO_MIN`.
+/// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`,
+/// `TCP_ATO_MIN`.
 const DELAY_MIN: Ticks = Ticks::from_millis(40);
 /// Largest delay (RFC 1122 section 4.2.3.2).
 const DELAY_MAX: Ticks = Ticks::from_millis(500);
@@ -72,8 +73,9 @@ pub struct Receiver {
     delayed: bool,
     /// Acknowledgements above a gap may be merged (Linux since 4.18).
     compresses: bool,
-    /// What the application has read since the last acknowledgement ended with PSH or with less than a full segment. It is
-    /// acknowledged at once, unless this end answers with data. Source: Linux `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`.
+    /// What the application has read since the last acknowledgement ended with PSH or with less than a full segment.
+    /// It is acknowledged at once, unless this end answers with data. Source: Linux `tcp_measure_rcv_mss`,
+    /// `tcp_cleanup_rbuf`.
     pushed: bool,
     /// Whether `pushed` counts. Deviation: not in the variant of Linux 3.14, which in truth
     /// answers short segments at once too.
@@ -164,8 +166,8 @@ impl Receiver {
         self.ts_recent = ts;
     }
 
-    /// Any segment arrived, also a bare acknowledgement. RFC 7323 section 4.3: the timestamp to echo is that of the segment
-    /// that spans the last acknowledgement sent.
+    /// Any segment arrived, also a bare acknowledgement. RFC 7323 section 4.3: the timestamp to echo is that of the
+    /// segment that spans the last acknowledgement sent.
     #[inline]
     pub(crate) fn on_timestamp(&mut self, segment: &Segment) {
         if segment.seq <= self.acked && segment.ts_val >= self.ts_recent {
@@ -187,7 +189,8 @@ impl Receiver {
     pub(crate) fn on_data(&mut self, segment: &Segment, now: Time) {
         self.stats.segments += 1;
         if segment.seq >= self.edge {
-            // RFC 9293 section 3.10.7.4: beyond the window it is not acceptable, and is answered with an acknowledgement.
+            // RFC 9293 section 3.10.7.4: beyond the window it is not acceptable, and is answered with an
+            // acknowledgement.
             self.acknowledge_now();
             return;
         }
@@ -306,8 +309,8 @@ impl Receiver {
     }
 
     /// Estimates how far segments are apart, which is how long an acknowledgement may wait. Source: Linux
-    /// `tcp_event_data_recv`, in its ticks: with exact times an interval a little below the estimate would make that grow
-    /// by half, again and again.
+    /// `tcp_event_data_recv`, in its ticks: with exact times an interval a little below the estimate would make that
+    /// grow by half, again and again.
     fn estimate_delay(&mut self, now: Time) {
         let now = ticks::of(now);
         let gap = now - self.last_arrival;

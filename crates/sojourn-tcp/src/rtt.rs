@@ -80,7 +80,8 @@ impl RttEstimator {
         self.rto = Duration::from_nanos((srtt + self.variance) as u64).min(RTO_MAX);
     }
 
-    /// An earlier connection saw `rtt`: if that is more than the handshake took, the time-out follows it until the next sample.
+    /// An earlier connection saw `rtt`: if that is more than the handshake took, the time-out follows it until the
+    /// next sample.
     ///
     /// Source: Linux `tcp_init_metrics`.
     pub(crate) fn expect(&mut self, rtt: Duration) {

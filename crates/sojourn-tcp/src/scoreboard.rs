@@ -66,7 +66,8 @@ pub(crate) struct Scoreboard {
     retransmit_from: u64,
     /// All originals before this index are SACKed, lost or retransmitted: RACK's scan starts here.
     originals_from: u64,
-    /// Outstanding retransmissions in the order sent: index, when, and one past the last original sent before. Stale entries are skipped.
+    /// Outstanding retransmissions in the order sent: index, when, and one past the last original sent before. Stale
+    /// entries are skipped.
     retransmissions: VecDeque<(u64, Time, u64)>,
     mss: u64,
 }
@@ -143,8 +144,8 @@ impl Scoreboard {
         }
     }
 
-    /// Notes that segment `index` goes out again. With `counted` it is a retransmission of a lost segment and occupies
-    /// the network; a tail loss probe is not counted (its original still is).
+    /// Notes that segment `index` goes out again. With `counted` it is a retransmission of a lost segment and
+    /// occupies the network; a tail loss probe is not counted (its original still is).
     pub(crate) fn resend(&mut self, index: u64, now: Time, counted: bool) {
         let s = &mut self.ring[(index - self.base) as usize];
         s.flags |= EVER_RETRANS;
@@ -283,8 +284,9 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(index);
     }
 
-    /// The same, but a retransmission is only lost if its original was: one of a segment whose mark was taken back stays outstanding, so that
-    /// nothing but a time-out sends that segment again. Source: Linux 6.1 `tcp_mark_skb_lost` after `tcp_undo_cwnd_reduction`.
+    /// The same, but a retransmission is only lost if its original was: one of a segment whose mark was taken back
+    /// stays outstanding, so that nothing but a time-out sends that segment again. Source: Linux 6.1
+    /// `tcp_mark_skb_lost` after `tcp_undo_cwnd_reduction`.
     fn mark_judged_lost(&mut self, index: u64) {
         let s = &mut self.ring[(index - self.base) as usize];
         if s.flags & (LOST | RETRANS) == RETRANS {
@@ -296,12 +298,13 @@ impl Scoreboard {
         }
     }
 
-    /// Visits, oldest first, every segment that is neither SACKed nor waiting to be retransmitted, originals first and
-    /// then retransmissions, until `judge` says [`Verdict::Later`] for one; marks those judged lost.
+    /// Visits, oldest first, every segment that is neither SACKed nor waiting to be retransmitted, originals first
+    /// and then retransmissions, until `judge` says [`Verdict::Later`] for one; marks those judged lost.
     ///
     /// Both sequences are in the order of sending, so the first that was sent too late ends its sequence (RFC 8985
-    /// section 6.2, step 5 and the remark on its cost). Linux has one list of both, so an original that was sent too late also hides
-    /// the retransmissions sent after it at the same instant, whose numbers are lower (`tcp_rack_detect_loss`, `tsorted_sent_queue`).
+    /// section 6.2, step 5 and the remark on its cost). Linux has one list of both, so an original that was sent too
+    /// late also hides the retransmissions sent after it at the same instant, whose numbers are lower
+    /// (`tcp_rack_detect_loss`, `tsorted_sent_queue`).
     pub(crate) fn judge_losses(&mut self, mut judge: impl FnMut(&Sent) -> Verdict) {
         let end = self.base + self.ring.len() as u64;
         let mut i = self.originals_from.max(self.base);
@@ -418,7 +421,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes every loss mark back: the congestion signal was false. What was retransmitted is now in the network twice.
+    /// Takes every loss mark back: the congestion signal was false. What was retransmitted is now in the network
+    /// twice.
     pub(crate) fn unmark_lost(&mut self) {
         for s in &mut self.ring {
             s.flags &= !LOST;
@@ -548,7 +552,8 @@ mod tests {
                 }
             }
         };
-        // Nothing sent at that instant was delivered but what is older: the original at 301 is not older, and ends the list.
+        // Nothing sent at that instant was delivered but what is older: the original at 301 is not older, and ends the
+        // list.
         b.judge_losses(newest(301));
         assert_eq!((b.lost_out(), b.retrans_out()), (1, 1));
         // Once that was delivered, the retransmission is what was sent next.

@@ -1,4 +1,5 @@
-//! The send buffer: what the application has handed to the kernel, in how large pieces, and when it may hand over more.
+//! The send buffer: what the application has handed to the kernel, in how large pieces, and when it may hand over
+//! more.
 
 use crate::variant::{Heads, Variant};
 use std::collections::VecDeque;
@@ -29,12 +30,13 @@ pub(crate) struct View {
 
 /// A send buffer.
 ///
-/// Linux 6.1: it begins with two windows and follows the congestion window, twice as large. (`tcp_should_expand_sndbuf` asks for
-/// a window that is not filled; one that has just grown is not, for small queues (`tcp_small_queue_check`) let two segments out at
-/// once and the third a moment later. Measured with `INET_DIAG_SKMEMINFO`: 2.08 windows throughout.) The application fills it at once; when it is full, the application is woken when a third of it is free
-/// (`sk_stream_is_writeable`). Each time, and whenever half the peer's window has been written, the last segment carries PSH,
-/// which the receiver answers at once. With `tcp_wmem` at 64 MiB the kernel's flows go as far as its window; with 4 MiB, one
-/// flow at 400 ms goes no further than this.
+/// Linux 6.1: it begins with two windows and follows the congestion window, twice as large.
+/// (`tcp_should_expand_sndbuf` asks for a window that is not filled; one that has just grown is not, for small queues
+/// (`tcp_small_queue_check`) let two segments out at once and the third a moment later. Measured with
+/// `INET_DIAG_SKMEMINFO`: 2.08 windows throughout.) The application fills it at once; when it is full, the
+/// application is woken when a third of it is free (`sk_stream_is_writeable`). Each time, and whenever half the
+/// peer's window has been written, the last segment carries PSH, which the receiver answers at once. With `tcp_wmem`
+/// at 64 MiB the kernel's flows go as far as its window; with 4 MiB, one flow at 400 ms goes no further than this.
 ///
 /// Deviation: of Linux 3.14 only the size is modelled. Segments that are not full count as full ones.
 #[derive(Clone, Debug)]

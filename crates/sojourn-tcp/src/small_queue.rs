@@ -21,8 +21,8 @@ pub enum Device {
 impl Device {
     /// The limit is what the pacing rate sends in a second, shifted right by so much: 1 ms, or 8 ms for aggregates.
     ///
-    /// Source: Linux 6.1 `sk_pacing_shift`, `ieee80211_subif_start_xmit` with `tx_sk_pacing_shift` 7, mac80211's default, which none
-    /// of ath9k, ath10k and iwlwifi changes. Linux 3.14 asks no device.
+    /// Source: Linux 6.1 `sk_pacing_shift`, `ieee80211_subif_start_xmit` with `tx_sk_pacing_shift` 7, mac80211's
+    /// default, which none of ath9k, ath10k and iwlwifi changes. Linux 3.14 asks no device.
     fn shift(self, variant: Variant) -> u32 {
         match (self, variant) {
             (Self::Wireless, Variant::Linux61 | Variant::Linux612) => 7,
@@ -42,15 +42,16 @@ pub(crate) struct View {
 
 /// The state of one sender.
 ///
-/// Source: `tcp_small_queue_check`, `tcp_wfree`, `tcp_tsq_write`. A segment counts, with the memory that it occupies, from when TCP
-/// hands it to the device until the device is done with it, queue disciplines included. Above the limit TCP waits until the device is
-/// done with a segment. Linux 3.14: 128 KiB, or a millisecond at the pacing rate if that is more; what is sent again does not wait.
-/// Linux 6.1: 1 ms at the pacing rate, 8 ms on a wireless device, at least two segments and at most 1 MiB; twice that for what is sent
-/// again; and no limit while at most one segment is out. A socket has one byte charged from the beginning, so that two full segments
-/// are above a limit of two.
+/// Source: `tcp_small_queue_check`, `tcp_wfree`, `tcp_tsq_write`. A segment counts, with the memory that it occupies,
+/// from when TCP hands it to the device until the device is done with it, queue disciplines included. Above the limit
+/// TCP waits until the device is done with a segment. Linux 3.14: 128 KiB, or a millisecond at the pacing rate if
+/// that is more; what is sent again does not wait. Linux 6.1: 1 ms at the pacing rate, 8 ms on a wireless device, at
+/// least two segments and at most 1 MiB; twice that for what is sent again; and no limit while at most one segment is
+/// out. A socket has one byte charged from the beginning, so that two full segments are above a limit of two.
 ///
-/// Deviation: every segment occupies what a full one does ([`crate::Heads`]), and bare acknowledgements, SYN and FIN nothing. A
-/// device that cannot cut segments has them cut in software, after which each occupies 2304 bytes, whatever the head.
+/// Deviation: every segment occupies what a full one does ([`crate::Heads`]), and bare acknowledgements, SYN and FIN
+/// nothing. A device that cannot cut segments has them cut in software, after which each occupies 2304 bytes,
+/// whatever the head.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmallQueue {
     variant: Variant,
@@ -199,8 +200,9 @@ mod tests {
 
     #[test]
     fn linux_6_12_takes_more_memory_for_a_segment() {
-        // Measured with `ss -tm` in a shaped veth: 191,520 bytes for 84 segments, 139,080 for 61; 2280 each. With wireless built in
-        // 225,024 for 96 and 171,112 for 73; 2344. Linux 6.1: 99,720 for 45, 62,048 for 28; 2216.
+        // Measured with `ss -tm` in a shaped veth: 191,520 bytes for 84 segments, 139,080 for 61; 2280 each. With
+        // wireless built in 225,024 for 96 and 171,112 for 73; 2344. Linux 6.1: 99,720 for 45, 62,048 for 28;
+        // 2216.
         assert_eq!(Variant::Linux612.heads().segment(), 2280);
         assert_eq!(Heads::Wireless612.segment(), 2344);
         assert_eq!(Variant::Linux61.heads().segment(), 2216);

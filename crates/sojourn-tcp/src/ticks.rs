@@ -64,8 +64,8 @@ pub(crate) const fn up(duration: Duration) -> Ticks {
     Ticks(duration.as_nanos().div_ceil(TICK_NS))
 }
 
-/// When a timer goes off that is set at `now` to `expires`: never early, so at the next boundary after it, and boundaries
-/// are the coarser the farther off it is. Source: Linux `kernel/time/timer.c`, `calc_index` (since 4.8).
+/// When a timer goes off that is set at `now` to `expires`: never early, so at the next boundary after it, and
+/// boundaries are the coarser the farther off it is. Source: Linux `kernel/time/timer.c`, `calc_index` (since 4.8).
 pub(crate) fn fires(now: Ticks, expires: Ticks) -> Time {
     let shift = match expires.0.saturating_sub(now.0) {
         0..63 => 0,

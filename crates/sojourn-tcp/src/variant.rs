@@ -30,10 +30,11 @@ words! {
     }
 }
 
-/// What a kernel reserves for the headers of each segment that it sends, by its version and by what it was built with.
+/// What a kernel reserves for the headers of each segment that it sends, by its version and by what it was built
+/// with.
 ///
-/// It counts against the send buffer and against TCP small queues. Measured with `INET_DIAG_SKMEMINFO` (`ss -tm`): memory of
-/// a socket over segments in its device.
+/// It counts against the send buffer and against TCP small queues. Measured with `INET_DIAG_SKMEMINFO` (`ss -tm`):
+/// memory of a socket over segments in its device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Heads {
     /// Linux 6.1 without wireless and tunnels: 512 bytes.
@@ -73,9 +74,10 @@ impl Heads {
 
     /// What a received segment with so much payload occupies, bytes; `None` for a kernel that does not offer by it.
     ///
-    /// On a wire between hosts it is what the sender made; a radio's frame is copied, behind its headers (86 bytes) and a gap of 64, with
-    /// 64-byte lines, the 320 bytes that end the data, and an `sk_buff`. Source: Linux since 6.5 (`tcp_measure_rcv_mss`,
-    /// `scaling_ratio`), `__netdev_alloc_skb`. Measured: of a buffer of 6 MiB 4,177,920 bytes are offered in a cell, 170 of 256 parts.
+    /// On a wire between hosts it is what the sender made; a radio's frame is copied, behind its headers (86 bytes)
+    /// and a gap of 64, with 64-byte lines, the 320 bytes that end the data, and an `sk_buff`. Source: Linux
+    /// since 6.5 (`tcp_measure_rcv_mss`, `scaling_ratio`), `__netdev_alloc_skb`. Measured: of a buffer of 6 MiB
+    /// 4,177,920 bytes are offered in a cell, 170 of 256 parts.
     pub(crate) fn received(self, payload: u64) -> Option<u64> {
         match self {
             Self::Lean61 | Self::Large61 => None,

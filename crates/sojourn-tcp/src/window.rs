@@ -8,28 +8,32 @@ use sojourn_units::{Duration, Time};
 
 /// Window that a fresh Linux socket offers: half of its default buffer of 128 KiB, less one segment.
 const INITIAL_BUFFER_WINDOW: u64 = 65_536;
-/// Window that a segment's share of the buffer is worth: half of the 2984 bytes that Linux reckons for a full-sized one.
+/// Window that a segment's share of the buffer is worth: half of the 2984 bytes that Linux reckons for a full-sized
+/// one.
 const WINDOW_PER_SEGMENT: u64 = 1_492;
-/// The window of a fresh socket whose buffer is larger: what fits in the field of a SYN. Source: Linux 6.1 `tcp_select_initial_window`.
+/// The window of a fresh socket whose buffer is larger: what fits in the field of a SYN. Source: Linux 6.1
+/// `tcp_select_initial_window`.
 const UNSCALED_MAX: u64 = 65_535;
-/// The least that a locked buffer offers at last. Source: Linux `SOCK_MIN_RCVBUF`, half of it (`tcp_set_window_clamp`).
+/// The least that a locked buffer offers at last. Source: Linux `SOCK_MIN_RCVBUF`, half of it
+/// (`tcp_set_window_clamp`).
 const LOCKED_MIN: u64 = 2_304;
 /// The window stops growing this far below its clamp: the segment at hand still occupies the buffer.
 const AT_HAND: u64 = 1_108;
 
 /// Dynamic right-sizing: the window follows twice what was read in the last round trip.
 ///
-/// Source: Linux 6.1 `tcp_rcv_space_adjust` and `tcp_grow_window`, after Fisk and Feng 2001. What matters to the network
-/// is less the limit, which stays ahead of slow start, than a side effect: a segment that enlarges the window is
-/// acknowledged at once, so there are no delayed acknowledgements while a connection starts. HyStart sees those.
+/// Source: Linux 6.1 `tcp_rcv_space_adjust` and `tcp_grow_window`, after Fisk and Feng 2001. What matters to the
+/// network is less the limit, which stays ahead of slow start, than a side effect: a segment that enlarges the window
+/// is acknowledged at once, so there are no delayed acknowledgements while a connection starts. HyStart sees those.
 ///
 /// Deviation: memory is counted as if every segment were full-sized; the application reads everything at once.
 ///
-/// A buffer that its application has set ([`ReceiveBuffer::Locked`]) is not enlarged, and what may be offered is known: half of it less a segment
-/// before Linux 6.5, its part that is payload since. The first window is as much as a SYN says before Linux 6.10, half of the buffer less a segment
-/// since. What is left then comes by two segments with each segment, each of which is acknowledged at once. Source: `tcp_select_initial_window`,
-/// `tcp_init_buffer_space`, `tcp_measure_rcv_mss`, `tcp_grow_window`; measured on Linux 6.12 in a cell by `tcpi_snd_wnd`: 3,144,280 bytes at first,
-/// 2,896 more with each segment, 4,177,920 after 357 segments.
+/// A buffer that its application has set ([`ReceiveBuffer::Locked`]) is not enlarged, and what may be offered is
+/// known: half of it less a segment before Linux 6.5, its part that is payload since. The first window is as much as
+/// a SYN says before Linux 6.10, half of the buffer less a segment since. What is left then comes by two segments
+/// with each segment, each of which is acknowledged at once. Source: `tcp_select_initial_window`,
+/// `tcp_init_buffer_space`, `tcp_measure_rcv_mss`, `tcp_grow_window`; measured on Linux 6.12 in a cell by
+/// `tcpi_snd_wnd`: 3,144,280 bytes at first, 2,896 more with each segment, 4,177,920 after 357 segments.
 /// Deviation: 3.14 has the rule of 6.1.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -40,12 +44,14 @@ pub(crate) struct ReceiveWindow {
     clamp: u64,
     /// The window stops growing this far below `clamp`.
     at_hand: u64,
-    /// Round trip seen from this side, by timestamps, so from samples in whole milliseconds. Larger ones are smoothed by 1/8.
+    /// Round trip seen from this side, by timestamps, so from samples in whole milliseconds. Larger ones are smoothed
+    /// by 1/8.
     rtt: Option<Duration>,
     /// A round trip has passed at this time, when everything up to this byte had been read.
     round_over: Option<(u64, Time)>,
     last_echo: u32,
-    /// Whether a smaller sample counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones smooth all.
+    /// Whether a smaller sample counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones smooth
+    /// all.
     falls: bool,
     /// `clamp` follows what is read.
     follows: bool,
@@ -154,8 +160,8 @@ impl ReceiveWindow {
         true
     }
 
-    /// The application has read everything up to `next`. It runs once all segments of one instant are in, so the end of a
-    /// round trip is settled when time has moved on.
+    /// The application has read everything up to `next`. It runs once all segments of one instant are in, so the end
+    /// of a round trip is settled when time has moved on.
     #[inline]
     pub(crate) fn on_read(&mut self, next: u64, now: Time) {
         if self.round_over.is_some() || self.rtt.is_some_and(|rtt| now.since(self.round_start.1) >= rtt) {
@@ -211,7 +217,8 @@ mod tests {
         w.on_segment(1448, true, 1, Time::from_millis(50));
         w.on_segment(1448, true, 2, Time::from_millis(131));
         assert_eq!(w.rtt(), Some(Duration::from_micros(60_000)));
-        // And a smaller one counts at once (seen on Linux 6.1.192: without a queue, after samples up to 122 ms, a round of 100 ms).
+        // And a smaller one counts at once (seen on Linux 6.1.192: without a queue, after samples up to 122 ms, a round
+        // of 100 ms).
         w.on_segment(1448, true, 3, Time::from_millis(54));
         assert_eq!(w.rtt(), Some(Duration::from_millis(52)));
         let mut old = ReceiveWindow::automatic(1448, 3 << 20, false);
@@ -257,7 +264,8 @@ mod tests {
 
     #[test]
     fn a_locked_buffer_of_linux_6_12_has_its_whole_window_after_357_segments() {
-        // Seen on Linux 6.12 in a cell, by `tcpi_snd_wnd` of the sender: 3,213,824 after 24 segments, 4,114,560 after 335 to 345, then 4,177,920.
+        // Seen on Linux 6.12 in a cell, by `tcpi_snd_wnd` of the sender: 3,213,824 after 24 segments, 4,114,560 after
+        // 335 to 345, then 4,177,920.
         let mut w = locked(Heads::Wireless612, 3 << 20);
         assert_eq!(w.offered(), 3_144_280);
         assert_eq!(enlarging(&mut w, 24), 24);

@@ -146,9 +146,10 @@ fn compare(name: &str) -> (usize, Duration, SenderStats) {
     (agree, worst, stats)
 }
 
-// Both traces agree to their end, after which the kernel had no more to send. What remains is the granularity of timers:
-// a segment that a reordering timer releases leaves the kernel on its next tick but one. Two things mattered that no RFC
-// has: that the clock of CUBIC ticks in whole milliseconds, at the kernel's instants, and the error of its cube root.
+// Both traces agree to their end, after which the kernel had no more to send. What remains is the granularity of
+// timers: a segment that a reordering timer releases leaves the kernel on its next tick but one. Two things mattered
+// that no RFC has: that the clock of CUBIC ticks in whole milliseconds, at the kernel's instants, and the error of
+// its cube root.
 
 #[test]
 fn flow_1_sends_all_3272_segments_that_linux_sent() {

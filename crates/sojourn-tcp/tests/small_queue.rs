@@ -86,7 +86,8 @@ impl Path {
         }
     }
 
-    /// What the device may hold by the formula: the pacing rate shifted right, in segments, and the one that goes beyond.
+    /// What the device may hold by the formula: the pacing rate shifted right, in segments, and the one that goes
+    /// beyond.
     fn allowed(&self, shift: u32) -> u64 {
         let sender = self.sender.sender();
         let cwnd = u64::from(sender.cwnd());

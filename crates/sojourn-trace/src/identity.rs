@@ -1,6 +1,7 @@
 //! What of a packet stays as it is on its way, so that it is known again in another capture.
 //!
-//! Source: RFC 791 section 3.1, RFC 8200 section 3, RFC 9293 section 3.1, RFC 768, RFC 792 and RFC 4443 section 4.1 (echo).
+//! Source: RFC 791 section 3.1, RFC 8200 section 3, RFC 9293 section 3.1, RFC 768, RFC 792 and RFC 4443 section 4.1
+//! (echo).
 
 use crate::segment::{Ip, ip};
 use crate::{LinkType, Skip};
@@ -41,8 +42,8 @@ impl Protocol {
     }
 }
 
-/// Packets of one protocol between two endpoints, in both directions. The endpoints are in order; of ICMP the port is the
-/// identifier of the echo.
+/// Packets of one protocol between two endpoints, in both directions. The endpoints are in order; of ICMP the port is
+/// the identifier of the echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Conversation {
     /// The protocol.
@@ -74,19 +75,19 @@ pub struct Identity {
 ///
 /// The key is a hash of the addresses, the protocol, the identification (of IPv4), the length by the IP header, and
 ///
-/// - of TCP the header with all its options but for the checksum: ports, sequence and acknowledgement number, flags, window, time
-///   stamps, SACK blocks;
+/// - of TCP the header with all its options but for the checksum: ports, sequence and acknowledgement number, flags,
+///   window, time stamps, SACK blocks;
 /// - of UDP the ports, the length and the first 16 bytes of the payload;
 /// - of an echo request or reply type, code, identifier, number and the first 16 bytes of the payload.
 ///
-/// It leaves out what changes on the way or is only filled in by a network card: link header and tags, type of service with
-/// its ECN bits, time to live, all checksums. So a packet that was sent again has another key by its identification or its
-/// time stamp, unless it has neither. What rewrites addresses, ports, sequence numbers or options (a NAT, a proxy) makes another
-/// packet of it.
+/// It leaves out what changes on the way or is only filled in by a network card: link header and tags, type of
+/// service with its ECN bits, time to live, all checksums. So a packet that was sent again has another key by its
+/// identification or its time stamp, unless it has neither. What rewrites addresses, ports, sequence numbers or
+/// options (a NAT, a proxy) makes another packet of it.
 ///
 /// # Errors
-/// Why it has none: as [`segment`](crate::segment), and [`Skip::LaterFragment`] of any fragment, the first too. Another protocol
-/// is [`Skip::NotTcp`]. What was cut within the bytes above is [`Skip::Cut`].
+/// Why it has none: as [`segment`](crate::segment), and [`Skip::LaterFragment`] of any fragment, the first too.
+/// Another protocol is [`Skip::NotTcp`]. What was cut within the bytes above is [`Skip::Cut`].
 pub fn identity(link: LinkType, frame: &[u8], wire: u32) -> Result<Identity, Skip> {
     let takes = |protocol| {
         matches!(
@@ -120,8 +121,8 @@ pub fn identity(link: LinkType, frame: &[u8], wire: u32) -> Result<Identity, Ski
     })
 }
 
-/// Of IPv4, whether this is a part of a packet. The first fragment of IPv6 has its header before the transport's, which a path does
-/// not add.
+/// Of IPv4, whether this is a part of a packet. The first fragment of IPv6 has its header before the transport's,
+/// which a path does not add.
 fn is_fragment(packet: &[u8]) -> bool {
     let flags_and_offset = packet.get(6..8).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
     packet.first().is_some_and(|b| b >> 4 == 4) && flags_and_offset & 0x3FFF != 0

@@ -79,7 +79,8 @@ impl LinkType {
         }
     }
 
-    /// Where the IP packet begins in `frame`, and what it is said to be. `Err(None)` says that the frame ends before that.
+    /// Where the IP packet begins in `frame`, and what it is said to be. `Err(None)` says that the frame ends before
+    /// that.
     pub(crate) fn strip(self, frame: &[u8]) -> Result<(Announced, usize), Option<Skip>> {
         match self {
             Self::Ethernet => by_type(frame, 12, 14),

@@ -1,17 +1,17 @@
 //! Round-trip times from two captures, whose clocks need not agree.
 //!
-//! Source: the method of synthetic packet pairs, S. Zander and G. Armitage, "Minimally-intrusive frequent round trip time
-//! measurements using synthetic packet-pairs" (LCN 2013), as seed 003 chapter 5 uses it. A packet that passes point A and then
-//! point B, and one of the same conversation that passes B after it and then A, are a pair, whether or not one answers the
-//! other. The time from A back to A, less the time between the two at B, is the time that both were on their way between the
-//! points. Each clock is only compared with itself, so an offset between them cancels.
+//! Source: the method of synthetic packet pairs, S. Zander and G. Armitage, "Minimally-intrusive frequent round trip
+//! time measurements using synthetic packet-pairs" (LCN 2013), as seed 003 chapter 5 uses it. A packet that passes
+//! point A and then point B, and one of the same conversation that passes B after it and then A, are a pair, whether
+//! or not one answers the other. The time from A back to A, less the time between the two at B, is the time that both
+//! were on their way between the points. Each clock is only compared with itself, so an offset between them cancels.
 //!
-//! Deviation: each packet that goes back is paired with the last one that arrived before it, and each packet is in one pair at
-//! most: what lies between the two at B is as short as can be. So an acknowledgement that was delayed is paired with the
-//! segment that released it.
+//! Deviation: each packet that goes back is paired with the last one that arrived before it, and each packet is in
+//! one pair at most: what lies between the two at B is as short as can be. So an acknowledgement that was delayed is
+//! paired with the segment that released it.
 //!
-//! Which end of a conversation is on whose side is not asked: of the two directions, the one whose packets have the larger
-//! time at B less time at A goes from A to B.
+//! Which end of a conversation is on whose side is not asked: of the two directions, the one whose packets have the
+//! larger time at B less time at A goes from A to B.
 
 mod align;
 mod settle;
@@ -34,10 +34,11 @@ const REMEMBERED: usize = 1 << 20;
 /// What is measured, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairSettings {
-    /// A packet is looked for in the other capture for so long, ns. More than any packet is under way, and less than any time
-    /// after which a packet of the same content is sent.
+    /// A packet is looked for in the other capture for so long, ns. More than any packet is under way, and less than
+    /// any time after which a packet of the same content is sent.
     pub horizon_ns: u64,
-    /// The two packets of a pair are at most so far apart at B, ns: while the time between the two is taken off, the clocks drift.
+    /// The two packets of a pair are at most so far apart at B, ns: while the time between the two is taken off, the
+    /// clocks drift.
     pub gap_ns: u64,
     /// Only conversations that have all of these addresses; empty for any.
     pub hosts: Vec<IpAddr>,
@@ -138,8 +139,8 @@ pub struct PairReport {
     pub apart: u64,
     /// Pairs whose time was negative: a clock was set, or the packets went another way.
     pub negative: u64,
-    /// B's clock less A's, as the first packets suggest it, give or take the time that they were under way; `None` if the captures
-    /// have no packet in common.
+    /// B's clock less A's, as the first packets suggest it, give or take the time that they were under way; `None` if
+    /// the captures have no packet in common.
     pub offset_ns: Option<i128>,
 }
 
@@ -177,16 +178,16 @@ struct Seen {
 /// Opens a capture from its beginning.
 pub type Open<'a> = dyn Fn() -> Result<Reader<'a>, TraceError> + 'a;
 
-/// Measures the round-trip times from `a` to `b` and back, and gives them to `each` in about the order of time (that of the
-/// second packet at B).
+/// Measures the round-trip times from `a` to `b` and back, and gives them to `each` in about the order of time (that
+/// of the second packet at B).
 ///
-/// Both captures are read side by side, in bounded memory: what is remembered is the packets of twice the horizon, and
-/// 2^21 at most. To find out how the clocks compare, the first 65,536 packets of both are read before (and opened
+/// Both captures are read side by side, in bounded memory: what is remembered is the packets of twice the horizon,
+/// and 2^21 at most. To find out how the clocks compare, the first 65,536 packets of both are read before (and opened
 /// once more); if none of these is in both, the rest of one and then of the other is searched for those of the other.
 ///
-/// A packet is known by its [`identity`](crate::identity). Where a point saw more than one packet of the same content within the
-/// horizon, it cannot be told which is which, and none is used; but of the copies of one packet that only the second point has,
-/// the first counts.
+/// A packet is known by its [`identity`](crate::identity). Where a point saw more than one packet of the same content
+/// within the horizon, it cannot be told which is which, and none is used; but of the copies of one packet that only
+/// the second point has, the first counts.
 ///
 /// # Errors
 /// If a capture cannot be opened, or begins with no header. Damage further on ends that capture there

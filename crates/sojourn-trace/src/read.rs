@@ -89,8 +89,8 @@ enum Step {
     Fail(TraceError),
 }
 
-/// A capture file, pcap (micro- or nanoseconds, either byte order) or pcapng (all its sections and interfaces), from any
-/// stream of bytes.
+/// A capture file, pcap (micro- or nanoseconds, either byte order) or pcapng (all its sections and interfaces), from
+/// any stream of bytes.
 ///
 /// Memory does not depend on the length of the file: 256 kB, or as much as the longest block needs.
 pub struct Reader<'r> {
@@ -352,8 +352,8 @@ const BYTE_ORDER: u32 = 0x1A2B_3C4D;
 /// Block type, length, interface, two halves of the time, two lengths.
 const ENHANCED_PACKET_HEADER: usize = 28;
 
-/// Units in a second of the option `if_tsresol`: a negative power of ten, or of two if the highest bit is set; `None` for more
-/// than 64 bits hold.
+/// Units in a second of the option `if_tsresol`: a negative power of ten, or of two if the highest bit is set; `None`
+/// for more than 64 bits hold.
 ///
 /// Deviation: the library's own function refuses all powers of two.
 fn resolution(option: u8) -> Option<u64> {
@@ -372,8 +372,8 @@ fn nanoseconds(ticks: u64, interface: Interface) -> Option<u64> {
     u64::try_from(since + offset).ok()
 }
 
-/// A stream whose first bytes are all there at the first `read`: the format library wants the first header at once, and a pipe
-/// may give less.
+/// A stream whose first bytes are all there at the first `read`: the format library wants the first header at once,
+/// and a pipe may give less.
 struct Head<R> {
     bytes: Vec<u8>,
     at: usize,

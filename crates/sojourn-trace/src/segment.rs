@@ -1,7 +1,7 @@
 //! From a frame to the TCP segment in it.
 //!
-//! Source: RFC 791 section 3.1; RFC 8200 sections 3 and 4; RFC 4302 section 2; RFC 9293 section 3.1; RFC 7323 section 3.2
-//! and RFC 2018 section 3 (options).
+//! Source: RFC 791 section 3.1; RFC 8200 sections 3 and 4; RFC 4302 section 2; RFC 9293 section 3.1; RFC 7323 section
+//! 3.2 and RFC 2018 section 3 (options).
 
 use crate::link::Announced;
 use crate::{LinkType, Skip};
@@ -31,10 +31,11 @@ type Takes = fn(IpNumber) -> bool;
 
 /// The TCP segment in a frame of `wire` bytes, of which the capture kept `frame`.
 ///
-/// Lengths are those of the IP header, so that a cut frame counts in full. A length of 0, which kernels hand to a capture
-/// before segmentation offload (and IPv6 jumbograms have), is replaced by that of the frame. Neither checksum is
-/// verified: a sender's own capture sees them before the network card fills them in. Of a fragmented packet the first
-/// fragment is a segment of what that fragment carries. Options are read as far as they were captured and are well formed.
+/// Lengths are those of the IP header, so that a cut frame counts in full. A length of 0, which kernels hand to a
+/// capture before segmentation offload (and IPv6 jumbograms have), is replaced by that of the frame. Neither checksum
+/// is verified: a sender's own capture sees them before the network card fills them in. Of a fragmented packet the
+/// first fragment is a segment of what that fragment carries. Options are read as far as they were captured and are
+/// well formed.
 ///
 /// # Errors
 /// Why it is none.
@@ -47,8 +48,8 @@ pub fn segment(link: LinkType, frame: &[u8], wire: u32) -> Result<Segment, Skip>
     })
 }
 
-/// The IP packet in a frame: its header, what was captured of it, and what it is to be called if that is too little. A protocol
-/// that is not taken is [`Skip::NotTcp`].
+/// The IP packet in a frame: its header, what was captured of it, and what it is to be called if that is too little.
+/// A protocol that is not taken is [`Skip::NotTcp`].
 pub(crate) fn ip(link: LinkType, frame: &[u8], wire: u32, takes: Takes) -> Result<(Ip, &[u8], Skip), Skip> {
     let wire = frame.len().max(wire as usize);
     let short = if frame.len() < wire { Skip::Cut } else { Skip::Short };
@@ -183,8 +184,8 @@ fn tcp(ip: &Ip, packet: &[u8], short: Skip) -> Result<Segment, Skip> {
     })
 }
 
-/// Time stamps, and whether there are SACK blocks. What stands behind an option that is cut or has an impossible length is not
-/// read.
+/// Time stamps, and whether there are SACK blocks. What stands behind an option that is cut or has an impossible
+/// length is not read.
 fn options(mut bytes: &[u8]) -> (Option<(u32, u32)>, bool) {
     const END: u8 = 0;
     const NO_OPERATION: u8 = 1;

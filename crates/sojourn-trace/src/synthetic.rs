@@ -30,8 +30,9 @@ enum Due {
     Ack(u32),
 }
 
-/// Frames as a host sees them that sends `flows` bulk flows of equal rate, 10 Mbit/s together, over a path of 40 ms with a queue that
-/// grows to 160 ms and empties within each 10 s. Every second segment is acknowledged. No two runs differ.
+/// Frames as a host sees them that sends `flows` bulk flows of equal rate, 10 Mbit/s together, over a path of 40 ms
+/// with a queue that grows to 160 ms and empties within each 10 s. Every second segment is acknowledged. No two runs
+/// differ.
 ///
 /// ```
 /// use sojourn_trace::{LinkType, Synthetic, segment};

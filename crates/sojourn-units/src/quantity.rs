@@ -6,8 +6,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 /// A length of time in whole nanoseconds; spans up to 584 years.
 ///
-/// Deviation: not `std::time::Duration`, whose seconds-and-nanoseconds pair costs a division at each conversion in the
-/// hot loop and offers no saturating difference of two [`Time`]s.
+/// Deviation: not `std::time::Duration`, whose seconds-and-nanoseconds pair costs a division at each conversion in
+/// the hot loop and offers no saturating difference of two [`Time`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
@@ -85,7 +85,8 @@ impl Duration {
     }
 }
 
-/// A point in time: nanoseconds since the run began. There is no `now()`; whoever calls an algorithm tells it the time.
+/// A point in time: nanoseconds since the run began. There is no `now()`; whoever calls an algorithm tells it the
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 

@@ -18,7 +18,8 @@ impl Stream {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// The seed that the component `name` of a run with seed `run_seed` has: FNV-1a over the name, mixed with the seed.
+    /// The seed that the component `name` of a run with seed `run_seed` has: FNV-1a over the name, mixed with the
+    /// seed.
     #[must_use]
     pub fn derive_seed(run_seed: u64, name: &str) -> u64 {
         let mut h: u64 = 0xcbf2_9ce4_8422_2325;
@@ -52,9 +53,11 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// An exponential time of this mean: the inverse of the distribution, rounded to the nanosecond, at most 37 times the mean.
+    /// An exponential time of this mean: the inverse of the distribution, rounded to the nanosecond, at most 37 times
+    /// the mean.
     ///
-    /// 1 - unit() is never zero. The logarithm is Rust's own, because the C library's may differ between machines by the last bit.
+    /// 1 - unit() is never zero. The logarithm is Rust's own, because the C library's may differ between machines by
+    /// the last bit.
     pub fn exponential(&mut self, mean: Duration) -> Duration {
         Duration::from_secs_f64(mean.as_secs_f64() * -libm::log(1.0 - self.unit()))
     }

@@ -1,7 +1,7 @@
 //! Units and words as they stand in files: text in `tc`'s spelling, read and written by serde.
 //!
-//! A refusal is a part of a sentence that begins with the name of the field: `is "x", but must be "up" or "down"`, or the
-//! sentence of [`UnitError`](crate::UnitError).
+//! A refusal is a part of a sentence that begins with the name of the field: `is "x", but must be "up" or "down"`, or
+//! the sentence of [`UnitError`](crate::UnitError).
 
 use crate::{Bytes, Duration, Rate, parse_bytes, parse_duration, parse_rate};
 use serde::Deserializer;
@@ -36,8 +36,8 @@ pub fn read<'de, D: Deserializer<'de>, T, E: fmt::Display>(
     deserializer.deserialize_str(Text(parse))
 }
 
-/// Serde, and the schema, of a type that stands in files as text: as it is displayed, read by a function. A word says what
-/// the text is, such as `time`.
+/// Serde, and the schema, of a type that stands in files as text: as it is displayed, read by a function. A word says
+/// what the text is, such as `time`.
 ///
 /// ```
 /// struct Level(u8);

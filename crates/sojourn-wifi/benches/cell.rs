@@ -1,5 +1,5 @@
-//! What a saturated cell costs: `cargo bench -p sojourn-wifi`. One iteration is 100 ms of the cell's time, so 5 ms an iteration is 20
-//! times faster than real time; elements are packets delivered.
+//! What a saturated cell costs: `cargo bench -p sojourn-wifi`. One iteration is 100 ms of the cell's time, so 5 ms an
+//! iteration is 20 times faster than real time; elements are packets delivered.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_qdisc::{Dropped, Packet};

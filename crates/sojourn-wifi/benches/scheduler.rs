@@ -1,5 +1,6 @@
-//! What choosing the next station costs: `cargo bench -p sojourn-wifi --bench scheduler`. One element is an aggregate: a charge and
-//! a choice, with all stations saturated; each aggregate took 4 ms at a slow station, 0.3 to 3 ms at the others.
+//! What choosing the next station costs: `cargo bench -p sojourn-wifi --bench scheduler`. One element is an
+//! aggregate: a charge and a choice, with all stations saturated; each aggregate took 4 ms at a slow station, 0.3 to
+//! 3 ms at the others.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_units::Duration;

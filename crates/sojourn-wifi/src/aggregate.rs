@@ -17,8 +17,8 @@ pub(crate) struct AggregateLimits {
 }
 
 impl AggregateLimits {
-    /// At most `frames` frames, 65535 bytes, and a PPDU of `time`; one frame whatever it takes. A rate without HT and VHT has no
-    /// aggregates.
+    /// At most `frames` frames, 65535 bytes, and a PPDU of `time`; one frame whatever it takes. A rate without HT and
+    /// VHT has no aggregates.
     pub(crate) fn new(rate: PhyRate, band: Band, frames: u32, time: Duration) -> Self {
         // The PPDU grows with the PSDU: the longest that fits is found by halving, once for each change of rate.
         let (mut fits, mut too_long) = (0, AMPDU_MAX.get() + 1);
@@ -65,11 +65,11 @@ impl AggregateLimits {
         self.airtime(length, mpdu(size))
     }
 
-    /// What a peer can receive from an idle medium: full frames in full aggregates, each after AIFS and mean backoff of best
-    /// effort.
+    /// What a peer can receive from an idle medium: full frames in full aggregates, each after AIFS and mean backoff
+    /// of best effort.
     ///
-    /// Deviation: mac80211 takes the expected throughput of its rate control, which estimates the same with an average
-    /// aggregate.
+    /// Deviation: mac80211 takes the expected throughput of its rate control, which estimates the same with an
+    /// average aggregate.
     pub(crate) fn expected_throughput(self) -> Rate {
         let frame = mpdu(MTU);
         let mut length = AmpduLength::default();
@@ -84,11 +84,12 @@ impl AggregateLimits {
     }
 }
 
-/// Builds one full aggregate of one TID: the frames to be sent again, then new ones from `next_packet` (with what limits of airtime count for
-/// them), which get their sequence numbers here. `None` if there is nothing that may be sent, or if everything was dropped.
+/// Builds one full aggregate of one TID: the frames to be sent again, then new ones from `next_packet` (with what
+/// limits of airtime count for them), which get their sequence numbers here. `None` if there is nothing that may be
+/// sent, or if everything was dropped.
 ///
-/// At most `most` frames, and what `limits` says. A new frame is never 64 or more ahead of the oldest unsettled one. A packet
-/// that does not fit any more is held for the next aggregate.
+/// At most `most` frames, and what `limits` says. A new frame is never 64 or more ahead of the oldest unsettled one.
+/// A packet that does not fit any more is held for the next aggregate.
 ///
 /// `frames` is an empty vector to be used for the aggregate; it is given back if there is none.
 pub(crate) fn build<P>(

@@ -6,8 +6,8 @@ use sojourn_units::Duration;
 
 /// What a scheduler drives. A station goes by its place in the sender's list of peers.
 pub trait Driver {
-    /// Whether the hardware queue has as many aggregates as it may have, or none of the stations with something to send
-    /// has room.
+    /// Whether the hardware queue has as many aggregates as it may have, or none of the stations with something to
+    /// send has room.
     fn hardware_queue_is_full(&self, category: AccessCategory) -> bool;
 
     /// Whether the station has nothing to send: neither new packets nor frames to be sent again.
@@ -41,12 +41,12 @@ pub trait Driver {
         true
     }
 
-    /// Whether the station has something to send, but nothing that its Block Ack window allows. Then frames of it are in the
-    /// hardware queue, and when those are complete it has.
+    /// Whether the station has something to send, but nothing that its Block Ack window allows. Then frames of it are
+    /// in the hardware queue, and when those are complete it has.
     fn window_is_closed(&self, station: u16, category: AccessCategory) -> bool;
 
-    /// Builds one full aggregate for the station, which has one to send, and queues it to the hardware. It may come to nothing,
-    /// if every packet was dropped on the way; then the station has fewer packets than before.
+    /// Builds one full aggregate for the station, which has one to send, and queues it to the hardware. It may come
+    /// to nothing, if every packet was dropped on the way; then the station has fewer packets than before.
     fn build_aggregate(&mut self, station: u16, category: AccessCategory);
 }
 
@@ -70,20 +70,21 @@ struct Category {
 ///
 /// Source: seed 002 section 3.1, Algorithm 3; ath9k of Linux 4.11. Weights: mac80211.
 ///
-/// Deviation: the deficit of the listing is called credit here, since positive means that the station may send. There is one
-/// for each station and access category, and the scheduler runs for one access category: line 9 asks for the level of
-/// a `pkt` that is nowhere defined.
-/// Deviation: the listing never subtracts airtime and never lists a station; the text and ath9k do: [`AirtimeScheduler::charge`]
-/// at completion and on receive, so that a station can have two aggregates in the hardware queue before its credit shows
-/// them; [`AirtimeScheduler::wake`] when a packet arrives.
-/// Deviation: the listing does not know the Block Ack window. A station that has its turn and must wait for the window keeps it,
-/// as in ath9k; it waits only for frames of its own that are in the hardware queue. If the turn passed on, a station that
-/// loses frames would lose airtime too: with 20 % of its frames lost it would get 37 % beside one other station, not 50 %.
+/// Deviation: the deficit of the listing is called credit here, since positive means that the station may send. There
+/// is one for each station and access category, and the scheduler runs for one access category: line 9 asks for the
+/// level of a `pkt` that is nowhere defined.
+/// Deviation: the listing never subtracts airtime and never lists a station; the text and ath9k do:
+/// [`AirtimeScheduler::charge`] at completion and on receive, so that a station can have two aggregates in the
+/// hardware queue before its credit shows them; [`AirtimeScheduler::wake`] when a packet arrives.
+/// Deviation: the listing does not know the Block Ack window. A station that has its turn and must wait for the
+/// window keeps it, as in ath9k; it waits only for frames of its own that are in the hardware queue. If the turn
+/// passed on, a station that loses frames would lose airtime too: with 20 % of its frames lost it would get 37 %
+/// beside one other station, not 50 %.
 ///
 /// Cost: each pass adds a quantum to a station that has used one, so passes are as many as quanta of airtime used.
 ///
-/// Credit has no lower bound, as in ath9k: a station that was received from for long while it had nothing queued pays for it
-/// when it has, if others want the air then.
+/// Credit has no lower bound, as in ath9k: a station that was received from for long while it had nothing queued pays
+/// for it when it has, if others want the air then.
 #[derive(Clone, Debug)]
 pub struct AirtimeScheduler {
     /// By station, in 1/256 ns: the quantum times weight / 256 is then exact.
@@ -106,7 +107,8 @@ fn index(station: u16, category: AccessCategory) -> usize {
 }
 
 impl AirtimeScheduler {
-    /// For stations with these weights, all idle, each with a quantum of credit. Quantum and weights must be above zero.
+    /// For stations with these weights, all idle, each with a quantum of credit. Quantum and weights must be above
+    /// zero.
     #[must_use]
     pub fn new(quantum: Duration, weights: &[u32]) -> Self {
         let unit = quantum.as_nanos().cast_signed();
@@ -126,11 +128,12 @@ impl AirtimeScheduler {
         }
     }
 
-    /// Algorithm 3: fills the hardware queue of `category`. To be called when a packet has arrived and when a transmission is
-    /// complete.
+    /// Algorithm 3: fills the hardware queue of `category`. To be called when a packet has arrived and when a
+    /// transmission is complete.
     ///
-    /// The body of line 7 is line 8 alone, lines 9 to 20 follow the choice of the station. A station without room below the queues
-    /// ([`Driver::has_room`]) lets the next one go first, and what a station has pending counts as used (`ieee80211_sta_deficit`).
+    /// The body of line 7 is line 8 alone, lines 9 to 20 follow the choice of the station. A station without room
+    /// below the queues ([`Driver::has_room`]) lets the next one go first, and what a station has pending counts
+    /// as used (`ieee80211_sta_deficit`).
     pub fn schedule(&mut self, category: AccessCategory, driver: &mut impl Driver) {
         while !driver.hardware_queue_is_full(category) {
             let lists = &self.categories[category.index()];
@@ -167,8 +170,8 @@ impl AirtimeScheduler {
 
     /// A packet has arrived for the station, or frames of it are to be sent again: it joins a list if it is on none.
     ///
-    /// Source: ath9k: with credit left it joins the new stations, else the old ones. So a station that comes and goes gains no
-    /// quantum by it.
+    /// Source: ath9k: with credit left it joins the new stations, else the old ones. So a station that comes and goes
+    /// gains no quantum by it.
     #[inline]
     pub fn wake(&mut self, station: u16, category: AccessCategory) {
         let index = index(station, category);

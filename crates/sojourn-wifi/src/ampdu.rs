@@ -20,8 +20,8 @@ const MAC_HEADER: u64 = 26;
 const FCS: u64 = 4;
 const DELIMITER: u64 = 4;
 
-/// The MPDU that carries an Ethernet frame of `wire` bytes: without the Ethernet header, with LLC/SNAP 8, MAC header 26 and
-/// FCS 4. So an IP packet of 1500 bytes, 1514 on the wire, is an MPDU of 1538.
+/// The MPDU that carries an Ethernet frame of `wire` bytes: without the Ethernet header, with LLC/SNAP 8, MAC header
+/// 26 and FCS 4. So an IP packet of 1500 bytes, 1514 on the wire, is an MPDU of 1538.
 ///
 /// A frame below 14 bytes counts as 14. No encryption.
 #[must_use]
@@ -42,8 +42,8 @@ impl PhyRate {
     }
 }
 
-/// The length of an A-MPDU that is being built: each MPDU has a delimiter of 4 bytes before it, and all but the last are
-/// padded to 4 bytes. Source: IEEE 802.11-2020 section 9.7.1.
+/// The length of an A-MPDU that is being built: each MPDU has a delimiter of 4 bytes before it, and all but the last
+/// are padded to 4 bytes. Source: IEEE 802.11-2020 section 9.7.1.
 ///
 /// ```
 /// use sojourn_units::Bytes;

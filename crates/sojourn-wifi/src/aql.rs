@@ -8,8 +8,8 @@ use sojourn_units::{Bytes, Duration};
 
 /// Airtime queue limits (AQL) of mac80211.
 ///
-/// Source: `ieee80211_txq_airtime_check`: more may go below the queues while the station and access category has less than `low`
-/// pending, or less than `high` while everything together is below `total`.
+/// Source: `ieee80211_txq_airtime_check`: more may go below the queues while the station and access category has less
+/// than `low` pending, or less than `high` while everything together is below `total`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AqlSpec {
     /// What a station may have pending in an access category whatever the others have.
@@ -57,17 +57,20 @@ impl AqlSpec {
 
 /// Airtime below the queues, by station and access category.
 ///
-/// Source: `ieee80211_txq_airtime_check`, `ieee80211_txq_schedule_airtime_check`, `ieee80211_sta_update_pending_airtime`.
+/// Source: `ieee80211_txq_airtime_check`, `ieee80211_txq_schedule_airtime_check`,
+/// `ieee80211_sta_update_pending_airtime`.
 ///
-/// With [`Variant::Linux612`] it is what mac80211 counts: the estimate of each frame, from when it leaves its queue until it has arrived or
-/// is given up; the limits are asked before each frame leaves, so an aggregate ends where they end.
+/// With [`Variant::Linux612`] it is what mac80211 counts: the estimate of each frame, from when it leaves its queue
+/// until it has arrived or is given up; the limits are asked before each frame leaves, so an aggregate ends where
+/// they end.
 ///
-/// With [`Variant::Paper`] it is the airtime of the aggregates that were built and not yet completed, and limits are asked before each aggregate.
-/// Stations without room take their turns as if they had none, and their quanta, as in `ieee80211_next_txq`. Deviation: if no station has
-/// room, nobody gets a quantum; in Linux everybody does, at each packet's arrival.
-/// Deviation: cut to the room that is left,
-/// aggregates would stay as small as those whose completion made room. So a station can exceed its limit by one aggregate. And while it has one
-/// pending it builds none that would not be full, since firmware that aggregates what is pending would not either. Frames that wait to be sent again are not pending until they are built in again.
+/// With [`Variant::Paper`] it is the airtime of the aggregates that were built and not yet completed, and limits are
+/// asked before each aggregate. Stations without room take their turns as if they had none, and their quanta, as in
+/// `ieee80211_next_txq`. Deviation: if no station has room, nobody gets a quantum; in Linux everybody does, at each
+/// packet's arrival. Deviation: cut to the room that is left,
+/// aggregates would stay as small as those whose completion made room. So a station can exceed its limit by one
+/// aggregate. And while it has one pending it builds none that would not be full, since firmware that aggregates what
+/// is pending would not either. Frames that wait to be sent again are not pending until they are built in again.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     spec: Option<AqlSpec>,
@@ -139,8 +142,8 @@ impl Pending {
         own < spec.low || (self.total < spec.total && own < spec.high)
     }
 
-    /// Whether anybody may have a turn while so many stations are listed: the access category has less pending than one station's `high` and
-    /// half of `low` for each of the others.
+    /// Whether anybody may have a turn while so many stations are listed: the access category has less pending than
+    /// one station's `high` and half of `low` for each of the others.
     pub(crate) fn may_schedule(&self, category: AccessCategory, listed: usize) -> bool {
         let Some(spec) = self.spec else {
             return true;

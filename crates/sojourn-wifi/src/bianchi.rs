@@ -1,7 +1,8 @@
 //! Bianchi's model of saturated stations, an oracle for tests.
 
-/// Bianchi's fixed point for n saturated stations: the chance p that a transmission collides and tau that a station transmits in a slot.
-/// Source: Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function", 2000, equations 7 and 9.
+/// Bianchi's fixed point for n saturated stations: the chance p that a transmission collides and tau that a station
+/// transmits in a slot. Source: Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function",
+/// 2000, equations 7 and 9.
 pub(crate) fn fixed_point(n: u16, window: f64, stages: i32) -> (f64, f64) {
     let tau_of = |p: f64| {
         // Equation 7 with (1 - (2p)^m) / (1 - 2p) as the sum it stands for.
@@ -17,8 +18,9 @@ pub(crate) fn fixed_point(n: u16, window: f64, stages: i32) -> (f64, f64) {
     (low, tau_of(low))
 }
 
-/// Saturation throughput with CWmin 15, CWmax 1023 and slots of 9 us in frames a second, equation 13. `success` and `collision` are how
-/// many seconds lie between the boundary at which a transmission began and the next one, if it was alone or not.
+/// Saturation throughput with CWmin 15, CWmax 1023 and slots of 9 us in frames a second, equation 13. `success` and
+/// `collision` are how many seconds lie between the boundary at which a transmission began and the next one, if it
+/// was alone or not.
 pub(crate) fn frames_per_second(n: u16, success: f64, collision: f64) -> f64 {
     let (_, tau) = fixed_point(n, 16.0, 6);
     let transmits = 1.0 - (1.0 - tau).powi(i32::from(n));

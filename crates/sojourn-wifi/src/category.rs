@@ -37,10 +37,11 @@ impl Tid {
         if value < 8 { Some(Self(value)) } else { None }
     }
 
-    /// The TID that Linux gives a packet with this DSCP: its three most significant bits; with [`Variant::Linux612`] other values for
-    /// the service classes that RFC 8325 has exceptions for, among them voice for EF and VA.
+    /// The TID that Linux gives a packet with this DSCP: its three most significant bits; with [`Variant::Linux612`]
+    /// other values for the service classes that RFC 8325 has exceptions for, among them voice for EF and VA.
     ///
-    /// Source: `cfg80211_classify8021d`; RFC 8325 sections 2.3 and 4, which that of Linux 6.12 follows. Above 63 only the six lower bits count.
+    /// Source: `cfg80211_classify8021d`; RFC 8325 sections 2.3 and 4, which that of Linux 6.12 follows. Above 63 only
+    /// the six lower bits count.
     #[must_use]
     pub const fn of_dscp(dscp: u8, variant: Variant) -> Self {
         let dscp = dscp & 63;
@@ -110,7 +111,8 @@ impl AccessCategory {
     }
 }
 
-/// One traffic identifier of one peer, the `tid` of the listings. A peer goes by its place in the sender's list of peers.
+/// One traffic identifier of one peer, the `tid` of the listings. A peer goes by its place in the sender's list of
+/// peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerTid {
     /// The peer's place.

@@ -14,14 +14,14 @@ use sojourn_units::{Bytes, Duration, Time};
 
 /// Where a cell's packets go.
 pub trait CellSink<P> {
-    /// `from` is done with a packet for `to`: it was received and answered. It is delivered at once, or when those before it have come;
-    /// or it came too late, and is dropped.
+    /// `from` is done with a packet for `to`: it was received and answered. It is delivered at once, or when those
+    /// before it have come; or it came too late, and is dropped.
     fn sent(&mut self, from: NodeId, to: NodeId, packet: &P);
-    /// A packet reached `to`. Packets of one sender, receiver and traffic identifier come in the order in which the sender's queues
-    /// released them.
+    /// A packet reached `to`. Packets of one sender, receiver and traffic identifier come in the order in which the
+    /// sender's queues released them.
     fn delivered(&mut self, from: NodeId, to: NodeId, packet: P, times: FrameTimes);
-    /// A packet was dropped by its sender, who is done with it; or, for the reason [`sojourn_qdisc::DropReason::ReorderTimeout`], by
-    /// its receiver.
+    /// A packet was dropped by its sender, who is done with it; or, for the reason
+    /// [`sojourn_qdisc::DropReason::ReorderTimeout`], by its receiver.
     fn dropped(&mut self, from: NodeId, to: NodeId, drop: Dropped<P>);
 }
 
@@ -43,8 +43,8 @@ pub struct FrameTimes {
 /// What a cell counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellStats {
-    /// Time in which the medium was busy: from the start of a PPDU to the end of its answer, or, if there was none, to when the medium
-    /// counts as idle again. What is on the air now is not yet in it.
+    /// Time in which the medium was busy: from the start of a PPDU to the end of its answer, or, if there was none,
+    /// to when the medium counts as idle again. What is on the air now is not yet in it.
     pub busy: Duration,
     /// PPDUs with data.
     pub transmissions: u64,
@@ -105,17 +105,19 @@ impl<P> FrameSink<P> for Drops<'_, P> {
 
 /// An access point, its stations, and the channel on which all of them hear each other.
 ///
-/// Told what is to be sent ([`Cell::enqueue`]) and what time it is ([`Cell::advance`], at the time of [`Cell::due`]). Nodes contend as
-/// `Contention` says. If one transmits, each MPDU is lost with the link's error probability, drawn from the link's own stream
-/// (that of a fade if the link is in one when the PPDU begins), and the receiver answers if any arrived. If several do, nothing arrives; the medium counts as idle EIFS - DIFS after the longest PPDU, for
-/// everybody, as after a PPDU without an answer. A node that has won may go on for its TXOP limit, SIFS apart, while it is
-/// answered; its first exchange may be longer than the limit.
+/// Told what is to be sent ([`Cell::enqueue`]) and what time it is ([`Cell::advance`], at the time of [`Cell::due`]).
+/// Nodes contend as `Contention` says. If one transmits, each MPDU is lost with the link's error probability, drawn
+/// from the link's own stream (that of a fade if the link is in one when the PPDU begins), and the receiver answers
+/// if any arrived. If several do, nothing arrives; the medium counts as idle EIFS - DIFS after the longest PPDU, for
+/// everybody, as after a PPDU without an answer. A node that has won may go on for its TXOP limit, SIFS apart, while
+/// it is answered; its first exchange may be longer than the limit.
 ///
 /// Source: IEEE 802.11-2020 section 10.23.2.
 ///
-/// Deviation: no propagation delay, no hidden nodes, no capture, no RTS/CTS, no beacons, and answers are never lost. A packet is
-/// delivered at the end of the answer, some 50 us after the end of its PPDU. A BlockAckReq that moves the receiver's window is taken
-/// to come at once and to cost nothing. Received airtime is charged as the sender's airtime, for what arrived.
+/// Deviation: no propagation delay, no hidden nodes, no capture, no RTS/CTS, no beacons, and answers are never lost.
+/// A packet is delivered at the end of the answer, some 50 us after the end of its PPDU. A BlockAckReq that moves the
+/// receiver's window is taken to come at once and to cost nothing. Received airtime is charged as the sender's
+/// airtime, for what arrived.
 #[derive(Debug)]
 pub struct Cell<P> {
     band: Band,
@@ -215,8 +217,8 @@ impl<P: WifiPacket> Cell<P> {
         })
     }
 
-    /// Offers a packet at node `from` for `to`, one of whom is the access point. Everything due before `now` must have been done
-    /// ([`Cell::advance`]).
+    /// Offers a packet at node `from` for `to`, one of whom is the access point. Everything due before `now` must
+    /// have been done ([`Cell::advance`]).
     ///
     /// # Panics
     /// If a node is not of this cell, or neither is the access point.
@@ -315,7 +317,8 @@ impl<P: WifiPacket> Cell<P> {
         self.winners = winners;
     }
 
-    /// The head of a hardware queue goes on the air. Answers when the medium counts as idle again, as far as this one is concerned.
+    /// The head of a hardware queue goes on the air. Answers when the medium counts as idle again, as far as this one
+    /// is concerned.
     fn begin_exchange(&mut self, edcaf: EdcafId, collides: bool, now: Time) -> Time {
         let (node, category) = node_of(edcaf);
         let aggregate = self.nodes[usize::from(node.0)]

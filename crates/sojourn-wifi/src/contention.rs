@@ -1,8 +1,9 @@
 //! Who transmits when: EDCA's slotted backoff over one medium that everybody hears.
 //!
-//! Counters are not counted down. All contenders with the same AIFSN see the same slot boundaries, so a class of them shares
-//! one clock, the number of boundaries it has seen; a contender keeps the reading at which it transmits. A ring of buckets
-//! by reading, with a bitmap, finds the next one. So a busy period costs a few operations a class, however many contend.
+//! Counters are not counted down. All contenders with the same AIFSN see the same slot boundaries, so a class of them
+//! shares one clock, the number of boundaries it has seen; a contender keeps the reading at which it transmits. A
+//! ring of buckets by reading, with a bitmap, finds the next one. So a busy period costs a few operations a class,
+//! however many contend.
 
 use crate::{Band, EdcaTable};
 use sojourn_units::{Duration, Stream, Time};
@@ -79,16 +80,18 @@ struct Class {
 
 /// The contention for one medium.
 ///
-/// Time goes in slots from when the medium became idle: boundary n is SIFS + n slots later. A contender with AIFSN a does
-/// exactly one thing at each boundary from a on: it transmits if its counter is zero and it has a frame, else it takes one off
-/// its counter. What it does not know yet is what others begin at the same boundary, so a counter is frozen after the boundary at which
-/// the medium became busy, and two that are zero at one boundary collide. Source: IEEE 802.11-2020 section 10.23.2.4.
+/// Time goes in slots from when the medium became idle: boundary n is SIFS + n slots later. A contender with AIFSN a
+/// does exactly one thing at each boundary from a on: it transmits if its counter is zero and it has a frame, else it
+/// takes one off its counter. What it does not know yet is what others begin at the same boundary, so a counter is
+/// frozen after the boundary at which the medium became busy, and two that are zero at one boundary collide. Source:
+/// IEEE 802.11-2020 section 10.23.2.4.
 ///
-/// A counter runs on without a frame (post-backoff). A frame that finds its counter at zero is sent at the next boundary if the
-/// medium is idle, and else draws a new counter. Source: section 10.23.2.2.
+/// A counter runs on without a frame (post-backoff). A frame that finds its counter at zero is sent at the next
+/// boundary if the medium is idle, and else draws a new counter. Source: section 10.23.2.2.
 ///
-/// Of the categories of one node that are zero at one boundary the most urgent transmits; the others double their windows and
-/// draw again as after a collision. Deviation: their frames do not count that as a transmission, since none was made.
+/// Of the categories of one node that are zero at one boundary the most urgent transmits; the others double their
+/// windows and draw again as after a collision. Deviation: their frames do not count that as a transmission, since
+/// none was made.
 ///
 /// Knows nothing of queues: told who has something to send, it answers when and who.
 #[derive(Debug)]
@@ -205,9 +208,9 @@ impl Contention {
         next
     }
 
-    /// At the time of [`Contention::due`]: the contenders that begin to transmit go to `winners`, at most one a node, in the order of their
-    /// numbers. The medium is busy from now on. Each winner must be [`Contention::finished`] before the medium is
-    /// [`Contention::idle`].
+    /// At the time of [`Contention::due`]: the contenders that begin to transmit go to `winners`, at most one a node,
+    /// in the order of their numbers. The medium is busy from now on. Each winner must be
+    /// [`Contention::finished`] before the medium is [`Contention::idle`].
     pub(crate) fn transmit(&mut self, winners: &mut Vec<EdcafId>) {
         winners.clear();
         let Some(boundary) = self.next_boundary() else {
@@ -246,8 +249,8 @@ impl Contention {
         winners.truncate(kept);
     }
 
-    /// A winner's transmission, or its last one of a burst, has ended: its window is reset or doubled, and it draws a counter. `more`
-    /// says whether it has more to send.
+    /// A winner's transmission, or its last one of a burst, has ended: its window is reset or doubled, and it draws a
+    /// counter. `more` says whether it has more to send.
     pub(crate) fn finished(&mut self, id: EdcafId, outcome: Outcome, more: bool) {
         let edcaf = &mut self.edcafs[id as usize];
         debug_assert!(edcaf.state == State::Transmitting, "only what was sent can end");

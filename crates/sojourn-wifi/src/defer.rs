@@ -5,12 +5,12 @@ use sojourn_units::{Duration, Time};
 
 /// Just-in-time building: as late as the next aggregate can be ready in time.
 ///
-/// Source: seed 002 section 4.1, "Minimising hardware queue length". Two things decide about the right moment. The expected end of
-/// what is on the air is known when it starts. Building takes time, and an aggregate that is not ready when the medium could be contended
-/// for contends later: that is the price of building too late.
+/// Source: seed 002 section 4.1, "Minimising hardware queue length". Two things decide about the right moment. The
+/// expected end of what is on the air is known when it starts. Building takes time, and an aggregate that is not
+/// ready when the medium could be contended for contends later: that is the price of building too late.
 ///
-/// Deviation: the end is expected as if the answer came; the medium may be busy a little longer, if others collide with it or no answer
-/// comes. Packets are taken out of their queues at the end of the time that building takes.
+/// Deviation: the end is expected as if the answer came; the medium may be busy a little longer, if others collide
+/// with it or no answer comes. Packets are taken out of their queues at the end of the time that building takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Deferral {
     guard: Option<Duration>,

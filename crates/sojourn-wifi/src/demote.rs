@@ -11,16 +11,17 @@ const BEHIND: Bytes = sojourn_qdisc::MTU;
 
 /// Which queues are demoted.
 ///
-/// The rule. A queue that belongs to a voice or video TID is looked at when a packet leaves it: if that packet has waited for longer
-/// than `demote`, and more than 1514 bytes are queued behind it, the queue goes over to best effort of the same station, with all that
-/// is in it, in order. Packets that come later for a demoted queue join it, whatever their TID of voice or video. While it is demoted, each
-/// packet that waits for so long, with as much behind it, renews that. A demoted queue is admitted again when it is empty and that
-/// was a second ago.
+/// The rule. A queue that belongs to a voice or video TID is looked at when a packet leaves it: if that packet has
+/// waited for longer than `demote`, and more than 1514 bytes are queued behind it, the queue goes over to best effort
+/// of the same station, with all that is in it, in order. Packets that come later for a demoted queue join it,
+/// whatever their TID of voice or video. While it is demoted, each packet that waits for so long, with as much behind
+/// it, renews that. A demoted queue is admitted again when it is empty and that was a second ago.
 ///
-/// The bytes behind spare a voice stream, whose packets are small: one that waits because the air is taken builds no queue of a
-/// full frame for many packets.
+/// The bytes behind spare a voice stream, whose packets are small: one that waits because the air is taken builds no
+/// queue of a full frame for many packets.
 ///
-/// Source: seed 002 section 4.3, "Admission control"; the rule is ours, in the spirit of Cake, which measures no rate either.
+/// Source: seed 002 section 4.3, "Admission control"; the rule is ours, in the spirit of Cake, which measures no rate
+/// either.
 #[derive(Clone, Debug)]
 pub(crate) struct Demotion {
     after: Duration,
@@ -61,7 +62,8 @@ impl Demotion {
         }
     }
 
-    /// A packet has left a queue after so long a wait, with so much behind it. Answers whether the queue is to go over to best effort.
+    /// A packet has left a queue after so long a wait, with so much behind it. Answers whether the queue is to go
+    /// over to best effort.
     #[inline]
     pub(crate) fn left(&mut self, queue: usize, tid: PeerTid, sojourn: Duration, behind: u64, now: Time) -> bool {
         if sojourn <= self.after || behind <= BEHIND.get() {

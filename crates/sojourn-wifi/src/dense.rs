@@ -4,8 +4,8 @@ use crate::aggregate::AggregateLimits;
 use crate::{Band, PPDU_MAX, PhyRate, WifiError};
 use sojourn_units::Duration;
 
-/// While many stations have data queued, aggregates are shorter: each station's turn comes sooner, and more of the airtime goes to
-/// preambles, contention and answers. Source: seed 002 section 4.1, "Dynamic aggregate sizing".
+/// While many stations have data queued, aggregates are shorter: each station's turn comes sooner, and more of the
+/// airtime goes to preambles, contention and answers. Source: seed 002 section 4.1, "Dynamic aggregate sizing".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DenseSpec {
     /// So many stations with something to send in the access category make a cell dense.

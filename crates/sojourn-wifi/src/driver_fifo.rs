@@ -40,12 +40,13 @@ struct Fifo {
     stats: TidStats,
 }
 
-/// A queue discipline for each access category, as Linux's `mq` has them, and below it one FIFO for each traffic identifier of each
-/// peer, in the driver.
+/// A queue discipline for each access category, as Linux's `mq` has them, and below it one FIFO for each traffic
+/// identifier of each peer, in the driver.
 ///
-/// The discipline of an access category hands packets down as long as the driver has fewer than its limit of that category,
-/// those in the hardware queue and those to be sent again included; a frame counts until it has arrived or is given up. So the
-/// driver keeps a standing queue that no discipline sees, in which the frames of a slow station displace those of the others.
+/// The discipline of an access category hands packets down as long as the driver has fewer than its limit of that
+/// category, those in the hardware queue and those to be sent again included; a frame counts until it has arrived or
+/// is given up. So the driver keeps a standing queue that no discipline sees, in which the frames of a slow station
+/// displace those of the others.
 ///
 /// Source: ath9k before Linux 4.11 (`txq->pending_frames`, `ATH_MAX_QDEPTH`); iwlwifi.
 ///
@@ -183,7 +184,8 @@ impl<P: Packet> DriverFifo<P> {
         self.fifos[of.index()].backlog
     }
 
-    /// The counters of a TID. `overlimit` counts packets that the full discipline dropped, `drops` those that its algorithm did.
+    /// The counters of a TID. `overlimit` counts packets that the full discipline dropped, `drops` those that its
+    /// algorithm did.
     pub(crate) fn stats(&self, of: PeerTid) -> TidStats {
         self.fifos[of.index()].stats
     }

@@ -46,8 +46,8 @@ impl Band {
         Duration::from_nanos(self.sifs().as_nanos() + self.slot().as_nanos() * aifsn as u64)
     }
 
-    /// EIFS - DIFS = SIFS + an Ack at the lowest mandatory rate: how much later than after a good frame the medium counts
-    /// as idle after one that nobody could read. Source: IEEE 802.11-2020 section 10.3.2.3.7.
+    /// EIFS - DIFS = SIFS + an Ack at the lowest mandatory rate: how much later than after a good frame the medium
+    /// counts as idle after one that nobody could read. Source: IEEE 802.11-2020 section 10.3.2.3.7.
     ///
     /// Deviation: at 2.4 GHz the lowest mandatory rate is taken as 6 Mbit/s, not 1 Mbit/s, since there are no 802.11b
     /// stations.
@@ -82,8 +82,9 @@ const fn legacy(psdu: Bytes, bits_per_symbol: u64, band: Band) -> Duration {
 impl PhyRate {
     /// The time from the start of the PPDU to its first data symbol.
     ///
-    /// OFDM: L-STF 8, L-LTF 8, SIGNAL 4 us. HT mixed: L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, and 4 us for each of 1, 2, 4
-    /// or 4 HT-LTFs. VHT: L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs, VHT-SIG-B 4.
+    /// OFDM: L-STF 8, L-LTF 8, SIGNAL 4 us. HT mixed: L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, and 4 us for
+    /// each of 1, 2, 4 or 4 HT-LTFs. VHT: L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs, VHT-SIG-B
+    /// 4.
     ///
     /// Source: IEEE 802.11-2020 sections 17.4.3, 19.4.3 and 21.4.3, tables 19-13 and 21-13.
     #[must_use]
@@ -104,9 +105,10 @@ impl PhyRate {
 
     /// How long a PPDU with this PSDU takes: TXTIME.
     ///
-    /// Preamble, then symbols with 16 service bits, the PSDU and 6 tail bits an encoder. With the short guard interval the
-    /// symbols together are rounded up to 4 us, as the standard does, so that stations without HT agree about the end. Source: IEEE
-    /// 802.11-2020 equations 17-29, 19-90, 19-92 and section 21.4.3; the signal extension of 2.4 GHz: section 18.5.4.
+    /// Preamble, then symbols with 16 service bits, the PSDU and 6 tail bits an encoder. With the short guard
+    /// interval the symbols together are rounded up to 4 us, as the standard does, so that stations without HT
+    /// agree about the end. Source: IEEE 802.11-2020 equations 17-29, 19-90, 19-92 and section 21.4.3; the signal
+    /// extension of 2.4 GHz: section 18.5.4.
     ///
     /// ```
     /// use sojourn_units::{Bytes, Duration, words};
@@ -128,8 +130,8 @@ impl PhyRate {
         Duration::from_nanos(self.preamble().as_nanos() + data + band.signal_extension())
     }
 
-    /// The rate in Mbit/s at which a frame sent at this rate is answered: the highest of 6, 12 and 24 that is not above this
-    /// rate, or for HT and VHT not above the OFDM rate of the same modulation and coding.
+    /// The rate in Mbit/s at which a frame sent at this rate is answered: the highest of 6, 12 and 24 that is not
+    /// above this rate, or for HT and VHT not above the OFDM rate of the same modulation and coding.
     ///
     /// Source: IEEE 802.11-2020 sections 10.6.6.5.2 and 10.6.11, with the mandatory rates as basic rate set.
     #[must_use]

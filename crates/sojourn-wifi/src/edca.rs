@@ -45,8 +45,8 @@ impl Default for EdcaSpec {
 impl EdcaTable {
     /// What hostapd announces to stations.
     ///
-    /// Source: hostapd.conf, `wmm_ac_*`, which is IEEE 802.11-2020 table 9-155 with the TXOP limits of the earlier standard for OFDM:
-    /// none for best effort and background, 3.008 ms for video, 1.504 ms for voice.
+    /// Source: hostapd.conf, `wmm_ac_*`, which is IEEE 802.11-2020 table 9-155 with the TXOP limits of the earlier
+    /// standard for OFDM: none for best effort and background, 3.008 ms for video, 1.504 ms for voice.
     pub const STATION: Self = Self {
         categories: [
             params(2, 3, 7, 1_504),
@@ -56,7 +56,8 @@ impl EdcaTable {
         ],
     };
 
-    /// What hostapd sets for the access point itself: voice and video wait one slot less, best effort's window ends at 63.
+    /// What hostapd sets for the access point itself: voice and video wait one slot less, best effort's window ends
+    /// at 63.
     ///
     /// Source: hostapd.conf, `tx_queue_data*`: bursts of 1.5 ms for voice and 3.0 ms for video.
     pub const ACCESS_POINT: Self = Self {
@@ -68,8 +69,8 @@ impl EdcaTable {
         ],
     };
 
-    /// The table of the standard with no TXOP limit for best effort and background, for access points and stations alike. Source:
-    /// IEEE 802.11-2020 table 9-155.
+    /// The table of the standard with no TXOP limit for best effort and background, for access points and stations
+    /// alike. Source: IEEE 802.11-2020 table 9-155.
     ///
     /// Deviation: the table's 2.528 ms for best effort and background is not used by the drivers of the papers.
     pub const STANDARD: Self = Self {
@@ -90,8 +91,8 @@ impl EdcaTable {
     /// Checks every parameter; `who` names the table in errors, such as `wifi.edca.ap`.
     ///
     /// # Errors
-    /// [`WifiError`] for an AIFSN other than 1 to 15, a window that is not 2^n - 1 up to 32767, a CWmax below CWmin, or a TXOP limit
-    /// above 8.16 ms (255 units of 32 us). Source: IEEE 802.11-2020 section 9.4.2.28.
+    /// [`WifiError`] for an AIFSN other than 1 to 15, a window that is not 2^n - 1 up to 32767, a CWmax below CWmin,
+    /// or a TXOP limit above 8.16 ms (255 units of 32 us). Source: IEEE 802.11-2020 section 9.4.2.28.
     pub fn validate(&self, who: &str) -> Result<(), WifiError> {
         for category in AccessCategory::ALL {
             let who = format!("{who}.{}", category.name());

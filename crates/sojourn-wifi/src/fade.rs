@@ -5,13 +5,14 @@ use sojourn_units::{Duration, Stream, Time};
 
 /// Fades of the link between a station and the access point.
 ///
-/// The link is in one of two states, good or faded, for exponential times: a Markov chain in continuous time. It is faded for
-/// `length / (length + gap)` of the time. Both directions fade together.
+/// The link is in one of two states, good or faded, for exponential times: a Markov chain in continuous time. It is
+/// faded for `length / (length + gap)` of the time. Both directions fade together.
 ///
-/// Source: E. N. Gilbert, Capacity of a burst-noise channel, Bell System Technical Journal 39 (1960); E. O. Elliott, Estimates
-/// of error rates for codes on burst-noise channels, ibid. 42 (1963).
+/// Source: E. N. Gilbert, Capacity of a burst-noise channel, Bell System Technical Journal 39 (1960); E. O. Elliott,
+/// Estimates of error rates for codes on burst-noise channels, ibid. 42 (1963).
 ///
-/// Deviation: theirs has a step for each symbol; here states last for times, so that they do not depend on what is sent.
+/// Deviation: theirs has a step for each symbol; here states last for times, so that they do not depend on what is
+/// sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FadeSpec {
     /// Mean length of a fade, 100 us to an hour.
@@ -72,8 +73,9 @@ impl Fading {
         }
     }
 
-    /// The chance that an MPDU is lost at `now`, if the link is faded then. A state ends before the nanosecond at which the next
-    /// begins. `now` must not be before that of an earlier call; when and how often this is called changes no state.
+    /// The chance that an MPDU is lost at `now`, if the link is faded then. A state ends before the nanosecond at
+    /// which the next begins. `now` must not be before that of an earlier call; when and how often this is called
+    /// changes no state.
     pub(crate) fn error(&mut self, now: Time) -> Option<f64> {
         while self.until <= now {
             self.faded = !self.faded;

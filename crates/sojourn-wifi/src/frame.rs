@@ -49,10 +49,11 @@ pub struct Frame<P> {
     pub enqueued: Time,
     /// When it was first built into an aggregate.
     pub dequeued: Time,
-    /// 12 bits; assigned when the frame is first built into an aggregate, which is after flow queueing (seed 002 section 3:
-    /// before it, flows that overtake each other would make the receiver discard frames).
+    /// 12 bits; assigned when the frame is first built into an aggregate, which is after flow queueing (seed 002
+    /// section 3: before it, flows that overtake each other would make the receiver discard frames).
     pub sequence: u16,
-    /// How often it was sent, the transmission that an aggregate at the head of a hardware queue waits for not counted.
+    /// How often it was sent, the transmission that an aggregate at the head of a hardware queue waits for not
+    /// counted.
     pub transmissions: u8,
     /// What airtime queue limits count for it, if they count frames; zero otherwise.
     pub pending: Duration,

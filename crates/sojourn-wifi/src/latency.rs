@@ -10,11 +10,11 @@ use sojourn_units::Duration;
 pub struct LatencySpec {
     /// Bounds of the airtime below the queues; only for a scheme that queues in the MAC.
     pub aql: Option<AqlSpec>,
-    /// So long before the expected end of what is on the air the next aggregate is built, and not earlier. Then at most one aggregate
-    /// of an access category waits behind the one on the air, whatever `hardware_queue` says.
+    /// So long before the expected end of what is on the air the next aggregate is built, and not earlier. Then at
+    /// most one aggregate of an access category waits behind the one on the air, whatever `hardware_queue` says.
     pub defer: Option<Duration>,
-    /// How long building takes: from what lets it begin (an arrival, a completion, the time of `defer`) until aggregates are in the
-    /// hardware queue.
+    /// How long building takes: from what lets it begin (an arrival, a completion, the time of `defer`) until
+    /// aggregates are in the hardware queue.
     pub build_time: Duration,
     /// A frame whose transmission failed is given up if its first one began this long ago.
     pub retry_time: Option<Duration>,
@@ -90,7 +90,8 @@ pub struct LatencyStats {
     pub dense_aggregates: u64,
     /// Aggregates built.
     pub built: u64,
-    /// Airtime pending of the peer and access category after an aggregate was built: the sum over aggregates, and the largest.
+    /// Airtime pending of the peer and access category after an aggregate was built: the sum over aggregates, and the
+    /// largest.
     pub pending: Duration,
     /// The largest of them.
     pub pending_max: Duration,

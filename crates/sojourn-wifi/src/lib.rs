@@ -1,5 +1,5 @@
-//! An 802.11 cell as a plain value that is told the time: physical layer, EDCA, aggregation and Block Acks, and the queues
-//! above them as Linux had them before and after 2016.
+//! An 802.11 cell as a plain value that is told the time: physical layer, EDCA, aggregation and Block Acks, and the
+//! queues above them as Linux had them before and after 2016.
 //!
 //! Source: IEEE 802.11-2020 clauses 10, 17, 19 and 21; seed 002; seed 000 section 7.
 

@@ -2,12 +2,13 @@
 
 /// The queues by length, longest first: a heap whose keys may be too large.
 ///
-/// A queue that grows beyond its key gets the new length as key at once; one that shrinks keeps its key. So the longest queue is
-/// the first whose key is its length; a first one whose key is too large gets its length as key and sinks.
+/// A queue that grows beyond its key gets the new length as key at once; one that shrinks keeps its key. So the
+/// longest queue is the first whose key is its length; a first one whose key is too large gets its length as key and
+/// sinks.
 ///
-/// Cost for n queues: a queue that grows below its key costs one comparison, one that grows above it O(log n) at worst, one
-/// that shrinks nothing. Each correction in a search undoes one earlier growth, so that a search costs O(log n) when
-/// spread over the packets that came; in the steady state of an overload it is one or two corrections.
+/// Cost for n queues: a queue that grows below its key costs one comparison, one that grows above it O(log n) at
+/// worst, one that shrinks nothing. Each correction in a search undoes one earlier growth, so that a search costs
+/// O(log n) when spread over the packets that came; in the steady state of an overload it is one or two corrections.
 #[derive(Clone, Debug)]
 pub(crate) struct Longest {
     heap: Vec<u32>,
@@ -41,7 +42,8 @@ impl Longest {
         self.rise(self.place[index] as usize - 1);
     }
 
-    /// The longest queue, of several the one of lowest number; `None` if all are empty. `bytes` says how long a queue is.
+    /// The longest queue, of several the one of lowest number; `None` if all are empty. `bytes` says how long a queue
+    /// is.
     pub(crate) fn find(&mut self, bytes: impl Fn(usize) -> u64) -> Option<usize> {
         loop {
             let first = *self.heap.first()? as usize;

@@ -4,7 +4,8 @@ use crate::round::{Links, Round};
 use crate::{AccessCategory, Driver};
 use sojourn_units::{Duration, Time};
 
-/// How long a station without packets stays on the list while it owes airtime, and is charged, since it was last put on it with packets.
+/// How long a station without packets stays on the list while it owes airtime, and is charged, since it was last put
+/// on it with packets.
 const KEPT_ACTIVE: Duration = Duration::from_millis(100);
 
 /// One station in one access category.
@@ -21,28 +22,31 @@ struct Station {
     round: u64,
 }
 
-/// The scheduler of mac80211: one list for each access category, and deficits less the airtime that is pending below the queues.
+/// The scheduler of mac80211: one list for each access category, and deficits less the airtime that is pending below
+/// the queues.
 ///
 /// What differs from Algorithm 3 of seed 002 ([`crate::AirtimeScheduler`]):
-/// - a station is put on the list as its first, whether it is new or was just served, and goes to the end when it has used up its
-///   deficit: one list does what two did;
-/// - a station has one turn in a round, and when the first of the list has had its own, the round is over. Drivers differ in how many rounds
-///   they let follow: here, as in mt76, until one comes to nothing; in ath9k there is one for each packet and completion;
+/// - a station is put on the list as its first, whether it is new or was just served, and goes to the end when it has
+///   used up its deficit: one list does what two did;
+/// - a station has one turn in a round, and when the first of the list has had its own, the round is over. Drivers
+///   differ in how many rounds they let follow: here, as in mt76, until one comes to nothing; in ath9k there is one
+///   for each packet and completion;
 /// - the quantum is the weight in microseconds, 256 by default, and a station may send at a deficit of zero;
-/// - with airtime queue limits what is pending counts as used. Stations without room below the queues are passed over and given
-///   quanta all the same, as long as anybody has room: so deficits grow while limits hold a station back;
-/// - a station that owes airtime stays on the list for 100 ms after its last packet came, and is given quanta; after these
-///   it is not charged for what is received from it.
+/// - with airtime queue limits what is pending counts as used. Stations without room below the queues are passed over
+///   and given quanta all the same, as long as anybody has room: so deficits grow while limits hold a station back;
+/// - a station that owes airtime stays on the list for 100 ms after its last packet came, and is given quanta; after
+///   these it is not charged for what is received from it.
 ///
-/// Frames that are to be sent again are pending too, and could hold back themselves. Once nothing else of their station is pending they go
-/// before the round ([`Driver::held_back`]), whatever the station's deficit: hardware that sends a frame again asks nobody, and mac80211 does not
-/// know of it. One station at a time, so does `kernel/sojourn_radio`.
+/// Frames that are to be sent again are pending too, and could hold back themselves. Once nothing else of their
+/// station is pending they go before the round ([`Driver::held_back`]), whatever the station's deficit: hardware that
+/// sends a frame again asks nobody, and mac80211 does not know of it. One station at a time, so does
+/// `kernel/sojourn_radio`.
 ///
-/// Source: Linux 6.12, `net/mac80211/tx.c`: `ieee80211_next_txq`, `__ieee80211_schedule_txq`, `ieee80211_txq_schedule_start`,
-/// `ieee80211_txq_keep_active`; `sta_info.c`: `ieee80211_sta_register_airtime`.
+/// Source: Linux 6.12, `net/mac80211/tx.c`: `ieee80211_next_txq`, `__ieee80211_schedule_txq`,
+/// `ieee80211_txq_schedule_start`, `ieee80211_txq_keep_active`; `sta_info.c`: `ieee80211_sta_register_airtime`.
 ///
-/// Deviation: Linux lists traffic identifiers; here a station's two of one access category have one turn between them.
-/// Deviation: the clock of Linux ticks (1 ms at HZ 1000).
+/// Deviation: Linux lists traffic identifiers; here a station's two of one access category have one turn between
+/// them. Deviation: the clock of Linux ticks (1 ms at HZ 1000).
 #[derive(Clone, Debug)]
 pub struct Mac80211Scheduler {
     /// Whether airtime is charged, and a station with packets joins the list as its first.
@@ -64,8 +68,8 @@ fn signed(airtime: Duration) -> i64 {
 }
 
 impl Mac80211Scheduler {
-    /// For stations with these weights, all idle, each with a quantum. Weights must be above zero. Without `fairness` nobody is charged for
-    /// airtime, and a station joins the list as its last.
+    /// For stations with these weights, all idle, each with a quantum. Weights must be above zero. Without `fairness`
+    /// nobody is charged for airtime, and a station joins the list as its last.
     #[must_use]
     pub fn new(fairness: bool, weights: &[u32]) -> Self {
         let station = |&weight: &u32| {
@@ -88,8 +92,8 @@ impl Mac80211Scheduler {
         }
     }
 
-    /// Fills the hardware queue of `category`, in rounds until one built nothing. To be called when a packet has arrived and when a
-    /// transmission is complete.
+    /// Fills the hardware queue of `category`, in rounds until one built nothing. To be called when a packet has
+    /// arrived and when a transmission is complete.
     pub fn schedule(&mut self, category: AccessCategory, now: Time, driver: &mut impl Driver) {
         while !driver.hardware_queue_is_full(category) && self.round(category, now, driver) {}
     }
@@ -134,7 +138,8 @@ impl Mac80211Scheduler {
         }
     }
 
-    /// What the station may still use, in nanoseconds, the airtime that is pending not counted; debugfs shows it as `deficit`.
+    /// What the station may still use, in nanoseconds, the airtime that is pending not counted; debugfs shows it as
+    /// `deficit`.
     #[must_use]
     pub fn deficit(&self, station: u16, category: AccessCategory) -> i64 {
         self.stations[index(station, category)].deficit
@@ -142,8 +147,8 @@ impl Mac80211Scheduler {
 
     /// The station whose turn it is, taken off the list.
     ///
-    /// It ends: each pass over the list without anybody who may go adds a quantum to all that owe airtime, and if limits hold back all, the
-    /// second time at the head is the last.
+    /// It ends: each pass over the list without anybody who may go adds a quantum to all that owe airtime, and if
+    /// limits hold back all, the second time at the head is the last.
     fn next(&mut self, category: AccessCategory, driver: &impl Driver) -> Option<u16> {
         let (mut head, mut anybody_has_room) = (None, false);
         loop {

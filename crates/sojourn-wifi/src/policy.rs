@@ -1,4 +1,5 @@
-//! The airtime scheduler with policies: groups, minimum rates, credits, late accounts, and which of fairness and priority goes first.
+//! The airtime scheduler with policies: groups, minimum rates, credits, late accounts, and which of fairness and
+//! priority goes first.
 
 mod accounting;
 mod credit;
@@ -13,7 +14,8 @@ use groups::GroupScheduler;
 use min_rate::MinRates;
 use sojourn_units::{Duration, Time};
 
-/// A driver that can say whether all access categories together have as many aggregates in the hardware as one may have.
+/// A driver that can say whether all access categories together have as many aggregates in the hardware as one may
+/// have.
 pub(crate) trait SharedDriver: Driver {
     fn shared_queue_is_full(&self) -> bool;
 }
@@ -46,10 +48,12 @@ impl Core {
     }
 }
 
-/// Which station builds the next aggregate, under an access point's policies. Stations go by their place among the peers.
+/// Which station builds the next aggregate, under an access point's policies. Stations go by their place among the
+/// peers.
 ///
-/// Each policy is a layer of its own around Algorithm 3, which stays as it is: groups are a recursion of it, a minimum rate sets a
-/// weight, late accounts hold charges back, and fairness before priority shows it one list where there were four.
+/// Each policy is a layer of its own around Algorithm 3, which stays as it is: groups are a recursion of it, a
+/// minimum rate sets a weight, late accounts hold charges back, and fairness before priority shows it one list where
+/// there were four.
 #[derive(Clone, Debug)]
 pub(crate) struct PolicyScheduler {
     core: Core,

@@ -11,8 +11,8 @@ pub struct GroupSpec {
     pub name: String,
     /// Its share of the airtime, relative to the other groups and to the stations without a group.
     pub weight: u32,
-    /// The share of all time that its stations' frames may take, above 0 to 1; `None` for no limit. What it leaves unused others
-    /// may use, but what others leave unused it may not.
+    /// The share of all time that its stations' frames may take, above 0 to 1; `None` for no limit. What it leaves
+    /// unused others may use, but what others leave unused it may not.
     pub cap: Option<f64>,
 }
 
@@ -53,8 +53,8 @@ pub struct Policies {
     pub accounting_delay: Duration,
     /// Voice frames that an aggregate of another category takes along at most; `None`: none, they wait for their own.
     pub vo_in_aggregate: Option<u32>,
-    /// How many voice packets of a station with other data queued wait for such an aggregate, before voice is sent by itself; 0: none
-    /// waits, only what happens to be queued rides.
+    /// How many voice packets of a station with other data queued wait for such an aggregate, before voice is sent by
+    /// itself; 0: none waits, only what happens to be queued rides.
     pub vo_hold: u32,
     /// The wait beyond which a flow of voice or video goes on as best effort.
     pub demote: Option<Duration>,

@@ -21,8 +21,8 @@ pub struct NodeSpec {
     /// The discipline of each access category above the driver's queues; `None` for the scheme's own
     /// ([`Scheme::default_qdisc`]). Only for a scheme that has one.
     pub qdisc: Option<QdiscSpec>,
-    /// Frames of an access category in the driver at most, those in the hardware queue included; beyond it they wait in the
-    /// discipline. Source: ath9k, `ATH_MAX_QDEPTH`: 512 / 4 - 5 = 123; iwlwifi: 256.
+    /// Frames of an access category in the driver at most, those in the hardware queue included; beyond it they wait
+    /// in the discipline. Source: ath9k, `ATH_MAX_QDEPTH`: 512 / 4 - 5 = 123; iwlwifi: 256.
     pub driver_frames: u32,
     /// Aggregates of an access category in the hardware queue at most. Source: ath9k, seed 002 section 3.1.
     pub hardware_queue: u32,
@@ -36,7 +36,8 @@ pub struct NodeSpec {
     pub queues: u32,
     /// Packets in all of them at most. Source: mac80211, `fq.h`.
     pub limit: u32,
-    /// Memory of all packets in them at most, as [`sojourn_qdisc::memory_of`] counts. Source: mac80211, 16 MiB with VHT.
+    /// Memory of all packets in them at most, as [`sojourn_qdisc::memory_of`] counts. Source: mac80211, 16 MiB with
+    /// VHT.
     pub memory: Bytes,
     /// Bytes that a queue may send in its turn. Source: mac80211.
     pub quantum: u32,
@@ -52,8 +53,8 @@ pub struct NodeSpec {
     pub codel_interval: Duration,
     /// Whether `CoDel` marks packets that can be marked.
     pub ecn: bool,
-    /// Whether a slow station gets target 50 ms, interval 300 ms and no marking. Slow is an expected throughput below 6 Mbit/s
-    /// times the number of stations. Source: mac80211, `sta_update_codel_params` (4.11 to 6.13).
+    /// Whether a slow station gets target 50 ms, interval 300 ms and no marking. Slow is an expected throughput below
+    /// 6 Mbit/s times the number of stations. Source: mac80211, `sta_update_codel_params` (4.11 to 6.13).
     pub slow_station_codel: bool,
     /// What shortens the time below the queues; only an access point has any.
     pub latency: LatencySpec,
@@ -176,8 +177,8 @@ impl NodeSpec {
 
     /// `CoDel` of a station's queues.
     ///
-    /// Source: mac80211. Its one-packet test sees the backlog of the one queue, and spares only a queue's last packet: mac80211
-    /// leaves the MTU of `codel_params` at zero.
+    /// Source: mac80211. Its one-packet test sees the backlog of the one queue, and spares only a queue's last
+    /// packet: mac80211 leaves the MTU of `codel_params` at zero.
     #[must_use]
     pub fn codel(&self, slow: bool) -> CodelParams {
         let own = CodelParams {

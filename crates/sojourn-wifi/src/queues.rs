@@ -129,11 +129,11 @@ impl<P: Packet> WifiQueues<P> {
 
     /// Algorithm 1: takes `packet` in. Room is made at the head of the longest queue of all.
     ///
-    /// Deviation: line 2 is a loop, because with a limit of memory one small packet less may not be room for a large one.
-    /// Deviation: with line 12 the queue's deficit is set to the quantum. The listing sets it nowhere; then line 8 of
-    /// Algorithm 2 would take each new queue's precedence away before its first packet. Source: RFC 8290 section 4.2.
-    /// Deviation: the listing appends after the test, so that the limit is never exceeded; mac80211 appends first and then
-    /// drops up to half of the longest queue, 32 packets at most.
+    /// Deviation: line 2 is a loop, because with a limit of memory one small packet less may not be room for a large
+    /// one. Deviation: with line 12 the queue's deficit is set to the quantum. The listing sets it nowhere; then
+    /// line 8 of Algorithm 2 would take each new queue's precedence away before its first packet. Source: RFC
+    /// 8290 section 4.2. Deviation: the listing appends after the test, so that the limit is never exceeded;
+    /// mac80211 appends first and then drops up to half of the longest queue, 32 packets at most.
     ///
     /// Cost: constant, but for the search at the limit, see `Longest`.
     pub fn enqueue(&mut self, packet: P, tid: PeerTid, now: Time, drops: &mut dyn FrameSink<P>) {
@@ -174,11 +174,11 @@ impl<P: Packet> WifiQueues<P> {
 
     /// Algorithm 2: the next packet of `tid`, or `None` if it has none.
     ///
-    /// The stored listing has lost its indentation; lines 12 to 21 follow the `if` of line 8, and lines 14 to 19 are the body of
-    /// line 13.
+    /// The stored listing has lost its indentation; lines 12 to 21 follow the `if` of line 8, and lines 14 to 19 are
+    /// the body of line 13.
     ///
-    /// Deviation: none from line 14, but Linux moves an emptied new queue to the old ones only if there are any. The order of
-    /// service is the same.
+    /// Deviation: none from line 14, but Linux moves an emptied new queue to the old ones only if there are any. The
+    /// order of service is the same.
     pub fn dequeue(&mut self, tid: PeerTid, now: Time, drops: &mut dyn FrameSink<P>) -> Option<Queued<P>> {
         loop {
             let t = &mut self.tids[tid.index()];

@@ -50,8 +50,8 @@ impl Rung {
 }
 
 impl Learner {
-    /// For a link that carries `best`. The ladder goes beyond it, to the highest rate of the same format, width and guard interval
-    /// with at most one stream more.
+    /// For a link that carries `best`. The ladder goes beyond it, to the highest rate of the same format, width and
+    /// guard interval with at most one stream more.
     pub(crate) fn new(best: PhyRate) -> Self {
         let alike = |rate: &PhyRate| {
             (rate.format(), rate.width(), rate.guard()) == (best.format(), best.width(), best.guard())
@@ -75,7 +75,8 @@ impl Learner {
         }
     }
 
-    /// An aggregate of `sent` MPDUs at `rate` ended, `arrived` of them arrived. Answers the rate for the next one to be built.
+    /// An aggregate of `sent` MPDUs at `rate` ended, `arrived` of them arrived. Answers the rate for the next one to
+    /// be built.
     pub(crate) fn sent(&mut self, rate: PhyRate, sent: u32, arrived: u32) -> PhyRate {
         if let Some(rung) = self.ladder.iter_mut().find(|rung| rung.rate == rate) {
             let ratio = f64::from(arrived) / f64::from(sent.max(1));

@@ -105,8 +105,8 @@ const OFDM_MBIT: [u8; 8] = [6, 9, 12, 18, 24, 36, 48, 54];
 /// One rate of the OFDM, HT or VHT physical layer: modulation and coding, streams, width and guard interval.
 ///
 /// The text form is `ht mcs M [20mhz|40mhz] [lgi|sgi]`, `vht mcs M [nss N] [20mhz|40mhz|80mhz|160mhz] [lgi|sgi]` or
-/// `ofdm Nmbit`. The words after the first may stand in any order; without them the width is 20 MHz, the guard interval
-/// long and VHT has one stream. [`fmt::Display`] writes all words in the order above.
+/// `ofdm Nmbit`. The words after the first may stand in any order; without them the width is 20 MHz, the guard
+/// interval long and VHT has one stream. [`fmt::Display`] writes all words in the order above.
 ///
 /// Not here: DSSS and CCK (802.11b), STBC, unequal modulation (HT MCS 33 to 76), HT MCS 32, 80+80 MHz.
 ///
@@ -305,8 +305,8 @@ impl PhyRate {
         Rate::from_bps((self.bits_per_symbol as u64 * 1_000_000_000 + symbol / 2) / symbol)
     }
 
-    /// The OFDM rate with the same modulation and code rate (64-QAM 3/4 for what OFDM has not): the non-HT reference rate
-    /// in Mbit/s. Source: IEEE 802.11-2020 section 10.6.11.
+    /// The OFDM rate with the same modulation and code rate (64-QAM 3/4 for what OFDM has not): the non-HT reference
+    /// rate in Mbit/s. Source: IEEE 802.11-2020 section 10.6.11.
     pub(crate) const fn reference_mbit(self) -> u8 {
         let mcs = match self.format {
             Format::Ofdm => return self.mcs,
@@ -350,10 +350,11 @@ impl PhyRate {
         }
     }
 
-    /// HT: two encoders above 300 Mbit/s. VHT: one for each 600 Mbit/s begun (540 with the long guard interval), and as many more
-    /// as it takes for the coded bits to divide evenly among them.
+    /// HT: two encoders above 300 Mbit/s. VHT: one for each 600 Mbit/s begun (540 with the long guard interval), and
+    /// as many more as it takes for the coded bits to divide evenly among them.
     ///
-    /// Source: IEEE 802.11-2020 tables 19-28 to 19-36 and 21-30 to 21-61, from which the rule is read off; section 21.5.
+    /// Source: IEEE 802.11-2020 tables 19-28 to 19-36 and 21-30 to 21-61, from which the rule is read off; section
+    /// 21.5.
     fn count_encoders(self) -> u8 {
         if self.format == Format::Ht {
             return if self.bits_per_symbol > 1080 { 2 } else { 1 };

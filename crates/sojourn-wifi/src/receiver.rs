@@ -10,8 +10,8 @@ const HALF: u16 = 1 << 11;
 /// How often Linux's clock of timers ticks at HZ 1000.
 const TICK: Duration = Duration::from_millis(1);
 
-/// Ticks for which mac80211 lets a frame wait for one before it. Source: Linux 6.12, `net/mac80211/rx.c`, `HT_RX_REORDER_BUF_TIMEOUT`: a
-/// tenth of a second.
+/// Ticks for which mac80211 lets a frame wait for one before it. Source: Linux 6.12, `net/mac80211/rx.c`,
+/// `HT_RX_REORDER_BUF_TIMEOUT`: a tenth of a second.
 const PATIENCE: u64 = 100;
 
 /// A frame that waits, with the time when it came.
@@ -19,11 +19,11 @@ type Slot<P> = Option<(Frame<P>, Time)>;
 
 /// One TID of one sender: the receive reorder buffer.
 ///
-/// A frame is released when all before it have come, or when the window moves over the gap: because a frame came that lies beyond
-/// the window, or because the sender said so (BlockAckReq) after it gave a frame up. The standard has no timer; mac80211 has one
-/// ([`Reorder::due`]): what waited for 100 ms is released, gap or not, and what was to fill the gap is thrown away when it comes, though
-/// it is acknowledged. It goes off at a boundary of the kernel's timer wheel, 2 to 9 ms later; a frame that is stored in between lets
-/// out what has waited long enough, too.
+/// A frame is released when all before it have come, or when the window moves over the gap: because a frame came that
+/// lies beyond the window, or because the sender said so (BlockAckReq) after it gave a frame up. The standard has no
+/// timer; mac80211 has one ([`Reorder::due`]): what waited for 100 ms is released, gap or not, and what was to fill
+/// the gap is thrown away when it comes, though it is acknowledged. It goes off at a boundary of the kernel's timer
+/// wheel, 2 to 9 ms later; a frame that is stored in between lets out what has waited long enough, too.
 ///
 /// Source: IEEE 802.11-2020 section 10.25.6.6; Linux 6.12, `ieee80211_sta_reorder_release`.
 #[derive(Clone, Debug)]
@@ -49,7 +49,8 @@ struct Timer {
 }
 
 impl Timer {
-    /// It is set at `now`: it goes off at the next boundary after `expires`, and boundaries of what is 63 ticks off or more are eight apart.
+    /// It is set at `now`: it goes off at the next boundary after `expires`, and boundaries of what is 63 ticks off
+    /// or more are eight apart.
     ///
     /// Source: Linux 6.12 `kernel/time/timer.c`, `calc_wheel_index`, `calc_index`.
     fn set(now: u64, expires: u64) -> Self {
@@ -71,8 +72,8 @@ impl<P> Reorder<P> {
         }
     }
 
-    /// A frame came. It and those it releases go to `release` in order, each with the time when it came. A frame from behind the
-    /// window comes back: a duplicate, or one that was given up.
+    /// A frame came. It and those it releases go to `release` in order, each with the time when it came. A frame from
+    /// behind the window comes back: a duplicate, or one that was given up.
     #[inline]
     pub(crate) fn receive(
         &mut self,
@@ -103,8 +104,8 @@ impl<P> Reorder<P> {
         None
     }
 
-    /// The sender's window starts at `start` now: nothing before it will come any more. What follows without a gap is released with it; by
-    /// mac80211 with the next frame that is stored, or by the timer (`ieee80211_rx_h_ctrl`).
+    /// The sender's window starts at `start` now: nothing before it will come any more. What follows without a gap is
+    /// released with it; by mac80211 with the next frame that is stored, or by the timer (`ieee80211_rx_h_ctrl`).
     pub(crate) fn announced(&mut self, start: u16, mut release: impl FnMut(Frame<P>, Time)) {
         if ahead(start, self.start) < HALF {
             self.move_to(start, &mut release);
@@ -114,8 +115,8 @@ impl<P> Reorder<P> {
         }
     }
 
-    /// When the timer goes off that mac80211 sets for the first frame that it holds: to 101 ticks after the one in which that frame came.
-    /// `None` while nothing waits.
+    /// When the timer goes off that mac80211 sets for the first frame that it holds: to 101 ticks after the one in
+    /// which that frame came. `None` while nothing waits.
     pub(crate) fn due(&self) -> Option<Time> {
         self.timer.map(|timer| Time::ZERO + TICK * timer.fires)
     }
@@ -128,8 +129,9 @@ impl<P> Reorder<P> {
         }
     }
 
-    /// Releases what begins at the start without a gap. If that is not there, mac80211 goes on over each gap behind which a frame has waited for
-    /// more than [`PATIENCE`]. And it sets its timer anew. Source: Linux 6.12 `ieee80211_sta_reorder_release`.
+    /// Releases what begins at the start without a gap. If that is not there, mac80211 goes on over each gap behind
+    /// which a frame has waited for more than [`PATIENCE`]. And it sets its timer anew. Source: Linux 6.12
+    /// `ieee80211_sta_reorder_release`.
     fn release(&mut self, now: Time, release: &mut impl FnMut(Frame<P>, Time)) {
         let start = self.start;
         self.release_run(release);

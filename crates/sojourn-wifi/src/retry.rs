@@ -1,4 +1,5 @@
-//! The sender's side of a Block Ack agreement: sequence numbers, the window, and the priority queue of frames to be sent again.
+//! The sender's side of a Block Ack agreement: sequence numbers, the window, and the priority queue of frames to be
+//! sent again.
 
 use crate::{BLOCK_ACK_WINDOW, Frame};
 use sojourn_qdisc::Queued;
@@ -85,8 +86,8 @@ impl<P> Originator<P> {
         self.retries.len()
     }
 
-    /// `frame` did not arrive and is to be sent again. It takes its place by sequence number: frames of a later aggregate may
-    /// have failed before it.
+    /// `frame` did not arrive and is to be sent again. It takes its place by sequence number: frames of a later
+    /// aggregate may have failed before it.
     pub(crate) fn retry(&mut self, frame: Frame<P>) {
         let offset = ahead(frame.sequence, self.start);
         let start = self.start;
@@ -108,8 +109,8 @@ impl<P> Originator<P> {
         self.given_up |= bit;
     }
 
-    /// Moves the window over the settled frames at its start. Answers the new start if it went over a frame that was given up:
-    /// the receiver waits for that one until it is told.
+    /// Moves the window over the settled frames at its start. Answers the new start if it went over a frame that was
+    /// given up: the receiver waits for that one until it is told.
     #[inline]
     pub(crate) fn advance(&mut self) -> Option<u16> {
         let n = self.settled.trailing_ones();

@@ -3,20 +3,20 @@
 use crate::{AccessCategory, BLOCK_ACK_WINDOW, Frame, LatencySpec, LatencyStats, PeerTid};
 use sojourn_units::{Duration, Time};
 
-/// Limits of a frame's age beside the limit of its transmissions: at a low rate, where a transmission takes long, they allow fewer of
-/// them, so that frames behind it wait less.
+/// Limits of a frame's age beside the limit of its transmissions: at a low rate, where a transmission takes long,
+/// they allow fewer of them, so that frames behind it wait less.
 ///
-/// Source: seed 002 section 4.1, "Reducing the number of retransmissions": "Using a time based limit and optionally including the queue
-/// time". They are looked at when a transmission has failed, as the limit of transmissions is; a frame that was young enough then is sent
-/// once more, however long it waits for that.
+/// Source: seed 002 section 4.1, "Reducing the number of retransmissions": "Using a time based limit and optionally
+/// including the queue time". They are looked at when a transmission has failed, as the limit of transmissions is; a
+/// frame that was young enough then is sent once more, however long it waits for that.
 #[derive(Clone, Debug)]
 pub(crate) struct RetryAge {
     time: Option<Duration>,
     sojourn: Option<Duration>,
     /// By access category: when the transmission of what is on the air began.
     began: [Time; 4],
-    /// By [`PeerTid::index`] and sequence number modulo the window, within which numbers are unique: when a frame's first transmission
-    /// began. Empty without `time`.
+    /// By [`PeerTid::index`] and sequence number modulo the window, within which numbers are unique: when a frame's
+    /// first transmission began. Empty without `time`.
     first: Vec<[Time; BLOCK_ACK_WINDOW as usize]>,
 }
 
@@ -36,8 +36,8 @@ impl RetryAge {
         self.began[category.index()] = now;
     }
 
-    /// The transmission of `frame`, which counts it already, has failed. Answers whether it is too old to be sent again,
-    /// and counts it if so.
+    /// The transmission of `frame`, which counts it already, has failed. Answers whether it is too old to be sent
+    /// again, and counts it if so.
     #[inline]
     pub(crate) fn expires<P>(&mut self, frame: &Frame<P>, of: PeerTid, now: Time, stats: &mut LatencyStats) -> bool {
         let expires = self.is_too_old(frame, of, now);

@@ -1,5 +1,6 @@
-//! First-in-first-out lists of small numbers, each of which is on one list at most: `LIST_ADD`, `LIST_FIRST`, `LIST_MOVE` and
-//! `LIST_DEL` of the listings of seed 002, of which the latter two only ever concern the first of a list.
+//! First-in-first-out lists of small numbers, each of which is on one list at most: `LIST_ADD`, `LIST_FIRST`,
+//! `LIST_MOVE` and `LIST_DEL` of the listings of seed 002, of which the latter two only ever concern the first of a
+//! list.
 
 /// No number.
 const NIL: u32 = u32::MAX;

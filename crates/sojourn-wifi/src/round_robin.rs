@@ -3,11 +3,11 @@
 use crate::round::{Links, Round};
 use crate::{AccessCategory, Driver};
 
-/// Round robin over the stations that have something to send, one full aggregate a turn: what drivers did before Algorithm 3, and
-/// what makes all stations as slow as the slowest.
+/// Round robin over the stations that have something to send, one full aggregate a turn: what drivers did before
+/// Algorithm 3, and what makes all stations as slow as the slowest.
 ///
-/// A station that has sent all it had leaves the round, and joins it as the last when it has something again. One whose Block Ack
-/// window is closed misses its turn.
+/// A station that has sent all it had leaves the round, and joins it as the last when it has something again. One
+/// whose Block Ack window is closed misses its turn.
 ///
 /// Source: ath9k before Linux 4.11, `ath_txq_schedule`.
 #[derive(Clone, Debug)]

@@ -27,8 +27,9 @@ impl Scheme {
         matches!(self, Self::Fifo | Self::FqCodel)
     }
 
-    /// The discipline above the driver where none is named, in `tc`'s words; `None` for a scheme without one. The FIFO of the paper's
-    /// kernel is a list, that of Linux 6.12 a ring, which lets packets in 16 at a time when it is full.
+    /// The discipline above the driver where none is named, in `tc`'s words; `None` for a scheme without one. The
+    /// FIFO of the paper's kernel is a list, that of Linux 6.12 a ring, which lets packets in 16 at a time when
+    /// it is full.
     #[must_use]
     pub const fn default_qdisc(self, variant: Variant) -> Option<&'static str> {
         match (self, variant) {

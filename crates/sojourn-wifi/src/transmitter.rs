@@ -21,8 +21,8 @@ use source::Source;
 
 /// One node's sending side, under one of the four schemes of seed 002 section 3.2.
 ///
-/// Packets come by [`Transmitter::enqueue`]. What is to be sent next in an access category is [`Transmitter::head`]; when it was sent,
-/// [`Transmitter::completed`] says what arrived. Nothing here knows of contention.
+/// Packets come by [`Transmitter::enqueue`]. What is to be sent next in an access category is [`Transmitter::head`];
+/// when it was sent, [`Transmitter::completed`] says what arrived. Nothing here knows of contention.
 #[derive(Clone, Debug)]
 pub struct Transmitter<P> {
     sender: Sender<P>,
@@ -32,7 +32,8 @@ pub struct Transmitter<P> {
 }
 
 impl<P: WifiPacket> Transmitter<P> {
-    /// A node with nothing queued. `name` names it: in errors, and for the random streams of its disciplines, derived from `seed`.
+    /// A node with nothing queued. `name` names it: in errors, and for the random streams of its disciplines, derived
+    /// from `seed`.
     ///
     /// # Errors
     /// [`WifiError`] for an option or a peer that cannot be used.
@@ -91,8 +92,8 @@ impl<P: WifiPacket> Transmitter<P> {
         }
     }
 
-    /// The discipline hands down what the driver has room for, packet by packet, as Linux does: if the hardware has nothing else to
-    /// do, the first goes alone.
+    /// The discipline hands down what the driver has room for, packet by packet, as Linux does: if the hardware has
+    /// nothing else to do, the first goes alone.
     fn refill(&mut self, category: AccessCategory, now: Time, drops: &mut dyn FrameSink<P>) {
         while let Source::Driver(driver) = &mut self.sender.source
             && let Some(peer) = driver.hand_down(category, now, drops)
@@ -115,7 +116,8 @@ impl<P: WifiPacket> Transmitter<P> {
         self.sender.hardware[category.index()].len()
     }
 
-    /// The aggregate at the head of `category` begins to be sent. What `defer`, `build_time` and `retry_time` do depends on being told.
+    /// The aggregate at the head of `category` begins to be sent. What `defer`, `build_time` and `retry_time` do
+    /// depends on being told.
     pub fn started(&mut self, category: AccessCategory, now: Time) {
         let sender = &mut self.sender;
         if let Some(head) = sender.hardware[category.index()].front() {
@@ -199,8 +201,8 @@ impl<P: WifiPacket> Transmitter<P> {
         }
     }
 
-    /// Voice that waited for an aggregate and no longer does goes by itself. A station is remembered as long as it has voice, because
-    /// voice that had no room yet may have to wait again.
+    /// Voice that waited for an aggregate and no longer does goes by itself. A station is remembered as long as it
+    /// has voice, because voice that had no room yet may have to wait again.
     fn let_voice_go(&mut self, now: Time, drops: &mut dyn FrameSink<P>) {
         let mut holding = std::mem::take(&mut self.sender.holding);
         holding.retain(|&station| {

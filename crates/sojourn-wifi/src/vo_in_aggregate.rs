@@ -9,15 +9,16 @@ use sojourn_units::Time;
 
 /// The voice packets of a station on their way into an aggregate of another category, in front of its own packets.
 ///
-/// They are taken from their queues as for a transmission of their own, and get the traffic identifier, the sequence numbers and the
-/// rest of the fate of the aggregate's frames: so they come after frames that are sent again, and their airtime is charged to the
-/// aggregate's category. A packet that finds no room waits as the next voice packet.
+/// They are taken from their queues as for a transmission of their own, and get the traffic identifier, the sequence
+/// numbers and the rest of the fate of the aggregate's frames: so they come after frames that are sent again, and
+/// their airtime is charged to the aggregate's category. A packet that finds no room waits as the next voice packet.
 ///
-/// Only what is still queued rides. What is in the hardware queue of voice already may be sent before or after it: so packets of
-/// one voice flow can overtake each other, which no reorder buffer sees, because it is kept by TID.
+/// Only what is still queued rides. What is in the hardware queue of voice already may be sent before or after it: so
+/// packets of one voice flow can overtake each other, which no reorder buffer sees, because it is kept by TID.
 ///
-/// Voice is soon sent, so hardly any is queued when an aggregate is built. With [`crate::Policies::vo_hold`] a station's voice waits for
-/// one, while the station has other data queued and no more voice than that; then it goes by itself.
+/// Voice is soon sent, so hardly any is queued when an aggregate is built. With [`crate::Policies::vo_hold`] a
+/// station's voice waits for one, while the station has other data queued and no more voice than that; then it goes
+/// by itself.
 ///
 /// Source: seed 002 section 4.3, "Improved network efficiency". How contended the medium is does not enter.
 pub(crate) struct Riders<P> {

@@ -1,5 +1,5 @@
-//! The radio driver that judges this model on the real mac80211 (`kernel/sojourn_radio`) has the same durations: its C is
-//! compiled here and asked for every rate.
+//! The radio driver that judges this model on the real mac80211 (`kernel/sojourn_radio`) has the same durations: its
+//! C is compiled here and asked for every rate.
 
 use sojourn_units::{Bytes, Duration};
 use sojourn_wifi::{AMPDU_MAX, AmpduLength, Band, Format, Guard, PhyRate, Response, Width};
@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 
 const BANDS: [Band; 2] = [Band::Ghz5, Band::Ghz2];
 
-/// Compiles the driver's computation with a program that asks it; `None`, with the reason printed, if nothing compiles here.
+/// Compiles the driver's computation with a program that asks it; `None`, with the reason printed, if nothing
+/// compiles here.
 fn compiled() -> Option<PathBuf> {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     if let Err(reason) = Command::new(&compiler)

@@ -241,7 +241,8 @@ fn connections_of_the_same_hosts_have_ports_of_their_own() {
     );
 }
 
-/// By RFC 3550 section 5.1: packet 65,539 of G.711 in frames of 20 ms has sequence number 3 and timestamp 160 * 65,539.
+/// By RFC 3550 section 5.1: packet 65,539 of G.711 in frames of 20 ms has sequence number 3 and timestamp 160 *
+/// 65,539.
 #[test]
 fn voice_has_an_rtp_header_if_it_counts_one() {
     let voice = |headers| sojourn_scenario::Voice {

@@ -44,8 +44,8 @@ pub(crate) struct Campaign {
 }
 
 impl Campaign {
-    /// The burst has left. The flow's packets wait behind it for one RTT of a full buffer; their losses are seen by the
-    /// sender then; what it sends less shows in samples after another: three rounds.
+    /// The burst has left. The flow's packets wait behind it for one RTT of a full buffer; their losses are seen by
+    /// the sender then; what it sends less shows in samples after another: three rounds.
     pub(crate) fn begin(&mut self, now: Time) {
         self.started = Some(now);
         self.deadline = Some(now + self.round.saturating_mul(3));
@@ -72,7 +72,8 @@ impl Campaign {
         raw <= self.goal
     }
 
-    /// At the deadline: how it worked out, or `None` if there must be more time. After a loss event samples may be late.
+    /// At the deadline: how it worked out, or `None` if there must be more time. After a loss event samples may be
+    /// late.
     pub(crate) fn verdict(&mut self, retransmissions: u64) -> Option<Verdict> {
         match self.after {
             Some(after) if after <= self.goal => Some(Verdict::Helped),

@@ -16,8 +16,8 @@ use std::net::IpAddr;
 const RECENT: Duration = Duration::from_secs(1);
 /// Flows for which there are more top-ups of small packets.
 const MANY: u32 = 16;
-/// Time between top-ups of small packets, in times that a full packet takes: the golden ratio, so that however few there are
-/// they come at all phases between a departure from the buffer and the arrival that takes the free place.
+/// Time between top-ups of small packets, in times that a full packet takes: the golden ratio, so that however few
+/// there are they come at all phases between a departure from the buffer and the arrival that takes the free place.
 const SWEEP: Factor = Factor::from_thousandths(1618);
 
 /// A flow's queueing delay in its last window.
@@ -284,8 +284,8 @@ impl Flusher {
             .sum()
     }
 
-    /// The flows that seem to stand in the same buffer as one that stands in a queue, because their queueing delays agree. The
-    /// data of the other direction stands elsewhere.
+    /// The flows that seem to stand in the same buffer as one that stands in a queue, because their queueing delays
+    /// agree. The data of the other direction stands elsewhere.
     fn company(&self, slot: Slot, above: bool, now: Time) -> Company {
         let flow = self.table.flows.get(slot);
         let own = rate(flow).map_or(0, Rate::as_bps);
@@ -342,7 +342,8 @@ impl Flusher {
         }
     }
 
-    /// The gate refused: a burst is then taken as made, so that a passive flusher proposes at the pace of an active one.
+    /// The gate refused: a burst is then taken as made, so that a passive flusher proposes at the pace of an active
+    /// one.
     pub(crate) fn adaptive_refused(&mut self, plan: &FlushPlan, now: Time) {
         self.last_burst = Some(now);
         match &mut self.campaign {

@@ -21,15 +21,16 @@ const BOOST: (u32, u32) = (4, 64);
 
 /// The way to one receiver: what its buffer holds, how large a burst must be, and whether bursts help at all.
 ///
-/// How large a burst must be is searched for in two places. The free space comes from measurement: at a loss the largest RTT
-/// is that of a full buffer, and the present RTT tells how much of it is taken. Where that is not enough, because others
-/// use the buffer whom the flusher does not see, or because it drains while the burst comes in, a factor, the boost, grows by
-/// half with each burst that nobody noticed and shrinks by an eighth with each that helped; but for a while not to where it was
-/// too small before.
+/// How large a burst must be is searched for in two places. The free space comes from measurement: at a loss the
+/// largest RTT is that of a full buffer, and the present RTT tells how much of it is taken. Where that is not enough,
+/// because others use the buffer whom the flusher does not see, or because it drains while the burst comes in, a
+/// factor, the boost, grows by half with each burst that nobody noticed and shrinks by an eighth with each that
+/// helped; but for a while not to where it was too small before.
 ///
-/// A buffer counts packets or bytes. One that counts packets is filled by small packets as well as by large ones, for a
-/// twentieth of the link's time. So bursts are of small packets until several in a row were noticed by nobody: then the buffer
-/// is taken to count bytes, bursts are of full packets, and after many of those that helped one of small packets is tried again.
+/// A buffer counts packets or bytes. One that counts packets is filled by small packets as well as by large ones, for
+/// a twentieth of the link's time. So bursts are of small packets until several in a row were noticed by nobody: then
+/// the buffer is taken to count bytes, bursts are of full packets, and after many of those that helped one of small
+/// packets is tried again.
 #[derive(Debug)]
 pub(crate) struct Path {
     /// Flows that take it; it is forgotten with the last.
@@ -47,7 +48,8 @@ pub(crate) struct Path {
     counts: Counts,
     /// Small bursts in a row that nobody noticed.
     unnoticed: u32,
-    /// Full bursts that helped since the buffer was taken to count bytes, and how many must before a small one is tried.
+    /// Full bursts that helped since the buffer was taken to count bytes, and how many must before a small one is
+    /// tried.
     full_bursts: u32,
     retry: u32,
     /// The searches for the size of bursts, by [`Kind`].
@@ -159,8 +161,8 @@ impl Path {
         self.small_until = until;
     }
 
-    /// A flow lost something while its queueing delay had been up to `queue`. If it was by a burst of small packets, that delay
-    /// says nothing of a full buffer: small packets take places and no time.
+    /// A flow lost something while its queueing delay had been up to `queue`. If it was by a burst of small packets,
+    /// that delay says nothing of a full buffer: small packets take places and no time.
     pub(crate) fn on_loss(&mut self, queue: Duration, now: Time) {
         if now < self.small_until && self.full().is_some_and(|full| queue < full) {
             return;
@@ -180,14 +182,15 @@ impl Path {
         self.next_peak = (self.next_peak + 1) % EVENTS;
     }
 
-    /// The queueing delay of a full buffer. The largest of the last events, so that a loss by noise does not hide what an
-    /// overflow showed, and that a buffer grown smaller is believed after four.
+    /// The queueing delay of a full buffer. The largest of the last events, so that a loss by noise does not hide
+    /// what an overflow showed, and that a buffer grown smaller is believed after four.
     pub(crate) fn full(&self) -> Option<Duration> {
         self.peaks.iter().flatten().copied().max()
     }
 
-    /// Length of the packets of the next burst into a buffer in which a queue of `queue` stands. Where it is nearly full
-    /// a burst of full packets costs little, and what one of small packets did could not be told from an overflow.
+    /// Length of the packets of the next burst into a buffer in which a queue of `queue` stands. Where it is nearly
+    /// full a burst of full packets costs little, and what one of small packets did could not be told from an
+    /// overflow.
     pub(crate) fn packet(&self, full: Option<Duration>, queue: Duration, params: &FlusherParams) -> Bytes {
         let room = full.is_some_and(|full| queue < full.saturating_mul(ROOM.0) / ROOM.1);
         params
@@ -201,9 +204,9 @@ impl Path {
         &self.searches[kind as usize]
     }
 
-    /// The burst that overflows a buffer, whose queueing delay is `full` when it is full, by `margin` packets. Before anything
-    /// is known of the buffer its free space is taken for one base RTT: the thesis's first flush, which takes twice the
-    /// base RTT, less what the pipe itself holds.
+    /// The burst that overflows a buffer, whose queueing delay is `full` when it is full, by `margin` packets. Before
+    /// anything is known of the buffer its free space is taken for one base RTT: the thesis's first flush, which
+    /// takes twice the base RTT, less what the pipe itself holds.
     pub(crate) fn burst(&self, full: Option<Duration>, kind: Kind, now: &Now, params: &FlusherParams) -> Burst {
         let queue = now.least.saturating_sub(now.base);
         let full = full.unwrap_or_else(|| queue + now.base);
@@ -211,7 +214,8 @@ impl Path {
         let boosted = |time: Duration| {
             Duration::from_nanos(time.as_nanos() / u64::from(ONE)).saturating_mul(u64::from(self.search(kind).boost))
         };
-        // A buffer does not drain while small packets come in: if they do not fill it, it is larger than it was believed to be.
+        // A buffer does not drain while small packets come in: if they do not fill it, it is larger than it was
+        // believed to be.
         let wanted = if kind == Kind::Small {
             boosted(full).saturating_sub(queue)
         } else {
@@ -230,24 +234,25 @@ impl Path {
         }
     }
 
-    /// Whether a forced flush is due `since` the last flush or the flow's beginning. Its interval doubles, up to sixteenfold,
-    /// with each that showed nothing.
+    /// Whether a forced flush is due `since` the last flush or the flow's beginning. Its interval doubles, up to
+    /// sixteenfold, with each that showed nothing.
     pub(crate) fn overdue(&self, since: Duration, params: &FlusherParams) -> bool {
         params
             .forced_after
             .is_some_and(|after| since > after.saturating_mul(1 << self.forced_failures.min(4)))
     }
 
-    /// Whether the delay after a burst was far from that of a full buffer. Of small packets it remains so: they take places, and
-    /// next to no time.
+    /// Whether the delay after a burst was far from that of a full buffer. Of small packets it remains so: they take
+    /// places, and next to no time.
     fn far_from_full(&self, flush: &Judged) -> bool {
         self.full()
             .is_some_and(|full| flush.reached < full.saturating_mul(FAR.0) / FAR.1)
     }
 
-    /// What a burst tells of what the buffer counts. If a flow lost something while the delay was far from that of a full
-    /// buffer, a burst of small packets did it. If the queue stands, and nobody lost anything or somebody did in a buffer full of
-    /// data, it took no places. Otherwise it tells nothing: a flow that is not seen may have lost something.
+    /// What a burst tells of what the buffer counts. If a flow lost something while the delay was far from that of a
+    /// full buffer, a burst of small packets did it. If the queue stands, and nobody lost anything or somebody
+    /// did in a buffer full of data, it took no places. Otherwise it tells nothing: a flow that is not seen may
+    /// have lost something.
     fn tells(&mut self, flush: &Judged) {
         if flush.kind == Kind::Full {
             self.full_bursts += u32::from(flush.verdict == Verdict::Helped);
@@ -393,7 +398,8 @@ mod tests {
         assert_eq!(path.packet(path.full(), Duration::from_millis(48), &off).get(), 1500);
     }
 
-    /// A buffer that counts bytes: four that nobody noticed in a row, and 64 full ones that helped, then one small one, and 128.
+    /// A buffer that counts bytes: four that nobody noticed in a row, and 64 full ones that helped, then one small
+    /// one, and 128.
     #[test]
     fn small_packets_that_nobody_notices_are_given_up_and_tried_again() {
         let mut path = Path::new();
@@ -478,8 +484,8 @@ mod tests {
         path.burst(path.full(), Kind::Full, &now, &PARAMS).packets
     }
 
-    /// 80 packets are too small, and 120 help; 110, 100 and 90 (eleven, ten and nine eighths) help too. Eight eighths failed,
-    /// so nine remain until 32 bursts have helped; then the smaller one is tried once more.
+    /// 80 packets are too small, and 120 help; 110, 100 and 90 (eleven, ten and nine eighths) help too. Eight eighths
+    /// failed, so nine remain until 32 bursts have helped; then the smaller one is tried once more.
     #[test]
     fn the_search_stays_above_what_was_too_small() {
         let mut path = Path::new();

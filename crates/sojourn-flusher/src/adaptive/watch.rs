@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 const RATES: usize = 4;
 /// A window that does not fill within this many times its length begins anew: its samples are of different times.
 const PATIENCE: u64 = 8;
-/// And no sooner than this: a receiver may hold an acknowledgement back for so long. Source: RFC 9293 section 3.8.6.3.
+/// And no sooner than this: a receiver may hold an acknowledgement back for so long. Source: RFC 9293 section
+/// 3.8.6.3.
 const DELAYED_ACK: Duration = Duration::from_millis(500);
 
 /// Windows of time, peaks, losses and rates of a flow.
@@ -60,8 +61,8 @@ impl Watch {
         bytes.checked_div(self.segment.0).unwrap_or(0)
     }
 
-    /// A segment was sent again while everything up to `sent_up_to` had been sent. The first time in a loss event, the
-    /// largest RTT just before it is told: that of a full buffer, if the buffer was what lost it.
+    /// A segment was sent again while everything up to `sent_up_to` had been sent. The first time in a loss event,
+    /// the largest RTT just before it is told: that of a full buffer, if the buffer was what lost it.
     pub(crate) fn on_retransmission(&mut self, sent_up_to: u32) -> Option<Duration> {
         self.lossy = true;
         if self.recovery.is_some() {
@@ -118,8 +119,8 @@ impl Watch {
         Some(window.least)
     }
 
-    /// A throughput interval ended. One in which something was lost tells little: an acknowledgement that fills a hole
-    /// brings a whole window at once, and the window before it was cut.
+    /// A throughput interval ended. One in which something was lost tells little: an acknowledgement that fills a
+    /// hole brings a whole window at once, and the window before it was cut.
     pub(crate) fn on_rate(&mut self, rate: Rate) {
         if !self.lossy || self.rates.is_empty() {
             if self.rates.len() == RATES {
@@ -130,9 +131,9 @@ impl Watch {
         self.lossy = false;
     }
 
-    /// What the flow gets of the buffer where it stands. In a standing queue that is its window over its RTT (Little's law); the
-    /// best of the last intervals tells too little where bursts took a part of them, but is right where data lies on the
-    /// way that is lost already.
+    /// What the flow gets of the buffer where it stands. In a standing queue that is its window over its RTT
+    /// (Little's law); the best of the last intervals tells too little where bursts took a part of them, but is
+    /// right where data lies on the way that is lost already.
     ///
     /// Source: seed 003, Eq. 3.1.
     pub(crate) fn rate(&self, in_flight: u32) -> Option<Rate> {

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 /// What the budget is counted over.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Spendings within one cell are kept as one, at its end, so that memory is bounded: a spending counts for 60 to 60.1 s.
+/// Spendings within one cell are kept as one, at its end, so that memory is bounded: a spending counts for 60 to 60.1
+/// s.
 const CELL: Duration = Duration::from_millis(100);
 
 /// No 60 seconds see more bytes than the limit; at most 602 entries.

@@ -34,9 +34,9 @@ impl Account {
     }
 }
 
-/// An account for each flow, by the receiver of its data. A flush towards a receiver is paid from the accounts of all flows to
-/// it, byte for byte, and each byte of a captured packet is earned once, when it is acknowledged. So no receiver is ever
-/// sent more than the flusher has seen sent to it by others.
+/// An account for each flow, by the receiver of its data. A flush towards a receiver is paid from the accounts of all
+/// flows to it, byte for byte, and each byte of a captured packet is earned once, when it is acknowledged. So no
+/// receiver is ever sent more than the flusher has seen sent to it by others.
 ///
 /// Costs O(log flows) for what is earned, and O(accounts of the receiver) for a judgement.
 #[derive(Debug, Default)]
@@ -61,8 +61,8 @@ impl Credit {
         }
     }
 
-    /// One end of this flow has said that there is no such connection: what it earned is gone, and it earns nothing for
-    /// [`CREDIT_AGE`].
+    /// One end of this flow has said that there is no such connection: what it earned is gone, and it earns nothing
+    /// for [`CREDIT_AGE`].
     pub fn reset(&mut self, flow: FlowKey, at: Time) {
         let now = self.tick(at);
         if let Some(account) = self.account(flow, now) {

@@ -17,9 +17,9 @@ struct Sent {
     least: Option<Duration>,
 }
 
-/// Remembers what was flushed. The methods of seed 003 do not look back; for them a flush helped if an RTT sample of its flow
-/// came down by an eighth of what it stood at, later than the largest RTT after the burst and before the next flush
-/// towards the same destination. Forced flushes are not judged: there need be no queue.
+/// Remembers what was flushed. The methods of seed 003 do not look back; for them a flush helped if an RTT sample of
+/// its flow came down by an eighth of what it stood at, later than the largest RTT after the burst and before the
+/// next flush towards the same destination. Forced flushes are not judged: there need be no queue.
 #[derive(Debug)]
 pub(super) struct Effects {
     /// Whether to judge here.

@@ -5,15 +5,16 @@
 //! may step. Whatever it is told,
 //!
 //! - nothing passes unless it was set active, and nothing after it was killed;
-//! - nothing passes but to unicast addresses inside the allow-list, which is empty unless filled, and, where a list of
-//!   sources is set, for flows from these only;
-//! - nobody is sent more bytes than others were seen to send to the same address, in packets that were captured and then
-//!   acknowledged from there ([`Credit`]);
+//! - nothing passes but to unicast addresses inside the allow-list, which is empty unless filled, and, where a list
+//!   of sources is set, for flows from these only;
+//! - nobody is sent more bytes than others were seen to send to the same address, in packets that were captured and
+//!   then acknowledged from there ([`Credit`]);
 //! - no 60 seconds of its time see more bytes pass than the budget, no flush is larger than its own, and none is more
 //!   than a multiple of what the path was measured to hold; a packet counts with no fewer bytes than a full one has;
 //! - after a flush its destination is left alone for a while, and for longer each time that flushing did not help.
 //!
-//! A plan that breaks a rule is refused, never made smaller. Source: seed 003 has no such safety; section 6.5 asks for it.
+//! A plan that breaks a rule is refused, never made smaller. Source: seed 003 has no such safety; section 6.5 asks
+//! for it.
 //!
 //! The daemon has one always, a simulation if it is asked to: both judge by this code.
 
@@ -46,7 +47,8 @@ pub const LONGEST_RTT: Duration = Duration::from_secs(60);
 pub const LEAST_COOL_DOWN: Duration = Duration::from_millis(100);
 /// A plan that is acted on later than this after it was made is too old.
 pub const STALE: Duration = Duration::from_millis(500);
-/// A packet counts with no fewer bytes than this: one that is small takes a place in a buffer that counts packets, as a large one.
+/// A packet counts with no fewer bytes than this: one that is small takes a place in a buffer that counts packets, as
+/// a large one.
 pub const LEAST_CHARGE: u64 = 1500;
 /// Destinations remembered; more are refused.
 pub const DESTINATIONS: usize = 4096;
@@ -75,7 +77,8 @@ pub struct GateSettings {
 }
 
 impl GateSettings {
-    /// As wide as a configuration of the daemon can be, towards `allow`: what it refuses, no configuration lets through.
+    /// As wide as a configuration of the daemon can be, towards `allow`: what it refuses, no configuration lets
+    /// through.
     #[must_use]
     pub fn widest(allow: Vec<IpNet>) -> Self {
         Self {
@@ -262,7 +265,8 @@ impl Gate {
         self.budget.left(self.now)
     }
 
-    /// The receiver of `flow` has acknowledged `bytes` of packets to it that were captured, each of them for the first time.
+    /// The receiver of `flow` has acknowledged `bytes` of packets to it that were captured, each of them for the
+    /// first time.
     pub fn acknowledged(&mut self, flow: FlowKey, bytes: u64, at: Time) {
         if self.may_be_flushed(flow).is_ok() {
             self.credit.earn(flow, bytes, at);
@@ -292,7 +296,8 @@ impl Gate {
         }
     }
 
-    /// The core was begun anew, so that its numbers of flushes begin again: none of the old ones has top-ups any more.
+    /// The core was begun anew, so that its numbers of flushes begin again: none of the old ones has top-ups any
+    /// more.
     pub fn forget_flushes(&mut self) {
         for destination in self.destinations.values_mut() {
             destination.flush = None;

@@ -64,8 +64,8 @@ fn no(because: Refusal) -> Answer {
     }
 }
 
-/// 100 packets of 64 bytes count as 150 kB, the path's product; 101 of them are too many where one product is the most, and a
-/// top-up counts likewise.
+/// 100 packets of 64 bytes count as 150 kB, the path's product; 101 of them are too many where one product is the
+/// most, and a top-up counts likewise.
 #[test]
 fn a_small_packet_is_charged_as_a_full_one() {
     let mut gate = Gate::new(GateSettings {

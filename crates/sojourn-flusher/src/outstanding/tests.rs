@@ -80,9 +80,9 @@ fn of_a_segment_sent_twice_the_newest_copy_counts_or_none() {
     }
 }
 
-/// Section 4.8 wonders about RTTs that are too high. The first of three is lost and sent again at 300 ms; the third, which
-/// arrived long before, is what the acknowledgement at 350 ms ends with. Matched with it, the RTT seems to be 348 ms; matched
-/// with what was sent last, the retransmission, it is 50 ms. Karn's rule takes neither.
+/// Section 4.8 wonders about RTTs that are too high. The first of three is lost and sent again at 300 ms; the third,
+/// which arrived long before, is what the acknowledgement at 350 ms ends with. Matched with it, the RTT seems to be
+/// 348 ms; matched with what was sent last, the retransmission, it is 50 ms. Karn's rule takes neither.
 #[test]
 fn an_acknowledgement_that_fills_a_hole_gives_a_spike_unless_it_is_matched_with_what_filled_it() {
     let last = SampleOf::LastSent;
@@ -101,8 +101,8 @@ fn an_acknowledgement_that_fills_a_hole_gives_a_spike_unless_it_is_matched_with_
     }
 }
 
-/// Section 4.3's example has no loss: 3 of 1 to 3 was sent last, and both readings take it. An acknowledgement in the middle of a
-/// segment has no corresponding packet, whatever was sent last before it.
+/// Section 4.3's example has no loss: 3 of 1 to 3 was sent last, and both readings take it. An acknowledgement in the
+/// middle of a segment has no corresponding packet, whatever was sent last before it.
 #[test]
 fn without_a_loss_what_was_sent_last_is_what_the_acknowledgement_ends_with() {
     for sample_of in [END, SampleOf::LastSent] {

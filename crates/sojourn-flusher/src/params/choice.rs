@@ -23,16 +23,16 @@ pub enum Retransmissions {
     Karn,
 }
 
-/// Which of the segments that an acknowledgement covers gives the RTT sample: section 4.3 of seed 003 has "the youngest
-/// corresponding packet".
+/// Which of the segments that an acknowledgement covers gives the RTT sample: section 4.3 of seed 003 has "the
+/// youngest corresponding packet".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SampleOf {
-    /// The one whose end is acknowledged. Source: section 4.3, "by matching the ACK number to the sum of a packet sequence
-    /// number and packet length", and Listing 4.6.
+    /// The one whose end is acknowledged. Source: section 4.3, "by matching the ACK number to the sum of a packet
+    /// sequence number and packet length", and Listing 4.6.
     AcknowledgedEnd,
-    /// The one that was sent last, which after a loss is the retransmission that filled the hole; the acknowledgement must
-    /// still end where a segment does.
+    /// The one that was sent last, which after a loss is the retransmission that filled the hole; the acknowledgement
+    /// must still end where a segment does.
     ///
     /// Deviation: section 4.3 tells the corresponding packet by its end, so no preset has this.
     LastSent,
@@ -42,7 +42,8 @@ pub enum SampleOf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BaseKind {
-    /// The least sample, replaced by whatever sample comes when it has not fallen for `base_window`. Source: Listing 4.6.
+    /// The least sample, replaced by whatever sample comes when it has not fallen for `base_window`. Source: Listing
+    /// 4.6.
     Renewed,
     /// The least sample of the last `base_window`. Source: section 4.3.2, "in the last segment of time".
     SlidingMinimum,

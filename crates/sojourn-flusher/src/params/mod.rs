@@ -230,7 +230,8 @@ impl FlusherParams {
     /// What texts mean that are older than a parameter.
     const PAST: Self = Self::AS_WRITTEN;
 
-    /// Whether a parameter stands in the text: all do but those that are newer than texts which are kept, while they are off.
+    /// Whether a parameter stands in the text: all do but those that are newer than texts which are kept, while they
+    /// are off.
     fn tells(&self, name: &str) -> bool {
         match name {
             "window_time" => self.window_time.is_some(),

@@ -83,7 +83,8 @@ fn a_queue_that_drains_within_each_base_rtt_is_left_alone() {
     }
 }
 
-/// Nothing is known of the buffer: one base RTT's worth, 5 Mbit/s x 50 ms / 12 000 = 20, one for rounding, two to overflow.
+/// Nothing is known of the buffer: one base RTT's worth, 5 Mbit/s x 50 ms / 12 000 = 20, one for rounding, two to
+/// overflow.
 #[test]
 fn the_first_burst_into_an_unknown_buffer_is_one_pipe() {
     let mut rig = Rig::new(EAGER);
@@ -92,7 +93,8 @@ fn the_first_burst_into_an_unknown_buffer_is_one_pipe() {
     assert_eq!(flush(&mut rig).packets, 20 + 1 + 2);
 }
 
-/// At a loss the RTT was 290 ms: a full buffer is 240 ms. Now it is 98: 48 ms are taken. 192 ms at 5 Mbit/s are 80 packets.
+/// At a loss the RTT was 290 ms: a full buffer is 240 ms. Now it is 98: 48 ms are taken. 192 ms at 5 Mbit/s are 80
+/// packets.
 #[test]
 fn a_burst_is_the_free_space_that_the_last_loss_showed_and_a_few_packets() {
     let mut rig = acquainted(EAGER);
@@ -158,8 +160,8 @@ fn samples_of_what_was_sent_before_the_burst_do_not_count() {
     assert_eq!(verdicts(&mut rig), []);
 }
 
-/// Nothing lost and the queue stands: after three rounds of a full buffer the burst is known to be too small, and the next one
-/// is larger by half of its free space: 23 reached 30 + 30 ms; the buffer holds at least that.
+/// Nothing lost and the queue stands: after three rounds of a full buffer the burst is known to be too small, and the
+/// next one is larger by half of its free space: 23 reached 30 + 30 ms; the buffer holds at least that.
 #[test]
 fn a_burst_that_nobody_notices_is_followed_by_a_larger_one() {
     let mut rig = Rig::new(EAGER);
@@ -251,8 +253,8 @@ fn top_ups_end_with_the_first_loss_and_with_the_first_refusal() {
     }
 }
 
-/// Four flows of 1.25 Mbit/s in the same buffer, to four receivers: the burst is computed with 5 Mbit/s, 20 packets and not 5; and
-/// the others wait while it is judged.
+/// Four flows of 1.25 Mbit/s in the same buffer, to four receivers: the burst is computed with 5 Mbit/s, 20 packets
+/// and not 5; and the others wait while it is judged.
 #[test]
 fn flows_in_the_same_buffer_are_flushed_together_and_one_at_a_time() {
     let keys: Vec<FlowKey> = (1..=4u8)
@@ -276,8 +278,8 @@ fn flows_in_the_same_buffer_are_flushed_together_and_one_at_a_time() {
     assert!(causes(&mut rig).contains(&Withheld::Busy));
 }
 
-/// A flow that began in a full buffer: its base RTT is 150 ms and no queue is seen. A forced flush after 30 s; the queue
-/// falls, and the base RTT is known.
+/// A flow that began in a full buffer: its base RTT is 150 ms and no queue is seen. A forced flush after 30 s; the
+/// queue falls, and the base RTT is known.
 #[test]
 fn a_base_rtt_that_was_never_seen_is_found_by_a_forced_flush() {
     let mut rig = Rig::new(FlusherParams {
@@ -376,8 +378,8 @@ fn a_second_flow_is_flushed_after_the_first_one_ended_in_a_loss() {
     assert!(is_flushed(&mut rig, key(2)), "{:?}", causes(&mut rig));
 }
 
-/// The same addresses and ports, and a new initial sequence number: whichever it is, the loss of the old connection says nothing
-/// of the new one.
+/// The same addresses and ports, and a new initial sequence number: whichever it is, the loss of the old connection
+/// says nothing of the new one.
 #[test]
 fn a_connection_by_the_ports_of_one_that_ended_in_a_loss_is_flushed_too() {
     for isn in [0x2000_0000, 0x6000_0000, 0xA000_0000, 0xE000_0000] {

@@ -52,7 +52,8 @@ fn a_text_from_before_small_packets_means_what_it_did() {
     }
 }
 
-/// So does one from before the maxima were those of smoothed values: what it says of the thesis's text is what was run.
+/// So does one from before the maxima were those of smoothed values: what it says of the thesis's text is what was
+/// run.
 #[test]
 fn a_text_from_before_smoothed_maxima_means_what_it_did() {
     let new = serde_json::to_value(FlusherParams::AS_DESCRIBED).unwrap();

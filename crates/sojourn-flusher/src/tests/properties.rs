@@ -112,7 +112,8 @@ fn run(params: FlusherParams, steps: &[Step]) -> Result<(Vec<Event>, String), Te
                     prop_assert!((1..=params.max_packets).contains(&plan.packets));
                     prop_assert_eq!(plan.size, params.packet);
                     prop_assert_eq!(plan.toward, plan.flow.dst.ip());
-                    // What Listing 4.7's comment and section 4.5.2 promise; but for the listing itself, and for top-ups.
+                    // What Listing 4.7's comment and section 4.5.2 promise; but for the listing itself, and for
+                    // top-ups.
                     let bytes = u64::from(plan.packets) * plan.size.get();
                     let bounded = params.clamp == crate::Clamp::Both && !matches!(plan.reason, Reason::TopUp { .. });
                     prop_assert!(!bounded || bytes <= plan.estimate.bdp.get().saturating_mul(2).saturating_add(2));

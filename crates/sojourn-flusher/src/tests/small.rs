@@ -92,8 +92,8 @@ fn a_flow_with_a_small_window_may_lose_to_small_packets() {
     }
 }
 
-/// Nothing is lost and the queue stands: four small bursts, each larger, then full packets. None of them takes a cool-down
-/// that doubles.
+/// Nothing is lost and the queue stands: four small bursts, each larger, then full packets. None of them takes a
+/// cool-down that doubles.
 #[test]
 fn a_buffer_that_counts_bytes_gets_full_packets_after_four_small_bursts() {
     let mut rig = acquainted(SMALL);
@@ -139,7 +139,8 @@ fn the_same_input_gives_the_same_bursts() {
     assert_eq!(plans, run());
 }
 
-/// The loss event that the burst causes ends it: no top-ups after it, and its delay is not taken for that of a full buffer.
+/// The loss event that the burst causes ends it: no top-ups after it, and its delay is not taken for that of a full
+/// buffer.
 #[test]
 fn a_loss_by_small_packets_ends_their_burst_and_shows_no_full_buffer() {
     let mut rig = acquainted(FlusherParams { top_ups: 4, ..SMALL });
@@ -154,8 +155,8 @@ fn a_loss_by_small_packets_ends_their_burst_and_shows_no_full_buffer() {
     assert_eq!(path.full(), Some(ms(240)));
 }
 
-/// Four flows to one receiver: one burst that nobody noticed is one, and not four, after which the buffer would be taken to count
-/// bytes.
+/// Four flows to one receiver: one burst that nobody noticed is one, and not four, after which the buffer would be
+/// taken to count bytes.
 #[test]
 fn a_burst_teaches_the_path_of_several_flows_once() {
     let mut rig = acquainted(SMALL);

@@ -14,8 +14,8 @@ fn queueing(params: FlusherParams) -> Rig {
     rig
 }
 
-/// Whole flusher, worked by hand: 5 Mbit/s, base 50 ms, so the first flush is 5e6 x 0.1 s / 12 000 = 41 packets (section
-/// 4.5.2). The smoothed RTT is 100 - 50 (7/8)^n: above 85 ms from the tenth sample at 100 ms on.
+/// Whole flusher, worked by hand: 5 Mbit/s, base 50 ms, so the first flush is 5e6 x 0.1 s / 12 000 = 41 packets
+/// (section 4.5.2). The smoothed RTT is 100 - 50 (7/8)^n: above 85 ms from the tenth sample at 100 ms on.
 #[test]
 fn a_standing_queue_is_flushed_with_twice_the_base_rtt_worth_of_packets() {
     let mut rig = queueing(TEXT);
@@ -77,8 +77,8 @@ fn windows_begin_one_rtt_after_the_burst_has_left() {
     assert!(after >= rtt + GAP * 9 && after <= rtt + GAP * 11, "{after}");
 }
 
-/// Contradiction flu-x-05 on the whole: the listing, whose smoothed RTT follows at once (flu-x-01), needs 12 samples at 100 ms,
-/// where the text needs 30 above the threshold and ten to get there.
+/// Contradiction flu-x-05 on the whole: the listing, whose smoothed RTT follows at once (flu-x-01), needs 12 samples
+/// at 100 ms, where the text needs 30 above the threshold and ten to get there.
 #[test]
 fn the_listing_flushes_far_sooner_than_the_text() {
     let samples_needed = |params| {
@@ -95,9 +95,10 @@ fn the_listing_flushes_far_sooner_than_the_text() {
     assert!((40..=50).contains(&text), "{text}");
 }
 
-/// Section 4.5.3: the bound is twice the largest smoothed RTT. 600 samples of 50 ms, one of 450 ms, and more of 50: smoothed, the
-/// largest is 50 + 400 / 8 = 100 ms, and growth ends at 200 ms, 83 packets at 5 Mbit/s; by Listing 4.6 it ends at 900 ms, 375.
-/// The throughput is not smoothed here: the gap that the long sample takes would remain in it.
+/// Section 4.5.3: the bound is twice the largest smoothed RTT. 600 samples of 50 ms, one of 450 ms, and more of 50:
+/// smoothed, the largest is 50 + 400 / 8 = 100 ms, and growth ends at 200 ms, 83 packets at 5 Mbit/s; by Listing 4.6
+/// it ends at 900 ms, 375. The throughput is not smoothed here: the gap that the long sample takes would remain in
+/// it.
 #[test]
 fn a_single_long_sample_lifts_the_bound_by_an_eighth_of_itself() {
     let largest = |largest_rtt| {

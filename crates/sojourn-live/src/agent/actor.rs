@@ -78,8 +78,8 @@ impl Host {
     }
 }
 
-/// What an actor may ask of the event loop. `key` is the actor's own number for a socket or timer; those of sockets and
-/// of timers are apart, and those of different actors too.
+/// What an actor may ask of the event loop. `key` is the actor's own number for a socket or timer; those of sockets
+/// and of timers are apart, and those of different actors too.
 pub trait World {
     /// Now, from the beginning of the measured window (negative before it).
     fn now(&self) -> i64;
@@ -96,8 +96,8 @@ pub trait World {
     /// # Errors
     /// If the kernel refuses.
     fn enter(&mut self, host: Host) -> Result<(), AgentError>;
-    /// Calls [`Actor::ready`] with `key` when `fd` can be read or has an error (level-triggered), and, if `write`, when it
-    /// can be written. Registering a `key` again changes what is waited for.
+    /// Calls [`Actor::ready`] with `key` when `fd` can be read or has an error (level-triggered), and, if `write`,
+    /// when it can be written. Registering a `key` again changes what is waited for.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -107,7 +107,8 @@ pub trait World {
     /// # Errors
     /// If the kernel refuses.
     fn deregister(&mut self, key: u32, fd: BorrowedFd<'_>) -> Result<(), AgentError>;
-    /// Calls [`Actor::due`] with `key` at a time (at once if it is over); replaces the time set before for this `key`.
+    /// Calls [`Actor::due`] with `key` at a time (at once if it is over); replaces the time set before for this
+    /// `key`.
     fn set_timer(&mut self, key: u32, at_ns: i64);
     /// Takes the timer back.
     fn cancel_timer(&mut self, key: u32);

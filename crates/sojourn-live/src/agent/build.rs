@@ -17,8 +17,8 @@ use std::time::Duration;
 /// Namespace `i` is open as this descriptor plus `i` while the steps are carried out.
 pub(super) const FIRST_DESCRIPTOR: i32 = 100;
 
-/// Where a message has the number of its device: in `struct ifinfomsg`, `ifaddrmsg`, `ndmsg` and `tcmsg`, and as the first attribute
-/// of a generic one.
+/// Where a message has the number of its device: in `struct ifinfomsg`, `ifaddrmsg`, `ndmsg` and `tcmsg`, and as the
+/// first attribute of a generic one.
 const INDEX_OF_ROUTE: usize = 20;
 const INDEX_OF_GENERIC: usize = 24;
 /// How long an access point may take to come up, and a station to join it, and how often it may try.

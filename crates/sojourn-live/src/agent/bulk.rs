@@ -1,9 +1,10 @@
-//! The TCP flows of a plan (those of UDP are in `flood`): senders and receivers, and what the kernel tells of them at the end of each bin.
+//! The TCP flows of a plan (those of UDP are in `flood`): senders and receivers, and what the kernel tells of them at
+//! the end of each bin.
 //!
 //! One actor has all flows, so that there is one timer for the bins. A sender is an application that always has data:
-//! it writes as much as the kernel takes, and again when a third of the kernel's buffer is free (which is when `epoll`
-//! tells). A receiver reads each segment as it comes. (With `SO_RCVLOWAT` at four segments a run would cost half, but the kernel would
-//! not acknowledge at once what ends with PSH, as it does for an application that reads.)
+//! it writes as much as the kernel takes, and again when a third of the kernel's buffer is free (which is when
+//! `epoll` tells). A receiver reads each segment as it comes. (With `SO_RCVLOWAT` at four segments a run would cost
+//! half, but the kernel would not acknowledge at once what ends with PSH, as it does for an application that reads.)
 
 use super::actor::{Doing, signed};
 use super::mark::mark;
@@ -38,15 +39,15 @@ const KEYS: u32 = 3;
 const LISTENER: u32 = 0;
 const RECEIVER: u32 = 1;
 const SENDER: u32 = 2;
-/// `SOF_TIMESTAMPING_SOFTWARE`, `_OPT_ID`, `_TX_ACK` and `_OPT_TSONLY` (`linux/net_tstamp.h`): the kernel tells on the
-/// socket's error queue when the last byte of the next write is acknowledged.
+/// `SOF_TIMESTAMPING_SOFTWARE`, `_OPT_ID`, `_TX_ACK` and `_OPT_TSONLY` (`linux/net_tstamp.h`): the kernel tells on
+/// the socket's error queue when the last byte of the next write is acknowledged.
 const TELL_ACKNOWLEDGEMENT: u32 = 1 << 4 | 1 << 7 | 1 << 9 | 1 << 11;
 
 /// The receive buffer of a flow in a cell, bytes, once its first segment has come, which has set the window for good.
 ///
-/// A whole aggregate arrives before the application reads a segment of it. The kernel acknowledges every other segment only if
-/// unread data does not narrow the window that it would offer (`__tcp_ack_snd_check`); else it waits for the application, and
-/// acknowledges an aggregate once. So there is room beside the window.
+/// A whole aggregate arrives before the application reads a segment of it. The kernel acknowledges every other
+/// segment only if unread data does not narrow the window that it would offer (`__tcp_ack_snd_check`); else it waits
+/// for the application, and acknowledges an aggregate once. So there is room beside the window.
 const ROOM: usize = 64 << 20;
 
 /// All TCP flows.

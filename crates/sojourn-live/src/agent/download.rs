@@ -1,11 +1,12 @@
 //! A download of a plan: files of one size, one after the other, each over a TCP connection of its own.
 //!
-//! It does what `Downloader` of the simulator does, and leaves to the kernel what the kernel does: the sender connects, writes
-//! the file and closes; the file is complete when the receiver has read its last byte; then the next idle time of the plan
-//! runs. Receiver and sender close when the receiver has read the end. The kernel may still be busy with the end of one
-//! connection when the next begins.
+//! It does what `Downloader` of the simulator does, and leaves to the kernel what the kernel does: the sender
+//! connects, writes the file and closes; the file is complete when the receiver has read its last byte; then the next
+//! idle time of the plan runs. Receiver and sender close when the receiver has read the end. The kernel may still be
+//! busy with the end of one connection when the next begins.
 //!
-//! Segments are counted when the receiver has read the end: what the sender's kernel still sends again after that is not.
+//! Segments are counted when the receiver has read the end: what the sender's kernel still sends again after that is
+//! not.
 
 use super::actor::Doing;
 use super::mark::mark;
@@ -222,7 +223,8 @@ impl Download {
         }
         while c.unwritten > 0 {
             let size = c.unwritten.min(self.zeros.len() as u64) as usize;
-            // What does not fill a segment waits for what follows (`MSG_MORE`): data, or the FIN, which then rides on it.
+            // What does not fill a segment waits for what follows (`MSG_MORE`): data, or the FIN, which then rides on
+            // it.
             match send(&c.sender, &self.zeros[..size], SendFlags::NOSIGNAL | SendFlags::MORE) {
                 Ok(taken) => c.unwritten -= taken as u64,
                 Err(Errno::AGAIN) => return Ok(()),

@@ -1,7 +1,7 @@
 //! Captures at both ends of the path, as files: what leaves and reaches the client, and the same of the server.
 //!
-//! Like the observer of the bottlenecks nothing wakes it: the kernel stamps and keeps the frames, and they are read from time to
-//! time.
+//! Like the observer of the bottlenecks nothing wakes it: the kernel stamps and keeps the frames, and they are read
+//! from time to time.
 
 use super::actor::{Actor, AgentError, Host, World};
 use super::job::Place;
@@ -137,8 +137,8 @@ impl Actor for Ends {
     fn finish(&mut self, _measured: &mut Measured) {}
 }
 
-/// Lets IPv4 frames through that come or leave at one interface (classic BPF, with the extension of linux/filter.h for the
-/// interface).
+/// Lets IPv4 frames through that come or leave at one interface (classic BPF, with the extension of linux/filter.h
+/// for the interface).
 fn only_at(interface: u32) -> [SockFilter; 6] {
     const LOAD_WORD: u16 = 0x20; // ld [k]
     const LOAD_HALF: u16 = 0x28; // ldh [k]

@@ -1,7 +1,8 @@
 //! The UDP flows of a plan: datagrams at a constant bit rate, whatever becomes of them.
 //!
-//! Both ends are in this process. When a datagram leaves follows from its number, so no rounding adds up. What has arrived is
-//! read at short intervals, and at the end of each bin: nobody asks when a datagram came, only how many have.
+//! Both ends are in this process. When a datagram leaves follows from its number, so no rounding adds up. What has
+//! arrived is read at short intervals, and at the end of each bin: nobody asks when a datagram came, only how many
+//! have.
 
 use super::actor::{Actor, AgentError, Doing, Host, World, signed};
 use super::mark::mark;

@@ -1,8 +1,8 @@
 //! The queue flusher of a load: `sojournd flush` on an interface of a host of the bed.
 //!
-//! It is the daemon that runs anywhere else, with its own capture and its own sockets; the agent starts it in the namespace of its
-//! host, ends it after the measured window, and reads what it wrote. Beside that stand round-trip times of all flows, by
-//! synthetic packet pairs between the captures at both ends.
+//! It is the daemon that runs anywhere else, with its own capture and its own sockets; the agent starts it in the
+//! namespace of its host, ends it after the measured window, and reads what it wrote. Beside that stand round-trip
+//! times of all flows, by synthetic packet pairs between the captures at both ends.
 
 mod lines;
 mod round_trips;

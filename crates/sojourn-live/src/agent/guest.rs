@@ -1,5 +1,5 @@
-//! As the first process of a guest (User-Mode Linux with the machine's root as its own, read-only): mounts what is needed,
-//! does the job, and switches the guest off whatever happens.
+//! As the first process of a guest (User-Mode Linux with the machine's root as its own, read-only): mounts what is
+//! needed, does the job, and switches the guest off whatever happens.
 
 use super::actor::Doing;
 use super::{AgentError, carry_out};
@@ -12,10 +12,10 @@ use std::path::Path;
 
 /// Where the job is.
 const WORK: &str = "/tmp/work";
-/// Settings of the whole kernel, not of a namespace, each with a value that never matters. The first is how many packets
-/// wait between two devices: many senders can send at one instant, and a packet that is lost before the bottleneck is
-/// lost by nobody's choice. The second is how many pages all TCP sockets may have: under what the kernel calls pressure,
-/// which with the little memory of a guest begins at a few flows, it makes windows small.
+/// Settings of the whole kernel, not of a namespace, each with a value that never matters. The first is how many
+/// packets wait between two devices: many senders can send at one instant, and a packet that is lost before the
+/// bottleneck is lost by nobody's choice. The second is how many pages all TCP sockets may have: under what the
+/// kernel calls pressure, which with the little memory of a guest begins at a few flows, it makes windows small.
 const SETTINGS: [(&str, &str); 2] = [
     ("/proc/sys/net/core/netdev_max_backlog", "100000"),
     ("/proc/sys/net/ipv4/tcp_mem", "1048576 1048576 1048576"),

@@ -1,5 +1,5 @@
-//! On the kernel of this machine: as root, or else as root of a user namespace of its own. Namespaces end with the process,
-//! so nothing is left behind.
+//! On the kernel of this machine: as root, or else as root of a user namespace of its own. Namespaces end with the
+//! process, so nothing is left behind.
 
 use super::actor::Doing;
 use super::{AgentError, carry_out};

@@ -1,11 +1,12 @@
 //! An ICMP echo request every interval, whether or not the last was answered; as ping.
 //!
-//! The other end is the server's kernel. A raw socket is connected to the server and has a filter, so only the answers to
-//! this probe wake it.
+//! The other end is the server's kernel. A raw socket is connected to the server and has a filter, so only the
+//! answers to this probe wake it.
 //!
-//! A request has left at [`World::now`]. On a virtual clock no time passes between that and the first interface. On a real
-//! one the event loop reads its clock once for a wake-up, so what it did earlier in the same wake-up, and the way from the
-//! system call to the queue of the first interface, count as part of the round trip: some microseconds, as for ping.
+//! A request has left at [`World::now`]. On a virtual clock no time passes between that and the first interface. On a
+//! real one the event loop reads its clock once for a wake-up, so what it did earlier in the same wake-up, and the
+//! way from the system call to the queue of the first interface, count as part of the round trip: some microseconds,
+//! as for ping.
 //!
 //! Read first: RFC 792 (echo), RFC 1071 (the checksum).
 
@@ -148,7 +149,8 @@ impl Actor for Icmp {
     }
 }
 
-/// Makes an echo request of a message whose payload is there (RFC 792: type, code, checksum, identifier, sequence number).
+/// Makes an echo request of a message whose payload is there (RFC 792: type, code, checksum, identifier, sequence
+/// number).
 fn write_header(message: &mut [u8], identifier: u16, sequence: u16) {
     message[..4].copy_from_slice(&[REQUEST, 0, 0, 0]);
     message[4..6].copy_from_slice(&identifier.to_be_bytes());
@@ -157,7 +159,8 @@ fn write_header(message: &mut [u8], identifier: u16, sequence: u16) {
     message[2..4].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// The checksum of the internet (RFC 1071): the complement of the sum of all 16-bit words in ones' complement arithmetic.
+/// The checksum of the internet (RFC 1071): the complement of the sum of all 16-bit words in ones' complement
+/// arithmetic.
 fn checksum(message: &[u8]) -> u16 {
     let words = message.chunks(2).map(|w| match *w {
         [a, b] => u32::from(u16::from_be_bytes([a, b])),
@@ -170,8 +173,8 @@ fn checksum(message: &[u8]) -> u16 {
     !((folded & 0xffff) + (folded >> 16)) as u16
 }
 
-/// The stamp of an echo answer, from a packet that begins with its IPv4 header, as raw sockets give it; `None` if it is
-/// something else. Sequence numbers have 16 bits and come around; the number in the stamp does not.
+/// The stamp of an echo answer, from a packet that begins with its IPv4 header, as raw sockets give it; `None` if it
+/// is something else. Sequence numbers have 16 bits and come around; the number in the stamp does not.
 fn read_answer(packet: &[u8], identifier: u16, length: usize) -> Option<Stamp> {
     let header = usize::from(packet.first()? & 0x0f) * 4;
     let message = packet.get(header..)?;

@@ -1,5 +1,5 @@
-//! All neighbours on all paths come to know each other before there is a queue in which that would take time; and in a cell the
-//! block-ack sessions begin, which its first frames start.
+//! All neighbours on all paths come to know each other before there is a queue in which that would take time; and in
+//! a cell the block-ack sessions begin, which its first frames start.
 
 use super::actor::Doing;
 use super::build::Bed;
@@ -16,8 +16,8 @@ const DISCARD: u16 = 9;
 const ROUNDS: u32 = 3;
 const ROUND: Duration = Duration::from_millis(250);
 
-/// Sends a datagram from each client to each address of the server; the error that nobody listens comes back. In a cell datagrams go
-/// both ways, in every class that a station's traffic has, and again.
+/// Sends a datagram from each client to each address of the server; the error that nobody listens comes back. In a
+/// cell datagrams go both ways, in every class that a station's traffic has, and again.
 ///
 /// # Errors
 /// If the kernel refuses.

@@ -162,8 +162,8 @@ pub struct Step {
     pub host: String,
     /// What it is for, for the sentence if it fails.
     pub says: String,
-    /// Of a message: the device whose number is written into it, where the kernel and not the plan has numbered it: at the place of
-    /// `ifi_index` and its likes, or of a generic message as its first attribute.
+    /// Of a message: the device whose number is written into it, where the kernel and not the plan has numbered it:
+    /// at the place of `ifi_index` and its likes, or of a generic message as its first attribute.
     pub device: Option<String>,
     /// What is done.
     pub action: Action,
@@ -178,7 +178,8 @@ pub enum Action {
     Genetlink(String, Vec<u8>),
     /// Writes a value to a file below `/proc/sys`.
     Sysctl(String, String),
-    /// Writes a value to a parameter (`module/name`) below `/sys/module`; only in a guest, because it is the whole machine's.
+    /// Writes a value to a parameter (`module/name`) below `/sys/module`; only in a guest, because it is the whole
+    /// machine's.
     Parameter(String, String),
     /// Writes a value to a file below `/sys/kernel/debug`; only in a guest.
     Debugfs(String, String),
@@ -188,7 +189,8 @@ pub enum Action {
     Program(Vec<String>),
     /// Waits until a device has a carrier.
     Carrier(String),
-    /// Sends a message of the family `nl80211` and waits until a device has a carrier; several times, if it comes to that.
+    /// Sends a message of the family `nl80211` and waits until a device has a carrier; several times, if it comes to
+    /// that.
     Join(String, Vec<u8>),
 }
 

@@ -1,9 +1,9 @@
 //! A run through a bottleneck of ours: the traffic of a plan between two hosts, and what the bottleneck saw of it.
 //!
-//! The traffic has its own thread and event loop, as on a bed of kernels, and the bottleneck has another. What it tells is
-//! what a bed's observer and its counters tell: each packet when it came to the queue and when it left, and the counters at
-//! the beginning of the measured window and at the end of each bin. Times are the bottleneck's own: a packet comes when it
-//! is read from the device, and leaves when the shaper lets it go, however late the thread is.
+//! The traffic has its own thread and event loop, as on a bed of kernels, and the bottleneck has another. What it
+//! tells is what a bed's observer and its counters tell: each packet when it came to the queue and when it left, and
+//! the counters at the beginning of the measured window and at the end of each bin. Times are the bottleneck's own: a
+//! packet comes when it is read from the device, and leaves when the shaper lets it go, however late the thread is.
 
 use super::actor::{Doing, signed};
 use super::build::Bed;

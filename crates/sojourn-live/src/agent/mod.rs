@@ -1,4 +1,5 @@
-//! The agent of a bed: it builds the bed in network namespaces, carries the traffic of a plan, and writes what it saw.
+//! The agent of a bed: it builds the bed in network namespaces, carries the traffic of a plan, and writes what it
+//! saw.
 //!
 //! One thread and one event loop serve all hosts of the bed: a socket stays in the namespace it was opened in. So the
 //! order of everything is that of the kernel's events, and a virtual-time kernel gives the same bytes each time.

@@ -1,7 +1,7 @@
 //! Netlink: sending messages and walking through answers.
 //!
-//! Layouts are those of `linux/netlink.h`, `linux/genetlink.h` and `linux/rtnetlink.h`; numbers are in the machine's byte
-//! order.
+//! Layouts are those of `linux/netlink.h`, `linux/genetlink.h` and `linux/rtnetlink.h`; numbers are in the machine's
+//! byte order.
 
 use super::AgentError;
 use super::actor::Doing;
@@ -208,8 +208,8 @@ impl Netlink {
         self.socket.send(messages, 0).map(drop)
     }
 
-    /// Waits for a datagram of answers. The kernel answers a request before `send` returns, so this blocks only if there
-    /// was none.
+    /// Waits for a datagram of answers. The kernel answers a request before `send` returns, so this blocks only if
+    /// there was none.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -219,8 +219,8 @@ impl Netlink {
         Ok(Answer::all(&self.buffer))
     }
 
-    /// Sends one message, which is given a number of its own, and waits for its acknowledgement. Gives what was answered
-    /// before it.
+    /// Sends one message, which is given a number of its own, and waits for its acknowledgement. Gives what was
+    /// answered before it.
     ///
     /// # Errors
     /// What the kernel said.

@@ -1,12 +1,12 @@
 //! Packets in one direction: every so often, as a Poisson process, or as the frames of a voice call.
 //!
-//! Both ends are in this process and use one clock, so a delay one way is the difference of two of its readings: that of
-//! the wake-up in which it was sent (see [`super::icmp`]), and that of the kernel when it reached the other host.
+//! Both ends are in this process and use one clock, so a delay one way is the difference of two of its readings: that
+//! of the wake-up in which it was sent (see [`super::icmp`]), and that of the kernel when it reached the other host.
 //!
-//! Packets of the window may come home after it, for three seconds. Voice is waited for as long as one of its frames may
-//! still stand in a queue, 600 s at most. The simulator knows what stands in its queues; here a last word goes after the
-//! frames, every 100 ms. Disciplines keep the order of the packets of one flow, so once a last word arrives no frame can
-//! follow it.
+//! Packets of the window may come home after it, for three seconds. Voice is waited for as long as one of its frames
+//! may still stand in a queue, 600 s at most. The simulator knows what stands in its queues; here a last word goes
+//! after the frames, every 100 ms. Disciplines keep the order of the packets of one flow, so once a last word arrives
+//! no frame can follow it.
 
 use super::actor::{Actor, AgentError, Host, World};
 use super::mark::mark;

@@ -1,7 +1,7 @@
 //! Packet sockets (`AF_PACKET`): copies of the frames at a host's interfaces, with the kernel's time stamps.
 //!
-//! `nix` is used because it wraps `recvmmsg` and the kernel's time stamps safely. `rustix` knows neither, and `socket2` gives
-//! control messages as memory that only `unsafe` code may read.
+//! `nix` is used because it wraps `recvmmsg` and the kernel's time stamps safely. `rustix` knows neither, and
+//! `socket2` gives control messages as memory that only `unsafe` code may read.
 
 use super::AgentError;
 use nix::cmsg_space;
@@ -34,7 +34,8 @@ pub(super) struct Frame<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// A socket in the namespace of `host`, in which this thread is. It takes frames from now on; [`watch`] is to follow soon.
+/// A socket in the namespace of `host`, in which this thread is. It takes frames from now on; [`watch`] is to follow
+/// soon.
 pub(super) fn socket(host: &str) -> Result<Socket, AgentError> {
     let protocol = Protocol::from(i32::from(ANY_PROTOCOL.to_be()));
     let opened = Socket::new(Domain::PACKET, Type::RAW.nonblocking(), Some(protocol));

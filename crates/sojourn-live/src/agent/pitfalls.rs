@@ -1,9 +1,9 @@
 //! What makes a bed lie: looked for before any traffic, and a bed that has it does not start.
 //!
-//! Source: "Best practices for benchmarking CoDel and FQ CoDel" (bufferbloat.net), as far as it can be looked for: offloads
-//! hand a queue trains of segments as one packet; a driver's own queue below the discipline (byte queue limits are about
-//! that) hides the delay from it; netem on a host that runs TCP holds back that host's own segments; a clock of coarse ticks
-//! makes a shaper send in bursts.
+//! Source: "Best practices for benchmarking CoDel and FQ CoDel" (bufferbloat.net), as far as it can be looked for:
+//! offloads hand a queue trains of segments as one packet; a driver's own queue below the discipline (byte queue
+//! limits are about that) hides the delay from it; netem on a host that runs TCP holds back that host's own segments;
+//! a clock of coarse ticks makes a shaper send in bursts.
 
 use super::actor::Doing;
 use super::build::Bed;

@@ -152,8 +152,8 @@ impl Samples {
         self.outstanding += u64::from(sent_ns >= 0);
     }
 
-    /// A packet has come home at `at_ns`. Answers whether it is one that was awaited: no second copy, no stranger, and not
-    /// too late.
+    /// A packet has come home at `at_ns`. Answers whether it is one that was awaited: no second copy, no stranger,
+    /// and not too late.
     ///
     /// # Errors
     /// If it came before it was sent: then the clock was set back, and no time of this run can be trusted.

@@ -1,5 +1,5 @@
-//! The radios of a cell: the driver's counters and mac80211's, from debugfs, when the measured window begins, at the end of each bin
-//! and when it ends.
+//! The radios of a cell: the driver's counters and mac80211's, from debugfs, when the measured window begins, at the
+//! end of each bin and when it ends.
 
 use super::actor::{Doing, signed};
 use super::job::RadioPlan;
@@ -74,7 +74,8 @@ fn airtime(totals: &RadioTotals, tx: u64, rx: u64) -> u64 {
     ours.map(|line| number(line, "airtime_ns")).sum()
 }
 
-/// The table of links, whose first line has the names, and the line of the medium, in which names and values take turns.
+/// The table of links, whose first line has the names, and the line of the medium, in which names and values take
+/// turns.
 fn parse(text: &str) -> Option<(Vec<RadioSample>, RadioSample)> {
     let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let names = lines

@@ -59,9 +59,9 @@ impl Timers {
 
 /// The event loop of a run.
 ///
-/// Timers that are due go before sockets, in the order of (time, actor, key); sockets go in the order in which the kernel
-/// found them ready. The clock is read when an actor asks for the time, and at most once for a wake-up: on a virtual-time
-/// kernel reading it lets time pass.
+/// Timers that are due go before sockets, in the order of (time, actor, key); sockets go in the order in which the
+/// kernel found them ready. The clock is read when an actor asks for the time, and at most once for a wake-up: on a
+/// virtual-time kernel reading it lets time pass.
 pub struct Reactor {
     epoll: OwnedFd,
     timer: OwnedFd,

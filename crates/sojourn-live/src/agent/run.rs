@@ -33,8 +33,8 @@ use std::time::Duration;
 
 /// From the end of building to the first probe, beside twice the longest path: sockets are opened meanwhile.
 const PREPARATION_NS: i64 = 500_000_000;
-/// After the bed is built: a device whose peer came up after it drops everything until the kernel has looked at its link,
-/// which it does at most once a second (`linkwatch_schedule_work`).
+/// After the bed is built: a device whose peer came up after it drops everything until the kernel has looked at its
+/// link, which it does at most once a second (`linkwatch_schedule_work`).
 const LINKS_COME_UP: Duration = Duration::from_millis(1500);
 
 /// Writes a file of results.

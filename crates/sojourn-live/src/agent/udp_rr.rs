@@ -1,12 +1,12 @@
-//! Requests and responses in turn: the next request leaves when the response to the last has come, or after a time-out; as
-//! netperf's UDP_RR.
+//! Requests and responses in turn: the next request leaves when the response to the last has come, or after a
+//! time-out; as netperf's UDP_RR.
 //!
-//! The probe has both ends. Its server sends each request back as it is. On a virtual clock that takes no time; on a real
-//! one the wake-up of the server is part of the round trip, as it is with netperf. That of the client is not: the kernel
-//! notes when a response came.
+//! The probe has both ends. Its server sends each request back as it is. On a virtual clock that takes no time; on a
+//! real one the wake-up of the server is part of the round trip, as it is with netperf. That of the client is not:
+//! the kernel notes when a response came.
 //!
-//! The response to a request that has timed out is ignored: to its sender the request is lost. A transaction that the end
-//! of the window cuts off is no sample. Both as in the simulator.
+//! The response to a request that has timed out is ignored: to its sender the request is lost. A transaction that the
+//! end of the window cuts off is no sample. Both as in the simulator.
 
 use super::actor::{Actor, AgentError, Host, World};
 use super::mark::mark;

@@ -1,4 +1,5 @@
-//! The counters that only one kind of discipline has, by the names of `tc -s -j qdisc`, as its descriptor says they lie.
+//! The counters that only one kind of discipline has, by the names of `tc -s -j qdisc`, as its descriptor says they
+//! lie.
 
 use super::netlink::{attribute, attributes, i32_at, u32_at, u64_at};
 use sojourn_qdisc::{Counters, Form, Row, descriptor};

@@ -40,10 +40,11 @@ const STOP: [i32; 3] = {
 
 /// Two hosts of network namespaces, joined by a bottleneck in user space.
 ///
-/// Each direction has a shaper, a queue discipline of Sojourn's, a constant delay and random loss. COMMAND runs in the
-/// client; the server is 10.0.0.2 or fd00:50::2 (SOJOURN_SERVER, SOJOURN_SERVER6), the client 10.0.0.1 or fd00:50::1.
-/// The machine's own network is not touched. The program has root's rights only in a user namespace, and removes
-/// everything when it ends. Without COMMAND it runs until Ctrl-C, and prints how to open a shell in the hosts.
+/// Each direction has a shaper, a queue discipline of Sojourn's, a constant delay and random loss. COMMAND runs in
+/// the client; the server is 10.0.0.2 or fd00:50::2 (SOJOURN_SERVER, SOJOURN_SERVER6), the client 10.0.0.1 or
+/// fd00:50::1. The machine's own network is not touched. The program has root's rights only in a user namespace, and
+/// removes everything when it ends. Without COMMAND it runs until Ctrl-C, and prints how to open a shell in the
+/// hosts.
 ///
 ///   sojournd bottleneck --rate 10mbit --delay 25ms --qdisc fq_codel --server 'iperf3 -s' -- iperf3 -c 10.0.0.2
 #[derive(Args, Debug)]

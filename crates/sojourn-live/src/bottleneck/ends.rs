@@ -1,11 +1,11 @@
-//! The two hosts at the ends of the bottleneck: a network namespace each, with a TUN device whose other side this program
-//! holds.
+//! The two hosts at the ends of the bottleneck: a network namespace each, with a TUN device whose other side this
+//! program holds.
 //!
-//! TUN, not packet sockets on veths: what waits for this program waits in the device, whose queue is as long as its owner
-//! says. The receive buffer of a packet socket is bounded by `net.core.rmem_max`, which root of a user namespace cannot
-//! exceed: some 180 full packets, and what comes beyond them while this program is not scheduled would be lost by nobody's
-//! choice. A TUN device also has no neighbours to look up and no Ethernet in the way. It has no offloads unless one asks for
-//! them, so one packet is one packet.
+//! TUN, not packet sockets on veths: what waits for this program waits in the device, whose queue is as long as its
+//! owner says. The receive buffer of a packet socket is bounded by `net.core.rmem_max`, which root of a user
+//! namespace cannot exceed: some 180 full packets, and what comes beyond them while this program is not scheduled
+//! would be lost by nobody's choice. A TUN device also has no neighbours to look up and no Ethernet in the way. It
+//! has no offloads unless one asks for them, so one packet is one packet.
 //!
 //! Namespaces and devices last as long as this program, and its children, so nothing is left behind.
 

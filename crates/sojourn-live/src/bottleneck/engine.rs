@@ -1,8 +1,9 @@
 //! Real packets through the two ways: one thread, one `epoll`, one timer.
 //!
-//! Each turn reads what the devices have, up to a run of packets each, until there is nothing (`EAGAIN`), then lets happen
-//! what is due, and writes. The timer is a `timerfd` with an absolute time on the monotonic clock, which the kernel's timer
-//! slack does not touch. With a busy-poll time it is set so much earlier, and the rest is waited for awake.
+//! Each turn reads what the devices have, up to a run of packets each, until there is nothing (`EAGAIN`), then lets
+//! happen what is due, and writes. The timer is a `timerfd` with an absolute time on the monotonic clock, which the
+//! kernel's timer slack does not touch. With a busy-poll time it is set so much earlier, and the rest is waited for
+//! awake.
 
 use super::lateness::Lateness;
 use super::settings::Change;

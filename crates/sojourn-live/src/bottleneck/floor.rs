@@ -1,8 +1,8 @@
 //! The floor: how late the machine wakes a thread that does nothing else.
 //!
-//! It runs beside the bottleneck in the same process, under the same scheduling policy and priority, and sleeps until a time
-//! again and again (`clock_nanosleep`, absolute, on the monotonic clock). How late it wakes up is the machine's and the kernel's
-//! doing alone; what departures are late beyond it is the bottleneck's.
+//! It runs beside the bottleneck in the same process, under the same scheduling policy and priority, and sleeps until
+//! a time again and again (`clock_nanosleep`, absolute, on the monotonic clock). How late it wakes up is the
+//! machine's and the kernel's doing alone; what departures are late beyond it is the bottleneck's.
 
 use super::engine::monotonic_ns;
 use super::lateness::{Lateness, Punctuality};

@@ -104,8 +104,8 @@ impl Packet for Frame {
         }
     }
 
-    /// Source: Linux `ip_tos2prio` and the default priority map of `pfifo_fast`, as tc-prio(8) prints them: the four bits
-    /// of the old type of service below the lowest are not looked at. A router gives IPv6 no priority.
+    /// Source: Linux `ip_tos2prio` and the default priority map of `pfifo_fast`, as tc-prio(8) prints them: the four
+    /// bits of the old type of service below the lowest are not looked at. A router gives IPv6 no priority.
     fn band(&self) -> u8 {
         if self.version() != 4 {
             return 1;
@@ -119,8 +119,8 @@ impl Packet for Frame {
 }
 
 /// Addresses, protocol and ports (of an echo its identifier), hashed with a secret, as Linux's disciplines do with
-/// `skb_get_hash_perturb`, so that nobody can choose flows that collide. All fragments of a packet have one hash: that of
-/// addresses and protocol.
+/// `skb_get_hash_perturb`, so that nobody can choose flows that collide. All fragments of a packet have one hash:
+/// that of addresses and protocol.
 fn flow_hash(bytes: &[u8], key: u64) -> Option<u32> {
     let packet = LaxSlicedPacket::from_ip(bytes).ok()?;
     let mut hasher = DefaultHasher::new();

@@ -1,5 +1,5 @@
-//! A bottleneck in user space: two network namespaces, and between them a shaper, a discipline of ours, a delay and random
-//! loss for each direction, on the packets of real hosts.
+//! A bottleneck in user space: two network namespaces, and between them a shaper, a discipline of ours, a delay and
+//! random loss for each direction, on the packets of real hosts.
 //!
 //! | module     | what it does                                                                              |
 //! |------------|-------------------------------------------------------------------------------------------|

@@ -45,7 +45,8 @@ fn start(name: String, mut command: Command, host: &End, group: bool) -> Result<
 }
 
 impl Program {
-    /// Starts the command of a user in a host, with this program's own input and output, in the process group `group`.
+    /// Starts the command of a user in a host, with this program's own input and output, in the process group
+    /// `group`.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -76,8 +77,8 @@ impl Program {
         start(format!("the server {line:?}"), command, host, true)
     }
 
-    /// Waits until something listens in `host`, in which the server is; five seconds at most, and not once `stop` says
-    /// so.
+    /// Waits until something listens in `host`, in which the server is; five seconds at most, and not once `stop`
+    /// says so.
     ///
     /// # Errors
     /// If the server failed.

@@ -1,8 +1,8 @@
 //! One direction of the bottleneck, without a clock or a socket: shaper, discipline, loss and delay.
 //!
-//! A way is told the time, and it catches up: what was due between two calls happens at its own time, not at that of the
-//! call. So a thread that wakes up late makes a packet late, but the rate stays exact, and the discipline sees the times of
-//! a link that is never late.
+//! A way is told the time, and it catches up: what was due between two calls happens at its own time, not at that of
+//! the call. So a thread that wakes up late makes a packet late, but the rate stays exact, and the discipline sees
+//! the times of a link that is never late.
 
 #[cfg(test)]
 mod tests;
@@ -206,7 +206,8 @@ impl Way {
         self.paths.iter().find(own).map_or(self.settings.delay, |(_, d)| *d)
     }
 
-    /// The next packet that is due until `now`, and when it was due. To be called after [`Way::advance`] to that time.
+    /// The next packet that is due until `now`, and when it was due. To be called after [`Way::advance`] to that
+    /// time.
     pub fn due(&mut self, now: Time) -> Option<(Time, Frame)> {
         if self.line.peek().is_none_or(|Reverse(first)| first.due > now) {
             return None;
@@ -226,8 +227,9 @@ impl Way {
         self.dropped.pop().map(|drop| drop.packet.into_bytes())
     }
 
-    /// Changes how it is set, at `now`. A packet that is under way keeps its time, as netem has it. Another discipline begins
-    /// empty: what was in the old one is gone, as with `tc qdisc replace`. The same text changes nothing.
+    /// Changes how it is set, at `now`. A packet that is under way keeps its time, as netem has it. Another
+    /// discipline begins empty: what was in the old one is gone, as with `tc qdisc replace`. The same text
+    /// changes nothing.
     ///
     /// # Errors
     /// [`ParamError`] for a rate and a burst that do not fit; everything stays as it was.

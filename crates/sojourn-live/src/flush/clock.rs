@@ -5,8 +5,8 @@ use sojourn_units::{Duration, Time};
 /// Steps back by less are taken for frames out of order, and waited out.
 const REORDERING: Duration = Duration::from_secs(1);
 
-/// A time that begins with the first frame and never goes back, whatever the machine's clock did: after a step back of more
-/// than a second it goes on from where it was. A step forward cannot be told from a pause and is one.
+/// A time that begins with the first frame and never goes back, whatever the machine's clock did: after a step back
+/// of more than a second it goes on from where it was. A step forward cannot be told from a pause and is one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
     now: Time,
@@ -29,7 +29,8 @@ impl Clock {
         self.now
     }
 
-    /// The time that a stamp stands for if it is not before the last frame's, by the clock as it goes now. It passes no time.
+    /// The time that a stamp stands for if it is not before the last frame's, by the clock as it goes now. It passes
+    /// no time.
     #[must_use]
     pub fn ahead(&self, at_ns: u64) -> Time {
         let last = self.stamp.unwrap_or(at_ns);

@@ -301,7 +301,8 @@ impl Daemon {
         }
     }
 
-    /// There is no frame now: does what has fallen due by `looked_ns`, or waits. If there `were` some, others are let gather.
+    /// There is no frame now: does what has fallen due by `looked_ns`, or waits. If there `were` some, others are let
+    /// gather.
     fn pause(&mut self, looked_ns: u64, were: bool) {
         let Some(source) = self.interface.source() else { return };
         let most = if were { GATHER } else { WAIT };

@@ -1,8 +1,8 @@
 //! The queue flusher as a daemon: `sojournd flush`.
 //!
-//! [`pipeline::Pipeline`] turns captured frames into decisions; [`gate::Gate`], shared with the simulator, stands between these and the wire. Both are
-//! pure. Around them: `read` feeds a file, `live` (with the feature `capture`) a network interface, and `send`, by an ordinary
-//! UDP socket, what the gate let through.
+//! [`pipeline::Pipeline`] turns captured frames into decisions; [`gate::Gate`], shared with the simulator, stands
+//! between these and the wire. Both are pure. Around them: `read` feeds a file, `live` (with the feature `capture`) a
+//! network interface, and `send`, by an ordinary UDP socket, what the gate let through.
 
 pub mod cli;
 pub mod clock;

@@ -11,7 +11,8 @@ use sojourn_units::Time;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Timeouts handled one by one before a frame: more than there can be, a flow's expiry and a campaign's top-ups each being one.
+/// Timeouts handled one by one before a frame: more than there can be, a flow's expiry and a campaign's top-ups each
+/// being one.
 const TIMEOUTS: usize = 1 << 24;
 
 /// What the pipeline is set to.
@@ -50,10 +51,10 @@ pub trait World {
 
 /// Frames and their time stamps in, decisions out.
 ///
-/// A function of what it is fed and set to, and of nothing else: it has no clock and no socket, and a burst that it let through
-/// counts as sent whatever became of it. What falls due between two frames happens at its own time, before the second: it makes no
-/// difference whether [`Self::wake`] was called in between. So a capture file gives the same lines, byte for byte, as the
-/// network interface gave that it was written from.
+/// A function of what it is fed and set to, and of nothing else: it has no clock and no socket, and a burst that it
+/// let through counts as sent whatever became of it. What falls due between two frames happens at its own time,
+/// before the second: it makes no difference whether [`Self::wake`] was called in between. So a capture file gives
+/// the same lines, byte for byte, as the network interface gave that it was written from.
 #[derive(Debug)]
 pub struct Pipeline {
     core: Flusher,
@@ -97,8 +98,8 @@ impl Pipeline {
         })
     }
 
-    /// Takes other settings. If the core's parameters change it begins anew (`true`): it knows no flow then. What was spent
-    /// of the budget stays spent in any case.
+    /// Takes other settings. If the core's parameters change it begins anew (`true`): it knows no flow then. What was
+    /// spent of the budget stays spent in any case.
     ///
     /// # Errors
     /// [`ParamError`] if the core refuses its parameters; then nothing has changed.
@@ -162,8 +163,8 @@ impl Pipeline {
         (self.frames > 0 && due <= self.horizon()).then(|| self.clock.stamp(due))
     }
 
-    /// Does what falls due by `at_ns`, as the clock of the stamps has it. A frame that was stamped before then and comes later is
-    /// handled as of now, and counted by [`Self::overtaken`].
+    /// Does what falls due by `at_ns`, as the clock of the stamps has it. A frame that was stamped before then and
+    /// comes later is handled as of now, and counted by [`Self::overtaken`].
     pub fn wake(&mut self, at_ns: u64, world: &mut impl World) {
         let until = self.clock.ahead(at_ns).min(self.horizon());
         if self.frames > 0

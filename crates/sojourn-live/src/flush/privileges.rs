@@ -48,7 +48,8 @@ impl Identity {
         why: NOBODY,
     };
 
-    /// That of the `named` user; if none is named and this is root, that of the caller of `sudo`, or else of `nobody`.
+    /// That of the `named` user; if none is named and this is root, that of the caller of `sudo`, or else of
+    /// `nobody`.
     ///
     /// # Errors
     /// One sentence, if there is no such user.
@@ -90,7 +91,8 @@ impl Identity {
         }
     }
 
-    /// Whether this user namespace has the identity; in one of a single user (`unshare -r`) there is no other to take.
+    /// Whether this user namespace has the identity; in one of a single user (`unshare -r`) there is no other to
+    /// take.
     #[must_use]
     pub fn is_there(&self) -> bool {
         let Self::Other { user, group, .. } = self else {

@@ -76,8 +76,8 @@ impl<W: Write> World for Lines<W> {
     fn burst(&mut self, _: Burst) {}
 }
 
-/// Feeds a capture to the pipeline and writes its decisions and a summary. The summary is written even if the capture is
-/// damaged: of what stood before the damage.
+/// Feeds a capture to the pipeline and writes its decisions and a summary. The summary is written even if the capture
+/// is damaged: of what stood before the damage.
 ///
 /// # Errors
 /// [`ReadError`].

@@ -1,8 +1,8 @@
 //! The system calls that remain once the daemon runs.
 //!
-//! All others fail with `EPERM`; they do not end the process, so that a C library which tries a newer call first goes on with the
-//! older one. Notably absent: executing, tracing, mounting, entering namespaces, loading modules and programs of the kernel,
-//! changing identity, and keys.
+//! All others fail with `EPERM`; they do not end the process, so that a C library which tries a newer call first goes
+//! on with the older one. Notably absent: executing, tracing, mounting, entering namespaces, loading modules and
+//! programs of the kernel, changing identity, and keys.
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter_all_threads};
 use std::collections::BTreeMap;

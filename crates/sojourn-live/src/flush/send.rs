@@ -1,8 +1,8 @@
 //! Sends what the gate let through.
 //!
-//! An ordinary UDP socket, bound to an address of the device; nothing raw. Each datagram is checked once more, against the
-//! allow-list and against a budget by the machine's steady clock: the gate's time is that of the capture, which somebody
-//! may have set.
+//! An ordinary UDP socket, bound to an address of the device; nothing raw. Each datagram is checked once more,
+//! against the allow-list and against a budget by the machine's steady clock: the gate's time is that of the capture,
+//! which somebody may have set.
 
 use super::gate::{Budget, GateSettings, Refusal, STALE, permitted};
 use super::pipeline::Burst;
@@ -121,7 +121,8 @@ impl<W: Wire> Sender<W> {
     /// Begins a burst that was decided `age` ago. `now` is a steady clock's.
     ///
     /// # Errors
-    /// [`Unsent::Busy`] if another is under way; [`Refusal::Stale`] if it is too old, after the daemon was stopped for a while, say.
+    /// [`Unsent::Busy`] if another is under way; [`Refusal::Stale`] if it is too old, after the daemon was stopped
+    /// for a while, say.
     pub fn start(&mut self, burst: Burst, age: Duration, now: Time) -> Result<(), Unsent> {
         if age > STALE {
             return Err(Unsent::Guard(Refusal::Stale));

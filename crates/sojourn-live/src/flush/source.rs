@@ -61,7 +61,8 @@ impl Source {
         self.link
     }
 
-    /// Waits for so long at most, less than a second, for a frame or for news of the interface, which [`Self::next`] tells.
+    /// Waits for so long at most, less than a second, for a frame or for news of the interface, which [`Self::next`]
+    /// tells.
     pub(super) fn wait(&self, pause: Duration) {
         let pause = Timespec {
             tv_sec: 0,

@@ -1,4 +1,5 @@
-//! Jobs for the agent: a row of hosts, and netlink messages written by hand (`linux/rtnetlink.h`, `linux/pkt_sched.h`).
+//! Jobs for the agent: a row of hosts, and netlink messages written by hand (`linux/rtnetlink.h`,
+//! `linux/pkt_sched.h`).
 
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -167,7 +168,8 @@ impl Bed {
             steps.push(step(host, "add a route", &message(NEW_ROUTE, NEW, &body)));
         };
         for (i, host) in hosts.iter().enumerate() {
-            // The net towards the server has number i + 1, or 4 for the last; the neighbour has .2 there (the server .11).
+            // The net towards the server has number i + 1, or 4 for the last; the neighbour has .2 there (the server
+            // .11).
             if i < last {
                 let net = if i + 1 == last { 4 } else { i as u8 + 1 };
                 if i == 0 {

@@ -1,8 +1,8 @@
 //! The controlled-delay algorithm, as one function over parameters, state and counters.
 //!
 //! Source: RFC 8289 section 5; Linux `codel_impl.h`; seed 000 section 4.4, seed 001 section II.A.
-//! [`codel_dequeue`] serves the `codel` discipline ([`Codel`]), each queue of FQ-CoDel and each queue of a Wi-Fi station:
-//! they differ in where a packet comes from and in which backlog is tested, and both are what `pop` says.
+//! [`codel_dequeue`] serves the `codel` discipline ([`Codel`]), each queue of FQ-CoDel and each queue of a Wi-Fi
+//! station: they differ in where a packet comes from and in which backlog is tested, and both are what `pop` says.
 //!
 //! Deviation: seed 001 section II.A as printed shortens the interval itself at each drop; the RFC and every
 //! implementation divide the fixed interval by the square root of the count.
@@ -24,8 +24,8 @@ use sojourn_units::{Bytes, Duration, Time};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CodelVariant {
     /// The current Linux kernel: the first drop comes strictly later than one interval after the queue rose above
-    /// target; 1/sqrt(count) is a 16-bit reciprocal improved by one Newton step per change of count; no drop while the
-    /// backlog is at most one MTU; a queue found empty keeps its "above since".
+    /// target; 1/sqrt(count) is a 16-bit reciprocal improved by one Newton step per change of count; no drop while
+    /// the backlog is at most one MTU; a queue found empty keeps its "above since".
     ///
     /// Deviation: time is counted in nanoseconds, the kernel's in units of 1024 ns.
     #[default]
@@ -34,13 +34,13 @@ pub enum CodelVariant {
     Linux314,
     /// RFC 8289 section 5 to the letter: at-or-later, the exact square root, an empty queue is below target.
     Rfc8289,
-    /// ns-2's `CoDelQueue` (`queue/codel.cc` of 2012; seed 001): as the RFC, but resuming with `count - 1` if count > 1; the
-    /// bytes left in the queue are tested against the largest packet seen so far, at least 256 bytes; and before the first
-    /// packet nothing counts as below target, so that it is dropped if it is late itself (it never is where the link
-    /// takes it at once).
+    /// ns-2's `CoDelQueue` (`queue/codel.cc` of 2012; seed 001): as the RFC, but resuming with `count - 1` if count >
+    /// 1; the bytes left in the queue are tested against the largest packet seen so far, at least 256 bytes; and
+    /// before the first packet nothing counts as below target, so that it is dropped if it is late itself (it
+    /// never is where the link takes it at once).
     ///
-    /// Deviation: the default limit is Linux's 1000 packets (ns-2: 50, set by each script); `ecn` and `ce_threshold` are
-    /// taken, which ns-2 does not have; time is counted in nanoseconds, ns-2's in seconds in floating point.
+    /// Deviation: the default limit is Linux's 1000 packets (ns-2: 50, set by each script); `ecn` and `ce_threshold`
+    /// are taken, which ns-2 does not have; time is counted in nanoseconds, ns-2's in seconds in floating point.
     Ns2,
 }
 
@@ -143,8 +143,8 @@ const RESUME_INTERVALS: u64 = 16;
 impl CodelState {
     /// The state of a queue that had no packet yet.
     ///
-    /// Source: RFC 8289 section 5.3 and `codel_vars_init`: all zero. ns-2 `CoDelQueue::reset` sets `first_above_time_` to
-    /// -1, which is neither "below target" (0) nor in the future.
+    /// Source: RFC 8289 section 5.3 and `codel_vars_init`: all zero. ns-2 `CoDelQueue::reset` sets
+    /// `first_above_time_` to -1, which is neither "below target" (0) nor in the future.
     #[must_use]
     pub fn new(variant: CodelVariant) -> Self {
         Self {
@@ -186,8 +186,8 @@ impl CodelState {
         }
     }
 
-    /// Counts a drop, and keeps 1/sqrt(count) near: x' = x/2 * (3 - count x^2), in 32-bit fixed point of which the upper
-    /// half is kept. It wraps as the kernel's does when the count has jumped far ahead of its reciprocal.
+    /// Counts a drop, and keeps 1/sqrt(count) near: x' = x/2 * (3 - count x^2), in 32-bit fixed point of which the
+    /// upper half is kept. It wraps as the kernel's does when the count has jumped far ahead of its reciprocal.
     fn set_count(&mut self, count: u32) {
         self.count = count;
         let x = u64::from(self.inv_sqrt) << 16;
@@ -233,7 +233,8 @@ impl CodelState {
 ///
 /// `pop` takes the oldest packet out of the queue and says how many bytes are then left in the backlog that the
 /// one-packet test looks at: the queue's own for `codel`, the whole discipline's for `fq_codel` as in Linux.
-/// Answers the packet, and whether it was marked. Dropped packets go to `drops` and are counted in `stats.drops`; the caller adds them to its own books.
+/// Answers the packet, and whether it was marked. Dropped packets go to `drops` and are counted in `stats.drops`; the
+/// caller adds them to its own books.
 #[inline]
 pub fn codel_dequeue<P: Packet>(
     params: &CodelParams,

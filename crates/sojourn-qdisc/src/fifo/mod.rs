@@ -138,8 +138,9 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
 /// What the limit of [`PfifoFast`] applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PfifoFastVariant {
-    /// Current Linux (since 4.16): each band has a ring of `limit` places. Of a ring of 32 places or more those that packets have left
-    /// can be taken again when 16 of them have, or the last of the ring, and not before: a band that overflows takes arrivals 16 at a time.
+    /// Current Linux (since 4.16): each band has a ring of `limit` places. Of a ring of 32 places or more those that
+    /// packets have left can be taken again when 16 of them have, or the last of the ring, and not before: a band
+    /// that overflows takes arrivals 16 at a time.
     #[default]
     Linux,
     /// Linux 3.14: the three bands together hold `limit` packets.

@@ -3,14 +3,15 @@
 /// Packets whose places become free together: two cache lines of 64 bytes hold 16 pointers of 8.
 const BATCH: u32 = 16;
 
-/// The places of a ring, by who may write to them: packets stand in some, others are free, and some were left but count as taken
-/// still.
+/// The places of a ring, by who may write to them: packets stand in some, others are free, and some were left but
+/// count as taken still.
 ///
-/// The reader of a `ptr_ring` clears the places that it has read many at once, so that it and the writer do not share a cache line.
-/// The writer finds the ring full until then, though up to 15 packets have gone. The end of the ring clears them, too.
+/// The reader of a `ptr_ring` clears the places that it has read many at once, so that it and the writer do not share
+/// a cache line. The writer finds the ring full until then, though up to 15 packets have gone. The end of the ring
+/// clears them, too.
 ///
-/// Source: Linux `include/linux/ptr_ring.h`, `__ptr_ring_discard_one` and `__ptr_ring_set_size` (since 4.13), with cache lines of 64
-/// bytes and pointers of 8.
+/// Source: Linux `include/linux/ptr_ring.h`, `__ptr_ring_discard_one` and `__ptr_ring_set_size` (since 4.13), with
+/// cache lines of 64 bytes and pointers of 8.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
     size: u32,

@@ -22,8 +22,8 @@ use sojourn_units::{Bytes, Time};
 /// Whose reading of the discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FqCodelVariant {
-    /// The current Linux kernel: on overflow up to `drop_batch` packets go from the head of the fattest queue, at most
-    /// half of its bytes, and its `CoDel` count grows by as many; there is a memory limit.
+    /// The current Linux kernel: on overflow up to `drop_batch` packets go from the head of the fattest queue, at
+    /// most half of its bytes, and its `CoDel` count grows by as many; there is a memory limit.
     #[default]
     Linux,
     /// Linux 3.14: on overflow one packet goes from the head of the fattest queue; no memory limit; `CoDel` of 3.14.
@@ -46,13 +46,15 @@ impl FqCodelVariant {
 /// Parameters of [`FqCodel`] and [`SfqCodel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelParams {
-    /// Packets in all queues together; beyond it the fattest queue is dropped from (ns2: the one with the most packets).
+    /// Packets in all queues together; beyond it the fattest queue is dropped from (ns2: the one with the most
+    /// packets).
     pub limit: u32,
     /// Queues; a packet goes to queue `flow_hash % flows`.
     pub flows: u32,
     /// Bytes a queue may send per round; with ns2 also 0, for one packet of any size.
     pub quantum: u32,
-    /// `CoDel`'s parameters, for every queue. Its one-packet test sees the backlog of the whole discipline, as in Linux.
+    /// `CoDel`'s parameters, for every queue. Its one-packet test sees the backlog of the whole discipline, as in
+    /// Linux.
     pub codel: CodelParams,
     /// Memory of all queued packets; `None` for no limit.
     pub memory_limit: Option<Bytes>,
@@ -95,7 +97,8 @@ impl FqCodelParams {
         variant: FqCodelVariant::Linux314,
         ..Self::LINUX
     };
-    /// ns-2's defaults: limit 50 (`ns-default.tcl`), whole packets, target 5 ms, interval 100 ms, no marking; 1024 queues.
+    /// ns-2's defaults: limit 50 (`ns-default.tcl`), whole packets, target 5 ms, interval 100 ms, no marking; 1024
+    /// queues.
     pub const NS2: Self = Self {
         limit: 50,
         quantum: 0,

@@ -1,13 +1,13 @@
 //! `fq_pie`: a queue per flow, served round robin, each under its own PIE.
 //!
-//! Source: Linux 6.1 `sch_fq_pie.c`; tc-fq_pie(8); RFC 8033; the rounds are RFC 8290's. An arrival is dropped or marked with
-//! the probability of its own queue, from that queue's own delay and backlog.
+//! Source: Linux 6.1 `sch_fq_pie.c`; tc-fq_pie(8); RFC 8033; the rounds are RFC 8290's. An arrival is dropped or
+//! marked with the probability of its own queue, from that queue's own delay and backlog.
 //!
-//! As in [`crate::pie`] there is no timer: each call first runs the updates that are due. Only queues that can still change
-//! are updated, so that 1000 idle ones cost nothing.
+//! As in [`crate::pie`] there is no timer: each call first runs the updates that are due. Only queues that can still
+//! change are updated, so that 1000 idle ones cost nothing.
 //!
-//! Deviation: all queues are updated at once. A kernel with more than 2048 updates 2048 at a tick of its clock, so that a
-//! round of updates takes a tick longer for each 2048 more.
+//! Deviation: all queues are updated at once. A kernel with more than 2048 updates 2048 at a tick of its clock, so
+//! that a round of updates takes a tick longer for each 2048 more.
 
 mod descriptor;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Disciplines that only a kernel has, by `tc`'s words: read and written, not modelled.
 //!
-//! Each kind has one table in its module. A word fills an option, or stands for other words; what is not given is left to the kernel.
+//! Each kind has one table in its module. A word fills an option, or stands for other words; what is not given is
+//! left to the kernel.
 
 use super::error::SpecError;
 use super::given::Given;
@@ -51,7 +52,8 @@ pub(crate) struct KernelWord {
 /// The largest word of 32 bits.
 pub(crate) const MOST: i64 = u32::MAX as i64;
 
-/// A table of words: each row is `OPTION: NAME TAKES, ...;`. Words that say what others say have no option of their own.
+/// A table of words: each row is `OPTION: NAME TAKES, ...;`. Words that say what others say have no option of their
+/// own.
 macro_rules! kernel_words {
     ($($option:literal: $($name:literal $takes:ident $(($($of:expr),+))?),+;)+) => {
         &[$($($crate::grammar::kernel_words::KernelWord {

@@ -74,7 +74,8 @@ pub(crate) trait Model: Sized + 'static {
     }
     /// Fills in what follows from other words, and checks all.
     fn finish(&mut self) -> Result<(), ParamError>;
-    /// Takes the variant away: a kernel has its own behaviour. What the variant does not have gets the kernel's defaults.
+    /// Takes the variant away: a kernel has its own behaviour. What the variant does not have gets the kernel's
+    /// defaults.
     fn for_kernel(&mut self) {}
     /// What a kernel is told: every word, unless it is told otherwise.
     fn kernel(&self) -> Result<Vec<Named>, ParamError> {

@@ -47,9 +47,9 @@ impl Model for NetemParams {
 
 /// `struct tc_netem_qopt`, whose delay of 32 bits is not used, and the delay in nanoseconds.
 ///
-/// The links of a bed also have `loss`, a probability in parts of 2^32, and `jitter_ns`: each packet waits up to so much
-/// longer, uniformly, and none overtakes another. netem draws from both sides of its delay, in whole nanoseconds, so that
-/// an odd number is one less.
+/// The links of a bed also have `loss`, a probability in parts of 2^32, and `jitter_ns`: each packet waits up to so
+/// much longer, uniformly, and none overtakes another. netem draws from both sides of its delay, in whole
+/// nanoseconds, so that an odd number is one less.
 fn options(options: &Options) -> Vec<u8> {
     let mut bytes = vec![0; 24];
     bytes[4..8].copy_from_slice(&word(options, "limit"));

@@ -1,11 +1,13 @@
 //! `netem`: a constant delay with a limit that counts the packets which it delays.
 //!
-//! Source: tc-netem(8) (`limit` is the most packets that it may hold) and Linux `sch_netem.c`: an arrival is refused while the
-//! queue holds `limit` packets, those that are still being delayed among them; one that is accepted may leave `delay` after it
-//! came, and none overtakes another. Under a shaper it is delay and bottleneck queue in one, as in the beds of `htb` and netem that
-//! seed 003 describes in section 5.2.1: of `limit` packets, those that the link sends during `delay` are not a queue.
+//! Source: tc-netem(8) (`limit` is the most packets that it may hold) and Linux `sch_netem.c`: an arrival is refused
+//! while the queue holds `limit` packets, those that are still being delayed among them; one that is accepted may
+//! leave `delay` after it came, and none overtakes another. Under a shaper it is delay and bottleneck queue in one,
+//! as in the beds of `htb` and netem that seed 003 describes in section 5.2.1: of `limit` packets, those that the
+//! link sends during `delay` are not a queue.
 //!
-//! Deviation: neither jitter, loss, duplication, corruption, reordering nor a rate of its own, which the scenario has elsewhere or not at all.
+//! Deviation: neither jitter, loss, duplication, corruption, reordering nor a rate of its own, which the scenario has
+//! elsewhere or not at all.
 
 mod descriptor;
 #[cfg(test)]

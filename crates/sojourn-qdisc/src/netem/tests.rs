@@ -37,10 +37,11 @@ fn the_limit_counts_packets_that_are_only_delayed() {
     assert_eq!((b.dropped(), b.packets()), (vec![], 2));
 }
 
-/// 5 Mbit/s behind arrivals at 10 Mbit/s, 15 ms of delay, room for 20 packets. A frame takes 2.4224 ms of the link and 1.2112 ms
-/// to come. By hand: frame n comes at 1.2112 n and may leave from 15 + 1.2112 n on, so the first leaves at 15 ms and frame n at
-/// 15 + 2.4224 n. Before frame n comes n are accepted and floor((1.2112 n - 15) / 2.4224) + 1 have left from 15 ms on, so that 20 are held
-/// first when n = 28: of 34.0 ms less 15, 7.84 frames' time, 8 have left.
+/// 5 Mbit/s behind arrivals at 10 Mbit/s, 15 ms of delay, room for 20 packets. A frame takes 2.4224 ms of the link
+/// and 1.2112 ms to come. By hand: frame n comes at 1.2112 n and may leave from 15 + 1.2112 n on, so the first leaves
+/// at 15 ms and frame n at 15 + 2.4224 n. Before frame n comes n are accepted and floor((1.2112 n - 15) / 2.4224) + 1
+/// have left from 15 ms on, so that 20 are held first when n = 28: of 34.0 ms less 15, 7.84 frames' time, 8 have
+/// left.
 #[test]
 fn under_a_shaper_the_buffer_is_smaller_by_what_the_delay_holds() {
     let mut b = leaf(Rate::from_mbit(5), "netem limit 20 delay 15ms");

@@ -1,5 +1,5 @@
-//! PIE of Linux 3.14, as seed 000 measured it, in its integers: probabilities are fractions of 2^32, times are ticks of
-//! 64 ns. Where its 32-bit arithmetic overflows, so does this.
+//! PIE of Linux 3.14, as seed 000 measured it, in its integers: probabilities are fractions of 2^32, times are ticks
+//! of 64 ns. Where its 32-bit arithmetic overflows, so does this.
 
 use super::estimator::RateEstimator;
 use super::{Controller, MTU, PieParams, TWO_MTU, ticks};

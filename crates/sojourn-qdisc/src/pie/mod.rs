@@ -1,7 +1,7 @@
 //! `pie`: proportional integral controller enhanced.
 //!
-//! Source: RFC 8033; Linux `sch_pie.c` and `pie.h` of today and of 3.14; seed 000 section 4.3. An arrival is dropped with a
-//! probability that a controller recomputes every `tupdate` from the queue delay and its change.
+//! Source: RFC 8033; Linux `sch_pie.c` and `pie.h` of today and of 3.14; seed 000 section 4.3. An arrival is dropped
+//! with a probability that a controller recomputes every `tupdate` from the queue delay and its change.
 //!
 //! The discipline has no timer: each call first runs the updates that are due. Between calls neither the backlog nor
 //! the delay of the last departure changes, so this is exact.
@@ -33,10 +33,12 @@ pub enum PieVariant {
     /// seven levels of auto-tuning, accumulated probability, 250 ms rule, burst allowance of 150 ms.
     #[default]
     Linux,
-    /// Linux 3.14: delay from the departure rate, three levels, an independent coin per packet, burst allowance of 100 ms.
+    /// Linux 3.14: delay from the departure rate, three levels, an independent coin per packet, burst allowance of
+    /// 100 ms.
     Linux314,
-    /// RFC 8033 with time stamps: as Linux, but the burst allowance shrinks at each update, the safeguard looks at the
-    /// delay of the update before, decay is 2 %, there is no 250 ms rule, and the first update comes after one `tupdate`.
+    /// RFC 8033 with time stamps: as Linux, but the burst allowance shrinks at each update, the safeguard looks at
+    /// the delay of the update before, decay is 2 %, there is no 250 ms rule, and the first update comes after
+    /// one `tupdate`.
     Rfc8033,
 }
 
@@ -130,8 +132,9 @@ impl PieParams {
     }
 }
 
-/// The least time between two updates: each takes some time to compute, so with nanoseconds between them a simulation would not
-/// come to its end. Source: `pie_change` counts `tupdate` in jiffies, of which a kernel has 1000 a second at most.
+/// The least time between two updates: each takes some time to compute, so with nanoseconds between them a simulation
+/// would not come to its end. Source: `pie_change` counts `tupdate` in jiffies, of which a kernel has 1000 a second
+/// at most.
 const LEAST_UPDATE: Duration = Duration::from_millis(1);
 
 /// No early drop while the backlog is below two frames; Linux `psched_mtu`.

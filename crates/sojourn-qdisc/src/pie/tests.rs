@@ -58,8 +58,8 @@ fn known_rate(rate: u64) -> estimator::RateEstimator {
 
 #[test]
 fn old_linux_measures_the_departure_rate_in_cycles_of_ten_thousand_bytes() {
-    // 1000 bytes leave every 0.8 ms (10 Mbit/s). A cycle starts with a departure that leaves 10000 bytes behind and ends
-    // with the tenth: 9 gaps, 7.2 ms = 112500 ticks; 10000 * 256 / 112500 = 22.75, cut to 22 (10.7 Mbit/s).
+    // 1000 bytes leave every 0.8 ms (10 Mbit/s). A cycle starts with a departure that leaves 10000 bytes behind and
+    // ends with the tenth: 9 gaps, 7.2 ms = 112500 ticks; 10000 * 256 / 112500 = 22.75, cut to 22 (10.7 Mbit/s).
     // Later cycles take 8 ms: 20; the average is 22 - 2 + 2, so it stays.
     let mut b = bench("pie variant linux-3.14");
     b.put_many(ms(0), 40, 1000, 0);
@@ -135,8 +135,8 @@ fn without_delay_the_probability_decays_by_one_in_64() {
 
 #[test]
 fn de_randomisation_keeps_drops_apart_and_forces_one_in_time() {
-    // RFC 8033 section 5.4: at p = 0.1 none of the first eight arrivals after a drop is dropped (0.8 < 0.85), and one is
-    // after 85 at the latest (8.5).
+    // RFC 8033 section 5.4: at p = 0.1 none of the first eight arrivals after a drop is dropped (0.8 < 0.85), and one
+    // is after 85 at the latest (8.5).
     let mut pie = LinuxPie::new();
     (pie.burst, pie.prob, pie.delay) = (0, (u64::MAX >> 8) / 10 + 1, 1 << 24);
     let mut stream = Stream::new(1);
@@ -326,8 +326,8 @@ const RFC: PieParams = PieParams {
     ..PieParams::LINUX
 };
 
-/// RFC 8033 sections 4.2, 5.5: at most 2 % an update from a probability of 10 % on, 2 % of it less without delay, and never
-/// below 0 or above 1.
+/// RFC 8033 sections 4.2, 5.5: at most 2 % an update from a probability of 10 % on, 2 % of it less without delay, and
+/// never below 0 or above 1.
 #[test]
 fn the_rfcs_steps_are_capped_and_its_probability_decays() {
     let after = |prob: f64, delay: f64, old: f64| {
@@ -355,8 +355,8 @@ fn the_rfcs_steps_are_capped_and_its_probability_decays() {
     assert_eq!(after(0.999, 0.5, 0.0).to_bits(), 1.0_f64.to_bits());
 }
 
-/// RFC 8033 section 4.4: the burst allowance begins again when there is no probability and both delays are below half the
-/// target; else it shrinks by the time between updates.
+/// RFC 8033 section 4.4: the burst allowance begins again when there is no probability and both delays are below half
+/// the target; else it shrinks by the time between updates.
 #[test]
 fn the_rfcs_burst_allowance_begins_again_below_half_the_target() {
     let after = |prob: f64, delay: f64, old: f64| {
@@ -474,7 +474,8 @@ fn the_rfcs_safeguards_and_its_accumulated_probability_end_at_their_bounds() {
         };
         assert_eq!(any(&pie, 100_000), dropped, "{prob} {old_delay}");
     }
-    // With this packet's: 0.849 is too little, 0.85 is for the coin, which falls so in some of 200 throws and not in all.
+    // With this packet's: 0.849 is too little, 0.85 is for the coin, which falls so in some of 200 throws and not in
+    // all.
     let added_up = |accumulated| RfcPie { accumulated, ..busy };
     assert!(!any(&added_up(0.649), 100_000));
     assert!(any(&added_up(0.65), 100_000));

@@ -5,8 +5,8 @@ use sojourn_units::{Duration, Time};
 /// The first update comes after so long. Source: Linux `pie_init`, `fq_pie_init`.
 pub(crate) const FIRST_UPDATE: Duration = Duration::from_millis(500);
 
-/// After so many updates without a call between them (four hours of 15 ms) the rest of the time is skipped: nothing of
-/// interest happens in a queue that nobody touches.
+/// After so many updates without a call between them (four hours of 15 ms) the rest of the time is skipped: nothing
+/// of interest happens in a queue that nobody touches.
 const MOST_UPDATES: u32 = 1_000_000;
 
 /// The timer of a discipline.
@@ -31,8 +31,8 @@ impl Updates {
         now >= self.next
     }
 
-    /// Calls `update` for each that is due, until it answers that it has changed nothing: then nothing changes any more
-    /// before the next arrival or departure.
+    /// Calls `update` for each that is due, until it answers that it has changed nothing: then nothing changes any
+    /// more before the next arrival or departure.
     #[cold]
     pub(crate) fn run(&mut self, now: Time, mut update: impl FnMut() -> bool) {
         let mut left = MOST_UPDATES;

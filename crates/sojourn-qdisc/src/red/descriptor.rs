@@ -33,7 +33,8 @@ fn missing(field: &str) -> ParamError {
 }
 
 impl RedWords {
-    /// The parameters, with `tc`'s defaults: max = 3 min, or limit / 4; min = max / 3; burst = (2 min + max) / (3 avpkt).
+    /// The parameters, with `tc`'s defaults: max = 3 min, or limit / 4; min = max / 3; burst = (2 min + max) / (3
+    /// avpkt).
     fn params(&self) -> Result<RedParams, ParamError> {
         let limit = self.limit.ok_or_else(|| missing("limit"))?;
         let avpkt = self.avpkt.ok_or_else(|| missing("avpkt"))?;
@@ -114,8 +115,9 @@ impl Model for RedWords {
         self.variant = RedVariant::Linux;
     }
 
-    /// Source: tc-red(8); Linux `red.h`; the messages that iproute2 6.1 sends. `stab` is the table of the idle decay, 256
-    /// bytes in hexadecimal; `max_p` is the probability in units of 2^-32; `plog` and `wlog` are base-2 logarithms.
+    /// Source: tc-red(8); Linux `red.h`; the messages that iproute2 6.1 sends. `stab` is the table of the idle decay,
+    /// 256 bytes in hexadecimal; `max_p` is the probability in units of 2^-32; `plog` and `wlog` are base-2
+    /// logarithms.
     fn kernel(&self) -> Result<Vec<Named>, ParamError> {
         let p = self.params()?;
         // A parameter set that was checked has a weight.

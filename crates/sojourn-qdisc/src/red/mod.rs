@@ -1,8 +1,8 @@
 //! `red`: random early detection, and its adaptive form (ARED).
 //!
 //! Source: Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001; Linux `sch_red.c` and `red.h`; seed 000
-//! section 4.2. As in Linux: thresholds in bytes, the average is taken at each arrival, drops are spread evenly by a count,
-//! every arrival is dropped while the average is at or above `max` (no gentle mode).
+//! section 4.2. As in Linux: thresholds in bytes, the average is taken at each arrival, drops are spread evenly by a
+//! count, every arrival is dropped while the average is at or above `max` (no gentle mode).
 
 mod descriptor;
 mod params;

@@ -70,8 +70,8 @@ impl RedParams {
 
     /// Checks the parameters.
     ///
-    /// Deviation: the kernel also refuses thresholds that exceed 31 bits when divided by the weight of the average, as at
-    /// 1 Gbit/s with the default burst; here the average has 64 bits.
+    /// Deviation: the kernel also refuses thresholds that exceed 31 bits when divided by the weight of the average,
+    /// as at 1 Gbit/s with the default burst; here the average has 64 bits.
     ///
     /// # Errors
     /// [`ParamError`] for a value that `tc` or the kernel would refuse.
@@ -115,8 +115,8 @@ impl RedParams {
         })
     }
 
-    /// How often probability / (max - min) can be doubled without exceeding one: what the kernel knew the probability by
-    /// before it had `max_p`. Source: `tc_red_eval_P`.
+    /// How often probability / (max - min) can be doubled without exceeding one: what the kernel knew the probability
+    /// by before it had `max_p`. Source: `tc_red_eval_P`.
     pub(crate) fn probability_log(&self) -> u8 {
         let mut p = self.probability / f64::from(self.max - self.min);
         let mut log = 0;
@@ -130,8 +130,8 @@ impl RedParams {
 
     /// The table of the idle decay. Source: `tc_red_eval_idle_damping`, `tc_calc_xmittime`.
     ///
-    /// `tc` computes the transmission time in ticks of 64 ns and the kernel looks up microseconds, so the average decays
-    /// 15.6 times slower than the formula says. That is what runs, so that is what is done here.
+    /// `tc` computes the transmission time in ticks of 64 ns and the kernel looks up microseconds, so the average
+    /// decays 15.6 times slower than the formula says. That is what runs, so that is what is done here.
     pub(crate) fn idle_table(&self, wlog: u8) -> IdleTable {
         let bytes_per_second = self.bandwidth.as_bps() as f64 / 8.0;
         let xmit_ticks = (1e6 * (f64::from(self.avpkt) / bytes_per_second) * 15.625)

@@ -23,8 +23,8 @@ fn params(min: u32, max: u32, avpkt: u32, burst: u32) -> RedParams {
 
 #[test]
 fn weights_are_those_of_the_papers_links() {
-    // Source: primary sources of seed 000, computed by hand from tc_red_eval_ewma: W = 1/2, 1/8, 1/64 with avpkt 1514 and
-    // 1/2, 1/16, 1/128 with avpkt 1000.
+    // Source: primary sources of seed 000, computed by hand from tc_red_eval_ewma: W = 1/2, 1/8, 1/64 with avpkt 1514
+    // and 1/2, 1/16, 1/128 with avpkt 1000.
     for (min, max, avpkt, burst, log) in [
         (1514, 3028, 1514, 1, 1),
         (12_500, 37_500, 1514, 13, 3),
@@ -47,8 +47,8 @@ fn weights_are_those_of_the_kernels_own_table() {
 
 #[test]
 fn the_average_is_what_the_formula_gives() {
-    // W = 1/16. The first arrival finds an idle queue: 0. Then 0 + 1000/16 = 62.5; then, the old average cut to 62 by the
-    // integer shift, (1000 - 62 + 2000)/16 = 183.625.
+    // W = 1/16. The first arrival finds an idle queue: 0. Then 0 + 1000/16 = 62.5; then, the old average cut to 62 by
+    // the integer shift, (1000 - 62 + 2000)/16 = 183.625.
     let mut b = bench(TEN_MBIT);
     let averages: Vec<f64> = (0..3)
         .map(|_| {
@@ -221,8 +221,9 @@ fn in_linux_6_1_the_word_adaptive_adapts_nothing() {
     assert!((b.extra("max_p") - 0.02).abs() < 1e-9);
 }
 
-/// `DIV_ROUND_CLOSEST(max_p, max_th - min_th)`: 2 % of 2^32 are 85899345, and over 25000 bytes 3435.97 each. After one step
-/// up, by a quarter (less than 1 %), 4294.97; over 50000 bytes 1717.99. Source: `red_set_parms`, `red_adaptative_algo`.
+/// `DIV_ROUND_CLOSEST(max_p, max_th - min_th)`: 2 % of 2^32 are 85899345, and over 25000 bytes 3435.97 each. After
+/// one step up, by a quarter (less than 1 %), 4294.97; over 50000 bytes 1717.99. Source: `red_set_parms`,
+/// `red_adaptative_algo`.
 #[test]
 fn the_probability_of_a_byte_is_rounded_to_the_nearest() {
     let per_byte = |max: u32, average: u64| {
@@ -256,8 +257,8 @@ fn a_probability_is_large_enough_for_its_thresholds() {
     assert!(of(1.001 / 2048.0).is_ok());
 }
 
-/// Source: `red_calc_qavg_from_idle_time`: in the first cells of the table the loss is average * time / cell, and never
-/// more than a half.
+/// Source: `red_calc_qavg_from_idle_time`: in the first cells of the table the loss is average * time / cell, and
+/// never more than a half.
 #[test]
 fn a_short_idle_time_costs_a_straight_part_of_the_average_and_at_most_half() {
     let mut red: Red<TestPacket> = Red::new(params(12_500, 37_500, 1000, 20), 1).unwrap();

@@ -1,7 +1,7 @@
 //! Queues sorted by length, each change in constant time.
 //!
-//! Source: the `dep` chains of Linux `sch_sfq.c`: for each length a doubly linked list of the queues that have it, the
-//! one that came to this length last in front.
+//! Source: the `dep` chains of Linux `sch_sfq.c`: for each length a doubly linked list of the queues that have it,
+//! the one that came to this length last in front.
 
 use super::SFQ_MAX_DEPTH;
 

@@ -1,8 +1,8 @@
 //! `sfq`: stochastic fairness queueing, queues served round robin, the longest dropped from.
 //!
-//! Source: `McKenney` 1990; Linux `sch_sfq.c`; seed 000 section 4.5. As in Linux: a queue is served while its allotment
-//! lasts, counted in units of 8 bytes; a queue that becomes active joins at the end of the round with one allotment, so
-//! new flows have no priority.
+//! Source: `McKenney` 1990; Linux `sch_sfq.c`; seed 000 section 4.5. As in Linux: a queue is served while its
+//! allotment lasts, counted in units of 8 bytes; a queue that becomes active joins at the end of the round with one
+//! allotment, so new flows have no priority.
 //!
 //! Deviation: RED inside a queue (`redflowlimit` and its words) is not built.
 
@@ -46,7 +46,8 @@ pub struct SfqParams {
 }
 
 impl Default for SfqParams {
-    /// Linux: 127 packets in all and in one queue, 128 queues, 1024 buckets, quantum 1514, tail drop, no perturbation.
+    /// Linux: 127 packets in all and in one queue, 128 queues, 1024 buckets, quantum 1514, tail drop, no
+    /// perturbation.
     fn default() -> Self {
         Self {
             limit: SFQ_MAX_DEPTH,
@@ -107,7 +108,8 @@ struct Slot {
     allot: i64,
 }
 
-/// Turns in which nobody was served, after which whole rounds are skipped: a packet of 4 GB takes millions of small allotments.
+/// Turns in which nobody was served, after which whole rounds are skipped: a packet of 4 GB takes millions of small
+/// allotments.
 const MANY_TURNS: u32 = 4096;
 
 /// The `sfq` discipline.
@@ -133,8 +135,8 @@ pub struct Sfq<P> {
 impl<P: Packet> Sfq<P> {
     /// All queues empty.
     ///
-    /// Deviation: until the first perturbation a packet's bucket is its hash modulo the divisor, so that a hand-driven
-    /// discipline's flow numbers never collide; Linux salts the hash from the start.
+    /// Deviation: until the first perturbation a packet's bucket is its hash modulo the divisor, so that a
+    /// hand-driven discipline's flow numbers never collide; Linux salts the hash from the start.
     ///
     /// # Errors
     /// [`ParamError`] for parameters that cannot be used.

@@ -9,8 +9,8 @@ fn queues_take_turns_and_a_new_one_joins_the_end_of_the_round() {
     }
     assert_eq!([b.get(ms(0)), b.get(ms(0))], [Some(0), Some(3)]);
     let new = b.put(ms(0), 100, 3);
-    // 1514 bytes are all of an allotment (190 units of 8 bytes). The round stands at queue 2, which has spent its own and
-    // goes to the end, behind the new one: 1, 3, 2, 1.
+    // 1514 bytes are all of an allotment (190 units of 8 bytes). The round stands at queue 2, which has spent its own
+    // and goes to the end, behind the new one: 1, 3, 2, 1.
     assert_eq!(
         [b.get(ms(0)), b.get(ms(0)), b.get(ms(0)), b.get(ms(0))],
         [Some(1), Some(new), Some(4), Some(2)]
@@ -128,7 +128,8 @@ fn perturbation_moves_flows_between_buckets() {
     assert_eq!(order(1000), [0, 3, 1, 2]);
 }
 
-/// A round that is walked turn by turn, with one unit of 8 bytes as the allotment: what the skipping of whole rounds must equal.
+/// A round that is walked turn by turn, with one unit of 8 bytes as the allotment: what the skipping of whole rounds
+/// must equal.
 fn walked(sizes: &[[u64; 2]]) -> Vec<u64> {
     let mut ring: std::collections::VecDeque<(usize, usize, i64)> = (0..sizes.len()).map(|flow| (flow, 0, 1)).collect();
     let mut order = Vec::new();

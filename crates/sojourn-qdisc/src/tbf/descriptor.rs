@@ -89,8 +89,8 @@ impl Model for TbfWords {
     }
 }
 
-/// `struct tc_tbf_qopt`, without a peak rate: of a rate with a link layer the kernel wants no table of times; and what does
-/// not fit there.
+/// `struct tc_tbf_qopt`, without a peak rate: of a rate with a link layer the kernel wants no table of times; and
+/// what does not fit there.
 fn options(options: &Options) -> Vec<u8> {
     let rate = number(options, "rate_bps") / 8;
     let mut structure = [0; 36];

@@ -1,8 +1,9 @@
 //! `tbf`: a token bucket that shapes any discipline to a rate.
 //!
-//! Source: Linux `sch_tbf.c`. Tokens are nanoseconds of sending time: the bucket holds what its burst takes at the rate.
-//! The bucket looks at its child's next packet with [`Qdisc::peek`], as Linux does: an AQM child judges a packet when
-//! it becomes the next to send, not when it is sent, and RED under a shaper never learns that it was idle.
+//! Source: Linux `sch_tbf.c`. Tokens are nanoseconds of sending time: the bucket holds what its burst takes at the
+//! rate. The bucket looks at its child's next packet with [`Qdisc::peek`], as Linux does: an AQM child judges a
+//! packet when it becomes the next to send, not when it is sent, and RED under a shaper never learns that it was
+//! idle.
 
 mod descriptor;
 #[cfg(test)]
@@ -93,8 +94,8 @@ pub enum Next<P> {
 
 /// A token bucket over the discipline `Q`.
 ///
-/// Deviation: `overlimits` counts packets that had to wait for tokens, each once; Linux counts each attempt to send, so
-/// its number depends on how often it looks.
+/// Deviation: `overlimits` counts packets that had to wait for tokens, each once; Linux counts each attempt to send,
+/// so its number depends on how often it looks.
 #[derive(Clone, Debug)]
 pub struct Tbf<P, Q> {
     child: Q,

@@ -1,7 +1,7 @@
 //! The record of a cell whose radios a bed saw.
 //!
-//! What the radios counted is the driver's: bursts, MPDUs, airtime, what was delivered and given up. What the queues above them
-//! did is mac80211's `aqm`. Neither tells how long a packet waited in a queue, so there are no such times.
+//! What the radios counted is the driver's: bursts, MPDUs, airtime, what was delivered and given up. What the queues
+//! above them did is mac80211's `aqm`. Neither tells how long a packet waited in a queue, so there are no such times.
 
 use super::error::{MeasuredError, fail};
 use crate::record::numbers::mbit;
@@ -22,7 +22,8 @@ const ACCESS_POINT: u64 = 0;
 /// The record of the cell; `None` for a scenario without one.
 ///
 /// # Errors
-/// [`MeasuredError`] where the scenario has a cell and the measurement none, or the other way round; and for counters that fall.
+/// [`MeasuredError`] where the scenario has a cell and the measurement none, or the other way round; and for counters
+/// that fall.
 pub(super) fn record(s: &Scenario, seen: Option<&WifiMeasured>) -> Result<Option<WifiRecord>, MeasuredError> {
     let (cell, seen) = match (&s.wifi, seen) {
         (None, None) => return Ok(None),
@@ -147,8 +148,8 @@ fn risen(name: &str, before: u64, after: u64) -> Result<u64, MeasuredError> {
     }
 }
 
-/// The lines of `aqm` by traffic identifier; those of management frames (16) are left out. Numbers that the file has in
-/// another form are, too.
+/// The lines of `aqm` by traffic identifier; those of management frames (16) are left out. Numbers that the file has
+/// in another form are, too.
 fn aqm(text: &str) -> BTreeMap<u8, RadioSample> {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
@@ -170,7 +171,8 @@ fn aqm(text: &str) -> BTreeMap<u8, RadioSample> {
     table
 }
 
-/// The airtime that a station may still use, us: the line `Deficit: VO: 1 us VI: 2 us BE: 3 us BK: 4 us` of its file `airtime`.
+/// The airtime that a station may still use, us: the line `Deficit: VO: 1 us VI: 2 us BE: 3 us BK: 4 us` of its file
+/// `airtime`.
 fn deficits(text: &str) -> Option<BTreeMap<&'static str, i64>> {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("Deficit:"))?;
     let words: Vec<&str> = line.split_whitespace().collect();

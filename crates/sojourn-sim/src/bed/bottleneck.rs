@@ -1,15 +1,17 @@
 //! One direction of the bottleneck: the frames that a bed saw, replayed into the meter of the simulator.
 //!
-//! A frame that came and never left was dropped, but for those that are still queued when the measured window ends. How
-//! many are is the kernel's count; of the frames that may be, they are the last that came.
+//! A frame that came and never left was dropped, but for those that are still queued when the measured window ends.
+//! How many are is the kernel's count; of the frames that may be, they are the last that came.
 //!
-//! Deviation: a bed sees frames come and leave, not drops. A discipline that drops arrivals drops when they come. One that
-//! drops out of its queue is taken to drop when the next frame of the queue that came later leaves, or when the window ends;
-//! the queue is that of the discipline where it has one, else that of the conversation. So such a frame counts as queued
-//! for up to one departure longer than it was (an overflow of `fq_codel` or `sfq`: until its conversation is served again).
+//! Deviation: a bed sees frames come and leave, not drops. A discipline that drops arrivals drops when they come. One
+//! that drops out of its queue is taken to drop when the next frame of the queue that came later leaves, or when the
+//! window ends; the queue is that of the discipline where it has one, else that of the conversation. So such a frame
+//! counts as queued for up to one departure longer than it was (an overflow of `fq_codel` or `sfq`: until its
+//! conversation is served again).
 //!
-//! Deviation: how many frames were dropped for which reason is the kernel's count. Where there are several reasons, a single
-//! drop, of which only the first of each reason is told, is put down to the limit if the queue was full, else to congestion.
+//! Deviation: how many frames were dropped for which reason is the kernel's count. Where there are several reasons, a
+//! single drop, of which only the first of each reason is told, is put down to the limit if the queue was full, else
+//! to congestion.
 //!
 //! Deviation: a bare FIN counts as a bare acknowledgement, and so does a RST; the simulator tells them apart.
 
@@ -165,8 +167,8 @@ impl Side<'_> {
     /// The record of this direction, and the meter that it comes from.
     ///
     /// # Errors
-    /// [`MeasuredError`] for counters that fall, and where frames and counters do not fit together: where the drops told from
-    /// the frames, or the frames that left without having come, are off by more than 16 and a fiftieth.
+    /// [`MeasuredError`] for counters that fall, and where frames and counters do not fit together: where the drops
+    /// told from the frames, or the frames that left without having come, are off by more than 16 and a fiftieth.
     pub(super) fn record(&self, frames: &Frames<'_>) -> Result<(BottleneckRecord, Meter), MeasuredError> {
         let counted = self.counted()?;
         let passage = frames.passage(self.direction == Direction::Down, self.end_ns());
@@ -291,7 +293,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Whether the frame that came at this place never left, and no frame of its queue that came later left in the window.
+    /// Whether the frame that came at this place never left, and no frame of its queue that came later left in the
+    /// window.
     fn may_be_queued(&self, place: usize, frame: &Watched) -> bool {
         self.passage.partner(place).is_none()
             && frame.conversation != Conversation::Other
@@ -312,8 +315,8 @@ impl<'a> Replay<'a> {
             if frame.left
                 && let Some(came) = self.passage.partner(place)
             {
-                // What comes after the end may be the reset of a connection, which a kernel hashes into another queue; and
-                // what leaves after it may overtake frames that are dropped only then.
+                // What comes after the end may be the reset of a connection, which a kernel hashes into another queue;
+                // and what leaves after it may overtake frames that are dropped only then.
                 if frame.at_ns > end {
                     leaving += u64::from(self.at(came).at_ns <= end);
                     continue;

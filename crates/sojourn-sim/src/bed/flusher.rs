@@ -1,9 +1,10 @@
 //! The record of a flusher that a bed had: the real daemon on an interface of a host.
 //!
-//! Deviation: a datagram of a flush that did not arrive counts as dropped, and so does one that was under way at the end.
+//! Deviation: a datagram of a flush that did not arrive counts as dropped, and so does one that was under way at the
+//! end.
 //!
-//! Deviation: a flush ends when the system has taken its last datagram, which then waits in the host's own queue; the simulator's
-//! hands them over at the rate of the link.
+//! Deviation: a flush ends when the system has taken its last datagram, which then waits in the host's own queue; the
+//! simulator's hands them over at the rate of the link.
 
 use super::error::{MeasuredError, fail};
 use super::frames::{FARTHEST_NS, out_of_time};

@@ -10,7 +10,8 @@ use sojourn_bed::{Conversation, Watched, WatchedError};
 use sojourn_scenario::Scenario;
 use std::collections::HashMap;
 
-/// No time of a run is farther from the beginning of the measured window: an hour of lead, a day of traffic, and a rest.
+/// No time of a run is farther from the beginning of the measured window: an hour of lead, a day of traffic, and a
+/// rest.
 pub(super) const FARTHEST_NS: i64 = 2 * 86_400 * 1_000_000_000;
 
 /// Whether no time of a run is so far from the beginning of the measured window.
@@ -105,11 +106,11 @@ impl<'a> Frames<'a> {
 
     /// The frames of one direction, matched.
     ///
-    /// A frame that leaves is the one of its key that came last. Deviation: a key that comes again while the frame of that key
-    /// has not left is taken for a sign that this frame was dropped, because no two frames that are in a queue together have
-    /// one key; matched in the order of coming, a dropped frame would take the departure of one that came much later. After
-    /// the measured window, which ends at `end_ns`, it does not hold: a socket that was closed answers each segment with the
-    /// same reset, so frames are counted in the window only.
+    /// A frame that leaves is the one of its key that came last. Deviation: a key that comes again while the frame of
+    /// that key has not left is taken for a sign that this frame was dropped, because no two frames that are in a
+    /// queue together have one key; matched in the order of coming, a dropped frame would take the departure of
+    /// one that came much later. After the measured window, which ends at `end_ns`, it does not hold: a socket
+    /// that was closed answers each segment with the same reset, so frames are counted in the window only.
     pub(super) fn passage(&self, down: bool, end_ns: i64) -> Passage {
         let count = (self.bytes.len() / Watched::SIZE) as u32;
         let mut order: Vec<u32> = (0..count).filter(|&i| self.get(i).down == down).collect();

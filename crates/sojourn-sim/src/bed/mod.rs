@@ -1,4 +1,5 @@
-//! Between a scenario and a bed of real network stacks: what traffic the bed carries, and the record of what was seen.
+//! Between a scenario and a bed of real network stacks: what traffic the bed carries, and the record of what was
+//! seen.
 
 mod air;
 mod bottleneck;

@@ -10,8 +10,8 @@ use sojourn_units::{Bytes, Duration};
 /// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.
 ///
 /// # Errors
-/// [`ScenarioError`] if there are more flows, probes, web clients or downloads than a bed has ports for, or a discipline has a value
-/// that a kernel cannot be told.
+/// [`ScenarioError`] if there are more flows, probes, web clients or downloads than a bed has ports for, or a
+/// discipline has a value that a kernel cannot be told.
 ///
 /// # Panics
 /// Never: each RTT that is looked up was put in before.

@@ -26,10 +26,11 @@ use sojourn_scenario::{
 use sojourn_units::{Bytes, Duration};
 use std::collections::BTreeMap;
 
-/// The record of a scenario that a bed of `backend` ran. `packets` are the watched frames, records of [`sojourn_bed::Watched`].
+/// The record of a scenario that a bed of `backend` ran. `packets` are the watched frames, records of
+/// [`sojourn_bed::Watched`].
 ///
-/// It has what the simulator's has; `kernel` and `tcp_counters` besides. Nothing is told of who shares a queue with whom, and
-/// there are no events (0). `cost.wall_s` and `cost.peak_rss_mb` are left to whoever has a clock.
+/// It has what the simulator's has; `kernel` and `tcp_counters` besides. Nothing is told of who shares a queue with
+/// whom, and there are no events (0). `cost.wall_s` and `cost.peak_rss_mb` are left to whoever has a clock.
 ///
 /// # Errors
 /// [`MeasuredError`] for a measurement that no bed can have made of this scenario.
@@ -316,7 +317,8 @@ fn voice(seen: &ProbeMeasured) -> (VoiceTrace, Vec<Duration>) {
     (trace, sent_at)
 }
 
-/// One-way delay of the empty path: half of the RTT, of which an odd nanosecond goes up, and serialisation at the edges.
+/// One-way delay of the empty path: half of the RTT, of which an odd nanosecond goes up, and serialisation at the
+/// edges.
 fn base_delay(s: &Scenario, probe: &ProbeScenario, direction: Direction) -> Duration {
     let half = probe.rtt / 2;
     let way = match direction {

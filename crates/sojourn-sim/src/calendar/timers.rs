@@ -5,9 +5,10 @@ use sojourn_units::Time;
 
 /// A timing wheel (Varghese and Lauck 1987, scheme 7) whose order is nevertheless total.
 ///
-/// A bucket holds the timers of 262 us, 2048 buckets make a block of half a second, 64 blocks an era, and later eras wait in one list. A
-/// change is a few stores. When time comes to a bucket its timers go to `current`, which is sorted. So of all timers
-/// only those that are about to go off are ever compared, and a timer that is moved before that never is.
+/// A bucket holds the timers of 262 us, 2048 buckets make a block of half a second, 64 blocks an era, and later eras
+/// wait in one list. A change is a few stores. When time comes to a bucket its timers go to `current`, which is
+/// sorted. So of all timers only those that are about to go off are ever compared, and a timer that is moved before
+/// that never is.
 #[derive(Debug)]
 pub(super) struct Timers {
     all: Vec<Timer>,
@@ -244,8 +245,8 @@ impl Timers {
         }
     }
 
-    /// Goes on to the next bucket, block or era that is not empty, if it begins before `limit`. What is set to an earlier
-    /// time from then on belongs to `current`.
+    /// Goes on to the next bucket, block or era that is not empty, if it begins before `limit`. What is set to an
+    /// earlier time from then on belongs to `current`.
     fn go_on(&mut self, limit: u128) -> bool {
         let start = self.reached.saturating_sub(self.block * BUCKETS) as usize;
         if let Some(list) = self.buckets.next(start) {

@@ -34,8 +34,8 @@ pub(crate) enum Step {
     Sleep,
 }
 
-/// The loop of `sojournd flush`. Decisions go by the stamps of the frames and do not change by it; bursts that a frame begins leave later
-/// by up to [`GATHER`], and what falls due without one by [`MARGIN`].
+/// The loop of `sojournd flush`. Decisions go by the stamps of the frames and do not change by it; bursts that a
+/// frame begins leave later by up to [`GATHER`], and what falls due without one by [`MARGIN`].
 #[derive(Clone, Debug)]
 pub(crate) struct Daemon {
     phase: Phase,

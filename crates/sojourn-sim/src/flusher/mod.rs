@@ -1,10 +1,10 @@
-//! A queue flusher on the path: it carries packets and the time to the decision core of `sojourn-flusher`, and what the core
-//! decides back to the network.
+//! A queue flusher on the path: it carries packets and the time to the decision core of `sojourn-flusher`, and what
+//! the core decides back to the network.
 //!
-//! Source: seed 003 chapter 4. The flusher sees the TCP segments of its flows in both directions at its place. A flush is a
-//! burst of UDP packets towards the receiver of the data: each takes the way of the flow's own packets, through the same
-//! queues, one after the other at the rate of the edge links (all at once if these are infinitely fast, or as a socket takes them), and is
-//! thrown away where the flow's data arrives.
+//! Source: seed 003 chapter 4. The flusher sees the TCP segments of its flows in both directions at its place. A
+//! flush is a burst of UDP packets towards the receiver of the data: each takes the way of the flow's own packets,
+//! through the same queues, one after the other at the rate of the edge links (all at once if these are infinitely
+//! fast, or as a socket takes them), and is thrown away where the flow's data arrives.
 //!
 //! Beside it stands what measures it: round-trip times of all TCP flows of the scenario, seen or not, by `pairs`.
 
@@ -45,7 +45,8 @@ pub(crate) struct Subject {
     pub(crate) flow: Option<usize>,
     /// The measurement of a flow.
     pub(crate) pairing: Pairing,
-    /// The routes of bursts, and whether they lead upstream; `None` if none can go to any of its hosts through the bottleneck.
+    /// The routes of bursts, and whether they lead upstream; `None` if none can go to any of its hosts through the
+    /// bottleneck.
     pub(crate) burst: Option<(RoutePair, bool)>,
     pub(crate) series: SubjectSeries,
     /// Bursts, and their packets.
@@ -355,7 +356,8 @@ impl FlusherHost {
         }
     }
 
-    /// Begins a burst, or refuses it: if the gate does, in passive mode, if none is possible from here, and for no packets.
+    /// Begins a burst, or refuses it: if the gate does, in passive mode, if none is possible from here, and for no
+    /// packets.
     fn consider(&mut self, plan: FlushPlan, at: Time, now: Time) {
         let subject = self.subject_of(&plan.flow);
         let route = subject.and_then(|(i, up)| {

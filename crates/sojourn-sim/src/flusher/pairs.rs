@@ -1,12 +1,12 @@
 //! Round-trip times of a flow, from what captures at its two ends would tell.
 //!
-//! Source: S. Zander, G. Armitage, "Minimally-intrusive frequent round trip time measurements using synthetic packet-pairs"
-//! (LCN 2013), as seed 003 uses it. A packet that arrives at the receiver and the next one that the receiver sends are a pair:
-//! the RTT is the time of each on the way, without that between the two. It is exact for each pair, and neither
-//! smoothed nor lengthened by delayed acknowledgements.
+//! Source: S. Zander, G. Armitage, "Minimally-intrusive frequent round trip time measurements using synthetic
+//! packet-pairs" (LCN 2013), as seed 003 uses it. A packet that arrives at the receiver and the next one that the
+//! receiver sends are a pair: the RTT is the time of each on the way, without that between the two. It is exact for
+//! each pair, and neither smoothed nor lengthened by delayed acknowledgements.
 //!
-//! Deviation: of several packets that arrive before the next one leaves, the last is taken, so that the pair is as close
-//! together as can be; and packets are told by the simulation, not by a digest of their bytes.
+//! Deviation: of several packets that arrive before the next one leaves, the last is taken, so that the pair is as
+//! close together as can be; and packets are told by the simulation, not by a digest of their bytes.
 
 use sojourn_units::{Duration, Time};
 
@@ -118,8 +118,8 @@ mod tests {
         Time::from_millis(n)
     }
 
-    /// Two packets leave at 0 and 2 and take 30 and 40; an acknowledgement leaves at 142 and takes 25: by hand 40 + 25. The
-    /// receiver's 100 ms are not in it.
+    /// Two packets leave at 0 and 2 and take 30 and 40. An acknowledgement leaves at 142 and takes 25.
+    /// By hand the sum is 40 + 25 = 65. The receiver's 100 ms are not in it.
     #[test]
     fn a_pair_is_the_last_packet_that_arrived_and_the_answer() {
         let (mut pairs, mut flow) = (Pairs::default(), Pairing::default());

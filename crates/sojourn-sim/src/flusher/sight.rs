@@ -6,8 +6,8 @@ use crate::topology::Path;
 use sojourn_scenario::Place;
 use sojourn_units::Rate;
 
-/// The links from a place through a bottleneck to the hosts behind it: upstream from the client's side, downstream from the
-/// server's. `None` if a burst towards `up` would not cross the bottleneck.
+/// The links from a place through a bottleneck to the hosts behind it: upstream from the client's side, downstream
+/// from the server's. `None` if a burst towards `up` would not cross the bottleneck.
 pub(crate) fn way(place: Place, path: Path, up: bool) -> Option<Vec<LinkId>> {
     match (place, up) {
         (Place::Client, true) => Some(path.up.links().into()),

@@ -15,15 +15,17 @@ const HEAD: u64 = 256;
 
 /// The memory that an IP packet of `bytes` occupies.
 ///
-/// Source: Linux 6.1 `__ip_append_data`, `__alloc_skb`: data and its trailer in a block of a power of two. 2304 bytes for a packet of 1500.
+/// Source: Linux 6.1 `__ip_append_data`, `__alloc_skb`: data and its trailer in a block of a power of two. 2304 bytes
+/// for a packet of 1500.
 fn memory(bytes: u64) -> u64 {
     ((bytes + HEADROOM).next_multiple_of(LINE) + SHARED).next_power_of_two() + HEAD
 }
 
 /// A UDP socket that does not wait.
 ///
-/// Source: Linux 6.1 `sock_alloc_send_pskb`: a packet is taken as long as those that have not left the device occupy less than the buffer. So
-/// of a burst of full packets 185 go into the host's queue at once, and others as those leave; a flow's own segments get in between.
+/// Source: Linux 6.1 `sock_alloc_send_pskb`: a packet is taken as long as those that have not left the device occupy
+/// less than the buffer. So of a burst of full packets 185 go into the host's queue at once, and others as those
+/// leave; a flow's own segments get in between.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Socket {
     /// The first link of each route that bursts take.

@@ -63,7 +63,8 @@ fn a_cell_loses_and_invents_no_packet() {
     }
 }
 
-/// Each TCP segment that is neither at its host nor dropped is in a queue, on a wire or in the cell: none is left behind.
+/// Each TCP segment that is neither at its host nor dropped is in a queue, on a wire or in the cell: none is left
+/// behind.
 #[test]
 fn dropped_packets_give_their_segments_back() {
     let tcp =

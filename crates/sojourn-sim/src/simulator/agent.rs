@@ -25,7 +25,8 @@ impl fmt::Debug for AgentHost {
 }
 
 impl Simulator {
-    /// Two agents who talk to each other from `spec.start` on. In [`Simulator::agent`] they are known by the answer's index.
+    /// Two agents who talk to each other from `spec.start` on. In [`Simulator::agent`] they are known by the answer's
+    /// index.
     ///
     /// # Errors
     /// [`SimError`] if there are more routes than can be numbered.
@@ -48,8 +49,8 @@ impl Simulator {
         Ok(Added { index, routes })
     }
 
-    /// The opener of conversation `index` of agents, or its other end; `None` if there is no such conversation, or if that
-    /// agent is of another type.
+    /// The opener of conversation `index` of agents, or its other end; `None` if there is no such conversation, or if
+    /// that agent is of another type.
     #[must_use]
     pub fn agent<A: Agent>(&self, index: usize, opener: bool) -> Option<&A> {
         let host = self.agents.get(2 * index + usize::from(!opener))?;

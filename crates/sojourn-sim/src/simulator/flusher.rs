@@ -7,8 +7,8 @@ use crate::network::{LinkId, RoutePair};
 use crate::packet::Packet;
 
 impl Simulator {
-    /// The two routes of bursts for the flow called `name`: the way through the bottleneck, and for captures, which know hosts
-    /// in pairs, one back.
+    /// The two routes of bursts for the flow called `name`: the way through the bottleneck, and for captures, which
+    /// know hosts in pairs, one back.
     pub(crate) fn add_burst_routes(
         &mut self,
         name: &str,

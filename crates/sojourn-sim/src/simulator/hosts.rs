@@ -10,7 +10,8 @@ use sojourn_tcp::{Device, Endpoint};
 
 /// One end of a flow and its slot.
 ///
-/// What each packet needs lies in front of the endpoint, whose own fields are in the order of how often they are touched.
+/// What each packet needs lies in front of the endpoint, whose own fields are in the order of how often they are
+/// touched.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Host {
@@ -57,7 +58,8 @@ impl Simulator {
 
     /// What host `host` sends on `route`, whose first link is `first`, by: `None` for a device that never queues.
     ///
-    /// Deviation: small queues are of flows only. Web clients and downloads hand their devices as much as their windows allow.
+    /// Deviation: small queues are of flows only. Web clients and downloads hand their devices as much as their
+    /// windows allow.
     pub(super) fn own_device(&mut self, host: u32, route: u16, first: Option<&LinkId>) -> Option<Device> {
         let link = self.links.get_mut(usize::from(first?.0))?;
         let device = match (&mut link.egress, &link.air) {
@@ -73,8 +75,8 @@ impl Simulator {
         Some(device)
     }
 
-    /// Before a host sends by the computed wire `link`, all whose device it is are told what it is done with, if nobody waited for
-    /// that.
+    /// Before a host sends by the computed wire `link`, all whose device it is are told what it is done with, if
+    /// nobody waited for that.
     #[inline]
     fn hear_from_device(&mut self, link: u16) {
         let wire = self.links[usize::from(link)].wire.as_mut();
@@ -91,7 +93,8 @@ impl Simulator {
         }
     }
 
-    /// If TCP holds something back until its device, a computed wire, is done with a segment, it is told so when that is.
+    /// If TCP holds something back until its device, a computed wire, is done with a segment, it is told so when that
+    /// is.
     #[inline]
     fn wait_for_device(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];

@@ -163,8 +163,8 @@ impl Out<'_> {
 }
 
 impl CellSink<Framed> for Out<'_> {
-    /// What was answered is the sender's no more, though its receiver may hold it until others have come: Linux frees a frame with its
-    /// status (`ieee80211_tx_status_skb`), and small queues count it until then.
+    /// What was answered is the sender's no more, though its receiver may hold it until others have come: Linux frees
+    /// a frame with its status (`ieee80211_tx_status_skb`), and small queues count it until then.
     #[inline]
     fn sent(&mut self, from: NodeId, to: NodeId, framed: &Framed) {
         if let Some((_, down)) = way(from, to) {
@@ -197,8 +197,8 @@ impl CellSink<Framed> for Out<'_> {
 }
 
 impl Simulator {
-    /// What is added from now on sends its packets with this differentiated services code point, in both directions. Only cells
-    /// look at it: the first one says how it is mapped.
+    /// What is added from now on sends its packets with this differentiated services code point, in both directions.
+    /// Only cells look at it: the first one says how it is mapped.
     pub fn set_dscp(&mut self, dscp: u8) {
         let variant = self.radios.first().map(|radio| radio.spec.access_point.variant);
         self.tid = Tid::of_dscp(dscp, variant.unwrap_or_default());
@@ -276,8 +276,8 @@ impl Simulator {
         }
     }
 
-    /// How long a packet of `size` bytes takes through an idle cell: AIFS, since a station that was idle long enough has no backoff
-    /// left, and the frame alone.
+    /// How long a packet of `size` bytes takes through an idle cell: AIFS, since a station that was idle long enough
+    /// has no backoff left, and the frame alone.
     pub(super) fn empty_cell(&self, hop: Hop, size: u16) -> Duration {
         let spec = &self.radios[usize::from(hop.cell.0)].spec;
         let category = self.tid.access_category();

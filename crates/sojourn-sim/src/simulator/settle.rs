@@ -52,8 +52,9 @@ impl Simulator {
         }
     }
 
-    /// A link is computed if it is a plain FIFO before a wire and nobody looks at it: neither a record nor a capture nor a flusher.
-    /// If all its packets come from a link that only delays them, they are computed when they enter that one.
+    /// A link is computed if it is a plain FIFO before a wire and nobody looks at it: neither a record nor a capture
+    /// nor a flusher. If all its packets come from a link that only delays them, they are computed when they
+    /// enter that one.
     fn find_wires(&mut self) {
         if self.watch.is_some() {
             return;

@@ -24,8 +24,8 @@ impl Simulator {
         Ok(Added { index, routes })
     }
 
-    /// How long a packet of `size` bytes takes along `route` if nothing else is there: propagation, serialisation where the
-    /// link is a wire, and a cell without others. A token bucket that is full holds nothing back.
+    /// How long a packet of `size` bytes takes along `route` if nothing else is there: propagation, serialisation
+    /// where the link is a wire, and a cell without others. A token bucket that is full holds nothing back.
     fn empty_delay(&self, route: &[LinkId], size: u16) -> Duration {
         route
             .iter()

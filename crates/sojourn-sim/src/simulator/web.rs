@@ -60,7 +60,8 @@ impl Simulator {
         self.web_pump(web);
     }
 
-    /// Sends what a client and its servers want to send, and sets its timer: a lazy one, as that of [`Simulator::pump`].
+    /// Sends what a client and its servers want to send, and sets its timer: a lazy one, as that of
+    /// [`Simulator::pump`].
     fn web_pump(&mut self, web: u32) {
         let routes = self.webs[web as usize].routes;
         while let Some(out) = self.webs[web as usize].client.poll() {

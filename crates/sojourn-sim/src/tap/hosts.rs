@@ -1,10 +1,11 @@
-//! Addresses and ports of the simulated hosts: what the simulation leaves open, filled in so that it is stable and a reader can
-//! tell flows apart. Captures and the flusher know the same ones.
+//! Addresses and ports of the simulated hosts: what the simulation leaves open, filled in so that it is stable and a
+//! reader can tell flows apart. Captures and the flusher know the same ones.
 //!
-//! - Flow, probe, web client or download number n of the run has the client address 10.0.x.y and the server address 10.1.x.y with
-//!   x = n / 250 and y = n % 250 + 1; the resolver of a web client has 10.2.x.y.
-//! - The opener's port is from Linux's ephemeral range; that of a flow or probe comes from its hash, and the connections and
-//!   look-ups of a web client count up from there (RFC 6056 section 3.3.3). The other end's is that of the service.
+//! - Flow, probe, web client or download number n of the run has the client address 10.0.x.y and the server address
+//!   10.1.x.y with x = n / 250 and y = n % 250 + 1; the resolver of a web client has 10.2.x.y.
+//! - The opener's port is from Linux's ephemeral range; that of a flow or probe comes from its hash, and the
+//!   connections and look-ups of a web client count up from there (RFC 6056 section 3.3.3). The other end's is that
+//!   of the service.
 
 use super::Protocol;
 

@@ -123,15 +123,15 @@ pub struct Dumbbell {
 /// The five-node path: client, router (upstream bottleneck), delay box, router (downstream bottleneck), server.
 ///
 /// Source: seed 000, Figure 1. The delay box holds every packet for half the flow's RTT in each direction; flows of
-/// different RTTs take parallel links through it, as netem's classes do. An odd nanosecond of an RTT goes to the upstream
-/// half.
+/// different RTTs take parallel links through it, as netem's classes do. An odd nanosecond of an RTT goes to the
+/// upstream half.
 ///
-/// With a cell, each client is a station and the first router the access point (seed 002 section 4, seed 000 section 7).
-/// The links between clients and router are then through the air; `spec.edge_rate` is that of the server's.
+/// With a cell, each client is a station and the first router the access point (seed 002 section 4, seed 000 section
+/// 7). The links between clients and router are then through the air; `spec.edge_rate` is that of the server's.
 ///
 /// The links are called `up` and `down` (the bottlenecks), `client out`, `client in`, `server in`, `server out`, and
-/// `delay up 50ms` and `delay down 50ms` for each RTT; the routes `client up 50ms` and `client down 50ms`. Stations after
-/// the first one have `station 1` in place of `client`.
+/// `delay up 50ms` and `delay down 50ms` for each RTT; the routes `client up 50ms` and `client down 50ms`. Stations
+/// after the first one have `station 1` in place of `client`.
 ///
 /// # Panics
 /// If an RTT occurs twice.

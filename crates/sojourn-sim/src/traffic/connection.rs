@@ -7,8 +7,8 @@ use sojourn_units::{Duration, Time};
 /// How long a connection that the client has closed is kept at most. Source: Linux `tcp_fin_timeout`.
 const LINGER_MAX: Duration = Duration::from_secs(60);
 
-/// Both ends of a connection. The client asks for one object at a time; the server answers in order, and closes when the
-/// client has.
+/// Both ends of a connection. The client asks for one object at a time; the server answers in order, and closes when
+/// the client has.
 #[derive(Debug)]
 pub(crate) struct Connection {
     client: Endpoint,

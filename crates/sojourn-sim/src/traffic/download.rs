@@ -1,16 +1,17 @@
 //! Files of one size, one after the other, with idle times between them.
 //!
-//! Each file has a TCP connection of its own, with ports of its own and so a hash of its own. The sender connects, writes the
-//! file and closes; the file is complete when its last byte is at the receiver. From then the idle time runs until the next
-//! file. The receiver closes when it has read everything, so the end of one connection may still be under way when the next
-//! begins.
+//! Each file has a TCP connection of its own, with ports of its own and so a hash of its own. The sender connects,
+//! writes the file and closes; the file is complete when its last byte is at the receiver. From then the idle time
+//! runs until the next file. The receiver closes when it has read everything, so the end of one connection may still
+//! be under way when the next begins.
 //!
-//! A persistent download has one connection, which nobody closes: the sender writes one file after the other. What a file finds
-//! of the window is what the idle time has left of it (RFC 2861).
+//! A persistent download has one connection, which nobody closes: the sender writes one file after the other. What a
+//! file finds of the window is what the idle time has left of it (RFC 2861).
 //!
-//! Source: the file transfers of "FTP" type of RFC 7928 section 2.2.1, with the exponential idle times that studies of slow links
-//! take. Deviation: a connection whose seven SYNs are all lost (in 127 s) fails, and no file follows it; a segment for a
-//! connection that both ends have closed is dropped, where a kernel in TIME-WAIT would acknowledge it.
+//! Source: the file transfers of "FTP" type of RFC 7928 section 2.2.1, with the exponential idle times that studies
+//! of slow links take. Deviation: a connection whose seven SYNs are all lost (in 127 s) fails, and no file follows
+//! it; a segment for a connection that both ends have closed is dropped, where a kernel in TIME-WAIT would
+//! acknowledge it.
 
 use crate::draws::Gaps;
 use crate::ends;
@@ -44,7 +45,8 @@ pub struct DownloadSpec {
     pub gap: Duration,
     /// Whether all files go over one connection.
     pub persistent: bool,
-    /// What the sender remembers from one file to the next, and of other connections to the same place; `None` for nothing.
+    /// What the sender remembers from one file to the next, and of other connections to the same place; `None` for
+    /// nothing.
     pub destination: Option<Destination>,
 }
 
@@ -83,7 +85,8 @@ struct Connection {
     receiver: Endpoint,
     /// Of the packets to the receiver, and to the sender.
     hashes: [u32; 2],
-    /// Bytes that the receiver has when the file is complete that is under way; `None` between files, and after the last.
+    /// Bytes that the receiver has when the file is complete that is under way; `None` between files, and after the
+    /// last.
     awaited: Option<u64>,
     /// When it is forgotten at the latest; `None` as long as files are to come or the file is not complete.
     forgotten_at: Option<Time>,
@@ -121,7 +124,8 @@ impl Connection {
     }
 }
 
-/// A download under way. It reads no clock and knows no network: what it wants to send is taken with [`Downloader::poll`].
+/// A download under way. It reads no clock and knows no network: what it wants to send is taken with
+/// [`Downloader::poll`].
 #[derive(Debug)]
 pub(crate) struct Downloader {
     pub(crate) spec: DownloadSpec,
@@ -165,7 +169,8 @@ impl Downloader {
         connections.chain(self.next).min()
     }
 
-    /// Time has passed. Harmless if called too early. `known` is what is known of the destination, if that is remembered.
+    /// Time has passed. Harmless if called too early. `known` is what is known of the destination, if that is
+    /// remembered.
     pub(crate) fn on_timeout(&mut self, now: Time, known: Option<&Metrics>) {
         let due: Vec<u32> = self
             .connections
@@ -185,7 +190,8 @@ impl Downloader {
         }
     }
 
-    /// A segment of connection `number` has arrived at one of its ends, which may want to answer: see [`Downloader::poll_end`].
+    /// A segment of connection `number` has arrived at one of its ends, which may want to answer: see
+    /// [`Downloader::poll_end`].
     pub(crate) fn on_segment(
         &mut self,
         at_receiver: bool,

@@ -33,7 +33,8 @@ impl VoiceTrace {
         self.delays.push(ABSENT);
     }
 
-    /// The packet that was sent as number `place` arrives. To be called in the order of arrival; a second time it is ignored.
+    /// The packet that was sent as number `place` arrives. To be called in the order of arrival; a second time it is
+    /// ignored.
     pub(crate) fn arrive(&mut self, place: usize, delay: Duration) {
         let delay = delay.as_nanos();
         let Some(slot) = self.delays.get_mut(place).filter(|d| **d == ABSENT) else {
@@ -80,8 +81,8 @@ impl VoiceTrace {
         if n == 0 { 0.0 } else { sum as f64 / n as f64 }
     }
 
-    /// The first `count` bins of width `width`. `sent_at` tells when the packet of a place was sent, from the beginning of
-    /// the first bin.
+    /// The first `count` bins of width `width`. `sent_at` tells when the packet of a place was sent, from the
+    /// beginning of the first bin.
     pub(crate) fn bins(&self, width: Duration, count: usize, sent_at: impl Fn(usize) -> Duration) -> Vec<VoiceBin> {
         let mut bins = vec![VoiceBin::default(); count];
         for (i, &delay) in self.delays.iter().enumerate() {

@@ -147,8 +147,8 @@ mod tests {
         assert!((v.trace.ipdv_ns() / 1e6 - 32.0 / 3.0).abs() < 1e-9);
     }
 
-    /// The jitter goes over a gap, because it follows arrivals (|D| 16, then 1: J = 1); IPDV does not, because it follows
-    /// the sequence.
+    /// The jitter goes over a gap, because it follows arrivals (|D| 16, then 1: J = 1); IPDV does not, because it
+    /// follows the sequence.
     #[test]
     fn a_lost_packet_interrupts_ipdv_and_not_jitter() {
         let mut v = stream(0, 0);

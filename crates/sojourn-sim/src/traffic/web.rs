@@ -1,18 +1,19 @@
 //! A web browser in miniature: it fetches one page again and again, over a few persistent connections.
 //!
-//! Source: seed 000 section 5.3 and the tool that it used, http-getter (cURL). Each page begins from nothing: no name is
-//! known and no connection is open. The first worker looks the name up, connects and gets the main document; then all
-//! workers take the other objects in order, each over one connection of its own, which it opens when it gets its first
-//! object (with a look-up of its own, unless one a page is asked for). When the last object is there the connections are closed.
+//! Source: seed 000 section 5.3 and the tool that it used, http-getter (cURL). Each page begins from nothing: no name
+//! is known and no connection is open. The first worker looks the name up, connects and gets the main document; then
+//! all workers take the other objects in order, each over one connection of its own, which it opens when it gets its
+//! first object (with a look-up of its own, unless one a page is asked for). When the last object is there the
+//! connections are closed.
 //!
-//! What the transport sees of it: each connection and each look-up has ports of its own and so a hash of its own; requests
-//! leave at once (TCP_NODELAY); an answer is written at once, after the server's think time.
+//! What the transport sees of it: each connection and each look-up has ports of its own and so a hash of its own;
+//! requests leave at once (TCP_NODELAY); an answer is written at once, after the server's think time.
 //!
-//! Deviations: a look-up is one query for an address, over UDP, repeated every 5 s for as long as it takes (glibc's stub
-//! resolver gives up after two); the resolver answers at once and stands beside the server. A connection has no TLS. One
-//! whose seven SYNs are all lost (in 127 s) fails, and no fetch is completed after it. What
-//! arrives for a connection that both ends have closed is dropped, where a kernel in TIME-WAIT would acknowledge it: no
-//! one is left to whom that would matter.
+//! Deviations: a look-up is one query for an address, over UDP, repeated every 5 s for as long as it takes (glibc's
+//! stub resolver gives up after two); the resolver answers at once and stands beside the server. A connection has no
+//! TLS. One whose seven SYNs are all lost (in 127 s) fails, and no fetch is completed after it. What
+//! arrives for a connection that both ends have closed is dropped, where a kernel in TIME-WAIT would acknowledge it:
+//! no one is left to whom that would matter.
 
 use super::connection::Connection;
 use crate::network::LinkId;
@@ -21,8 +22,8 @@ use sojourn_tcp::{Segment, TcpParams};
 use sojourn_units::{Duration, Stream, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes on the wire of a query for the address of a name of 14 letters such as `www.google.com`: Ethernet 14, IPv4 20,
-/// UDP 8, DNS header 12, name 16, type and class 4 (RFC 1035 section 4.1).
+/// Bytes on the wire of a query for the address of a name of 14 letters such as `www.google.com`: Ethernet 14, IPv4
+/// 20, UDP 8, DNS header 12, name 16, type and class 4 (RFC 1035 section 4.1).
 pub const DNS_QUERY: u16 = 74;
 /// And of its answer, with one address record of 16 bytes.
 pub const DNS_ANSWER: u16 = 90;
@@ -99,7 +100,8 @@ pub(crate) enum Content {
     Dns(u32),
 }
 
-/// The hash of the answer to a query of this hash: it follows from that, as the answer's ports follow from the query's.
+/// The hash of the answer to a query of this hash: it follows from that, as the answer's ports follow from the
+/// query's.
 pub(crate) fn answer_hash(query: u32) -> u32 {
     query.wrapping_mul(0x9e37_79b9).rotate_left(15)
 }
@@ -131,7 +133,8 @@ struct Page {
     complete: usize,
 }
 
-/// A web client under way. It reads no clock and knows no network: what it wants to send is taken with [`WebClient::poll`].
+/// A web client under way. It reads no clock and knows no network: what it wants to send is taken with
+/// [`WebClient::poll`].
 #[derive(Debug)]
 pub(crate) struct WebClient {
     pub(crate) spec: WebSpec,

@@ -154,8 +154,8 @@ fn places_may_write_out_of_order() {
     assert_eq!(ordered.to_json(), shuffled.to_json());
 }
 
-/// Gaps of 10 and 30 ms between drops of data: mean 20 ms, standard deviation 10 ms. The acknowledgement and the SYN of the
-/// other direction count for themselves.
+/// Gaps of 10 and 30 ms between drops of data: mean 20 ms, standard deviation 10 ms. The acknowledgement and the SYN
+/// of the other direction count for themselves.
 #[test]
 fn drops_are_told_by_what_was_dropped() {
     let s = with_qdisc("pfifo limit 10");

@@ -13,8 +13,8 @@ fn with_flusher(mode: &str) -> Scenario {
     }))
 }
 
-/// Pairs at 50, 150 and 160 ms of 30, 40 and 50 ms; one from before the window. A flush of 7 packets at 500 ms, of which 5
-/// arrived, and a refused one of 9.
+/// Pairs at 50, 150 and 160 ms of 30, 40 and 50 ms; one from before the window. A flush of 7 packets at 500 ms, of
+/// which 5 arrived, and a refused one of 9.
 fn seen(s: &Scenario) -> Measured {
     let mut m = nothing(s);
     m.flows[0].srtt_us = vec![0, 41_000, 42_000, 43_000, 44_000];

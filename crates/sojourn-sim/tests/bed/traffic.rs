@@ -100,8 +100,8 @@ fn transactions_are_told_by_bins() {
     assert_eq!(r.series.rtt["rr"].rtt_ms, [Some(50.0), None, Some(50.0), None, None]);
 }
 
-/// Delays 10, 26, lost, 10, 10 ms in the order of arrival: |D| 16, 16, 0, so J = 1, then 31/16, then 15/16 of that (RFC 3550
-/// section 6.4.1). Successive pairs that both arrived differ by 16 and 0 ms.
+/// Delays 10, 26, lost, 10, 10 ms in the order of arrival: |D| 16, 16, 0, so J = 1, then 31/16, then 15/16 of that
+/// (RFC 3550 section 6.4.1). Successive pairs that both arrived differ by 16 and 0 ms.
 #[test]
 fn voice_has_the_jitter_of_rfc_3550() {
     let s = scenario(&json!({"probes": [{"name": "v", "kind": "voip", "rtt": "41ms"}], "edge_rate": "1mbit"}));

@@ -40,8 +40,8 @@ pub struct Cubic {
     origin: u32,
     /// W_max, with fast convergence applied; `None` before the first congestion and after a time-out.
     w_max: Option<u32>,
-    /// Linux before 4.0: the Reno-friendly window counts acknowledgements, which with delayed ones is half as fast, and
-    /// the window may grow with every segment acknowledged.
+    /// Linux before 4.0: the Reno-friendly window counts acknowledgements, which with delayed ones is half as fast,
+    /// and the window may grow with every segment acknowledged.
     counts_acks: bool,
     hystart: Option<HyStart>,
 }
@@ -116,7 +116,8 @@ impl Cubic {
                 ack.now
             });
             let epoch_ms = epoch_start.as_nanos() / 1_000_000;
-            // Section 4.2: the target is where the function will be one RTT from now. Linux rounds up to whole ticks of 1 ms.
+            // Section 4.2: the target is where the function will be one RTT from now. Linux rounds up to whole ticks of
+            // 1 ms.
             let t_ms = now_ms - epoch_ms + self.min_rtt.map_or(0, |rtt| rtt.as_nanos().div_ceil(1_000_000));
             let t = t_ms * TICKS_PER_SECOND / 1000;
             let away = t.abs_diff(self.k);
@@ -136,7 +137,8 @@ impl Cubic {
                 self.per_segment = self.per_segment.min(20);
             }
         }
-        // Section 4.3, the Reno-friendly region: W_est grows by 3 (1 - beta) / (1 + beta) a round trip, 8/15 of a segment.
+        // Section 4.3, the Reno-friendly region: W_est grows by 3 (1 - beta) / (1 + beta) a round trip, 8/15 of a
+        // segment.
         let per_est = ((u64::from(cwnd) * 15) >> 3) as u32;
         while self.w_est_credit > per_est {
             self.w_est_credit -= per_est;
@@ -212,8 +214,8 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// The cube root of `n` as Linux takes it: one Newton step from a start that is a few percent too large, and 341/1024 for
-/// a third. It is up to 0.1 % off, which moves a window's growth by a round trip now and then.
+/// The cube root of `n` as Linux takes it: one Newton step from a start that is a few percent too large, and 341/1024
+/// for a third. It is up to 0.1 % off, which moves a window's growth by a round trip now and then.
 ///
 /// Deviation: Linux reads the start from a table by the 4 to 6 leading bits of `n`; here it is a formula that comes
 /// within 2 of the table's three digits.
@@ -343,8 +345,8 @@ mod tests {
         assert!((slope - 0.53).abs() < 0.06, "{slope}");
     }
 
-    /// RFC 9438 section 4.8: t does not include idle time. The epoch may have begun after the last transmission, with the
-    /// acknowledgement that this restart follows.
+    /// RFC 9438 section 4.8: t does not include idle time. The epoch may have begun after the last transmission, with
+    /// the acknowledgement that this restart follows.
     #[test]
     fn an_epoch_never_begins_in_the_future() {
         let mut c = Cubic::fresh(false);

@@ -13,8 +13,9 @@ const ACK_DELTA: Duration = Duration::from_millis(2);
 const DELAY_MIN: Duration = Duration::from_millis(4);
 const DELAY_MAX: Duration = Duration::from_millis(16);
 
-/// Ha and Rhee's hybrid slow start (2011), as Linux 6.1 has it: slow start ends when the acknowledgements of one round
-/// form a train longer than half the base RTT, or when a round's smallest RTT exceeds the base by an eighth (4 to 16 ms).
+/// Ha and Rhee's hybrid slow start (2011), as Linux 6.1 has it: slow start ends when the acknowledgements of one
+/// round form a train longer than half the base RTT, or when a round's smallest RTT exceeds the base by an eighth (4
+/// to 16 ms).
 ///
 /// Deviation: RFC 9438 section 4.10 recommends `HyStart++` (RFC 9406); Linux has not adopted it.
 #[derive(Clone, Copy, Debug, Default)]

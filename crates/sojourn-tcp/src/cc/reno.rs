@@ -6,8 +6,8 @@ use crate::variant::Variant;
 /// Additive increase of one segment a round trip, multiplicative decrease by half.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
-    /// In congestion avoidance an acknowledgement counts as one segment, however many it covers (RFC 5681 section 3.1's
-    /// older reading; Linux before 4.0).
+    /// In congestion avoidance an acknowledgement counts as one segment, however many it covers (RFC 5681 section
+    /// 3.1's older reading; Linux before 4.0).
     counts_acks: bool,
 }
 
@@ -38,7 +38,8 @@ impl CongestionControl for Reno {
         window.additive_increase(cwnd, acked);
     }
 
-    /// Half the window, at least two segments (RFC 5681 equation 4, with the window for the flight size as Linux has it).
+    /// Half the window, at least two segments (RFC 5681 equation 4, with the window for the flight size as Linux has
+    /// it).
     fn reduce(&mut self, window: &Window) -> u32 {
         (window.cwnd / 2).max(2)
     }

@@ -150,8 +150,9 @@ impl<R: LossRecovery> Machine<R> {
             }
             if !s.sacked() {
                 news.delivered += 1;
-                // The receiver echoes the time of what filled its gap: if that is older than the retransmission, it was not that.
-                // Source: Linux 6.1 `tcp_skb_spurious_retrans`, which only a cumulative acknowledgement asks.
+                // The receiver echoes the time of what filled its gap: if that is older than the retransmission, it was
+                // not that. Source: Linux 6.1 `tcp_skb_spurious_retrans`, which only a cumulative
+                // acknowledgement asks.
                 let spurious = s.retransmitted() && echo != 0 && echo < now_ms(s.sent_at);
                 if !spurious {
                     recovery.on_delivered(s, now, min_rtt);
@@ -176,8 +177,9 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Updates the RTT estimate; answers the RTT that congestion control sees.
     ///
-    /// The estimate takes the first segment newly acknowledged (its delay includes the receiver's), congestion control
-    /// the last. Karn's rule: nothing retransmitted counts, unless the timestamp tells (RFC 7323 section 4.1).
+    /// The estimate takes the first segment newly acknowledged (its delay includes the receiver's), congestion
+    /// control the last. Karn's rule: nothing retransmitted counts, unless the timestamp tells (RFC 7323 section
+    /// 4.1).
     fn take_rtt(&mut self, segment: &Segment, now: Time, news: &News, times: &Times) -> Option<Duration> {
         let (first, last) = match (times.acked, times.sacked) {
             (Some((first, last)), sacked) if !news.retransmitted_acked => {

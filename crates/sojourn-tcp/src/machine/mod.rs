@@ -35,8 +35,8 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
     const PRR_ALWAYS_ADDS: bool;
     /// What the host's own device still holds is not sent again (`skb_still_in_host_queue`).
     const HEEDS_DEVICE: bool;
-    /// The clock of the first retransmission stops once none is out, and without it all is only late. Source: Linux 6.1
-    /// `tcp_retrans_stamp_cleanup`, `tcp_any_retrans_done`, `tcp_packet_delayed`.
+    /// The clock of the first retransmission stops once none is out, and without it all is only late. Source: Linux
+    /// 6.1 `tcp_retrans_stamp_cleanup`, `tcp_any_retrans_done`, `tcp_packet_delayed`.
     const REPAIR_CLOCK: bool;
     /// A window at its threshold is in congestion avoidance.
     const AVOIDS_AT_THRESHOLD: bool;
@@ -65,7 +65,8 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
     fn on_recovered(&mut self) {}
     /// A time-out: marks what is lost.
     fn mark_after_timeout(machine: &mut Machine<Self>, now: Time);
-    /// Arms the probe timer, if something is out and nothing amiss; else answers no. With `fresh` the time-out counts from now.
+    /// Arms the probe timer, if something is out and nothing amiss; else answers no. With `fresh` the time-out counts
+    /// from now.
     fn arm_probe(machine: &mut Machine<Self>, now: Time, fresh: bool) -> bool;
     /// A probe was sent: new data, or the last segment again.
     fn on_probe(machine: &mut Machine<Self>, new: bool, now: Time);
@@ -75,11 +76,12 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
 
 /// The sender's state machine with the loss recovery `R`.
 ///
-/// Windows are counted in segments, as Linux counts them. Sources are named at each step; where they differ, Linux 6.1
-/// is followed, because the measurements that the model is judged by are of Linux.
+/// Windows are counted in segments, as Linux counts them. Sources are named at each step; where they differ, Linux
+/// 6.1 is followed, because the measurements that the model is judged by are of Linux.
 ///
-/// Fields lie in the order of how often they are touched, so that a connection takes as few cache lines as it can: what each segment
-/// of either direction needs, then what an acknowledgement needs, then what losses and the end need.
+/// Fields lie in the order of how often they are touched, so that a connection takes as few cache lines as it can:
+/// what each segment of either direction needs, then what an acknowledgement needs, then what losses and the end
+/// need.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Machine<R> {
@@ -197,8 +199,8 @@ impl<R: LossRecovery> Machine<R> {
         matches!(self.episode.state, CaState::Cwr | CaState::Recovery)
     }
 
-    /// Linux's pacing rate, bytes/s, which small queues and CUBIC's `HyStart` read: 2 windows a round trip in slow start, 1.2 after;
-    /// in Linux 3.14 always 2. `None` before the first measurement.
+    /// Linux's pacing rate, bytes/s, which small queues and CUBIC's `HyStart` read: 2 windows a round trip in slow
+    /// start, 1.2 after; in Linux 3.14 always 2. `None` before the first measurement.
     ///
     /// Source: `tcp_update_pacing_rate`.
     fn pacing_rate(&self) -> Option<u64> {

@@ -1,4 +1,5 @@
-//! Rates of delivery and of departure: nothing of it happens unless the congestion control needs it, or pacing is wanted.
+//! Rates of delivery and of departure: nothing of it happens unless the congestion control needs it, or pacing is
+//! wanted.
 
 use super::{LossRecovery, Machine, News};
 use crate::cc::{Ack, CongestionControl, Needs, RateSample};
@@ -94,7 +95,8 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
-    /// Before the application writes: whether it had left the network room. Source: Linux `tcp_rate_check_app_limited`.
+    /// Before the application writes: whether it had left the network room. Source: Linux
+    /// `tcp_rate_check_app_limited`.
     #[cold]
     pub(super) fn rates_on_write(&mut self) {
         let flight = self.board.in_flight();

@@ -8,8 +8,8 @@ use crate::ticks::now_ms;
 use sojourn_units::Time;
 
 impl<R: LossRecovery> Machine<R> {
-    /// What every judgement begins with: an ECN echo forbids undoing, and an acknowledgement of all that was out when a
-    /// reduction began ends it.
+    /// What every judgement begins with: an ECN echo forbids undoing, and an acknowledgement of all that was out when
+    /// a reduction began ends it.
     pub(crate) fn leave_state(&mut self, ece: bool) {
         if ece {
             self.undo.prior_ssthresh = None;
@@ -121,7 +121,8 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
-    /// RFC 6937 section 3, with the slow-start reduction bound, and one more segment where progress brought no new loss.
+    /// RFC 6937 section 3, with the slow-start reduction bound, and one more segment where progress brought no new
+    /// loss.
     #[inline(never)]
     pub(crate) fn reduce_proportionally(&mut self, delivered: u32, newly_lost: bool, advanced: bool) {
         let prr = &mut self.prr;
@@ -152,15 +153,15 @@ impl<R: LossRecovery> Machine<R> {
 
     // ---------------------------------------------------------------- undo
 
-    /// Whether the reduction was for nothing: every retransmission was reported as a duplicate (RFC 3708), or the echoed
-    /// timestamp is older than the first retransmission (RFC 3522).
+    /// Whether the reduction was for nothing: every retransmission was reported as a duplicate (RFC 3708), or the
+    /// echoed timestamp is older than the first retransmission (RFC 3522).
     fn may_undo(&self) -> bool {
         let undo = &self.undo;
         undo.all_duplicates() || undo.marker.is_some() && self.was_delayed().unwrap_or(R::REPAIR_CLOCK)
     }
 
-    /// Whether what was acknowledged now was only late: the echoed timestamp is older than the first retransmission. `None` if
-    /// nothing was sent again yet.
+    /// Whether what was acknowledged now was only late: the echoed timestamp is older than the first retransmission.
+    /// `None` if nothing was sent again yet.
     pub(crate) fn was_delayed(&self) -> Option<bool> {
         let first = self.undo.first_retransmit?;
         Some(self.episode.echo_ms > 0 && self.episode.echo_ms < now_ms(first))
@@ -202,8 +203,8 @@ impl<R: LossRecovery> Machine<R> {
 
     // ---------------------------------------------------------------- time-out
 
-    /// A retransmission time-out: everything not recently sent is lost, the window is one segment, and slow start begins
-    /// (RFC 6298 section 5.4 to 5.6, RFC 5681 section 3.1, RFC 8985 section 6.3).
+    /// A retransmission time-out: everything not recently sent is lost, the window is one segment, and slow start
+    /// begins (RFC 6298 section 5.4 to 5.6, RFC 5681 section 3.1, RFC 8985 section 6.3).
     pub(super) fn enter_loss(&mut self, now: Time) {
         let new_recovery = self.episode.state < CaState::Recovery;
         R::mark_after_timeout(self, now);

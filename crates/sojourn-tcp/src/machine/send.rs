@@ -172,7 +172,8 @@ impl<R: LossRecovery> Machine<R> {
         self.burst.limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.burst.max_out)
     }
 
-    /// The window after an idle period halves for every time-out that passed (RFC 2861; Linux `slow_start_after_idle`).
+    /// The window after an idle period halves for every time-out that passed (RFC 2861; Linux
+    /// `slow_start_after_idle`).
     fn restart_after_idle(&mut self, mut idle: Duration) {
         let rto = self.rtt.rto();
         if idle <= rto || self.is_steered() {
@@ -204,10 +205,11 @@ impl<R: LossRecovery> Machine<R> {
         self.small_queue.released()
     }
 
-    /// Whether segment `index` may not be sent again because the host's own device still holds it; if so, that is waited for.
+    /// Whether segment `index` may not be sent again because the host's own device still holds it; if so, that is
+    /// waited for.
     ///
-    /// Source: Linux 6.1 `skb_still_in_host_queue`, which `__tcp_retransmit_skb` and `tcp_send_loss_probe` ask. Linux 3.14 counts
-    /// such a retransmission and sends it.
+    /// Source: Linux 6.1 `skb_still_in_host_queue`, which `__tcp_retransmit_skb` and `tcp_send_loss_probe` ask. Linux
+    /// 3.14 counts such a retransmission and sends it.
     pub(crate) fn still_held(&mut self, index: u64) -> bool {
         let held = R::HEEDS_DEVICE && self.board.get(index).held();
         if held {

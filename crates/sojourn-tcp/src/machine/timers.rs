@@ -14,8 +14,9 @@ impl<R: LossRecovery> Machine<R> {
         rto.saturating_mul(1 << self.timers.backoff.min(16)).min(RTO_MAX)
     }
 
-    /// When a timer goes off that is set at `now` to `wait` later: Linux rounds the wait up to ticks, counts them from the last one, and its
-    /// timers are never early. So it is late by up to 2 ms, and by up to an eighth of a wait of more than 62.
+    /// When a timer goes off that is set at `now` to `wait` later: Linux rounds the wait up to ticks, counts them
+    /// from the last one, and its timers are never early. So it is late by up to 2 ms, and by up to an eighth of
+    /// a wait of more than 62.
     pub(crate) fn goes_off(wait: Duration, now: Time) -> Time {
         if !R::TICKS {
             return now + wait;
@@ -87,9 +88,10 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Sends new data if there is any and the receiver admits it, else the last segment again (RFC 8985 section 7.3).
     ///
-    /// After new data the time-out counts from now, after a repeated segment from when the oldest was sent, as in Linux.
-    /// (Counting from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.) What the host's own device
-    /// has no room for, or still holds, is not sent: the time-out remains. Source: Linux 6.1 `tcp_send_loss_probe`.
+    /// After new data the time-out counts from now, after a repeated segment from when the oldest was sent, as in
+    /// Linux. (Counting from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.) What
+    /// the host's own device has no room for, or still holds, is not sent: the time-out remains. Source: Linux
+    /// 6.1 `tcp_send_loss_probe`.
     fn send_probe(&mut self, now: Time) -> Option<Outgoing> {
         if self.probe.is_some() {
             self.arm_rto(now);

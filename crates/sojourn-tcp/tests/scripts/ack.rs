@@ -123,8 +123,8 @@ fn sixteen_segments_are_acknowledged_each_then_every_second() {
     assert_eq!(acked, expected);
 }
 
-/// RFC 1122 section 4.2.3.2 allows 500 ms; Linux begins with `TCP_DELACK_MIN`, 40 ms, and its timers go off at the tick
-/// after that.
+/// RFC 1122 section 4.2.3.2 allows 500 ms; Linux begins with `TCP_DELACK_MIN`, 40 ms, and its timers go off at the
+/// tick after that.
 #[test]
 fn a_lone_segment_is_acknowledged_after_40_ms() {
     let mut peer = Peer::settled();
@@ -220,8 +220,8 @@ fn sack_blocks_begin_with_the_most_recent() {
     assert_eq!(compressed(22), [(21, 26), (29, 30)]);
 }
 
-/// Linux 6.1 `tcp_comp_sack_delay_ns` and `tcp_comp_sack_nr`: the first three go out at once, so that no fast retransmit
-/// waits; then at most 1 ms, and at most 44 in one.
+/// Linux 6.1 `tcp_comp_sack_delay_ns` and `tcp_comp_sack_nr`: the first three go out at once, so that no fast
+/// retransmit waits; then at most 1 ms, and at most 44 in one.
 #[test]
 fn sacks_are_compressed_for_at_most_one_millisecond() {
     let mut peer = Peer::settled();

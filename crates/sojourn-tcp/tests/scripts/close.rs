@@ -144,8 +144,8 @@ fn the_fin_rides_on_the_last_segment_also_on_a_full_one() {
     }
 }
 
-/// A FIN alone, lost, is sent again by the time-out or the loss probe: within the 1 s that the smallest RTO of 200 ms, the
-/// RTT of 50 ms and the delayed ACK allowance of 200 ms leave.
+/// A FIN alone, lost, is sent again by the time-out or the loss probe: within the 1 s that the smallest RTO of 200
+/// ms, the RTT of 50 ms and the delayed ACK allowance of 200 ms leave.
 #[test]
 fn a_lost_fin_is_sent_again() {
     let mut net = Net::new(&params(Cubic), |s| {

@@ -1,5 +1,5 @@
-//! The variant of Linux 3.14: forward acknowledgement (Mathis and Mahdavi 1996), early retransmit (RFC 5827), the first
-//! tail loss probe, and time-outs that give up on everything outstanding.
+//! The variant of Linux 3.14: forward acknowledgement (Mathis and Mahdavi 1996), early retransmit (RFC 5827), the
+//! first tail loss probe, and time-outs that give up on everything outstanding.
 
 use crate::net::{DELAY, Dir, Fate, Net, Sent, params};
 use sojourn_tcp::cc::Algorithm::{Cubic, Reno};
@@ -33,7 +33,8 @@ fn duplicates_before(net: &Net, at: Time) -> usize {
         .count()
 }
 
-/// The holes count: with segments 60 and 62 lost, the SACK of 63 is the second, but 63 is the fourth from the first hole.
+/// The holes count: with segments 60 and 62 lost, the SACK of 63 is the second, but 63 is the fourth from the first
+/// hole.
 #[test]
 fn holes_count_as_duplicates() {
     let net = Net::transfer(&old(), 300, drop_firsts(&[60, 62]));
@@ -69,7 +70,8 @@ fn every_segment_above_a_gap_is_acknowledged() {
     assert_eq!(acknowledged(Variant::Linux61), 3);
 }
 
-/// RFC 5827: with fewer than four segments out, three duplicates never come. Mitigation A.3: a quarter of the RTT later.
+/// RFC 5827: with fewer than four segments out, three duplicates never come. Mitigation A.3: a quarter of the RTT
+/// later.
 #[test]
 fn few_segments_are_retransmitted_early_after_a_quarter_of_the_round_trip() {
     let net = Net::transfer(&old(), 3, drop_firsts(&[0]));
@@ -142,8 +144,8 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
     assert!(wait >= MS * 100 && wait < MS * 140, "{wait}");
 }
 
-/// RFC 5681 section 3.1 as Linux before 4.0 read it: with an acknowledgement for every second segment the window grows by
-/// half a segment a round trip; RFC 3465's counting of bytes grows it by one.
+/// RFC 5681 section 3.1 as Linux before 4.0 read it: with an acknowledgement for every second segment the window
+/// grows by half a segment a round trip; RFC 3465's counting of bytes grows it by one.
 #[test]
 fn renos_window_counts_acknowledgements() {
     let grown = |variant| {

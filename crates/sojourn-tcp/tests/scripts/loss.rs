@@ -25,8 +25,8 @@ fn drop_first_of(lost: &'static [u64]) -> impl FnMut(&crate::net::Sent) -> Fate 
     }
 }
 
-/// RFC 5681 section 3.2 with RFC 6675's and 8985's reading: the third SACKed segment tells the loss; RFC 9438 section 4.6
-/// (beta 0.7) and RFC 5681 equation 4 (one half) tell the window after.
+/// RFC 5681 section 3.2 with RFC 6675's and 8985's reading: the third SACKed segment tells the loss; RFC 9438 section
+/// 4.6 (beta 0.7) and RFC 5681 equation 4 (one half) tell the window after.
 fn one_drop(algorithm: Algorithm, beta: f64) {
     let net = Net::transfer(&params(algorithm), 300, drop_first_of(&[60]));
     let stats = net.client.sender().stats();
@@ -138,7 +138,8 @@ fn a_large_burst_of_drops_is_recovered_within_the_slow_start_bound() {
     recovers_within_the_bound(LOST, true);
 }
 
-/// RFC 8985 section 6.2: a retransmission is lost when something sent after it is delivered. RFC 6675 would need a time-out.
+/// RFC 8985 section 6.2: a retransmission is lost when something sent after it is delivered. RFC 6675 would need a
+/// time-out.
 #[test]
 fn a_lost_retransmission_is_repaired_without_a_time_out() {
     let net = Net::transfer(&params(Cubic), 400, |s| {
@@ -200,8 +201,8 @@ fn reordering_within_a_quarter_of_the_round_trip_is_waited_for_once_it_was_seen(
     assert_eq!(unseen.client.sender().stats().retransmissions, 1);
 }
 
-/// RFC 3522 and 3708 (undo), RFC 8985 section 6.2 step 4 (a D-SACK widens the window to two quarters): the second segment
-/// that is 20 ms late is waited for.
+/// RFC 3522 and 3708 (undo), RFC 8985 section 6.2 step 4 (a D-SACK widens the window to two quarters): the second
+/// segment that is 20 ms late is waited for.
 #[test]
 fn reordering_beyond_the_window_is_undone_and_widens_it() {
     let net = Net::transfer(&without_queue(), 500, |s| {

@@ -1,4 +1,5 @@
-//! RACK and acknowledgements that a retransmission did not cause: RFC 8985 section 6.2 step 2, and Linux's timestamps.
+//! RACK and acknowledgements that a retransmission did not cause: RFC 8985 section 6.2 step 2, and Linux's
+//! timestamps.
 
 use sojourn_tcp::{Endpoint, Flags, SackBlock, Segment, TcpParams};
 use sojourn_units::{Duration, Time};
@@ -9,7 +10,8 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// A bulk sender whose handshake took 20 ms, the least of its round trips; and the numbers of the segments that it sends.
+/// A bulk sender whose handshake took 20 ms, the least of its round trips; and the numbers of the segments that it
+/// sends.
 struct Sender {
     endpoint: Endpoint,
 }
@@ -41,8 +43,8 @@ impl Sender {
             .collect()
     }
 
-    /// At `ms` an acknowledgement of everything below segment `ack` comes, with one SACK block, and with the echo of what was sent at
-    /// `echo` ms. Answers what is sent then.
+    /// At `ms` an acknowledgement of everything below segment `ack` comes, with one SACK block, and with the echo of
+    /// what was sent at `echo` ms. Answers what is sent then.
     fn told(&mut self, ms: u64, ack: u64, sacked: Option<(u64, u64)>, echo: u64) -> Vec<u64> {
         let mut segment = Segment {
             ack: 1 + ack * MSS,
@@ -64,8 +66,9 @@ impl Sender {
         self.sent(ms)
     }
 
-    /// Segment 0 is lost, sent again some 322 ms after the beginning and, because the first segment sent after that has arrived, once more
-    /// at 630 ms, when others are outstanding. Answers the number behind that segment, too.
+    /// Segment 0 is lost, sent again some 322 ms after the beginning and, because the first segment sent after that
+    /// has arrived, once more at 630 ms, when others are outstanding. Answers the number behind that segment,
+    /// too.
     fn with_two_retransmissions() -> (Self, u64) {
         let (mut sender, first) = Self::new();
         assert_eq!(first, (0..10).collect::<Vec<_>>());
@@ -85,8 +88,8 @@ impl Sender {
 
 #[test]
 fn an_echo_older_than_the_retransmission_tells_rack_nothing() {
-    // 21 ms after the second retransmission, longer than the least round trip, the first one is acknowledged. What was sent between
-    // the two is on its way.
+    // 21 ms after the second retransmission, longer than the least round trip, the first one is acknowledged. What was
+    // sent between the two is on its way.
     let (mut sender, arrived) = Sender::with_two_retransmissions();
     let newest = sender.endpoint.sender().stats().segments_sent - 2;
     let sent = sender.told(651, arrived, None, 322);

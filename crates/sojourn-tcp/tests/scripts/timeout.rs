@@ -8,8 +8,8 @@ use sojourn_units::{Bytes, Duration, Time};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// RFC 8985 section 7.2: a probe two smoothed RTTs (and Linux's 2 ms) after the last acknowledgement; section 7.4: what it
-/// SACKs tells the loss of the rest.
+/// RFC 8985 section 7.2: a probe two smoothed RTTs (and Linux's 2 ms) after the last acknowledgement; section 7.4:
+/// what it SACKs tells the loss of the rest.
 #[test]
 fn a_lost_tail_is_probed_after_two_round_trips_and_recovered_by_sack() {
     let net = Net::transfer(&params(Cubic), 40, |s| {
@@ -59,7 +59,8 @@ fn the_probe_is_new_data_if_there_is_any() {
     assert_eq!(net.client.sender().stats().timeouts, 0);
 }
 
-/// When a timer of Linux's wheel goes off that is set to `wait` later: its levels are of 63, 441 and 3528 ticks of 1, 8 and 64 ms.
+/// When a timer of Linux's wheel goes off that is set to `wait` later: its levels are of 63, 441 and 3528 ticks of 1,
+/// 8 and 64 ms.
 fn goes_off(set: Time, wait: Duration) -> Time {
     let ticks = wait.as_nanos().div_ceil(1_000_000);
     let coarse = match ticks {
@@ -72,8 +73,9 @@ fn goes_off(set: Time, wait: Duration) -> Time {
     Time::from_millis((expires / coarse + 1) * coarse)
 }
 
-/// RFC 6298 section 5: the time-out is SRTT + max(200 ms, 4 RTTVAR) after the oldest segment was sent, doubles each time
-/// (and goes off when the kernel's wheel turns to it), and RFC 5681 section 3.1: the window is then one segment and slow start begins.
+/// RFC 6298 section 5: the time-out is SRTT + max(200 ms, 4 RTTVAR) after the oldest segment was sent, doubles each
+/// time (and goes off when the kernel's wheel turns to it), and RFC 5681 section 3.1: the window is then one segment
+/// and slow start begins.
 #[test]
 fn silence_times_out_after_srtt_and_200_ms_then_doubles_and_starts_slowly() {
     for (algorithm, beta) in [(Cubic, 0.7), (Reno, 0.5)] {
@@ -200,7 +202,8 @@ fn syns(net: &Net, dir: Dir) -> Vec<u64> {
         .collect()
 }
 
-/// RFC 6298 section 2.1 (one second) and 5.5 (doubling); RFC 5681 section 3.1 (a lost SYN leaves a window of one segment).
+/// RFC 6298 section 2.1 (one second) and 5.5 (doubling); RFC 5681 section 3.1 (a lost SYN leaves a window of one
+/// segment).
 #[test]
 fn a_lost_syn_is_repeated_after_1_s_and_3_s() {
     let mut net = Net::new(&params(Cubic), |s: &Sent| {

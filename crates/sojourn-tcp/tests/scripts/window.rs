@@ -46,7 +46,8 @@ fn the_first_burst_is_the_initial_window() {
     }
 }
 
-/// RFC 9293 section 3.8.6: nothing beyond the right edge. 32 segments of 1448 bytes are 181 units of 256, to the byte.
+/// RFC 9293 section 3.8.6: nothing beyond the right edge. 32 segments of 1448 bytes are 181 units of 256, to the
+/// byte.
 #[test]
 fn the_receivers_window_is_respected_to_the_byte() {
     let p = TcpParams {
@@ -101,8 +102,8 @@ fn a_small_receive_window_limits_what_is_in_flight() {
     assert_eq!(net.client.sender().stats().retransmissions, 0);
 }
 
-/// RFC 7661's concern, by Linux's rule: in slow start the window grows to at most twice what was ever out, after it not at
-/// all unless it is used up.
+/// RFC 7661's concern, by Linux's rule: in slow start the window grows to at most twice what was ever out, after it
+/// not at all unless it is used up.
 #[test]
 fn a_sender_limited_by_its_application_does_not_grow_its_window() {
     for (segments, most) in [(2, 10), (4, 10), (8, 16)] {

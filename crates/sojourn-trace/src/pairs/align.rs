@@ -18,8 +18,8 @@ const MORE: usize = 1 << 12;
 /// The first time of each key.
 type Times = HashMap<u64, u64>;
 
-/// B's clock less A's: the median over packets that are in both, of the first ones in each, or else of the first ones in one
-/// capture and any in the other. `None` if there are no such packets.
+/// B's clock less A's: the median over packets that are in both, of the first ones in each, or else of the first ones
+/// in one capture and any in the other. `None` if there are no such packets.
 pub(super) fn align(open: [&Open<'_>; 2], settings: &PairSettings) -> Result<Option<i128>, (usize, TraceError)> {
     let first = [beginning(open[0], settings, 0)?, beginning(open[1], settings, 1)?];
     let times = [times(&first[0]), times(&first[1])];

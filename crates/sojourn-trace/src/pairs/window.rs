@@ -8,8 +8,8 @@
 use super::{REMEMBERED, Seen};
 use std::collections::{HashMap, VecDeque};
 
-/// By how much of its difference a packet that is in both captures moves the estimate of the clocks' offset: slow against any
-/// queue, and fast against any drift.
+/// By how much of its difference a packet that is in both captures moves the estimate of the clocks' offset: slow
+/// against any queue, and fast against any drift.
 const DRIFT: i128 = 1024;
 
 /// Packets of one content.

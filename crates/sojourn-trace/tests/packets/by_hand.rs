@@ -202,7 +202,8 @@ fn what_editcap_converts_is_read_the_same() {
     }
 }
 
-/// IEEE 802.1Q: four bytes between the addresses and the type, any of three numbers; more than four of them are refused.
+/// IEEE 802.1Q: four bytes between the addresses and the type, any of three numbers; more than four of them are
+/// refused.
 #[test]
 fn four_tags_of_a_vlan_change_nothing_and_a_fifth_is_refused() {
     let vectors = sound();

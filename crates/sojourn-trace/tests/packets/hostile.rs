@@ -1,7 +1,7 @@
 //! The packet path under input that nobody made: bytes at random, and sound frames and captures that were damaged.
 //!
-//! `SOJOURN_FUZZ_CASES` is how many cases each test runs (1,000 if it is not set); the library `proptest` prints and keeps
-//! what fails.
+//! `SOJOURN_FUZZ_CASES` is how many cases each test runs (1,000 if it is not set); the library `proptest` prints and
+//! keeps what fails.
 
 use crate::frames::sound;
 use proptest::prelude::*;

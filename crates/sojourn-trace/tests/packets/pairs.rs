@@ -9,7 +9,8 @@ const MS: u64 = 1_000_000;
 const START: u64 = 1_700_000_000_000_000_000;
 const SNAP: u32 = 65_535;
 
-/// A frame from one host to the other or, if `back`, the other way; `number` is its IP identification and sequence number.
+/// A frame from one host to the other or, if `back`, the other way; `number` is its IP identification and sequence
+/// number.
 fn frame(back: bool, number: u16) -> Vec<u8> {
     let mut segment = tcp(0x10, &[], 0);
     segment[4..8].copy_from_slice(&u32::from(number).to_be_bytes());
@@ -60,8 +61,8 @@ fn at_b(ms: u64) -> u64 {
     START + ms * MS - 3_600_000 * MS
 }
 
-/// Two packets there at 0 and 2 which take 30 and 40; one back at 142, which takes 25: 40 + 25, and not the 100 at B. One more
-/// back at once has no packet of its own.
+/// Two packets there at 0 and 2 which take 30 and 40; one back at 142, which takes 25: 40 + 25, and not the 100 at B.
+/// One more back at once has no packet of its own.
 fn by_hand() -> (Vec<u8>, Vec<u8>) {
     let a = [
         (at_a(0), frame(false, 1)),

@@ -23,7 +23,8 @@ fn sequences(a: &Aggregate<TestPacket>) -> Vec<u16> {
     a.frames.iter().map(|f| f.sequence).collect()
 }
 
-/// The stations of seed 002: 144.4 Mbit/s sends 32 frames, 7.2 Mbit/s two ("Ending the Anomaly", Table 1: 2914 bytes).
+/// The stations of seed 002: 144.4 Mbit/s sends 32 frames, 7.2 Mbit/s two ("Ending the Anomaly", Table 1: 2914
+/// bytes).
 #[test]
 fn full_aggregates_have_32_frames_or_4_ms() {
     for (text, frames) in [

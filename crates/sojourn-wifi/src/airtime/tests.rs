@@ -165,7 +165,8 @@ fn aggregate(mbit: f64) -> Duration {
     Duration::from_secs_f64((frames * frame + 60.0) / 1e6)
 }
 
-/// The airtime of saturated stations over `span` by share, where each aggregate may be cut short and some uplink airtime is charged.
+/// The airtime of saturated stations over `span` by share, where each aggregate may be cut short and some uplink
+/// airtime is charged.
 fn shares(mbits: &[f64], weights: &[u32], uplink: &[f64], seed: u64, span: Duration) -> Vec<f64> {
     let mut s = AirtimeScheduler::new(us(300), weights);
     let mut fake = Fake::new(&vec![u64::MAX; mbits.len()]);

@@ -12,11 +12,13 @@ const LONGER_HEADER: u32 = 20;
 /// What the estimate adds to the length of the 802.11 frame.
 const ADDED: u32 = 38;
 
-/// `ieee80211_calc_expected_tx_airtime` of Linux 6.12 for a packet of this size (an Ethernet frame) at `rate`, in the steps of 4 us and up
-/// to the 4092 us that a packet's control block holds. `aggregated` is what mac80211 assumes of every category but voice.
+/// `ieee80211_calc_expected_tx_airtime` of Linux 6.12 for a packet of this size (an Ethernet frame) at `rate`, in the
+/// steps of 4 us and up to the 4092 us that a packet's control block holds. `aggregated` is what mac80211 assumes of
+/// every category but voice.
 ///
-/// The duration of 1024 bytes without preamble is scaled to the packet's length; the overhead of preamble and training fields is
-/// divided by an aggregate's size that is guessed from the rate, a power of two. No Block Ack, no backoff.
+/// The duration of 1024 bytes without preamble is scaled to the packet's length; the overhead of preamble and
+/// training fields is divided by an aggregate's size that is guessed from the rate, a power of two. No Block Ack, no
+/// backoff.
 pub(super) fn expected_airtime(rate: PhyRate, size: Bytes, aggregated: bool) -> Duration {
     let length = size.get() as u32 + LONGER_HEADER + ADDED;
     let us = if rate.format() == Format::Ofdm {
@@ -76,10 +78,10 @@ mod tests {
         expected_airtime(rate, Bytes::new(wire), aggregated).as_nanos() / 1000
     }
 
-    /// By hand, from what 802.11 says of a symbol. A full frame is 1514 + 20 + 38 = 1572 bytes, 12,576 bits, a short one (60) 944 bits;
-    /// preamble and training take 40 us, with two streams 44. As mac80211's comments have it, that is halved up to VHT20 MCS 2,
-    /// quartered at MCS 3, an eighth at MCS 5, a sixteenth below MCS 5 with two streams, and a thirty-second above. Results are in
-    /// steps of 4 us.
+    /// By hand, from what 802.11 says of a symbol. A full frame is 1514 + 20 + 38 = 1572 bytes, 12,576 bits, a short
+    /// one (60) 944 bits; preamble and training take 40 us, with two streams 44. As mac80211's comments have it,
+    /// that is halved up to VHT20 MCS 2, quartered at MCS 3, an eighth at MCS 5, a sixteenth below MCS 5 with two
+    /// streams, and a thirty-second above. Results are in steps of 4 us.
     #[test]
     fn guesses_are_symbols_and_a_share_of_the_preamble() {
         for (rate, wire, alone, aggregated) in [

@@ -57,7 +57,8 @@ impl<P> Link<P> {
         }
     }
 
-    /// Which of `mpdus` MPDUs sent at `rate` arrive: bit i for number i. In a fade the chance that one is lost is that of `fade`.
+    /// Which of `mpdus` MPDUs sent at `rate` arrive: bit i for number i. In a fade the chance that one is lost is
+    /// that of `fade`.
     pub(super) fn draw(&mut self, rate: PhyRate, mpdus: usize, fade: Option<f64>) -> u64 {
         debug_assert!((1..=usize::from(BLOCK_ACK_WINDOW)).contains(&mpdus));
         if rate.nominal() > self.best.nominal() {

@@ -117,8 +117,8 @@ fn one_station(rate: PhyRate, scheme: Scheme) -> CellSpec {
     spec
 }
 
-/// What one sender reaches: aggregates as full as 32 frames, 65535 bytes and 4 ms allow, each after AIFS 43 us and on average 7.5 slots.
-/// Frames in an aggregate, and seconds from one to the next.
+/// What one sender reaches: aggregates as full as 32 frames, 65535 bytes and 4 ms allow, each after AIFS 43 us and on
+/// average 7.5 slots. Frames in an aggregate, and seconds from one to the next.
 fn alone(rate: PhyRate) -> (f64, f64) {
     let mut length = AmpduLength::default();
     while length.mpdus() < 32
@@ -176,8 +176,8 @@ fn a_single_packet_on_an_idle_medium_takes_aifs_and_one_exchange() {
     assert_eq!(charged, Duration::from_micros(296), "the receiver is charged too");
 }
 
-/// Video at 54 Mbit/s: exchanges of 296 us, SIFS 16 apart: 9 of them are 2792 us, 10 are 3104. The access point's limit is 3000 us,
-/// its AIFS 16 + 9 = 25 us.
+/// Video at 54 Mbit/s: exchanges of 296 us, SIFS 16 apart: 9 of them are 2792 us, 10 are 3104. The access point's
+/// limit is 3000 us, its AIFS 16 + 9 = 25 us.
 #[test]
 fn video_goes_on_for_its_txop_limit() {
     let mut cell = Cell::new(&one_station(rate("ofdm 54mbit"), Scheme::FqMac), 1).unwrap();
@@ -220,7 +220,8 @@ fn a_collision_costs_all_that_collide_and_is_repeated() {
         cell.enqueue(NodeId(node), AP, full(u64::from(node)), Time::ZERO, &mut log);
     }
     cell.advance(Time::from_nanos(43_000), &mut log);
-    // Both transmit. The longer PPDU, 1538 bytes at 6 Mbit/s: 12326 / 24 = 513.6, 514 symbols, 2076 us; then SIFS 16 and Ack 44.
+    // Both transmit. The longer PPDU, 1538 bytes at 6 Mbit/s: 12326 / 24 = 513.6, 514 symbols, 2076 us; then SIFS 16
+    // and Ack 44.
     assert_eq!(cell.due(), Some(Time::from_nanos((43 + 2076 + 60) * 1_000)));
     while let Some(due) = cell.due() {
         cell.advance(due, &mut log);
@@ -252,7 +253,8 @@ fn a_frame_is_given_up_after_as_many_transmissions_as_may_be() {
 }
 
 /// Nine of ten frames are lost: one that is sent again and again is overtaken by later ones for more than 100 ms. Who
-/// waits as long as it takes gets all of them; mac80211 throws away what comes after it gave up, though it was acknowledged.
+/// waits as long as it takes gets all of them; mac80211 throws away what comes after it gave up, though it was
+/// acknowledged.
 #[test]
 fn a_receiver_of_linux_gives_up_waiting_and_throws_away_what_comes_too_late() {
     for variant in crate::Variant::ALL {

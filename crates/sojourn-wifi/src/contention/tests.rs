@@ -62,8 +62,8 @@ fn a_frame_during_somebody_elses_transmission_draws_a_backoff() {
     assert_eq!(drawn, [true; 16], "uniform in 0 to 15");
 }
 
-/// Counters 2 and 5 with AIFSN 3, worked by hand from section 10.23.2.4: the first transmits at boundary 3 + 2. The second has
-/// then taken off one at each of the boundaries 3, 4 and 5, and has 2 left.
+/// Counters 2 and 5 with AIFSN 3, worked by hand from section 10.23.2.4: the first transmits at boundary 3 + 2. The
+/// second has then taken off one at each of the boundaries 3, 4 and 5, and has 2 left.
 #[test]
 fn a_counter_freezes_after_the_boundary_at_which_the_medium_became_busy() {
     let mut contention = Contention::new(BAND, &stations(2), 1);

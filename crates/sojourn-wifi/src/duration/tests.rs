@@ -52,7 +52,8 @@ fn ppdus_worked_by_hand() {
     assert_eq!(at("ht mcs 31 40mhz", 1538), 48_000 + 24_000);
     // VHT MCS 9, 80 MHz, 1 stream: 390 Mbit/s; 12336 + 22 = 12358 / 1560 = 7.9, 8 symbols.
     assert_eq!(at("vht mcs 9 80mhz", 1542), 40_000 + 32_000);
-    // VHT MCS 9, 160 MHz, 8 streams, 12 encoders: 8 x 65535 + 16 + 72 = 524368 / 24960 = 21.01, 22 symbols: 79.2, 80 us.
+    // VHT MCS 9, 160 MHz, 8 streams, 12 encoders: 8 x 65535 + 16 + 72 = 524368 / 24960 = 21.01, 22 symbols: 79.2, 80
+    // us.
     assert_eq!(at("vht mcs 9 nss 8 160mhz sgi", 65_535), 68_000 + 80_000);
 }
 
@@ -97,8 +98,9 @@ fn answers_go_at_the_mandatory_rate_below() {
     );
 }
 
-/// ath9k limits an aggregate to what takes less than 4 ms: 3572 bytes at HT20 MCS 0 with short guard interval, 35744 at MCS 7,
-/// at MCS 15 the length field. Its table is in steps of 4 bytes (MCS 0) or whole symbols (MCS 7: 260 bits, 32 bytes).
+/// ath9k limits an aggregate to what takes less than 4 ms: 3572 bytes at HT20 MCS 0 with short guard interval, 35744
+/// at MCS 7, at MCS 15 the length field. Its table is in steps of 4 bytes (MCS 0) or whole symbols (MCS 7: 260 bits,
+/// 32 bytes).
 #[test]
 fn four_milliseconds_hold_what_ath9k_puts_into_them() {
     let limit = us(4_000);
@@ -111,8 +113,9 @@ fn four_milliseconds_hold_what_ath9k_puts_into_them() {
     assert!(at("ht mcs 15 sgi", 65_532) < limit);
 }
 
-/// 20 MPDUs of 1538 bytes at 72.2 Mbit/s: A-MPDU 19 x 1544 + 1542 = 30878 bytes, (247024 + 22) / 260 = 950.2, 951 symbols,
-/// 3423.6 rounded up to 3424 us; 36 before, SIFS 16 and BlockAck 32 after: 3508. With DIFS 34 and 7.5 slots 3609.5 us.
+/// 20 MPDUs of 1538 bytes at 72.2 Mbit/s: A-MPDU 19 x 1544 + 1542 = 30878 bytes, (247024 + 22) / 260 = 950.2, 951
+/// symbols, 3423.6 rounded up to 3424 us; 36 before, SIFS 16 and BlockAck 32 after: 3508. With DIFS 34 and 7.5 slots
+/// 3609.5 us.
 #[test]
 fn twenty_frames_at_72_mbit_cost_3609_us() {
     let mut length = AmpduLength::default();

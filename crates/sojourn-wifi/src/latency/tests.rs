@@ -85,10 +85,11 @@ fn aql() -> LatencySpec {
 
 #[test]
 fn stations_build_up_to_the_airtime_limits() {
-    // A frame of 1514 bytes to a slow station: 1538 bytes of MPDU, 475 symbols of 3.6 us after a preamble of 36 us, SIFS and Ack: some
-    // 1.8 ms; two, which is a full aggregate, some 3.5 ms. The first arrival is sent alone, and then there is a full one for every
-    // two. 12 ms are full with three: 1.8 + 2 x 3.5 < 12 <= 1.8 + 3 x 3.5. When the first station has 12.3 ms the second gets as much:
-    // 12.3 + 8.8 < 24. Then 24 ms are full, and the third gets 5 ms: 1.8 < 5 <= 1.8 + 3.5.
+    // A frame of 1514 bytes to a slow station: 1538 bytes of MPDU, 475 symbols of 3.6 us after a preamble of 36 us,
+    // SIFS and Ack: some 1.8 ms; two, which is a full aggregate, some 3.5 ms. The first arrival is sent alone, and
+    // then there is a full one for every two. 12 ms are full with three: 1.8 + 2 x 3.5 < 12 <= 1.8 + 3 x 3.5. When
+    // the first station has 12.3 ms the second gets as much: 12.3 + 8.8 < 24. Then 24 ms are full, and the third
+    // gets 5 ms: 1.8 < 5 <= 1.8 + 3.5.
     let mut b = Bench::new(aql(), 64, &[SLOW; 3]);
     let mut built = 0;
     for (station, aggregates) in [(0, 4), (1, 4), (2, 2)] {
@@ -105,7 +106,8 @@ fn stations_build_up_to_the_airtime_limits() {
 
 #[test]
 fn aggregates_are_full_behind_others() {
-    // The first frame goes alone. Some 0.2 of 1 ms are pending then, and the next aggregate is built when it is full, beyond 1 ms.
+    // The first frame goes alone. Some 0.2 of 1 ms are pending then, and the next aggregate is built when it is full,
+    // beyond 1 ms.
     let tight = AqlSpec {
         low: us(1000),
         high: us(1000),
@@ -314,7 +316,8 @@ fn aggregates_are_short_while_enough_stations_have_data() {
         dense: Some(dense),
         ..LatencySpec::OFF
     };
-    // One MPDU with delimiter and padding is 1544 bytes, and 1 ms at 520 bits in 3.6 us holds 267 symbols: 138 818 bits, 11 frames.
+    // One MPDU with delimiter and padding is 1544 bytes, and 1 ms at 520 bits in 3.6 us holds 267 symbols: 138 818
+    // bits, 11 frames.
     let mut b = Bench::new(latency, 1, &[FAST, FAST]);
     b.put(0, 50);
     b.send(u64::MAX);

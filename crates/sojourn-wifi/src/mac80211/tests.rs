@@ -108,7 +108,8 @@ fn rounds_worked_by_hand() {
     assert_eq!(complete(&mut s, &mut fake, 200, 2200), [1, 0]);
     assert_eq!(deficits_us(&s), [48, 56]);
     assert_eq!(complete(&mut s, &mut fake, 200, 2400), [0, 0]);
-    // The last charge: 1 owes 144; when it comes back it is the first, gets a quantum and stands behind 0, which gets none.
+    // The last charge: 1 owes 144; when it comes back it is the first, gets a quantum and stands behind 0, which gets
+    // none.
     fake.waiting[1] = 1;
     s.wake(1, AC, at(2400));
     assert_eq!(complete(&mut s, &mut fake, 10, 2410), [0, 0]);
@@ -128,8 +129,8 @@ fn stations_without_room_get_quanta_as_long_as_anybody_has_room() {
     assert_eq!(deficits_us(&s), [256 + 3 * 256, 512 + 3 * 512]);
 }
 
-/// Station 0 has frames to be sent again that limits hold back, and owes much; 1 has room. 0 goes first all the same, without a turn: its
-/// deficit stays, and the next place is that of 1. Where nobody may be scheduled it goes, too.
+/// Station 0 has frames to be sent again that limits hold back, and owes much; 1 has room. 0 goes first all the same,
+/// without a turn: its deficit stays, and the next place is that of 1. Where nobody may be scheduled it goes, too.
 #[test]
 fn what_limits_hold_back_goes_before_the_round_and_takes_no_turn() {
     for may_schedule in [true, false] {

@@ -16,8 +16,8 @@ pub(super) struct Charge {
 ///
 /// Source: seed 002 section 4.2, "Performance issues". The delay is that of every record; Linux would have a period.
 ///
-/// A charge is dated when the next one is asked for, which is at once after a completion: the scheduler is told the time, charges are
-/// not. What was received is dated by the next packet or completion.
+/// A charge is dated when the next one is asked for, which is at once after a completion: the scheduler is told the
+/// time, charges are not. What was received is dated by the next packet or completion.
 #[derive(Clone, Debug)]
 pub(super) struct Accounting {
     delay: Duration,

@@ -10,18 +10,19 @@ struct Category {
     waiting: Vec<u16>,
 }
 
-/// Deficit transmission time: each time airtime is charged, the station that used it pays, and all that wait, and the payer, are given
-/// a part by weight. So credits always add up to what they did before. The station with the most credit sends next; of several the
-/// one that was served longest ago.
+/// Deficit transmission time: each time airtime is charged, the station that used it pays, and all that wait, and the
+/// payer, are given a part by weight. So credits always add up to what they did before. The station with the most
+/// credit sends next; of several the one that was served longest ago.
 ///
-/// Source: seed 002 section 4.2 ("airtime credits that are divided between stations"), after Garroppo et al., "Providing air-time
-/// usage fairness in IEEE 802.11 networks with the deficit transmission time (DTT) scheduler".
+/// Source: seed 002 section 4.2 ("airtime credits that are divided between stations"), after Garroppo et al.,
+/// "Providing air-time usage fairness in IEEE 802.11 networks with the deficit transmission time (DTT) scheduler".
 ///
-/// Deviation: weights. Deviation: the payer has a part even if it no longer waits, for otherwise a station that is alone, and empty at
-/// each completion, would be in debt for air that nobody else wanted. A station that has nothing more to send loses what credit it has
-/// left and keeps its debts, so that coming and going brings no airtime.
+/// Deviation: weights. Deviation: the payer has a part even if it no longer waits, for otherwise a station that is
+/// alone, and empty at each completion, would be in debt for air that nobody else wanted. A station that has nothing
+/// more to send loses what credit it has left and keeps its debts, so that coming and going brings no airtime.
 ///
-/// Cost: a charge and a choice take a step for each station that waits. Algorithm 3 takes a step for each quantum used.
+/// Cost: a charge and a choice take a step for each station that waits. Algorithm 3 takes a step for each quantum
+/// used.
 #[derive(Clone, Debug)]
 pub struct CreditScheduler {
     weights: Vec<u32>,

@@ -6,9 +6,10 @@ use sojourn_units::{Duration, Time};
 /// The longest time of a cap whose airtime may be used at once.
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// A token bucket of airtime: it fills at `cap` of real time, to what comes in 100 ms, and what the group's stations use is taken out. An
-/// aggregate may be built while there is something in it, so the bucket goes below zero by what was built and is paid back before
-/// the next. Over t the group uses at most `cap` (t + 100 ms) and what the hardware queue holds.
+/// A token bucket of airtime: it fills at `cap` of real time, to what comes in 100 ms, and what the group's stations
+/// use is taken out. An aggregate may be built while there is something in it, so the bucket goes below zero by what
+/// was built and is paid back before the next. Over t the group uses at most `cap` (t + 100 ms) and what the hardware
+/// queue holds.
 ///
 /// There is no lower bound: what a group sends by itself counts too, and cannot be prevented.
 #[derive(Clone, Debug)]
@@ -73,12 +74,14 @@ struct Group {
     cap: Option<Cap>,
 }
 
-/// Groups take turns by their airtime, and the stations of the group whose turn it is by theirs: Algorithm 3 twice, with a group as a
-/// station whose aggregates its own scheduler builds. A station without a group is on a level with the groups.
+/// Groups take turns by their airtime, and the stations of the group whose turn it is by theirs: Algorithm 3 twice,
+/// with a group as a station whose aggregates its own scheduler builds. A station without a group is on a level with
+/// the groups.
 ///
 /// Source: seed 002 section 4.2, "Grouping queues and scheduling the groups".
 ///
-/// Cost: beyond that of Algorithm 3 at both levels, whether a group has something to send takes a step for each of its stations.
+/// Cost: beyond that of Algorithm 3 at both levels, whether a group has something to send takes a step for each of
+/// its stations.
 #[derive(Clone, Debug)]
 pub(super) struct GroupScheduler {
     /// The groups, then the stations without one.

@@ -27,14 +27,15 @@ struct Station {
 
 /// Weights that adapt to minimum rates.
 ///
-/// Every 100 ms, for each station that had data queued when the period began and has when it ends: the airtime that it used
-/// and the bytes that it got for it say which share f of the airtime in use it needs for its rate. If it had the share g, its weight is
-/// multiplied by the root of (f / (1 - f)) / (g / (1 - g)), at most doubled and at least halved, since with weight w beside others of
-/// weight v a share is w / (w + v). It never falls below the configured weight; and if the needs of all such stations exceed half of the
-/// airtime in use, they are cut down in proportion. A station without data keeps its weight, of which it makes no use.
+/// Every 100 ms, for each station that had data queued when the period began and has when it ends: the airtime that
+/// it used and the bytes that it got for it say which share f of the airtime in use it needs for its rate. If it had
+/// the share g, its weight is multiplied by the root of (f / (1 - f)) / (g / (1 - g)), at most doubled and at least
+/// halved, since with weight w beside others of weight v a share is w / (w + v). It never falls below the configured
+/// weight; and if the needs of all such stations exceed half of the airtime in use, they are cut down in proportion.
+/// A station without data keeps its weight, of which it makes no use.
 ///
-/// Source: seed 002 section 4.2 (a slow station may exceed its share "to get it above a minimum bit rate"); the rule is ours. The bound
-/// is a half, so that one far station cannot take the cell.
+/// Source: seed 002 section 4.2 (a slow station may exceed its share "to get it above a minimum bit rate"); the rule
+/// is ours. The bound is a half, so that one far station cannot take the cell.
 #[derive(Clone, Debug)]
 pub(super) struct MinRates {
     stations: Vec<Station>,

@@ -86,8 +86,8 @@ fn group(weight: u32, cap: Option<f64>) -> GroupSpec {
     }
 }
 
-/// Runs saturated stations whose aggregates take `airtime` (cut short at random to a half at least) for `span`; answers each one's
-/// share of that time. The medium rests while there is nothing to send.
+/// Runs saturated stations whose aggregates take `airtime` (cut short at random to a half at least) for `span`;
+/// answers each one's share of that time. The medium rests while there is nothing to send.
 fn shares(s: &mut PolicyScheduler, airtime: &[Duration], span: Duration, seed: u64) -> Vec<f64> {
     let mut fake = Fake::saturated(airtime.len());
     let mut stream = Stream::new(seed);

@@ -85,8 +85,8 @@ fn algorithms_1_and_2_worked_by_hand() {
     assert_eq!(b.deficits([1, 2]), [-400, 200]);
     assert_eq!(b.get(a, now), Some(4));
     assert_eq!(b.deficits([1, 2]), [-400, 100]);
-    // Queue 2 is empty and becomes old behind queue 1. Queue 1: -100, behind queue 2. Queue 2: positive and empty, off the list. Queue
-    // 1: 200, sends 1000.
+    // Queue 2 is empty and becomes old behind queue 1. Queue 1: -100, behind queue 2. Queue 2: positive and empty, off
+    // the list. Queue 1: 200, sends 1000.
     assert_eq!(b.get(a, now), Some(1));
     assert_eq!(b.deficits([1, 2]), [-800, 100]);
     assert_eq!((b.q.queues[1].tid, b.q.queues[2].tid), (Some(0), None));

@@ -101,8 +101,9 @@ fn the_senders_window_start_releases_what_waited_for_a_frame_that_was_given_up()
     assert!(receiver.receive(6), "a window does not move back");
 }
 
-/// By hand from `ieee80211_sta_reorder_release` of Linux 6.12 at HZ 1000: a frame that is stored in tick 5 has a timer at tick 5 + 1 + 100. That is
-/// 101 ticks off, where the wheel has steps of eight: after 106 the next is 112 (`calc_index`).
+/// By hand from `ieee80211_sta_reorder_release` of Linux 6.12 at HZ 1000: a frame that is stored in tick 5 has a
+/// timer at tick 5 + 1 + 100. That is 101 ticks off, where the wheel has steps of eight: after 106 the next is 112
+/// (`calc_index`).
 #[test]
 fn mac80211_waits_for_a_frame_until_its_timer_goes_off() {
     let mut receiver = Receiver::new(true);
@@ -120,8 +121,8 @@ fn mac80211_waits_for_a_frame_until_its_timer_goes_off() {
     assert_eq!(receiver.released, [1, 2]);
 }
 
-/// A frame that is stored looks, too: the time of what came in tick 5 is over when the tick is later than 5 + 100, and the first frame behind
-/// the gap is released with those that follow it.
+/// A frame that is stored looks, too: the time of what came in tick 5 is over when the tick is later than 5 + 100,
+/// and the first frame behind the gap is released with those that follow it.
 #[test]
 fn a_frame_that_is_stored_lets_out_what_has_waited_long_enough() {
     let mut receiver = Receiver::new(true);
@@ -137,8 +138,9 @@ fn a_frame_that_is_stored_lets_out_what_has_waited_long_enough() {
     assert_eq!((patient.released.len(), patient.due_ms()), (0, None));
 }
 
-/// By hand from the same loop: 1 and 2 are released together, and over the gap at 3 it goes on to 4, which came with them. Over the gap at 5
-/// it does not, because 6 came 50 ms later; the timer is set to 151, which is near: it goes off a tick later.
+/// By hand from the same loop: 1 and 2 are released together, and over the gap at 3 it goes on to 4, which came with
+/// them. Over the gap at 5 it does not, because 6 came 50 ms later; the timer is set to 151, which is near: it goes
+/// off a tick later.
 #[test]
 fn over_the_next_gap_mac80211_goes_on_only_if_what_is_behind_it_has_waited_as_long() {
     let mut receiver = Receiver::new(true);
@@ -164,7 +166,8 @@ fn the_timer_is_that_of_the_first_frame_that_waits() {
     assert_eq!(receiver.released, [2, 5]);
 }
 
-/// By hand from `ieee80211_rx_h_ctrl`: a BlockAckReq releases what lies before the window that it tells of, and the timer stays.
+/// By hand from `ieee80211_rx_h_ctrl`: a BlockAckReq releases what lies before the window that it tells of, and the
+/// timer stays.
 #[test]
 fn what_follows_a_window_that_mac80211_was_told_of_waits_for_the_next_frame() {
     let mut receiver = Receiver::new(true);

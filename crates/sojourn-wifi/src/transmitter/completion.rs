@@ -20,19 +20,20 @@ pub struct Completion {
     pub retried: u32,
     /// How many were given up.
     pub given_up: u32,
-    /// The start of the Block Ack window, if the receiver must be told by a BlockAckReq: the window has moved over frames that
-    /// were given up, for which the receiver would wait.
+    /// The start of the Block Ack window, if the receiver must be told by a BlockAckReq: the window has moved over
+    /// frames that were given up, for which the receiver would wait.
     pub window_start: Option<u16>,
 }
 
 impl<P: WifiPacket> Transmitter<P> {
-    /// The aggregate at the head of `category` was sent and took `airtime`. Bit i of `received` says that its frame i arrived; none
-    /// says that there was no answer. Frames that arrived are appended to `arrived` in order; the others are sent again, or
-    /// dropped if they were sent as often as may be.
+    /// The aggregate at the head of `category` was sent and took `airtime`. Bit i of `received` says that its frame i
+    /// arrived; none says that there was no answer. Frames that arrived are appended to `arrived` in order; the
+    /// others are sent again, or dropped if they were sent as often as may be.
     ///
-    /// A frame that failed goes into its TID's retry queue and leads the next aggregate built; one that was built already goes
-    /// before it, so the receiver sees gaps. Deviation: voice frames are no part of a Block Ack agreement in Linux, and the hardware
-    /// sends one again before any other: here too, so that it stays at the head, at the rate of the moment.
+    /// A frame that failed goes into its TID's retry queue and leads the next aggregate built; one that was built
+    /// already goes before it, so the receiver sees gaps. Deviation: voice frames are no part of a Block Ack
+    /// agreement in Linux, and the hardware sends one again before any other: here too, so that it stays at the
+    /// head, at the rate of the moment.
     ///
     /// # Panics
     /// If the hardware queue is empty.
@@ -134,9 +135,9 @@ impl<P: WifiPacket> Transmitter<P> {
         } else {
             self.schedule(category, now, drops);
         }
-        // The driver builds in the interrupt that ends an aggregate; that lets the discipline go on, later, in a softirq. So the frames
-        // that take the places of those that left miss this turn. Source: ath9k `ath_tx_process_buffer`, `ath_txq_schedule`;
-        // mac80211 `ieee80211_wake_queue`, `__netif_schedule`.
+        // The driver builds in the interrupt that ends an aggregate; that lets the discipline go on, later, in a
+        // softirq. So the frames that take the places of those that left miss this turn. Source: ath9k
+        // `ath_tx_process_buffer`, `ath_txq_schedule`; mac80211 `ieee80211_wake_queue`, `__netif_schedule`.
         self.refill(category, now, drops);
         completion
     }

@@ -105,7 +105,8 @@ impl<P: WifiPacket> Sender<P> {
         }
     }
 
-    /// Sets the peer's `CoDel` by its rate. Source: `sta_update_codel_params`: slow is below 6 Mbit/s times the stations.
+    /// Sets the peer's `CoDel` by its rate. Source: `sta_update_codel_params`: slow is below 6 Mbit/s times the
+    /// stations.
     fn choose_codel(&mut self, place: usize) {
         let Source::Queues(queues) = &mut self.source else {
             return;
@@ -129,7 +130,8 @@ impl<P: WifiPacket> Sender<P> {
         tids(station, AccessCategory::Voice).any(|of| self.has_packets(of))
     }
 
-    /// Whether the station's voice waits for an aggregate of another category: it has one to come, and no more voice than may wait.
+    /// Whether the station's voice waits for an aggregate of another category: it has one to come, and no more voice
+    /// than may wait.
     pub(super) fn holds_voice(&self, station: u16) -> bool {
         let policies = &self.spec.policies;
         if policies.vo_hold == 0 || policies.vo_in_aggregate.is_none() {
@@ -162,8 +164,8 @@ impl<P: WifiPacket> Sender<P> {
         !tids(peer, category).any(|of| self.can_send(of))
     }
 
-    /// Whether a peer may have more below the queues. Where aggregates are counted, one whose window is closed, or that would build a short aggregate
-    /// behind another, lets the others go first.
+    /// Whether a peer may have more below the queues. Where aggregates are counted, one whose window is closed, or
+    /// that would build a short aggregate behind another, lets the others go first.
     #[inline]
     pub(super) fn has_room(&self, peer: u16, category: AccessCategory) -> bool {
         if !self.pending.limits() {
@@ -177,7 +179,8 @@ impl<P: WifiPacket> Sender<P> {
             && tids(peer, category).any(|of| self.can_send(of) && !(pending && self.would_be_short(of)))
     }
 
-    /// Notes a peer of which frames were taken from the queues and wait to be sent (again): limits that count frames count them.
+    /// Notes a peer of which frames were taken from the queues and wait to be sent (again): limits that count frames
+    /// count them.
     #[inline]
     pub(super) fn note_taken(&mut self, peer: u16, category: AccessCategory) {
         if self.pending.limits() && !self.pending.counts_aggregates() && self.has_taken(peer, category) {
@@ -195,7 +198,8 @@ impl<P: WifiPacket> Sender<P> {
         })
     }
 
-    /// The first peer of those that were noted that limits hold back though no aggregate of it is in the hardware queue. It becomes the last.
+    /// The first peer of those that were noted that limits hold back though no aggregate of it is in the hardware
+    /// queue. It becomes the last.
     pub(super) fn held_back(&mut self, category: AccessCategory) -> Option<u16> {
         let mut waiting = std::mem::take(&mut self.waiting[category.index()]);
         waiting.retain(|&peer| self.has_taken(peer, category));

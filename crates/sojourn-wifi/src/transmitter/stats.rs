@@ -54,7 +54,8 @@ impl<P: WifiPacket> Transmitter<P> {
         }
     }
 
-    /// The airtime that a peer may still use, in nanoseconds: `deficit` of debugfs. `None` without an airtime scheduler.
+    /// The airtime that a peer may still use, in nanoseconds: `deficit` of debugfs. `None` without an airtime
+    /// scheduler.
     #[must_use]
     pub fn credit(&self, peer: NodeId, category: AccessCategory) -> Option<i64> {
         match &self.scheduler {

@@ -179,7 +179,8 @@ fn the_effect_of_a_flush_long_ago_is_forgotten() {
     assert_eq!(effects.toward(FlushId(1024)), Some(address(TO)));
 }
 
-/// Where the samples judge, the last flush towards each of 1024 destinations is known; of more, the least address goes.
+/// Where the samples judge, the last flush towards each of 1024 destinations is known; of more, the least address
+/// goes.
 #[test]
 fn effects_of_more_destinations_than_are_remembered_are_not_judged() {
     let mut effects = super::super::effect::Effects::new(true);

@@ -203,8 +203,8 @@ mod tests {
     use super::super::super::fake::Fake;
     use super::*;
 
-    /// Bins of 100 ms, the window from second 10 on of the clock that the lines have; all written by hand from what the
-    /// documentation of the daemon shows.
+    /// Bins of 100 ms, the window from second 10 on of the clock that the lines have; all written by hand from what
+    /// the documentation of the daemon shows.
     #[test]
     fn lines_of_the_daemon_become_bins_and_flushes() {
         let world = Fake::since(10_000_000_000);

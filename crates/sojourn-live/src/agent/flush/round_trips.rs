@@ -20,8 +20,8 @@ fn unread(path: &Path, error: &TraceError) -> AgentError {
     AgentError::Plan(format!("the capture {} cannot be read: {error}", path.display()))
 }
 
-/// Of each of so many flows: when a pair of packets was complete and what their round-trip time was, by captures at the client and
-/// at the server. That of a flow down is measured from the client, too.
+/// Of each of so many flows: when a pair of packets was complete and what their round-trip time was, by captures at
+/// the client and at the server. That of a flow down is measured from the client, too.
 pub(super) fn pairs(captures: [&Path; 2], flows: usize, world: &dyn World) -> Result<Vec<Vec<(i64, u64)>>, AgentError> {
     let settings = PairSettings {
         protocol: Some(Protocol::Tcp),

@@ -29,7 +29,8 @@ fn the_checksum_is_that_of_the_example_of_rfc_1071() {
     assert_eq!(checksum(&[0x00, 0x01, 0xf2]), !0xf201);
 }
 
-/// RFC 792: 08 00, checksum, identifier, sequence number. The words 0800, 4e21, ffff and 0102 add up to 15722, so 5723.
+/// RFC 792: 08 00, checksum, identifier, sequence number. The words 0800, 4e21, ffff and 0102 add up to 15722, so
+/// 5723.
 #[test]
 fn a_request_lies_in_its_message_as_rfc_792_says() {
     let mut message = [9, 9, 9, 9, 9, 9, 9, 9, 1, 2];

@@ -1,4 +1,5 @@
-//! What the beginning of a frame says: whose it is, and a key by which it is known again at the other side of a queue.
+//! What the beginning of a frame says: whose it is, and a key by which it is known again at the other side of a
+//! queue.
 
 use crate::flush::config::DISCARD;
 use etherparse::{Icmpv4Type, IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
@@ -44,7 +45,8 @@ impl Known {
         }
     }
 
-    /// Whose segments or datagrams these are, by the port of the side that was connected to; the other's is 32768 or more.
+    /// Whose segments or datagrams these are, by the port of the side that was connected to; the other's is 32768 or
+    /// more.
     fn by_port(self, protocol: IpNumber, source: u16, destination: u16) -> Conversation {
         let port = if destination < ports::END { destination } else { source };
         let nth = |range: Range<u16>, count: usize| {
@@ -93,15 +95,16 @@ pub(in crate::agent) fn parse_ip(packet: &[u8], known: &Known) -> Parsed {
 
 /// Reads a frame of which only the first [`SNAP`] bytes may be there. Answers something for any bytes.
 ///
-/// The key leaves out what a router changes (addresses of Ethernet, type of service with its mark, time to live, header
-/// checksum) and what an interface may fill in (checksums of TCP and UDP). It holds the IPv4 addresses, protocol and
-/// identification, and of TCP all of the header but the checksum, time stamps among its options: so two retransmissions
-/// of a segment, and two of a SYN-ACK, whose identification is always 0, differ. Of UDP it holds ports, length and the first
-/// eight bytes of payload; of ICMP what is there but the checksum; of anything else what is there.
+/// The key leaves out what a router changes (addresses of Ethernet, type of service with its mark, time to live,
+/// header checksum) and what an interface may fill in (checksums of TCP and UDP). It holds the IPv4 addresses,
+/// protocol and identification, and of TCP all of the header but the checksum, time stamps among its options: so two
+/// retransmissions of a segment, and two of a SYN-ACK, whose identification is always 0, differ. Of UDP it holds
+/// ports, length and the first eight bytes of payload; of ICMP what is there but the checksum; of anything else what
+/// is there.
 ///
-/// The identification is left out of ICMP messages, packets of probes, datagrams of flows and answers to look-ups, which are numbered in their
-/// payload: what the kernel and unconnected sockets put there differs even between two runs of a virtual-time kernel with
-/// one seed, and the records of a run are to be the same bytes each time.
+/// The identification is left out of ICMP messages, packets of probes, datagrams of flows and answers to look-ups,
+/// which are numbered in their payload: what the kernel and unconnected sockets put there differs even between two
+/// runs of a virtual-time kernel with one seed, and the records of a run are to be the same bytes each time.
 pub(in crate::agent) fn parse(frame: &[u8], known: &Known) -> Parsed {
     let unknown = frame.get(12..).unwrap_or(frame);
     parse_sliced(LaxSlicedPacket::from_ethernet(frame).ok().as_ref(), unknown, known)

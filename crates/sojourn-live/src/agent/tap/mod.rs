@@ -1,13 +1,14 @@
 //! The observer of both bottlenecks: it notes each frame when it comes to the queue and when it leaves it.
 //!
-//! Each direction has a packet socket (`AF_PACKET`) in the namespace of its router. The kernel hands it copies of the frames
-//! that come in at one interface and of those that go out at the other, which is after the discipline. One socket for both
-//! has the advantage that its queue holds them in the order in which they happened: where a frame comes and goes within
-//! a nanosecond, as virtual time has it, time stamps alone would not tell. A classic BPF program lets nothing else
-//! through: IPv4 only, because what is not routed does not come to the queue.
+//! Each direction has a packet socket (`AF_PACKET`) in the namespace of its router. The kernel hands it copies of the
+//! frames that come in at one interface and of those that go out at the other, which is after the discipline. One
+//! socket for both has the advantage that its queue holds them in the order in which they happened: where a frame
+//! comes and goes within a nanosecond, as virtual time has it, time stamps alone would not tell. A classic BPF
+//! program lets nothing else through: IPv4 only, because what is not routed does not come to the queue.
 //!
-//! Nothing wakes it. It reads what has gathered every 10 ms, up to 64 frames by a system call (`recvmmsg`); the kernel's
-//! time stamps say when it was. Of each frame the first 96 bytes are read; its true length is told anyway (`MSG_TRUNC`).
+//! Nothing wakes it. It reads what has gathered every 10 ms, up to 64 frames by a system call (`recvmmsg`); the
+//! kernel's time stamps say when it was. Of each frame the first 96 bytes are read; its true length is told anyway
+//! (`MSG_TRUNC`).
 
 pub(super) mod frame;
 
@@ -91,8 +92,8 @@ impl fmt::Debug for Tap {
 }
 
 impl Tap {
-    /// An observer of the bottlenecks `up` and `down`, which appends a record ([`Watched::to_bytes`]) for each frame to
-    /// `out`, in the order of time.
+    /// An observer of the bottlenecks `up` and `down`, which appends a record ([`Watched::to_bytes`]) for each frame
+    /// to `out`, in the order of time.
     #[must_use]
     pub fn new(up: Watch, down: Watch, load: &LoadPlan, out: Box<dyn Write>) -> Self {
         let way = |watch, down| Way {

@@ -45,8 +45,8 @@ fn watch(host: Host, incoming: &str, outgoing: &str) -> Watch {
     }
 }
 
-/// Runs a test in a network namespace of its own, in which loopback is up and `other` is another interface: what other
-/// tests send does not come there. Says so if this user may not make one.
+/// Runs a test in a network namespace of its own, in which loopback is up and `other` is another interface: what
+/// other tests send does not come there. Says so if this user may not make one.
 fn in_own_network(test: impl FnOnce() + Send) {
     let run = || {
         if let Err(e) = unshare(CloneFlags::CLONE_NEWNET) {
@@ -96,7 +96,8 @@ fn in_own_network(test: impl FnOnce() + Send) {
     }
 }
 
-/// Sends datagrams of these sizes on the wire from a port to itself, on loopback, and receives each: on a busy machine it may come in much later.
+/// Sends datagrams of these sizes on the wire from a port to itself, on loopback, and receives each: on a busy
+/// machine it may come in much later.
 fn send(port: u16, sizes: &[usize]) {
     let socket = UdpSocket::bind(("127.0.0.1", port)).expect("a port of this test");
     let mut datagram = [0; 2000];
@@ -122,8 +123,8 @@ fn frames_are_noted_with_their_true_length_in_the_order_of_time() {
     in_own_network(both_directions);
 }
 
-/// The kernel begins to stamp frames some time after the first socket has asked for it (`netstamp_work`); until then a frame has the time at which
-/// it is read. A run begins long before its traffic, this test does not.
+/// The kernel begins to stamp frames some time after the first socket has asked for it (`netstamp_work`); until then
+/// a frame has the time at which it is read. A run begins long before its traffic, this test does not.
 fn stamping() -> Tap {
     let nowhere = Box::new(Memory::default());
     let mut tap = Tap::new(

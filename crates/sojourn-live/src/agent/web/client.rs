@@ -77,8 +77,8 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// A client of the server and the resolver at these addresses. Keys of its sockets begin with `first_key`, those of its
-    /// timers with 0.
+    /// A client of the server and the resolver at these addresses. Keys of its sockets begin with `first_key`, those
+    /// of its timers with 0.
     pub(super) fn new(plan: WebPlan, server: SocketAddrV4, resolver: SocketAddrV4, first_key: u32) -> Self {
         let unused = || Worker {
             object: 0,

@@ -1,21 +1,21 @@
 //! Web clients of a plan: a browser in miniature, its server and its resolver, on sockets of the kernel.
 //!
-//! It does what `WebClient` of the simulator does, step by step, and leaves to the kernel what the kernel does. A page
-//! begins from nothing: the first worker looks the name up, connects and gets the main document; then all workers take the
-//! other objects in order, each over a connection of its own with a look-up of its own; when the last object is there all
-//! connections are closed, and the next page begins `interval_ns` after the beginning of this one, or at once. The resolver
-//! stands beside the server and answers at once; the server answers after `think_ns`. A segment that is not full leaves at
-//! once at both ends (TCP_NODELAY).
+//! It does what `WebClient` of the simulator does, step by step, and leaves to the kernel what the kernel does. A
+//! page begins from nothing: the first worker looks the name up, connects and gets the main document; then all
+//! workers take the other objects in order, each over a connection of its own with a look-up of its own; when the
+//! last object is there all connections are closed, and the next page begins `interval_ns` after the beginning of
+//! this one, or at once. The resolver stands beside the server and answers at once; the server answers after
+//! `think_ns`. A segment that is not full leaves at once at both ends (TCP_NODELAY).
 //!
-//! A request names its object in its first two bytes. One of a single byte cannot; then the server is told by the client,
-//! which lives in the same process, what was asked for on the connection. Nobody else speaks to the server: each client
-//! of a plan has ports of its own.
+//! A request names its object in its first two bytes. One of a single byte cannot; then the server is told by the
+//! client, which lives in the same process, what was asked for on the connection. Nobody else speaks to the server:
+//! each client of a plan has ports of its own.
 //!
-//! A connection that fails (the kernel gives up after its last SYN, or its last retransmission) stays failed, as in the
-//! simulator: its object never comes, and no fetch is completed after it.
+//! A connection that fails (the kernel gives up after its last SYN, or its last retransmission) stays failed, as in
+//! the simulator: its object never comes, and no fetch is completed after it.
 //!
-//! Deviation: when the measured window ends the sockets are left alone, open and unread, until the run is over. A kernel
-//! goes on to acknowledge and to send what is in its buffers; the simulator's hosts fall silent.
+//! Deviation: when the measured window ends the sockets are left alone, open and unread, until the run is over. A
+//! kernel goes on to acknowledge and to send what is in its buffers; the simulator's hosts fall silent.
 
 mod client;
 mod dns;

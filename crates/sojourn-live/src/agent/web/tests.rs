@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const MS: u64 = 1_000_000;
 const MILLISECOND: i64 = 1_000_000;
 
-/// How long nothing must happen before the clock goes on: loopback delivers while a packet is being sent, so anything that
-/// is not there by now is waiting for a timer.
+/// How long nothing must happen before the clock goes on: loopback delivers while a packet is being sent, so anything
+/// that is not there by now is waiting for a timer.
 const SETTLED: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
@@ -194,8 +194,8 @@ fn started(plan: &WebPlan) -> (Loop, Web) {
     (world, web)
 }
 
-/// Each answer is thought about for 7 ms, and nothing else takes time: the main document, then two objects at once, or one
-/// after the other.
+/// Each answer is thought about for 7 ms, and nothing else takes time: the main document, then two objects at once,
+/// or one after the other.
 #[test]
 fn a_page_takes_the_time_of_its_answers_in_turn() {
     for (objects, workers, answers) in [(1, 4, 1), (3, 4, 2), (3, 1, 3), (5, 2, 3), (9, 4, 3)] {
@@ -213,8 +213,8 @@ fn a_page_takes_the_time_of_its_answers_in_turn() {
     }
 }
 
-/// Without a time to think the order is that of the sockets; all bytes arrive, also where an answer is larger than the
-/// buffers of both ends, and each object is asked for once.
+/// Without a time to think the order is that of the sockets; all bytes arrive, also where an answer is larger than
+/// the buffers of both ends, and each object is asked for once.
 #[test]
 fn all_bytes_of_large_objects_arrive() {
     let objects = [20_000_000, 1, 3_000_000, 70_000];
@@ -335,7 +335,8 @@ fn a_fetch_under_way_at_the_end_is_not_counted() {
     assert_eq!((measured.web.len(), fetches.len(), fetches[0].time_ns), (4, 1, 14 * MS));
 }
 
-/// Connections and look-ups belong to the client's host, the servers to the other; all of them are closed after the page.
+/// Connections and look-ups belong to the client's host, the servers to the other; all of them are closed after the
+/// page.
 #[test]
 fn sockets_are_opened_where_they_belong_and_closed_after_the_page() {
     let (mut world, mut web) = started(&plan(&[1000; 5], 4));

@@ -8,15 +8,16 @@ use rustix::net::{
 use std::cmp::Ordering;
 use std::net::SocketAddrV4;
 
-/// The first bytes of a request say which object it wants, by its number in the page, little-endian. The rest is zeros.
+/// The first bytes of a request say which object it wants, by its number in the page, little-endian. The rest is
+/// zeros.
 pub(super) const HEAD: usize = 2;
 /// Most objects of a page.
 pub(super) const MOST_OBJECTS: usize = 1 << 16;
 
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// A TCP socket that does not wait, with the congestion control of the plan. A segment that is not full leaves at once, as
-/// browsers and web servers have it (TCP_NODELAY).
+/// A TCP socket that does not wait, with the congestion control of the plan. A segment that is not full leaves at
+/// once, as browsers and web servers have it (TCP_NODELAY).
 pub(super) fn tcp_socket(congestion_control: &str) -> Result<OwnedFd, Errno> {
     let socket = new(SocketType::STREAM)?;
     sockopt::set_tcp_congestion(&socket, congestion_control)?;
@@ -100,8 +101,8 @@ impl Message {
         self.at == self.length
     }
 
-    /// Sends as much as the kernel takes. It is told that more comes (MSG_MORE), so only the last segment of a message may
-    /// be shorter than others, as if all were written at once.
+    /// Sends as much as the kernel takes. It is told that more comes (MSG_MORE), so only the last segment of a
+    /// message may be shorter than others, as if all were written at once.
     pub(super) fn send(&mut self, socket: &OwnedFd) -> Result<(), Errno> {
         while !self.is_sent() {
             let left = self.length - self.at;

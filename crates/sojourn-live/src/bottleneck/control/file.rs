@@ -95,8 +95,9 @@ fn is_private(folder: &Path, found: &Metadata) -> Result<(), Failure> {
     )))
 }
 
-/// Locks a folder against programs like this one. Where that cannot be done (the folder may not be read, or a stranger keeps
-/// it locked) there is no lock: then two that start at the same time may take the path from each other, and no more.
+/// Locks a folder against programs like this one. Where that cannot be done (the folder may not be read, or a
+/// stranger keeps it locked) there is no lock: then two that start at the same time may take the path from each
+/// other, and no more.
 fn lock(folder: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = match open(folder, flags, Mode::empty()) {

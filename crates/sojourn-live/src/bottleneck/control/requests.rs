@@ -50,7 +50,8 @@ impl Requests {
         }
     }
 
-    /// The log line of one that was refused. Who comes again and again fills no log: the 1st, 2nd, 4th, 8th... is told.
+    /// The log line of one that was refused. Who comes again and again fills no log: the 1st, 2nd, 4th, 8th... is
+    /// told.
     fn note(&mut self, sentence: &str) {
         self.refused += 1;
         if self.refused.is_power_of_two() {

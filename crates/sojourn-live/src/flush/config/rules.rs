@@ -44,7 +44,8 @@ pub(super) fn lay_over(table: &mut Table, path: &str, value: Value) -> Result<()
     Ok(())
 }
 
-/// That no table is written as a list: serde would take its values for those of the keys, in the order of this program.
+/// That no table is written as a list: serde would take its values for those of the keys, in the order of this
+/// program.
 pub(super) fn no_lists_for_tables(table: &Table) -> Result<(), ConfigError> {
     for key in ["flusher", "gate", "send", "log", "metrics"] {
         if table.get(key).is_some_and(Value::is_array) {

@@ -4,7 +4,8 @@ use crate::codel::{CodelParams, CodelStats, SMALLEST_MAX_PACKET, discard};
 use crate::{DropSink, Packet, Queued};
 use sojourn_units::{Bytes, Duration, Time};
 
-/// A dropping state that ended less than this many intervals ago is remembered. ns-2's `CoDelQueue` and the RFC have 16.
+/// A dropping state that ended less than this many intervals ago is remembered. ns-2's `CoDelQueue` and the RFC have
+/// 16.
 const RECENT_INTERVALS: u64 = 8;
 /// The count starts again by so much less.
 const COUNT_DECAY: u32 = 2;
@@ -23,8 +24,8 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// A bin that had no packet yet. Source: ns-2 `sfqCoDelQueue::sfqCoDelQueue` sets `first_above_time_` to -1, which is
-    /// neither "below target" (0) nor in the future.
+    /// A bin that had no packet yet. Source: ns-2 `sfqCoDelQueue::sfqCoDelQueue` sets `first_above_time_` to -1,
+    /// which is neither "below target" (0) nor in the future.
     pub(super) const NEW: Self = Self {
         count: 0,
         dropping: false,
@@ -42,8 +43,8 @@ impl Control {
         t + Duration::from_secs_f64(params.interval.as_secs_f64() / f64::from(self.count).sqrt())
     }
 
-    /// Judges a packet that has just been taken out: `left` is what all bins then hold, `alone` whether its bin is empty now.
-    /// Source: ns-2 `sfqCoDelQueue::dodeque`.
+    /// Judges a packet that has just been taken out: `left` is what all bins then hold, `alone` whether its bin is
+    /// empty now. Source: ns-2 `sfqCoDelQueue::dodeque`.
     fn ok_to_drop<P>(&mut self, params: &CodelParams, stats: &mut CodelStats, taken: &Taken<P>, now: Time) -> bool {
         let Taken { queued, left, alone } = taken;
         stats.max_packet = stats.max_packet.max(queued.size.get());
@@ -83,8 +84,8 @@ pub(super) struct Taken<P> {
     pub(super) alone: bool,
 }
 
-/// Takes the next packet of a bin that may leave, dropping those before it that are to be dropped; `None` if the bin is empty.
-/// `pop` takes the oldest packet of the bin. The last packet of a bin is never dropped.
+/// Takes the next packet of a bin that may leave, dropping those before it that are to be dropped; `None` if the bin
+/// is empty. `pop` takes the oldest packet of the bin. The last packet of a bin is never dropped.
 ///
 /// Source: ns-2 `sfqCoDelQueue::deque`.
 #[inline]

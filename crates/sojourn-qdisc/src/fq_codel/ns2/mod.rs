@@ -1,34 +1,35 @@
 //! `fq_codel variant ns2`: sfqCoDel, the flow queueing with `CoDel` of the simulator ns-2.
 //!
-//! Source: ns-2 `queue/sfqcodel.cc` and `sfqcodel.h` by K. Nichols, the text of January 2013; it is what seed 001 (June 2015)
-//! calls FQ-CoDel in Figures 3 to 6 (its emulation has Linux's). Seed 001 does not say which text it had. That of 2013 had been
-//! the published one for two years, and has the quantum of bytes that seed 001 section II-B describes, which that of 2012 has
-//! not. What it does otherwise than Linux and RFC 8290:
+//! Source: ns-2 `queue/sfqcodel.cc` and `sfqcodel.h` by K. Nichols, the text of January 2013; it is what seed 001
+//! (June 2015) calls FQ-CoDel in Figures 3 to 6 (its emulation has Linux's). Seed 001 does not say which text it had.
+//! That of 2013 had been the published one for two years, and has the quantum of bytes that seed 001 section II-B
+//! describes, which that of 2012 has not. What it does otherwise than Linux and RFC 8290:
 //!
 //! - A turn is one packet of any size, where no quantum is set (the default). With a quantum, deficit round robin.
-//! - One ring of bins instead of two lists. A bin that comes new is served before the old ones, after other new ones, and
-//!   is new until its first turn; beside a single other bin it comes after that one. A bin that runs empty stays until
-//!   its turn, so a packet that comes meanwhile has no priority.
-//! - At its limit it drops the youngest packet of the bin with the most packets (Linux: the oldest of that with the most
-//!   bytes), and then takes the arrival.
-//! - The one-packet test compares the backlog of all bins with the largest packet seen, at least 256 bytes (Linux: with
-//!   one MTU, also the backlog of all). The last packet of a bin is never dropped.
+//! - One ring of bins instead of two lists. A bin that comes new is served before the old ones, after other new ones,
+//!   and is new until its first turn; beside a single other bin it comes after that one. A bin that runs empty stays
+//!   until its turn, so a packet that comes meanwhile has no priority.
+//! - At its limit it drops the youngest packet of the bin with the most packets (Linux: the oldest of that with the
+//!   most bytes), and then takes the arrival.
+//! - The one-packet test compares the backlog of all bins with the largest packet seen, at least 256 bytes (Linux:
+//!   with one MTU, also the backlog of all). The last packet of a bin is never dropped.
 //! - `CoDel`'s count grows only by drops after which the next packet is late too. The dropping state resumes with
 //!   `count - 2` if count > 2 and its next drop was due less than 8 intervals ago, or will be (`CoDelQueue` of ns-2:
 //!   `count - 1`, 16 intervals).
-//! - What `CoDel` remembers of a bin stays when the bin is empty, but for the dropping state, which ends when it leaves the
-//!   ring. An interval that began before goes on.
+//! - What `CoDel` remembers of a bin stays when the bin is empty, but for the dropping state, which ends when it
+//!   leaves the ring. An interval that began before goes on.
 //! - A bin's very first packet needs no interval above target to be dropped: nothing was below target before.
 //! - No marking.
 //!
-//! Deviation: a packet goes to bin `flow_hash % flows`, as here everywhere; ns-2 hashes addresses and ports with Jenkins'
-//! lookup3, unseeded.
+//! Deviation: a packet goes to bin `flow_hash % flows`, as here everywhere; ns-2 hashes addresses and ports with
+//! Jenkins' lookup3, unseeded.
 //!
 //! Deviation: times are integer nanoseconds, ns-2's seconds in floating point.
 //!
-//! The text of 2012 had 256 bins and no quantum, refused the arrival at the limit, dropped the last packet of a bin like any
-//! other, and gave the first drop soon after an episode less than an interval. With it a connection whose first packet fell into
-//! a fresh bin could lose it after waiting one target, which at 1 Mbit/s is less than the time of a full frame.
+//! The text of 2012 had 256 bins and no quantum, refused the arrival at the limit, dropped the last packet of a bin
+//! like any other, and gave the first drop soon after an episode less than an interval. With it a connection whose
+//! first packet fell into a fresh bin could lose it after waiting one target, which at 1 Mbit/s is less than the time
+//! of a full frame.
 
 mod control;
 mod schedule;
@@ -101,8 +102,8 @@ impl<P: Packet> SfqCodel<P> {
         })
     }
 
-    /// Drops the youngest packet of the bin with the most packets. Of several that is the one of the highest number, but not
-    /// the one that was dropped from last. Source: ns-2 `sfqCoDelQueue::enque`.
+    /// Drops the youngest packet of the bin with the most packets. Of several that is the one of the highest number,
+    /// but not the one that was dropped from last. Source: ns-2 `sfqCoDelQueue::enque`.
     #[cold]
     fn overflow(&mut self, now: Time, drops: &mut dyn DropSink<P>) {
         let mut longest = self.victim;

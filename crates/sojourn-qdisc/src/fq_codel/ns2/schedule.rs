@@ -50,9 +50,9 @@ impl Schedule {
 
     /// Takes `bin` into the ring, unless it is there; answers whether it came.
     ///
-    /// Source: ns-2 `sfqCoDelQueue::enque`. It looks from the cursor for the first bin that is not new and comes before
-    /// that one. Where that one, or the last new one, closes the ring, it comes after it instead, at the very end: beside a
-    /// single old bin it waits for a packet of that.
+    /// Source: ns-2 `sfqCoDelQueue::enque`. It looks from the cursor for the first bin that is not new and comes
+    /// before that one. Where that one, or the last new one, closes the ring, it comes after it instead, at the
+    /// very end: beside a single old bin it waits for a packet of that.
     pub(super) fn join(&mut self, bin: u32, quantum: u32) -> bool {
         if self.places[bin as usize].scheduled {
             return false;

@@ -19,14 +19,14 @@ fn a_turn_is_one_packet_of_any_size() {
 
 #[test]
 fn with_a_quantum_turns_are_of_equal_bytes() {
-    // Both begin with 1500. Bin 1 sends 1500 and has 0: it gets 1500 and bin 2 is next, which sends 3 x 100 and is empty.
-    // Bin 1 then sends 1500, has 0, gets 1500, and is alone.
+    // Both begin with 1500. Bin 1 sends 1500 and has 0: it gets 1500 and bin 2 is next, which sends 3 x 100 and is
+    // empty. Bin 1 then sends 1500, has 0, gets 1500, and is alone.
     let mut b = bench("fq_codel quantum 1500 variant ns2");
     b.put_many(ms(0), 3, 1500, 1); // 0..3
     b.put_many(ms(0), 3, 100, 2); // 3..6
     assert_eq!(take(&mut b, 0, 6), [0, 3, 4, 5, 1, 2]);
-    // Quantum 900: bin 1 has 900 - 1500 + 900 = 300 at its second turn; 300 - 1500 + 900 = -300 at its third, which passes;
-    // then 600. Bin 2 sends one packet in each of its turns.
+    // Quantum 900: bin 1 has 900 - 1500 + 900 = 300 at its second turn; 300 - 1500 + 900 = -300 at its third, which
+    // passes; then 600. Bin 2 sends one packet in each of its turns.
     let mut b = bench("fq_codel quantum 900 variant ns2");
     b.put_many(ms(0), 3, 1500, 1); // 0..3
     b.put_many(ms(0), 5, 900, 2); // 3..8
@@ -140,7 +140,8 @@ fn soon_after_an_episode_the_count_is_two_less() {
     for (n, above, first, second) in [
         // The first drop comes after a whole interval. Count 5 - 2 = 3: 510 + 57.74 = 567.74.
         (5, 410, 510, 568),
-        // The last drop would have been due at 428.17; 8 intervals after it is 1228.17. Before it: 1228 + 57.74 = 1285.74.
+        // The last drop would have been due at 428.17; 8 intervals after it is 1228.17. Before it: 1228 + 57.74 =
+        // 1285.74.
         (5, 1128, 1228, 1286),
         // After it: count 1.
         (5, 1129, 1229, 1329),
@@ -170,8 +171,8 @@ fn a_drop_after_which_the_next_packet_is_in_time_does_not_count() {
     // Packet 399 is dropped; packet 400 has waited 2 ms, which ends the episode. The count stays 3.
     assert_eq!((b.get(ms(334)), b.dropped()), (Some(400), vec![399]));
     b.put_many(ms(335), 300, 1000, 1);
-    // Above target since 340, so the next episode begins at 440, with count 3 - 2 = 1: an interval until 540. Count 4 would
-    // give 2: 510.71.
+    // Above target since 340, so the next episode begins at 440, with count 3 - 2 = 1: an interval until 540. Count 4
+    // would give 2: 510.71.
     assert_eq!(drop_times(&mut b, 340, 541), [440, 540]);
 }
 

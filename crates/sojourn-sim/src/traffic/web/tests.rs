@@ -24,8 +24,8 @@ fn spec(objects: &[u64], workers: usize) -> WebSpec {
     }
 }
 
-/// A client on a path of 50 ms without queues. What `again` says of a packet (its number, itself), it is delivered then once
-/// more.
+/// A client on a path of 50 ms without queues. What `again` says of a packet (its number, itself), it is delivered
+/// then once more.
 struct Path {
     client: WebClient,
     now: Time,
@@ -86,8 +86,8 @@ impl Path {
     }
 }
 
-/// Look-up, handshake and request are a round trip each; then two objects at once over two connections, one of which is
-/// new: look-up, handshake, request again.
+/// Look-up, handshake and request are a round trip each; then two objects at once over two connections, one of which
+/// is new: look-up, handshake, request again.
 #[test]
 fn a_page_takes_the_round_trips_that_its_steps_take() {
     let path = Path::run(spec(&[1000, 1000, 1000], 4), Time::from_millis(2000), |_, _| None);
@@ -124,7 +124,8 @@ fn a_page_looks_its_name_up_once_if_that_is_asked_for() {
     assert_eq!((once.client.fetches[0].time, queries(&once)), (HALF * 10, 2));
 }
 
-/// The next fetch begins at once if the last took longer than the interval, else a whole interval after its beginning.
+/// The next fetch begins at once if the last took longer than the interval, else a whole interval after its
+/// beginning.
 #[test]
 fn pages_begin_an_interval_apart_or_at_once() {
     let starts = |interval: u64| -> Vec<u64> {
@@ -153,8 +154,8 @@ fn the_server_thinks_before_each_answer() {
     assert_eq!(path.client.fetches[0].time, HALF * 8 + Duration::from_millis(14));
 }
 
-/// Objects go to the workers in order; each worker beyond the first opens its connection when it gets its first object, and
-/// no page opens more than it has workers or objects.
+/// Objects go to the workers in order; each worker beyond the first opens its connection when it gets its first
+/// object, and no page opens more than it has workers or objects.
 #[test]
 fn each_worker_opens_one_connection_with_ports_of_its_own() {
     for (objects, expected) in [(1, 1), (2, 1), (3, 2), (5, 4), (60, 4)] {

@@ -7,12 +7,12 @@ fn scheme() -> impl Strategy<Value = Scheme> {
     prop::sample::select(Scheme::ALL.to_vec())
 }
 
-/// Of each packet: its station, whether it goes up, its TID, its bytes, and tenths of a microsecond since the one before (whole microseconds
-/// count, so that packets often come together).
+/// Of each packet: its station, whether it goes up, its TID, its bytes, and tenths of a microsecond since the one
+/// before (whole microseconds count, so that packets often come together).
 type Script = Vec<(u16, bool, u8, u64, u64)>;
 
-/// Offers packets to a cell and lets it come to rest. At each step what was offered was delivered, dropped, or is in the cell, and in the end
-/// nobody is left with anything.
+/// Offers packets to a cell and lets it come to rest. At each step what was offered was delivered, dropped, or is in
+/// the cell, and in the end nobody is left with anything.
 fn play(spec: &CellSpec, seed: u64, script: Script) -> Result<Log, TestCaseError> {
     let mut cell = Cell::new(spec, seed).unwrap();
     let mut log = Log::default();

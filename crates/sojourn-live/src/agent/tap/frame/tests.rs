@@ -9,8 +9,8 @@ const KNOWN: Known = Known {
     flusher: true,
 };
 
-/// A frame by hand: Ethernet (destination, source, type), then the IPv4 header of RFC 791 section 3.1 from 10.0.1.1 to
-/// 10.0.4.11, then what follows it.
+/// A frame by hand: Ethernet (destination, source, type), then the IPv4 header of RFC 791 section 3.1 from 10.0.1.1
+/// to 10.0.4.11, then what follows it.
 fn frame(protocol: u8, identification: u16, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
     let total = 20 + payload.len() as u16;
@@ -122,7 +122,8 @@ fn conversations_follow_from_protocol_and_port() {
     assert_eq!(udp_of(20_000, 40_000), Conversation::Probe(0));
     assert_eq!(udp_of(40_000, 10_000), Conversation::Flow(0));
     assert_eq!(udp_of(28_000, 40_000), Conversation::Dns(0));
-    // A burst of a flusher goes to the port discard; the port it comes from is no one's. Without a flusher it is none of ours.
+    // A burst of a flusher goes to the port discard; the port it comes from is no one's. Without a flusher it is none
+    // of ours.
     let burst = frame(17, 0, &udp([40_000, 9], b"12345678"));
     assert_eq!(read(&burst).conversation, Conversation::Flush);
     assert_eq!(udp_of(9, 40_000), Conversation::Other);
