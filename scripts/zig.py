@@ -149,12 +149,18 @@ def install(program: Path, place: Path) -> None:
     place.chmod(0o755)
 
 
+def _found(program: str, path: str) -> str:
+    """Return where a program is."""
+    place = shutil.which(program, path=path)
+    if place is None:
+        message = f"the program {program} is missing"
+        raise Refused(message)
+    return place
+
+
 def run(*words: str, environment: dict[str, str] | None = None, folder: Path = ROOT) -> None:
     """Run a program; one that fails ends the build."""
-    path = shutil.which(words[0], path=(environment or os.environ)["PATH"])
-    if path is None:
-        message = f"{words[0]} is missing"
-        raise Refused(message)
+    path = _found(words[0], (environment or os.environ)["PATH"])
     if subprocess.run([path, *words[1:]], cwd=folder, env=environment, check=False, stdout=sys.stderr).returncode:
         message = f"this failed: {' '.join(words)}"
         raise Refused(message)
@@ -162,7 +168,9 @@ def run(*words: str, environment: dict[str, str] | None = None, folder: Path = R
 
 def output(*words: str) -> str:
     """Return what a program prints."""
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [_found(words[0], os.environ["PATH"]), *words[1:]], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         message = f"this failed: {' '.join(words)}: {done.stderr.strip()}"
         raise Refused(message)
