@@ -233,6 +233,15 @@ def test_a_run_that_differs_stays_of_its_build(root: Path, capfd: pytest.Capture
     assert {path: path.read_bytes() for path in old.rglob("*") if path.is_file()} == before
 
 
+def test_runs_whose_commands_are_not_known_stay_of_their_build(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert pages.main(["whole", "--workers", "1"], root) == 0
+    old = _of_another_build(root)
+    (root / "out/pages/whole.json").unlink()
+    assert carry_runs.main([], root) == 1
+    assert "whole.json is missing" in capfd.readouterr().err
+    assert old.is_dir()
+
+
 def test_a_store_of_a_page_with_a_kernel_keeps_what_was_measured(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     (old / "measured").mkdir(parents=True)
