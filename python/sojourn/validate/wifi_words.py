@@ -13,9 +13,15 @@ from sojourn.validate.wifi_table import anomaly
 
 #: What a verdict means of cells.
 RULES = """\
-Of cells each station's share of the airtime must be within 0.01 of the kernel's, the goodput of each flow within 3 %,
-the median of each station's pings within 2 ms or 10 %, whichever is larger, and their 95th percentile within 20 %. A
-cell has the worst verdict of its stations or flows. The kernel is mac80211 above Sojourn's radios, in virtual time."""
+These are the bars:
+
+- Each station's share of the airtime: 0.01.
+- The goodput of each flow: 3 %.
+- The median of each station's pings: 2 ms or 10 %, whichever is larger.
+- The 95th percentile of each station's pings: 20 %.
+
+A cell has the worst verdict of its stations or flows. The kernel is mac80211 above Sojourn's radios, in virtual
+time."""
 
 
 def is_cells(part: Part) -> bool:

@@ -12,25 +12,32 @@ from sojourn.validate import bars, wifi_words
 from sojourn.validate.execute import KERNEL, SIM, TITLES
 from sojourn.validate.part import Counts, Entry, Part
 
-#: What a verdict means; the same words in every report.
-RULES = """\
-A cell *agrees* if the means of both are within the bar, *differs* if the 95 % interval of their difference lies outside
-it as a whole, and otherwise one *cannot tell*. "Surely" counts the cells that agree with the whole interval within the
-bar. The bars: mean latency (probes; voice, one way) above the path's own within 10 % of the kernel's or 1 ms,
-whichever is larger; goodput of each direction within 2 %; voice loss within a factor of 1.5, or both below what the
-packets resolve; each flow's share within 10 % of the total where round-trip times differ; page fetch time within 10 %.
-Values are the mean over the runs and its 95 % interval (bootstrap; Student's below six runs; of a loss never narrower
-than Poisson's); the interval of a difference is put together from both (MOVER: Zou and Donner 2008)."""
-
+#: How values become means and intervals, and what the three verdicts mean.
 VERDICTS = """\
-A value *agrees* if the means of both are within the bar, *differs* if the 95 % interval of their difference lies
-outside it as a whole, and otherwise one *cannot tell*. "Surely" counts cells with the whole interval within the bar.
-Values are means over the runs."""
+A value is the mean over the runs, with its 95 % interval. A value *agrees* if the two means differ by no more than the
+bar. It *differs* if the whole 95 % interval of the difference is outside the bar. In all other cases one *cannot tell*.
+"Surely" counts the values whose whole interval is within the bar."""
+
+#: What a verdict means; the same words in every report.
+RULES = f"""\
+{VERDICTS}
+
+These are the bars:
+
+- Mean latency is that of the probes, or of the voice call in one direction. The delay of the empty path is subtracted.
+  The bar is 10 % of the kernel's latency or 1 ms, whichever is larger.
+- The goodput of each direction has a bar of 2 %.
+- Voice loss has a bar of a factor of 1.5. It also agrees if both losses are below what the packets resolve.
+- Each flow's share has a bar of 10 % of the total, where the round-trip times differ.
+- The page fetch time has a bar of 10 %.
+
+The intervals are bootstrap intervals. Below six runs they are Student's. The interval of a loss is never narrower than
+Poisson's. The interval of a difference combines both intervals (MOVER: Zou and Donner 2008)."""
 
 RANDOM_RULES = """\
-The relative error is |simulator - kernel| / kernel, of the means over the runs; for latency the divisor is at least
-1 ms. The median over the scenarios must be below 5 % and the 90th percentile below 20 %. The noise of the means is part
-of every error. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw` says."""
+The relative error is |simulator - kernel| / kernel, of the means over the runs. For latency the divisor is at least
+1 ms. The bar is a median over the scenarios below 5 % and a 90th percentile below 20 %. Each error includes the noise
+of the means. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw` says."""
 
 
 def report(part: Part, figures: Sequence[str]) -> str:
