@@ -29,6 +29,18 @@ pub trait Packet: Debug {
     fn band(&self) -> u8 {
         1
     }
+    /// The code point of its IP header, 0 to 63. Source: RFC 2474.
+    fn dscp(&self) -> u8 {
+        0
+    }
+    /// A hash of the source's address alone: equal for two packets of one host. CAKE isolates hosts by it.
+    fn source(&self) -> u32 {
+        0
+    }
+    /// A hash of the destination's address alone.
+    fn destination(&self) -> u32 {
+        0
+    }
 }
 
 /// A packet in a queue, and what a discipline must know of it there.
