@@ -11,7 +11,7 @@ from sojourn import _native, disciplines
 from sojourn.plots import style
 from sojourn.tune import map as maps
 from sojourn.tune.space import TUNED
-from sojourn.validate import draw
+from sojourn.validate import drawn_qdisc
 
 KINDS = {**disciplines.MODELLED, **disciplines.ONLY_LINUX}
 #: What figures also call disciplines: settings of the papers, and how access points queue.
@@ -36,7 +36,7 @@ def test_every_kind_can_be_put_into_a_request(kind: str) -> None:
 def test_what_is_tuned_drawn_or_has_a_style_is_a_kind() -> None:
     assert TUNED.keys() <= KINDS.keys()
     assert set(maps.QDISCS) <= TUNED.keys()
-    assert set(draw.KINDS) <= disciplines.MODELLED.keys()
+    assert set(drawn_qdisc.KINDS) <= disciplines.MODELLED.keys()
     assert KINDS.keys() | OTHER_NAMES >= style.NAMES
 
 

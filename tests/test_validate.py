@@ -17,7 +17,7 @@ from sojourn.errors import ParamError
 from sojourn.stats import Interval
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
-from sojourn.validate import bars, draw, errors, grid, loss, metrics
+from sojourn.validate import bars, draw, errors, grid, loss, metrics, uniform
 from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import Error
@@ -25,6 +25,7 @@ from sojourn.validate.execute import Both, Repeats, kernel_seconds
 from sojourn.validate.grid import Cell, Link
 from sojourn.validate.judge import Row, judge
 from sojourn.validate.part import Counts, drawn_entries
+from sojourn.validate.populations import POPULATIONS
 from sojourn.validate.units import bits_per_s, seconds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -350,8 +351,8 @@ def test_a_cell_has_the_discipline_of_each_directions_rate() -> None:
 
 
 def test_drawn_scenarios_are_valid_and_within_their_ranges() -> None:
-    found = draw.draw(400, 7)
-    assert {one.qdisc for one in found} == set(draw.KINDS)
+    found = draw.draw(draw.RANDOM, 400, 7)
+    assert {one.qdisc for one in found} == set(draw.RANDOM.kinds)
     counts = set()
     for one in found:
         plain = json.loads(one.scenario.normalized())
@@ -370,37 +371,74 @@ def test_drawn_scenarios_are_valid_and_within_their_ranges() -> None:
 
 
 def test_a_seed_draws_the_same_scenarios_however_many() -> None:
-    assert draw.draw(12, 3) == draw.draw(12, 3)
-    assert draw.draw(5, 3) == draw.draw(12, 3)[:5]
-    assert draw.draw(5, 3) != draw.draw(5, 4)
-    row = np.random.Generator(np.random.PCG64(3)).random((2, draw.COLUMNS))[1]
-    second = draw.draw(2, 3)[1]
+    assert draw.draw(draw.RANDOM, 12, 3) == draw.draw(draw.RANDOM, 12, 3)
+    assert draw.draw(draw.RANDOM, 5, 3) == draw.draw(draw.RANDOM, 12, 3)[:5]
+    assert draw.draw(draw.RANDOM, 5, 3) != draw.draw(draw.RANDOM, 5, 4)
+    row = np.random.Generator(np.random.PCG64(3)).random((2, draw.RANDOM.columns))[1]
+    second = draw.draw(draw.RANDOM, 2, 3)[1]
     assert second.scenario.down == f"{round(1000 * 200 ** row[0])}kbit"
     assert second.scenario.rtt == f"{round(5 * 100 ** row[3], 1)}ms"
-    assert second.qdisc == draw.KINDS[int(8 * row[7])]
+    assert second.qdisc == draw.RANDOM.kinds[int(8 * row[7])]
 
 
 def test_named_disciplines_take_the_place_of_drawn_ones_and_nothing_else_changes() -> None:
     named = named_disciplines(["fq_pie flows 256", "gbw:codel"])
-    for drawn, cell in zip(draw.draw(12, 3), draw.draw(12, 3, named), strict=True):
+    for drawn, cell in zip(draw.draw(draw.RANDOM, 12, 3), draw.draw(draw.RANDOM, 12, 3, named), strict=True):
         assert cell.qdisc in {"fq_pie flows 256", "gbw:codel"}
         assert cell.scenario.qdisc_up.startswith("fq_pie flows 256" if "fq_pie" in cell.qdisc else "codel limit")
         assert replace(cell.scenario, qdisc_up="", qdisc_down="") == replace(drawn.scenario, qdisc_up="", qdisc_down="")
-    assert {cell.qdisc for cell in draw.draw(12, 3, named)} == {"fq_pie flows 256", "gbw:codel"}
+    assert {cell.qdisc for cell in draw.draw(draw.RANDOM, 12, 3, named)} == {"fq_pie flows 256", "gbw:codel"}
 
 
-@pytest.mark.parametrize("count", [0, -1, draw.MOST + 1])
+def test_trust_draws_every_kind_control_and_ecn() -> None:
+    trust = draw.TRUST
+    found = draw.draw(trust, 200, 7)
+    assert {one.qdisc for one in found} == set(trust.kinds)
+    plain = [json.loads(one.scenario.normalized()) for one in found]
+    assert all(0.005 <= seconds(one["rtt"]) <= 0.3 for one in plain)
+    controls = [{flow["congestion_control"] for flow in one["flows"]} for one in plain]
+    assert set().union(*controls) == set(trust.controls)
+    assert any(len(of_one) == 2 for of_one in controls)
+    marking = [one for one in plain if "ecn" in one["qdisc_up"].split()]
+    assert marking
+    assert all(one["tcp"]["ecn"] for one in marking)
+
+
+def test_only_restricts_what_is_drawn_and_nothing_else() -> None:
+    only = draw.TRUST.only(["codel", "fq_codel", "reno"])
+    for cell, of_all in zip(draw.draw(only, 20, 3), draw.draw(draw.TRUST, 20, 3), strict=True):
+        assert cell.qdisc in {"codel", "fq_codel"}
+        assert {flow.congestion_control for flow in cell.scenario.flows} == {"reno"}
+        assert (cell.link, cell.scenario.rtt) == (of_all.link, of_all.scenario.rtt)
+    with pytest.raises(ParamError, match="only is 'codle', but must be one or several of pfifo, "):
+        draw.TRUST.only(["codle"])
+
+
+def test_an_error_of_ten_percent_or_a_millisecond_is_the_same_bar() -> None:
+    bars_of = POPULATIONS["trust"].bars
+    assert errors.relative_error(1.5, 0.5, least=bars_of.least_ms) == pytest.approx(bars_of.latency[1])
+    assert errors.relative_error(44, 40, least=bars_of.least_ms) == pytest.approx(bars_of.latency[1])
+    assert bars_of.words == (
+        "The bar of latency is a median over the scenarios below 2 % and a 90th percentile below 10 %. That of "
+        "goodput is 0.5 % and 3 %."
+    )
+
+
+@pytest.mark.parametrize("count", [0, -1, uniform.MOST + 1])
 def test_a_number_of_scenarios_out_of_range_is_refused(count: int) -> None:
     with pytest.raises(ParamError, match=f"count is {count}"):
-        draw.draw(count, 1)
+        draw.draw(draw.RANDOM, count, 1)
 
 
 def test_a_relative_error_near_zero_is_that_of_a_millisecond() -> None:
-    assert errors.relative_error("induced_latency_ms", 0.3, 0.1) == pytest.approx(0.2)
-    assert errors.relative_error("induced_latency_ms", 22, 20) == pytest.approx(0.1)
-    assert errors.relative_error("goodput_up_mbit", 0.3, 0.1) == pytest.approx(2)
-    assert errors.relative_error("goodput_up_mbit", 0.3, 0) == math.inf
-    assert errors.relative_error("goodput_up_mbit", 0, 0) == 0
+    assert errors.relative_error(0.3, 0.1, least=1) == pytest.approx(0.2)
+    assert errors.relative_error(22, 20, least=1) == pytest.approx(0.1)
+    assert errors.relative_error(0.3, 0.1, least=0) == pytest.approx(2)
+    assert errors.relative_error(0.3, 0, least=0) == math.inf
+    assert errors.relative_error(0, 0, least=0) == 0
+
+
+BARS = POPULATIONS["random"].bars
 
 
 def goodput_errors(values: list[float]) -> dict[str, list[Error]]:
@@ -411,23 +449,23 @@ def goodput_errors(values: list[float]) -> dict[str, list[Error]]:
             cell=cell(f"random 1.{number}"), metric=metrics.JUDGED[1], sim=side(1 + size), kernel=side(1), judged=None
         )
         found.append(row)
-    return errors.errors_of(found)
+    return errors.errors_of(found, BARS)
 
 
 def test_quantiles_of_errors_are_judged() -> None:
     found = goodput_errors([0.01 * k for k in range(1, 12)])  # 0.01 to 0.11
-    median, tail = errors.quantiles(found)
+    median, tail = errors.quantiles(found, BARS)
     assert (median.value, tail.value) == (pytest.approx(0.06), pytest.approx(0.10))
     assert (median.judged.verdict, tail.judged.verdict) == ("cannot tell", "agrees")
     assert (median.name, median.n, median.judged.bar) == ("median", 11, 0.05)
-    low, high = errors.quantiles(goodput_errors([0.3] * 10))
+    low, high = errors.quantiles(goodput_errors([0.3] * 10), BARS)
     assert (low.judged.verdict, high.judged.verdict) == ("differs", "differs")
 
 
 def test_an_error_without_bound_does_not_hide_the_others() -> None:
     found = goodput_errors([0.01] * 20)
     found["goodput_up_mbit"].append(Error(row=found["goodput_up_mbit"][0].row, value=math.inf))
-    median, tail = errors.quantiles(found)
+    median, tail = errors.quantiles(found, BARS)
     assert (median.value, tail.value) == (pytest.approx(0.01), pytest.approx(0.01))
     entries = drawn_entries("random", [one.row for one in found["goodput_up_mbit"]], found, [median, tail])
     json.dumps(entries, allow_nan=False)
@@ -436,7 +474,7 @@ def test_an_error_without_bound_does_not_hide_the_others() -> None:
 def test_the_worst_scenarios_are_named_once_each() -> None:
     found = goodput_errors([0.01, 0.5, 0.2, 0.3, 0.05, 0.4, 0.02])
     found["again"] = [Error(row=found["goodput_up_mbit"][1].row, value=0.6)]
-    worst = errors.worst(found)
+    worst = errors.worst(found, 5)
     assert [error.row.cell.name for error in worst] == [f"random 1.{number}" for number in (2, 6, 4, 3, 5)]
     assert worst[0].value == 0.6
 

@@ -1,12 +1,10 @@
 """How far two back ends differ over many scenarios: relative errors, their median and their 90th percentile.
 
 The relative error of a scenario is `|sim - kernel| / |kernel|`, from the means over the repeats. A latency near zero
-has no relative error worth the name, so for latency the divisor is not below 1 ms: an error of 10 % is then 0.1 ms, as
-a grid's bar of 10 % or 1 ms says that a millisecond does not matter there.
+has no relative error worth the name, so for latency there is a least divisor (`Bars.least_ms`).
 
-The bars: the median over the scenarios below 5 %, the 90th percentile below 20 %. Quantiles interpolate (the default of
-numpy). Their intervals are percentile bootstrap intervals over the scenarios; they do not hold the noise of each
-scenario's means, which makes every error larger than the model's alone.
+Quantiles interpolate (the default of numpy). Their intervals are percentile bootstrap intervals over the scenarios;
+they do not hold the noise of each scenario's means, which makes every error larger than the model's alone.
 """
 
 from __future__ import annotations
@@ -21,12 +19,43 @@ from sojourn.validate import bars
 from sojourn.validate.bars import Judged
 from sojourn.validate.judge import Row
 
-#: The least divisor, in the metric's unit.
-LEAST = {"induced_latency_ms": 1.0}
-#: Quantile of the errors, what it is called, and what it must be below.
-QUANTILES = ((0.5, "median", 0.05), (0.9, "90th percentile", 0.20))
-WORST = 5
+#: Quantiles of the errors, and what they are called.
+QUANTILES = ((0.5, "median"), (0.9, "90th percentile"))
+_LATENCY = "induced_latency_ms"
 _RESAMPLES = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """What the errors of a population must be below.
+
+    Attributes
+    ----------
+    least_ms
+        The least divisor of a latency's error, in milliseconds.
+    latency, goodput
+        Median and 90th percentile, fractions.
+    worst
+        So many scenarios with the largest errors are named.
+    """
+
+    least_ms: float
+    latency: tuple[float, float]
+    goodput: tuple[float, float]
+    worst: int
+
+    @property
+    def words(self) -> str:
+        """The bars in one sentence each."""
+        latency, goodput = ([f"{100 * bar:g} %" for bar in bars] for bars in (self.latency, self.goodput))
+        if latency == goodput:
+            return (
+                f"The bar is a median over the scenarios below {latency[0]} and a 90th percentile below {latency[1]}."
+            )
+        return (
+            f"The bar of latency is a median over the scenarios below {latency[0]} and a 90th percentile below "
+            f"{latency[1]}. That of goodput is {goodput[0]} and {goodput[1]}."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,32 +94,41 @@ class Quantile:
     judged: Judged
 
 
-def errors_of(rows: Sequence[Row]) -> dict[str, list[Error]]:
+def errors_of(rows: Sequence[Row], bars_of: Bars) -> dict[str, list[Error]]:
     """Return the errors of each metric that has a bar, in the order of the scenarios."""
     found: dict[str, list[Error]] = {}
     for row in rows:
         if row.metric.bar is not None and row.sim is not None and row.kernel is not None:
-            value = relative_error(row.metric.name, row.sim.interval.value, row.kernel.interval.value)
+            value = relative_error(
+                row.sim.interval.value,
+                row.kernel.interval.value,
+                least=bars_of.least_ms if row.metric.name == _LATENCY else 0,
+            )
             found.setdefault(row.metric.name, []).append(Error(row=row, value=value))
     return found
 
 
-def relative_error(metric: str, sim: float, kernel: float) -> float:
+def relative_error(sim: float, kernel: float, *, least: float) -> float:
     """Return the relative error; infinite if there is something where the kernel has nothing."""
-    gap, divisor = abs(sim - kernel), max(abs(kernel), LEAST.get(metric, 0.0))
+    gap, divisor = abs(sim - kernel), max(abs(kernel), least)
     if divisor == 0:
         return 0.0 if gap == 0 else float("inf")
     return gap / divisor
 
 
-def quantiles(found: dict[str, list[Error]]) -> list[Quantile]:
+def quantiles(found: dict[str, list[Error]], bars_of: Bars) -> list[Quantile]:
     """Return median and 90th percentile of each metric's errors, judged."""
     return [
-        _quantile(errors, share, name, bar) for errors in found.values() if errors for share, name, bar in QUANTILES
+        _quantile(errors, share, name, bar)
+        for metric, errors in found.items()
+        if errors
+        for (share, name), bar in zip(
+            QUANTILES, bars_of.latency if metric == _LATENCY else bars_of.goodput, strict=True
+        )
     ]
 
 
-def worst(found: dict[str, list[Error]], count: int = WORST) -> list[Error]:
+def worst(found: dict[str, list[Error]], count: int) -> list[Error]:
     """Return the scenarios with the largest errors, each once by its worst metric, the worst first."""
     by_scenario: dict[str, Error] = {}
     for error in (error for errors in found.values() for error in errors):
@@ -102,11 +140,11 @@ def worst(found: dict[str, list[Error]], count: int = WORST) -> list[Error]:
 
 def _quantile(errors: Sequence[Error], share: float, name: str, bar: float) -> Quantile:
     values = np.array([error.value for error in errors])
-    value = _linear(values, share)
+    value = linear(values, share)
     low = high = None
     if len(values) > 1:
         drawn = np.random.default_rng(0).integers(0, len(values), size=(_RESAMPLES, len(values)))
-        each = _linear(values[drawn], share)
+        each = linear(values[drawn], share)
         low, high = (float(np.quantile(each, tail, method="nearest")) for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     metric = errors[0].row.metric
     return Quantile(
@@ -121,7 +159,7 @@ def _quantile(errors: Sequence[Error], share: float, name: str, bar: float) -> Q
     )
 
 
-def _linear(values: np.ndarray, share: float) -> np.ndarray:
+def linear(values: np.ndarray, share: float) -> np.ndarray:
     """Return the interpolated quantile of the last axis; an infinite error does not turn its neighbour into nothing."""
     ordered = np.sort(values, axis=-1)
     place = share * (values.shape[-1] - 1)

@@ -18,16 +18,16 @@ from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPla
 from sojourn.validate.grid import LINKS, Cell
 from sojourn.validate.judge import Row, judge_all
 from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, versions
+from sojourn.validate.populations import POPULATIONS
 
 if TYPE_CHECKING:
     from sojourn.validate.exhibits import Drawn
 
-RANDOM, ALL = "random", "all"
+RANDOM, ALL = draw.RANDOM.name, "all"
 #: All validations of cells.
 WIFI = "wifi"
 #: The time to settle is measured against the level from 30 to 60 s.
 DURATIONS = {"transient": "60s"}
-DEFAULT_COUNT = 30
 DEFAULT_SEED = 1
 #: Kernel runs cost minutes and simulated ones a moment; but the interval of the difference is that of the fewer.
 DEFAULT_REPEATS = Repeats(sim=10, kernel=4)
@@ -53,7 +53,7 @@ class Request:
     Attributes
     ----------
     experiment
-        A built-in name, the path of a TOML file, or `RANDOM`.
+        A built-in name, the path of a TOML file, or one of `POPULATIONS`.
     links
         As `grid.read_links` reads them.
     qdiscs
@@ -61,9 +61,11 @@ class Request:
     options
         Of `sojourn.api.build`: `_GRID_OPTIONS`.
     seed
-        Of the first run of each cell; of `RANDOM`, of the draw.
+        Of the first run of each cell; of a population, of the draw.
     count
-        Of scenarios, of `RANDOM`.
+        Of scenarios, of a population.
+    only
+        Disciplines and controls, of a population: nothing else is drawn.
     repeats
         Runs of each cell.
     real
@@ -76,6 +78,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
     count: int | None = None
+    only: tuple[str, ...] = ()
     repeats: Repeats = DEFAULT_REPEATS
     real: tuple[str, ...] = (KERNEL,)
 
@@ -86,8 +89,9 @@ class Request:
             return f"{wifi_sets.DRAWN}, seed {DEFAULT_SEED if self.seed is None else self.seed}"
         if self.experiment in wifi_sets.SETS:
             return self.experiment
-        if self.experiment == RANDOM:
-            return f"random, seed {DEFAULT_SEED if self.seed is None else self.seed}"
+        if self.experiment in POPULATIONS:
+            seed = f"{self.experiment}, seed {DEFAULT_SEED if self.seed is None else self.seed}"
+            return f"{seed}, only {' '.join(self.only)}" if self.only else seed
         return " ".join(filter(None, (find(self.experiment).name, self.options.get("cc"))))
 
     @property
@@ -96,6 +100,7 @@ class Request:
         words = ["sojourn", "validate", self.experiment]
         words += [] if self.links is None else ["--links", self.links]
         words += [word for text in self.qdiscs or () for word in ("--qdisc", text)]
+        words += ["--only", ",".join(self.only)] if self.only else []
         words += [] if self.real == (KERNEL,) else [word for name in self.real for word in ("--backend", name)]
         options: dict[str, Any] = {name: self.options.get(name) for name in _GRID_OPTIONS} | {
             "count": self.count,
@@ -165,17 +170,21 @@ def cells_of(request: Request) -> tuple[Cell, ...]:
     """
     for field_name, number in (("repeat", request.repeats.kernel), ("sim-repeat", request.repeats.sim)):
         check_repeat(number, field_name)
-    if request.experiment == RANDOM:
+    if request.experiment in POPULATIONS:
         return _drawn_cells(request)
+    if request.only:
+        message = f"only is {','.join(request.only)!r}, but {request.experiment} has no parts: leave it out"
+        raise ParamError(message)
     if request.experiment in wifi_sets.SETS:
         return _wifi_cells(request)
     if request.count is not None:
+        drawn = " and ".join(POPULATIONS)
         message = (
-            f"count is {request.count}, but only {RANDOM} draws scenarios; {request.experiment} has links x disciplines"
+            f"count is {request.count}, but only {drawn} draw scenarios; {request.experiment} has links x disciplines"
         )
         raise ParamError(message)
     if request.experiment not in BUILT_IN and not request.experiment.endswith(".toml"):
-        known = ", ".join((*BUILT_IN, RANDOM, ALL, *wifi_sets.SETS, WIFI))
+        known = ", ".join((*BUILT_IN, *POPULATIONS, ALL, *wifi_sets.SETS, WIFI))
         message = f"experiment is {request.experiment!r}, but must be one of {known} or the path of a TOML file"
         raise ParamError(message)
     options = {name: value for name, value in request.options.items() if value is not None}
@@ -227,13 +236,14 @@ def _outcome(request: Request, cells: Sequence[Cell], pair: Pair, ran: Sequence[
     drawn = _figures(request, ran, rows) if figures else ()
     scenarios = {cell.name: cell.scenario.normalized() for cell in cells}
     facts = _facts(request, ran) | versions(ran) | cost(ran)
-    if request.experiment == RANDOM:
-        found = errors_of(rows)
+    if request.experiment in POPULATIONS:
+        bars = POPULATIONS[request.experiment].bars
+        found = errors_of(rows, bars)
         part = Part(
             name=name,
             command=request.command,
             facts=facts,
-            entries=drawn_entries(name, rows, found, quantiles(found)),
+            entries=drawn_entries(name, rows, found, quantiles(found, bars)),
             scenarios=scenarios,
             worst=[
                 {
@@ -242,7 +252,7 @@ def _outcome(request: Request, cells: Sequence[Cell], pair: Pair, ran: Sequence[
                     "title": error.row.metric.title,
                     "error": error.value if error.value < float("inf") else None,
                 }
-                for error in worst(found)
+                for error in worst(found, bars.worst)
             ],
         )
         return Outcome(part=part, figures=drawn)
@@ -257,7 +267,7 @@ def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> tupl
         drawn = request.experiment == wifi_sets.DRAWN
         return (*cells_figure(ran, request.name, drawn=drawn), *scatter_figure(rows, request.name))
     return tuple(
-        scatter_figure(rows, request.name) if request.experiment == RANDOM else grid_figures(ran, request.name)
+        scatter_figure(rows, request.name) if request.experiment in POPULATIONS else grid_figures(ran, request.name)
     )
 
 
@@ -265,10 +275,12 @@ def _drawn_cells(request: Request) -> tuple[Cell, ...]:
     options = {"links": request.links, **request.options}
     for name, value in options.items():
         if value is not None:
-            message = f"{name.replace('_', '-')} is {value!r}, but {RANDOM} draws it"
+            message = f"{name.replace('_', '-')} is {value!r}, but {request.experiment} draws it"
             raise ParamError(message)
+    judged = POPULATIONS[request.experiment]
     return draw.draw(
-        DEFAULT_COUNT if request.count is None else request.count,
+        judged.population.only(request.only),
+        judged.count if request.count is None else request.count,
         DEFAULT_SEED if request.seed is None else request.seed,
         None if request.qdiscs is None else named_disciplines(request.qdiscs),
     )
@@ -297,10 +309,10 @@ def _facts(request: Request, ran: Sequence[Both]) -> dict[str, str]:
     cells = [both.cell for both in ran]
     durations = list(dict.fromkeys(str(both.kernel[0].record["scenario"]["duration"]) for both in ran))
     real = ", ".join(TITLES[name] for name in request.real)
-    first = 1 if request.experiment in {RANDOM, wifi_sets.DRAWN} or request.seed is None else request.seed
+    first = 1 if request.experiment in {*POPULATIONS, wifi_sets.DRAWN} or request.seed is None else request.seed
     if request.experiment in wifi_sets.SETS:
         what = {"cells": str(len(cells)), "stations": _stations(ran)}
-    elif request.experiment == RANDOM:
+    elif request.experiment in POPULATIONS:
         what = {"scenarios": str(len(cells))}
     else:
         what = {

@@ -32,8 +32,9 @@ from sojourn.experiments import wifi as cells
 from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
-from sojourn.validate.draw import MOST, between, one_of, uniform
+from sojourn.validate import uniform
 from sojourn.validate.grid import Cell
+from sojourn.validate.uniform import between, one_of
 
 MOST_STATIONS = 30
 COLUMNS = 10 + MOST_STATIONS
@@ -73,8 +74,8 @@ def draw(count: int, seed: int) -> tuple[Cell, ...]:
     ParamError
         If `count` is out of range.
     """
-    rows = uniform(count, seed, most=MOST, columns=COLUMNS)
-    return tuple(_cell(row, f"cell {seed}.{number}") for number, row in enumerate(rows, 1))
+    rows = enumerate(uniform.rows(count, seed, columns=COLUMNS), 1)
+    return tuple(_cell(row, f"cell {seed}.{number}") for number, row in rows)
 
 
 def _cell(row: list[float], name: str) -> Cell:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from sojourn import tables
 from sojourn.store.cell import link_words
-from sojourn.validate import bars, wifi_words
+from sojourn.validate import bars, errors, wifi_words
 from sojourn.validate.execute import KERNEL, SIM, TITLES
 from sojourn.validate.part import Counts, Entry, Part
+from sojourn.validate.populations import of_part
 
 #: How values become means and intervals, and what the three verdicts mean.
 VERDICTS = """\
@@ -34,10 +38,10 @@ These are the bars:
 The intervals are bootstrap intervals. Below six runs they are Student's. The interval of a loss is never narrower than
 Poisson's. The interval of a difference combines both intervals (MOVER: Zou and Donner 2008)."""
 
-RANDOM_RULES = """\
+_DRAWN_RULES = """\
 The relative error is |simulator - kernel| / kernel, of the means over the runs. For latency the divisor is at least
-1 ms. The bar is a median over the scenarios below 5 % and a 90th percentile below 20 %. Each error includes the noise
-of the means. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw` says."""
+{least_ms:g} ms. {bars} Each error includes the noise of the means. Links, paths, loads and disciplines are drawn as
+`sojourn.validate.draw` says."""
 
 
 def report(part: Part, figures: Sequence[str]) -> str:
@@ -61,7 +65,10 @@ def rules(part: Part) -> str:
     """Return what a verdict means in a part."""
     if wifi_words.is_cells(part):
         return f"{wifi_words.RULES}\n\n{VERDICTS}"
-    return RANDOM_RULES if is_drawn(part) else RULES
+    if not is_drawn(part):
+        return RULES
+    bars_of = of_part(part.name).bars
+    return _DRAWN_RULES.format(least_ms=bars_of.least_ms, bars=bars_of.words)
 
 
 def is_drawn(part: Part) -> bool:
@@ -83,6 +90,23 @@ def counts_table(parts: Iterable[Part], *, markdown: bool = True) -> str:
 def quantiles_table(part: Part) -> str:
     """Return the quantiles of the relative errors of drawn scenarios."""
     return tables.markdown(_QUANTILE_HEADS, [quantile_cells(entry) for entry in _quantiles(part)])
+
+
+def groups_table(part: Part) -> str:
+    """Return the errors of drawn scenarios for each discipline and each congestion control: how many, and quantiles."""
+    each = [entry for entry in part.entries if "relative_error" in entry and entry["bar_is"] is not None]
+    titles = {entry["metric"]: entry["title"] for entry in each}
+    groups: dict[str, dict[str, list[float]]] = {}
+    for entry in each:
+        error = math.inf if entry["relative_error"] is None else entry["relative_error"]
+        controls = _controls(json.loads(part.scenarios[entry["scenario"]])["flows"])
+        for group in (entry["qdisc"], *controls):
+            groups.setdefault(group, {}).setdefault(entry["metric"], []).append(error)
+    rows = [
+        [group, str(max(map(len, found.values()))), *(_quantile_pair(found.get(metric, [])) for metric in titles)]
+        for group, found in sorted(groups.items())
+    ]
+    return tables.markdown(["of", "scenarios", *(f"{title}, %" for title in titles.values())], rows)
 
 
 def body(part: Part, *, level: int) -> list[str]:
@@ -126,7 +150,7 @@ def judged_cells(entry: Entry) -> list[str]:
 def quantile_cells(entry: Entry) -> list[str]:
     """Return what, value, bar and verdict of a quantile."""
     value, low, high = (None if entry[key] is None else 100 * entry[key] for key in ("value", "low", "high"))
-    return [entry["title"], tables.interval(value, low, high, 1), f"below {100 * entry['bar']:.0f}", entry["verdict"]]
+    return [entry["title"], tables.interval(value, low, high, 1), f"below {100 * entry['bar']:g}", entry["verdict"]]
 
 
 def not_judged(part: Part, *, level: int) -> list[str]:
@@ -184,6 +208,9 @@ def _drawn(part: Part, level: int) -> list[str]:
             cells += _pair(entries.get(metric))
         table.append(cells)
     blocks += [
+        f"{'#' * level} {part.name}: errors of each discipline and control",
+        "Median and 90th percentile, not judged. A scenario with two controls counts for both.",
+        groups_table(part),
         f"{'#' * level} {part.name}: every scenario",
         "Means, kernel / simulator.",
         tables.markdown(heads, table, left=5),
@@ -200,13 +227,24 @@ def _drawn(part: Part, level: int) -> list[str]:
 def _what(scenario: Mapping[str, Any]) -> list[str]:
     flows = scenario["flows"]
     each = [str(sum(flow["direction"] == way for flow in flows)) for way in ("up", "down")]
-    cc = flows[0]["congestion_control"] if flows else "-"
+    cc = "+".join(_controls(flows)) or "-"
     return [
         f"{scenario['down']} / {scenario['up']}",
         scenario["rtt"],
         f"{', '.join(each)} {cc}",
         scenario["qdisc_up"],
     ]
+
+
+def _controls(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return sorted({flow["congestion_control"] for flow in flows})
+
+
+def _quantile_pair(values: Sequence[float]) -> str:
+    if not values:
+        return "-"
+    found = (errors.linear(np.array(values), share) for share, _ in errors.QUANTILES)
+    return " / ".join("infinite" if math.isinf(one) else f"{100 * one:.1f}" for one in map(float, found))
 
 
 def _pair(entry: Entry | None) -> list[str]:
