@@ -157,6 +157,27 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- tshark and tcptrace
 
 
+def test_tshark_reads_the_hosts_and_the_code_points(fields: Fields, tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    flows = (
+        Flow(name="a", direction="up", dscp="CS1"),
+        Flow(name="b", direction="down", client=2, server=3, dscp="EF"),
+        Flow(name="c", direction="up", rtt="90ms"),
+    )
+    probes = (Probe(name="ping", kind="icmp", client=2, dscp="AF41"), Probe(name="rr", kind="udp_rr", server=2))
+    make(path, scenario(flows=flows, probes=probes, duration="2s"), points=("client",))
+    seen = {tuple(line) for line in fields(path, "ip", "ip.src", "ip.dst", "ip.dsfield.dscp")}
+    # Both directions of a conversation have its code point. The server of the longer path has an address of its own.
+    ends = [
+        ("10.0.0.1", "10.1.0.1", "8"),
+        ("10.0.0.2", "10.1.0.3", "46"),
+        ("10.0.0.1", "10.1.0.4", "0"),
+        ("10.0.0.2", "10.1.0.1", "34"),
+        ("10.0.0.1", "10.1.0.2", "0"),
+    ]
+    assert seen == {way for one, other, dscp in ends for way in ((one, other, dscp), (other, one, dscp))}
+
+
 def test_tshark_finds_nothing_wrong(fields: Fields, tmp_path: Path) -> None:
     path = tmp_path / "whole.pcapng"
     make(path, snaplen=65_535, points=["client", "up-bottleneck", "down-bottleneck", "server"])

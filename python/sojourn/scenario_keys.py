@@ -97,12 +97,17 @@ class Flow:
         once (a thin stream, without Nagle's algorithm). Both or neither, and not with `rate`.
     write_interval
         Time text: between the beginnings of two writes.
+    client
+        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
+        clients.
+    server
+        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
     station
         In a cell: at which station (default: the first).
     dscp
-        In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`,
-        `LE` (default 0). Its upper three bits are the traffic identifier, or, with `wifi.variant` `"linux-6.12"`, what
-        RFC 8325 has (`EF` and `VA`: 6).
+        The code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+        (default 0). In a cell its upper three bits are the traffic identifier, or, with `wifi.variant` `"linux-6.12"`,
+        what RFC 8325 has (`EF` and `VA`: 6).
     ends
         With `topology`: the nodes of client and server (default: those of `topology.ends`).
     """
@@ -119,6 +124,8 @@ class Flow:
     rate: str | None = None
     write: str | None = None
     write_interval: str | None = None
+    client: int | None = None
+    server: int | None = None
     station: str | None = None
     dscp: int | str | None = None
     ends: tuple[str, ...] | None = None
@@ -154,11 +161,16 @@ class Probe:
         Of `"voip"`: bytes beside the speech in each packet, without Ethernet's 14 (default 40: RTP, UDP, IPv4).
     rtt
         Time text: base round-trip time (default: the path's).
+    client
+        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
+        clients.
+    server
+        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
     station
         In a cell: at which station (default: the first).
     dscp
-        In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`,
-        `LE` (default 0).
+        The code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+        (default 0).
     ends
         With `topology`: the nodes of client and server (default: those of `topology.ends`).
     """
@@ -174,6 +186,8 @@ class Probe:
     bitrate: str | None = None
     headers: int | None = None
     rtt: str | None = None
+    client: int | None = None
+    server: int | None = None
     station: str | None = None
     dscp: int | str | None = None
     ends: tuple[str, ...] | None = None
@@ -216,11 +230,16 @@ class Web:
     look_ups
         `"connection"` (default): each connection of a page begins with a look-up. `"page"`: the first alone, and the
         others use its answer; only with `dns`.
+    client
+        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
+        clients.
+    server
+        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
     station
         In a cell: at which station (default: the first).
     dscp
-        In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`,
-        `LE` (default 0).
+        The code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+        (default 0).
     ends
         With `topology`: the nodes of client and server (default: those of `topology.ends`).
     """
@@ -238,6 +257,8 @@ class Web:
     header_bytes: int | None = None
     dns: bool | None = None
     look_ups: str | None = None
+    client: int | None = None
+    server: int | None = None
     station: str | None = None
     dscp: int | str | None = None
     ends: tuple[str, ...] | None = None
@@ -269,11 +290,16 @@ class Download:
     persistent
         Whether all files go over one TCP connection, which stays between them (default: each over one of its own); on
         the simulator only.
+    client
+        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
+        clients.
+    server
+        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
     station
         In a cell: at which station (default: the first).
     dscp
-        In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`,
-        `LE` (default 0).
+        The code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+        (default 0).
     ends
         With `topology`: the nodes of client and server (default: those of `topology.ends`).
     """
@@ -286,6 +312,8 @@ class Download:
     rtt: str | None = None
     start: str | None = None
     persistent: bool | None = None
+    client: int | None = None
+    server: int | None = None
     station: str | None = None
     dscp: int | str | None = None
     ends: tuple[str, ...] | None = None

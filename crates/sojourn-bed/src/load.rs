@@ -83,12 +83,18 @@ fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
     *n == N::default()
 }
 
-/// Where the client of a piece of traffic is, and how the packets of both directions are classified.
+/// Where the two ends of a piece of traffic are, and how the packets of both directions are classified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessPlan {
     /// Index of its station in the cell; 0 without a cell.
     #[serde(default, skip_serializing_if = "is_first")]
     pub station: u16,
+    /// Index of its client among the hosts of the client's side; 0 in a cell, where stations are the clients.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub client: u16,
+    /// Index of its server among the hosts of the server's side.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub server: u16,
     /// Differentiated services code point, 0 to 63.
     #[serde(default, skip_serializing_if = "is_default_forwarding")]
     pub dscp: u8,
@@ -103,8 +109,8 @@ impl AccessPlan {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
-const fn is_first(station: &u16) -> bool {
-    *station == 0
+const fn is_first(index: &u16) -> bool {
+    *index == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]

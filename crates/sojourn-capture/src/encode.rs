@@ -11,8 +11,8 @@
 
 use crate::payload::{dns, rtp};
 use etherparse::{
-    EtherType, Ethernet2Header, IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader,
-    TcpOptionElement, UdpHeader,
+    EtherType, Ethernet2Header, IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header,
+    TcpHeader, TcpOptionElement, UdpHeader,
 };
 use sojourn_sim::tap::hosts::{End, address, opener_port, service_port};
 use sojourn_sim::tap::{Body, Conversation, Frame, Point, Protocol};
@@ -44,7 +44,10 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
     } else {
         End::Server
     };
-    let (client, server) = (address(c.number, End::Client), address(c.number, server));
+    let (client, server) = (
+        address(c.host(End::Client), End::Client),
+        address(c.host(server), server),
+    );
     let (source, destination) = if from_client {
         (client, server)
     } else {
@@ -67,6 +70,7 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
     let mut ip =
         Ipv4Header::new(length, ttl(frame), protocol, source, destination).expect("a frame fits an IPv4 packet");
     ip.dont_fragment = true;
+    ip.dscp = IpDscp::try_new(c.dscp).expect("a code point has six bits");
     (ip.identification, ip.ecn) = match &frame.body {
         Body::Tcp(segment) => (digest(segment), ecn(segment.flags.ecn())),
         Body::Probe(number) => (*number as u16, IpEcn::NotEct),
@@ -104,7 +108,7 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
                     Some(rtp(v.codec, v.frame, c.hashes[0], *number, length))
                 }
                 Protocol::Dns => {
-                    let answer = (!frame.from_opener).then(|| address(c.number, End::Server));
+                    let answer = (!frame.from_opener).then(|| address(c.host(End::Server), End::Server));
                     Some(dns(*number, answer))
                 }
                 _ => None,

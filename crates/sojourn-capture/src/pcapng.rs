@@ -5,7 +5,7 @@
 
 use crate::encode::encode;
 use sojourn_sim::tap::hosts::{End, address};
-use sojourn_sim::tap::{Capture, Frame, Point, Protocol};
+use sojourn_sim::tap::{Capture, Conversation, Frame, Point, Protocol};
 use sojourn_units::Duration;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -29,8 +29,8 @@ pub struct PcapNg<W: Write> {
     snaplen: u32,
     /// Nanoseconds from 1970 to the beginning of the run.
     epoch: Duration,
-    /// Flows, probes and web clients whose addresses have got names, and those whose resolvers have.
-    named: BTreeSet<(u32, bool)>,
+    /// Addresses that have got names.
+    named: BTreeSet<[u8; 4]>,
     block: Vec<u8>,
     frame: Vec<u8>,
 }
@@ -117,12 +117,26 @@ impl<W: Write> PcapNg<W> {
         self.out.write_all(&self.block)
     }
 
-    /// Names addresses of a flow, probe or web client.
-    fn names(&mut self, number: u32, name: &str, ends: &[(End, &str)]) -> io::Result<()> {
+    /// Names the addresses of a conversation that have no names yet.
+    fn names(&mut self, c: &Conversation) -> io::Result<()> {
+        let ends: &[_] = if c.protocol == Protocol::Dns {
+            &[(End::Resolver, "resolver")]
+        } else {
+            &[(End::Client, "client"), (End::Server, "server")]
+        };
+        let all = ends.iter().map(|&(end, word)| (address(c.host(end), end), end, word));
+        let new: Vec<_> = all.filter(|(ip, ..)| self.named.insert(*ip)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
         self.begin(NAMES);
-        for &(end, word) in ends {
-            let mut value = address(number, end).to_vec();
-            value.extend_from_slice(format!("{name}.{word}\0").as_bytes());
+        for (ip, end, word) in new {
+            let name = match c.hosts {
+                None => format!("{}.{word}\0", c.name),
+                Some(_) => format!("{word}{}\0", c.host(end) + 1),
+            };
+            let mut value = ip.to_vec();
+            value.extend_from_slice(name.as_bytes());
             self.option(1, &value);
         }
         self.option(0, &[]);
@@ -133,15 +147,7 @@ impl<W: Write> PcapNg<W> {
 impl<W: Write + Send> Capture for PcapNg<W> {
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let c = frame.conversation;
-        let resolver = c.protocol == Protocol::Dns;
-        if self.named.insert((c.number, resolver)) {
-            let ends: &[_] = if resolver {
-                &[(End::Resolver, "resolver")]
-            } else {
-                &[(End::Client, "client"), (End::Server, "server")]
-            };
-            self.names(c.number, &c.name, ends)?;
-        }
+        self.names(c)?;
         let mut bytes = std::mem::take(&mut self.frame);
         encode(frame, &mut bytes);
         let kept = self.snaplen.min(u32::from(frame.size));

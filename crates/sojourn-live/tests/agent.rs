@@ -146,6 +146,11 @@ fn a_job_that_is_none_is_refused_in_one_sentence() {
         *job.pointer_mut(pointer).expect("the job has it") = value;
         job
     };
+    let host = |key: &str| {
+        let mut job = good.clone();
+        job["load"]["flows"][0][key] = json!(1);
+        job
+    };
     let mut unknown = good.clone();
     unknown["colour"] = json!("red");
     for (name, job, says) in [
@@ -190,6 +195,8 @@ fn a_job_that_is_none_is_refused_in_one_sentence() {
             changed("/bed/server", json!([])),
             "bed.server has 0 addresses",
         ),
+        ("client", host("client"), "client of a is 1, but there are 1"),
+        ("second server", host("server"), "server of a is 1, but there are 1"),
         (
             "sysctl",
             changed(

@@ -4,6 +4,7 @@
 use crate::netlink::{Layout, Row};
 
 /// A kind of discipline, modelled here or not.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
     /// As `tc` calls it.
@@ -18,6 +19,10 @@ pub struct Descriptor {
     pub one_queue: bool,
     /// Whether it makes packets wait for tokens.
     pub shapes: bool,
+    /// Whether it looks at code points or hosts: at [`Packet::band`](crate::Packet::band),
+    /// [`Packet::dscp`](crate::Packet::dscp), [`Packet::source`](crate::Packet::source) or
+    /// [`Packet::destination`](crate::Packet::destination). A world may leave them out for other kinds.
+    pub reads_identity: bool,
     /// How a kernel's counters tell why packets were dropped.
     pub drops: DropCounters,
     /// The counters that only this kind has, in a kernel.
@@ -37,6 +42,7 @@ impl Descriptor {
             drops_arrivals_only: true,
             one_queue: true,
             shapes: false,
+            reads_identity: false,
             drops: DropCounters {
                 room: None,
                 memory: None,

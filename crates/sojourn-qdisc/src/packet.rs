@@ -43,6 +43,27 @@ pub trait Packet: Debug {
     }
 }
 
+/// The band of `pfifo_fast` that a router puts an IPv4 packet of this code point into. It looks at the four bits of the
+/// old type of service below the lowest bit of ECN, two of which belong to the code point.
+///
+/// Source: Linux `ip_forward`, `ip_tos2prio` and `sch_generic.c`'s `prio2band`, as tc-prio(8) prints them.
+///
+/// ```
+/// use sojourn_qdisc::band_of_dscp;
+///
+/// let [best_effort, ef, af11, af12] = [0, 46, 10, 12].map(band_of_dscp);
+/// assert_eq!((best_effort, ef, af11, af12), (1, 1, 2, 0));
+/// ```
+#[must_use]
+pub const fn band_of_dscp(dscp: u8) -> u8 {
+    // The type of service is dscp << 2; its bits 1 to 4 are the code point's lower three, above one of ECN.
+    match dscp & 7 {
+        2 | 3 => 2,
+        4 | 5 => 0,
+        _ => 1,
+    }
+}
+
 /// A packet in a queue, and what a discipline must know of it there.
 ///
 /// The size is kept beside the packet so that nothing looks into a packet on its way out: a compiler that sees a

@@ -1,4 +1,4 @@
-//! Through which station traffic goes, and how its packets are classified: keys `station` and `dscp`.
+//! Between which hosts traffic goes, and how its packets are classified: keys `client`, `server`, `station` and `dscp`.
 
 use crate::{ScenarioError, WifiScenario, fail};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -59,42 +59,91 @@ impl JsonSchema for Dscp {
     }
 }
 
-/// Which station a flow, probe, web client or download is at, and how its packets are classified, in both directions.
+/// Most hosts of each side.
+pub const HOSTS_MAX: u16 = 64;
+
+/// Where the two ends of a flow, probe, web client or download are, and how its packets are classified, in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// Index among the cell's stations; 0 without a cell.
     pub station: usize,
+    /// Index among the hosts of the client's side.
+    pub client: u16,
+    /// Index among the hosts of the server's side.
+    pub server: u16,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
 }
 
-impl Access {
-    /// Of traffic with these two keys.
-    pub(crate) fn new(station: Option<&str>, dscp: Option<Dscp>, wifi: Option<&WifiScenario>) -> Self {
-        let place = |wifi: &WifiScenario| wifi.cell.stations.iter().position(|s| Some(s.name.as_str()) == station);
-        Self {
+/// The keys of traffic that say whose packets these are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdentityKeys<'a> {
+    /// Key `client`, from 1 on.
+    pub client: Option<u16>,
+    /// Key `server`, from 1 on.
+    pub server: Option<u16>,
+    /// Key `station`.
+    pub station: Option<&'a str>,
+    /// Key `dscp`.
+    pub dscp: Option<Dscp>,
+}
+
+impl IdentityKeys<'_> {
+    /// Where the ends are, in this cell or on wires.
+    pub(crate) fn access(self, wifi: Option<&WifiScenario>) -> Access {
+        let place = |wifi: &WifiScenario| {
+            let stations = &wifi.cell.stations;
+            stations.iter().position(|s| Some(s.name.as_str()) == self.station)
+        };
+        let index = |number: Option<u16>| number.unwrap_or(1).saturating_sub(1);
+        Access {
             station: wifi.and_then(place).unwrap_or(0),
-            dscp: dscp.unwrap_or_default().0,
+            client: index(self.client),
+            server: index(self.server),
+            dscp: self.dscp.unwrap_or_default().0,
         }
     }
 
-    /// Refuses a station that is not there, and both keys without a cell; `place` is such as `flows[2]`.
-    pub(crate) fn check(
-        place: &str,
-        station: Option<&str>,
-        dscp: Option<Dscp>,
-        wifi: Option<&WifiScenario>,
-    ) -> Result<(), ScenarioError> {
+    /// Refuses a host or a station that is not there; `place` is such as `flows[2]`.
+    pub(crate) fn check(self, place: &str, wifi: Option<&WifiScenario>) -> Result<(), ScenarioError> {
         let field = |key: &str| format!("{place}.{key}");
-        match (wifi, station, dscp) {
-            (None, Some(name), _) => fail(&field("station"), format!("{name:?}"), "absent without wifi"),
-            (None, None, Some(Dscp(number))) => fail(&field("dscp"), number, "absent without wifi"),
-            (Some(wifi), Some(name), _) if !wifi.cell.stations.iter().any(|s| s.name == name) => {
+        for (key, number) in [("client", self.client), ("server", self.server)] {
+            if let Some(number) = number.filter(|number| !(1..=HOSTS_MAX).contains(number)) {
+                return fail(&field(key), number, format!("1 to {HOSTS_MAX}"));
+            }
+        }
+        match (wifi, self.station) {
+            (Some(_), _) if self.client.is_some() => {
+                let rule = "absent with wifi, where each station is a client";
+                fail(&field("client"), self.client.unwrap_or_default(), rule)
+            }
+            (None, Some(name)) => fail(&field("station"), format!("{name:?}"), "absent without wifi"),
+            (Some(wifi), Some(name)) if !wifi.cell.stations.iter().any(|s| s.name == name) => {
                 let rule = "the name of one of wifi.stations";
                 fail(&field("station"), format!("{name:?}"), rule)
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The same keys, to be completed.
+pub(crate) struct IdentityKeysMut<'a> {
+    pub(crate) client: &'a mut Option<u16>,
+    pub(crate) server: &'a mut Option<u16>,
+    pub(crate) station: &'a mut Option<String>,
+    pub(crate) dscp: &'a mut Option<Dscp>,
+}
+
+impl IdentityKeysMut<'_> {
+    /// Leaves out what says no more than the default, so that one scenario has one text. In a cell the code point of all traffic
+    /// is written out.
+    pub(crate) fn leave_out_defaults(self, cell: bool) {
+        if !cell {
+            self.client.take_if(|number| *number == 1);
+            self.dscp.take_if(|Dscp(number)| *number == 0);
+        }
+        self.server.take_if(|number| *number == 1);
     }
 }
 

@@ -1,5 +1,6 @@
 //! A scenario is read, completed and checked.
 
+use crate::access::IdentityKeysMut;
 use crate::context::Context;
 use crate::error::within;
 use crate::name::check_title;
@@ -7,7 +8,7 @@ use crate::path::{check_bottleneck, check_edges};
 use crate::reading::{self, Reading};
 use crate::scenario::QDISC;
 use crate::{
-    BINS_MAX, Backend, DURATION_MAX, Direction, Dscp, FlowScenario, Limits, ProbeScenario, RATE, RTT, Scenario,
+    BINS_MAX, Backend, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RATE, RTT, Scenario,
     ScenarioError, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
 };
 use serde_json::Value;
@@ -70,12 +71,16 @@ impl Scenario {
         self.loss_down += 0.0;
         if let Some(wifi) = &self.wifi {
             let first = wifi.cell.stations.first().map(|station| station.name.clone());
-            for (station, dscp) in self.access_keys() {
-                if station.is_none() {
-                    station.clone_from(&first);
+            for keys in self.identity_keys() {
+                if keys.station.is_none() {
+                    keys.station.clone_from(&first);
                 }
-                dscp.get_or_insert_default();
+                keys.dscp.get_or_insert_default();
             }
+        }
+        let cell = self.wifi.is_some();
+        for keys in self.identity_keys() {
+            keys.leave_out_defaults(cell);
         }
         if let Some(topology) = self.topology.take() {
             self.topology = Some(self.lay_out(topology, written, &mut qdiscs, backend)?);
@@ -104,13 +109,20 @@ impl Scenario {
         check_bottleneck(direction, &self.bottleneck(direction), self.largest_frame())
     }
 
-    /// The keys `station` and `dscp` of all traffic.
-    fn access_keys(&mut self) -> impl Iterator<Item = (&mut Option<String>, &mut Option<Dscp>)> {
-        let flows = self.flows.iter_mut().map(|t| (&mut t.station, &mut t.dscp));
-        let probes = self.probes.iter_mut().map(|t| (&mut t.station, &mut t.dscp));
-        let web = self.web.iter_mut().map(|t| (&mut t.station, &mut t.dscp));
-        let downloads = self.downloads.iter_mut().map(|t| (&mut t.station, &mut t.dscp));
-        flows.chain(probes).chain(web).chain(downloads)
+    /// The keys of all traffic that say whose packets these are.
+    fn identity_keys(&mut self) -> impl Iterator<Item = IdentityKeysMut<'_>> {
+        macro_rules! keys {
+            ($list:expr) => {
+                $list.iter_mut().map(|t| IdentityKeysMut {
+                    client: &mut t.client,
+                    server: &mut t.server,
+                    station: &mut t.station,
+                    dscp: &mut t.dscp,
+                })
+            };
+        }
+        let (flows, probes) = (keys!(self.flows), keys!(self.probes));
+        flows.chain(probes).chain(keys!(self.web)).chain(keys!(self.downloads))
     }
 
     /// Checks the window, the hosts and the cell.

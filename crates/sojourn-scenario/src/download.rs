@@ -5,7 +5,7 @@ use crate::control::CongestionControl;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
-use crate::{Access, Direction, Dscp, OBJECT_MAX, RTT, ScenarioError, fail, is_default, or_default};
+use crate::{Direction, Dscp, IdentityKeys, OBJECT_MAX, RTT, ScenarioError, fail, is_default, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -41,9 +41,13 @@ pub struct DownloadScenario {
     /// only.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub persistent: bool,
+    /// Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the clients.
+    pub client: Option<u16>,
+    /// Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    pub server: Option<u16>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
-    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// The code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
     /// (default 0).
     pub dscp: Option<Dscp>,
     /// With `topology`: the nodes of client and server (default: those of `topology.ends`).
@@ -51,6 +55,17 @@ pub struct DownloadScenario {
 }
 
 impl DownloadScenario {
+    /// Whose packets these are, and their code point.
+    #[must_use]
+    pub fn identity(&self) -> IdentityKeys<'_> {
+        IdentityKeys {
+            client: self.client,
+            server: self.server,
+            station: self.station.as_deref(),
+            dscp: self.dscp,
+        }
+    }
+
     pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("downloads[{i}]");
         let field = |key: &str| format!("{place}.{key}");
@@ -75,7 +90,7 @@ impl DownloadScenario {
                 on.backend.name()
             )));
         }
-        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
+        self.identity().check(&place, on.wifi)?;
         on.check_ends(&place, self.ends.as_ref())
     }
 }

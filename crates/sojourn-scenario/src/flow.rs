@@ -4,7 +4,9 @@ use crate::context::Context;
 use crate::control::CongestionControl;
 use crate::error::within;
 use crate::name::check_name;
-use crate::{Access, BINS_MAX, Backend, Direction, Dscp, RATE, RTT, ScenarioError, UDP_PAYLOAD, fail, or_default};
+use crate::{
+    BINS_MAX, Backend, Direction, Dscp, IdentityKeys, RATE, RTT, ScenarioError, UDP_PAYLOAD, fail, or_default,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -68,11 +70,15 @@ pub struct FlowScenario {
     pub write: Option<Bytes>,
     /// Between the beginnings of two writes.
     pub write_interval: Option<Duration>,
+    /// Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the clients.
+    pub client: Option<u16>,
+    /// Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    pub server: Option<u16>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
-    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
-    /// (default 0). Its upper three bits are the traffic identifier, or, with `wifi.variant` `"linux-6.12"`, what RFC 8325 has
-    /// (`EF` and `VA`: 6).
+    /// The code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// (default 0). In a cell its upper three bits are the traffic identifier, or, with `wifi.variant` `"linux-6.12"`, what RFC
+    /// 8325 has (`EF` and `VA`: 6).
     pub dscp: Option<Dscp>,
     /// With `topology`: the nodes of client and server (default: those of `topology.ends`).
     pub ends: Option<[String; 2]>,
@@ -188,6 +194,17 @@ impl FlowScenario {
         }
     }
 
+    /// Whose packets these are, and their code point.
+    #[must_use]
+    pub fn identity(&self) -> IdentityKeys<'_> {
+        IdentityKeys {
+            client: self.client,
+            server: self.server,
+            station: self.station.as_deref(),
+            dscp: self.dscp,
+        }
+    }
+
     pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("flows[{i}]");
         let field = |key: &str| format!("{place}.{key}");
@@ -213,7 +230,7 @@ impl FlowScenario {
             within(&field("rate"), rate, RATE.0, RATE.1)?;
         }
         self.check_writes(&place, on.duration)?;
-        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
+        self.identity().check(&place, on.wifi)?;
         on.check_ends(&place, self.ends.as_ref())
     }
 

@@ -31,7 +31,7 @@ mod wifi_kernel;
 mod wifi_keys;
 mod wifi_latency;
 
-pub use access::{Access, Dscp};
+pub use access::{Access, Dscp, HOSTS_MAX, IdentityKeys};
 pub use backend::{Backend, not_modelled};
 pub use control::{CongestionControl, not_modelled as control_not_modelled};
 pub use cost::{Cost, Part};

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::within;
 use crate::name::check_name;
-use crate::{Access, Direction, Dscp, RATE, RTT, ScenarioError, fail};
+use crate::{Direction, Dscp, IdentityKeys, RATE, RTT, ScenarioError, fail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -88,9 +88,13 @@ pub struct ProbeScenario {
     #[serde(default)]
     #[schemars(extend("default" = null))]
     pub rtt: Duration,
+    /// Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the clients.
+    pub client: Option<u16>,
+    /// Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    pub server: Option<u16>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
-    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// The code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
     /// (default 0).
     pub dscp: Option<Dscp>,
     /// With `topology`: the nodes of client and server (default: those of `topology.ends`).
@@ -198,6 +202,17 @@ impl ProbeScenario {
         }
     }
 
+    /// Whose packets these are, and their code point.
+    #[must_use]
+    pub fn identity(&self) -> IdentityKeys<'_> {
+        IdentityKeys {
+            client: self.client,
+            server: self.server,
+            station: self.station.as_deref(),
+            dscp: self.dscp,
+        }
+    }
+
     pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("probes[{i}]");
         let field = |key: &str| format!("{place}.{key}");
@@ -217,7 +232,7 @@ impl ProbeScenario {
             return fail(&field("size"), size, "60 to 1514 bytes");
         }
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
-        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
+        self.identity().check(&place, on.wifi)?;
         on.check_ends(&place, self.ends.as_ref())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::path::{BottleneckScenario, EDGE_LIMIT, usual_burst};
 use crate::{
-    Access, Direction, DownloadScenario, Dscp, FlowScenario, FlusherScenario, Impairment, ProbeScenario,
+    Access, Direction, DownloadScenario, FlowScenario, FlusherScenario, IdentityKeys, Impairment, ProbeScenario,
     TopologyScenario, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default, or_default,
 };
 use schemars::JsonSchema;
@@ -182,24 +182,38 @@ impl Scenario {
         }
     }
 
-    /// Where the client of traffic with these two keys is.
+    /// Where the two ends of traffic with these keys are.
     #[must_use]
-    pub fn access(&self, station: Option<&str>, dscp: Option<Dscp>) -> Access {
-        Access::new(station, dscp, self.wifi.as_ref())
+    pub fn access(&self, keys: IdentityKeys<'_>) -> Access {
+        keys.access(self.wifi.as_ref())
+    }
+
+    /// The keys of all traffic that say whose packets these are: flows first, then probes, web clients, downloads.
+    pub fn identities(&self) -> impl Iterator<Item = IdentityKeys<'_>> {
+        let flows = self.flows.iter().map(FlowScenario::identity);
+        let probes = self.probes.iter().map(ProbeScenario::identity);
+        let web = self.web.iter().map(WebScenario::identity);
+        let downloads = self.downloads.iter().map(DownloadScenario::identity);
+        flows.chain(probes).chain(web).chain(downloads)
     }
 
     /// The base RTTs of all paths in use, in increasing order.
     #[must_use]
     pub fn rtts(&self) -> Vec<Duration> {
-        let flows = self.flows.iter().map(|f| f.rtt);
-        let probes = self.probes.iter().map(|p| p.rtt);
-        let web = self.web.iter().map(|w| w.rtt);
-        let downloads = self.downloads.iter().map(|d| d.rtt);
-        let mut rtts: Vec<Duration> = flows.chain(probes).chain(web).chain(downloads).collect();
+        let mut rtts: Vec<Duration> = self.traffic_rtts().collect();
         rtts.push(self.rtt);
         rtts.sort_unstable();
         rtts.dedup();
         rtts
+    }
+
+    /// The base RTT of all traffic: of flows first, then of probes, web clients, downloads.
+    pub fn traffic_rtts(&self) -> impl Iterator<Item = Duration> {
+        let flows = self.flows.iter().map(|f| f.rtt);
+        let probes = self.probes.iter().map(|p| p.rtt);
+        let web = self.web.iter().map(|w| w.rtt);
+        let downloads = self.downloads.iter().map(|d| d.rtt);
+        flows.chain(probes).chain(web).chain(downloads)
     }
 
     /// The nodes of all traffic, of a scenario with a topology.

@@ -5,7 +5,7 @@ use crate::control::CongestionControl;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
-use crate::{Access, Dscp, OBJECT_MAX, RTT, ScenarioError, fail, is_default, or_default};
+use crate::{Dscp, IdentityKeys, OBJECT_MAX, RTT, ScenarioError, fail, is_default, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -72,9 +72,13 @@ pub struct WebScenario {
     /// answer; only with `dns`.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub look_ups: LookUps,
+    /// Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the clients.
+    pub client: Option<u16>,
+    /// Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    pub server: Option<u16>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
-    /// In a cell: the code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
+    /// The code point of both directions' packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE`
     /// (default 0).
     pub dscp: Option<Dscp>,
     /// With `topology`: the nodes of client and server (default: those of `topology.ends`).
@@ -99,6 +103,8 @@ impl Default for WebScenario {
             header_bytes: 300,
             dns: true,
             look_ups: LookUps::default(),
+            client: None,
+            server: None,
             station: None,
             dscp: None,
             ends: None,
@@ -107,6 +113,17 @@ impl Default for WebScenario {
 }
 
 impl WebScenario {
+    /// Whose packets these are, and their code point.
+    #[must_use]
+    pub fn identity(&self) -> IdentityKeys<'_> {
+        IdentityKeys {
+            client: self.client,
+            server: self.server,
+            station: self.station.as_deref(),
+            dscp: self.dscp,
+        }
+    }
+
     pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("web[{i}]");
         let field = |key: &str| format!("{place}.{key}");
@@ -158,7 +175,7 @@ impl WebScenario {
             Duration::ZERO,
             Duration::from_secs(60),
         )?;
-        Access::check(&place, self.station.as_deref(), self.dscp, on.wifi)?;
+        self.identity().check(&place, on.wifi)?;
         on.check_ends(&place, self.ends.as_ref())
     }
 }

@@ -2,49 +2,82 @@
 
 use crate::calendar::Slot;
 use crate::meter::Meter;
-use crate::network::Hop;
+use crate::network::{Hop, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::spared::Spared;
+use crate::told::Teller;
 use crate::wire::Wire;
-use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Next, Qdisc, Tbf};
+use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Next, ParamError, Qdisc, Tbf};
 use sojourn_scenario::Impairment;
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
 
+/// How an egress paces packets, over the discipline `Q`.
+#[derive(Debug)]
+pub(crate) enum Shaped<Q> {
+    /// A token bucket before an infinitely fast device, as `tc`'s `tbf` over veth.
+    Bucket(Box<Tbf<Packet, Q>>),
+    /// A wire of this rate: a packet arrives when its last bit does.
+    Wire { rate: Rate, qdisc: Box<Q>, free_at: Time },
+}
+
 /// How an egress paces packets.
 #[derive(Debug)]
 pub(crate) enum Pacing {
-    /// A token bucket before an infinitely fast device, as `tc`'s `tbf` over veth.
-    Bucket(Box<Tbf<Packet, AnyQdisc<Packet>>>),
-    /// A wire of this rate: a packet arrives when its last bit does.
-    Wire {
-        rate: Rate,
-        qdisc: Box<AnyQdisc<Packet>>,
-        free_at: Time,
-    },
+    /// Over a discipline that sees what a packet itself has.
+    Plain(Shaped<AnyQdisc<Packet>>),
+    /// Over one that sees code points and hosts, too.
+    Told(Box<Shaped<Teller>>),
 }
 
-impl Pacing {
-    /// The discipline under the shaper.
-    pub(crate) fn child(&self) -> &AnyQdisc<Packet> {
+/// A discipline below an egress.
+pub(crate) trait Below: Qdisc<Packet> {
+    /// Whether it is an empty FIFO, which has nothing to do when a wire falls free.
+    fn rests(&self) -> bool;
+}
+
+impl Below for AnyQdisc<Packet> {
+    #[inline]
+    fn rests(&self) -> bool {
+        matches!(self, Self::Fifo(fifo) if fifo.backlog().packets == 0)
+    }
+}
+
+impl Below for Teller {
+    fn rests(&self) -> bool {
+        false
+    }
+}
+
+impl<Q: Below> Shaped<Q> {
+    /// A shaper of this kind over `qdisc`.
+    pub(crate) fn new(shaping: Shaping, rate: Rate, qdisc: Q) -> Result<Self, ParamError> {
+        Ok(match shaping {
+            Shaping::TokenBucket { burst } => Self::Bucket(Box::new(Tbf::new(rate, burst, qdisc)?)),
+            Shaping::Wire => Self::Wire {
+                rate,
+                qdisc: Box::new(qdisc),
+                free_at: Time::ZERO,
+            },
+        })
+    }
+
+    fn child(&self) -> &Q {
         match self {
             Self::Bucket(tbf) => tbf.child(),
             Self::Wire { qdisc, .. } => qdisc,
         }
     }
 
-    /// How long a packet that leaves at `now` takes to be sent: what is left of the last one's time on a wire.
-    pub(crate) fn sending(&self, now: Time) -> Duration {
+    fn sending(&self, now: Time) -> Duration {
         match self {
             Self::Bucket(_) => Duration::ZERO,
             Self::Wire { free_at, .. } => free_at.since(now),
         }
     }
 
-    /// Takes a packet through at once, if there is an empty FIFO before a free wire or a bucket with enough in it:
-    /// how long it takes to be sent.
     #[inline]
-    pub(crate) fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
+    fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
         let size = Bytes::new(u64::from(packet.size));
         let (rate, qdisc, free_at) = match self {
             Self::Bucket(tbf) => return tbf.pass(size, now).then_some(Duration::ZERO),
@@ -60,16 +93,15 @@ impl Pacing {
     }
 
     #[inline]
-    pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
+    fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
         match self {
             Self::Bucket(tbf) => tbf.enqueue(packet, now, drops),
             Self::Wire { qdisc, .. } => qdisc.enqueue(packet, now, drops),
         };
     }
 
-    /// The next packet, and how long after the link's delay its last bit arrives.
     #[inline]
-    pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
         match self {
             Self::Bucket(tbf) => (tbf.next(now, drops), Duration::ZERO),
             Self::Wire { rate, qdisc, free_at } => {
@@ -77,8 +109,8 @@ impl Pacing {
                     // An empty FIFO has nothing to do when the wire falls free; a packet that comes before finds it
                     // busy, and asks again. That saves most links half of their events. Others may
                     // change when they find themselves empty.
-                    let idle = matches!(&**qdisc, AnyQdisc::Fifo(fifo) if fifo.backlog().packets == 0);
-                    return (if idle { Next::Idle } else { Next::At(*free_at) }, Duration::ZERO);
+                    let next = if qdisc.rests() { Next::Idle } else { Next::At(*free_at) };
+                    return (next, Duration::ZERO);
                 }
                 let Some(departure) = qdisc.dequeue(now, drops) else {
                     // A shaper may hold packets back.
@@ -89,6 +121,64 @@ impl Pacing {
                 *free_at = now + sending;
                 (Next::Departs(departure), sending)
             }
+        }
+    }
+}
+
+impl Pacing {
+    /// The counters of the discipline under the shaper that only its kind has.
+    pub(crate) fn extra_stats(&self) -> Vec<(&'static str, f64)> {
+        match self {
+            Self::Plain(shaped) => shaped.child().extra_stats(),
+            Self::Told(shaped) => shaped.child().extra_stats(),
+        }
+    }
+
+    /// The rate of the wire, if it is one.
+    pub(crate) fn wire_rate(&self) -> Option<Rate> {
+        match self {
+            Self::Plain(Shaped::Wire { rate, .. }) => Some(*rate),
+            Self::Plain(Shaped::Bucket(_)) => None,
+            Self::Told(shaped) => match &**shaped {
+                Shaped::Wire { rate, .. } => Some(*rate),
+                Shaped::Bucket(_) => None,
+            },
+        }
+    }
+
+    /// How long a packet that leaves at `now` takes to be sent: what is left of the last one's time on a wire.
+    pub(crate) fn sending(&self, now: Time) -> Duration {
+        match self {
+            Self::Plain(shaped) => shaped.sending(now),
+            Self::Told(shaped) => shaped.sending(now),
+        }
+    }
+
+    /// Takes a packet through at once, if there is an empty FIFO before a free wire or a bucket with enough in it:
+    /// how long it takes to be sent.
+    #[inline]
+    pub(crate) fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
+        match self {
+            Self::Plain(shaped) => shaped.pass(packet, now),
+            // No discipline that looks at code points or hosts lets packets pass.
+            Self::Told(_) => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
+        match self {
+            Self::Plain(shaped) => shaped.enqueue(packet, now, drops),
+            Self::Told(shaped) => shaped.enqueue(packet, now, drops),
+        }
+    }
+
+    /// The next packet, and how long after the link's delay its last bit arrives.
+    #[inline]
+    pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
+        match self {
+            Self::Plain(shaped) => shaped.next(now, drops),
+            Self::Told(shaped) => shaped.next(now, drops),
         }
     }
 }

@@ -78,7 +78,7 @@ impl Run {
         let mut paths = Paths::new(s)?;
         let mut simulator = Simulator::new(paths.network().network(), s.seed, s.sample_interval)?;
         if s.tcp.save_metrics {
-            paths.remember(&mut simulator);
+            paths.remember(s, &mut simulator);
         }
         let begin = Time::ZERO + s.lead;
         let places = Places {
@@ -189,11 +189,11 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
     let mut routes = Vec::new();
     for f in &s.flows {
         let ends = Ends {
-            access: s.access(f.station.as_deref(), f.dscp),
+            access: s.access(f.identity()),
             rtt: f.rtt,
             nodes: f.ends.as_ref(),
         };
-        simulator.set_dscp(ends.access.dscp);
+        simulator.set_identity(ends.identity(s.seed, f.direction));
         let (route, back) = paths.ways(ends, f.direction);
         if f.transport() == Transport::Udp {
             let added = simulator.add_flood(FloodSpec {
@@ -229,16 +229,17 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
     for p in &s.probes {
         let start = Time::ZERO + draws::phase(s.seed, p);
         let ends = Ends {
-            access: s.access(p.station.as_deref(), p.dscp),
+            access: s.access(p.identity()),
             rtt: p.rtt,
             nodes: p.ends.as_ref(),
         };
-        simulator.set_dscp(ends.access.dscp);
+        let identity = |direction| ends.identity(s.seed, direction);
         let (kind, direction) = match p.kind() {
             ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up),
             ProbeKindScenario::UdpRr(timeout) => (ProbeKind::RequestResponse { timeout }, Direction::Up),
             ProbeKindScenario::Voip(direction, voice) => {
                 let (route, back) = paths.ways(ends, direction);
+                simulator.set_identity(identity(direction));
                 let added = simulator.add_voip(VoipSpec {
                     name: p.name.clone(),
                     route,
@@ -255,6 +256,7 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
             ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction),
         };
         let (route, back) = paths.ways(ends, direction);
+        simulator.set_identity(identity(direction));
         let added = simulator.add_probe(ProbeSpec {
             name: p.name.clone(),
             kind,
@@ -274,11 +276,11 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
     let mut routes = Vec::new();
     for w in &s.web {
         let ends = Ends {
-            access: s.access(w.station.as_deref(), w.dscp),
+            access: s.access(w.identity()),
             rtt: w.rtt,
             nodes: w.ends.as_ref(),
         };
-        simulator.set_dscp(ends.access.dscp);
+        simulator.set_identity(ends.identity(s.seed, Direction::Up));
         let (route, back) = paths.ways(ends, Direction::Up);
         let added = simulator.add_web(WebSpec {
             name: w.name.clone(),
@@ -313,11 +315,11 @@ fn add_downloads(
     let mut routes = Vec::new();
     for d in &s.downloads {
         let ends = Ends {
-            access: s.access(d.station.as_deref(), d.dscp),
+            access: s.access(d.identity()),
             rtt: d.rtt,
             nodes: d.ends.as_ref(),
         };
-        simulator.set_dscp(ends.access.dscp);
+        simulator.set_identity(ends.identity(s.seed, d.direction));
         let (route, back) = paths.ways(ends, d.direction);
         let added = simulator.add_download(DownloadSpec {
             name: d.name.clone(),

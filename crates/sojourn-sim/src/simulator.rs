@@ -25,18 +25,19 @@ pub use stats::{EgressStats, RouteStats};
 
 use crate::calendar::{Calendar, Slot};
 use crate::ends;
-use crate::link::{Air, Egress, Link, Pacing, Released, Weather};
+use crate::link::{Air, Egress, Link, Pacing, Released, Shaped, Weather};
 use crate::meter::Meter;
-use crate::network::{EgressSpec, LinkId, Network, NetworkError, RouteId, RoutePair, Shaping};
+use crate::network::{EgressSpec, LinkId, Network, NetworkError, RouteId, RoutePair};
 use crate::packet::{Packet, Segments};
 use crate::probe::Probe;
 use crate::series::Series;
 use crate::spared::Spared;
+use crate::told::Identity;
 use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
 use crate::watch::Watch;
-use sojourn_qdisc::{AnyQdisc, Tbf};
+use sojourn_qdisc::descriptor;
 use sojourn_scenario::Application;
 use sojourn_tcp::{Endpoint, Metrics, ParamError, TcpParams};
 use sojourn_units::{Duration, Stream, Time};
@@ -196,6 +197,11 @@ pub struct Simulator {
     /// Traffic identifier of each route's packets in a cell, and of the routes that come next.
     tids: Vec<Tid>,
     tid: Tid,
+    /// Whose packets each route has, and the pairs of routes that come next, forth.
+    identities: Vec<Identity>,
+    identity: Identity,
+    /// Links whose discipline looks at code points and hosts.
+    askers: Vec<(u16, EgressSpec)>,
     /// First link of each route.
     entry: Vec<u16>,
     owners: Vec<Owner>,
@@ -234,17 +240,9 @@ pub struct Simulator {
     seed: u64,
 }
 
-/// How the egress of link `link` paces packets.
-fn pacing(spec: &EgressSpec, seed: u64, link: usize) -> Result<Pacing, SimError> {
-    let qdisc: AnyQdisc<Packet> = spec.qdisc.build(Stream::derive_seed(seed, &format!("qdisc {link}")));
-    Ok(match spec.shaping {
-        Shaping::TokenBucket { burst } => Pacing::Bucket(Box::new(Tbf::new(spec.rate, burst, qdisc)?)),
-        Shaping::Wire => Pacing::Wire {
-            rate: spec.rate,
-            qdisc: Box::new(qdisc),
-            free_at: Time::ZERO,
-        },
-    })
+/// The seed of the discipline before link `link`.
+fn seed_of_qdisc(seed: u64, link: usize) -> u64 {
+    Stream::derive_seed(seed, &format!("qdisc {link}"))
 }
 
 impl Simulator {
@@ -257,25 +255,22 @@ impl Simulator {
         let mut calendar = Calendar::default();
         let mut links = Vec::new();
         let mut spared = Vec::new();
+        let mut askers = Vec::new();
         for (i, spec) in network.links().iter().enumerate() {
             let egress = match &spec.egress {
                 None => None,
                 Some(e) => Some(Egress {
-                    pacing: pacing(e, seed, i)?,
+                    pacing: Pacing::Plain(Shaped::new(e.shaping, e.rate, e.qdisc.build(seed_of_qdisc(seed, i)))?),
                     meter: Meter::default(),
                     reported: e.name.is_some(),
                     slot: Slot::default(),
                     own: None,
                 }),
             };
+            let asks = |e: &&EgressSpec| descriptor(e.qdisc.kind()).is_some_and(|about| about.reads_identity);
+            askers.extend(spec.egress.as_ref().filter(asks).map(|e| (i as u16, e.clone())));
             spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| Spared::default()));
-            let wire = matches!(
-                egress,
-                Some(Egress {
-                    pacing: Pacing::Wire { .. },
-                    ..
-                })
-            );
+            let wire = egress.as_ref().is_some_and(|e| e.pacing.wire_rate().is_some());
             let impairment = network.impairment(i);
             let name = spec.egress.as_ref().and_then(|e| e.name.clone());
             let weather = || Weather::new(impairment, seed, &name.unwrap_or_else(|| i.to_string()));
@@ -315,6 +310,9 @@ impl Simulator {
             radios,
             tids: Vec::new(),
             tid: Tid::BEST_EFFORT,
+            identities: Vec::new(),
+            identity: Identity::default(),
+            askers,
             entry: Vec::new(),
             owners: Vec::new(),
             hosts: Vec::new(),
@@ -380,6 +378,12 @@ impl Simulator {
     /// The hash by which queues know the packets of a route.
     pub(crate) fn hash(&self, route: RouteId) -> u32 {
         self.hashes[usize::from(route.0)]
+    }
+
+    /// Whose packets a route has, and their code point.
+    #[cfg(test)]
+    pub(crate) fn identity(&self, route: RouteId) -> Identity {
+        self.identities[usize::from(route.0)]
     }
 
     /// How many routes there are.

@@ -5,6 +5,7 @@
 
 pub mod hosts;
 
+use self::hosts::End;
 use crate::network::RoutePair;
 use crate::packet::{Packet, Segments};
 use crate::topology::Path;
@@ -92,6 +93,23 @@ pub struct Conversation {
     pub hashes: [u32; 2],
     /// What its opener's port follows from. The next connection of the same hosts has the next number.
     pub port: u32,
+    /// The numbers of its client and its server among the hosts of their sides, from 0, if the scenario says which
+    /// hosts there are. Else each conversation is taken to have hosts of its own.
+    pub hosts: Option<[u32; 2]>,
+    /// The code point of its packets, in both directions.
+    pub dscp: u8,
+}
+
+impl Conversation {
+    /// The number of the host at one end, for [`hosts::address`]. A resolver has that of the server beside it.
+    #[must_use]
+    pub const fn host(&self, end: End) -> u32 {
+        match (self.hosts, end) {
+            (None, _) => self.number,
+            (Some([client, _]), End::Client) => client,
+            (Some([_, server]), End::Server | End::Resolver) => server,
+        }
+    }
 }
 
 /// What a packet carries.

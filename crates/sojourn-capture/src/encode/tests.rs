@@ -12,6 +12,8 @@ fn conversation(protocol: Protocol, client_opens: bool) -> Conversation {
         protocol,
         hashes: [0xffff_fff0, 7],
         port: 0xffff_fff0,
+        hosts: None,
+        dscp: 0,
     }
 }
 
@@ -327,5 +329,32 @@ proptest! {
         let protocol = [Protocol::Icmp, Protocol::UdpEcho, Protocol::Udp][kind];
         let c = Conversation { hashes: [hash, 1], port: hash, ..conversation(protocol, true) };
         assert_checksums(&bytes(&frame(&c, Point::Server, from_opener, size, Body::Probe(number))));
+    }
+}
+
+/// By RFC 2474 section 3 the code point is the upper six bits of the second octet; RFC 3168 has the lower two.
+#[test]
+fn packets_have_the_addresses_of_their_hosts_and_their_code_point() {
+    let c = Conversation {
+        hosts: Some([1, 2]),
+        dscp: 46,
+        ..conversation(TCP, true)
+    };
+    let segment = Segment {
+        flags: Flags::ACK | Flags::ECT0,
+        len: 1448,
+        ..Segment::default()
+    };
+    for (from_opener, addresses) in [(true, [10, 0, 0, 2, 10, 1, 0, 3]), (false, [10, 1, 0, 3, 10, 0, 0, 2])] {
+        let b = bytes(&frame(
+            &c,
+            Point::Client,
+            from_opener,
+            segment.wire_size(),
+            Body::Tcp(segment),
+        ));
+        assert_checksums(&b);
+        assert_eq!(b[26..34], addresses);
+        assert_eq!(b[15], 46 << 2 | 2);
     }
 }

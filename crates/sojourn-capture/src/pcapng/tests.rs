@@ -212,3 +212,39 @@ fn behind_an_edge_of_finite_rate_hosts_see_their_own_wire() {
     let left = packets.iter().filter(|p| p.0 == 1 && p.4 == 2).count();
     assert!(sent > left + 10);
 }
+
+/// Hosts that the scenario tells apart have names of their own; each is named once.
+#[test]
+fn hosts_are_named_once() {
+    let text = r#"{"duration": "1s", "lead": "0s", "start_jitter": "0s", "flows": [
+        {"name": "a", "direction": "up", "client": 2}, {"name": "b", "direction": "up", "client": 2},
+        {"name": "c", "direction": "down", "server": 3}, {"name": "d", "direction": "up", "rtt": "90ms"}]}"#;
+    let out = Shared::default();
+    let points = [Point::UpBottleneck];
+    let file = PcapNg::new(out.clone(), &points, 96, Duration::ZERO).expect("memory takes all");
+    let scenario = Scenario::from_json(text).expect("a valid scenario");
+    let mut run = Run::with_capture(scenario, &points, Box::new(file)).expect("a valid scenario");
+    while matches!(run.advance(), Progress::Running(_)) {}
+    drop(run);
+    let bytes = out.0.lock().expect("one thread").clone();
+    let mut names = Vec::new();
+    for (_, body) in blocks(&bytes).iter().filter(|(kind, _)| *kind == NAMES) {
+        let mut rest = &body[..];
+        while rest[..2] == [1, 0] {
+            let length = usize::from(rest[2]);
+            let name = String::from_utf8_lossy(&rest[8..4 + length - 1]).into_owned();
+            names.push((name, [rest[4], rest[5], rest[6], rest[7]]));
+            rest = &rest[4 + length.next_multiple_of(4)..];
+        }
+    }
+    names.sort();
+    // The server of the longer path has the number after those of the shortest.
+    let all = [
+        ("client1", [10, 0, 0, 1]),
+        ("client2", [10, 0, 0, 2]),
+        ("server1", [10, 1, 0, 1]),
+        ("server3", [10, 1, 0, 3]),
+        ("server4", [10, 1, 0, 4]),
+    ];
+    assert_eq!(names, all.map(|(name, ip)| (name.to_owned(), ip)));
+}

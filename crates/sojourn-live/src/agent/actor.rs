@@ -1,7 +1,7 @@
 //! What the event loop and the traffic kinds agree on.
 
 use rustix::fd::BorrowedFd;
-use sojourn_bed::Measured;
+use sojourn_bed::{AccessPlan, Measured};
 use std::borrow::Cow;
 use std::io;
 use std::net::Ipv4Addr;
@@ -87,10 +87,10 @@ pub trait World {
     fn at(&self, seconds: i64, nanoseconds: i64) -> i64;
     /// The end of the measured window.
     fn end(&self) -> i64;
-    /// The address of the client at a station of the plan; 0 without a cell.
-    fn client(&self, station: u16) -> Ipv4Addr;
-    /// The address of the server on a path of the plan.
-    fn server(&self, path: usize) -> Ipv4Addr;
+    /// The address of a client of the plan: at a station, or one of the hosts on a wire.
+    fn client(&self, access: AccessPlan) -> Ipv4Addr;
+    /// The address of a server of the plan on a path.
+    fn server(&self, path: usize, access: AccessPlan) -> Ipv4Addr;
     /// Goes to the namespace of `host`: sockets opened from now on belong to it.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use nix::sched::{CloneFlags, unshare};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use sojourn_bed::AccessPlan;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::Ipv4Addr;
@@ -32,26 +33,29 @@ pub(super) struct Bed {
     namespaces: Vec<(String, File)>,
     /// Where this thread is.
     inside: Option<usize>,
-    /// The addresses of the clients, by station.
+    /// The addresses of the clients: by station, or of the hosts on a wire.
     pub clients: Vec<Ipv4Addr>,
-    /// The addresses of the server, by path.
+    /// The addresses of the servers: of each host one by path.
     pub server: Vec<Ipv4Addr>,
+    /// How many paths there are.
+    paths: usize,
     /// Devices of radios.
     pub radios: Vec<String>,
 }
 
 impl Bed {
-    /// Makes the namespaces and carries out the steps.
+    /// Makes the namespaces and carries out the steps. The load has so many `paths`.
     ///
     /// # Errors
     /// The first step that failed, by its own words.
-    pub(super) fn build(plan: &BedPlan) -> Result<Self, AgentError> {
+    pub(super) fn build(plan: &BedPlan, paths: usize) -> Result<Self, AgentError> {
         let mut bed = Self {
             namespaces: Vec::with_capacity(plan.namespaces.len()),
             inside: None,
             clients: plan.clients.clone(),
             radios: Vec::new(),
             server: plan.server.clone(),
+            paths,
         };
         let outside = plan.radio.as_ref().map(|_| namespace_of_this_thread()).transpose()?;
         let mut numbered: Vec<OwnedFd> = Vec::new();
@@ -87,15 +91,31 @@ impl Bed {
         Ok(bed)
     }
 
-    /// A bed of namespaces that are there: those of client and server.
-    pub(super) fn of(namespaces: Vec<(String, File)>, client: Ipv4Addr, server: Vec<Ipv4Addr>) -> Self {
+    /// A bed of namespaces that are there, of clients and servers.
+    pub(super) fn of(
+        namespaces: Vec<(String, File)>,
+        clients: Vec<Ipv4Addr>,
+        server: Vec<Ipv4Addr>,
+        paths: usize,
+    ) -> Self {
         Self {
             namespaces,
             inside: None,
-            clients: vec![client],
+            clients,
             radios: Vec::new(),
             server,
+            paths,
         }
+    }
+
+    /// The address of a client. One of its two indices is 0.
+    pub(super) fn client(&self, access: AccessPlan) -> Ipv4Addr {
+        self.clients[usize::from(access.station) + usize::from(access.client)]
+    }
+
+    /// The address of a server on a path.
+    pub(super) fn server(&self, path: usize, access: AccessPlan) -> Ipv4Addr {
+        self.server[usize::from(access.server) * self.paths + path]
     }
 
     /// The names of all hosts.

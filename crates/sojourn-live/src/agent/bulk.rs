@@ -7,7 +7,7 @@
 //! half, but the kernel would not acknowledge at once what ends with PSH, as it does for an application that reads.)
 
 use super::actor::{Doing, signed};
-use super::mark::mark;
+use super::mark::{mark, send_from};
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends, TcpInfo};
 use super::{Actor, AgentError, Host, World};
@@ -242,8 +242,8 @@ impl Flow {
     /// The addresses of sender and receiver.
     fn addresses(&self, i: usize, world: &dyn World) -> (Ipv4Addr, SocketAddrV4) {
         let port = ports::FLOWS + i as u16;
-        let server = world.server(self.plan.path);
-        let client = world.client(self.plan.access.station);
+        let server = world.server(self.plan.path, self.plan.access);
+        let client = world.client(self.plan.access);
         match self.plan.direction {
             Direction::Up => (client, SocketAddrV4::new(server, port)),
             Direction::Down => (server, SocketAddrV4::new(client, port)),
@@ -298,10 +298,10 @@ impl Flow {
                 .doing(|| format!("cannot set TCP_NODELAY for {}", self.plan.name))?;
         }
         let (source, destination) = self.addresses(i, world);
-        if self.plan.direction == Direction::Down {
-            // The client has one address, which the kernel chooses by itself.
-            bind(&socket, &SocketAddrV4::new(source, 0))
-                .doing(|| format!("cannot bind to {source} for {}", self.plan.name))?;
+        match self.plan.direction {
+            Direction::Up => send_from(&socket, self.plan.access, &self.plan.name, world)?,
+            Direction::Down => bind(&socket, &SocketAddrV4::new(source, 0))
+                .doing(|| format!("cannot bind to {source} for {}", self.plan.name))?,
         }
         match connect(&socket, &destination) {
             Ok(()) | Err(Errno::INPROGRESS) => {}

@@ -9,7 +9,7 @@
 //! not.
 
 use super::actor::Doing;
-use super::mark::mark;
+use super::mark::{mark, send_from};
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends};
 use super::{Actor, AgentError, Host, World};
@@ -102,8 +102,8 @@ impl Download {
     /// The addresses of sender and receiver.
     fn addresses(&self, world: &dyn World) -> (Ipv4Addr, SocketAddrV4) {
         let port = ports::DOWNLOADS + self.index as u16;
-        let server = world.server(self.plan.path);
-        let client = world.client(self.plan.access.station);
+        let server = world.server(self.plan.path, self.plan.access);
+        let client = world.client(self.plan.access);
         match self.plan.direction {
             Direction::Up => (client, SocketAddrV4::new(server, port)),
             Direction::Down => (server, SocketAddrV4::new(client, port)),
@@ -136,9 +136,11 @@ impl Download {
         world.enter(self.hosts().0)?;
         let socket = self.socket()?;
         let (source, destination) = self.addresses(world);
-        if self.plan.direction == Direction::Down {
-            // The client has one address, which the kernel chooses by itself.
-            bind(&socket, &SocketAddrV4::new(source, 0)).doing(|| format!("cannot bind to {source} for {name}"))?;
+        match self.plan.direction {
+            Direction::Up => send_from(&socket, self.plan.access, &name, world)?,
+            Direction::Down => {
+                bind(&socket, &SocketAddrV4::new(source, 0)).doing(|| format!("cannot bind to {source} for {name}"))?;
+            }
         }
         let start_ns = world.now();
         match connect(&socket, &destination) {

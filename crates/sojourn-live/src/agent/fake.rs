@@ -5,7 +5,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde_json::json;
-use sojourn_bed::{Kernel, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, Planned, ProbePlan, QdiscMeasured};
+use sojourn_bed::{
+    AccessPlan, Kernel, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, Planned, ProbePlan, QdiscMeasured,
+};
 use sojourn_scenario::ProbeKindScenario;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -221,10 +223,10 @@ impl World for Fake {
     fn end(&self) -> i64 {
         self.end
     }
-    fn client(&self, _station: u16) -> Ipv4Addr {
+    fn client(&self, _: AccessPlan) -> Ipv4Addr {
         Ipv4Addr::LOCALHOST
     }
-    fn server(&self, _path: usize) -> Ipv4Addr {
+    fn server(&self, _path: usize, _: AccessPlan) -> Ipv4Addr {
         Ipv4Addr::LOCALHOST
     }
     fn enter(&mut self, host: Host) -> Result<(), AgentError> {

@@ -121,8 +121,8 @@ impl Flood {
 impl Actor for Flood {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         let station = self.plan.access.station;
-        let client = (Host::Client(station), world.client(station));
-        let server = (Host::Server, world.server(self.plan.path));
+        let client = (Host::Client(station), world.client(self.plan.access));
+        let server = (Host::Server, world.server(self.plan.path, self.plan.access));
         let (from, to) = match self.plan.direction {
             Direction::Up => (client, server),
             Direction::Down => (server, client),

@@ -11,7 +11,7 @@
 //! Read first: RFC 792 (echo), RFC 1071 (the checksum).
 
 use super::actor::{Actor, AgentError, Host, World};
-use super::mark::mark;
+use super::mark::{mark, send_from};
 use super::probe::{Identity, LINGER_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
@@ -91,11 +91,12 @@ impl Actor for Icmp {
             Socket::new(Domain::IPV4, Type::RAW.nonblocking(), Some(Protocol::ICMPV4)).map_err(failed("opening"))?;
         stamp(&socket, &self.me.what)?;
         mark(&socket, self.me.access, &self.me.what)?;
+        send_from(&socket, self.me.access, &self.me.what, world)?;
         socket
             .attach_filter(&only_answers_to(self.me.port()))
             .map_err(failed("filtering at"))?;
         socket
-            .connect(&SocketAddrV4::new(world.server(self.me.path), 0).into())
+            .connect(&SocketAddrV4::new(world.server(self.me.path, self.me.access), 0).into())
             .map_err(failed("connecting"))?;
         world.register(ANSWERS, socket.as_fd(), false)?;
         world.set_timer(SEND, self.due);

@@ -25,16 +25,17 @@ pub(super) fn introduce(bed: &mut Bed, load: &LoadPlan) -> Result<(), AgentError
     let (clients, servers) = (bed.clients.clone(), bed.server.clone());
     if load.wifi.is_none() {
         bed.enter(&Host::Client(0).name())?;
-        return servers
+        let mut pairs = clients
             .iter()
-            .try_for_each(|&server| send(clients[0], server, 0, "client"));
+            .flat_map(|&client| servers.iter().map(move |&server| (client, server)));
+        return pairs.try_for_each(|(client, server)| send(client, server, 0, "client"));
     }
     let classes = classes(load, clients.len() as u16);
     let Some(&server) = servers.first() else { return Ok(()) };
     for _ in 0..ROUNDS {
-        for &AccessPlan { station, dscp } in &classes {
-            let (client, name) = (clients[usize::from(station)], Host::Client(station).name());
-            let tos = AccessPlan { station, dscp }.tos();
+        for &class in &classes {
+            let (client, name) = (bed.client(class), Host::Client(class.station).name());
+            let tos = class.tos();
             bed.enter(&name)?;
             send(client, server, tos, &name)?;
             bed.enter(&Host::Server.name())?;
@@ -60,7 +61,11 @@ fn classes(load: &LoadPlan, stations: u16) -> Vec<AccessPlan> {
     let classes: BTreeSet<(u16, u8)> = all.map(|a| (a.station, a.dscp)).chain(plain).collect();
     classes
         .into_iter()
-        .map(|(station, dscp)| AccessPlan { station, dscp })
+        .map(|(station, dscp)| AccessPlan {
+            station,
+            dscp,
+            ..AccessPlan::default()
+        })
         .collect()
 }
 

@@ -2,8 +2,8 @@
 
 use super::{AgentError, Host};
 use serde::Deserialize;
-use sojourn_bed::{LOAD_FORMAT, LoadPlan, ports};
-use sojourn_scenario::Transport;
+use sojourn_bed::{AccessPlan, LOAD_FORMAT, LoadPlan, ports};
+use sojourn_scenario::{HOSTS_MAX, Transport};
 use sojourn_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -104,9 +104,10 @@ pub struct BedPlan {
     pub namespaces: Vec<String>,
     /// What is done, in order.
     pub steps: Vec<Step>,
-    /// Addresses of the clients, by station; without a cell there is one.
+    /// Addresses of the clients: by station, or without a cell those of the hosts on the wire, which share a namespace.
     pub clients: Vec<Ipv4Addr>,
-    /// Addresses of the server, one for each path of the load.
+    /// Addresses of the servers, which share a namespace: of the first host one for each path of the load, then those of
+    /// the next.
     pub server: Vec<Ipv4Addr>,
     /// The two bottlenecks.
     pub watch: Watch,
@@ -401,20 +402,28 @@ impl Job {
                 ));
             }
         }
-        if self.bed.server.len() != load.paths.len() {
+        let (paths, servers) = (load.paths.len(), self.bed.server.len());
+        if servers == 0 || paths == 0 || !servers.is_multiple_of(paths) {
             return Err(format!(
-                "bed.server has {} addresses, but must have one for each of the {} paths",
-                self.bed.server.len(),
-                load.paths.len()
+                "bed.server has {servers} addresses, but must have one of each host for each of the {paths} paths"
             ));
         }
-        let clients = self.bed.clients.len();
-        let stations = load.flows.iter().map(|f| (&f.name, f.access.station));
-        let stations = stations.chain(load.probes.iter().map(|p| (&p.name, p.access.station)));
-        let stations = stations.chain(load.downloads.iter().map(|d| (&d.name, d.access.station)));
-        for (name, station) in stations.chain(load.web.iter().map(|w| (&w.name, w.access.station))) {
-            if usize::from(station) >= clients {
-                return Err(format!("station of {name} is {station}, but there are {clients}"));
+        let (clients, hosts) = (self.bed.clients.len(), servers / paths);
+        let ends = load.flows.iter().map(|f| (&f.name, f.access));
+        let ends = ends.chain(load.probes.iter().map(|p| (&p.name, p.access)));
+        let ends = ends.chain(load.downloads.iter().map(|d| (&d.name, d.access)));
+        for (name, access) in ends.chain(load.web.iter().map(|w| (&w.name, w.access))) {
+            let (key, index) = if self.bed.radio.is_some() {
+                ("station", access.station)
+            } else {
+                ("client", access.client)
+            };
+            let AccessPlan { station, client, .. } = access;
+            if station > 0 && client > 0 || usize::from(station) + usize::from(client) >= clients {
+                return Err(format!("{key} of {name} is {index}, but there are {clients}"));
+            }
+            if usize::from(access.server) >= hosts {
+                return Err(format!("server of {name} is {}, but there are {hosts}", access.server));
             }
         }
         validate_load(load)
@@ -422,6 +431,11 @@ impl Job {
 }
 
 impl BedPlan {
+    /// How many clients have a namespace of their own.
+    pub(super) fn stations(&self) -> usize {
+        if self.radio.is_some() { self.clients.len() } else { 1 }
+    }
+
     fn validate(&self) -> Result<(), String> {
         let names: BTreeSet<&str> = self.namespaces.iter().map(String::as_str).collect();
         if names.len() != self.namespaces.len() {
@@ -443,13 +457,13 @@ impl BedPlan {
                 "bed.namespaces has {OUTSIDE}, but that is where the guest begins"
             ));
         }
-        if self.clients.is_empty() || self.clients.len() > MOST_NAMESPACES {
+        if self.clients.is_empty() || self.clients.len() > usize::from(HOSTS_MAX) {
             let count = self.clients.len();
             return Err(format!(
-                "bed.clients has {count} addresses, but must have 1 to {MOST_NAMESPACES}"
+                "bed.clients has {count} addresses, but must have 1 to {HOSTS_MAX}"
             ));
         }
-        for station in 0..self.clients.len() as u16 {
+        for station in 0..self.stations() as u16 {
             let name = Host::Client(station).name();
             if !names.contains(&*name) {
                 return Err(format!("bed.namespaces must have {name}, which has an address"));

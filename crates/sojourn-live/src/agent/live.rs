@@ -20,7 +20,9 @@ use crate::bottleneck::links::{INITIAL_WINDOW, LOCK, MIN_RTO, Metric, QUICK_ACK}
 use crate::bottleneck::settings::{Settings, Share};
 use crate::bottleneck::stats::Direction;
 use crate::bottleneck::way::{Observer, Way};
-use sojourn_bed::{BottleneckPlan, LatenessMeasured, LoadPlan, Passed, QdiscMeasured, QdiscSample, Watched};
+use sojourn_bed::{
+    AccessPlan, BottleneckPlan, LatenessMeasured, LoadPlan, Passed, QdiscMeasured, QdiscSample, Watched,
+};
 use sojourn_qdisc::{DropReason, Packet as _, QdiscSpec};
 use sojourn_tcp::TcpParams;
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
@@ -28,8 +30,6 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-/// Addresses as on a bed of kernels.
-const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 1);
 const FIRST_SERVER: u8 = 11;
 /// Addresses of the server, and so paths of different length.
 const MOST_PATHS: usize = 16;
@@ -49,10 +49,8 @@ pub(super) fn run(job: &LiveJob, directory: &Path) -> Result<(), AgentError> {
             plan.paths.len()
         )));
     }
-    let servers: Vec<Ipv4Addr> = (0..plan.paths.len())
-        .map(|path| Ipv4Addr::new(10, 0, 4, FIRST_SERVER + path as u8))
-        .collect();
-    let client = End::make(&end("client", "c0", &[CLIENT], &plan.tcp))?;
+    let (clients, servers) = addresses(plan);
+    let client = End::make(&end("client", "c0", &clients, &plan.tcp))?;
     let server = End::make(&end("server", "s0", &servers, &plan.tcp))?;
     let devices = [client.device()?, server.device()?];
     let ways = [way(plan, "up", &servers)?, way(plan, "down", &servers)?];
@@ -60,7 +58,7 @@ pub(super) fn run(job: &LiveJob, directory: &Path) -> Result<(), AgentError> {
         ("client".to_owned(), client.namespace),
         ("server".to_owned(), server.namespace),
     ];
-    let bed = Bed::of(hosts, CLIENT, servers);
+    let bed = Bed::of(hosts, clients, servers, plan.paths.len());
     let mut actors: Vec<Box<dyn Actor>> = vec![Box::new(Counters::new(1))];
     actors.extend(traffic(plan)?);
     let mut reactor = Reactor::new(bed, until_begin(plan), signed(plan.duration_ns))?;
@@ -89,6 +87,26 @@ pub(super) fn run(job: &LiveJob, directory: &Path) -> Result<(), AgentError> {
     measured.up = finished(up.seen, &report.up);
     measured.down = finished(down.seen, &report.down);
     write_measured(directory, &measured)
+}
+
+/// The addresses of all clients and servers, as on a bed of kernels: the second octet of host N is N, of the first
+/// host 0. A server has one for each path; those of a host follow each other.
+fn addresses(plan: &LoadPlan) -> (Vec<Ipv4Addr>, Vec<Ipv4Addr>) {
+    let all = plan.flows.iter().map(|t| t.access);
+    let all = all.chain(plan.probes.iter().map(|t| t.access));
+    let all = all.chain(plan.web.iter().map(|t| t.access));
+    let all = all.chain(plan.downloads.iter().map(|t| t.access));
+    let most = |index: fn(&AccessPlan) -> u16| all.clone().map(|access| index(&access)).max().unwrap_or(0);
+    let octet = |host: u16| if host == 0 { 0 } else { host as u8 + 1 };
+    let client = |host| Ipv4Addr::new(10, octet(host), 1, 1);
+    let paths = 0..plan.paths.len();
+    let server = |host| {
+        let of_path = move |path| Ipv4Addr::new(10, octet(host), 4, FIRST_SERVER + path as u8);
+        paths.clone().map(of_path)
+    };
+    let clients = (0..=most(|access| access.client)).map(client).collect();
+    let servers = (0..=most(|access| access.server)).flat_map(server).collect();
+    (clients, servers)
 }
 
 fn finished(mut seen: QdiscMeasured, direction: &Direction) -> QdiscMeasured {
@@ -121,7 +139,7 @@ fn way(plan: &LoadPlan, name: &str, servers: &[Ipv4Addr]) -> Result<Way, AgentEr
     let delays = servers
         .iter()
         .map(|ip| IpAddr::V4(*ip))
-        .zip(plan.paths.iter().map(|rtt| half(*rtt)));
+        .zip(plan.paths.iter().cycle().map(|rtt| half(*rtt)));
     // The first is what the settings say.
     let delays = delays.skip(1).collect();
     Ok(Way::new(settings, plan.seed, name)

@@ -118,11 +118,8 @@ impl OneWay {
 impl Actor for OneWay {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         let (client, server) = (
-            (
-                Host::Client(self.me.access.station),
-                world.client(self.me.access.station),
-            ),
-            (Host::Server, world.server(self.me.path)),
+            (Host::Client(self.me.access.station), world.client(self.me.access)),
+            (Host::Server, world.server(self.me.path, self.me.access)),
         );
         let (from, to) = match self.direction {
             Direction::Up => (client, server),

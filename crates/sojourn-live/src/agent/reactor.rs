@@ -10,6 +10,7 @@ use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
     timerfd_settime,
 };
+use sojourn_bed::AccessPlan;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -260,12 +261,12 @@ impl World for Reactor {
         self.end
     }
 
-    fn client(&self, station: u16) -> std::net::Ipv4Addr {
-        self.bed.clients[usize::from(station)]
+    fn client(&self, access: AccessPlan) -> std::net::Ipv4Addr {
+        self.bed.client(access)
     }
 
-    fn server(&self, path: usize) -> std::net::Ipv4Addr {
-        self.bed.server[path]
+    fn server(&self, path: usize, access: AccessPlan) -> std::net::Ipv4Addr {
+        self.bed.server(path, access)
     }
 
     fn enter(&mut self, host: Host) -> Result<(), AgentError> {

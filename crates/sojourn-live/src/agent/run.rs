@@ -74,7 +74,7 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
     let plan = &job.load;
     let mut actors: Vec<Box<dyn Actor>> = vec![
         Box::new(Bottlenecks::new(&job.bed.watch, plan, bed)?),
-        Box::new(Counters::new(job.bed.clients.len())),
+        Box::new(Counters::new(job.bed.stations())),
     ];
     if job.watch_packets {
         let path = directory.join("packets.bin");
@@ -124,7 +124,7 @@ pub(super) fn traffic(plan: &LoadPlan) -> Result<Vec<Box<dyn Actor>>, AgentError
 
 pub(super) fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     load_modules(&job.modules)?;
-    let mut bed = Bed::build(&job.bed)?;
+    let mut bed = Bed::build(&job.bed, job.load.paths.len())?;
     pitfalls::look(&mut bed)?;
     write(directory, "packets.bin", &[])?;
     std::thread::sleep(LINKS_COME_UP);

@@ -125,7 +125,7 @@ impl UdpRr {
 
 impl Actor for UdpRr {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        let address = SocketAddrV4::new(world.server(self.me.path), self.me.port());
+        let address = SocketAddrV4::new(world.server(self.me.path, self.me.access), self.me.port());
         world.enter(Host::Server)?;
         let failed =
             |doing: &str, host: &str| AgentError::io(format!("{doing} the socket of {} on {host}", self.me.what));
@@ -134,7 +134,7 @@ impl Actor for UdpRr {
         mark(&server, self.me.access, &self.me.what)?;
         world.register(REQUESTS, server.as_fd(), false)?;
         world.enter(Host::Client(self.me.access.station))?;
-        let client = UdpSocket::bind((world.client(self.me.access.station), 0)).map_err(failed("opening", "client"))?;
+        let client = UdpSocket::bind((world.client(self.me.access), 0)).map_err(failed("opening", "client"))?;
         client.set_nonblocking(true).map_err(failed("opening", "client"))?;
         stamp(&client, &self.me.what)?;
         mark(&client, self.me.access, &self.me.what)?;

@@ -1,10 +1,10 @@
-//! A packet of the real world in a queue discipline: its size, its flow and its ECN field.
+//! A packet of the real world in a queue discipline: its size, its flow, its hosts, its code point and its ECN field.
 
 #[cfg(test)]
 mod tests;
 
 use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
-use sojourn_qdisc::Packet;
+use sojourn_qdisc::{Packet, band_of_dscp};
 use sojourn_units::{Bytes, Ecn};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
@@ -16,6 +16,8 @@ pub struct Frame {
     /// What the link adds to each packet.
     overhead: u32,
     hash: u32,
+    /// The secret of the hashes.
+    key: u64,
 }
 
 impl Frame {
@@ -28,7 +30,12 @@ impl Frame {
     /// Hands the bytes back, so that their memory is used again.
     pub fn new(bytes: Vec<u8>, overhead: u32, key: u64) -> Result<Self, Vec<u8>> {
         match flow_hash(&bytes, key) {
-            Some(hash) => Ok(Self { bytes, overhead, hash }),
+            Some(hash) => Ok(Self {
+                bytes,
+                overhead,
+                hash,
+                key,
+            }),
             None => Err(bytes),
         }
     }
@@ -61,6 +68,16 @@ impl Frame {
 
     fn version(&self) -> u8 {
         self.bytes[0] >> 4
+    }
+
+    /// A hash of one of the two addresses.
+    fn host_hash(&self, destination: bool) -> u32 {
+        let (first, length) = if self.version() == 4 { (12, 4) } else { (8, 16) };
+        let from = if destination { first + length } else { first };
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.key);
+        hasher.write(self.bytes.get(from..from + length).unwrap_or_default());
+        folded(hasher.finish())
     }
 }
 
@@ -104,17 +121,29 @@ impl Packet for Frame {
         }
     }
 
-    /// Source: Linux `ip_tos2prio` and the default priority map of `pfifo_fast`, as tc-prio(8) prints them: the four
-    /// bits of the old type of service below the lowest are not looked at. A router gives IPv6 no priority.
+    /// A router gives IPv6 no priority.
     fn band(&self) -> u8 {
-        if self.version() != 4 {
-            return 1;
+        if self.version() == 4 {
+            band_of_dscp(self.dscp())
+        } else {
+            1
         }
-        match self.bytes[1] >> 1 & 0xf {
-            4..=7 => 2,
-            8..=11 => 0,
-            _ => 1,
+    }
+
+    fn dscp(&self) -> u8 {
+        match self.version() {
+            4 => self.bytes[1] >> 2,
+            // The traffic class is the last four bits of the first octet and the first four of the second.
+            _ => (self.bytes[0] & 0xf) << 2 | self.bytes[1] >> 6,
         }
+    }
+
+    fn source(&self) -> u32 {
+        self.host_hash(false)
+    }
+
+    fn destination(&self) -> u32 {
+        self.host_hash(true)
     }
 }
 
@@ -163,6 +192,10 @@ fn flow_hash(bytes: &[u8], key: u64) -> Option<u32> {
     };
     hasher.write_u16(ports.0);
     hasher.write_u16(ports.1);
-    let hash = hasher.finish();
-    Some((hash ^ hash >> 32) as u32)
+    Some(folded(hasher.finish()))
+}
+
+/// Half as many bits.
+const fn folded(hash: u64) -> u32 {
+    (hash ^ hash >> 32) as u32
 }

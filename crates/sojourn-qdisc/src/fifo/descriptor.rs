@@ -85,6 +85,7 @@ impl Model for PfifoFastParams {
     type Built<P: Packet> = PfifoFast<P>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
+        reads_identity: true,
         ..Descriptor::of(
             "pfifo_fast",
             "three FIFOs by priority band; Linux's former default",

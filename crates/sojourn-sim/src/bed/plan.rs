@@ -4,7 +4,9 @@ use super::{cell, qdisc};
 use crate::draws;
 use crate::record::numbers::signed_ns;
 use sojourn_bed::{AccessPlan, BottleneckPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, Planned, QdiscPlan, ports};
-use sojourn_scenario::{Backend, BottleneckScenario, Direction, Dscp, FlusherScenario, Scenario, ScenarioError, fail};
+use sojourn_scenario::{
+    Backend, BottleneckScenario, Direction, FlusherScenario, IdentityKeys, Scenario, ScenarioError, fail,
+};
 use sojourn_units::{Bytes, Duration};
 
 /// The traffic of a scenario, with everything drawn: one seed gives the same start times as the simulator's.
@@ -46,20 +48,20 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
         flows: s
             .flows
             .iter()
-            .map(|f| planner.planned(f, f.rtt, planner.start(&f.name, f.start), f.station.as_deref(), f.dscp))
+            .map(|f| planner.planned(f, f.rtt, planner.start(&f.name, f.start), f.identity()))
             .collect(),
         probes: s
             .probes
             .iter()
             .map(|p| {
                 let start = signed_ns(draws::phase(s.seed, p).as_nanos()) - signed_ns(lead);
-                planner.planned(p, p.rtt, start, p.station.as_deref(), p.dscp)
+                planner.planned(p, p.rtt, start, p.identity())
             })
             .collect(),
         web: s
             .web
             .iter()
-            .map(|w| planner.planned(w, w.rtt, planner.start(&w.name, w.start), w.station.as_deref(), w.dscp))
+            .map(|w| planner.planned(w, w.rtt, planner.start(&w.name, w.start), w.identity()))
             .collect(),
         downloads: s
             .downloads
@@ -69,7 +71,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                 let start = planner.start(&d.name, d.start);
                 Planned {
                     gaps_ns: gaps.into_iter().map(Duration::as_nanos).collect(),
-                    ..planner.planned(d, d.rtt, start, d.station.as_deref(), d.dscp)
+                    ..planner.planned(d, d.rtt, start, d.identity())
                 }
             })
             .collect(),
@@ -90,15 +92,8 @@ impl Planner<'_> {
     ///
     /// # Panics
     /// Never: the RTTs of all traffic are among the scenario's.
-    fn planned<T: Clone>(
-        &self,
-        spec: &T,
-        rtt: Duration,
-        start_ns: i64,
-        station: Option<&str>,
-        dscp: Option<Dscp>,
-    ) -> Planned<T> {
-        let access = self.s.access(station, dscp);
+    fn planned<T: Clone>(&self, spec: &T, rtt: Duration, start_ns: i64, keys: IdentityKeys<'_>) -> Planned<T> {
+        let access = self.s.access(keys);
         Planned {
             spec: spec.clone(),
             path: self.rtts.binary_search(&rtt).expect("every RTT in use is among them"),
@@ -106,6 +101,8 @@ impl Planner<'_> {
             access: AccessPlan {
                 // A cell has fewer stations than that.
                 station: access.station as u16,
+                client: access.client,
+                server: access.server,
                 dscp: access.dscp,
             },
             gaps_ns: Vec::new(),

@@ -39,6 +39,8 @@ pub(crate) struct Subject {
     pub(crate) name: String,
     /// Its number in the run, from which its addresses follow.
     pub(crate) number: u32,
+    /// See [`crate::tap::Conversation::hosts`].
+    pub(crate) hosts: Option<[u32; 2]>,
     /// Whether it passes the flusher.
     pub(crate) seen: bool,
     /// Its index among the simulator's flows; `None` for a web client or a download.

@@ -12,7 +12,7 @@ use crate::series::LinkSeries;
 use crate::simulator::Simulator;
 use crate::traffic::flood::Flood;
 use sojourn_bed::Sample;
-use sojourn_qdisc::{DropReason, Qdisc};
+use sojourn_qdisc::DropReason;
 use sojourn_scenario::{
     Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, TopologyScenario, Transport,
 };
@@ -62,7 +62,7 @@ fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> Bott
             .filter_map(|r| Some((r.name(), seconds_from(run.begin, e.meter.first_drops[r.index()]?))))
             .collect(),
     };
-    let extra = e.pacing.child().extra_stats();
+    let extra = e.pacing.extra_stats();
     let extra = extra.into_iter().map(|(name, value)| (Cow::Borrowed(name), value));
     let mut record = assemble::bottleneck(run.scenario, side, &e.meter, drops, extra.collect());
     record.lost = link.weather().map(|weather| weather.lost);

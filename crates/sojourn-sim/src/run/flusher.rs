@@ -1,12 +1,13 @@
 //! A flusher is set up: what it sees, by route, and where its bursts go.
 
-use super::{Ends, Paths};
+use super::{Ends, Paths, conversations};
 use crate::flusher::{FlusherHost, HostSpec, Sight, Socket, Subject, SubjectSeries, Way, way};
 use crate::network::RoutePair;
 use crate::places::TrafficRoutes;
 use crate::simulator::{SimError, Simulator};
 use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
+use crate::told::Identity;
 use sojourn_flusher::gate::{GateSettings, Watchman};
 use sojourn_flusher::{Flusher, FlusherParams};
 use sojourn_scenario::{Access, Bursts, Direction, FlusherScenario, Place, Scenario, Transport};
@@ -36,38 +37,17 @@ fn traffic<'a>(s: &'a Scenario, routes: &TrafficRoutes) -> Vec<Traffic<'a>> {
         } else {
             None
         };
-        flow.map(|flow| {
-            (
-                &f.name,
-                f.direction,
-                false,
-                s.access(f.station.as_deref(), f.dscp),
-                f.rtt,
-                Some(flow),
-            )
-        })
+        flow.map(|flow| (&f.name, f.direction, false, s.access(f.identity()), f.rtt, Some(flow)))
     });
     let probes = s.probes.iter().map(|_| None);
-    let web = s.web.iter().map(|w| {
-        Some((
-            &w.name,
-            Direction::Up,
-            true,
-            s.access(w.station.as_deref(), w.dscp),
-            w.rtt,
-            None,
-        ))
-    });
-    let downloads = s.downloads.iter().map(|d| {
-        Some((
-            &d.name,
-            d.direction,
-            false,
-            s.access(d.station.as_deref(), d.dscp),
-            d.rtt,
-            None,
-        ))
-    });
+    let web = s
+        .web
+        .iter()
+        .map(|w| Some((&w.name, Direction::Up, true, s.access(w.identity()), w.rtt, None)));
+    let downloads = s
+        .downloads
+        .iter()
+        .map(|d| Some((&d.name, d.direction, false, s.access(d.identity()), d.rtt, None)));
     let all = flows.chain(probes).chain(web).chain(downloads).zip(routes.by_number());
     let tcp = all.enumerate().filter_map(|(number, (traffic, routes))| {
         let (name, opens, web, access, rtt, flow) = traffic?;
@@ -96,6 +76,7 @@ pub(super) fn host(
     begin: Time,
 ) -> Result<FlusherHost, SimError> {
     let mut ways = vec![None; simulator.routes()];
+    let hosts = conversations::hosts(scenario);
     let mut subjects = Vec::new();
     for t in traffic(scenario, routes) {
         let hashes = t.routes.both().map(|route| simulator.hash(route));
@@ -126,12 +107,19 @@ pub(super) fn host(
         for leads_up in [true, false] {
             if let Some(forth) = way(flusher.place, path, leads_up).filter(|_| seen && flusher.active()) {
                 let back = if leads_up { path.down } else { path.up };
-                burst = Some((simulator.add_burst_routes(t.name, &forth, &back.links())?, leads_up));
+                let direction = if leads_up { Direction::Up } else { Direction::Down };
+                let identity = Identity {
+                    dscp: 0,
+                    ..ends.identity(scenario.seed, direction)
+                };
+                let routes = simulator.add_burst_routes(t.name, &forth, &back.links(), identity)?;
+                burst = Some((routes, leads_up));
             }
         }
         subjects.push(Subject {
             name: t.name.to_owned(),
             number: t.number,
+            hosts: hosts.as_ref().map(|all| all[t.number as usize]),
             seen,
             flow: t.flow,
             burst,
@@ -186,6 +174,8 @@ pub(super) fn open_bursts(host: &FlusherHost, simulator: &Simulator, tap: &mut T
             protocol: Protocol::Udp,
             hashes,
             port: hashes[0],
+            hosts: subject.hosts,
+            dscp: 0,
         };
         tap.open(conversation, routes, 0);
     }

@@ -4,13 +4,14 @@ use crate::network::{EgressSpec, LinkId, Shaping};
 use crate::places::BottlenecksByEnds;
 use crate::record::PerDirection;
 use crate::simulator::{Destination, SimError, Simulator};
+use crate::told::Identity;
 use crate::topology::{Bottleneck, Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
 use sojourn_qdisc::QdiscSpec;
 use sojourn_scenario::{
     Access, Backend, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario, not_modelled,
 };
-use sojourn_units::Duration;
-use std::collections::BTreeMap;
+use sojourn_units::{Duration, Stream};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the two ends of some traffic are.
 #[derive(Clone, Copy)]
@@ -23,13 +24,40 @@ pub(super) struct Ends<'a> {
     pub(super) nodes: Option<&'a [String; 2]>,
 }
 
+impl Ends<'_> {
+    /// The identity of packets that go in `direction`. A server is another host for each base RTT, as it has an address
+    /// for each on a bed of kernels; each node of a topology has hosts of its own.
+    pub(super) fn identity(self, seed: u64, direction: Direction) -> Identity {
+        let Access {
+            station,
+            client,
+            server,
+            dscp,
+        } = self.access;
+        let [near, far] = match self.nodes {
+            None => [format!("client {station}"), format!("server {}", self.rtt)],
+            Some([near, far]) => [format!("node {near}"), format!("node {far}")],
+        };
+        let hash = |side: &str, host: u16| Stream::named(seed, &format!("host {host} of {side}")).u32();
+        let up = Identity {
+            dscp,
+            source: hash(&near, client),
+            destination: hash(&far, server),
+        };
+        match direction {
+            Direction::Up => up,
+            Direction::Down => up.reversed(),
+        }
+    }
+}
+
 /// A network, and the ways through it.
 pub(super) struct Paths {
     network: Topology,
     index: Index,
     ways: Vec<PerDirection<Vec<LinkId>>>,
-    /// Those of each path, if hosts remember them.
-    destinations: Vec<PerDirection<Destination>>,
+    /// By path and by the hosts at its ends, if hosts remember each other.
+    destinations: BTreeMap<(usize, u16, u16), PerDirection<Destination>>,
     /// The links that the record reports as the bottleneck.
     pub(super) reported: PerDirection<LinkId>,
     /// The paths of the dumbbell; none of a topology.
@@ -87,7 +115,7 @@ impl Paths {
             network: topology,
             index: Index::Dumbbell(rtts),
             ways: ways.collect(),
-            destinations: Vec::new(),
+            destinations: BTreeMap::new(),
             reported: PerDirection { up, down },
             dumbbell: paths,
         })
@@ -137,7 +165,7 @@ impl Paths {
         Ok(Self {
             index: Index::Nodes(index),
             ways,
-            destinations: Vec::new(),
+            destinations: BTreeMap::new(),
             reported,
             dumbbell: Vec::new(),
             network,
@@ -150,12 +178,19 @@ impl Paths {
     }
 
     /// Has hosts remember each other from now on: client and server know each other by one address for each path.
-    pub(super) fn remember(&mut self, simulator: &mut Simulator) {
+    pub(super) fn remember(&mut self, s: &Scenario, simulator: &mut Simulator) {
+        let hosts: BTreeSet<(u16, u16)> = s
+            .identities()
+            .map(|keys| s.access(keys))
+            .map(|a| (a.client, a.server))
+            .collect();
         let mut both = || PerDirection {
             up: simulator.add_destination(),
             down: simulator.add_destination(),
         };
-        self.destinations = self.ways.iter().map(|_| both()).collect();
+        let paths = 0..self.ways.len();
+        let pairs = paths.flat_map(|path| hosts.iter().map(move |&(client, server)| (path, client, server)));
+        self.destinations = pairs.map(|pair| (pair, both())).collect();
     }
 
     /// The number of a path.
@@ -174,7 +209,9 @@ impl Paths {
 
     /// Where a connection goes whose data goes in `direction`.
     pub(super) fn destination(&self, ends: Ends<'_>, direction: Direction) -> Option<Destination> {
-        let both = self.destinations.get(self.path(ends))?;
+        let both = self
+            .destinations
+            .get(&(self.path(ends), ends.access.client, ends.access.server))?;
         Some(match direction {
             Direction::Up => both.up,
             Direction::Down => both.down,

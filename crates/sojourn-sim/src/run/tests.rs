@@ -91,3 +91,51 @@ fn dropped_packets_give_their_segments_back() {
         assert_eq!(s.segments_under_way(), on_wires + s.radios[0].held as usize, "{scheme}");
     }
 }
+
+/// Of each flow, probe, web client and download: the identity of what its opener sends, and of what comes back.
+fn identities(more: &Value) -> Vec<[crate::Identity; 2]> {
+    let mut all = json!({"duration": "1s", "up": "10mbit", "down": "10mbit", "rtt": "20ms"});
+    all.as_object_mut()
+        .expect("an object")
+        .extend(more.as_object().expect("an object").clone());
+    let run = Run::new(Scenario::from_json(&all.to_string()).expect("valid")).expect("a network");
+    let of = |routes: RoutePair| routes.both().map(|route| run.simulator.identity(route));
+    run.places.routes.by_number().map(of).collect()
+}
+
+#[test]
+fn packets_are_of_the_hosts_and_the_code_point_that_their_traffic_has() {
+    let found = identities(&json!({
+        "flows": [
+            {"name": "a", "direction": "up"},
+            {"name": "b", "direction": "down", "client": 2, "dscp": "CS1"},
+            {"name": "c", "direction": "up", "client": 2, "server": 2},
+            {"name": "d", "direction": "up", "rtt": "90ms"},
+        ],
+        "probes": [{"name": "p", "kind": "icmp", "server": 2, "dscp": 46}],
+        "web": [{"name": "w", "objects": [1], "client": 2, "server": 2}],
+        "downloads": [{"name": "f", "direction": "down", "bytes": 1, "gap": "1s"}],
+    }));
+    let [plain, down, both, far, ping, page, file] = found.try_into().expect("seven pairs of routes");
+    for [forth, back] in [plain, down, both, far, ping, page, file] {
+        assert_eq!(back, forth.reversed());
+        assert_ne!(forth.source, forth.destination);
+    }
+    let marks = [plain, down, both, ping].map(|pair| pair[0].dscp);
+    assert_eq!(marks, [0, 8, 0, 46]);
+    assert_eq!(down[0].source, plain[0].destination, "one server");
+    assert_ne!(down[0].destination, plain[0].source, "two clients");
+    assert_eq!(both[0].source, down[0].destination);
+    assert_eq!(both[0].destination, ping[0].destination);
+    assert_ne!(both[0].destination, plain[0].destination, "two servers");
+    assert_eq!(far[0].source, plain[0].source);
+    assert_ne!(
+        far[0].destination, plain[0].destination,
+        "a server has another address for another RTT"
+    );
+    assert_eq!(page[0], both[0]);
+    assert_eq!(
+        file[0], plain[1],
+        "a file down goes as the acknowledgements of a flow up"
+    );
+}

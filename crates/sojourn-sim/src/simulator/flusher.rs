@@ -5,16 +5,20 @@ use crate::calendar::Slot;
 use crate::flusher::FlusherHost;
 use crate::network::{LinkId, RoutePair};
 use crate::packet::Packet;
+use crate::told::Identity;
 
 impl Simulator {
     /// The two routes of bursts for the flow called `name`: the way through the bottleneck, and for captures, which
-    /// know hosts in pairs, one back.
+    /// know hosts in pairs, one back. Its packets have this identity; what traffic identifier they have in a cell is that
+    /// of what was added last.
     pub(crate) fn add_burst_routes(
         &mut self,
         name: &str,
         forth: &[LinkId],
         back: &[LinkId],
+        identity: Identity,
     ) -> Result<RoutePair, SimError> {
+        self.identity = identity;
         self.add_routes(&format!("{name} flush"), (forth, Owner::Burst), (back, Owner::Burst))
     }
 

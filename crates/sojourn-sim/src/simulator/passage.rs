@@ -1,7 +1,7 @@
 //! The way of a packet through the links.
 
 use super::Simulator;
-use crate::link::{Air, END, Pacing, Released, Sink};
+use crate::link::{Air, END, Released, Sink};
 use crate::packet::Packet;
 use crate::spared::Spared;
 use crate::tap::Passing;
@@ -43,7 +43,7 @@ impl Simulator {
         // A bucket that is somebody's own device is served, and tells so at once.
         let free = match &egress.own {
             None => true,
-            Some(own) => own.until().is_none() && matches!(egress.pacing, Pacing::Wire { .. }),
+            Some(own) => own.until().is_none() && egress.pacing.wire_rate().is_some(),
         };
         if spared.is_none()
             && free

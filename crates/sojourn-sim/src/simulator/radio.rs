@@ -7,6 +7,7 @@ use crate::link::{END, Released};
 use crate::network::Hop;
 use crate::packet::{Packet, Segments};
 use crate::tap::Passing;
+use crate::told::Identity;
 use sojourn_qdisc::{DropReason, Dropped, Packet as QdiscPacket};
 use sojourn_units::{Bytes, Duration, Ecn, Time};
 use sojourn_wifi::{Cell, CellSink, CellSpec, FrameTimes, NodeId, Tid, WifiPacket};
@@ -197,11 +198,13 @@ impl CellSink<Framed> for Out<'_> {
 }
 
 impl Simulator {
-    /// What is added from now on sends its packets with this differentiated services code point, in both directions.
-    /// Only cells look at it: the first one says how it is mapped.
-    pub fn set_dscp(&mut self, dscp: u8) {
+    /// What is added from now on has packets with this identity from its opener, and the reverse of it from the other
+    /// end. Disciplines look at it that have [`Descriptor::reads_identity`](sojourn_qdisc::Descriptor). Cells look at
+    /// its code point: the first one says how that is mapped.
+    pub fn set_identity(&mut self, identity: Identity) {
         let variant = self.radios.first().map(|radio| radio.spec.access_point.variant);
-        self.tid = Tid::of_dscp(dscp, variant.unwrap_or_default());
+        self.tid = Tid::of_dscp(identity.dscp, variant.unwrap_or_default());
+        self.identity = identity;
     }
 
     /// Hands a packet to the cell that `link` leads through.

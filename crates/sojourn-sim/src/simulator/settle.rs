@@ -1,7 +1,8 @@
 //! Before the first event: what need not be simulated step by step.
 
-use super::{LinkPart, Simulator};
-use crate::link::{END, Pacing};
+use super::{LinkPart, Simulator, seed_of_qdisc};
+use crate::link::{END, Pacing, Shaped};
+use crate::told::{Identity, Teller};
 use crate::wire::{Wire, WireDevice};
 use sojourn_qdisc::{AnyQdisc, FifoLimit};
 
@@ -28,6 +29,7 @@ impl Simulator {
     /// Wires at which nobody looks become computations, and what then still has a time of its own gets a slot.
     pub(super) fn settle(&mut self) {
         self.settled = true;
+        self.tell();
         self.find_wires();
         for i in 0..self.links.len() {
             let link = &mut self.links[i];
@@ -52,6 +54,21 @@ impl Simulator {
         }
     }
 
+    /// Disciplines that look at code points and hosts are told them, if those of any two packets differ.
+    fn tell(&mut self) {
+        if Identity::all_alike(&self.identities) {
+            return;
+        }
+        for (link, spec) in &self.askers {
+            let qdisc = spec.qdisc.build(seed_of_qdisc(self.seed, usize::from(*link)));
+            let teller = Teller::new(qdisc, &self.identities, !self.radios.is_empty());
+            let shaped = Shaped::new(spec.shaping, spec.rate, teller).expect("the same was made without an identity");
+            if let Some(egress) = &mut self.links[usize::from(*link)].egress {
+                egress.pacing = Pacing::Told(Box::new(shaped));
+            }
+        }
+    }
+
     /// A link is computed if it is a plain FIFO before a wire and nobody looks at it: neither a record nor a capture
     /// nor a flusher. If all its packets come from a link that only delays them, they are computed when they
     /// enter that one.
@@ -61,7 +78,7 @@ impl Simulator {
         }
         for (link, spared) in self.links.iter_mut().zip(&self.spared) {
             let Some(egress) = &link.egress else { continue };
-            if let Pacing::Wire { rate, qdisc, .. } = &egress.pacing
+            if let Pacing::Plain(Shaped::Wire { rate, qdisc, .. }) = &egress.pacing
                 && let AnyQdisc::Fifo(fifo) = &**qdisc
                 && let FifoLimit::Packets(limit) = fifo.limit()
                 && !egress.reported

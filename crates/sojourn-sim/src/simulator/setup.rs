@@ -21,10 +21,12 @@ impl Simulator {
         (forth, to_receiver): (&[LinkId], Owner),
         (back, to_opener): (&[LinkId], Owner),
     ) -> Result<RoutePair, SimError> {
-        Ok(RoutePair {
+        let pair = RoutePair {
             forth: self.add_route(forth, to_receiver, &format!("{name} forth"))?,
             back: self.add_route(back, to_opener, &format!("{name} back"))?,
-        })
+        };
+        self.identities.extend([self.identity, self.identity.reversed()]);
+        Ok(pair)
     }
 
     /// A new route. Links without rate and delay are left out: they would only be passed through.

@@ -1,7 +1,7 @@
 //! Voice streams on the network.
 
 use super::{Added, Component, Owner, SimError, Simulator};
-use crate::link::{Air, Pacing};
+use crate::link::Air;
 use crate::network::LinkId;
 use crate::packet::Packet;
 use crate::traffic::voip::{Voip, VoipSpec};
@@ -31,9 +31,9 @@ impl Simulator {
             .iter()
             .map(|l| &self.links[usize::from(l.0)])
             .map(|link| match (&link.egress, &link.air) {
-                (Some(egress), _) => match egress.pacing {
-                    Pacing::Wire { rate, .. } => link.delay + rate.time_to_send(Bytes::new(u64::from(size))),
-                    Pacing::Bucket(_) => link.delay,
+                (Some(egress), _) => match egress.pacing.wire_rate() {
+                    Some(rate) => link.delay + rate.time_to_send(Bytes::new(u64::from(size))),
+                    None => link.delay,
                 },
                 (None, Some(Air::Cell(hop))) => link.delay + self.empty_cell(*hop, size),
                 (None, _) => link.delay,

@@ -2,7 +2,9 @@
 //! reader can tell flows apart. Captures and the flusher know the same ones.
 //!
 //! - Flow, probe, web client or download number n of the run has the client address 10.0.x.y and the server address
-//!   10.1.x.y with x = n / 250 and y = n % 250 + 1; the resolver of a web client has 10.2.x.y.
+//!   10.1.x.y with x = n / 250 and y = n % 250 + 1; the resolver of a web client has 10.2.x.y. If the scenario says
+//!   which hosts there are, a capture has these addresses for host n of the side instead. A server is another host for
+//!   each base RTT.
 //! - The opener's port is from Linux's ephemeral range; that of a flow or probe comes from its hash, and the
 //!   connections and look-ups of a web client count up from there (RFC 6056 section 3.3.3). The other end's is that
 //!   of the service.
@@ -29,7 +31,7 @@ pub enum End {
     Resolver,
 }
 
-/// The IPv4 address of one end of flow, probe, web client or download `number`.
+/// The IPv4 address of one end of flow, probe, web client or download `number`, or of host `number` of that side.
 #[must_use]
 pub const fn address(number: u32, end: End) -> [u8; 4] {
     [10, end as u8, (number / 250) as u8, (number % 250 + 1) as u8]

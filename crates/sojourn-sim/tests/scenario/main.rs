@@ -5,6 +5,7 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod flusher;
+mod identity;
 mod limits;
 mod traffic;
 mod wifi;
@@ -34,12 +35,13 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             flow(json!({"cc": "reno"})),
             "key \"flows[0].cc\" is unknown, but must be one of name, kind, protocol, direction, congestion_control, rtt, \
-             start, stop, bytes, rate, write, write_interval, station, dscp, ends",
+             start, stop, bytes, rate, write, write_interval, client, server, station, dscp, \
+             ends",
         ),
         (
             probe("icmp", json!({"period": "1s"})),
             "key \"probes[0].period\" is unknown, but must be one of name, kind, direction, interval, timeout, size, codec, \
-             frame, bitrate, headers, rtt, station, dscp, ends",
+             frame, bitrate, headers, rtt, client, server, station, dscp, ends",
         ),
     ]);
 }

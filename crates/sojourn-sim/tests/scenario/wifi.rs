@@ -226,15 +226,8 @@ fn stations_and_code_points_of_traffic_are_checked() {
             "flows[0].station is \"a\", but must be absent without wifi",
         ),
         (
-            flow(json!({"dscp": 0})),
-            "flows[0].dscp is 0, but must be absent without wifi",
-        ),
-        (
-            with(
-                &base(),
-                json!({"probes": [{"name": "p", "kind": "icmp", "dscp": "EF"}]}),
-            ),
-            "probes[0].dscp is 46, but must be absent without wifi",
+            wifi_flow(json!({"client": 1})),
+            "flows[0].client is 1, but must be absent with wifi, where each station is a client",
         ),
         (
             with(

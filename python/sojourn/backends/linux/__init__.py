@@ -140,7 +140,7 @@ class LinuxBackend:
         }
         files: dict[str, Path] = {}
         if "flusher" in load:
-            job["flusher"], files = flusher.job(load["flusher"], kernel)
+            job["flusher"], files = flusher.job(load["flusher"], kernel, network)
         words = () if network.cell is None else cell.command_line(network.cell, load["seed"])
         bound_s = _bound_s(load, network, kernel)
         return _Task(job=job, kernel=kernel, seed=load["seed"], bound_s=bound_s, words=words, files=files)
@@ -216,6 +216,8 @@ def network_of(load: dict[str, Any]) -> Network:
         )
         for name in ("up", "down")
     }
+    traffic = [one for key in ("flows", "probes", "web", "downloads") for one in load.get(key, ())]
+    clients, servers = (1 + max((one.get(end, 0) for one in traffic), default=0) for end in ("client", "server"))
     return Network(
         up=sides["up"],
         down=sides["down"],
@@ -225,4 +227,6 @@ def network_of(load: dict[str, Any]) -> Network:
         edge_burst_bytes=load.get("edge_burst_bytes"),
         edge_limit=load.get("edge_limit", 1000),
         cell=load.get("wifi"),
+        clients=clients,
+        servers=servers,
     )

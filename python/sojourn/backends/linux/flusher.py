@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sojourn.backends.linux.topology import Network
 from sojourn.errors import SojournError
 from sojourn.kernel.find import Kernel
 
@@ -71,7 +72,7 @@ def identity() -> str:
         return ""
 
 
-def job(plan: dict[str, Any], kernel: Kernel) -> tuple[dict[str, Any], dict[str, Path]]:
+def job(plan: dict[str, Any], kernel: Kernel, network: Network) -> tuple[dict[str, Any], dict[str, Path]]:
     """Return the part `flusher` of a job, and what files it needs in a guest's folder.
 
     Parameters
@@ -80,19 +81,24 @@ def job(plan: dict[str, Any], kernel: Kernel) -> tuple[dict[str, Any], dict[str,
         The part `flusher` of a load plan.
     kernel
         Where it runs.
+    network
+        The bed.
 
     Raises
     ------
     SojournError
         If the daemon is not there.
     """
-    host, interface, network = _PLACES[plan["at"]]
+    host, interface, first = _PLACES[plan["at"]]
+    other = "client" if host == "server" else "server"
+    nets = [first, *(f"{net}.0/24" for net, end in network.further_nets if end.host == other)]
+    allow = ", ".join(f'"{net}"' for net in nets)
     program = daemon()
     inside = kernel.kind != "host"
     made = {
         "program": f"{_FOLDER}/{_NAME}" if inside else str(program),
         "place": {"host": host, "interface": interface},
-        "config": f'events = "all"\n\n[flusher]\n{plan["parameters"]}\n[gate]\nallow = ["{network}"]\n{_GATE}',
+        "config": f'events = "all"\n\n[flusher]\n{plan["parameters"]}\n[gate]\nallow = [{allow}]\n{_GATE}',
         "ends": [{"host": host, "interface": interface} for host, interface in _ENDS],
     }
     return made, {_NAME: program} if inside else {}

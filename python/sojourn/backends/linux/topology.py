@@ -7,6 +7,9 @@ down is `r2m`. The delay is netem at both egresses of `delay`, which runs no TCP
 host's own segments, and TCP Small Queues would count them. Where paths have different round-trip times the server has
 an address for each, and the delay box a class. Addresses, interface numbers and hardware addresses are fixed, and every
 neighbour is entered by hand, so no ARP crosses a full queue and each run is the same to the byte.
+
+Hosts after the first are further addresses of `c0` and `s0`: host N on the client's side is 10.N.1.1, and on the
+server's side 10.N.4.x.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ NAMESPACES = ("client", "r1", "delay", "r2", "server")
 #: Classes of a prio discipline, and so paths of different length.
 MOST_PATHS = 16
 
-_CLIENT = "10.0.1.1"
+_CLIENT_NET = "10.0.1"
 _SERVER_NET = "10.0.4"
 _FIRST_SERVER = 11
 _IP_AND_TCP = 52  # IPv4 20, TCP 20, time stamps 12
@@ -60,7 +63,7 @@ class Device:
         return f"02:00:00:00:00:{self.index:02x}"
 
 
-_C0 = Device(host="client", name="c0", index=10, ip=_CLIENT)
+_C0 = Device(host="client", name="c0", index=10, ip=f"{_CLIENT_NET}.1")
 _R1C = Device(host="r1", name="r1c", index=11, ip="10.0.1.2")
 _R1M = Device(host="r1", name="r1m", index=12, ip="10.0.2.1")
 _MR1 = Device(host="delay", name="mr1", index=13, ip="10.0.2.2")
@@ -113,6 +116,8 @@ class Network:
         Packets that the queue before each of them holds.
     cell
         The part `wifi` of a load plan; `None` for a wire.
+    clients, servers
+        Numbers of hosts on the client's side of a wire, and on the server's.
     paths_ns
         Base RTT of each path, ns.
     tcp
@@ -127,6 +132,8 @@ class Network:
     edge_burst_bytes: int | None = None
     edge_limit: int = 1000
     cell: dict[str, Any] | None = None
+    clients: int = 1
+    servers: int = 1
 
     @property
     def namespaces(self) -> tuple[str, ...]:
@@ -145,14 +152,37 @@ class Network:
         return _LINKS if self.cell is None else _LINKS[1:]
 
     @property
-    def clients(self) -> list[str]:
+    def client_addresses(self) -> list[str]:
         """The addresses of the clients."""
-        return [_CLIENT] if self.cell is None else [cell.station_ip(i) for i in range(len(self.cell["stations"]))]
+        if self.cell is None:
+            return [client_address(host) for host in range(self.clients)]
+        return [cell.station_ip(i) for i in range(len(self.cell["stations"]))]
+
+    @property
+    def server_addresses(self) -> list[str]:
+        """The addresses of the servers; those of a host follow each other."""
+        return [server_address(path, host) for host in range(self.servers) for path in range(len(self.paths_ns))]
+
+    @property
+    def further_nets(self) -> list[tuple[str, Device]]:
+        """The networks of hosts after the first, and the device that has their addresses."""
+        clients = [(_net(_CLIENT_NET, host), _C0) for host in range(1, self.clients)]
+        return clients + [(_net(_SERVER_NET, host), _S0) for host in range(1, self.servers)]
 
 
-def server_address(path: int) -> str:
-    """Return the server's address on a path."""
-    return f"{_SERVER_NET}.{_FIRST_SERVER + path}"
+def _net(first: str, host: int) -> str:
+    """Return the network of a host on a side: the second octet of host N is N, of the first host 0."""
+    return first if host == 0 else first.replace(".0.", f".{host + 1}.")
+
+
+def client_address(host: int) -> str:
+    """Return the address of a host on the client's side of a wire, counted from 0."""
+    return f"{_net(_CLIENT_NET, host)}.1"
+
+
+def server_address(path: int, host: int = 0) -> str:
+    """Return the address of a host on the server's side on a path, both counted from 0."""
+    return f"{_net(_SERVER_NET, host)}.{_FIRST_SERVER + path}"
 
 
 def bed(network: Network) -> dict[str, Any]:
@@ -181,8 +211,8 @@ def bed(network: Network) -> dict[str, Any]:
     return {
         "namespaces": list(network.namespaces),
         "steps": steps.steps,
-        "clients": network.clients,
-        "server": [server_address(path) for path in range(paths)],
+        "clients": network.client_addresses,
+        "server": network.server_addresses,
         "watch": {
             "up": {"host": "r1", "in": came_in, "out": _R1M.name},
             "down": {"host": "r2", "in": _R2S.name, "out": _R2M.name},
@@ -231,9 +261,11 @@ def _links(steps: Steps, network: Network) -> None:
                     f"enter the neighbour {ip}",
                     messages.neighbour(index=device.index, ip=ip, mac=peer.mac),
                 )
-    for path in range(len(network.paths_ns)):
-        ip = server_address(path)
-        steps.send(_S0.host, f"give {_S0.name} the address {ip}", messages.address(index=_S0.index, ip=ip, prefix=32))
+    further = [] if network.cell is not None else network.client_addresses[1:]
+    for device, addresses in ((_S0, network.server_addresses), (_C0, further)):
+        for ip in addresses:
+            request = messages.address(index=device.index, ip=ip, prefix=32)
+            steps.send(device.host, f"give {device.name} the address {ip}", request)
 
 
 def _metrics(network: Network) -> dict[str, int]:
@@ -267,6 +299,11 @@ def _routes(steps: Steps, network: Network) -> None:
     for to, device, gateway in (("10.0.1.0", _MR1, _R1M), (f"{_SERVER_NET}.0", _MR2, _R2M)):
         request = messages.route(to=to, prefix=24, gateway=gateway.ip, index=device.index)
         steps.send("delay", f"route to {to}/24", request)
+    for net, end in network.further_nets:
+        routers = ((_MR1, _R1M), (_R1C, _C0)) if end is _C0 else ((_MR2, _R2M), (_R2S, _S0))
+        for device, gateway in routers:
+            request = messages.route(to=f"{net}.0", prefix=24, gateway=gateway.ip, index=device.index)
+            steps.send(device.host, f"route to {net}.0/24", request)
 
 
 def _hosts(steps: Steps, network: Network) -> None:
@@ -326,15 +363,17 @@ def _delay(steps: Steps, network: Network) -> None:
             classid = messages.handle(_TBF, path + 1)
             options = kinds.netem(delay_ns=half, limit=_NETEM_LIMIT, **air)
             _add(steps, device, classid, _NETEM + path, "netem", options)
-            request = messages.address_filter(
-                index=device.index,
-                parent=messages.handle(_TBF),
-                priority=path + 1,
-                field=name,
-                ip=server_address(path),
-                classid=classid,
-            )
-            steps.send(device.host, f"send {server_address(path)} to its class on {device.name}", request)
+            for host in range(network.servers):
+                ip = server_address(path, host)
+                request = messages.address_filter(
+                    index=device.index,
+                    parent=messages.handle(_TBF),
+                    priority=host * len(halves) + path + 1,
+                    field=name,
+                    ip=ip,
+                    classid=classid,
+                )
+                steps.send(device.host, f"send {ip} to its class on {device.name}", request)
 
 
 def _add(steps: Steps, device: Device, parent: int, major: int, kind: str, options: Encoded | None) -> None:

@@ -2,7 +2,7 @@
 
 use super::dns;
 use super::wire::{Arrived, Message, read, tcp_socket, udp_socket};
-use crate::agent::mark::mark;
+use crate::agent::mark::{mark, send_from};
 use crate::agent::netlink::Netlink;
 use crate::agent::{AgentError, Host, World, tcp_info};
 use rustix::fd::{AsFd, OwnedFd};
@@ -262,6 +262,7 @@ impl Client {
         let failed = |error| self.failed("opening a socket for a look-up", error);
         let socket = udp_socket().map_err(failed)?;
         mark(&socket, self.plan.access, &self.plan.name)?;
+        send_from(&socket, self.plan.access, &self.plan.name, world)?;
         connect(&socket, &self.resolver).map_err(failed)?;
         world.register(self.key(worker), socket.as_fd(), false)?;
         let phase = Phase::Looking {
@@ -308,6 +309,7 @@ impl Client {
         let failed = |error| self.failed("opening a connection", error);
         let socket = tcp_socket(self.plan.congestion_control.name()).map_err(failed)?;
         mark(&socket, self.plan.access, &self.plan.name)?;
+        send_from(&socket, self.plan.access, &self.plan.name, world)?;
         let outcome = connect(&socket, &to);
         if let Err(error) = outcome
             && error != Errno::INPROGRESS

@@ -132,7 +132,7 @@ impl Web {
 
 impl Actor for Web {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        let host = world.server(self.plan.path);
+        let host = world.server(self.plan.path, self.plan.access);
         let server = SocketAddrV4::new(host, ports::WEB + self.index as u16);
         let resolver = SocketAddrV4::new(host, ports::DNS + self.index as u16);
         let firsts = (KEY_WORKERS + self.plan.workers as u32, Client::timers(&self.plan));

@@ -5,7 +5,7 @@ use super::*;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::net::{RecvFlags, SendFlags, getsockname, recv, send, sockopt};
-use sojourn_bed::Fetch;
+use sojourn_bed::{AccessPlan, Fetch};
 use sojourn_scenario::{LookUps, WebScenario};
 use sojourn_units::Duration;
 use std::collections::BTreeMap;
@@ -45,10 +45,10 @@ impl World for Loop {
     fn end(&self) -> i64 {
         self.end
     }
-    fn client(&self, _station: u16) -> Ipv4Addr {
+    fn client(&self, _: AccessPlan) -> Ipv4Addr {
         self.host
     }
-    fn server(&self, _: usize) -> Ipv4Addr {
+    fn server(&self, _: usize, _: AccessPlan) -> Ipv4Addr {
         self.host
     }
     fn enter(&mut self, host: Host) -> Result<(), AgentError> {

@@ -156,3 +156,28 @@ fn bands_are_those_of_the_kernels_priority_map() {
     assert_eq!([0x00, 0x08, 0x10, 0x18, 0x06, 0x16].map(band), [1, 2, 0, 1, 1, 0]);
     assert_eq!(frame(ipv6(0x10, unique_local())).band(), 1);
 }
+
+#[test]
+fn code_points_are_the_upper_six_bits_of_the_second_octet_or_of_the_traffic_class() {
+    // Source: RFC 2474 section 3; EF and CS1 with ECT(0).
+    for (octet, dscp) in [(0xb8, 46), (0x22, 8), (0, 0), (0xff, 63)] {
+        assert_eq!(frame(ipv4(octet, (1, 2))).dscp(), dscp);
+        assert_eq!(frame(ipv6(octet, unique_local())).dscp(), dscp);
+    }
+}
+
+#[test]
+fn hosts_are_known_by_their_address_alone() {
+    let [one, other] = [(1, 2), (3, 4)].map(|ports| frame(ipv4(0, ports)));
+    assert_ne!(one.flow_hash(), other.flow_hash());
+    assert_eq!((one.source(), one.destination()), (other.source(), other.destination()));
+    assert_ne!(one.source(), one.destination());
+    // The same host as source and as destination has one hash.
+    let mut back = ipv4(0, (2, 1));
+    let addresses = [&back[16..20], &back[12..16]].concat();
+    back[12..20].copy_from_slice(&addresses);
+    let back = frame(back);
+    assert_eq!((back.source(), back.destination()), (one.destination(), one.source()));
+    let six = frame(ipv6(0, unique_local()));
+    assert_ne!(six.source(), six.destination());
+}

@@ -1,0 +1,158 @@
+//! Disciplines that look at code points and hosts: what the packets of a route tell them.
+//!
+//! A [`Packet`] has 16 bytes and no room for a code point and two hosts. They are the same for all packets of a route, so
+//! they stay in a table by route. Only below an egress whose discipline asks for them do packets carry them.
+
+use crate::packet::Packet;
+use sojourn_qdisc::{
+    Admission, AnyQdisc, Backlog, Departure, DropSink, Dropped, Packet as QdiscPacket, Qdisc, QdiscStats, band_of_dscp,
+};
+use sojourn_units::{Bytes, Ecn, Time};
+
+/// Whose packets a route has, and their code point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Differentiated services code point, 0 to 63.
+    pub dscp: u8,
+    /// A hash of the sending host's address.
+    pub source: u32,
+    /// A hash of the receiving host's address.
+    pub destination: u32,
+}
+
+impl Identity {
+    /// That of the packets the other way.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self {
+            dscp: self.dscp,
+            source: self.destination,
+            destination: self.source,
+        }
+    }
+
+    /// Whether a discipline may be told nothing of these: there are no more than two hosts, and no code points.
+    pub(crate) fn all_alike(all: &[Self]) -> bool {
+        let Some(&first) = all.first() else { return true };
+        all.iter()
+            .all(|&one| one.dscp == 0 && (one == first || one == first.reversed()))
+    }
+}
+
+/// The band of best effort.
+const MIDDLE: u8 = band_of_dscp(0);
+
+/// A packet, and what its route tells of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToldPacket {
+    packet: Packet,
+    identity: Identity,
+    band: u8,
+}
+
+impl QdiscPacket for ToldPacket {
+    #[inline]
+    fn size(&self) -> Bytes {
+        self.packet.size()
+    }
+    #[inline]
+    fn flow_hash(&self) -> u32 {
+        self.packet.hash
+    }
+    #[inline]
+    fn ecn(&self) -> Ecn {
+        self.packet.ecn()
+    }
+    #[inline]
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.packet.set_ecn(ecn);
+    }
+    #[inline]
+    fn band(&self) -> u8 {
+        self.band
+    }
+    #[inline]
+    fn dscp(&self) -> u8 {
+        self.identity.dscp
+    }
+    #[inline]
+    fn source(&self) -> u32 {
+        self.identity.source
+    }
+    #[inline]
+    fn destination(&self) -> u32 {
+        self.identity.destination
+    }
+}
+
+/// A discipline that is told of each packet what its route tells.
+#[derive(Debug)]
+pub(crate) struct Teller {
+    qdisc: AnyQdisc<ToldPacket>,
+    /// By route: whose packets they are, and their band.
+    told: Vec<(Identity, u8)>,
+}
+
+impl Teller {
+    /// `qdisc` is told these identities, by route. Bands follow from code points, as an IPv4 router has it, unless
+    /// there is a cell.
+    ///
+    /// Deviation: on a wire behind a cell all packets are in the middle band. There code points were for the air alone
+    /// before wires had them, and the record of a scenario stays what it was.
+    pub(crate) fn new(qdisc: AnyQdisc<ToldPacket>, identities: &[Identity], cell: bool) -> Self {
+        let band = |identity: &Identity| if cell { MIDDLE } else { band_of_dscp(identity.dscp) };
+        let told = identities.iter().map(|identity| (*identity, band(identity)));
+        Self {
+            qdisc,
+            told: told.collect(),
+        }
+    }
+}
+
+/// Takes drops as packets again.
+struct Forgetting<'a>(&'a mut dyn DropSink<Packet>);
+
+impl DropSink<ToldPacket> for Forgetting<'_> {
+    fn dropped(&mut self, drop: Dropped<ToldPacket>) {
+        self.0.dropped(Dropped {
+            packet: drop.packet.packet,
+            reason: drop.reason,
+            sojourn: drop.sojourn,
+        });
+    }
+}
+
+impl Qdisc<Packet> for Teller {
+    fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) -> Admission {
+        let told = self.told.get(usize::from(packet.route)).copied();
+        let (identity, band) = told.unwrap_or((Identity::default(), MIDDLE));
+        let told = ToldPacket { packet, identity, band };
+        self.qdisc.enqueue(told, now, &mut Forgetting(drops))
+    }
+    fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Option<Departure<Packet>> {
+        let departure = self.qdisc.dequeue(now, &mut Forgetting(drops))?;
+        Some(Departure {
+            packet: departure.packet.packet,
+            sojourn: departure.sojourn,
+            marked: departure.marked,
+        })
+    }
+    fn ready_at(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Option<Time> {
+        self.qdisc.ready_at(now, &mut Forgetting(drops))
+    }
+    fn peek_size(&self) -> Option<Bytes> {
+        self.qdisc.peek_size()
+    }
+    fn peek(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Option<Bytes> {
+        self.qdisc.peek(now, &mut Forgetting(drops))
+    }
+    fn backlog(&self) -> Backlog {
+        self.qdisc.backlog()
+    }
+    fn stats(&self) -> QdiscStats {
+        self.qdisc.stats()
+    }
+    fn extra_stats(&self) -> Vec<(&'static str, f64)> {
+        self.qdisc.extra_stats()
+    }
+}
