@@ -64,4 +64,5 @@ def test_each_option_keeps_to_its_range_or_its_words() -> None:
 def test_the_list_of_experiments_has_their_options(cli: Cli) -> None:
     found = {one["name"]: one for one in json.loads(cli("list", "experiments", "--json").stdout)["experiments"]}
     assert {one["name"] for one in found["bulk"]["options"]} == {"flows_up", "flows_down"}
-    assert found["rrul"]["options"] == []
+    assert {one["name"] for one in found["rrul"]["options"]} == {"marks"}
+    assert found["tcp_1up"]["options"] == []

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ParamError
-from sojourn.experiments import bulk, rrul, rtt_fairness, rural, single, voip, web, wifi
+from sojourn.experiments import bulk, hosts, rrul, rtt_fairness, rural, single, voip, web, wifi
 from sojourn.experiments.options import Options
 from sojourn.scenario import Scenario
 
@@ -69,6 +69,7 @@ BUILT_IN: dict[str, Experiment] = {
             name="rrul",
             summary="real-time response under load: 4 TCP flows run up and 4 down, ICMP and UDP probes measure the RTT",
             build=rrul.build,
+            options=rrul.RrulOptions,
         ),
         Experiment(
             name="bulk",
@@ -83,6 +84,12 @@ BUILT_IN: dict[str, Experiment] = {
             name="tcp_1down",
             summary="one TCP flow runs down, an ICMP probe measures the RTT",
             build=single.build_down,
+        ),
+        Experiment(
+            name="hosts",
+            summary="--first N TCP flows of one host run beside --second M of another (--side), each has an ICMP probe",
+            build=hosts.build,
+            options=hosts.Options,
         ),
         Experiment(name="voip", summary="a G.711 voice stream runs up beside one TCP flow up", build=voip.build),
         Experiment(

@@ -32,7 +32,12 @@ FLOW_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "data_dropped": pl.Int64,
     "sojourn_mean_ms": pl.Float64,
     "queue_shared_with": pl.List(pl.String),
+    "client": pl.Int64,
+    "server": pl.Int64,
+    "dscp": pl.Int64,
 }
+#: The columns that the scenario says, and what a flow has that says nothing.
+_IDENTITY = {"client": 1, "server": 1, "dscp": 0}
 
 #: One row for each reason for which either direction of the bottleneck may drop, and for the data and the bare
 #: acknowledgements of each TCP flow; `first_s` is from the beginning of the measured window.
@@ -93,8 +98,16 @@ def series(record: Record) -> pl.DataFrame:
 
 
 def flows(record: Record) -> pl.DataFrame:
-    """Return one row for each flow of one record."""
-    rows = [{**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")} for flow in record["flows"]]
+    """Return one row for each flow of one record.
+
+    `client` and `server` are the numbers of its hosts, and `dscp` is the code point of its packets.
+    """
+    said = {flow["name"]: flow for flow in record["scenario"].get("flows", [])}
+    rows = [
+        {**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")}
+        | {key: said.get(flow["name"], {}).get(key, default) for key, default in _IDENTITY.items()}
+        for flow in record["flows"]
+    ]
     return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)
 
 

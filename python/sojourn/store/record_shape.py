@@ -56,7 +56,12 @@ _scenario = record(
         "qdisc_up": words,
         "qdisc_down": words,
         "seed": seed,
-        "flows": list_of(record({"name": name, "direction": _way, "rtt": _time})),
+        "flows": list_of(
+            record(
+                {"name": name, "direction": _way, "rtt": _time},
+                {"client": whole, "server": whole, "dscp": whole},
+            )
+        ),
         "probes": list_of(record({"name": name, "kind": text, "rtt": _time})),
         "tcp": record({"mss": whole}),
     },
