@@ -370,6 +370,22 @@ def test_drawn_scenarios_are_valid_and_within_their_ranges() -> None:
     assert counts == set(range(1, 33))
 
 
+def test_a_discipline_that_looks_at_hosts_gets_up_to_three_on_each_side() -> None:
+    drawn = draw.draw(draw.RANDOM, 60, 7)
+    assert all(flow.client is None for one in drawn for flow in one.scenario.flows)
+    rows = np.random.Generator(np.random.PCG64([7, 1])).random((60, 130)).tolist()
+    sides = set()
+    for one, row in zip(drawn, rows, strict=True):
+        cake = replace(one, scenario=replace(one.scenario, qdisc_up="cake"))
+        flows = draw._with_hosts(cake, row).scenario.flows
+        clients, servers = 1 + int(3 * row[0]), 1 + int(3 * row[1])
+        sides.add((clients, servers))
+        assert [(flow.client, flow.server) for flow in flows] == [
+            (1 + int(clients * row[2 + 2 * i]), 1 + int(servers * row[3 + 2 * i])) for i in range(len(flows))
+        ]
+    assert sides == {(clients, servers) for clients in (1, 2, 3) for servers in (1, 2, 3)}
+
+
 def test_a_seed_draws_the_same_scenarios_however_many() -> None:
     assert draw.draw(draw.RANDOM, 12, 3) == draw.draw(draw.RANDOM, 12, 3)
     assert draw.draw(draw.RANDOM, 5, 3) == draw.draw(draw.RANDOM, 12, 3)[:5]

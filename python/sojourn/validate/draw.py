@@ -24,6 +24,10 @@ the scenarios of a smaller one. What a number means (u is the number of that col
 | 16, 17 | second control, of `trust`      | u < 0.3: every second flow of each direction has another control,    |
 |        |                                 | which column 17 picks, uniform                                       |
 
+Where the discipline isolates hosts (`HOST_KINDS`), each side has 1 to `MOST_HOSTS` hosts, and each flow is of one of
+them. These numbers are drawn from a generator of their own, `Generator(PCG64([seed, 1]))`: the numbers of clients and
+servers, then the client and the server of each flow, all uniform.
+
 The load is bulk TCP in both directions for the whole run, an ICMP echo each 200 ms and UDP questions and answers. A run
 lasts so long that the two bottlenecks carry `MOST_PACKETS` full frames at most, up to 60 s but never less than 10 s,
 which is 20 round trips of the longest path. (At 200 Mbit/s both ways that is 330,000.)
@@ -46,6 +50,11 @@ from sojourn.validate.uniform import between, one_of
 
 MOST_PACKETS = 300_000
 LONGEST_S, SHORTEST_S = 60, 10
+#: Disciplines that look at hosts, and most hosts on each side of their scenarios.
+HOST_KINDS = frozenset({"cake"})
+MOST_HOSTS = 3
+#: Two numbers of hosts, and two hosts for each of at most 64 flows.
+_HOST_COLUMNS = 2 + 2 * 64
 _SHARE_SYMMETRIC = 0.3
 _SHARE_ECN = 0.25
 _SHARE_MIXED = 0.3
@@ -124,7 +133,22 @@ def draw(
         If `count` is out of range.
     """
     rows = enumerate(uniform.rows(count, seed, columns=population.columns), 1)
-    return tuple(_cell(population, row, f"{population.name} {seed}.{number}", disciplines) for number, row in rows)
+    hosts = uniform.rows(count, [seed, 1], columns=_HOST_COLUMNS)
+    cells = (_cell(population, row, f"{population.name} {seed}.{number}", disciplines) for number, row in rows)
+    return tuple(_with_hosts(cell, row) for cell, row in zip(cells, hosts, strict=True))
+
+
+def _with_hosts(cell: Cell, row: list[float]) -> Cell:
+    """Return the scenario with hosts that `row` says, if its discipline looks at them."""
+    scenario = cell.scenario
+    if (scenario.qdisc_up or "").partition(" ")[0] not in HOST_KINDS:
+        return cell
+    clients, servers = (1 + int(MOST_HOSTS * u) for u in row[:2])
+    flows = tuple(
+        replace(flow, client=1 + int(clients * client), server=1 + int(servers * server))
+        for flow, client, server in zip(scenario.flows, row[2::2], row[3::2], strict=False)
+    )
+    return replace(cell, scenario=replace(scenario, flows=flows))
 
 
 def _cell(population: Population, row: list[float], name: str, disciplines: Sequence[Discipline] | None) -> Cell:

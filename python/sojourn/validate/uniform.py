@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 MOST = 10_000
 
 
-def rows(count: int, seed: int, *, columns: int) -> list[list[float]]:
+def rows(count: int, seed: int | Sequence[int], *, columns: int) -> list[list[float]]:
     """Return so many rows of so many numbers from 0 to below 1, the same for one seed.
 
     Row k is a function of the seed and k alone, so a larger count begins with the rows of a smaller one.
