@@ -197,7 +197,7 @@ def test_a_server_that_fails_at_once_is_said_to(daemon: Daemon) -> None:
         (("--rate", "1mbit", "--loss", "2"), 'loss is "2", but must be a percentage from 0% to 100%'),
         (("--rate", "1mbit", "--mtu", "100"), "mtu is 100, but must be 1280 to 65535 bytes"),
         (("--rate", "1mbit", "--burst", "100b"), "burst is 100b, but must be at least 1514b"),
-        (("--rate", "1mbit", "--qdisc", "cake"), "qdisc: "),
+        (("--rate", "1mbit", "--qdisc", "cake nat"), "qdisc: "),
     ],
 )
 def test_bad_input_is_one_sentence(daemon: Daemon, words: tuple[str, ...], sentence: str) -> None:
@@ -225,7 +225,7 @@ def test_a_running_bottleneck_is_changed(daemon: Daemon, running: subprocess.Pop
     for words, sentence in (
         (("rate", "0mbit"), 'rate: "0mbit" is not a rate: it must be a number > 0'),
         (("colour", "red"), "field is"),
-        (("up.qdisc", "cake"), "qdisc: "),
+        (("up.qdisc", "cake", "nat"), "qdisc: "),
     ):
         assert daemon.ask("set", *words, status=1).startswith(f"sojournd: {sentence}")
     assert running.poll() is None

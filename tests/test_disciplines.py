@@ -50,7 +50,7 @@ def test_the_default_setting_is_what_the_kind_is_without_words(kind: str) -> Non
 def test_defaults_and_presets_are_numbers_in_ms() -> None:
     assert disciplines.defaults("codel") == {"limit": 1000.0, "target": 5.0, "interval": 100.0}
     assert disciplines.times_of_preset("rural:codel") == {"target": 65.0, "interval": 300.0}
-    assert disciplines.defaults("cake") == {}
+    assert disciplines.defaults("cake") == {"rtt": 100.0, "memlimit": 0.0, "fwmark": 0.0, "overhead": 0.0, "mpu": 0.0}
     assert [disciplines.number(text) for text in ("1s", "1500us", "7", ".5ms", "ecn", "5kb")] == [
         1000.0,
         1.5,

@@ -280,7 +280,9 @@ def test_an_unknown_back_end_is_refused(cli: Cli) -> None:
 
 
 def test_the_simulator_points_to_the_linux_back_end(cli: Cli) -> None:
-    assert_one_sentence(cli("run", "rrul", "--qdisc", "cake", status=2), "qdisc_up", "cake", "use the linux back end")
+    assert_one_sentence(
+        cli("run", "rrul", "--qdisc", "cake nat", status=2), "qdisc_up", "cake.nat", "use the linux back end"
+    )
     assert_one_sentence(cli("run", "rrul", "--cc", "bbr", status=2), "bbr", "use the linux back end")
 
 

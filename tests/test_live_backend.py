@@ -106,7 +106,7 @@ def test_validate_compares_live_with_sim(backend: LiveBackend, inside: Cli) -> N
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--qdisc", "cake"), "qdisc_up is cake, but the live back end has no such discipline: use the linux back end"),
+        (("--qdisc", "cake nat"), "qdisc_up: cake.nat needs a kernel's connection tracking: use the linux back end"),
     ],
 )
 def test_what_it_has_not_is_refused(backend: LiveBackend, cli: Cli, words: tuple[str, ...], sentence: str) -> None:

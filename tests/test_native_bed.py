@@ -22,7 +22,7 @@ SCENARIO = Scenario(
     lead="0s",
     start_jitter="0s",
     qdisc_up="pfifo limit 10",
-    qdisc_down="cake",
+    qdisc_down="cake nat",
     flows=(Flow(name="a", direction="up"),),
     probes=(Probe(name="ping", kind="icmp"),),
 )
@@ -86,7 +86,7 @@ def test_a_measured_record_has_the_fields_of_the_contract_and_says_where_it_is_f
     up = found["bottleneck"]["up"]
     assert (up["packets"], up["drops"]["queue_limit"], up["first_drop_s"]) == (1, 1, {"queue_limit": 0.11})
     assert up["sojourn_ms"] == {"mean": 20.0, "p95": 20.0, "max": 20.0}
-    assert found["bottleneck"]["down"]["qdisc_text"] == "cake"
+    assert found["bottleneck"]["down"]["qdisc_text"] == "cake nat"
     # By hand: 250,000 bytes in a second; 60 ms on a path of 50 ms.
     assert found["summary"]["goodput_up_mbit"] == pytest.approx(2.0)
     assert found["summary"]["induced_latency_ms"] == pytest.approx(10.0)
@@ -146,9 +146,9 @@ def test_a_kernel_is_told_names_with_units(text: str, kind: str, options: dict[s
 
 
 def test_scenarios_are_normalized_for_a_back_end() -> None:
-    assert json.loads(SCENARIO.normalized("linux"))["qdisc_down"] == "cake"
-    assert Scenario.from_json(SCENARIO.normalized("linux"), "linux").qdisc_down == "cake"
-    with pytest.raises(ParamError, match="qdisc_down is cake, but the simulator has no such discipline"):
+    assert json.loads(SCENARIO.normalized("linux"))["qdisc_down"] == "cake nat"
+    assert Scenario.from_json(SCENARIO.normalized("linux"), "linux").qdisc_down == "cake nat"
+    with pytest.raises(ParamError, match="qdisc_down: cake.nat needs a kernel's connection tracking"):
         SCENARIO.normalized()
     with pytest.raises(ParamError, match='backend is "ns3", but must be "sim", "linux" or "live"'):
         SCENARIO.normalized("ns3")

@@ -182,8 +182,8 @@ AB = {"between": ["a", "b"], "rate": "5mbit", "delay": "1ms"}
             "topology.links[0].qdisc is given, but must be absent without rate: an infinitely fast link has no queue",
         ),
         (
-            {"topology": {"links": [AB | {"qdisc": "cake"}], "ends": ["a", "b"]}},
-            "topology.links[0].qdisc is cake, but the simulator has no such discipline: use the linux back end",
+            {"topology": {"links": [AB | {"qdisc": "cake nat"}], "ends": ["a", "b"]}},
+            "topology.links[0].qdisc: cake.nat needs a kernel's connection tracking: use the linux back end",
         ),
         (
             {"topology": {"links": [AB], "ends": ["a", "b"], "up": "b-c"}},

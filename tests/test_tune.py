@@ -259,7 +259,6 @@ class TestBadInput:
 
     def test_a_discipline_without_parameters_or_one_that_is_not_there_is_refused(self, inside: Cli) -> None:
         assert_one_sentence(inside("tune", "pfifo", status=2), "qdisc is 'pfifo'", "codel, fq_codel")
-        assert_one_sentence(inside("tune", "cake", status=2), "--backend linux")
         assert_one_sentence(inside("tune", "pie", "--goal", "delay<=rural", status=2), "pie has no rural setting")
 
     def test_a_goal_that_cannot_be_met_says_how_near_one_can_come(self, inside: Cli) -> None:

@@ -187,7 +187,7 @@ class TestLinks:
 
 
 class TestSpaces:
-    @pytest.mark.parametrize("qdisc", [name for name in QDISCS if name != "cake"])
+    @pytest.mark.parametrize("qdisc", QDISCS)
     @pytest.mark.parametrize("rate", ["250kbit", "1mbit", "100mbit"])
     @pytest.mark.parametrize("rtt", ["10ms", "50ms..550ms"])
     def test_every_corner_of_every_space_is_a_discipline(self, qdisc: str, rate: str, rtt: str) -> None:
@@ -242,10 +242,9 @@ class TestSpaces:
             space("codel", rural_link(), "up", parameters)
         assert word in str(raised.value)
 
-    def test_cake_is_for_the_kernel(self) -> None:
-        with pytest.raises(ParamError, match="--backend linux"):
-            space("cake", rural_link(), "up")
-        found = space("cake", rural_link(), "up", (), "linux")
+    @pytest.mark.parametrize("backend", ["sim", "linux"])
+    def test_of_cake_the_rtt_is_searched(self, backend: str) -> None:
+        found = space("cake", rural_link(), "up", (), backend)
         assert found.setting({"rtt": 300}).text == "cake rtt 300ms"
 
     def test_an_unknown_discipline_is_refused(self) -> None:

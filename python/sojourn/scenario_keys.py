@@ -729,7 +729,7 @@ class Keys:
         Time text: base round-trip time of the path. Default: `"50ms"`.
     qdisc_up
         `tc` text: discipline from client to server: `tc` text or a preset such as `"gbw:codel"`; those of `sojourn list
-        linux`, such as `cake`, on `linux` only. Default: `"fq_codel"`.
+        linux` on `linux` only. Default: `"fq_codel"`.
     qdisc_down
         `tc` text: discipline from server to client. Default: `"fq_codel"`.
     burst_up

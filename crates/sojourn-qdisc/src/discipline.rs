@@ -12,8 +12,8 @@ use std::fmt;
 ///
 /// ```
 /// use sojourn_qdisc::Discipline;
-/// let cake = Discipline::parse("cake wash lan", None).unwrap();
-/// assert_eq!(cake.to_string(), "cake rtt 1ms wash");
+/// let cake = Discipline::parse("cake nat lan", None).unwrap();
+/// assert_eq!(cake.to_string(), "cake rtt 1ms nat");
 /// assert!(cake.modelled().is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +32,8 @@ pub struct KernelOptions {
     /// The kind's name.
     pub kind: String,
     /// Options by name. A name ends in the unit of its value: `_us`, `_ns`, `_s`, `_bytes`, `_bps` (bit/s); without,
-    /// it is a count, a flag or a word. Of a kind that is modelled here every option is there; else those that
-    /// were given.
+    /// it is a count, a flag or a word. Of a kind that is modelled here every option is there; of another, and of
+    /// `cake`, those that were given.
     pub options: Options,
 }
 
@@ -53,18 +53,24 @@ impl KernelOptions {
 }
 
 impl Discipline {
-    /// Reads `text` as [`QdiscSpec::parse`] does, and the kinds that only a kernel has.
+    /// Reads `text` as [`QdiscSpec::parse`] does, and the kinds and words that only a kernel has.
     ///
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        if let Some((&kind, words)) = words.split_first()
-            && let Some(table) = kinds::only_in_kernels(kind)
-        {
+        let Some((&kind, words)) = words.split_first() else {
+            return Err(SpecError::Empty);
+        };
+        if let Some(table) = kinds::only_in_kernels(kind) {
             return Ok(Self::KernelOnly(KernelOnly::parse(table, words)?));
         }
-        QdiscSpec::parse(text, rate).map(Self::Modelled)
+        match (QdiscSpec::parse(text, rate), kinds::more_in_kernels(kind)) {
+            (Err(SpecError::WordOfKernel { .. }), Some(table)) => {
+                Ok(Self::KernelOnly(KernelOnly::parse(table, words)?))
+            }
+            (parsed, _) => parsed.map(Self::Modelled),
+        }
     }
 
     /// The discipline, if it can be built.
@@ -74,6 +80,20 @@ impl Discipline {
             Self::Modelled(spec) => Some(spec),
             Self::KernelOnly(_) => None,
         }
+    }
+
+    /// Why a kind that is modelled cannot be built with these words; `None` for a discipline that can, and for a kind
+    /// that only a kernel has.
+    ///
+    /// ```
+    /// use sojourn_qdisc::Discipline;
+    /// let refusal = Discipline::parse("cake nat", None).unwrap().word_of_kernel().unwrap();
+    /// assert_eq!(refusal.to_string(), "cake.nat needs a kernel's connection tracking: use the linux back end");
+    /// ```
+    #[must_use]
+    pub fn word_of_kernel(&self) -> Option<SpecError> {
+        let refusal = QdiscSpec::parse(&self.to_string(), None).err();
+        refusal.filter(|error| matches!(error, SpecError::WordOfKernel { .. }))
     }
 
     /// What is to be known of its kind besides its parameters.

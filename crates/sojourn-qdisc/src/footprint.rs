@@ -66,6 +66,8 @@ mod tests {
             ("fq_codel limit 70 flows 3 variant ns2", 70),
             ("tbf rate 1mbit burst 100b limit 600", 10),
             ("netem limit 12 delay 1s", 12),
+            // 768 bytes of memory each.
+            ("cake memlimit 76800", 100),
         ] {
             let spec = QdiscSpec::parse(text, None).expect(text);
             assert_eq!(spec.footprint().packets, packets, "{text}");
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_discipline_of_the_kernel_alone_takes_nothing_here() {
-        let cake = Discipline::parse("cake", None).expect("a discipline of the kernel");
+        let cake = Discipline::parse("cake nat", None).expect("a discipline of the kernel");
         assert_eq!(cake.footprint(), Footprint::default());
     }
 }

@@ -9,8 +9,8 @@ use crate::grammar::reading::{parse_words, show_words};
 use crate::grammar::words::{Either, Model};
 use crate::netlink::Named;
 use crate::{
-    Admission, Backlog, Codel, Departure, DropSink, Fifo, FqCodel, FqPie, Netem, Packet, ParamError, PfifoFast, Pie,
-    Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
+    Admission, Backlog, Cake, Codel, Departure, DropSink, Fifo, FqCodel, FqPie, Netem, Packet, ParamError, PfifoFast,
+    Pie, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
 
@@ -18,7 +18,7 @@ macro_rules! disciplines {
     (
         kinds { $($Kind:ident($Params:ty)),+ $(,)? }
         built { $($(#[$doc:meta])* $Built:ident($Engine:ty)),+ $(,)? }
-        only_in_kernels { $($table:path),+ $(,)? }
+        only_in_kernels { $($table:path),* $(,)? }
     ) => {
         /// The parameters of a discipline of any kind that is modelled.
         #[derive(Clone, Debug, PartialEq)]
@@ -85,10 +85,16 @@ macro_rules! disciplines {
             vec![$(describe::<$Params>()),+]
         }
 
+        /// The tables of kinds that are modelled but for some of their words.
+        const KERNEL_TABLES: &[Option<&KernelTable>] = &[$(match &<$Params as Model>::TABLED {
+            Some(tabled) => Some(tabled.table),
+            None => None,
+        }),+];
+
         const MODELLED: &[Descriptor] = &[$(<$Params as Model>::ABOUT),+];
 
         /// The kinds that only a kernel has.
-        const ONLY_IN_KERNELS: &[KernelTable] = &[$($table),+];
+        const ONLY_IN_KERNELS: &[KernelTable] = &[$($table),*];
 
         /// A discipline of any kind, without a box. Made by [`QdiscSpec::build`](crate::QdiscSpec::build).
         #[derive(Clone, Debug)]
@@ -158,6 +164,7 @@ disciplines! {
         Sfq(crate::SfqParams),
         FqCodel(crate::FqCodelParams),
         FqPie(crate::FqPieParams),
+        Cake(crate::cake::CakeSpec),
         Tbf(crate::tbf::TbfWords),
         Netem(crate::NetemParams),
     }
@@ -180,13 +187,14 @@ disciplines! {
         SfqCodel(SfqCodel<P>),
         /// `fq_pie`.
         FqPie(Box<FqPie<P>>),
+        /// `cake`.
+        Cake(Box<Cake<P>>),
         /// `tbf` over its own FIFO.
         Tbf(Tbf<P, Fifo<P>>),
         /// `netem`.
         Netem(Netem<P>),
     }
     only_in_kernels {
-        crate::cake::TABLE,
         crate::fq::TABLE,
     }
 }
@@ -203,6 +211,15 @@ impl<P, A: Into<Self>, B: Into<Self>> From<Either<A, B>> for AnyQdisc<P> {
 /// The table of a kind that only a kernel has.
 pub(crate) fn only_in_kernels(kind: &str) -> Option<&'static KernelTable> {
     ONLY_IN_KERNELS.iter().find(|table| table.about.kind == kind)
+}
+
+/// The table of a kind that is modelled but for some of its words.
+pub(crate) fn more_in_kernels(kind: &str) -> Option<&'static KernelTable> {
+    KERNEL_TABLES
+        .iter()
+        .flatten()
+        .find(|table| table.about.kind == kind)
+        .copied()
 }
 
 impl KernelOnly {

@@ -4,8 +4,8 @@
 //! - [`Qdisc`]: the contract of a discipline, and [`Packet`]: what it must know of a packet.
 //! - [`QdiscSpec`]: a discipline with all its parameters, read from `tc`'s words; [`QdiscSpec::build`] makes the
 //!   discipline, as [`AnyQdisc`].
-//! - [`Codel`], [`FqCodel`], [`Pie`], [`FqPie`], [`Red`], [`Sfq`], [`Fifo`], [`PfifoFast`], [`Netem`]: the disciplines
-//!   themselves, each made from a struct of parameters such as [`FqCodelParams`].
+//! - [`Codel`], [`FqCodel`], [`Cake`], [`Pie`], [`FqPie`], [`Red`], [`Sfq`], [`Fifo`], [`PfifoFast`], [`Netem`]: the
+//!   disciplines themselves, each made from a struct of parameters such as [`FqCodelParams`].
 //! - [`Tbf`]: a token bucket that shapes any discipline to a rate.
 //! - [`Departure`], [`Dropped`], [`DropReason`], [`DropSink`]: what comes out.
 //! - [`QdiscStats`], [`Backlog`]: the counters of `tc -s qdisc`, and what is queued.
@@ -41,6 +41,7 @@ mod tbf;
 #[cfg(test)]
 mod testing;
 
+pub use cake::{Cake, CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
 pub use descriptor::{Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, KernelOptions, kernel_options};
@@ -54,7 +55,7 @@ pub use grammar::kernel_words::KernelOnly;
 pub use kinds::{AnyQdisc, descriptor, descriptors, kinds};
 pub use netem::{Netem, NetemParams};
 pub use netlink::{Form, NetlinkOptions, OptionValue, Row};
-pub use packet::{Departure, DropReason, DropSink, Dropped, Packet, Queued, band_of_dscp};
+pub use packet::{AckFacts, Departure, DropReason, DropSink, Dropped, Packet, Queued, band_of_dscp};
 pub use param::ParamError;
 pub use pie::{Pie, PieParams, PieVariant};
 pub use presets::{PresetInfo, presets};

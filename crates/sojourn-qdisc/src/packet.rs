@@ -41,6 +41,47 @@ pub trait Packet: Debug {
     fn destination(&self) -> u32 {
         0
     }
+    /// Writes the code point. A packet that has none stays as it is.
+    fn set_dscp(&mut self, _: u8) {}
+    /// What an ACK filter reads of its TCP header; `None` of a packet that is no TCP segment. CAKE asks for it.
+    fn ack(&self) -> Option<AckFacts> {
+        None
+    }
+}
+
+/// What an ACK filter reads of a TCP segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AckFacts {
+    /// The twelve flags of the header, FIN the lowest. Source: RFC 9293 section 3.1.
+    pub flags: u16,
+    /// The acknowledgement number.
+    pub ack: u32,
+    /// Whether it carries payload.
+    pub payload: bool,
+    /// Its time stamp and the one that it echoes. Source: RFC 7323 section 3.
+    pub timestamps: Option<(u32, u32)>,
+    /// The first and the last number, plus one, of each range that it acknowledges selectively (RFC 2018). The first
+    /// `sack_count` are valid.
+    pub sack: [(u32, u32); 4],
+    /// Number of valid ranges, 0 to 4.
+    pub sack_count: u8,
+    /// Whether it has options besides time stamps, selective acknowledgements, MD5 signatures and padding.
+    pub other_options: bool,
+}
+
+impl AckFacts {
+    /// The flag SYN.
+    pub const SYN: u16 = 0x002;
+    /// The flag ACK.
+    pub const ACK: u16 = 0x010;
+    /// The flags of ECN: ECE and CWR. Source: RFC 3168 section 6.1.
+    pub const ECN: u16 = 0x0c0;
+
+    /// The ranges that it acknowledges selectively.
+    #[must_use]
+    pub fn sack(&self) -> &[(u32, u32)] {
+        &self.sack[..usize::from(self.sack_count.min(4))]
+    }
 }
 
 /// The band of `pfifo_fast` that a router puts an IPv4 packet of this code point into. It looks at the four bits of the

@@ -51,6 +51,11 @@ impl List {
     pub fn is_empty(self) -> bool {
         self.head == NIL
     }
+
+    /// The place of its youngest packet.
+    pub(crate) fn last(self) -> Option<u32> {
+        (self.tail != NIL).then_some(self.tail)
+    }
 }
 
 impl<P> Default for Slab<P> {
@@ -124,6 +129,39 @@ impl<P> Slab<P> {
             .count() as u64
     }
 
+    /// The packet at this place.
+    pub(crate) fn packet(&self, place: u32) -> Option<&P> {
+        self.nodes.get(place as usize)?.packet.as_ref()
+    }
+
+    /// The packets of `list` with their places, oldest first.
+    pub(crate) fn iter(&self, list: List) -> impl Iterator<Item = (u32, &P)> {
+        let mut at = list.head;
+        std::iter::from_fn(move || {
+            let node = self.nodes.get(at as usize)?;
+            let place = std::mem::replace(&mut at, node.next);
+            Some((place, node.packet.as_ref()?))
+        })
+    }
+
+    /// Takes the packet at `place` out of `list`, which holds it.
+    pub(crate) fn remove(&mut self, list: &mut List, place: u32) -> Option<Queued<P>> {
+        let node = self.nodes.get_mut(place as usize)?;
+        let (packet, since, size) = (node.packet.take()?, node.since, node.size);
+        let (next, prev) = (node.next, node.prev);
+        node.next = self.free;
+        self.free = place;
+        match self.nodes.get_mut(prev as usize) {
+            Some(before) => before.next = next,
+            None => list.head = next,
+        }
+        match self.nodes.get_mut(next as usize) {
+            Some(behind) => behind.prev = prev,
+            None => list.tail = prev,
+        }
+        Some(Queued { packet, since, size })
+    }
+
     /// Takes the youngest packet of `list`; `None` if it is empty.
     pub fn pop_back(&mut self, list: &mut List) -> Option<Queued<P>> {
         let index = list.tail;
@@ -172,6 +210,26 @@ mod tests {
         );
         assert!(a.is_empty() && b.is_empty());
         assert_eq!(slab.pop_back(&mut a), None);
+    }
+
+    #[test]
+    fn a_packet_is_taken_out_of_the_middle() {
+        let (mut slab, mut list) = (Slab::new(), List::EMPTY);
+        for i in 0..5 {
+            slab.push_back(&mut list, queued(i));
+        }
+        for (packet, left) in [(2, vec![0, 1, 3, 4]), (0, vec![1, 3, 4]), (4, vec![1, 3])] {
+            let place = slab.iter(list).find(|&(_, &p)| p == packet).map(|(place, _)| place);
+            assert_eq!(slab.remove(&mut list, place.unwrap()), Some(queued(packet)));
+            assert_eq!(slab.iter(list).map(|(_, &p)| p).collect::<Vec<_>>(), left);
+        }
+        assert_eq!(slab.pop_back(&mut list), Some(queued(3)));
+        slab.push_back(&mut list, queued(7));
+        assert_eq!(
+            [slab.pop_front(&mut list), slab.pop_front(&mut list)],
+            [1, 7].map(|p| Some(queued(p)))
+        );
+        assert!(list.is_empty() && list.last().is_none());
     }
 
     #[test]

@@ -34,7 +34,7 @@ const HABITS: &[Habit] = &[
     ),
     ("tbf", true, true, true, None, None),
     ("netem", true, false, false, None, None),
-    ("cake", false, false, false, Some(&[]), None),
+    ("cake", false, false, true, Some(&[]), None),
     ("fq", true, false, false, None, None),
     // Its `overmemory` counts arrivals that are taken in.
     ("fq_pie", true, false, false, Some(&["overlimit"]), None),

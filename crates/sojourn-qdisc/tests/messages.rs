@@ -161,7 +161,7 @@ fn some_kinds_are_modelled_and_some_are_the_kernels_alone() {
     for (kind, modelled) in [
         ("codel", true),
         ("netem", true),
-        ("cake", false),
+        ("cake", true),
         ("fq", false),
         ("fq_pie", true),
     ] {

@@ -1,7 +1,7 @@
 //! What holds for every discipline under any sequence of operations.
 
 use proptest::prelude::*;
-use sojourn_qdisc::{Admission, AnyQdisc, Departure, DropReason, Dropped, Packet, Qdisc, QdiscSpec, Tbf};
+use sojourn_qdisc::{AckFacts, Admission, AnyQdisc, Departure, DropReason, Dropped, Packet, Qdisc, QdiscSpec, Tbf};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,23 @@ impl Packet for TestPacket {
     }
     fn band(&self) -> u8 {
         self.band
+    }
+    fn dscp(&self) -> u8 {
+        [0, 8, 46][usize::from(self.band % 3)]
+    }
+    fn source(&self) -> u32 {
+        self.flow / 4
+    }
+    fn destination(&self) -> u32 {
+        self.flow % 2
+    }
+    fn ack(&self) -> Option<AckFacts> {
+        Some(AckFacts {
+            flags: AckFacts::ACK,
+            ack: self.id as u32,
+            payload: self.size > 600,
+            ..AckFacts::default()
+        })
     }
 }
 
@@ -66,6 +83,11 @@ const TEXTS: &[&str] = &[
     "fq_pie limit 30 target 5ms tupdate 5ms ecn flows 5 quantum 300",
     "fq_pie limit 30 target 5ms tupdate 5ms memory_limit 9000 dq_rate_estimator bytemode",
     "tbf rate 2mbit burst 2000 limit 20000",
+    "cake rtt 20ms memlimit 40000",
+    "cake bandwidth 2mbit diffserv4 rtt 20ms memlimit 40000 ack-filter",
+    "cake bandwidth 2mbit precedence flowblind rtt 20ms memlimit 40000 ingress wash conservative",
+    "cake diffserv8 dual-srchost rtt 20ms memlimit 40000 ack-filter-aggressive",
+    "cake bandwidth 300kbit besteffort hosts autorate-ingress ingress memlimit 40000 ptm overhead -4",
 ];
 
 /// The most packets and bytes that the text allows.
@@ -74,6 +96,8 @@ fn limits(text: &str) -> (u64, u64) {
     let limit: u64 = words[2].parse().unwrap_or(u64::MAX);
     let limit = if words[0] == "tbf" { 20_000 } else { limit };
     match words[0] {
+        // 768 bytes of memory for the smallest packet.
+        "cake" => (40_000 / 768, 40_000),
         "bfifo" | "red" | "tbf" => (u64::MAX, limit),
         "pfifo_fast" if !text.contains("variant") => (3 * limit, u64::MAX),
         _ => (limit, u64::MAX),
@@ -187,7 +211,7 @@ fn check<Q: Qdisc<TestPacket>>(mut q: Q, text: &str, operations: &[(u64, Operati
                 o.marks += u64::from(departure.marked);
                 assert!(!departure.marked || packet.ecn);
                 let key = (packet.flow * 3
-                    + if text.starts_with("pfifo_fast") {
+                    + if text.starts_with("pfifo_fast") || text.starts_with("cake") {
                         u32::from(packet.band)
                     } else {
                         0

@@ -1,7 +1,7 @@
 //! Drives every discipline through the vectors of `testdata`; the format is described there.
 
 use serde::Deserialize;
-use sojourn_qdisc::{Dropped, Packet, Qdisc, QdiscSpec};
+use sojourn_qdisc::{AckFacts, Dropped, Packet, Qdisc, QdiscSpec};
 use sojourn_units::{Bytes, Time};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +13,10 @@ struct VectorPacket {
     size: u64,
     flow: u32,
     ecn: bool,
+    dscp: u8,
+    source: u32,
+    destination: u32,
+    tcp: Option<AckFacts>,
 }
 
 impl Packet for VectorPacket {
@@ -24,6 +28,21 @@ impl Packet for VectorPacket {
     }
     fn mark_ce(&mut self) -> bool {
         self.ecn
+    }
+    fn dscp(&self) -> u8 {
+        self.dscp
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.dscp = dscp;
+    }
+    fn source(&self) -> u32 {
+        self.source
+    }
+    fn destination(&self) -> u32 {
+        self.destination
+    }
+    fn ack(&self) -> Option<AckFacts> {
+        self.tcp
     }
 }
 
@@ -60,8 +79,50 @@ struct Enqueue {
     flow: u32,
     #[serde(default)]
     ecn: bool,
+    #[serde(default)]
+    dscp: u8,
+    #[serde(default)]
+    source: u32,
+    #[serde(default)]
+    destination: u32,
+    tcp: Option<Tcp>,
     #[serde(default = "one")]
     count: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tcp {
+    ack: u32,
+    #[serde(default = "ack_alone")]
+    flags: u16,
+    #[serde(default)]
+    payload: bool,
+    timestamps: Option<(u32, u32)>,
+    #[serde(default)]
+    sack: Vec<(u32, u32)>,
+    #[serde(default)]
+    other_options: bool,
+}
+
+const fn ack_alone() -> u16 {
+    AckFacts::ACK
+}
+
+impl Tcp {
+    fn facts(&self) -> AckFacts {
+        let mut sack = [(0, 0); 4];
+        sack[..self.sack.len()].copy_from_slice(&self.sack);
+        AckFacts {
+            flags: self.flags,
+            ack: self.ack,
+            payload: self.payload,
+            timestamps: self.timestamps,
+            sack,
+            sack_count: self.sack.len() as u8,
+            other_options: self.other_options,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -77,6 +138,7 @@ struct Leaves {
     id: u64,
     sojourn_ns: Option<u64>,
     marked: Option<bool>,
+    dscp: Option<u8>,
 }
 
 const fn one() -> u64 {
@@ -98,6 +160,10 @@ fn run(vector: &Vector) {
                     size: offer.size,
                     flow: offer.flow,
                     ecn: offer.ecn,
+                    dscp: offer.dscp,
+                    source: offer.source,
+                    destination: offer.destination,
+                    tcp: offer.tcp.as_ref().map(Tcp::facts),
                 };
                 next_id += 1;
                 q.enqueue(packet, now, &mut drops);
@@ -120,6 +186,7 @@ fn run(vector: &Vector) {
                     "{step:?}: {d:?}"
                 );
                 assert!(leaves.marked.is_none_or(|marked| marked == d.marked), "{step:?}: {d:?}");
+                assert!(leaves.dscp.is_none_or(|dscp| dscp == d.packet.dscp), "{step:?}: {d:?}");
             }
         }
         if let Some(ready) = step.ready_at_ns {
@@ -186,4 +253,6 @@ folders! {
     sfq_vectors_hold: "sfq";
     fifo_vectors_hold: "fifo";
     tbf_vectors_hold: "tbf";
+    fq_pie_vectors_hold: "fq_pie";
+    cake_vectors_hold: "cake";
 }

@@ -43,7 +43,7 @@ pub(crate) fn discipline(field: &str, discipline: Discipline, backend: Backend) 
     match backend {
         Backend::Sim | Backend::Live => {
             if discipline.modelled().is_none() {
-                return Err(ScenarioError::because(not_modelled(field, discipline.kind(), backend)));
+                return Err(ScenarioError::because(no_discipline(field, &discipline, backend)));
             }
             Ok(discipline)
         }
@@ -56,9 +56,15 @@ pub(crate) fn discipline(field: &str, discipline: Discipline, backend: Backend) 
     }
 }
 
-/// The sentence for a kind that a back end with our own disciplines lacks.
+/// The sentence for a discipline that a back end with our own disciplines cannot build.
 #[must_use]
-pub fn not_modelled(field: &str, kind: &str, backend: Backend) -> String {
+pub fn no_discipline(field: &str, discipline: &Discipline, backend: Backend) -> String {
+    let word = discipline.word_of_kernel().map(|refusal| format!("{field}: {refusal}"));
+    word.unwrap_or_else(|| not_modelled(field, discipline.kind(), backend))
+}
+
+/// The sentence for a kind that a back end with our own disciplines lacks.
+fn not_modelled(field: &str, kind: &str, backend: Backend) -> String {
     let whose = match backend {
         Backend::Live => "live back end",
         Backend::Sim | Backend::Linux => "simulator",

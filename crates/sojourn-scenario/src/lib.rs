@@ -32,7 +32,7 @@ mod wifi_keys;
 mod wifi_latency;
 
 pub use access::{Access, Dscp, HOSTS_MAX, IdentityKeys};
-pub use backend::{Backend, not_modelled};
+pub use backend::{Backend, no_discipline};
 pub use control::{CongestionControl, not_modelled as control_not_modelled};
 pub use cost::{Cost, Part};
 pub use download::DownloadScenario;

@@ -36,8 +36,8 @@ pub struct Scenario {
     pub down: Rate,
     /// Base round-trip time of the path.
     pub rtt: Duration,
-    /// Discipline from client to server: `tc` text or a preset such as `"gbw:codel"`; those of `sojourn list linux`, such as
-    /// `cake`, on `linux` only.
+    /// Discipline from client to server: `tc` text or a preset such as `"gbw:codel"`; those of `sojourn list linux` on `linux`
+    /// only.
     #[schemars(extend("default" = QDISC))]
     pub qdisc_up: Discipline,
     /// Discipline from server to client.

@@ -214,7 +214,9 @@ fn modelled<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<QdiscSp
         return Ok(None);
     };
     let spec = QdiscSpec::parse(&text, None).map_err(|error| match error {
-        SpecError::KernelOnly { .. } => format!("is {text:?}, but a cell has only disciplines that are modelled"),
+        SpecError::KernelOnly { .. } | SpecError::WordOfKernel { .. } => {
+            format!("is {text:?}, but a cell has only disciplines that are modelled")
+        }
         error => error.to_string(),
     });
     spec.map(Some).map_err(D::Error::custom)

@@ -65,7 +65,7 @@ setting meets the goals. A sentence then says how near a setting comes.
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("tune", help="find a discipline's parameters for a link", description=_ABOUT)
-    parser.add_argument("qdisc", metavar="QDISC", help="codel, fq_codel, pie, red, sfq, or cake (--backend linux)")
+    parser.add_argument("qdisc", metavar="QDISC", help="codel, fq_codel, pie, red, sfq or cake")
     link = parser.add_argument_group("link")
     link.add_argument("--rate", metavar="RATE", help="bottleneck rate of both directions (default 10mbit)")
     link.add_argument("--up", metavar="RATE", help="bottleneck rate from client to server (default 10mbit)")

@@ -365,7 +365,7 @@ fn what_is_no_discipline_of_a_kernel_is_refused_with_a_sentence() {
     }
     assert!(error("fq foo").starts_with("\"foo\" is no parameter of fq; its parameters are limit, "));
     assert_eq!(
-        QdiscSpec::parse("cake", None).unwrap_err().to_string(),
-        "cake is a discipline of the kernel that the simulator does not have: use the linux back end"
+        QdiscSpec::parse("cake fwmark 0xff", None).unwrap_err().to_string(),
+        "cake.fwmark needs a kernel's firewall marks: use the linux back end"
     );
 }

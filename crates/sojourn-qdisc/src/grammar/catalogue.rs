@@ -1,6 +1,7 @@
 //! What there is: every kind and its parameters, for lists and help.
 
 use super::given::FLAG;
+use super::kernel_words::KernelTable;
 use super::words::Model;
 
 /// A kind of discipline.
@@ -45,6 +46,10 @@ pub(crate) fn describe<T: Model>() -> KindInfo {
             help: word.help.to_owned(),
         })
         .collect();
+    if let Some(tabled) = T::TABLED {
+        let one = |&(option, default, help): &_| tabled_parameter(tabled.table, option, default, help);
+        parameters = tabled.help.iter().map(one).collect();
+    }
     if !T::VARIANTS.is_empty() {
         let others: Vec<&str> = T::VARIANTS.iter().map(|variant| variant.0).collect();
         parameters.push(ParameterInfo {
@@ -59,5 +64,21 @@ pub(crate) fn describe<T: Model>() -> KindInfo {
         summary: T::ABOUT.summary,
         parameters,
         source: T::ABOUT.source,
+    }
+}
+
+/// An option of a table: its word if that has a value, or else all words that exclude each other.
+fn tabled_parameter(table: &KernelTable, option: &str, default: &str, help: &str) -> ParameterInfo {
+    let words = || table.words.iter().filter(|word| word.option == option);
+    let valued = words().find_map(|word| Some((word.name.to_owned(), word.takes.unit()?)));
+    let (name, unit) = valued.unwrap_or_else(|| {
+        let names: Vec<&str> = words().map(|word| word.name).collect();
+        (names.join(" | "), FLAG)
+    });
+    ParameterInfo {
+        name,
+        default: Some(default.to_owned()).filter(|default| !default.is_empty()),
+        unit,
+        help: help.to_owned(),
     }
 }

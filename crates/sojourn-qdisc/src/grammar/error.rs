@@ -26,6 +26,14 @@ pub enum SpecError {
         /// The kind.
         kind: String,
     },
+    /// A word of a kind that is modelled without it.
+    #[error("{field} needs a kernel's {needs}: use the linux back end")]
+    WordOfKernel {
+        /// Kind and parameter.
+        field: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
     /// A word that the kind does not have.
     #[error("{word:?} is no parameter of {kind}; its parameters are {allowed}")]
     UnknownWord {

@@ -40,6 +40,19 @@ pub(crate) enum Takes {
     More(i64),
 }
 
+impl Takes {
+    /// The unit of the value that follows; `None` if none does.
+    pub(crate) const fn unit(&self) -> Option<&'static str> {
+        match self {
+            Self::Count(..) | Self::Power(..) | Self::Mask(..) => Some("number"),
+            Self::Micros(..) | Self::Nanos(..) => Some("time"),
+            Self::Bytes(..) => Some("bytes"),
+            Self::Rate(..) => Some("rate"),
+            _ => None,
+        }
+    }
+}
+
 /// A word of a kernel's discipline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelWord {
@@ -170,13 +183,7 @@ impl KernelOnly {
                 field: format!("{}.{}", table.about.kind, word.name),
             });
         }
-        let unit = match word.takes {
-            Takes::Count(..) | Takes::Power(..) | Takes::Mask(..) => Some("number"),
-            Takes::Micros(..) | Takes::Nanos(..) => Some("time"),
-            Takes::Bytes(..) => Some("bytes"),
-            Takes::Rate(..) => Some("rate"),
-            _ => None,
-        };
+        let unit = word.takes.unit();
         let given = match unit {
             Some(unit) => rest.next().ok_or_else(|| SpecError::NoValue {
                 field: format!("{}.{}", table.about.kind, word.name),

@@ -2,11 +2,15 @@
 
 use super::error::SpecError;
 use super::given::{FLAG, Given};
+use super::kernel_words::KernelOnly;
 use super::words::Model;
 use crate::ParamError;
 
 /// Reads the words after the kind.
 pub(crate) fn parse_words<T: Model>(words: &[&str]) -> Result<T, SpecError> {
+    if let Some(tabled) = T::TABLED {
+        return (tabled.read)(KernelOnly::parse(tabled.table, words)?);
+    }
     let mut value = starting_point::<T>(words)?;
     let mut seen = vec![false; T::WORDS.len()];
     let mut rest = words.iter();
@@ -94,6 +98,9 @@ fn allowed<T: Model>() -> String {
 
 /// The canonical text.
 pub(crate) fn show_words<T: Model>(value: &T) -> String {
+    if let Some(tabled) = T::TABLED {
+        return (tabled.given)(value).to_string();
+    }
     let mut text = T::ABOUT.kind.to_owned();
     for word in T::WORDS {
         if let Some(shown) = word.show(value) {

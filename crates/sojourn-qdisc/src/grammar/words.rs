@@ -1,6 +1,8 @@
 //! The words of a kind of discipline: its table of them, and the kind as a [`Model`].
 
+use super::error::SpecError;
 use super::given::Given;
+use super::kernel_words::{KernelOnly, KernelTable};
 use super::measures::Value;
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
@@ -55,6 +57,18 @@ impl<T> Word<T> {
 /// The name of a variant, and the defaults it has.
 pub(crate) type Variant<T> = (&'static str, fn() -> T);
 
+/// A kind whose words are one table for the simulator and for kernels. Its canonical text has the words that were
+/// given, and a kernel is told these.
+pub(crate) struct Tabled<T: 'static> {
+    pub(crate) table: &'static KernelTable,
+    /// Of each option its default, empty if there is none, and one line.
+    pub(crate) help: &'static [(&'static str, &'static str, &'static str)],
+    /// What the words come to.
+    pub(crate) read: fn(KernelOnly) -> Result<T, SpecError>,
+    /// The words that were given.
+    pub(crate) given: fn(&T) -> &KernelOnly,
+}
+
 /// A kind of discipline that is modelled here: its parameters are `Self`, as `tc` takes them.
 pub(crate) trait Model: Sized + 'static {
     /// The discipline itself, as [`AnyQdisc`](crate::AnyQdisc) holds it.
@@ -63,6 +77,8 @@ pub(crate) trait Model: Sized + 'static {
     const ABOUT: Descriptor;
     /// Its words, in canonical order.
     const WORDS: &'static [Word<Self>];
+    /// Its words, if they are a table that kernels share.
+    const TABLED: Option<Tabled<Self>> = None;
     /// Names of behaviours other than the current kernel's, and the defaults that each has.
     const VARIANTS: &'static [Variant<Self>] = &[];
 
@@ -77,8 +93,11 @@ pub(crate) trait Model: Sized + 'static {
     /// Takes the variant away: a kernel has its own behaviour. What the variant does not have gets the kernel's
     /// defaults.
     fn for_kernel(&mut self) {}
-    /// What a kernel is told: every word, unless it is told otherwise.
+    /// What a kernel is told: every word, or of a table those that were given.
     fn kernel(&self) -> Result<Vec<Named>, ParamError> {
+        if let Some(tabled) = Self::TABLED {
+            return Ok((tabled.given)(self).options().into_iter().collect());
+        }
         let named = Self::WORDS.iter().filter_map(|word| {
             let value = (word.get)(self)?;
             value.for_kernel(Self::ABOUT.kind, word.names[0]).transpose()

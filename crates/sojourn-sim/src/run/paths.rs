@@ -8,7 +8,7 @@ use crate::told::Identity;
 use crate::topology::{Bottleneck, Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
 use sojourn_qdisc::QdiscSpec;
 use sojourn_scenario::{
-    Access, Backend, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario, not_modelled,
+    Access, Backend, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario, no_discipline,
 };
 use sojourn_units::{Duration, Stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -258,7 +258,7 @@ impl Paths {
 
 /// The discipline of one direction of the bottleneck, or of a link.
 fn modelled(field: &str, side: &BottleneckScenario) -> Result<QdiscSpec, SimError> {
-    let missing = || SimError::NotModelled(not_modelled(field, side.qdisc.kind(), Backend::Sim));
+    let missing = || SimError::NotModelled(no_discipline(field, &side.qdisc, Backend::Sim));
     side.qdisc.modelled().cloned().ok_or_else(missing)
 }
 

@@ -23,20 +23,20 @@ fn canonical(more: &Value, backend: Backend) -> Value {
 
 #[test]
 fn only_linux_has_disciplines_that_are_not_modelled() {
-    let cake = json!({"qdisc_up": "cake lan", "qdisc_down": "fq"});
+    let cake = json!({"qdisc_up": "cake lan nat", "qdisc_down": "fq"});
     let linux = canonical(&cake, Backend::Linux);
     assert_eq!(
         (&linux["qdisc_up"], &linux["qdisc_down"]),
-        (&json!("cake rtt 1ms"), &json!("fq"))
+        (&json!("cake rtt 1ms nat"), &json!("fq"))
     );
     assert_eq!(
         error(&cake, Backend::Sim),
-        "qdisc_up is cake, but the simulator has no such discipline: use the linux back end"
+        "qdisc_up: cake.nat needs a kernel's connection tracking: use the linux back end"
     );
     let scenario = Scenario::for_backend(&text(&cake), Backend::Linux).expect("valid");
     assert_eq!(
         Run::new(scenario).expect_err("not modelled").to_string(),
-        "qdisc_up is cake, but the simulator has no such discipline: use the linux back end"
+        "qdisc_up: cake.nat needs a kernel's connection tracking: use the linux back end"
     );
     assert_eq!(
         error(&json!({"qdisc_down": "cake mpu 999"}), Backend::Linux),
@@ -164,10 +164,10 @@ fn metrics_are_off_and_absent_unless_asked_for() {
 
 #[test]
 fn live_has_our_disciplines_with_their_variants() {
-    let cake = json!({"qdisc_up": "cake"});
+    let cake = json!({"qdisc_up": "cake nat"});
     assert_eq!(
         error(&cake, Backend::Live),
-        "qdisc_up is cake, but the live back end has no such discipline: use the linux back end"
+        "qdisc_up: cake.nat needs a kernel's connection tracking: use the linux back end"
     );
     let ours = json!({"qdisc_up": "gbw:codel", "qdisc_down": "fq_codel variant ns2 limit 100"});
     assert_eq!(canonical(&ours, Backend::Live), canonical(&ours, Backend::Sim));

@@ -99,8 +99,8 @@ fn stations_are_checked() {
             "wifi.stations[1].driver_frames is 0, but must be 1 to 65536",
         ),
         (
-            station(json!({"qdisc": "cake"})),
-            "wifi.stations[1].qdisc is \"cake\", but a cell has only disciplines that are modelled",
+            station(json!({"qdisc": "cake nat"})),
+            "wifi.stations[1].qdisc is \"cake nat\", but a cell has only disciplines that are modelled",
         ),
         (
             station(json!({"speed": 1})),
