@@ -1,10 +1,10 @@
-//! A packet of the real world in a queue discipline: its size, its flow, its hosts, its code point and its ECN field.
+//! A packet of the real world in a queue discipline: its size, its flow and hosts, its code point and its ECN field.
 
 #[cfg(test)]
 mod tests;
 
-use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
-use sojourn_qdisc::{Packet, band_of_dscp};
+use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
+use sojourn_qdisc::{AckFacts, Packet, band_of_dscp};
 use sojourn_units::{Bytes, Ecn};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ pub struct Frame {
     /// What the link adds to each packet.
     overhead: u32,
     hash: u32,
-    /// The secret of the hashes.
+    /// The secret of its hashes.
     key: u64,
 }
 
@@ -70,15 +70,64 @@ impl Frame {
         self.bytes[0] >> 4
     }
 
-    /// A hash of one of the two addresses.
-    fn host_hash(&self, destination: bool) -> u32 {
-        let (first, length) = if self.version() == 4 { (12, 4) } else { (8, 16) };
-        let from = if destination { first + length } else { first };
+    /// The type of service of IPv4, or the traffic class of IPv6.
+    fn class(&self) -> u8 {
+        match self.version() {
+            4 => self.bytes[1],
+            _ => self.bytes[0] << 4 | self.bytes[1] >> 4,
+        }
+    }
+
+    /// Writes it, and corrects the checksum.
+    fn set_class(&mut self, class: u8) {
+        if self.version() == 4 {
+            // Both are the first 16 bits of the header, in network order.
+            let old = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
+            self.bytes[1] = class;
+            let new = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
+            let checksum = u16::from_be_bytes([self.bytes[10], self.bytes[11]]);
+            self.bytes[10..12].copy_from_slice(&updated(checksum, old, new).to_be_bytes());
+        } else {
+            self.bytes[0] = self.bytes[0] & 0xf0 | class >> 4;
+            self.bytes[1] = self.bytes[1] & 0xf | class << 4;
+        }
+    }
+
+    /// The hash of one of its addresses: with the secret, as that of its flow.
+    fn host(&self, at_v4: usize, at_v6: usize) -> u32 {
+        let place = match self.version() {
+            4 => at_v4..at_v4 + 4,
+            _ => at_v6..at_v6 + 16,
+        };
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.key);
-        hasher.write(self.bytes.get(from..from + length).unwrap_or_default());
+        hasher.write(self.bytes.get(place).unwrap_or_default());
         folded(hasher.finish())
     }
+}
+
+/// What an ACK filter reads of a segment.
+fn ack_facts(tcp: &TcpSlice<'_>) -> AckFacts {
+    let mut facts = AckFacts {
+        flags: u16::from_be_bytes([tcp.slice()[12] & 0xf, tcp.slice()[13]]),
+        ack: tcp.acknowledgment_number(),
+        payload: !tcp.payload().is_empty(),
+        ..AckFacts::default()
+    };
+    for option in tcp.options_iterator() {
+        match option {
+            Ok(TcpOptionElement::Noop) => {}
+            Ok(TcpOptionElement::Timestamp(value, echo)) => facts.timestamps = Some((value, echo)),
+            Ok(TcpOptionElement::SelectiveAcknowledgement(first, others)) => {
+                for range in std::iter::once(first).chain(others.into_iter().flatten()) {
+                    facts.sack[usize::from(facts.sack_count)] = range;
+                    facts.sack_count += 1;
+                }
+            }
+            _ => facts.other_options = true,
+        }
+    }
+    facts
 }
 
 /// The checksum of a header in which the word `old` became `new`. Source: RFC 1624 section 3, equation 3.
@@ -109,15 +158,31 @@ impl Packet for Frame {
             // The checksum stays as it came, which may be either form of zero.
             return;
         }
-        if self.version() == 4 {
-            // Both are the first 16 bits of the header, in network order.
-            let old = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
-            self.bytes[1] = self.bytes[1] & !3 | ecn.bits();
-            let new = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
-            let checksum = u16::from_be_bytes([self.bytes[10], self.bytes[11]]);
-            self.bytes[10..12].copy_from_slice(&updated(checksum, old, new).to_be_bytes());
-        } else {
-            self.bytes[1] = self.bytes[1] & !0x30 | ecn.bits() << 4;
+        self.set_class(self.class() & !3 | ecn.bits());
+    }
+
+    fn dscp(&self) -> u8 {
+        self.class() >> 2
+    }
+
+    fn set_dscp(&mut self, dscp: u8) {
+        if self.dscp() != dscp {
+            self.set_class(dscp << 2 | self.class() & 3);
+        }
+    }
+
+    fn source(&self) -> u32 {
+        self.host(12, 8)
+    }
+
+    fn destination(&self) -> u32 {
+        self.host(16, 24)
+    }
+
+    fn ack(&self) -> Option<AckFacts> {
+        match LaxSlicedPacket::from_ip(&self.bytes).ok()?.transport? {
+            TransportSlice::Tcp(tcp) => Some(ack_facts(&tcp)),
+            _ => None,
         }
     }
 
@@ -128,22 +193,6 @@ impl Packet for Frame {
         } else {
             1
         }
-    }
-
-    fn dscp(&self) -> u8 {
-        match self.version() {
-            4 => self.bytes[1] >> 2,
-            // The traffic class is the last four bits of the first octet and the first four of the second.
-            _ => (self.bytes[0] & 0xf) << 2 | self.bytes[1] >> 6,
-        }
-    }
-
-    fn source(&self) -> u32 {
-        self.host_hash(false)
-    }
-
-    fn destination(&self) -> u32 {
-        self.host_hash(true)
     }
 }
 
@@ -195,7 +244,7 @@ fn flow_hash(bytes: &[u8], key: u64) -> Option<u32> {
     Some(folded(hasher.finish()))
 }
 
-/// Half as many bits.
+/// A hash of 32 bits from one of 64.
 const fn folded(hash: u64) -> u32 {
     (hash ^ hash >> 32) as u32
 }

@@ -157,13 +157,82 @@ fn bands_are_those_of_the_kernels_priority_map() {
     assert_eq!(frame(ipv6(0x10, unique_local())).band(), 1);
 }
 
+/// The oracle is etherparse's own reading of the header, and its sum.
 #[test]
-fn code_points_are_the_upper_six_bits_of_the_second_octet_or_of_the_traffic_class() {
-    // Source: RFC 2474 section 3; EF and CS1 with ECT(0).
-    for (octet, dscp) in [(0xb8, 46), (0x22, 8), (0, 0), (0xff, 63)] {
-        assert_eq!(frame(ipv4(octet, (1, 2))).dscp(), dscp);
-        assert_eq!(frame(ipv6(octet, unique_local())).dscp(), dscp);
+fn a_code_point_is_read_and_written_with_a_right_checksum() {
+    for dscp in 0..64_u8 {
+        for ecn in 0..4_u8 {
+            for (bytes, is_v4) in [
+                (ipv4(dscp << 2 | ecn, (1, 2)), true),
+                (ipv6(dscp << 2 | ecn, unique_local()), false),
+            ] {
+                let mut frame = frame(bytes);
+                assert_eq!((frame.dscp(), frame.ecn().bits()), (dscp, ecn));
+                frame.set_dscp(dscp ^ 0x2a);
+                assert_eq!((frame.dscp(), frame.ecn().bits()), (dscp ^ 0x2a, ecn));
+                if is_v4 {
+                    let header = Ipv4HeaderSlice::from_slice(frame.bytes()).unwrap();
+                    assert_eq!(header.dcp().value(), dscp ^ 0x2a);
+                    assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum());
+                } else {
+                    let header = Ipv6HeaderSlice::from_slice(frame.bytes()).unwrap();
+                    assert_eq!(
+                        (header.version(), header.traffic_class()),
+                        (6, (dscp ^ 0x2a) << 2 | ecn)
+                    );
+                }
+            }
+        }
     }
+}
+
+#[test]
+fn hosts_are_told_apart_by_their_addresses_alone() {
+    let (one, other) = (frame(ipv4(0, (1, 2))), frame(ipv4(8, (3, 4))));
+    assert_eq!((one.source(), one.destination()), (other.source(), other.destination()));
+    assert_ne!(one.source(), one.destination());
+    let v6 = frame(ipv6(0, unique_local()));
+    let mut to = unique_local();
+    to[15] = 9;
+    let elsewhere = frame(ipv6(0, to));
+    assert_eq!(v6.source(), elsewhere.source());
+    assert_ne!(v6.destination(), elsewhere.destination());
+}
+
+#[test]
+fn what_an_ack_filter_reads_is_in_the_header_of_tcp() {
+    let mut bytes = Vec::new();
+    let options = [
+        TcpOptionElement::Noop,
+        TcpOptionElement::Timestamp(7, 8),
+        TcpOptionElement::SelectiveAcknowledgement((20, 30), [Some((40, 50)), None, None]),
+    ];
+    let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).tcp(1, 2, 3, 1000);
+    let builder = builder.ack(99).ece().options(&options).unwrap();
+    builder.write(&mut bytes, &[]).unwrap();
+    let facts = frame(bytes).ack().unwrap();
+    let expected = AckFacts {
+        flags: AckFacts::ACK | 0x40,
+        ack: 99,
+        payload: false,
+        timestamps: Some((7, 8)),
+        sack: [(20, 30), (40, 50), (0, 0), (0, 0)],
+        sack_count: 2,
+        other_options: false,
+    };
+    assert_eq!(facts, expected);
+    let mut bytes = Vec::new();
+    let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+        .tcp(1, 2, 3, 1000)
+        .syn();
+    let builder = builder.options(&[TcpOptionElement::MaximumSegmentSize(1460)]).unwrap();
+    builder.write(&mut bytes, &[1]).unwrap();
+    let facts = frame(bytes).ack().unwrap();
+    assert_eq!(
+        (facts.flags, facts.payload, facts.other_options),
+        (AckFacts::SYN, true, true)
+    );
+    assert_eq!(frame(ipv4(0, (1, 2))).ack(), None);
 }
 
 #[test]
