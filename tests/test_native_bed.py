@@ -131,7 +131,6 @@ def test_a_plan_has_the_traffic_and_what_tcp_is_to_be() -> None:
     [
         ("pfifo limit 127", "pfifo", {"limit": 127}),
         ("cake lan", "cake", {"rtt_us": 1000, "target_us": 50}),
-        ("fq", "fq", {}),
         ("netem delay 15ms limit 110", "netem", {"limit": 110, "delay_ns": 15_000_000}),
         (
             "gbw:codel",

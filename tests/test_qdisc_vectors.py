@@ -8,9 +8,11 @@ import pytest
 from sojourn._native import ParamError, Qdisc
 
 TESTDATA = Path(__file__).parent.parent / "testdata"
-KINDS = ("codel", "fq_codel", "fq_pie", "pie", "red", "sfq", "fifo", "tbf", "cake")
+KINDS = ("codel", "fq_codel", "fq_pie", "pie", "red", "sfq", "fifo", "tbf", "cake", "fq")
+#: What `fq` reads of a packet's socket.
+SOCKET = ("priority", "pacing_bps", "not_before_ns")
 #: What a packet can be told to be by hand here; vectors with more are for the tests of Rust.
-TOLD = {"size", "flow", "ecn", "count"}
+TOLD = {"size", "flow", "ecn", "count", *SOCKET}
 
 
 def _is_told(path: Path) -> bool:
@@ -29,8 +31,9 @@ def test_vector(path: Path) -> None:
     for step in vector["step"]:
         now = step["at_ns"]
         if (offer := step.get("enqueue")) is not None:
+            socket = {key: offer[key] for key in SOCKET if key in offer}
             for _ in range(offer.get("count", 1)):
-                q.enqueue(now, offer["size"], flow=offer.get("flow", 0), ecn=offer.get("ecn", False))
+                q.enqueue(now, offer["size"], flow=offer.get("flow", 0), ecn=offer.get("ecn", False), **socket)
         if (leaves := step.get("dequeue")) is not None:
             departure = q.dequeue(now)
             if leaves == "nothing":

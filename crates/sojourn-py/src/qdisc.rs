@@ -22,6 +22,16 @@ struct HandPacket {
     size: u32,
     flow: u32,
     ecn: Ecn,
+    /// What its socket has set.
+    socket: Socket,
+}
+
+/// What `fq` reads of a packet's socket.
+#[derive(Clone, Copy, Debug, Default)]
+struct Socket {
+    priority: u8,
+    pacing: Option<Rate>,
+    not_before: Option<Time>,
 }
 
 impl Packet for HandPacket {
@@ -36,6 +46,15 @@ impl Packet for HandPacket {
     }
     fn set_ecn(&mut self, ecn: Ecn) {
         self.ecn = ecn;
+    }
+    fn priority(&self) -> u8 {
+        self.socket.priority
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.socket.pacing
+    }
+    fn not_before(&self) -> Option<Time> {
+        self.socket.not_before
     }
 }
 
@@ -143,21 +162,42 @@ impl Qdisc {
     /// ``flow`` names the queue: flow f goes to queue f modulo the number of queues.
     /// ``ecn`` is the codepoint of its IP header: ``"not-ect"``, ``"ect0"``, ``"ect1"`` or ``"ce"``; True is
     /// ``"ect0"``.
-    #[pyo3(signature = (now_ns, size, flow = None, ecn = None))]
+    /// ``priority`` (0 to 15), ``pacing_bps`` (bit/s) and ``not_before_ns`` are what ``fq`` reads of a packet's socket:
+    /// its priority, the rate at which it is to send, and the earliest time at which the packet may leave.
+    #[pyo3(signature = (now_ns, size, flow = None, ecn = None, *, priority = None, pacing_bps = None,
+                        not_before_ns = None))]
+    #[expect(clippy::too_many_arguments, reason = "what a packet has")]
     fn enqueue(
         &mut self,
         now_ns: &Bound<'_, PyAny>,
         size: &Bound<'_, PyAny>,
         flow: Option<&Bound<'_, PyAny>>,
         ecn: Option<&Bound<'_, PyAny>>,
+        priority: Option<&Bound<'_, PyAny>>,
+        pacing_bps: Option<&Bound<'_, PyAny>>,
+        not_before_ns: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
+        let not_before = not_before_ns.map(|at| whole(at, "not_before_ns", 0, LAST_NS));
+        let pacing = pacing_bps.map(|rate| whole(rate, "pacing_bps", 8, u64::MAX));
+        let socket = Socket {
+            priority: priority.map_or(Ok(0), |priority| whole(priority, "priority", 0, 15))? as u8,
+            pacing: pacing.transpose()?.map(Rate::from_bps),
+            not_before: not_before.transpose()?.map(Time::from_nanos),
+        };
         let ecn = ecn.map_or(Ok(Ecn::NotEct), codepoint)?;
         let size = whole(size, "size", 1, u64::from(u32::MAX))? as u32;
         let flow = flow.map_or(Ok(0), |flow| whole(flow, "flow", 0, u64::from(u32::MAX)))? as u32;
         let now = self.advance(now_ns)?;
         let id = self.next_id;
         self.next_id += 1;
-        self.q.enqueue(HandPacket { id, size, flow, ecn }, now, &mut self.drops);
+        let packet = HandPacket {
+            id,
+            size,
+            flow,
+            ecn,
+            socket,
+        };
+        self.q.enqueue(packet, now, &mut self.drops);
         Ok(id)
     }
 

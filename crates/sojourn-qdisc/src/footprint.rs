@@ -64,6 +64,8 @@ mod tests {
             ("sfq limit 100 flows 10 divisor 16 depth 20", 100),
             ("fq_codel limit 70 flows 3", 70),
             ("fq_codel limit 70 flows 3 variant ns2", 70),
+            ("fq limit 30 flow_limit 1", 30),
+            ("fq limit 30 flow_limit 1 variant linux-7.3", 98),
             ("tbf rate 1mbit burst 100b limit 600", 10),
             ("netem limit 12 delay 1s", 12),
             // 768 bytes of memory each.

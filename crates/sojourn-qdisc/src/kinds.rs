@@ -9,7 +9,7 @@ use crate::grammar::reading::{parse_words, show_words};
 use crate::grammar::words::{Either, Model};
 use crate::netlink::Named;
 use crate::{
-    Admission, Backlog, Cake, Codel, Departure, DropSink, Fifo, FqCodel, FqPie, Netem, Packet, ParamError, PfifoFast,
+    Admission, Backlog, Cake, Codel, Departure, DropSink, Fifo, Fq, FqCodel, FqPie, Netem, Packet, ParamError, PfifoFast,
     Pie, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
@@ -165,6 +165,7 @@ disciplines! {
         FqCodel(crate::FqCodelParams),
         FqPie(crate::FqPieParams),
         Cake(crate::cake::CakeSpec),
+        Fq(crate::FqParams),
         Tbf(crate::tbf::TbfWords),
         Netem(crate::NetemParams),
     }
@@ -189,13 +190,14 @@ disciplines! {
         FqPie(Box<FqPie<P>>),
         /// `cake`.
         Cake(Box<Cake<P>>),
+        /// `fq`.
+        Fq(Box<Fq<P>>),
         /// `tbf` over its own FIFO.
         Tbf(Tbf<P, Fifo<P>>),
         /// `netem`.
         Netem(Netem<P>),
     }
     only_in_kernels {
-        crate::fq::TABLE,
     }
 }
 

@@ -4,7 +4,7 @@
 //! - [`Qdisc`]: the contract of a discipline, and [`Packet`]: what it must know of a packet.
 //! - [`QdiscSpec`]: a discipline with all its parameters, read from `tc`'s words; [`QdiscSpec::build`] makes the
 //!   discipline, as [`AnyQdisc`].
-//! - [`Codel`], [`FqCodel`], [`Cake`], [`Pie`], [`FqPie`], [`Red`], [`Sfq`], [`Fifo`], [`PfifoFast`], [`Netem`]: the
+//! - [`Codel`], [`FqCodel`], [`Cake`], [`Pie`], [`FqPie`], [`Fq`], [`Red`], [`Sfq`], [`Fifo`], [`PfifoFast`], [`Netem`]: the
 //!   disciplines themselves, each made from a struct of parameters such as [`FqCodelParams`].
 //! - [`Tbf`]: a token bucket that shapes any discipline to a rate.
 //! - [`Departure`], [`Dropped`], [`DropReason`], [`DropSink`]: what comes out.
@@ -47,6 +47,7 @@ pub use descriptor::{Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, KernelOptions, kernel_options};
 pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
 pub use footprint::Footprint;
+pub use fq::{Fq, FqParams, FqVariant};
 pub use fq_codel::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
 pub use fq_pie::{FqPie, FqPieParams};
 pub use grammar::catalogue::{KindInfo, ParameterInfo};

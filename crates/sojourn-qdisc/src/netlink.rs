@@ -68,6 +68,10 @@ pub enum Form {
     Log,
     /// A word as its place in this list, in 32 bits.
     Choice(&'static [&'static str]),
+    /// So many words of 32 bits.
+    Words(usize),
+    /// The band of each of 16 priorities, a byte each, behind so many bands in 32 bits (`struct tc_prio_qopt`).
+    Priomap(u32),
 }
 
 /// The options of a discipline, ready for a request.
@@ -121,11 +125,14 @@ impl Form {
             Self::U8 => 1,
             Self::U32 | Self::S32 | Self::Rate32 | Self::Log | Self::Choice(_) => 4,
             Self::U64 | Self::Probability | Self::Rate64 => 8,
+            Self::Words(many) => 4 * many,
+            Self::Priomap(_) => 20,
         }
     }
 
     fn bytes(self, value: &OptionValue) -> Option<Vec<u8>> {
         let n = match (self, value) {
+            (Self::Words(_) | Self::Priomap(_), OptionValue::Text(text)) => return self.list(text),
             (Self::Choice(words), OptionValue::Text(text)) => {
                 words.iter().position(|word| word == text)?.try_into().ok()?
             }
@@ -138,12 +145,28 @@ impl Form {
             Self::Log => n.checked_ilog2()?.into(),
             _ => n,
         };
-        let bytes = stored.to_le_bytes()[..self.size()].to_vec();
+        let bytes = stored.to_le_bytes().get(..self.size())?.to_vec();
         Some(if cfg!(target_endian = "big") {
             bytes.into_iter().rev().collect()
         } else {
             bytes
         })
+    }
+}
+
+impl Form {
+    /// The numbers of a list, if they are as many as it takes.
+    fn list(self, text: &str) -> Option<Vec<u8>> {
+        let numbers: Vec<u32> = text.split(' ').map(|n| n.parse().ok()).collect::<Option<_>>()?;
+        let words = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_ne_bytes()).collect::<Vec<u8>>();
+        let bytes = match self {
+            Self::Priomap(bands) => {
+                let map: Option<Vec<u8>> = numbers.iter().map(|&band| band.try_into().ok()).collect();
+                [words(&[bands]), map?].concat()
+            }
+            _ => words(&numbers),
+        };
+        (bytes.len() == self.size()).then_some(bytes)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What goes in, what comes out, and what is dropped on the way.
 
-use sojourn_units::{Bytes, Duration, Ecn, Time};
+use sojourn_units::{Bytes, Duration, Ecn, Rate, Time};
 use std::fmt::Debug;
 
 /// What a discipline needs to know of a packet.
@@ -45,6 +45,29 @@ pub trait Packet: Debug {
     fn set_dscp(&mut self, _: u8) {}
     /// What an ACK filter reads of its TCP header; `None` of a packet that is no TCP segment. CAKE asks for it.
     fn ack(&self) -> Option<AckFacts> {
+        None
+    }
+    /// Its priority in the kernel, 0 to 15: as a router derives it from the code point, unless its socket has set one.
+    /// Source: Linux `rt_tos2priority` and `ip_tos2prio`: best effort 0, bulk 2, interactive bulk 4, interactive 6; a
+    /// socket may set `TC_PRIO_CONTROL`, 7.
+    fn priority(&self) -> u8 {
+        match self.dscp() >> 1 & 3 {
+            0 => 0,
+            1 => 2,
+            2 => 6,
+            _ => 4,
+        }
+    }
+    /// The rate at which its socket is to send, on the wire: `fq` paces a flow by it. Source: Linux `sk_pacing_rate`.
+    ///
+    /// `None` for a packet without a socket, or without such a rate. A router has no sockets, so a packet at the
+    /// bottleneck of a simulation has none: there TCP paces itself.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+    /// The earliest time at which it may leave `fq`, if its sender has given one. Source: Linux `skb->tstamp`, which a
+    /// router clears.
+    fn not_before(&self) -> Option<Time> {
         None
     }
 }

@@ -120,6 +120,14 @@ impl<P> Slab<P> {
         Some(Queued { packet, since, size })
     }
 
+    /// The oldest packet of `list`, and since when it is there; `None` if the list is empty.
+    #[inline]
+    #[must_use]
+    pub fn front(&self, list: List) -> Option<(&P, Time)> {
+        let node = self.nodes.get(list.head as usize)?;
+        Some((node.packet.as_ref()?, node.since))
+    }
+
     /// How many packets `list` has. Takes a step for each.
     #[must_use]
     pub fn count(&self, list: List) -> u64 {
@@ -197,7 +205,10 @@ mod tests {
         for i in 0..6 {
             slab.push_back(if i % 2 == 0 { &mut a } else { &mut b }, queued(i));
         }
+        assert_eq!(slab.front(b), Some((&1, Time::from_nanos(1))));
         assert_eq!(slab.pop_front(&mut a), Some(queued(0)));
+        assert_eq!(slab.front(a), Some((&2, Time::from_nanos(2))));
+        assert_eq!(slab.front(List::EMPTY), None);
         assert_eq!(slab.pop_back(&mut b), Some(queued(5)));
         slab.push_back(&mut b, queued(7));
         assert_eq!(

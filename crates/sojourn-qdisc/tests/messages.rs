@@ -68,6 +68,12 @@ fn attributes_have_the_numbers_of_the_kernels_header() {
         ("fq timer_slack 3us", 13, word(3000)),
         ("fq horizon 3s", 14, word(3_000_000)),
         ("fq horizon_cap", 15, byte(0)),
+        (
+            "fq priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 0",
+            16,
+            [word(3), [0, 1, 2].repeat(5), vec![0]].concat(),
+        ),
+        ("fq weights 16384 16385 16386", 17, words(&[16_384, 16_385, 16_386])),
         ("fq_pie limit 77", 1, word(77)),
         ("fq_pie flows 64", 2, word(64)),
         ("fq_pie target 7ms", 3, word(7000)),
@@ -162,13 +168,13 @@ fn some_kinds_are_modelled_and_some_are_the_kernels_alone() {
         ("codel", true),
         ("netem", true),
         ("cake", true),
-        ("fq", false),
+        ("fq", true),
         ("fq_pie", true),
     ] {
         assert_eq!(descriptor(kind).expect(kind).modelled(), modelled, "{kind}");
     }
-    let [cake, fq] = ["cake", "fq"].map(|text| Discipline::parse(text, None).expect(text));
-    assert_ne!(cake, fq);
+    let [cake, wash] = ["cake", "cake wash"].map(|text| Discipline::parse(text, None).expect(text));
+    assert_ne!(cake, wash);
     assert_eq!(cake, Discipline::parse("cake", None).expect("known"));
 }
 

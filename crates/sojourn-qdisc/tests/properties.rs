@@ -43,6 +43,10 @@ impl Packet for TestPacket {
             ..AckFacts::default()
         })
     }
+    /// One of that band.
+    fn priority(&self) -> u8 {
+        [6, 0, 2][usize::from(self.band)]
+    }
 }
 
 /// One call, some time after the one before.
@@ -82,6 +86,10 @@ const TEXTS: &[&str] = &[
     "fq_codel limit 30 target 2ms interval 20ms flows 5 quantum 300 variant ns2",
     "fq_pie limit 30 target 5ms tupdate 5ms ecn flows 5 quantum 300",
     "fq_pie limit 30 target 5ms tupdate 5ms memory_limit 9000 dq_rate_estimator bytemode",
+    "fq limit 30 flow_limit 9 quantum 300 initial_quantum 900 ce_threshold 2ms",
+    "fq limit 30 flow_limit 9 buckets 2 orphan_mask 3 maxrate 2mbit low_rate_threshold 8kbit",
+    "fq limit 30 flow_limit 9 maxrate 400kbit variant linux-7.3",
+    "fq limit 30 variant linux-7.3",
     "tbf rate 2mbit burst 2000 limit 20000",
     "cake rtt 20ms memlimit 40000",
     "cake bandwidth 2mbit diffserv4 rtt 20ms memlimit 40000 ack-filter",
@@ -100,6 +108,8 @@ fn limits(text: &str) -> (u64, u64) {
         "cake" => (40_000 / 768, 40_000),
         "bfifo" | "red" | "tbf" => (u64::MAX, limit),
         "pfifo_fast" if !text.contains("variant") => (3 * limit, u64::MAX),
+        // Three bands, and the fast path of Linux 7.3.
+        "fq" if text.contains("variant") => (3 * limit + 8, u64::MAX),
         _ => (limit, u64::MAX),
     }
 }

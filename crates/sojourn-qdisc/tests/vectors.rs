@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use sojourn_qdisc::{AckFacts, Dropped, Packet, Qdisc, QdiscSpec};
-use sojourn_units::{Bytes, Time};
+use sojourn_units::{Bytes, Rate, Time};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,9 @@ struct VectorPacket {
     source: u32,
     destination: u32,
     tcp: Option<AckFacts>,
+    priority: u8,
+    pacing_bps: Option<u64>,
+    not_before_ns: Option<u64>,
 }
 
 impl Packet for VectorPacket {
@@ -43,6 +46,15 @@ impl Packet for VectorPacket {
     }
     fn ack(&self) -> Option<AckFacts> {
         self.tcp
+    }
+    fn priority(&self) -> u8 {
+        self.priority
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing_bps.map(Rate::from_bps)
+    }
+    fn not_before(&self) -> Option<Time> {
+        self.not_before_ns.map(Time::from_nanos)
     }
 }
 
@@ -86,6 +98,10 @@ struct Enqueue {
     #[serde(default)]
     destination: u32,
     tcp: Option<Tcp>,
+    #[serde(default)]
+    priority: u8,
+    pacing_bps: Option<u64>,
+    not_before_ns: Option<u64>,
     #[serde(default = "one")]
     count: u64,
 }
@@ -164,6 +180,9 @@ fn run(vector: &Vector) {
                     source: offer.source,
                     destination: offer.destination,
                     tcp: offer.tcp.as_ref().map(Tcp::facts),
+                    priority: offer.priority,
+                    pacing_bps: offer.pacing_bps,
+                    not_before_ns: offer.not_before_ns,
                 };
                 next_id += 1;
                 q.enqueue(packet, now, &mut drops);
@@ -248,6 +267,7 @@ macro_rules! folders {
 folders! {
     codel_vectors_hold: "codel";
     fq_codel_vectors_hold: "fq_codel";
+    fq_vectors_hold: "fq";
     pie_vectors_hold: "pie";
     red_vectors_hold: "red";
     sfq_vectors_hold: "sfq";

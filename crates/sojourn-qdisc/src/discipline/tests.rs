@@ -3,6 +3,7 @@
 use super::*;
 use crate::OptionValue;
 use sojourn_units::Rate;
+use std::collections::BTreeMap;
 
 fn options(text: &str) -> Options {
     kernel_options(text, Some(Rate::from_mbit(10)))
@@ -144,26 +145,53 @@ fn cake_is_told_as_tc_tells_it() {
 
 #[test]
 fn fq_is_told_as_tc_tells_it() {
+    // Source of the defaults: `fq_init`, for an Ethernet device.
+    let told = |changed: &[(&'static str, OptionValue)]| {
+        let mut all = BTreeMap::from([
+            ("limit", n(10_000)),
+            ("flow_limit", n(100)),
+            ("buckets", n(1024)),
+            ("orphan_mask", n(1023)),
+            ("quantum_bytes", n(3028)),
+            ("initial_quantum_bytes", n(15_140)),
+            ("low_rate_threshold_bps", n(8 * 68_750)),
+            ("pacing", ON),
+            ("refill_delay_us", n(40_000)),
+            ("timer_slack_ns", n(10_000)),
+            ("horizon_us", n(10_000_000)),
+            ("horizon_drop", ON),
+        ]);
+        all.extend(changed.iter().cloned());
+        all.into_iter().collect::<Vec<_>>()
+    };
+    is("fq", &told(&[]));
     is(
         "fq limit 100 flow_limit 10p buckets 64 maxrate 10mbit nopacing",
-        &[
+        &told(&[
             ("limit", n(100)),
             ("flow_limit", n(10)),
             ("buckets", n(64)),
             ("maxrate_bps", n(8 * 1_250_000)),
             ("pacing", OFF),
-        ],
+        ]),
     );
     is(
-        "fq low_rate_threshold 550kbit orphan_mask 0x3ff timer_slack 10us ce_threshold 4ms horizon 10s horizon_drop",
-        &[
-            ("low_rate_threshold_bps", n(8 * 68_750)),
-            ("orphan_mask", n(1023)),
-            ("timer_slack_ns", n(10_000)),
+        "fq low_rate_threshold 80kbit orphan_mask 0xff timer_slack 20us ce_threshold 4ms horizon 1s horizon_cap",
+        &told(&[
+            ("low_rate_threshold_bps", n(8 * 10_000)),
+            ("orphan_mask", n(255)),
+            ("timer_slack_ns", n(20_000)),
             ("ce_threshold_us", n(4000)),
-            ("horizon_us", n(10_000_000)),
-            ("horizon_drop", ON),
-        ],
+            ("horizon_us", n(1_000_000)),
+            ("horizon_drop", OFF),
+        ]),
+    );
+    is(
+        "fq weights 16384 16384 20000 priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 0",
+        &told(&[
+            ("priomap", word("0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 0")),
+            ("weights", word("16384 16384 20000")),
+        ]),
     );
 }
 
@@ -260,7 +288,17 @@ fn canonical_text_of_a_kernels_discipline_says_the_same_again() {
         ("cake ether-vlan ether-vlan ptm", "cake overhead 8 ptm"),
         ("cake overhead -4 raw egress", "cake raw overhead -4 egress"),
         ("cake fwmark 0x10", "cake fwmark 16"),
-        ("fq nopacing limit 10p", "fq limit 10 nopacing"),
+        (
+            "fq nopacing limit 10p orphan_mask 0xff",
+            "fq limit 10 flow_limit 100 buckets 1024 orphan_mask 255 quantum 3028 initial_quantum 15140 \
+             low_rate_threshold 550kbit nopacing refill_delay 40ms timer_slack 10us horizon 10s horizon_drop",
+        ),
+        (
+            "fq weights 65536 32768 16384 maxrate 1gbit",
+            "fq limit 10000 flow_limit 100 buckets 1024 orphan_mask 1023 quantum 3028 initial_quantum 15140 \
+             maxrate 1gbit low_rate_threshold 550kbit pacing refill_delay 40ms timer_slack 10us horizon 10s \
+             horizon_drop weights 65536 32768 16384 variant linux-7.3",
+        ),
         (
             "fq_pie dq_rate_estimator bytemode memory_limit 1mb",
             "fq_pie limit 10240 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 quantum 1514 memory_limit 1Mb \
@@ -294,6 +332,11 @@ fn a_kernel_is_not_told_of_variants() {
             "fq_codel limit 50 flows 1024 quantum 300 target 5ms interval 100ms memory_limit 32Mb noecn drop_batch 64",
         ),
         ("pfifo_fast variant linux-3.14", "pfifo_fast limit 1000"),
+        (
+            "fq variant linux-7.3",
+            "fq limit 10000 flow_limit 100 buckets 1024 orphan_mask 1023 quantum 3028 initial_quantum 15140 \
+             low_rate_threshold 550kbit pacing refill_delay 40ms timer_slack 10us horizon 10s horizon_drop",
+        ),
         ("cake", "cake"),
     ] {
         let spec = Discipline::parse(text, None).unwrap().for_kernel();
@@ -346,6 +389,32 @@ fn what_is_no_discipline_of_a_kernel_is_refused_with_a_sentence() {
         (
             "fq maxrate 100gbit",
             "fq.maxrate is 100gbit, but must be <= 34359738352",
+        ),
+        ("fq quantum 0", "fq.quantum is 0, but must be > 0"),
+        (
+            "fq quantum 255 variant linux-7.3",
+            "fq.quantum is 255, but must be >= 256",
+        ),
+        ("fq weights 1 2", "fq.weights is 1 2, but must be 3 numbers"),
+        (
+            "fq weights 1 2 3",
+            "fq.weights is 1 2 3, but must be 3 weights, each from 16384 to 2147483647",
+        ),
+        (
+            "fq priomap 0 1 2 3 0 0 0 0 0 0 0 0 0 0 0 0",
+            "fq.priomap is 0 1 2 3 0 0 0 0 0 0 0 0 0 0 0 0, but must be 16 bands, each 0 to 2",
+        ),
+        (
+            "fq priomap variant linux-7.3",
+            "fq.priomap has no value, but must have one (numbers)",
+        ),
+        (
+            "fq horizon 1500ns",
+            "fq.horizon is 1.5us, but must be a whole number of microseconds",
+        ),
+        (
+            "fq orphan_mask 0x+1",
+            "fq.orphan_mask is 0x+1, but must be a whole number of 32 bits, such as 0xff",
         ),
         (
             "fq_pie alpha x",

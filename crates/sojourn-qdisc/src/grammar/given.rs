@@ -1,10 +1,13 @@
 //! The value of a word, as it was written.
 
+use super::measures::Numbers;
 use crate::ParamError;
 use sojourn_units::{Bytes, Duration, Rate, UnitError, parse_bytes, parse_duration, parse_rate};
 
 /// The unit of a word that is a flag.
 pub(crate) const FLAG: &str = "flag";
+/// The unit of a word that takes several numbers, up to the next word that is none.
+pub(crate) const NUMBERS: &str = "numbers";
 
 /// A word as given, with its value.
 pub(crate) struct Given<'a> {
@@ -86,6 +89,19 @@ impl<'a> Given<'a> {
             ));
         }
         digits.parse().map_err(|_| self.error(format!("<= {}", u32::MAX)))
+    }
+
+    /// Whole numbers with gaps between them.
+    pub(crate) fn numbers(&self) -> Result<Numbers, ParamError> {
+        let mut found = Numbers::default();
+        for (place, word) in self.value.split_whitespace().enumerate() {
+            let number = Given { value: word, ..*self }.count()?;
+            if place == Numbers::MOST {
+                return Err(self.error(format!("at most {} numbers", Numbers::MOST)));
+            }
+            found = found.filled(place + 1, |_| number);
+        }
+        Ok(found)
     }
 
     /// A plain decimal number.

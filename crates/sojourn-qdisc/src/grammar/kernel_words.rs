@@ -18,12 +18,8 @@ pub(crate) enum Takes {
     Count(i64, i64),
     /// A whole number in this range; `0x` for hexadecimal.
     Mask(i64, i64),
-    /// A power of two in this range.
-    Power(i64, i64),
     /// A time, in whole microseconds, in this range of them.
     Micros(i64, i64),
-    /// A time in nanoseconds, in this range of them.
-    Nanos(i64, i64),
     /// A size, in this range of bytes.
     Bytes(i64, i64),
     /// A rate of whole bytes a second, in this range of bit/s.
@@ -44,8 +40,8 @@ impl Takes {
     /// The unit of the value that follows; `None` if none does.
     pub(crate) const fn unit(&self) -> Option<&'static str> {
         match self {
-            Self::Count(..) | Self::Power(..) | Self::Mask(..) => Some("number"),
-            Self::Micros(..) | Self::Nanos(..) => Some("time"),
+            Self::Count(..) | Self::Mask(..) => Some("number"),
+            Self::Micros(..) => Some("time"),
             Self::Bytes(..) => Some("bytes"),
             Self::Rate(..) => Some("rate"),
             _ => None,
@@ -260,13 +256,6 @@ fn read(given: &Given<'_>, word: &KernelWord) -> Result<(String, OptionValue), P
             };
             number(n.to_string(), in_range(n, low, high)?)
         }
-        Takes::Power(low, high) => {
-            let n = in_range(given.signed()?, low, high)?;
-            if n & (n - 1) != 0 {
-                return Err(given.error("a power of two"));
-            }
-            number(n.to_string(), n)
-        }
         Takes::Micros(low, high) => {
             let time = given.duration()?;
             let ns = time.as_nanos();
@@ -274,10 +263,6 @@ fn read(given: &Given<'_>, word: &KernelWord) -> Result<(String, OptionValue), P
                 return Err(given.error("a whole number of microseconds"));
             }
             number(time.to_string(), in_range(signed(ns / 1000), low, high)?)
-        }
-        Takes::Nanos(low, high) => {
-            let time = given.duration()?;
-            number(time.to_string(), in_range(signed(time.as_nanos()), low, high)?)
         }
         Takes::Bytes(low, high) => {
             let size = given.bytes()?.get();

@@ -1,6 +1,6 @@
 //! What a word's value measures: how it is read into a field, written, and told to a kernel.
 
-use super::given::{FLAG, Given};
+use super::given::{FLAG, Given, NUMBERS};
 use crate::ParamError;
 use crate::netlink::{Named, OptionValue};
 use crate::param::LONGEST;
@@ -19,6 +19,43 @@ pub(crate) enum Value {
     Rate(Rate),
     Real(f64),
     Flag(bool),
+    Numbers(Numbers),
+}
+
+/// Up to 16 numbers: one for each band or priority of a discipline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    len: usize,
+    items: [u32; Self::MOST],
+}
+
+impl Numbers {
+    /// How many there can be. Source: `TC_PRIO_MAX` + 1 and `TCQ_PRIO_BANDS` of Linux.
+    pub(crate) const MOST: usize = 16;
+
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        &self.items[..self.len]
+    }
+
+    /// So many: those that lack are taken from `others`, each from its own place.
+    pub(crate) fn filled(mut self, len: usize, others: impl Fn(usize) -> u32) -> Self {
+        for place in self.len..len.min(Self::MOST) {
+            self.items[place] = others(place);
+        }
+        self.len = self.len.max(len.min(Self::MOST));
+        self
+    }
+}
+
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut gap = "";
+        for n in self.as_slice() {
+            write!(f, "{gap}{n}")?;
+            gap = " ";
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for Value {
@@ -32,6 +69,7 @@ impl fmt::Display for Value {
             Self::Rate(rate) => rate.fmt(f),
             Self::Real(x) => x.fmt(f),
             Self::Flag(on) => on.fmt(f),
+            Self::Numbers(numbers) => numbers.fmt(f),
         }
     }
 }
@@ -48,6 +86,7 @@ impl Value {
             Self::Rate(rate) => ("_bps", signed(rate.as_bps())),
             Self::Real(_) => return Ok(None),
             Self::Flag(on) => return Ok(Some((field.to_owned(), OptionValue::Flag(on)))),
+            Self::Numbers(numbers) => return Ok(Some((field.to_owned(), OptionValue::Text(numbers.to_string())))),
         };
         Ok(Some((format!("{field}{unit}"), OptionValue::Number(value))))
     }
@@ -127,6 +166,8 @@ measures! {
     Memory, "bytes", Bytes, |g| g.bytes(), Value::Memory;
     /// A rate.
     Speed, "rate", Rate, |g| g.rate(), Value::Rate;
+    /// Several numbers.
+    Several, NUMBERS, Numbers, |g| g.numbers(), Value::Numbers;
     /// A flag: on, or with its second name off.
     Flag, FLAG, bool, |given| Ok(given.is_canonical()), Value::Flag;
     /// A flag that each of its names sets.

@@ -1,7 +1,7 @@
 //! A text of words read into parameters, and written.
 
 use super::error::SpecError;
-use super::given::{FLAG, Given};
+use super::given::{FLAG, Given, NUMBERS};
 use super::kernel_words::KernelOnly;
 use super::words::Model;
 use crate::ParamError;
@@ -13,7 +13,7 @@ pub(crate) fn parse_words<T: Model>(words: &[&str]) -> Result<T, SpecError> {
     }
     let mut value = starting_point::<T>(words)?;
     let mut seen = vec![false; T::WORDS.len()];
-    let mut rest = words.iter();
+    let mut rest = words.iter().peekable();
     let mut variant_seen = false;
     while let Some(&name) = rest.next() {
         if name == "variant" && !T::VARIANTS.is_empty() {
@@ -39,13 +39,22 @@ pub(crate) fn parse_words<T: Model>(words: &[&str]) -> Result<T, SpecError> {
                 field: format!("{}.{field}", T::ABOUT.kind),
             });
         }
+        let mut several = Vec::new();
+        while word.unit == NUMBERS
+            && let Some(&number) = rest.next_if(|word| !knows::<T>(word))
+        {
+            several.push(number);
+        }
+        let joined = several.join(" ");
         let given = match word.unit {
-            FLAG => "",
-            unit => rest.next().ok_or_else(|| SpecError::NoValue {
-                field: format!("{}.{field}", T::ABOUT.kind),
-                unit,
-            })?,
+            FLAG => Some(""),
+            NUMBERS => Some(joined.as_str()).filter(|numbers| !numbers.is_empty()),
+            _ => rest.next().copied(),
         };
+        let given = given.ok_or_else(|| SpecError::NoValue {
+            field: format!("{}.{field}", T::ABOUT.kind),
+            unit: word.unit,
+        })?;
         (word.set)(
             &mut value,
             &Given {
@@ -86,6 +95,11 @@ fn starting_point<T: Model>(words: &[&str]) -> Result<T, SpecError> {
         .collect();
     let rule = format!("one of {}", known.join(", "));
     Err(ParamError::new(T::ABOUT.kind, "variant", format!("{name:?}"), rule).into())
+}
+
+/// Whether `name` is a word of the kind.
+fn knows<T: Model>(name: &str) -> bool {
+    name == "variant" && !T::VARIANTS.is_empty() || T::WORDS.iter().any(|word| word.names.contains(&name))
 }
 
 fn allowed<T: Model>() -> String {

@@ -12,8 +12,9 @@ fn said(kind: &str) -> String {
              ingress ack-filter split-gso fwmark 1"
         }
         "fq" => {
-            "limit 9 flow_limit 9 buckets 64 orphan_mask 1 quantum 9 initial_quantum 9 maxrate 8mbit \
-             low_rate_threshold 8bit nopacing refill_delay 1ms timer_slack 1us ce_threshold 1ms horizon 1s horizon_drop"
+            "limit 9 flow_limit 9 buckets 64 orphan_mask 1 quantum 999 initial_quantum 9 maxrate 8mbit \
+             low_rate_threshold 8bit nopacing refill_delay 1ms timer_slack 1us ce_threshold 1ms horizon 1s horizon_drop \
+             priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2 weights 16384 16384 16384"
         }
         "fq_pie" => {
             "limit 9 flows 9 target 1ms tupdate 1ms alpha 1 beta 1 quantum 9 memory_limit 1mb ecn_prob 1 ecn bytemode \
@@ -57,7 +58,14 @@ fn every_option_of_every_kind_has_its_place() {
 /// The numbers are those of `linux/pkt_sched.h`; values are little-endian words.
 #[test]
 fn attributes_are_these_bytes() {
-    let found = encoded("fq buckets 512 maxrate 8mbit horizon_cap");
+    let mut options = Discipline::parse("fq buckets 512 maxrate 8mbit horizon_cap", None)
+        .unwrap()
+        .kernel_options()
+        .unwrap();
+    options
+        .options
+        .retain(|name, _| ["buckets", "maxrate_bps", "horizon_drop"].contains(&name.as_str()));
+    let found = options.encode().unwrap();
     assert!(found.nested);
     // TCA_FQ_BUCKETS_LOG 8, TCA_FQ_HORIZON_DROP 15 (one byte), TCA_FQ_FLOW_MAX_RATE 7 (bytes a second).
     let bytes = [
@@ -66,6 +74,26 @@ fn attributes_are_these_bytes() {
         [8, 0, 7, 0, 0x40, 0x42, 0x0f, 0],
     ];
     assert_eq!(found.payload, Some(bytes.concat()));
+}
+
+/// A list of another length than the kernel's structure has no place.
+#[test]
+fn lists_have_as_many_numbers_as_their_place() {
+    let mut options = Discipline::parse("fq", None).unwrap().kernel_options().unwrap();
+    for (name, list, fits) in [
+        ("weights", "1 2 3", true),
+        ("weights", "1 2", false),
+        ("weights", "1 2 x", false),
+        ("priomap", "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 255", true),
+        ("priomap", "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 256", false),
+        ("priomap", "0", false),
+    ] {
+        options
+            .options
+            .insert(name.to_owned(), OptionValue::Text(list.to_owned()));
+        assert_eq!(options.encode().is_ok(), fits, "{name} {list}");
+        options.options.remove(name);
+    }
 }
 
 /// As `tc qdisc add dev lo root tbf rate 40gbit burst 64kb limit 1mb` fills the words that are used here.

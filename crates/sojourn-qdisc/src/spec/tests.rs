@@ -126,7 +126,7 @@ fn what_is_unknown_is_named_with_what_is_known() {
     let text = error("fifo limit 3");
     for part in [
         "\"fifo\"",
-        "pfifo, bfifo, pfifo_fast, red, pie, codel, sfq, fq_codel, fq_pie, cake, tbf, netem",
+        "pfifo, bfifo, pfifo_fast, red, pie, codel, sfq, fq_codel, fq_pie, cake, fq, tbf, netem",
         "gbw:codel",
         "rural:fq_codel",
     ] {
