@@ -175,9 +175,9 @@ fn tcp(s: &Segment, c: &Conversation, from_opener: bool) -> TcpHeader {
         [c.hashes[1], c.hashes[0]]
     };
     let mut tcp = TcpHeader::new(source, destination, own.wrapping_add(s.seq as u32), s.window);
-    let (mss, agrees_on_ecn) = match c.protocol {
-        Protocol::Tcp { mss, ecn, .. } => (mss, ecn),
-        _ => (0, false),
+    let mss = match c.protocol {
+        Protocol::Tcp { mss, .. } => mss,
+        _ => 0,
     };
     tcp.syn = s.flags.has(Flags::SYN);
     tcp.ack = s.flags.has(Flags::ACK);
@@ -193,9 +193,6 @@ fn tcp(s: &Segment, c: &Conversation, from_opener: bool) -> TcpHeader {
     let options = if tcp.syn {
         // A window on a SYN is not scaled (RFC 7323 section 2.2).
         tcp.window_size = (u64::from(s.window) * WINDOW_UNIT).min(u64::from(u16::MAX)) as u16;
-        // The model takes ECN as agreed; RFC 3168 section 6.1.1 says what that looks like.
-        tcp.ece |= agrees_on_ecn;
-        tcp.cwr |= agrees_on_ecn && !tcp.ack;
         tcp.set_options(&[
             TcpOptionElement::MaximumSegmentSize(mss + TIMESTAMPS),
             TcpOptionElement::SelectiveAcknowledgementPermitted,

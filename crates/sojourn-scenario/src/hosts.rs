@@ -74,6 +74,13 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
         let why = format!("the {name} back end runs the kernel's own TCP");
         return refuse("tcp.variant", tcp.variant.name(), &why);
     }
+    if tcp.abe {
+        return refuse(
+            "tcp.abe",
+            "true",
+            "Linux has no ABE (RFC 8511), so only the simulator takes it",
+        );
+    }
     if tcp.receive_buffer != ReceiveBuffer::Auto && s.wifi.is_none() {
         let why = match backend {
             Backend::Live => "the live back end leaves the size of receive buffers to the kernel",

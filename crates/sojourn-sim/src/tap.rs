@@ -59,8 +59,6 @@ pub enum Protocol {
     Tcp {
         /// Largest payload, bytes.
         mss: u16,
-        /// Whether it uses ECN.
-        ecn: bool,
         /// Whether a web client opens it.
         web: bool,
     },

@@ -9,7 +9,7 @@ use crate::segment::{Flags, Segment, WINDOW_UNIT};
 use crate::sender::Sender;
 use crate::small_queue::Device;
 use crate::ticks::now_ms;
-use crate::variant::ParamError;
+use crate::variant::{ParamError, Variant};
 use sojourn_units::{Duration, Time};
 
 /// The states of RFC 9293 section 3.3.2, by its names.
@@ -95,6 +95,12 @@ pub struct Endpoint {
     receiver: Receiver,
     handshake: Handshake,
     syn_retransmissions: u32,
+    /// Whether it wants ECN.
+    wants_ecn: bool,
+    /// Whether a client says so in its SYN when it sends that again: Linux before 4.1 does.
+    insists_on_ecn: bool,
+    /// Whether the peer's SYN agrees to ECN.
+    peer_agrees: bool,
     /// What earlier connections to this destination left, until the handshake is over.
     metrics: Option<Box<Metrics>>,
 }
@@ -111,6 +117,9 @@ impl Endpoint {
             closed_second: false,
             handshake: Handshake::begin(Time::ZERO),
             syn_retransmissions: 0,
+            wants_ecn: params.ecn,
+            insists_on_ecn: params.variant == Variant::Linux314,
+            peer_agrees: false,
             metrics: None,
         })
     }
@@ -264,6 +273,7 @@ impl Endpoint {
         } = self.handshake;
         match self.state {
             State::Listen if syn => {
+                self.peer_agrees = segment.flags.has(Flags::ECE | Flags::CWR);
                 self.receiver.set_ts_recent(segment.ts_val);
                 self.state = State::SynReceived;
                 self.handshake = Handshake::begin(now);
@@ -275,6 +285,7 @@ impl Endpoint {
                 self.handshake_due = true;
             }
             State::SynSent if syn => {
+                self.peer_agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
                 self.receiver.set_ts_recent(segment.ts_val);
                 let rtt = handshake_rtt(tries == 1, sent, segment, now);
                 self.establish(rtt, window_end, now);
@@ -309,6 +320,9 @@ impl Endpoint {
     fn establish(&mut self, rtt: Duration, window_end: u64, now: Time) {
         self.state = State::Established;
         self.handshake_due = false;
+        let ecn = self.wants_ecn && self.peer_agrees;
+        self.sender.set_ecn(ecn);
+        self.receiver.set_ecn(ecn);
         self.sender.established(rtt, window_end, now);
         if let Some(metrics) = self.metrics.take() {
             metrics.recall(&mut self.sender);
@@ -408,7 +422,22 @@ impl Endpoint {
         if matches!(self.state, State::SynReceived) {
             self.receiver.write_ack(&mut segment);
         }
+        segment.flags |= self.ecn_of_syn();
         Some(segment)
+    }
+
+    /// How a SYN or SYN-ACK speaks of ECN (RFC 3168 section 6.1.1). A SYN that is sent again does not: what dropped the
+    /// first may have done so for that (section 6.1.1.1; Linux `tcp_ecn_clear_syn`).
+    fn ecn_of_syn(&self) -> Flags {
+        if !self.wants_ecn {
+            Flags::NONE
+        } else if self.state == State::SynReceived {
+            if self.peer_agrees { Flags::ECE } else { Flags::NONE }
+        } else if self.syn_retransmissions == 0 || self.insists_on_ecn {
+            Flags::ECE | Flags::CWR
+        } else {
+            Flags::NONE
+        }
     }
 
     /// When [`Endpoint::on_timeout`] wants to be called; `None` if only a segment or the application can change

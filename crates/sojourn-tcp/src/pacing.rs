@@ -68,7 +68,7 @@ mod tests {
         client.poll_transmit(Time::ZERO).expect("a SYN");
         let now = Time::ZERO + RTT;
         let syn_ack = Segment {
-            flags: Flags::SYN | Flags::ACK,
+            flags: Flags::SYN | Flags::ACK | Flags::ECE,
             window: 65_535,
             ts_val: 1,
             ..Segment::default()
@@ -108,6 +108,7 @@ mod tests {
                 ..Params::default()
             },
             initial_window: window,
+            ecn: true,
             ..TcpParams::default()
         }
     }

@@ -50,6 +50,10 @@ pub struct TcpParams {
     pub cc: cc::Params,
     /// Whether ECN is negotiated (RFC 3168).
     pub ecn: bool,
+    /// Whether an ECN echo reduces the window by less than a loss does (ABE, RFC 8511): to 0.85 of it with cubic, to
+    /// 0.8 with reno (default no). It needs `ecn`. Linux does not have it, so only the simulator takes it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub abe: bool,
     /// Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
     pub delayed_ack: bool,
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.
@@ -102,6 +106,7 @@ impl Default for TcpParams {
             congestion_control: Algorithm::Cubic,
             cc: cc::Params::default(),
             ecn: false,
+            abe: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
             save_metrics: false,
@@ -142,6 +147,12 @@ impl TcpParams {
             "tcp.receive_window",
             self.receive_window.to_string(),
             "at least two segments and at most 16776960 bytes",
+        )?;
+        check(
+            self.ecn || !self.abe,
+            "tcp.abe",
+            self.abe.to_string(),
+            "false without tcp.ecn, whose echoes it is about",
         )?;
         let rto = self.min_rto;
         check(

@@ -32,6 +32,8 @@ pub struct ReceiverStats {
     pub duplicates: u64,
     /// Data segments that arrived above a gap.
     pub out_of_order: u64,
+    /// Data segments that arrived with congestion experienced.
+    pub marked: u64,
 }
 
 /// What the receiver wants to do about acknowledging.
@@ -68,6 +70,10 @@ pub struct Receiver {
     /// The duplicate that the next acknowledgement reports.
     dsack: Option<Box<(u64, u64)>>,
     compressed: u8,
+    /// Both ends have agreed on ECN.
+    ecn: bool,
+    /// A segment has come whose sender takes marks.
+    ect_seen: bool,
     /// CE was seen and the sender has not yet answered with CWR (RFC 3168 section 6.1.3).
     echo_ce: bool,
     delayed: bool,
@@ -119,6 +125,8 @@ impl Receiver {
             compression_due: None,
             largest_segment: u64::from(p.mss),
             ts_recent: 0,
+            ecn: false,
+            ect_seen: false,
             echo_ce: false,
             delayed: p.delayed_ack,
             compresses: p.variant != Variant::Linux314,
@@ -159,6 +167,11 @@ impl Receiver {
         self.srtt = Some(rtt);
         self.rto = rto;
         self.window.begin(now);
+    }
+
+    /// The handshake has told whether both ends want ECN.
+    pub(crate) fn set_ecn(&mut self, agreed: bool) {
+        self.ecn = agreed;
     }
 
     /// Notes the timestamp of the handshake.
@@ -204,13 +217,7 @@ impl Receiver {
             return;
         }
         if segment.flags.has(Flags::CWR) {
-            self.echo_ce = false;
-        }
-        if segment.flags.ecn() == Ecn::Ce {
-            if !self.echo_ce {
-                self.acknowledge_now();
-            }
-            self.echo_ce = true;
+            self.on_reduced();
         }
         let full = u64::from(segment.len) >= self.largest_segment;
         if end > self.next && self.window.on_segment(segment.len, full, segment.ts_ecr, now) {
@@ -223,6 +230,7 @@ impl Receiver {
         if start == self.next && self.ranges.is_empty() {
             self.next = end;
             self.estimate_delay(now);
+            self.on_codepoint(segment);
             self.decide(now);
             self.window.on_read(end, now);
         } else if end <= self.next {
@@ -231,6 +239,7 @@ impl Receiver {
             self.next = end;
             self.absorb();
             self.estimate_delay(now);
+            self.on_codepoint(segment);
             if self.ranges.is_empty() {
                 // RFC 5681 section 4.2: at once when a gap is filled.
                 self.acknowledge_now();
@@ -239,9 +248,52 @@ impl Receiver {
             self.window.on_read(self.next, now);
         } else {
             self.stats.out_of_order += 1;
+            self.on_codepoint(segment);
             self.add_range(start, end);
             self.decide_out_of_order(now);
         }
+    }
+
+    /// The sender says that it has reduced its window, which may be so small by now that it waits for this
+    /// acknowledgement. Source: Linux `tcp_ecn_accept_cwr`; Linux 3.14 does not hurry.
+    #[cold]
+    fn on_reduced(&mut self) {
+        self.echo_ce = false;
+        if self.ecn && self.compresses {
+            self.acknowledge_now();
+        }
+    }
+
+    /// Data that is new has come. Source: Linux `__tcp_ecn_check_ce`, RFC 3168 section 6.1.3.
+    #[inline]
+    fn on_codepoint(&mut self, segment: &Segment) {
+        if !self.ecn {
+            return;
+        }
+        match segment.flags.ecn() {
+            // Likely a retransmission.
+            Ecn::NotEct if self.ect_seen => self.hurry(),
+            Ecn::NotEct => {}
+            Ecn::Ce => {
+                self.stats.marked += 1;
+                self.ect_seen = true;
+                if !self.echo_ce {
+                    self.echo_ce = true;
+                    self.hurry();
+                }
+            }
+            Ecn::Ect0 | Ecn::Ect1 => self.ect_seen = true,
+        }
+    }
+
+    /// The sender's window may be small: the next two acknowledgements go out at once, in Linux 3.14 sixteen. Source:
+    /// Linux `tcp_enter_quickack_mode`.
+    #[cold]
+    fn hurry(&mut self) {
+        let most = if self.compresses { 2 } else { QUICK_ACKS };
+        self.quick = self.quick.max(self.quick_acks().min(most));
+        self.delay = self.delay.map(|_| DELAY_MIN);
+        self.answers = false;
     }
 
     /// A FIN arrived whose sequence number ends at `end`; it counts once it is in order. It is acknowledged at once.

@@ -91,6 +91,15 @@ impl Sender {
     pub fn rto(&self) -> Duration {
         each!(self, m => m.rtt.rto())
     }
+    /// Whether both ends have agreed on ECN (RFC 3168 section 6.1.1).
+    #[must_use]
+    pub fn ecn(&self) -> bool {
+        each!(self, m => m.ecn())
+    }
+    /// The handshake has told whether both ends want ECN.
+    pub(crate) fn set_ecn(&mut self, agreed: bool) {
+        each!(mut self, m => m.set_ecn(agreed));
+    }
     /// Counters.
     #[must_use]
     pub fn stats(&self) -> &SenderStats {

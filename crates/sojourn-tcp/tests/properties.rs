@@ -251,7 +251,8 @@ proptest! {
         drain(&mut endpoint, now)?;
         if established {
             let segment = Segment { ack: 1, window: 400, ts_val: 1, ts_ecr: 1, ..Segment::default() };
-            let flags = if client { Flags::SYN | Flags::ACK } else { Flags::SYN };
+            // With what agrees to ECN, which an end that does not want it passes over.
+            let flags = if client { Flags::ACK | Flags::ECE } else { Flags::ECE | Flags::CWR } | Flags::SYN;
             endpoint.on_segment(&Segment { flags, ..segment }, now);
             drain(&mut endpoint, now)?;
             endpoint.on_segment(&Segment { seq: 1, flags: Flags::ACK, ..segment }, now);

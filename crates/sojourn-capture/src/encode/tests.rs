@@ -38,11 +38,7 @@ fn bytes(frame: &Frame<'_>) -> Vec<u8> {
     out
 }
 
-const TCP: Protocol = Protocol::Tcp {
-    mss: 1448,
-    ecn: false,
-    web: false,
-};
+const TCP: Protocol = Protocol::Tcp { mss: 1448, web: false };
 
 /// The one's complement sum of RFC 1071 over 16-bit words, done by hand; 0xffff for data with a valid checksum in it.
 fn ones_sum(parts: &[&[u8]]) -> u32 {
@@ -115,16 +111,9 @@ fn a_data_segment_is_a_full_frame_with_the_low_bits_of_its_numbers() {
 
 #[test]
 fn a_handshake_has_the_options_of_linux_and_an_unscaled_window() {
-    let c = conversation(
-        Protocol::Tcp {
-            mss: 1448,
-            ecn: true,
-            web: false,
-        },
-        false,
-    );
+    let c = conversation(Protocol::Tcp { mss: 1448, web: false }, false);
     let syn = Segment {
-        flags: Flags::SYN,
+        flags: Flags::SYN | Flags::ECE | Flags::CWR,
         window: 24_576,
         ts_val: 0x0102_0304,
         ..Segment::default()
@@ -139,7 +128,7 @@ fn a_handshake_has_the_options_of_linux_and_an_unscaled_window() {
     assert_eq!(&b[48..50], &[0xff, 0xff], "24,576 times 256 does not fit 16 bits");
     assert_eq!(b[47], 0x02 | 0x40 | 0x80, "SYN, ECE and CWR");
     let answer = Segment {
-        flags: Flags::SYN | Flags::ACK,
+        flags: Flags::SYN | Flags::ACK | Flags::ECE,
         ack: 1,
         ..syn
     };
@@ -193,14 +182,7 @@ fn echoes_and_datagrams_are_what_ping_and_netperf_send() {
 
 #[test]
 fn a_segment_that_closes_has_fin_and_its_number() {
-    let c = conversation(
-        Protocol::Tcp {
-            mss: 1448,
-            ecn: false,
-            web: true,
-        },
-        true,
-    );
+    let c = conversation(Protocol::Tcp { mss: 1448, web: true }, true);
     let fin = Segment {
         seq: 0x21,
         ack: 1,
@@ -218,14 +200,7 @@ fn a_segment_that_closes_has_fin_and_its_number() {
 /// The ports of consecutive connections are those of RFC 6056 section 3.3.3: one after the other, round the range.
 #[test]
 fn connections_of_the_same_hosts_have_ports_of_their_own() {
-    let first = conversation(
-        Protocol::Tcp {
-            mss: 1448,
-            ecn: false,
-            web: true,
-        },
-        true,
-    );
+    let first = conversation(Protocol::Tcp { mss: 1448, web: true }, true);
     let ports: std::collections::BTreeSet<u16> = (0..28_232u32)
         .map(|n| {
             ports(
@@ -315,7 +290,7 @@ proptest! {
             sack_count: if syn { 0 } else { sack_count },
             flags: if syn { Flags::SYN } else { Flags::ACK },
         };
-        let c = Conversation { hashes, ..conversation(Protocol::Tcp { mss: 8948, ecn: false, web: false }, true) };
+        let c = Conversation { hashes, ..conversation(Protocol::Tcp { mss: 8948, web: false }, true) };
         let f = frame(&c, Point::Client, from_opener, segment.wire_size(), Body::Tcp(segment));
         let mut head = Vec::new();
         encode(&f, &mut head);

@@ -10,11 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Opens the conversation of each flow and each probe, and announces the web clients and
 /// downloads, which open theirs as they go.
 pub(super) fn open_all(s: &Scenario, routes: &TrafficRoutes, simulator: &Simulator, tap: &mut Tap) {
-    let tcp = |web| Protocol::Tcp {
-        mss: s.tcp.mss,
-        ecn: s.tcp.ecn,
-        web,
-    };
+    let tcp = |web| Protocol::Tcp { mss: s.tcp.mss, web };
     let flows = s.flows.iter().map(|f| {
         let protocol = match f.transport() {
             Transport::Tcp => tcp(false),

@@ -83,7 +83,6 @@ pub(super) fn host(
         let client_opens = t.opens == Direction::Up;
         let protocol = Protocol::Tcp {
             mss: scenario.tcp.mss,
-            ecn: scenario.tcp.ecn,
             web: t.web,
         };
         for from_opener in [true, false] {

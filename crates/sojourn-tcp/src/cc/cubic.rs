@@ -7,6 +7,8 @@ use sojourn_units::{Duration, Time};
 
 /// beta_cubic = 0.7, as the fraction that Linux has.
 const BETA: u64 = 717;
+/// Of RFC 8511: 0.85, as such a fraction.
+const BETA_ABE: u64 = 870;
 /// C = 0.4 segments/s^3, and the scale of both.
 const C: u64 = 410;
 const SCALE: u64 = 1024;
@@ -88,6 +90,18 @@ impl Cubic {
             hystart: None,
             counts_acks,
         }
+    }
+
+    /// The threshold is `beta` of the window, and the next epoch aims at where this one ended. Source: Linux
+    /// `cubictcp_recalc_ssthresh`.
+    fn reduce_to(&mut self, beta: u64, window: &Window) -> u32 {
+        self.epoch_start = None;
+        let cwnd = u64::from(window.cwnd);
+        self.w_max = Some(match self.w_max {
+            Some(w_max) if window.cwnd < w_max => (cwnd * (SCALE + beta) / (2 * SCALE)) as u32,
+            _ => window.cwnd,
+        });
+        ((cwnd * beta / SCALE) as u32).max(2)
     }
 
     fn update(&mut self, cwnd: u32, ack: &Ack) {
@@ -184,13 +198,12 @@ impl CongestionControl for Cubic {
 
     /// Sections 4.6 and 4.7: multiplicative decrease, and fast convergence if this peak is below the last one.
     fn reduce(&mut self, window: &Window) -> u32 {
-        self.epoch_start = None;
-        let cwnd = u64::from(window.cwnd);
-        self.w_max = Some(match self.w_max {
-            Some(w_max) if window.cwnd < w_max => (cwnd * (SCALE + BETA) / (2 * SCALE)) as u32,
-            _ => window.cwnd,
-        });
-        ((cwnd * BETA / SCALE) as u32).max(2)
+        self.reduce_to(BETA, window)
+    }
+
+    /// RFC 8511 section 4.1 has 0.85 for CUBIC. The rest is as after a loss.
+    fn reduce_by_echo(&mut self, window: &Window) -> u32 {
+        self.reduce_to(BETA_ABE, window)
     }
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
@@ -378,5 +391,22 @@ mod tests {
         assert_eq!(c.w_max, Some(100));
         c.reduce(&w(80));
         assert_eq!(c.w_max, Some((80 * (1024 + 717) / 2048) as u32));
+    }
+
+    #[test]
+    fn an_echo_leaves_85_of_100_with_abe_and_a_loss_70() {
+        let w = Window {
+            cwnd: 1000,
+            ssthresh: Segments(0),
+            credit: 0,
+        };
+        // 870 and 717 parts of 1024.
+        assert_eq!(Cubic::fresh(false).reduce_by_echo(&w), 849);
+        assert_eq!(Cubic::fresh(false).reduce(&w), 700);
+        let mut c = Cubic::fresh(false);
+        c.reduce_by_echo(&Window { cwnd: 2000, ..w });
+        c.reduce_by_echo(&w);
+        // Fast convergence: half of 1 + beta of what the window was.
+        assert_eq!(c.w_max, Some(1000 * (1024 + 870) / 2048));
     }
 }

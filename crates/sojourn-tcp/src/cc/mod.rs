@@ -77,6 +77,11 @@ pub trait CongestionControl: fmt::Debug {
     fn grow(&mut self, ack: &Ack, window: &mut Window);
     /// Congestion: answers the new slow-start threshold.
     fn reduce(&mut self, window: &Window) -> u32;
+    /// As [`CongestionControl::reduce`], when an ECN echo told of the congestion and the sender is to reduce by less
+    /// (ABE, RFC 8511). A control that has no answer of its own reduces as for a loss.
+    fn reduce_by_echo(&mut self, window: &Window) -> u32 {
+        self.reduce(window)
+    }
     /// A retransmission time-out, after [`CongestionControl::reduce`].
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
     /// The first transmission, now, after `idle` without one and with nothing in flight.
@@ -182,6 +187,9 @@ macro_rules! controls {
             }
             fn reduce(&mut self, window: &Window) -> u32 {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.reduce(window),)+ }
+            }
+            fn reduce_by_echo(&mut self, window: &Window) -> u32 {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.reduce_by_echo(window),)+ }
             }
             fn on_timeout(&mut self, now: Time, nxt: u64) {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_timeout(now, nxt),)+ }

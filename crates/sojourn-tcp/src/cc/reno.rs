@@ -43,6 +43,11 @@ impl CongestionControl for Reno {
     fn reduce(&mut self, window: &Window) -> u32 {
         (window.cwnd / 2).max(2)
     }
+
+    /// RFC 8511 section 3: 0.8 of the window.
+    fn reduce_by_echo(&mut self, window: &Window) -> u32 {
+        ((u64::from(window.cwnd) * 4 / 5) as u32).max(2)
+    }
 }
 
 #[cfg(test)]
@@ -80,5 +85,9 @@ mod tests {
         }
         assert_eq!(w.cwnd, 21);
         assert_eq!(reno.reduce(&w), 10);
+        // 0.8 of 21 is 16.8.
+        assert_eq!(reno.reduce_by_echo(&w), 16);
+        w.cwnd = 2;
+        assert_eq!(reno.reduce_by_echo(&w), 2);
     }
 }

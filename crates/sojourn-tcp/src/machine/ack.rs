@@ -24,7 +24,8 @@ impl<R: LossRecovery> Machine<R> {
         let mut news = News {
             advanced: ack > self.una,
             not_dup: segment.len > 0 || ack > self.una,
-            ece: segment.flags.has(Flags::ECE),
+            // A SYN-ACK has this flag to agree on ECN.
+            ece: self.ecn && segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::SYN),
             ..News::default()
         };
         self.window_end = self.window_end.max(window_end);
@@ -44,6 +45,9 @@ impl<R: LossRecovery> Machine<R> {
             self.una = ack;
             self.timers.backoff = 0;
             self.take_cumulative(ack, highest, now, &mut news, &mut times);
+        }
+        if news.ece {
+            self.count_echo(news.delivered);
         }
         let rtt = self.take_rtt(segment, now, &news, &times);
         if news.advanced && self.board.is_empty() {
@@ -81,6 +85,13 @@ impl<R: LossRecovery> Machine<R> {
             self.set_pace(true);
         }
         R::on_acked(self, now);
+    }
+
+    /// An echo of congestion came with an acknowledgement of so many segments. Source: Linux `tcp_newly_delivered`.
+    #[cold]
+    fn count_echo(&mut self, delivered: u32) {
+        self.stats.echoes += 1;
+        self.stats.delivered_ce += u64::from(delivered);
     }
 
     #[inline(never)]

@@ -99,7 +99,10 @@ pub(crate) struct Machine<R> {
     pub(crate) episode: Episode,
     burst: Burst,
     pub(crate) mss: u16,
+    /// Both ends have agreed on ECN.
     ecn: bool,
+    /// Whether an ECN echo reduces the window by less than a loss (RFC 8511).
+    abe: bool,
     pub(crate) recovery: R,
     pub(crate) board: Scoreboard,
     pub(crate) rtt: RttEstimator,
@@ -132,7 +135,8 @@ impl<R: LossRecovery> Machine<R> {
                 credit: 0,
             },
             mss: p.mss,
-            ecn: p.ecn,
+            ecn: false,
+            abe: p.abe,
             initial_window: p.initial_window,
             episode: Episode {
                 state: CaState::Open,
@@ -174,6 +178,16 @@ impl<R: LossRecovery> Machine<R> {
         if self.rates.is_some() {
             self.set_pace(false);
         }
+    }
+
+    /// Whether both ends have agreed on ECN.
+    pub(crate) const fn ecn(&self) -> bool {
+        self.ecn
+    }
+
+    /// The handshake has told whether they have.
+    pub(crate) fn set_ecn(&mut self, agreed: bool) {
+        self.ecn = agreed;
     }
 
     /// Whether the peer has acknowledged the FIN, and so everything.

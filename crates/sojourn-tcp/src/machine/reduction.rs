@@ -7,6 +7,15 @@ use crate::scoreboard::Sent;
 use crate::ticks::now_ms;
 use sojourn_units::Time;
 
+/// What tells of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    /// An ECN echo.
+    Echo,
+    /// A loss.
+    Loss,
+}
+
 impl<R: LossRecovery> Machine<R> {
     /// What every judgement begins with: an ECN echo forbids undoing, and an acknowledgement of all that was out when
     /// a reduction began ends it.
@@ -37,8 +46,8 @@ impl<R: LossRecovery> Machine<R> {
         if ece && self.episode.state < CaState::Cwr {
             self.undo.prior_ssthresh = None;
             self.undo.marker = None;
-            self.begin_reduction();
-            self.episode.send_cwr = true;
+            self.stats.ecn_reductions += 1;
+            self.begin_reduction(Sign::Echo);
             self.episode.state = CaState::Cwr;
         }
         if self.episode.state != CaState::Cwr {
@@ -77,7 +86,7 @@ impl<R: LossRecovery> Machine<R> {
             if !ece {
                 self.undo.prior_ssthresh = Some(self.current_ssthresh());
             }
-            self.begin_reduction();
+            self.begin_reduction(Sign::Loss);
         }
         self.episode.state = CaState::Recovery;
         self.episode.resend = Resend::Lost;
@@ -99,8 +108,9 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
-    /// Starts proportional rate reduction (RFC 6937 section 3).
-    fn begin_reduction(&mut self) {
+    /// Starts proportional rate reduction (RFC 6937 section 3). The next new segment tells the receiver of it (RFC 3168
+    /// section 6.1.2), whatever the sign was. Source: Linux `tcp_init_cwnd_reduction`.
+    fn begin_reduction(&mut self, sign: Sign) {
         self.episode.high_seq = self.nxt;
         self.probe = None;
         self.window.credit = 0;
@@ -108,7 +118,13 @@ impl<R: LossRecovery> Machine<R> {
             prior_cwnd: self.window.cwnd,
             ..Prr::default()
         };
-        self.window.ssthresh = Threshold::Segments(self.cc.reduce(&self.window));
+        self.episode.send_cwr = self.ecn;
+        let reduced = if sign == Sign::Echo && self.abe {
+            self.cc.reduce_by_echo(&self.window)
+        } else {
+            self.cc.reduce(&self.window)
+        };
+        self.window.ssthresh = Threshold::Segments(reduced);
     }
 
     /// The end of a reduction: the window is the threshold (RFC 6937 section 3.1, "at the end of recovery").
@@ -175,7 +191,10 @@ impl<R: LossRecovery> Machine<R> {
             if !self.is_steered() {
                 self.window.cwnd = self.window.cwnd.max(self.prr.prior_cwnd);
             }
-            self.window.ssthresh = self.window.ssthresh.max(prior);
+            if prior > self.window.ssthresh {
+                self.window.ssthresh = prior;
+                self.episode.send_cwr = false;
+            }
             self.stats.undone += 1;
         }
         self.undo.marker = None;
@@ -222,6 +241,7 @@ impl<R: LossRecovery> Machine<R> {
         self.window.credit = 0;
         self.episode.state = CaState::Loss;
         self.episode.high_seq = self.nxt;
+        self.episode.send_cwr = self.ecn;
         self.probe = None;
         self.episode.frto = new_recovery || self.timers.backoff > 0;
         self.episode.resend = Resend::Lost;
@@ -243,7 +263,7 @@ impl<R: LossRecovery> Machine<R> {
             self.probe = None;
         } else if ack > end {
             // The probe repaired a loss that nothing else told of: reduce the window as for any loss.
-            self.begin_reduction();
+            self.begin_reduction(Sign::Loss);
             self.episode.state = CaState::Cwr;
             self.end_reduction();
             self.episode.state = CaState::Open;

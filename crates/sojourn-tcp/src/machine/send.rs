@@ -111,7 +111,8 @@ impl<R: LossRecovery> Machine<R> {
         }
         R::arm_probe(self, now, false);
         let mut flags = if self.ecn { Flags::ECT0 } else { Flags::NONE };
-        if self.episode.send_cwr {
+        // A FIN alone carries no data, and so no CWR.
+        if self.episode.send_cwr && self.fin != Some(seq) {
             flags |= Flags::CWR;
             self.episode.send_cwr = false;
         }

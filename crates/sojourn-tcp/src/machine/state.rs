@@ -33,6 +33,12 @@ pub struct SenderStats {
     pub recoveries: u64,
     /// Reductions taken back because the retransmissions were unnecessary (RFC 4015, 5682).
     pub undone: u64,
+    /// Acknowledgements with an ECN echo (RFC 3168).
+    pub echoes: u64,
+    /// Segments that they acknowledged newly. Source: Linux `tcpi_delivered_ce`.
+    pub delivered_ce: u64,
+    /// Reductions of the window because of an ECN echo.
+    pub ecn_reductions: u64,
 }
 
 /// A segment to be sent, without the receiver half's fields.

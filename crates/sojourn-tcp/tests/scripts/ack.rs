@@ -16,8 +16,13 @@ impl Peer {
     fn new(params: &TcpParams) -> Self {
         let mut server = Endpoint::server(params).expect("valid parameters");
         let now = Time::from_millis(1);
+        let ecn = if params.ecn {
+            Flags::ECE | Flags::CWR
+        } else {
+            Flags::NONE
+        };
         let syn = Segment {
-            flags: Flags::SYN,
+            flags: Flags::SYN | ecn,
             window: 254,
             ts_val: 1,
             ..Segment::default()
@@ -42,7 +47,11 @@ impl Peer {
 
     /// One that is past its quick acknowledgements, with `0..20` received and acknowledged.
     fn settled() -> Self {
-        let mut peer = Self::new(&TcpParams::default());
+        Self::settled_with(&TcpParams::default())
+    }
+
+    fn settled_with(params: &TcpParams) -> Self {
+        let mut peer = Self::new(params);
         for k in 0..20 {
             peer.data(k, 2);
             peer.wait(MS);
@@ -275,7 +284,10 @@ fn data_beyond_the_window_is_refused_with_an_acknowledgement() {
 /// RFC 3168 section 6.1.3: a mark is echoed at once, so it does not wait for a second segment.
 #[test]
 fn a_mark_is_acknowledged_at_once() {
-    let mut peer = Peer::settled();
+    let mut peer = Peer::settled_with(&TcpParams {
+        ecn: true,
+        ..TcpParams::default()
+    });
     let marked = Segment {
         seq: 1 + 20 * MSS,
         len: MSS as u16,
