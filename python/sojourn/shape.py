@@ -70,6 +70,12 @@ def flag(value: Any, where: str) -> None:
         _misfit(value, where, "true or false")
 
 
+def flag_or_null(value: Any, where: str) -> None:
+    """Take true, false, or none."""
+    if value is not None:
+        flag(value, where)
+
+
 def text(value: Any, where: str) -> None:
     """Take a text of printable characters, which can be shown anywhere."""
     if not isinstance(value, str) or not value.isprintable() or len(value) > MOST_TEXT:

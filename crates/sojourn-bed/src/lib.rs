@@ -19,9 +19,9 @@ pub use load::{
     AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LoadPlan, Planned, ProbePlan, WebPlan,
 };
 pub use measured::{
-    DownloadMeasured, Fetch, FileMeasured, FlowMeasured, FlushMeasured, FlusherFlowMeasured, FlusherMeasured, Kernel,
-    LatenessMeasured, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample, UdpMeasured, WebMeasured,
-    WritesMeasured,
+    DownloadMeasured, EcnMeasured, Fetch, FileMeasured, FlowMeasured, FlushMeasured, FlusherFlowMeasured,
+    FlusherMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample,
+    UdpMeasured, WebMeasured, WritesMeasured,
 };
 pub use qdisc::{OptionPlan, QdiscPlan};
 pub use watched::{Conversation, Watched, WatchedError};

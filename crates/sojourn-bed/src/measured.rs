@@ -136,11 +136,23 @@ pub struct FlowMeasured {
     /// The writes of a thin stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<WritesMeasured>,
+    /// What the sender's kernel tells of ECN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnMeasured>,
     /// The datagrams of a UDP flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub udp: Option<UdpMeasured>,
     /// Why it ended early, if it did.
     pub error: Option<String>,
+}
+
+/// What a kernel tells of the ECN of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EcnMeasured {
+    /// Both ends have agreed on it.
+    pub agreed: bool,
+    /// Segments that were newly acknowledged by acknowledgements with an echo, if it counts them (Linux 4.18 and newer).
+    pub delivered_ce: Option<u64>,
 }
 
 /// The datagrams of a UDP flow in the measured window.

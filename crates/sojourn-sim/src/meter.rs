@@ -18,6 +18,8 @@ pub(crate) struct RouteCounts {
     pub(crate) data_sent: u64,
     pub(crate) data_sojourn_ns: u64,
     pub(crate) data_sojourn_max_ns: u64,
+    /// Packets marked with congestion experienced.
+    pub(crate) marked: u64,
 }
 
 /// Times between successive drops of the data of one route, ns.
@@ -183,7 +185,10 @@ impl Meter {
         self.leave(packet);
         self.packets += 1;
         self.bytes += u64::from(packet.size);
-        self.marks += u64::from(marked);
+        if marked {
+            self.marks += 1;
+            self.routes[usize::from(packet.route)].marked += 1;
+        }
         self.sojourn.record(sojourn);
         if packet.has_payload() {
             let route = &mut self.routes[usize::from(packet.route)];

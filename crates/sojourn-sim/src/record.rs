@@ -147,6 +147,9 @@ pub struct FlowRecord {
     pub syn_retransmissions: u32,
     /// Sojourn time of its data segments in the bottleneck, ms.
     pub sojourn_ms: SojournOfOne,
+    /// What became of congestion notification; of TCP flows that want it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnRecord>,
     /// The writes of a thin stream; absent from any other flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<WritesRecord>,
@@ -156,6 +159,21 @@ pub struct FlowRecord {
     /// Flows and probes whose packets share a queue with this flow's in either direction, by the hash of the discipline there.
     /// Empty if that has no queues by flow, and on a kernel, which does not tell its hashes.
     pub queue_shared_with: Vec<String>,
+}
+
+/// Explicit congestion notification (RFC 3168) of a TCP flow.
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
+pub struct EcnRecord {
+    /// Whether both ends have agreed on it; `None` where the kernel did not tell.
+    pub agreed: Option<bool>,
+    /// Data segments that the bottleneck marked with congestion experienced, over the measured window.
+    pub marked: u64,
+    /// Segments that were newly acknowledged by acknowledgements with an echo; `None` where the kernel did not tell.
+    pub delivered_ce: Option<u64>,
+    /// Acknowledgements with an echo; `None` on a kernel, which does not count them.
+    pub echoes: Option<u64>,
+    /// Reductions of the window because of an echo; `None` on a kernel, which does not count them.
+    pub reductions: Option<u64>,
 }
 
 /// The datagrams of a UDP flow, over the measured window.

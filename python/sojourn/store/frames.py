@@ -35,6 +35,11 @@ FLOW_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "client": pl.Int64,
     "server": pl.Int64,
     "dscp": pl.Int64,
+    "ecn_agreed": pl.Boolean,
+    "ecn_marked": pl.Int64,
+    "ecn_delivered_ce": pl.Int64,
+    "ecn_echoes": pl.Int64,
+    "ecn_reductions": pl.Int64,
 }
 #: The columns that the scenario says, and what a flow has that says nothing.
 _IDENTITY = {"client": 1, "server": 1, "dscp": 0}
@@ -100,12 +105,14 @@ def series(record: Record) -> pl.DataFrame:
 def flows(record: Record) -> pl.DataFrame:
     """Return one row for each flow of one record.
 
-    `client` and `server` are the numbers of its hosts, and `dscp` is the code point of its packets.
+    `client` and `server` are the numbers of its hosts, and `dscp` is the code point of its packets. The columns of ECN
+    are null of a flow that does not want it, and what a kernel does not count is null there.
     """
     said = {flow["name"]: flow for flow in record["scenario"].get("flows", [])}
     rows = [
         {**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")}
         | {key: said.get(flow["name"], {}).get(key, default) for key, default in _IDENTITY.items()}
+        | {f"ecn_{name}": value for name, value in flow.get("ecn", {}).items()}
         for flow in record["flows"]
     ]
     return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)

@@ -15,6 +15,7 @@ from sojourn.shape import (
     Misfit,
     counts,
     flag,
+    flag_or_null,
     integer,
     lines,
     list_of,
@@ -104,6 +105,10 @@ _flow = record(
         "syn_retransmissions": whole,
         "drop_gaps_ms": record({"count": whole, "mean": number_or_null, "cv": number_or_null}),
         "sojourn_ms": _of_one,
+        "ecn": record(
+            {"agreed": flag_or_null, "marked": whole},
+            {"delivered_ce": whole_or_null, "echoes": whole_or_null, "reductions": whole_or_null},
+        ),
         "writes": record({"count": whole, "delivered": whole, "delay_ms": _quantiles}),
         "error": text_or_null,
     },

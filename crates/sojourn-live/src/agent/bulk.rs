@@ -19,7 +19,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
     listen, recv, send, shutdown, socket_with, sockopt,
 };
-use sojourn_bed::{FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
+use sojourn_bed::{EcnMeasured, FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
 use sojourn_scenario::{Direction, Step, Transport};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -574,6 +574,10 @@ impl Actor for Bulk {
                 flow.seen.retransmissions =
                     u64::from(info.retransmissions.saturating_sub(flow.seen.syn_retransmissions));
                 flow.seen.timeouts = info.timeouts.map(u64::from);
+                flow.seen.ecn = Some(EcnMeasured {
+                    agreed: info.ecn,
+                    delivered_ce: info.delivered_ce.map(u64::from),
+                });
             }
             world.cancel_timer(1 + i as u32);
             flow.abort(i, world)?;

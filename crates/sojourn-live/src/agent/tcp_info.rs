@@ -32,6 +32,10 @@ pub(super) struct TcpInfo {
     pub retransmissions: u32,
     /// `tcpi_data_segs_out`: segments with data, retransmissions included.
     pub data_segments: u32,
+    /// `TCPI_OPT_ECN` of `tcpi_options`: both ends have agreed on ECN.
+    pub ecn: bool,
+    /// `tcpi_delivered_ce`, from Linux 4.18 on: segments acknowledged with an ECN echo.
+    pub delivered_ce: Option<u32>,
     /// `tcpi_total_rto`, from Linux 6.7 on: retransmission time-outs.
     pub timeouts: Option<u16>,
 }
@@ -46,6 +50,8 @@ impl TcpInfo {
             cwnd: u32_at(info, 80)?,
             retransmissions: u32_at(info, 100)?,
             data_segments: u32_at(info, 156)?,
+            ecn: info.get(5)? & 8 != 0,
+            delivered_ce: u32_at(info, 196),
             timeouts: u16_at(info, 240),
         })
     }
@@ -153,5 +159,23 @@ mod tests {
         assert_eq!(TcpInfo::parse(&info).map(|i| (i.cwnd, i.timeouts)), Some((10, None)));
         assert_eq!(TcpInfo::parse(&[0; 244]).and_then(|i| i.timeouts), Some(0));
         assert_eq!(TcpInfo::parse(&info[..100]), None);
+    }
+
+    /// By hand from `struct tcp_info` of `linux/tcp.h`: the options are its sixth byte, the count its words 49.
+    #[test]
+    fn ecn_is_an_option_and_a_count() {
+        let mut info = [0; 232];
+        info[5] = 1 | 2 | 4;
+        assert_eq!(
+            TcpInfo::parse(&info).map(|i| (i.ecn, i.delivered_ce)),
+            Some((false, Some(0)))
+        );
+        info[5] = 8;
+        info[196..200].copy_from_slice(&77_u32.to_ne_bytes());
+        assert_eq!(
+            TcpInfo::parse(&info).map(|i| (i.ecn, i.delivered_ce)),
+            Some((true, Some(77)))
+        );
+        assert_eq!(TcpInfo::parse(&info[..160]).and_then(|i| i.delivered_ce), None);
     }
 }

@@ -10,7 +10,7 @@ use crate::draws;
 use crate::meter::Meters;
 use crate::network::RoutePair;
 use crate::places::TrafficRoutes;
-use crate::record::assemble::{self, Facts, FlowFacts, Probes, SeriesFacts};
+use crate::record::assemble::{self, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
 use crate::record::downloads::{self, DownloadFacts};
 use crate::record::{
     Bottlenecks, DownloadRecord, FetchRecord, FileRecord, FlowRecord, KernelRecord, PerDirection, Record, UdpRecord,
@@ -231,6 +231,12 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &TrafficRoutes, meters
             undone: None,
             mean_cwnd_segments: sum as f64 / f.cwnd.len().max(1) as f64,
             syn_retransmissions: f.syn_retransmissions,
+            ecn: f.ecn.map_or_else(EcnFacts::default, |ecn| EcnFacts {
+                agreed: Some(ecn.agreed),
+                delivered_ce: ecn.delivered_ce,
+                echoes: None,
+                reductions: None,
+            }),
             writes: f.writes.as_ref().map(|w| {
                 let delays = w.delays_ns.iter().copied().map(Duration::from_nanos);
                 (w.count, delays.collect())

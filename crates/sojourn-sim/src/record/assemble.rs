@@ -2,7 +2,7 @@
 
 use super::numbers::{direction_of, jain, mbit, seconds_from};
 use super::{
-    BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, FORMAT, FlowRecord,
+    BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, EcnRecord, FORMAT, FlowRecord,
     FlusherFlowSeries, FlusherRecord, KernelRecord, LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries,
     Quantiles, Record, SeriesRecord, SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries,
     WebRecord, WifiRecord, WritesRecord, downloads, pages, voice,
@@ -31,11 +31,22 @@ pub(crate) struct FlowFacts {
     pub(crate) undone: Option<u64>,
     pub(crate) mean_cwnd_segments: f64,
     pub(crate) syn_retransmissions: u32,
+    /// Of TCP with ECN; what the bottleneck marked is not known here.
+    pub(crate) ecn: EcnFacts,
     /// Of a thin stream: the writes in the measured window, and how long those took that arrived in it.
     pub(crate) writes: Option<(usize, Vec<Duration>)>,
     pub(crate) udp: Option<UdpRecord>,
     pub(crate) error: Option<String>,
     pub(crate) queue_shared_with: Vec<String>,
+}
+
+/// What the sender of a flow knows of ECN.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EcnFacts {
+    pub(crate) agreed: Option<bool>,
+    pub(crate) delivered_ce: Option<u64>,
+    pub(crate) echoes: Option<u64>,
+    pub(crate) reductions: Option<u64>,
 }
 
 /// The record of flow `f`, whose data and acknowledgements have these routes.
@@ -76,6 +87,13 @@ pub(crate) fn flow(
         },
         syn_retransmissions: facts.syn_retransmissions,
         sojourn_ms: SojournOfOne::of(data, scenario.is_long_link()),
+        ecn: (scenario.tcp.ecn && f.transport() == Transport::Tcp).then_some(EcnRecord {
+            agreed: facts.ecn.agreed,
+            marked: data.marked,
+            delivered_ce: facts.ecn.delivered_ce,
+            echoes: facts.ecn.echoes,
+            reductions: facts.ecn.reductions,
+        }),
         writes: facts.writes.map(|(n, delays)| WritesRecord::of(n, delays.into_iter())),
         error: facts.error,
         queue_shared_with: facts.queue_shared_with,

@@ -1,6 +1,6 @@
 //! From a finished simulation to its record.
 
-use super::assemble::{self, DropsByReason, Facts, FlowFacts, Probes, SeriesFacts};
+use super::assemble::{self, DropsByReason, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
 use super::numbers::{direction_of, seconds_from, signed_ns};
 use super::simulated::Simulated;
 use super::{
@@ -176,6 +176,12 @@ fn tcp(simulator: &Simulator, i: usize, queue_shared_with: Vec<String>) -> FlowF
         undone: Some(stats.undone),
         mean_cwnd_segments: flow.cwnd_sum as f64 / flow.cwnd_samples.max(1) as f64,
         syn_retransmissions: simulator.sender(i).syn_retransmissions(),
+        ecn: EcnFacts {
+            agreed: Some(simulator.sender(i).sender().ecn()),
+            delivered_ce: Some(stats.delivered_ce),
+            echoes: Some(stats.echoes),
+            reductions: Some(stats.ecn_reductions),
+        },
         writes: flow.writes.as_ref().map(|w| (w.count(), w.delays.clone())),
         udp: None,
         error: None,
