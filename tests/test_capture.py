@@ -239,6 +239,12 @@ def test_ecn_is_agreed_on_and_marks_are_those_of_the_queue(fields: Fields, tmp_p
     syn = fields(path, "tcp.flags.syn == 1", "tcp.flags.ack", "tcp.flags.cwr", "tcp.flags.ece")
     assert {tuple(map(int, row)) for row in syn} == {(0, 1, 1), (1, 0, 1)}
     assert len(fields(path, "tcp.flags.cwr == 1 && tcp.len > 0", "frame.number")) > 0
+    # RFC 3168 section 6.1: data is ECT(0) or marked unless it is sent again; SYNs and bare acknowledgements are not.
+    assert fields(path, "tcp.len > 0 && ip.dsfield.ecn == 1", "frame.number") == []
+    assert fields(path, "tcp.len == 0 && ip.dsfield.ecn != 0", "frame.number") == []
+    unable = fields(path, "tcp.len > 0 && ip.dsfield.ecn == 0 && frame.packet_flags_direction == 1", "frame.number")
+    assert len(unable) <= sum(flow["retransmissions"] for flow in record["flows"])
+    assert len(fields(path, "tcp.flags.ece == 1 && tcp.flags.syn == 0", "frame.number")) > 0
 
 
 def test_the_queue_sends_what_the_record_counts(fields: Fields, tmp_path: Path) -> None:

@@ -207,6 +207,26 @@ def test_what_is_shown_is_taken_from_the_record() -> None:
     assert (value(found["drop_gap_ms_up"]), value(found["drop_gap_cv_up"])) == (100, 0.5)
 
 
+def test_marks_are_judged_where_flows_use_ecn() -> None:
+    plain = made_up()
+    ecn = {"agreed": True, "marked": 100, "delivered_ce": 120, "echoes": None, "reductions": None}
+
+    def marked(count: int) -> dict[str, Any]:
+        ends = {way: {**end, "marks": count} for way, end in plain["bottleneck"].items()}
+        return made_up(flows=[{**plain["flows"][0], "ecn": ecn}], bottleneck=ends)
+
+    found = rows(marked(115), marked(100))
+    assert value(found["marks_up"]) == 100
+    judged = found["marks_up"].judged
+    assert judged is not None
+    assert judged.verdict == "agrees"
+    assert "marks_down" not in found, "no flow sends there"
+    apart = rows(marked(130), marked(100))["marks_up"].judged
+    assert apart is not None
+    assert apart.verdict == "differs"
+    assert "marks_up" not in rows(plain, plain)
+
+
 def test_gaps_of_flows_count_as_often_as_there_are() -> None:
     flow = made_up()["flows"][0]
     other = {**flow, "name": "tcp_up_2", "drop_gaps_ms": {"count": 1, "mean": 500.0, "cv": 0.0}}

@@ -241,11 +241,12 @@ fn counters_lie_where_the_kernels_structures_have_them() {
         "memory_used",
     ];
     assert_eq!(members("fq_pie"), words(&fq_pie));
-    // Seven counters and a time of 64 bits, four of 32, three of 64.
+    // Seven counters and a time of 64 bits, four of 32, three of 64; from Linux 6.8 on four of 64 and three of 32.
     assert_eq!(
         members("fq").iter().map(|(_, size)| size).sum::<usize>(),
-        8 * 8 + 4 * 4 + 3 * 8
+        8 * 8 + 4 * 4 + 3 * 8 + 4 * 8 + 3 * 4
     );
+    assert_eq!((members("fq")[15], members("fq")[19]), (("fastpath", 8), ("band0_pkts", 4)));
     assert_eq!(members("fq")[8], ("flows", 4));
 }
 

@@ -262,6 +262,22 @@ fn ecn_turns_the_drops_of_codel_into_marks() {
             let (unmarked, dropped) = (a.drops["congestion"] - a.ack_drops, b.drops["congestion"] - b.ack_drops);
             assert!(unmarked * 10 < dropped, "{qdisc}: {unmarked} and {dropped}");
         }
+        for (way, end) in [("up", &with_ecn.bottleneck.up), ("down", &with_ecn.bottleneck.down)] {
+            let of_flows = with_ecn.flows.iter().filter(|f| f.direction == way);
+            let ecn: Vec<_> = of_flows.map(|f| f.ecn.expect("wanted")).collect();
+            assert_eq!(
+                ecn.iter().map(|e| e.marked).sum::<u64>(),
+                end.marks,
+                "only data takes marks"
+            );
+            for e in ecn {
+                assert_eq!(e.agreed, Some(true));
+                let (echoes, reductions) = (e.echoes.expect("the simulator"), e.reductions.expect("counts"));
+                assert!(reductions > 0 && echoes >= reductions, "{qdisc}: {e:?}");
+                assert!(e.delivered_ce.expect("all") >= echoes / 2, "{qdisc}: {e:?}");
+            }
+        }
+        assert!(without.flows.iter().all(|f| f.ecn.is_none()));
         let again = |r: &sojourn_sim::Record| r.flows.iter().map(|f| f.retransmissions).sum::<u64>();
         assert!(again(&with_ecn) < again(&without) / 5, "{qdisc}");
         assert!(
@@ -273,6 +289,52 @@ fn ecn_turns_the_drops_of_codel_into_marks() {
             "{qdisc}: {}",
             with_ecn.summary.induced_latency_ms
         );
+    }
+}
+
+/// RFC 8511: who reduces the window by less after a mark keeps a shallow queue fuller, and the link with it.
+#[test]
+fn abe_keeps_more_of_the_window() {
+    let of = |abe: bool| {
+        record(&path(
+            json!({"qdisc_up": "codel ecn", "duration": "60s", "rtt": "100ms",
+            "tcp": {"ecn": true, "abe": abe}, "flows": [{"name": "a", "direction": "up"}]}),
+        ))
+    };
+    let (with_abe, without) = (of(true), of(false));
+    let window = |r: &sojourn_sim::Record| r.flows[0].mean_cwnd_segments;
+    assert!(
+        window(&with_abe) > 1.02 * window(&without),
+        "{} {}",
+        window(&with_abe),
+        window(&without)
+    );
+    assert!(with_abe.summary.goodput_up_mbit > without.summary.goodput_up_mbit);
+    let marks = |r: &sojourn_sim::Record| r.bottleneck.up.marks;
+    assert!(marks(&with_abe) > marks(&without), "less is given up each time");
+}
+
+/// Two flows share a link under `fq`, which holds each to `maxrate`: together less than the link where that is less.
+#[test]
+fn fq_paces_flows_on_a_router_by_its_maxrate() {
+    for (text, mbit) in [
+        ("fq", 20.0),
+        ("fq maxrate 4mbit", 8.0),
+        ("fq maxrate 4mbit variant linux-7.3", 8.0),
+    ] {
+        let r = record(&path(
+            json!({"up": "20mbit", "down": "20mbit", "qdisc_up": text, "qdisc_down": text, "rtt": "40ms", "lead": "5s",
+                "flows": [{"name": "a", "direction": "up"}, {"name": "b", "direction": "up"}]}),
+        ));
+        // A frame of 1514 bytes has 1448 of payload.
+        let most = mbit * PAYLOAD / FRAME;
+        let goodput = r.summary.goodput_up_mbit;
+        assert!(
+            goodput <= most * 1.001 && goodput >= most * 0.98,
+            "{text}: {goodput} of {most}"
+        );
+        let [a, b] = [&r.flows[0], &r.flows[1]].map(|f| f.goodput_mbit);
+        assert!((a / b - 1.0).abs() < 0.05, "{text}: {a} {b}");
     }
 }
 

@@ -41,9 +41,9 @@ discipline and metric it prints the means of both with 95 % intervals, their rat
 
 Each metric has a bar. For Wi-Fi: airtime shares within 0.01, goodput within 3 %, median pings within 2 ms or 10 %, and
 95th percentiles within 20 %. For other experiments: mean latency within 10 % or 1 ms, goodput within 2 %, voice loss
-within a factor of 1.5, a flow's share within 10 % of the total, and page fetch times within 10 %. For random: the
-median of the relative errors below 5 % and the 90th percentile below 20 %. For trust: 2 % and 10 % of latency (or
-1 ms), 0.5 % and 3 % of goodput.
+within a factor of 1.5, a flow's share within 10 % of the total, page fetch times within 10 %, and marks of flows with
+ECN within 20 % or 5 packets. For random: the median of the relative errors below 5 % and the 90th percentile below
+20 %. For trust: 2 % and 10 % of latency (or 1 ms), 0.5 % and 3 % of goodput.
 
 A cell agrees if its means are within the bar. It differs if the whole interval of the difference lies outside the bar.
 Otherwise the verdict is "cannot tell". The exit status is 1 if a cell differs.

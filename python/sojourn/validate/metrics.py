@@ -5,8 +5,8 @@ that does not apply (goodput down without a flow down) has no value on either si
 
 The bars are those the project set itself: mean induced latency within 10 % or 1 ms, whichever is larger (the same for
 the one-way delay of voice); goodput of each direction within 2 %; loss of voice packets within a factor of 1.5; each
-flow's share among flows of different round-trip times within 10 % of the total; page fetch times within 10 %. What has
-no bar is shown and not judged.
+flow's share among flows of different round-trip times within 10 % of the total; page fetch times within 10 %; of flows
+with ECN, the packets that the bottleneck marked within 20 % or 5 packets. What has no bar is shown and not judged.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ GOODPUT = Within(share=0.02)
 VOICE_LOSS = Factor(factor=1.5)
 FLOW_SHARE = Within(least=10.0)
 PAGE_FETCH = Within(share=0.10)
+#: Our own choice: a run of a minute has some hundred marks of a flow, and their number varies by a tenth from seed to seed.
+MARKS = Within(share=0.20, least=5.0)
 
 DIRECTIONS = ("up", "down")
 
@@ -43,7 +45,8 @@ def metrics_of(record: Record) -> tuple[Metric, ...]:
     if "wifi" in record:
         return wifi_metrics.metrics_of(record)
     special = (*(_share(flow["name"]) for flow in _unequal_flows(record)), *(_TRANSIENT if _starts(record) else ()))
-    return (*JUDGED, *special, *SHOWN)
+    marks = _MARKS if any("ecn" in flow for flow in record["flows"]) else ()
+    return (*JUDGED, *special, *marks, *SHOWN)
 
 
 def _latency(record: Record) -> float | None:
@@ -141,6 +144,16 @@ def _drops(direction: str) -> Callable[[Record], float | None]:
     return lambda record: float(sum(record["bottleneck"][direction]["drops"].values()))
 
 
+def _marks(direction: str) -> Callable[[Record], float | None]:
+    """Return the marks of a direction in which flows with ECN send."""
+
+    def value(record: Record) -> float | None:
+        wanted = any("ecn" in flow for flow in _flows(record, direction))
+        return float(record["bottleneck"][direction]["marks"]) if wanted else None
+
+    return value
+
+
 def _gap(direction: str, key: Literal["mean", "cv"]) -> Callable[[Record], float | None]:
     """Return what is the mean over the flows' gaps between drops; each gap counts the same."""
 
@@ -213,6 +226,11 @@ _TRANSIENT: tuple[Metric, ...] = (
     Metric(name="settling_s", title="time to settle", unit="s", measure=_settling(lambda one: one.settling_s)),
     Metric(name="peak_ms", title="peak latency", unit="ms", measure=_settling(lambda one: one.peak_ms)),
     Metric(name="steady_ms", title="steady latency", unit="ms", measure=_settling(lambda one: one.steady_ms)),
+)
+
+_MARKS: tuple[Metric, ...] = tuple(
+    Metric(name=f"marks_{way}", title=f"marks {way}", unit="packets", measure=each_run(_marks(way)), bar=MARKS, digits=1)
+    for way in DIRECTIONS
 )
 
 #: Of each direction: name, title, unit, value, decimals.

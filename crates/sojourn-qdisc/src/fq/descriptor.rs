@@ -104,11 +104,12 @@ impl<const N: usize> Measure<[u32; N]> for Several {
     }
 }
 
-/// Those of Linux 6.1.
+/// Those of Linux 6.1, and then what Linux 6.8 and later have.
 const COUNTERS: &[Row] = rows! {
     U64 => "gc" "highprio" "" "throttled" "flows_plimit" "pkts_too_long" "alloc_errors" "";
     U32 => "flows" "inactive" "throttled_flows" "latency";
-    U64 => "ce_mark" "horizon_drops" "horizon_caps";
+    U64 => "ce_mark" "horizon_drops" "horizon_caps" "fastpath" "band0_drops" "band1_drops" "band2_drops";
+    U32 => "band0_pkts" "band1_pkts" "band2_pkts";
 };
 
 const ATTRIBUTES: &[Row] = rows! {

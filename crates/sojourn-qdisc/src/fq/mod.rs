@@ -419,11 +419,11 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
 
     /// As `tc`: `gc`, `highprio`, `throttled`, `flows_plimit`, `pkts_too_long`, `alloc_errors`, `flows`, `inactive`,
     /// `throttled_flows`, `latency` (ns), `ce_mark`, `horizon_drops`, `horizon_caps`; with `variant linux-7.3` also
-    /// `fastpath`, `band0_drops`, `band0_packets` and so on. `ce_mark` counts packets beyond the threshold, whether
+    /// `fastpath`, `band0_drops`, `band0_pkts` and so on. `ce_mark` counts packets beyond the threshold, whether
     /// they take marks or not.
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {
         const DROPS: [&str; BANDS] = ["band0_drops", "band1_drops", "band2_drops"];
-        const PACKETS: [&str; BANDS] = ["band0_packets", "band1_packets", "band2_packets"];
+        const PACKETS: [&str; BANDS] = ["band0_pkts", "band1_pkts", "band2_pkts"];
         let c = &self.counters;
         let mut all = vec![
             ("gc", self.table.collected as f64),

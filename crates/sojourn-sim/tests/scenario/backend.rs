@@ -101,6 +101,10 @@ fn real_hosts_open_a_connection_for_each_file() {
 fn linux_refuses_what_a_kernel_cannot_do() {
     for (more, sentence) in [
         (
+            json!({"tcp": {"ecn": true, "abe": true}}),
+            "tcp.abe is true, but Linux has no ABE (RFC 8511), so only the simulator takes it: leave it out",
+        ),
+        (
             json!({"spare_acks": true}),
             "spare_acks is true, but the linux back end's queues drop what the kernel drops: leave it out",
         ),

@@ -30,7 +30,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),
             "key \"tcp.cwnd\" is unknown, but must be one of variant, mss, initial_window, receive_window, receive_buffer, \
-             hystart, ecn, delayed_ack, min_rto, save_metrics",
+             hystart, ecn, abe, delayed_ack, min_rto, save_metrics",
         ),
         (
             flow(json!({"cc": "reno"})),
@@ -94,6 +94,10 @@ fn values_of_the_wrong_type_are_told_as_they_stand_in_the_file() {
             "tcp.mss is 70000, but must be a whole number from 0 to 65535",
         ),
         (of("tcp", json!({"ecn": 1})), "tcp.ecn is 1, but must be true or false"),
+        (
+            of("tcp", json!({"abe": true})),
+            "tcp.abe is true, but must be false without tcp.ecn, whose echoes it is about",
+        ),
         (
             of("tcp", json!({"initial_window": -3})),
             "tcp.initial_window is -3, but must be a whole number from 0 to 4294967295",

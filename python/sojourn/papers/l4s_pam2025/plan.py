@@ -33,8 +33,6 @@ CONTROLS = {
 LACKING = {"prague": "TCP Prague", "bbr3": "BBRv3"}
 #: What a bottleneck needs whose text is refused here.
 REFUSED = {
-    "fq": "Linux's fq",
-    "one_queue_fq": "Linux's fq",
     "fq_codel_l4s": "FQ-CoDel's ce_threshold_selector",
     "dualpi2": "DualPI2",
 }
