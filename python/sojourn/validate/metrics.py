@@ -31,7 +31,7 @@ GOODPUT = Within(share=0.02)
 VOICE_LOSS = Factor(factor=1.5)
 FLOW_SHARE = Within(least=10.0)
 PAGE_FETCH = Within(share=0.10)
-#: Our own choice: a run of a minute has some hundred marks of a flow, and their number varies by a tenth from seed to seed.
+#: Our own choice: runs that differ in their seed alone differ by about a tenth in the marks of a flow.
 MARKS = Within(share=0.20, least=5.0)
 
 DIRECTIONS = ("up", "down")
@@ -229,7 +229,9 @@ _TRANSIENT: tuple[Metric, ...] = (
 )
 
 _MARKS: tuple[Metric, ...] = tuple(
-    Metric(name=f"marks_{way}", title=f"marks {way}", unit="packets", measure=each_run(_marks(way)), bar=MARKS, digits=1)
+    Metric(
+        name=f"marks_{way}", title=f"marks {way}", unit="packets", measure=each_run(_marks(way)), bar=MARKS, digits=1
+    )
     for way in DIRECTIONS
 )
 
