@@ -80,6 +80,7 @@ class FlowRecord(TypedDict):
     syn_retransmissions: int
     sojourn_ms: SojournOfOne
     queue_shared_with: list[str]
+    ecn: NotRequired[EcnRecord]
     error: NotRequired[str]
     loss: NotRequired[float]
     lost: NotRequired[int]
@@ -100,6 +101,16 @@ class SojournOfOne(TypedDict):
 
     mean: float
     max: NotRequired[float]
+
+
+class EcnRecord(TypedDict):
+    """Explicit congestion notification (RFC 3168) of a TCP flow."""
+
+    agreed: bool | None
+    marked: int
+    delivered_ce: int | None
+    echoes: int | None
+    reductions: int | None
 
 
 class WritesRecord(TypedDict):

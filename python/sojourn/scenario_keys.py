@@ -42,6 +42,9 @@ class Tcp:
         Whether CUBIC's slow start ends on rising delay (HyStart). Default: yes.
     ecn
         Whether ECN is negotiated (RFC 3168). Default: no.
+    abe
+        Whether an ECN echo reduces the window by less than a loss does (ABE, RFC 8511): to 0.85 of it with cubic, to
+        0.8 with reno (default no). It needs `ecn`. Linux does not have it, so only the simulator takes it.
     delayed_ack
         Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
         Default: yes.
@@ -59,6 +62,7 @@ class Tcp:
     receive_buffer: str | None = None
     hystart: bool | None = None
     ecn: bool | None = None
+    abe: bool | None = None
     delayed_ack: bool | None = None
     min_rto: str | None = None
     save_metrics: bool | None = None
