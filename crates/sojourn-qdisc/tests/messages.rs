@@ -246,7 +246,10 @@ fn counters_lie_where_the_kernels_structures_have_them() {
         members("fq").iter().map(|(_, size)| size).sum::<usize>(),
         8 * 8 + 4 * 4 + 3 * 8 + 4 * 8 + 3 * 4
     );
-    assert_eq!((members("fq")[15], members("fq")[19]), (("fastpath", 8), ("band0_pkts", 4)));
+    assert_eq!(
+        (members("fq")[15], members("fq")[19]),
+        (("fastpath", 8), ("band0_pkts", 4))
+    );
     assert_eq!(members("fq")[8], ("flows", 4));
 }
 
