@@ -252,6 +252,13 @@ def test_the_option_that_is_not_set_is_named(tmp_path: Path, name: str) -> None:
         config.check(write_config(tmp_path / "c", **{name: other}), 1000)
 
 
+def test_an_option_that_a_tree_may_lack_is_asked_for_and_not_required(tmp_path: Path) -> None:
+    for name in config.optional_options():
+        assert f"{name}=y\n" in config.fragment()
+        assert name not in config.required_options()
+    config.check(write_config(tmp_path / "c", CONFIG_PREEMPT_NONE=None, CONFIG_NET_SCH_DUALPI2=None), 1000)
+
+
 def test_other_ticks_than_asked_for_are_named(tmp_path: Path) -> None:
     with pytest.raises(SojournError, match="has CONFIG_HZ=100, but must have 1000"):
         config.check(write_config(tmp_path / "c", hz=100), 1000)
@@ -268,9 +275,9 @@ def test_a_kernel_with_radios_has_all_that_another_one_has_but_the_name() -> Non
 
 def test_the_fragment_asks_for_all_that_is_modelled() -> None:
     text = config.fragment()
-    kinds = "RED PIE FQ_PIE CODEL FQ_CODEL SFQ CAKE FQ TBF HTB NETEM PRIO DRR"
+    kinds = "RED PIE FQ_PIE CODEL FQ_CODEL SFQ CAKE FQ TBF HTB NETEM PRIO DRR ETS DUALPI2"
     others = (
-        "VETH TUN IFB PACKET USER_NS NET_NS NET_CLS_U32 NET_CLS_FLOW NET_CLS_FLOWER NET_CLS_MATCHALL TCP_CONG_CUBIC "
+        "VETH TUN IFB PACKET USER_NS NET_NS NET_CLS_BASIC NET_CLS_FW NET_CLS_U32 NET_CLS_FLOW NET_CLS_FLOWER NET_CLS_MATCHALL TCP_CONG_CUBIC "
         "TCP_CONG_BBR TCP_CONG_DCTCP SYSCTL HOSTFS TMPFS IKCONFIG_PROC"
     )
     for name in [f"NET_SCH_{kind}" for kind in kinds.split()] + others.split():

@@ -93,7 +93,7 @@ def build(
     recipe = Recipe(
         source_sha256=_digest(tarball),
         edits=edits.as_text(_edits(wifi)),
-        config=config.fragment(_options(wifi)),
+        config=config.fragment(config.asked_for(_groups(wifi))),
         hz=hz,
         compiler=tools.version_line("gcc"),
         linker=tools.version_line("ld"),
@@ -116,8 +116,8 @@ def _edits(wifi: bool) -> tuple[edits.Edit, ...]:  # noqa: FBT001 - which of two
     return (*edits.EDITS, *edits.WIFI_EDITS) if wifi else edits.EDITS
 
 
-def _options(wifi: bool) -> dict[str, str]:  # noqa: FBT001 - which of two kernels
-    return config.required_options(config.WIFI_GROUPS if wifi else config.GROUPS)
+def _groups(wifi: bool) -> tuple[config.Group, ...]:  # noqa: FBT001 - which of two kernels
+    return config.WIFI_GROUPS if wifi else config.GROUPS
 
 
 def _check(jobs: int, hz: int) -> None:
@@ -228,7 +228,7 @@ def _make(tarball: Path, recipe: Recipe, work: Path, kernels: Path, jobs: int, d
 
 def _compile(tree: Path, work: Path, log: Path, recipe: Recipe, jobs: int, describe: str | None) -> None:
     wifi = bool(recipe.driver)
-    options = _options(wifi)
+    options = config.required_options(_groups(wifi))
     fragment = work / "fragment"
     fragment.write_text(recipe.config)
     environment = {**_environment(work), "KCONFIG_ALLCONFIG": str(fragment)}

@@ -6,15 +6,15 @@ The fragment is laid over `allnoconfig`; what an option needs besides, the kerne
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import SojournError
 
 #: What `uname -r` says after the version; the number counts changes of the edits and of these lists.
-LOCAL_VERSION = "-sojourn1"
-WIFI_LOCAL_VERSION = "-sojourn-wifi1"
+LOCAL_VERSION = "-sojourn2"
+WIFI_LOCAL_VERSION = "-sojourn-wifi2"
 
 #: Ticks per second that Linux offers on other machines.
 TICKS = (100, 250, 300, 1000)
@@ -31,10 +31,13 @@ class Group:
         What they are for.
     options
         Names without `CONFIG_`, all on, or `NAME=value`.
+    optional
+        Names of more options. Each is switched on in a tree that has it, and a tree without it is built as well.
     """
 
     why: str
-    options: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 def _named(local_version: str) -> Group:
@@ -51,12 +54,16 @@ _COMMON = (
     Group("time that stands still while the kernel computes", ("UML_TIME_TRAVEL_SUPPORT",)),
     Group("room for the registers of a processor with AMX, which lie on the kernel's stack", ("KERNEL_STACK_ORDER=4",)),
     Group("speed", ("CC_OPTIMIZE_FOR_PERFORMANCE", "DEBUG_INFO_NONE")),
-    Group("timers are exact, and an idle kernel does not tick", ("PREEMPT_NONE", "HIGH_RES_TIMERS", "NO_HZ_IDLE")),
+    Group("timers are exact, and an idle kernel does not tick", ("HIGH_RES_TIMERS", "NO_HZ_IDLE")),
+    Group(
+        "no preemption; from Linux 7.0 on User-Mode Linux has only kernels with preemption", optional=("PREEMPT_NONE",)
+    ),
     Group("the kernel tells how it was configured", ("IKCONFIG", "IKCONFIG_PROC")),
     Group(
         "file systems: the host's root, and what programs expect",
-        ("HOSTFS", "PROC_FS", "PROC_SYSCTL", "SYSCTL", "SYSFS", "SHMEM", "TMPFS", "DEVTMPFS"),
+        ("HOSTFS", "PROC_FS", "SYSCTL", "SYSFS", "SHMEM", "TMPFS", "DEVTMPFS"),
     ),
+    Group("/proc/sys; newer kernels have no option of its own for it", optional=("PROC_SYSCTL",)),
     Group(
         "programs, and the system calls that those of the host use",
         (
@@ -76,18 +83,23 @@ _COMMON = (
         ("TCP_CONG_ADVANCED", "TCP_CONG_CUBIC", "TCP_CONG_BBR", "TCP_CONG_DCTCP"),
     ),
     Group(
+        "congestion controls that trees beside Linus Torvalds' have: Prague of L4S, and Google's versions of BBR",
+        optional=("TCP_CONG_PRAGUE", "TCP_CONG_BBR1", "TCP_CONG_BBR2"),
+    ),
+    Group(
         "queue disciplines; pfifo, bfifo and pfifo_fast are always there",
         (
             *("NET_SCHED", "NET_SCH_HTB", "NET_SCH_PRIO", "NET_SCH_DRR", "NET_SCH_RED", "NET_SCH_SFQ", "NET_SCH_TBF"),
             *("NET_SCH_NETEM", "NET_SCH_CODEL", "NET_SCH_FQ_CODEL", "NET_SCH_CAKE", "NET_SCH_FQ", "NET_SCH_PIE"),
-            *("NET_SCH_FQ_PIE", "NET_SCH_INGRESS"),
+            *("NET_SCH_FQ_PIE", "NET_SCH_ETS", "NET_SCH_INGRESS"),
         ),
     ),
+    Group("the dual queue of L4S, from Linux 6.17 on", optional=("NET_SCH_DUALPI2",)),
     Group(
-        "classifiers, and the way of incoming packets to an ifb",
+        "classifiers, the way of incoming packets to an ifb, and marks for the classifier fw",
         (
-            *("NET_CLS", "NET_CLS_U32", "NET_CLS_FLOW", "NET_CLS_FLOWER", "NET_CLS_MATCHALL"),
-            *("NET_CLS_ACT", "NET_ACT_MIRRED"),
+            *("NET_CLS", "NET_CLS_BASIC", "NET_CLS_FW", "NET_CLS_U32", "NET_CLS_FLOW", "NET_CLS_FLOWER"),
+            *("NET_CLS_MATCHALL", "NET_CLS_ACT", "NET_ACT_MIRRED", "NET_ACT_SKBEDIT"),
         ),
     ),
 )
@@ -115,10 +127,24 @@ WIFI_GROUPS = (
 
 
 def required_options(groups: tuple[Group, ...] = GROUPS) -> dict[str, str]:
-    """Return each option, with `CONFIG_` before it, and its value."""
+    """Return each option that every tree must have, with `CONFIG_` before it, and its value."""
+    return _options(group.options for group in groups)
+
+
+def optional_options(groups: tuple[Group, ...] = GROUPS) -> dict[str, str]:
+    """Return each option that a tree may lack, with `CONFIG_` before it, and its value."""
+    return _options(group.optional for group in groups)
+
+
+def asked_for(groups: tuple[Group, ...] = GROUPS) -> dict[str, str]:
+    """Return all options that the fragment asks for."""
+    return {**required_options(groups), **optional_options(groups)}
+
+
+def _options(named: Iterable[tuple[str, ...]]) -> dict[str, str]:
     options: dict[str, str] = {}
-    for group in groups:
-        for option in group.options:
+    for names in named:
+        for option in names:
             name, _, value = option.partition("=")
             assert f"CONFIG_{name}" not in options, "an option is asked for once"
             options[f"CONFIG_{name}"] = value or "y"
@@ -127,7 +153,7 @@ def required_options(groups: tuple[Group, ...] = GROUPS) -> dict[str, str]:
 
 def fragment(options: Mapping[str, str] | None = None) -> str:
     """Return the text that `KCONFIG_ALLCONFIG` names."""
-    options = required_options() if options is None else options
+    options = asked_for() if options is None else options
     return "".join(f"{name}={value}\n" for name, value in options.items())
 
 
@@ -141,7 +167,7 @@ def check(config: Path, hz: int, options: Mapping[str, str] | None = None) -> No
     hz
         Ticks per second that were asked for.
     options
-        Those of the fragment.
+        Those that must be set; `None` for those of a kernel without Wi-Fi.
 
     Raises
     ------
