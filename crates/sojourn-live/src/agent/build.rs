@@ -5,10 +5,9 @@ use super::actor::Doing;
 use super::job::{Action, BedPlan, OUTSIDE, Step};
 use super::netlink::{Families, Netlink};
 use super::programs::{self, DEBUGFS, Programs};
-use nix::sched::{CloneFlags, unshare};
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use nix::sched::{CloneFlags, setns, unshare};
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use sojourn_bed::AccessPlan;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -132,7 +131,7 @@ impl Bed {
         let index = self.namespaces.iter().position(|(name, _)| name == host);
         let index = index.ok_or_else(|| AgentError::Plan(format!("the bed has no host {host}")))?;
         if self.inside != Some(index) {
-            move_into_link_name_space(self.namespaces[index].1.as_fd(), Some(LinkNameSpaceType::Network))
+            setns(&self.namespaces[index].1, CloneFlags::CLONE_NEWNET)
                 .doing(|| format!("cannot enter the network namespace {host}"))?;
             self.inside = Some(index);
         }

@@ -12,9 +12,8 @@
 use super::links::{Link, Links, Metric};
 use crate::agent::AgentError;
 use crate::agent::actor::Doing;
-use nix::sched::{CloneFlags, unshare};
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use nix::sched::{CloneFlags, setns, unshare};
+use rustix::fd::OwnedFd;
 use std::fmt;
 use std::fs::File;
 use std::net::IpAddr;
@@ -84,8 +83,7 @@ impl End {
     /// # Errors
     /// If the kernel refuses.
     pub fn enter(&self) -> Result<(), AgentError> {
-        move_into_link_name_space(self.namespace.as_fd(), Some(LinkNameSpaceType::Network))
-            .doing(|| "cannot enter a network namespace".into())
+        setns(&self.namespace, CloneFlags::CLONE_NEWNET).doing(|| "cannot enter a network namespace".into())
     }
 }
 

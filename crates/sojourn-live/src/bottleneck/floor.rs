@@ -6,9 +6,9 @@
 
 use super::engine::monotonic_ns;
 use super::lateness::{Lateness, Punctuality};
-use rustix::io::Errno;
-use rustix::thread::{ClockId, clock_nanosleep_absolute};
-use rustix::time::Timespec;
+use nix::errno::Errno;
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use sojourn_units::Duration;
 use std::io;
 use std::sync::Arc;
@@ -59,11 +59,9 @@ fn watch(interval: Duration, over: &AtomicBool) -> Lateness {
     let mut lateness = Lateness::default();
     let mut due = monotonic_ns() + interval;
     while !over.load(Ordering::Relaxed) {
-        let until = Timespec {
-            tv_sec: due / SECOND,
-            tv_nsec: due % SECOND,
-        };
-        while clock_nanosleep_absolute(ClockId::Monotonic, &until) == Err(Errno::INTR) {}
+        let until = TimeSpec::new(due / SECOND, due % SECOND);
+        let absolute = ClockNanosleepFlags::TIMER_ABSTIME;
+        while clock_nanosleep(ClockId::CLOCK_MONOTONIC, absolute, &until) == Err(Errno::EINTR) {}
         // Like departures: what fell due while the machine did other things is late each by its own time.
         let now = monotonic_ns();
         while due <= now {

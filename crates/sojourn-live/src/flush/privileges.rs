@@ -6,6 +6,7 @@
 
 use caps::{CapSet, Capability};
 use nix::errno::Errno;
+use nix::sys::prctl::{set_keepcaps, set_no_new_privs};
 use nix::unistd::{Gid, Uid, User, geteuid, setgid, setgroups, setuid};
 use std::fmt::Display;
 
@@ -129,7 +130,7 @@ pub fn drop_privileges(identity: &Identity, keep: Keep) -> Result<(), String> {
             "root gives up its identity, but this user namespace has no other: name --user root to remain root".into(),
         );
     }
-    rustix::thread::set_no_new_privs(true).map_err(|e| sentence("no_new_privs cannot be set", &e))?;
+    set_no_new_privs().map_err(|e| sentence("no_new_privs cannot be set", &e))?;
     let raw = Capability::CAP_NET_RAW;
     let kept: &[Capability] = if keep == Keep::NetRaw && has(raw)? { &[raw] } else { &[] };
     if has(Capability::CAP_SETPCAP)? {
@@ -179,11 +180,11 @@ fn leave_groups() -> Result<(), String> {
 
 fn become_other(user: u32, group: u32) -> Result<(), String> {
     let cannot = |e: Errno| format!("user is {user} (group {group}), but this identity cannot be taken: {e}");
-    rustix::thread::set_keep_capabilities(true).map_err(|e| sentence("the capabilities cannot be kept", &e))?;
+    set_keepcaps(true).map_err(|e| sentence("the capabilities cannot be kept", &e))?;
     setgroups(&[]).map_err(cannot)?;
     setgid(Gid::from_raw(group)).map_err(cannot)?;
     setuid(Uid::from_raw(user)).map_err(cannot)?;
-    rustix::thread::set_keep_capabilities(false).map_err(|e| sentence("the capabilities cannot be given up", &e))
+    set_keepcaps(false).map_err(|e| sentence("the capabilities cannot be given up", &e))
 }
 
 #[cfg(test)]
