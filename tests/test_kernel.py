@@ -27,6 +27,7 @@ EVERYTHING = Host(release="6.6.0", version="#1 SMP", namespace="user", why_not=N
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without any kernel."""
     monkeypatch.delenv(find.VARIABLE, raising=False)
+    monkeypatch.delenv(find.CHOICE, raising=False)
     monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(find, "STOCK", tmp_path / "linux.uml")
     monkeypatch.setattr(modules, "MODULES", tmp_path / "modules")
@@ -80,8 +81,8 @@ def test_the_order_is_environment_cache_stock_host(nowhere: Path, monkeypatch: p
     assert (found.kind, found.path, found.virtual_time, found.lacks) == ("uml", stock, False, ("sch_fq_pie",))
     expected = [name for name in needs.ALL if name not in {"sch_fq_pie", "tcp_cubic"}]
     assert found.modules == tuple(folder / "kernel" / f"{name}.ko" for name in expected)
-    put_built("6.1.9")
-    assert find.find().release == "6.1.9-fake"
+    put_built("6.10.9")
+    assert find.find().release == "6.10.9-fake"
     newest = put_built("6.12.1")
     found = find.find()
     assert (found.kind, found.path, found.virtual_time, found.modules) == ("virtual", newest.linux, True, ())
@@ -107,6 +108,71 @@ def test_what_is_wanted_is_found_whatever_the_order(nowhere: Path, monkeypatch: 
         find.find("windows")
     with pytest.raises(ParamError, match="kernel is './linux', but must be an absolute path"):
         find.find("./linux")
+
+
+def test_the_default_is_linux_6_1_and_without_it_the_newest(nowhere: Path) -> None:
+    built = {version: put_built(version) for version in ("6.12.9", "7.3.4")}
+    assert find.find().path == built["7.3.4"].linux
+    for version in ("6.1.9", "6.1.192"):
+        built[version] = put_built(version)
+        assert find.find().path == built[version].linux
+    assert [one.kernel.release for one in find.candidates() if one.kernel] == [
+        f"{version}-fake" for version in ("6.1.192", "6.1.9", "7.3.4", "6.12.9")
+    ]
+
+
+def test_a_kernel_is_named_by_the_first_numbers_of_its_version(nowhere: Path) -> None:
+    built = {version: put_built(version) for version in ("6.1.192", "6.12.9", "7.3.4")}
+    radios = put_built("6.12.9", "1", driver="d")
+    for word, version in {
+        "6.1": "6.1.192",
+        "linux-6.1": "6.1.192",
+        "6.12": "6.12.9",
+        "7": "7.3.4",
+        "7.3.4": "7.3.4",
+        built["7.3.4"].name: "7.3.4",
+    }.items():
+        assert find.find(word).path == built[version].linux
+    assert find.find("6.12", wifi=True).path == radios.linux
+    with pytest.raises(ParamError, match="kernel is '7.3', but a run with a cell needs one with the Wi-Fi driver"):
+        find.find("7.3", wifi=True)
+
+
+@pytest.mark.parametrize("word", ["7.4", "7.3.40", "73", "", "linux-", "lunix", "6.1.192-0123"])
+def test_a_kernel_that_was_not_built_is_one_sentence_with_those_that_were(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    names = [put_built(version).name for version in ("6.1.192", "7.3.4")]
+    rule = f"but must be one of virtual, uml, host, {names[1]}, {names[0]}, the version of one of these, or the path"
+    with pytest.raises(ParamError, match=f"^kernel is '{word}', {rule} of a program$"):
+        find.find(word)
+    if word:
+        monkeypatch.setenv(find.CHOICE, word)
+        with pytest.raises(ParamError, match=f"^SOJOURN_KERNEL is '{word}', {rule} of a program$"):
+            find.find()
+
+
+def test_the_environment_chooses_and_an_option_comes_before_it(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "probe", lambda: EVERYTHING)
+    built = {version: put_built(version) for version in ("6.1.192", "7.3.4")}
+    other = fake_kernel(nowhere / "other", "6.6.6-fake")
+    monkeypatch.setenv(find.CHOICE, "7.3")
+    assert find.find().path == built["7.3.4"].linux
+    assert find.find("6.1").path == built["6.1.192"].linux
+    found = status.status()
+    assert found.chosen is not None
+    assert found.chosen.path == built["7.3.4"].linux
+    assert found.as_text().startswith("-> SOJOURN_KERNEL: Linux 7.3.4-fake, virtual time, ")
+    monkeypatch.setenv(find.VARIABLE, str(other))
+    assert find.find().path == built["7.3.4"].linux
+    monkeypatch.setenv(find.CHOICE, "host")
+    assert find.find().kind == "host"
+    monkeypatch.setenv(find.CHOICE, str(other))
+    assert find.find().path == other
+    monkeypatch.setenv(find.CHOICE, "virtual")
+    assert find.find().path == other
+    monkeypatch.delenv(find.VARIABLE)
+    assert find.find().path == built["6.1.192"].linux
 
 
 def test_a_cell_gets_a_kernel_with_radios_and_no_other_run_does(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:

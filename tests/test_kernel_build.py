@@ -20,7 +20,7 @@ from sojourn.kernel.cache import Recipe
 from sojourn.kernel.verify import CheckError
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
-from tests.miniature import FAKE_KERNEL, MAKEFILE, WIFI_LINES, files, programs
+from tests.miniature import FAKE_KERNEL, MAKEFILE, WIFI_LINES, files, programs, tree
 from tests.miniature import source as miniature
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason=optional.lacking("make").reason())
@@ -63,6 +63,73 @@ def test_a_kernel_is_built_checked_and_kept(world: Path, tmp_path: Path) -> None
     found = find.find(built.name)
     assert (found.kind, found.path, found.release) == ("virtual", built.linux, "6.1.9-fake")
     assert found.identity == f"sha256:{built.sha256}"
+
+
+def checkout(folder: Path, **changes: str | None) -> Path:
+    """Write a source as a folder."""
+    return tree(folder, files(**changes))
+
+
+def test_a_kernel_is_built_from_a_folder_which_stays_as_it_is(world: Path, tmp_path: Path) -> None:
+    top = checkout(tmp_path / "net-next")
+    (top / "again").symlink_to("kernel.sh")
+    (top / "kernel.sh").chmod(0o755)
+    before = {path: path.lstat() for path in top.rglob("*")}
+    outcome = build.build(top)
+    assert {path: path.lstat()[:8] for path in top.rglob("*")} == {path: facts[:8] for path, facts in before.items()}
+    assert outcome.built.version == "6.1.9"
+    # The same bytes from a tarball, under another name: the hash of what was built is of the tarball.
+    packed = build.build(miniature(tmp_path / "a.tar.xz"))
+    assert packed.built.sha256 == outcome.built.sha256
+    assert packed.built.name != outcome.built.name
+    assert not build.build(top).anew
+
+
+def test_a_change_of_a_folder_is_another_kernel_and_its_place_and_times_are_not(world: Path, tmp_path: Path) -> None:
+    names = {build.build(checkout(tmp_path / "one")).built.name}
+    moved = checkout(tmp_path / "two")
+    os.utime(moved / "kernel.sh", (1, 1))
+    (moved / ".git").mkdir()  # not a checkout that git knows
+    (moved / ".git" / "HEAD").touch()
+    assert {build.build(moved).built.name} == names
+    for change in (
+        lambda top: (top / "note").write_text("x"),
+        lambda top: (top / "note").write_text("y"),
+        lambda top: (top / "note").chmod(0o755),
+        lambda top: (top / "note").rename(top / "other"),
+        lambda top: (top / "link").symlink_to("other"),
+    ):
+        change(moved)
+        name = build.build(moved).built.name
+        assert name not in names
+        names.add(name)
+
+
+def test_what_git_ignores_is_not_of_the_source(world: Path, tmp_path: Path) -> None:
+    optional.program("git")
+    top = checkout(tmp_path / "linux", **{".gitignore": "*.o\n.config\n"})
+    name = build.build(top).built.name
+    subprocess.run(["git", "init", "--quiet", str(top)], check=True)
+    (top / ".config").touch()
+    (top / "one.o").touch()
+    assert build.build(top).built.name == name
+    (top / "new.c").touch()
+    assert build.build(top).built.name != name
+
+
+def test_a_folder_that_no_kernel_can_be_built_from_is_a_sentence(world: Path, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "empty").mkdir()
+    refused = cli("kernel", "build", "--source", str(tmp_path / "empty"), status=2)
+    assert_one_sentence(refused, "empty is not the source of a kernel: there must be a Makefile")
+    top = checkout(tmp_path / "built")
+    (top / ".config").touch()
+    with pytest.raises(SojournError, match=r"it was built in \(\.config is there\): run make ARCH=um mrproper there"):
+        build.build(top)
+    (top / ".config").unlink()
+    os.mkfifo(top / "pipe")
+    with pytest.raises(SojournError, match="'pipe' is neither a file nor a symbolic link"):
+        build.build(top)
+    assert not list(world.glob("*-*"))
 
 
 def test_what_is_there_is_not_built_again_unless_forced(world: Path, tmp_path: Path) -> None:

@@ -277,7 +277,8 @@ def test_the_fragment_asks_for_all_that_is_modelled() -> None:
     text = config.fragment()
     kinds = "RED PIE FQ_PIE CODEL FQ_CODEL SFQ CAKE FQ TBF HTB NETEM PRIO DRR ETS DUALPI2"
     others = (
-        "VETH TUN IFB PACKET USER_NS NET_NS NET_CLS_BASIC NET_CLS_FW NET_CLS_U32 NET_CLS_FLOW NET_CLS_FLOWER NET_CLS_MATCHALL TCP_CONG_CUBIC "
+        "VETH TUN IFB PACKET USER_NS NET_NS NET_CLS_BASIC NET_CLS_FW NET_CLS_U32 NET_CLS_FLOW "
+        "NET_CLS_FLOWER NET_CLS_MATCHALL TCP_CONG_CUBIC "
         "TCP_CONG_BBR TCP_CONG_DCTCP SYSCTL HOSTFS TMPFS IKCONFIG_PROC"
     )
     for name in [f"NET_SCH_{kind}" for kind in kinds.split()] + others.split():

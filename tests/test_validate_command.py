@@ -35,7 +35,7 @@ class StandIn:
         self.qdisc: str | None = None
         self.made = 0
 
-    def runs_here(self, workers: int | None, store: RunStore | None) -> execute.RunPlan:
+    def runs_here(self, workers: int | None, store: RunStore | None, kernel: str | None = None) -> execute.RunPlan:
         """Stand in for `execute.runs_here`."""
 
         def run_plan(scenarios: Sequence[Scenario], backend: str, describe: str) -> list[Run]:

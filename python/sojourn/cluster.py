@@ -118,7 +118,7 @@ class _Tasks:
 
     def __init__(self, client: Any, address: str, store: RunStore | None, backend: Backend) -> None:
         self.client, self.address, self.store, self.backend = client, address, store, backend
-        self.identity = (backend.name, backend.identity)
+        self.identity = (backend.spec, backend.identity)
         self.waiting: deque[Job] = deque()
         self.reused: deque[Done] = deque()
         self.size = 1

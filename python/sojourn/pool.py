@@ -198,7 +198,7 @@ class _Worker:
         try:
             self.process = subprocess.Popen(
                 # -P: a file called json.py in the current folder must not be taken for the library.
-                [sys.executable, "-P", "-m", "sojourn._worker", str(os.getpid()), backend.name, *where],
+                [sys.executable, "-P", "-m", "sojourn._worker", str(os.getpid()), backend.spec, *where],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},

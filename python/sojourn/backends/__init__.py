@@ -8,7 +8,7 @@ A worker process loads this module at its start, so a back end's own modules are
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from sojourn import _native
@@ -39,6 +39,10 @@ class Backend(Protocol):
         """As a record has it."""
 
     @property
+    def spec(self) -> str:
+        """What `named` makes it of, here or in another process: the name, and the kernel if one was chosen."""
+
+    @property
     def identity(self) -> str:
         """What its runs are a function of beside the scenario and this code."""
 
@@ -66,6 +70,7 @@ class Simulator:
     """The simulator."""
 
     name = "sim"
+    spec = "sim"
     identity = "sim"
     shares_a_clock = False
 
@@ -112,10 +117,15 @@ class OfThisMachine:
         As `Backend.shares_a_clock`.
     find
         Returns the back end of this machine, or raises `SojournError` or `ParamError` if it cannot be used here.
+    spec
+        As `Backend.spec`; `None` for the name.
     """
 
-    def __init__(self, name: str, find: Callable[[], Backend], *, shares_a_clock: bool) -> None:
+    def __init__(
+        self, name: str, find: Callable[[], Backend], *, shares_a_clock: bool, spec: str | None = None
+    ) -> None:
         self.name = name
+        self.spec = name if spec is None else spec
         self.shares_a_clock = shares_a_clock
         self._find = find
 
@@ -179,6 +189,11 @@ def for_many(name: str, command: str) -> Backend:
 def named(name: str) -> Backend:
     """Return a back end. Whether it can be used on this machine shows when it is used, or with `reach`.
 
+    Parameters
+    ----------
+    name
+        `sim`, `linux`, `live`, or `linux:KERNEL` for the kernel that `sojourn.kernel.find.find` finds by this word.
+
     Raises
     ------
     ParamError
@@ -186,18 +201,19 @@ def named(name: str) -> Backend:
     """
     if name == "sim":
         return SIMULATOR
-    if name == "linux":
-        return OfThisMachine(name, _linux, shares_a_clock=False)
+    kind, _, kernel = name.partition(":")
+    if kind == "linux" and (kernel or kind == name):
+        return OfThisMachine(kind, partial(_linux, kernel or None), shares_a_clock=False, spec=name)
     if name == "live":
         return OfThisMachine(name, _live, shares_a_clock=True)
     message = f"backend is {name!r}, but must be one of {', '.join(NAMES)}"
     raise ParamError(message)
 
 
-def _linux() -> Backend:
+def _linux(kernel: str | None) -> Backend:
     from sojourn.backends.linux import LinuxBackend
 
-    return LinuxBackend.here()
+    return LinuxBackend.here(kernel)
 
 
 def _live() -> Backend:

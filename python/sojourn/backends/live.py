@@ -40,6 +40,7 @@ class LiveBackend:
     busy_poll_us: int = 0
 
     name = "live"
+    spec = "live"
     shares_a_clock = True
 
     @classmethod

@@ -59,7 +59,8 @@ def handle(args: argparse.Namespace) -> int:
     repeat = 10 if args.repeat is None else args.repeat
     bounds.check_plan(len(args.qdisc) * repeat, stored=options.stores(args))
     until = options.precision(args, repeat)
-    backend = backends.named(args.backend)
+    spec = options.backend_of(args)
+    backend = backends.named(spec)
     built = [api.build(args.experiment, qdisc=qdisc, backend=args.backend, **keywords) for qdisc in args.qdisc]
     texts = [scenario.normalized(args.backend) for scenario in built]
     backends.reach(backend)
@@ -67,7 +68,7 @@ def handle(args: argparse.Namespace) -> int:
     if args.out is not None:
         from sojourn.store.folder import ResultFolder, plan_name
 
-        plan = plan_name("compare", args.backend, texts, args.qdisc, repeat, until and dataclasses.asdict(until))
+        plan = plan_name("compare", spec, texts, args.qdisc, repeat, until and dataclasses.asdict(until))
         folder = ResultFolder(args.out, force=args.force, plan=plan)
     store = options.store_of(args, folder)
     with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
@@ -80,7 +81,7 @@ def handle(args: argparse.Namespace) -> int:
             store=store,
             dask=args.dask,
             until=until,
-            backend=args.backend,
+            backend=spec,
             **keywords,
         )
     shown = comparison.to_json() if args.json else describe(comparison)

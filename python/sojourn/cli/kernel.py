@@ -48,9 +48,9 @@ def add(commands: Any) -> None:
     build = parts.add_parser("build", help="build the kernel from the distribution's source", description=_BUILD)
     build.add_argument(
         "--source",
-        metavar="FILE",
+        metavar="PATH",
         type=Path,
-        help="tarball of the kernel's source (default: the newest /usr/src/linux-source-*.tar.xz)",
+        help="tarball or folder of the kernel's source (default: the newest /usr/src/linux-source-*.tar.xz)",
     )
     build.add_argument(
         "--jobs", metavar="N", type=whole_number, help="number of compilers at a time (default: one for each core)"

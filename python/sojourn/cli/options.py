@@ -217,6 +217,40 @@ def add_backend(group: argparse._ArgumentGroup) -> None:
         help="sim (the simulator), linux (the real kernel, see `sojourn kernel`) or live (real packets of this machine "
         "through Sojourn's disciplines, in real time) (default sim)",
     )
+    add_kernel(group)
+
+
+#: The sentence for an empty name.
+NO_KERNEL = "kernel is '', but must be the name of a kernel: `sojourn kernel status` lists them"
+
+
+def add_kernel(group: argparse._ArgumentGroup) -> None:
+    """Add the option for the kernel of the back end linux."""
+    group.add_argument(
+        "--kernel",
+        metavar="NAME",
+        help="kernel of the back end linux: a version that was built (7.3), a name that `sojourn kernel status` lists, "
+        "the path of a program, virtual, uml or host (default: SOJOURN_KERNEL, else Linux 6.1, else the newest)",
+    )
+
+
+def backend_of(args: argparse.Namespace) -> str:
+    """Return the back end that was asked for, with its kernel, as `sojourn.backends.named` takes it.
+
+    Raises
+    ------
+    ParamError
+        If a kernel is named for a back end that has none.
+    """
+    backend: str = args.backend
+    if args.kernel is None:
+        return backend
+    if backend != "linux":
+        message = f"kernel is {args.kernel!r}, but the back end {backend} has none: give --backend linux"
+        raise ParamError(message)
+    if not args.kernel:
+        raise ParamError(NO_KERNEL)
+    return f"{backend}:{args.kernel}"
 
 
 def add_cluster(group: argparse._ArgumentGroup) -> None:

@@ -80,7 +80,7 @@ def handle(args: argparse.Namespace) -> int:
     paper = papers.paper(args.paper)
     check(paper, args)
     parts = parts_of(paper, args)
-    backend = backends.for_many(args.backend, "reproduce")
+    backend = backends.for_many(options.backend_of(args), "reproduce")
     paper.check_parts(parts, backend.name)
     request = Request(
         paper=paper,

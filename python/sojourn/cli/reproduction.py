@@ -47,10 +47,10 @@ def reproduce(
         )  # which are checked
         # Between the first and the last run of a cell there are its seeds alone.
         ends += [jobs[place].text for place in jobs.kinds]
-    for reached in {where.backend.name: where.backend for where, _ in plans.values()}.values():
+    for reached in {where.backend.spec: where.backend for where, _ in plans.values()}.values():
         backends.reach(reached)  # the request first, then the machine
     only = None if request.parts is None else ",".join(request.parts)
-    name = plan_name("reproduce", backend.name, paper.name, only, number, [*ends, *others])
+    name = plan_name("reproduce", backend.spec, paper.name, only, number, [*ends, *others])
     folder = ResultFolder(args.out, force=args.force, plan=name)
     store = options.store_of(args, folder)
     assert store is not None

@@ -56,7 +56,7 @@ def add(commands: Any) -> None:
 
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
-    backend = backends.named(args.backend)
+    backend = backends.named(options.backend_of(args))
     if args.pcap is not None and backend.name != "sim":
         message = f"pcap is {str(args.pcap)!r}, but only the sim back end writes captures: leave --backend out"
         raise ParamError(message)

@@ -75,13 +75,13 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn import sweep as sweeps
     from sojourn.store.folder import ResultFolder, plan_name
 
-    backend = backends.named(args.backend)
+    backend = backends.named(options.backend_of(args))
     sweep = sweeps.load(args.file, repeat=args.repeat, backend=args.backend)
     until = options.precision(args, sweep.repeat)
     backends.reach(backend)
     bases = [cell.scenario for cell in sweep.cells]
     cells = [(cell.values, cell.text) for cell in sweep.cells]
-    name = plan_name("sweep", backend.name, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
+    name = plan_name("sweep", backend.spec, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
     folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
     store_path = options.store_of(args, folder)
     assert store_path is not None

@@ -173,7 +173,7 @@ def handle(args: argparse.Namespace) -> int:
     found_space = space(args.qdisc, link, args.direction, args.param or (), args.backend)
     request = _request(args, load.metrics, tuple(found_space.references()))
     seeds = _seeds(args)
-    backend = backends.for_many(args.backend, "tune")
+    backend = backends.for_many(options.backend_of(args), "tune")
     bench = Bench(
         link=link,
         load=load,
@@ -312,7 +312,7 @@ def _folder(
         bench.load.name,
         bench.direction,
         bench.cc,
-        bench.backend.name,
+        bench.backend.spec,
         request.goals,
         request.minimise,
     ]

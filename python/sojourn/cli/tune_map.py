@@ -58,12 +58,12 @@ def handle(args: argparse.Namespace) -> int:
         message = f"load is {load!r}, but a map needs one with files"
         raise ParamError(message)
     cc = args.cc or maps.DEFAULT_CC
-    backend = backends.for_many(args.backend, "tune")
+    backend = backends.for_many(options.backend_of(args), "tune")
     loads.named(load).scenario(
         maps.link_of(rates[0], rtts[0]), "up", qdisc=qdiscs[0], rtt_ms=rtts[0], seed=args.seed, cc=cc
     ).normalized(backend.name)
     backends.reach(backend)
-    name = plan_name("tune-map", qdiscs, rates, rtts, load, cc, args.seed, backend.name)
+    name = plan_name("tune-map", qdiscs, rates, rtts, load, cc, args.seed, backend.spec)
     folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
     journal = Journal(folder.claim(JOURNAL).parent)
     try:

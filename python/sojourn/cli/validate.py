@@ -101,6 +101,7 @@ def add(commands: Any) -> None:
         help="linux or live: what the simulator is compared with; if both are given, the first is also compared with "
         "the second (default linux)",
     )
+    options.add_kernel(runs)
     runs.add_argument(
         "--repeat",
         metavar="N",
@@ -156,12 +157,13 @@ def handle(args: argparse.Namespace) -> int:
         return validate_flusher.handle(args)
     from sojourn.store.run_store import RunStore
     from sojourn.validate import suite
+    from sojourn.validate.execute import spec_of
     from sojourn.validate.part import load
 
     _check(args)
     requests = _requests(args)
     plans = [suite.cells_of(one) for one in requests]
-    used = [backends.named(backend) for backend in ("sim", *_real(args))]
+    used = [backends.named(spec_of(backend, args.kernel)) for backend in ("sim", *_real(args))]
     _check_plans(plans, _real(args))
     earlier = [load(folder) for folder in args.earlier or ()]
     for backend in used:
@@ -201,6 +203,11 @@ def _real(args: argparse.Namespace) -> tuple[str, ...]:
     if not set(names) <= {"linux", "live"} or len(set(names)) < len(names):
         message = f"backend is {', '.join(names)}, but must be linux, live, or each of them once"
         raise ParamError(message)
+    if args.kernel is not None and "linux" not in names:
+        message = f"kernel is {args.kernel!r}, but the back end live has none: give --backend linux"
+        raise ParamError(message)
+    if args.kernel == "":
+        raise ParamError(options.NO_KERNEL)
     return names
 
 
@@ -248,6 +255,7 @@ def _requests(args: argparse.Namespace) -> tuple[Request, ...]:
             kernel=default.kernel if args.repeat is None else args.repeat,
         ),
         real=_real(args),
+        kernel=args.kernel,
     )
     return suite.whole(one) if args.experiment in {suite.ALL, suite.WIFI} else (one,)
 
@@ -315,7 +323,7 @@ def _one(
 
     print(f"validate {one.name}", file=sys.stderr)
     figures = any(folder is not None for folder in folders)
-    outcomes = suite.validate(one, execute.runs_here(workers, store), figures=figures)
+    outcomes = suite.validate(one, execute.runs_here(workers, store, one.kernel), figures=figures)
     for outcome, folder in zip(outcomes, folders, strict=True):
         if folder is None:
             continue
@@ -357,5 +365,6 @@ def _document_command(args: argparse.Namespace) -> str:
         words += [f"--{name.replace('_', '-')} {value}" for name, value in stated.items() if value is not None]
         words += [f"--qdisc {text!r}" for text in args.qdisc or ()] + count
         words += [f"--backend {name}" for name in args.backend or ()]
+        words += [] if args.kernel is None else [f"--kernel {args.kernel}"]
     words += [f"--with {folder.name}" for folder in args.earlier or ()]
     return " ".join([*words, "--out DIR", f"--document {args.document.name}"])

@@ -26,6 +26,7 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.store.folder import ResultFolder, plan_name, write_file
     from sojourn.store.run_store import RunStore
     from sojourn.validate import flusher, flusher_page
+    from sojourn.validate.execute import spec_of
 
     _check(args)
     duration = args.duration or DEFAULT_DURATION
@@ -38,11 +39,11 @@ def handle(args: argparse.Namespace) -> int:
     only = None if args.only is None else ",".join(parts)
     for cell in cells:
         bed.scenario(cell).normalized("linux")
-    kernel = backends.named("linux")
+    kernel = backends.named(spec_of("linux", args.kernel))
     backends.reach(kernel)
     folder = None
     if args.out is not None:
-        name = plan_name("validate", flusher.NAME, only, duration, seed, repeats)
+        name = plan_name("validate", flusher.NAME, only, duration, seed, repeats, *filter(None, [args.kernel]))
         folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
     path = options.store_of(args, folder)
     store = None if path is None else RunStore(path)
@@ -59,11 +60,12 @@ def handle(args: argparse.Namespace) -> int:
         f"sojourn validate flusher --duration {duration} --repeat {repeats['linux']} --sim-repeat {repeats['sim']}"
     )
     command += "" if only is None else f" --only {only}"
+    command += "" if args.kernel is None else f" --kernel {args.kernel}"
     facts = {
         "cells": str(len(cells)),
         "runs of a cell": f"kernel {repeats['linux']}, simulator {repeats['sim']}; seeds from {seed} on",
         "measured window": duration,
-        "kernel": f"Linux {find().release}",
+        "kernel": f"Linux {find(args.kernel).release}",
     }
     if folder is not None:
         for form, data in flusher_page.figure(compared).items():

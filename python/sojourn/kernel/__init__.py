@@ -4,6 +4,7 @@
 |-------------|---------------------------------------------------------------------------|
 | `cache`     | where built kernels are kept, what each was made from, how it is named     |
 | `source`    | the distribution's package of the kernel's source, and how it is unpacked  |
+| `tree`      | a source as a folder: its files, its name, a copy of it                    |
 | `tools`     | the programs that a build needs                                            |
 | `edits`     | what is changed in the source, and why                                     |
 | `driver`    | our Wi-Fi driver: where its sources are, and how they get into the kernel's |

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import ParamError, SojournError
-from sojourn.kernel import cache, config, driver, edits, make, source, tools, verify
+from sojourn.kernel import cache, config, driver, edits, make, source, tools, tree, verify
 from sojourn.kernel.cache import Built, Recipe
 
 #: Room that a build needs while it goes on, in sizes of the packed source. Linux 6.12 takes 1.7e9 bytes unpacked and
 #: 0.2e9 for its objects, which is 12.5 times its 1.52e8 as .tar.xz.
 ROOM_RATIO = 16
+#: The same in sizes of an unpacked source, for a folder.
+ROOM_RATIO_UNPACKED = 1.5
 
 #: Files that are compiled: 602 for Linux 6.1, 625 for 6.12; with Wi-Fi 722.
 _COMPILED, _COMPILED_WIFI = 610, 720
@@ -47,7 +49,7 @@ class Outcome:
 
 
 def build(
-    tarball: Path | None = None,
+    origin: Path | None = None,
     *,
     jobs: int | None = None,
     hz: int = config.DEFAULT_HZ,
@@ -59,8 +61,9 @@ def build(
 
     Parameters
     ----------
-    tarball
-        The kernel's source; `None` for the newest package of the distribution.
+    origin
+        The kernel's source, a tarball or a folder, which stays as it is; `None` for the newest package of the
+        distribution.
     jobs
         Compilers at a time; `None` for one for each core.
     hz
@@ -89,9 +92,11 @@ def build(
         message = f"the cache is {str(kernels)!r}, but make takes no path with blanks or colons: set SOJOURN_CACHE"
         raise ParamError(message)
     tools.check_tools()
-    tarball = source.choose(tarball, series=driver.SERIES if wifi else None)
+    origin = source.choose(origin, series=driver.SERIES if wifi else None)
+    words = (lambda step: None) if describe is None else (lambda step: f"{describe}: {step}")
+    folder = tree.read(origin, words("read")) if origin.is_dir() else None
     recipe = Recipe(
-        source_sha256=_digest(tarball),
+        source_sha256=_digest(origin) if folder is None else folder.digest,
         edits=edits.as_text(_edits(wifi)),
         config=config.fragment(config.asked_for(_groups(wifi))),
         hz=hz,
@@ -100,12 +105,16 @@ def build(
         driver=driver.digest() if wifi else "",
     )
     if not force:
-        there = _is_there(kernels, recipe)
-        if there is not None:
-            return Outcome(built=there, anew=False, wall_s=time.monotonic() - began)
+        kept = _is_there(kernels, recipe)
+        if kept is not None:
+            return Outcome(built=kept, anew=False, wall_s=time.monotonic() - began)
     try:
-        with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels, tarball) as work:
-            built = _make(tarball, recipe, work, kernels, jobs, describe)
+        with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels, _room(origin, folder)) as work:
+            if folder is None:
+                there = source.unpack(origin, work / "source", words("unpack"))
+            else:
+                there = tree.copy(folder, work / "source", words("copy"))
+            built = _make(there, recipe, work, kernels, jobs, words("compile"))
     except OSError as error:
         message = f"the kernel cannot be built in {kernels}: {error.strerror or error}"
         raise SojournError(message) from error
@@ -169,9 +178,9 @@ def _alone(kernels: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _unfinished(kernels: Path, tarball: Path) -> Iterator[Path]:
+def _unfinished(kernels: Path, room: float) -> Iterator[Path]:
     """Yield a new folder in the cache's file system, which is removed however this ends."""
-    free, room = shutil.disk_usage(kernels).free, tarball.stat().st_size * ROOM_RATIO
+    free = shutil.disk_usage(kernels).free
     if free < room:
         message = f"{kernels} has {free / 1e9:.1f} GB free, but a build needs {room / 1e9:.1f} GB for a while"
         raise SojournError(message)
@@ -186,33 +195,36 @@ def _unfinished(kernels: Path, tarball: Path) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _make(tarball: Path, recipe: Recipe, work: Path, kernels: Path, jobs: int, describe: str | None) -> Built:
-    words = (lambda step: None) if describe is None else (lambda step: f"{describe}: {step}")
-    tree = source.unpack(tarball, work / "source", words("unpack"))
+def _room(origin: Path, folder: tree.Folder | None) -> float:
+    """Return how many bytes a build needs for a while."""
+    return origin.stat().st_size * ROOM_RATIO if folder is None else folder.size_bytes * ROOM_RATIO_UNPACKED
+
+
+def _make(unpacked: source.Tree, recipe: Recipe, work: Path, kernels: Path, jobs: int, describe: str | None) -> Built:
     wifi = bool(recipe.driver)
     if wifi:
-        driver.check_version(tree.version)
-        driver.copy(tree.folder)
-    edits.apply(tree.folder, recipe.hz, _edits(wifi))
-    folder = kernels / cache.kernel_name(tree.version, recipe)
+        driver.check_version(unpacked.version)
+        driver.copy(unpacked.folder)
+    edits.apply(unpacked.folder, recipe.hz, _edits(wifi))
+    folder = kernels / cache.kernel_name(unpacked.version, recipe)
     log = work / "log"
     try:
-        _compile(tree.folder, work, log, recipe, jobs, words("compile"))
+        _compile(unpacked.folder, work, log, recipe, jobs, describe)
         result = work / "result"
         result.mkdir()
         linux = result / cache.LINUX
-        make.run(["strip", "-o", str(linux), str(tree.folder / "linux")], work, _environment(work), log)
+        make.run(["strip", "-o", str(linux), str(unpacked.folder / "linux")], work, _environment(work), log)
     except make.FailedError as error:
         saved_log = kernels / f"failed-{folder.name}.log"
         log.rename(saved_log)
-        message = f"Linux {tree.version} cannot be built: {error}; the log is {saved_log}"
+        message = f"Linux {unpacked.version} cannot be built: {error}; the log is {saved_log}"
         raise SojournError(message) from error
     linux.chmod(0o755)
     (work / "boots").mkdir()
     verified = verify.verify(linux, work / "boots", wifi=wifi)
     built = Built(
         folder=folder,
-        version=tree.version,
+        version=unpacked.version,
         release=verified.release,
         sha256=cache.sha256_of(linux),
         size_bytes=linux.stat().st_size,

@@ -28,7 +28,7 @@ class Recipe:
     Attributes
     ----------
     source_sha256
-        Digest of the tarball.
+        Digest of the tarball, or of all files of a folder.
     edits, config
         What is changed in the source, and the fragment of the configuration, both as text.
     hz

@@ -186,6 +186,6 @@ def check(config: Path, hz: int, options: Mapping[str, str] | None = None) -> No
         if has != value:
             message = (
                 f"the kernel's configuration has {name}={has}, but must have {value}: this version of the kernel does "
-                "not know the option or has a rule against it; build from another one with --source FILE"
+                "not know the option or has a rule against it; build from another one with --source PATH"
             )
             raise SojournError(message)

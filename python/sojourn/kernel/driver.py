@@ -90,6 +90,6 @@ def check_version(version: str) -> None:
     if version.split(".")[:2] != SERIES.split("."):
         message = (
             f"the kernel's source is Linux {version}, but the Wi-Fi driver is written for {SERIES}: "
-            f"apt-get install linux-source-{SERIES} (or name a tarball with --source FILE)"
+            f"apt-get install linux-source-{SERIES} (or name a tarball or a folder with --source)"
         )
         raise SojournError(message)

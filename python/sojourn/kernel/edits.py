@@ -140,7 +140,7 @@ def apply(folder: Path, hz: int, edits: Sequence[Edit] = EDITS) -> tuple[str, ..
         if count != 1:
             message = (
                 f"the source cannot be changed: {edit.file} has {edit.pattern!r} {count} times, but must have it once "
-                f"({edit.why}); build from the package of another version with --source FILE"
+                f"({edit.why}); build from the package of another version with --source PATH"
             )
             raise SojournError(message)
         replacement = edit.replacement.replace("{hz}", str(hz))

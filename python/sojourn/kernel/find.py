@@ -17,8 +17,15 @@ Kind = Literal["virtual", "uml", "host"]
 
 #: Names a kernel for User-Mode Linux that is used before all others.
 VARIABLE = "SOJOURN_UML_KERNEL"
+#: Names the kernel of a run as `--kernel` does, which comes before it.
+CHOICE = "SOJOURN_KERNEL"
+#: The version that a run without a cell gets if it is among those that were built: what the simulator is modelled on.
+DEFAULT_SERIES = "6.1"
 #: The kernel of Debian's package user-mode-linux.
 STOCK = Path("/usr/bin/linux.uml")
+
+#: Places that a person named; if one cannot be used, no other is looked at.
+NAMED = ("choice", "environment")
 
 INSTALL = "apt-get install linux-source build-essential flex bison bc; sojourn kernel build"
 INSTALL_WIFI = "apt-get install linux-source-6.12 build-essential flex bison bc; sojourn kernel build --wifi"
@@ -66,7 +73,7 @@ class Candidate:
     Attributes
     ----------
     place
-        Where: `environment`, `cache`, `stock` or `host`.
+        Where: `choice`, `environment`, `cache`, `stock` or `host`.
     kernel
         What was found; `None` if it cannot be used.
     why_not
@@ -81,9 +88,10 @@ class Candidate:
 def find(choice: str | None = None, *, wifi: bool = False) -> Kernel:
     """Return the kernel for a run.
 
-    The order: the program that `SOJOURN_UML_KERNEL` names; the newest kernel in the cache; the package
-    user-mode-linux; the kernel of this machine. The bytes of a kernel in the cache are hashed at each call (5 ms);
-    another program is booted once in a process (0.2 s), because a stock kernel may not run on this processor.
+    The order: the kernel that `SOJOURN_KERNEL` names; the program that `SOJOURN_UML_KERNEL` names; Linux 6.1 of the
+    cache; the newest kernel in the cache; the package user-mode-linux; the kernel of this machine. The bytes of a
+    kernel in the cache are hashed at each call (5 ms); another program is booted once in a process (0.2 s), because a
+    stock kernel may not run on this processor.
 
     For a cell only a kernel with our Wi-Fi driver will do, and a run without one never gets such a kernel unless it
     is named: it is of another version, and would change what is compared.
@@ -91,8 +99,8 @@ def find(choice: str | None = None, *, wifi: bool = False) -> Kernel:
     Parameters
     ----------
     choice
-        A kind (`virtual`, `uml`, `host`), the name of a kernel in the cache, or the path of a program; `None` for
-        the first in order.
+        A kind (`virtual`, `uml`, `host`), the name of a kernel in the cache or the first numbers of its version
+        (`7.3`), or the path of a program; `None` for the first in order.
     wifi
         The run has a cell.
 
@@ -104,20 +112,25 @@ def find(choice: str | None = None, *, wifi: bool = False) -> Kernel:
         If there is none.
     """
     if choice is not None and choice not in get_args(Kind):
-        return _with_radios(_named(choice), f"kernel is {choice!r}", wifi=wifi)
+        return _named(choice, "kernel", wifi=wifi)
+    return _first_of(choice, candidates(wifi=wifi), wifi=wifi)
+
+
+def _first_of(kind: str | None, places: Iterator[Candidate], *, wifi: bool) -> Kernel:
+    """Return the first kernel of a kind, or of any."""
     reasons = []
-    for candidate in candidates(wifi=wifi):
+    for candidate in places:
         if candidate.kernel is not None:
-            if choice in (None, candidate.kernel.kind):
+            if kind in (None, candidate.kernel.kind):
                 return candidate.kernel
-        elif candidate.place == "environment":
+        elif candidate.place in NAMED:
             raise ParamError(candidate.why_not or "")
         elif candidate.why_not is not None:
             reasons.append(candidate.why_not)
-    kind = "" if choice is None else f" of the kind {choice}"
+    of_kind = "" if kind is None else f" of the kind {kind}"
     what = "a cell on" if wifi else "on"
     install = INSTALL_WIFI if wifi else INSTALL
-    message = f"there is no kernel{kind} to run {what} ({'; '.join(reasons) or 'nothing was found'}): {install}"
+    message = f"there is no kernel{of_kind} to run {what} ({'; '.join(reasons) or 'nothing was found'}): {install}"
     raise SojournError(message)
 
 
@@ -134,11 +147,21 @@ def candidates(*, wifi: bool = False) -> Iterator[Candidate]:
 
     With `wifi` those of a kernel for cells: only one that was built or named can have the driver.
     """
+    chosen = os.environ.get(CHOICE)
+    if chosen:
+        yield _judge("choice", partial(_named, chosen, CHOICE, wifi=wifi))
+    yield from _unchosen(wifi=wifi)
+
+
+def _unchosen(*, wifi: bool) -> Iterator[Candidate]:
+    """Yield the places that are looked at if `SOJOURN_KERNEL` names none."""
     named = os.environ.get(VARIABLE)
     if named:
         yield _judge("environment", partial(_from_environment, named, wifi=wifi))
     built, broken = cache.built_kernels()
     fitting = [one for one in built if one.wifi == wifi]
+    # A stable sort: all others stay in their order, the newest first.
+    fitting.sort(key=lambda one: not is_of_version(one.version, DEFAULT_SERIES))
     for one in fitting:
         yield _judge("cache", partial(_built, one))
     for sentence in broken:
@@ -162,15 +185,31 @@ def _judge(place: str, look: Callable[[], Kernel]) -> Candidate:
         return Candidate(place=place, kernel=None, why_not=str(error))
 
 
-def _named(choice: str) -> Kernel:
+def is_of_version(version: str, begin: str) -> bool:
+    """Return whether a version is another one or begins with its numbers: 6.1.192 is of 6.1, and 6.12.5 is not."""
+    numbers = begin.split(".")
+    return version.split(".")[: len(numbers)] == numbers
+
+
+def _named(choice: str, field: str, *, wifi: bool) -> Kernel:
+    """Return the kernel that a person named in an option or a variable, which is the `field`."""
+    which = f"{field} is {choice!r}"
     if "/" in choice:
-        return _program(Path(choice), f"kernel is {choice!r}, but ")
+        return _with_radios(_program(Path(choice), f"{which}, but "), which, wifi=wifi)
+    if choice in get_args(Kind):
+        return _first_of(choice, _unchosen(wifi=wifi), wifi=wifi)
     built, _ = cache.built_kernels()
-    for one in built:
-        if one.name == choice:
-            return _built(one)
+    matching = [one for one in built if one.name == choice]
+    if not matching:
+        # Of one version, the one with radios is for cells only.
+        matching = sorted(
+            (one for one in built if is_of_version(one.version, choice.removeprefix("linux-"))),
+            key=lambda one: one.wifi != wifi,
+        )
+    if matching:
+        return _with_radios(_built(matching[0]), which, wifi=wifi)
     there = ", ".join([*get_args(Kind), *(one.name for one in built)])
-    message = f"kernel is {choice!r}, but must be one of {there}, or the path of a program"
+    message = f"{which}, but must be one of {there}, the version of one of these, or the path of a program"
     raise ParamError(message)
 
 

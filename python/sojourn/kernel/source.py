@@ -60,7 +60,7 @@ def packages(folder: Path = SOURCES) -> tuple[Path, ...]:
 
 
 def choose(path: Path | None = None, folder: Path = SOURCES, series: str | None = None) -> Path:
-    """Return the tarball to build from.
+    """Return the tarball or the folder to build from.
 
     Parameters
     ----------
@@ -74,13 +74,13 @@ def choose(path: Path | None = None, folder: Path = SOURCES, series: str | None 
     Raises
     ------
     ParamError
-        If the one that was named is not a file.
+        If the one that was named is neither a file nor a folder.
     SojournError
         If there is no package.
     """
     if path is not None:
-        if not path.is_file():
-            message = f"source is {str(path)!r}, but must be the tarball of a kernel's source"
+        if not path.is_file() and not path.is_dir():
+            message = f"source is {str(path)!r}, but must be the tarball or the folder of a kernel's source"
             raise ParamError(message)
         return path
     found = packages(folder)
@@ -90,7 +90,7 @@ def choose(path: Path | None = None, folder: Path = SOURCES, series: str | None 
     if not found:
         message = (
             f"the kernel's source is missing: there is no {folder}/{'linux-source-*' if series is None else package}"
-            f".tar.xz; apt-get install {package} (or name a tarball with --source FILE)"
+            f".tar.xz; apt-get install {package} (or name a tarball or a folder with --source)"
         )
         raise SojournError(message)
     return found[0]
@@ -139,7 +139,7 @@ def unpack(tarball: Path, target: Path, describe: str | None = "unpack") -> Tree
     if top is None:
         message = f"{tarball} is not the source of a kernel: it is empty"
         raise SojournError(message)
-    return Tree(folder=target / top, version=_version(tarball, target / top))
+    return Tree(folder=target / top, version=version(tarball, target / top))
 
 
 class _RefusedError(Exception):
@@ -271,7 +271,21 @@ def _make_links(target: Path, links: Sequence[tuple[PurePosixPath, str]]) -> Non
             raise _RefusedError(message)
 
 
-def _version(tarball: Path, folder: Path) -> str:
+def version(named: Path, folder: Path) -> str:
+    """Return the version of the source in a folder, by its Makefile.
+
+    Parameters
+    ----------
+    named
+        What the source is called in an error.
+    folder
+        Its top.
+
+    Raises
+    ------
+    SojournError
+        If it is not the source of a kernel.
+    """
     try:
         with (folder / "Makefile").open(encoding="utf-8", errors="replace") as file:
             begin = file.read(4096)
@@ -284,7 +298,7 @@ def _version(tarball: Path, folder: Path) -> str:
     }
     if len(found) < 3 or not (folder / "arch" / "um" / "Kconfig").is_file():
         message = (
-            f"{tarball} is not the source of a kernel: there must be a Makefile with VERSION, PATCHLEVEL and SUBLEVEL, "
+            f"{named} is not the source of a kernel: there must be a Makefile with VERSION, PATCHLEVEL and SUBLEVEL, "
             "and arch/um"
         )
         raise SojournError(message)

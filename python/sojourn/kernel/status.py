@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.kernel import cache, source, tools
-from sojourn.kernel.find import INSTALL, INSTALL_WIFI, VARIABLE, Candidate, Kernel, candidates
+from sojourn.kernel.find import CHOICE, INSTALL, INSTALL_WIFI, NAMED, VARIABLE, Candidate, Kernel, candidates
 
 FORMAT = "sojourn-kernel-status/1"
 
 _PLACES = {
+    "choice": CHOICE,
     "environment": VARIABLE,
     "cache": "built",
     "stock": "user-mode-linux",
@@ -117,7 +118,7 @@ def status() -> Status:
 def _first(places: tuple[Candidate, ...]) -> Kernel | None:
     """Return the first kernel; one that was named and cannot be used keeps all others out."""
     for one in places:
-        if one.kernel is not None or one.place == "environment":
+        if one.kernel is not None or one.place in NAMED:
             return one.kernel
     return None
 

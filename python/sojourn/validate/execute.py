@@ -88,13 +88,17 @@ def run_pairs(
     }
 
 
-def runs_here(workers: int | None, store: RunStore | None) -> RunPlan:
-    """Return what runs plans by `sojourn.runner`."""
+def spec_of(backend: str, kernel: str | None) -> str:
+    """Return a back end with the kernel that was named for runs on the kernel, as `sojourn.backends.named` takes it."""
+    return f"{backend}:{kernel}" if backend == KERNEL and kernel is not None else backend
+
+
+def runs_here(workers: int | None, store: RunStore | None, kernel: str | None = None) -> RunPlan:
+    """Return what runs plans by `sojourn.runner`; `kernel` names the one of the runs on the kernel."""
 
     def run_plan(scenarios: Sequence[Scenario], backend: str, describe: str) -> list[Run]:
-        return runner.run_all(
-            scenarios, workers=workers, describe=describe, store=store, backend=backends.named(backend)
-        )
+        made = backends.named(spec_of(backend, kernel))
+        return runner.run_all(scenarios, workers=workers, describe=describe, store=store, backend=made)
 
     return run_plan
 

@@ -70,6 +70,8 @@ class Request:
         Runs of each cell.
     real
         The back ends that the simulator is compared with: the first; and with it the next.
+    kernel
+        The kernel of the runs on the kernel, by its name; `None` for the best of this machine.
     """
 
     experiment: str
@@ -81,6 +83,7 @@ class Request:
     only: tuple[str, ...] = ()
     repeats: Repeats = DEFAULT_REPEATS
     real: tuple[str, ...] = (KERNEL,)
+    kernel: str | None = None
 
     @property
     def name(self) -> str:
@@ -102,6 +105,7 @@ class Request:
         words += [word for text in self.qdiscs or () for word in ("--qdisc", text)]
         words += ["--only", ",".join(self.only)] if self.only else []
         words += [] if self.real == (KERNEL,) else [word for name in self.real for word in ("--backend", name)]
+        words += [] if self.kernel is None else ["--kernel", self.kernel]
         options: dict[str, Any] = {name: self.options.get(name) for name in _GRID_OPTIONS} | {
             "count": self.count,
             "seed": self.seed,
@@ -147,11 +151,17 @@ def whole(request: Request) -> tuple[Request, ...]:
             seed=request.seed,
             repeats=request.repeats,
             real=request.real,
+            kernel=request.kernel,
         )
         for experiment, cc in WHOLE
     )
     drawn = Request(
-        experiment=RANDOM, seed=request.seed, count=request.count, repeats=request.repeats, real=request.real
+        experiment=RANDOM,
+        seed=request.seed,
+        count=request.count,
+        repeats=request.repeats,
+        real=request.real,
+        kernel=request.kernel,
     )
     return (*grids, drawn)
 

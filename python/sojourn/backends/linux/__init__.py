@@ -46,30 +46,40 @@ class LinuxBackend:
         Which, for scenarios with wires only; `None` where there is only one for cells.
     wifi_kernel
         Which, for those with a cell; `None` where there is none.
+    choice
+        The kernel that was named (`sojourn.kernel.find.find`); `None` for the best of this machine.
     """
 
     kernel: Kernel | None
     wifi_kernel: Kernel | None = None
+    choice: str | None = None
 
     name = "linux"
     shares_a_clock = False
 
     @classmethod
-    def here(cls) -> LinuxBackend:
-        """Return the back end with the best kernels of this machine.
+    def here(cls, choice: str | None = None) -> LinuxBackend:
+        """Return the back end with the best kernels of this machine, or the one that is named.
 
         Raises
         ------
+        ParamError
+            If there is none of that name.
         SojournError
             If there is none.
         """
-        with_radios = wifi.or_none()
+        with_radios = wifi.or_none(choice)
         try:
-            return cls(find(), with_radios)
+            return cls(find(choice), with_radios, choice)
         except SojournError:
             if with_radios is None:
                 raise
-            return cls(None, with_radios)
+            return cls(None, with_radios, choice)
+
+    @property
+    def spec(self) -> str:
+        """What makes this back end again, by `sojourn.backends.named`."""
+        return self.name if self.choice is None else f"{self.name}:{self.choice}"
 
     @property
     def identity(self) -> str:
@@ -147,8 +157,8 @@ class LinuxBackend:
 
     def _kernel_for(self, network: Network) -> Kernel:
         if network.cell is None:
-            return find() if self.kernel is None else self.kernel
-        return wifi.needed() if self.wifi_kernel is None else self.wifi_kernel
+            return find(self.choice) if self.kernel is None else self.kernel
+        return wifi.needed(self.choice) if self.wifi_kernel is None else self.wifi_kernel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,22 +6,27 @@ from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
 
 
-def needed() -> Kernel:
+def needed(choice: str | None = None) -> Kernel:
     """Return the kernel.
+
+    Parameters
+    ----------
+    choice
+        As `sojourn.kernel.find.find` takes it.
 
     Raises
     ------
     ParamError
-        If the environment names what cannot be used.
+        If `choice` or the environment names what cannot be used.
     SojournError
         If there is none.
     """
-    return find(wifi=True)
+    return find(choice, wifi=True)
 
 
-def or_none() -> Kernel | None:
-    """Return the kernel, or `None` where there is none."""
+def or_none(choice: str | None = None) -> Kernel | None:
+    """Return the kernel, or `None` where there is none, or the chosen one has no radios."""
     try:
-        return needed()
+        return needed(choice)
     except (ParamError, SojournError):
         return None
