@@ -23,6 +23,8 @@ $XDG_CACHE_HOME/sojourn or ~/.cache/sojourn. This takes 4 minutes on two cores. 
 
     apt-get install linux-source build-essential flex bison bc
 
+--source names another source: a tarball, or a folder such as a checkout of net-next, of which a copy is built.
+
 With --wifi it builds another kernel, for runs with a Wi-Fi cell: Linux 6.12 (the package linux-source-6.12) with its
 Wi-Fi stack and Sojourn's driver, whose radios share a medium of their own. This compiles a sixth more files and needs
 7 MB afterwards.
@@ -32,8 +34,8 @@ Only build from a source that you trust: its makefiles run on this machine.
 
 _STATUS = """\
 Says which kernel a run would use, where Sojourn looked for others, and what is missing. Kernels are tried in this
-order: the program that SOJOURN_UML_KERNEL names, the newest that was built, the package user-mode-linux, the kernel of
-this machine. A run with a Wi-Fi cell uses a kernel that was built with --wifi, or that SOJOURN_UML_KERNEL names. Both
+order: the one that --kernel or SOJOURN_KERNEL names, the program that SOJOURN_UML_KERNEL names, Linux 6.1 if it was
+built, the newest that was built, the package user-mode-linux, the kernel of this machine. A run with a Wi-Fi cell uses a kernel that was built with --wifi, or that SOJOURN_UML_KERNEL names. Both
 are shown. The exit status is 0 if some kernel can run, and 1 if none can.
 """
 
