@@ -35,8 +35,9 @@ Only build from a source that you trust: its makefiles run on this machine.
 _STATUS = """\
 Says which kernel a run would use, where Sojourn looked for others, and what is missing. Kernels are tried in this
 order: the one that --kernel or SOJOURN_KERNEL names, the program that SOJOURN_UML_KERNEL names, Linux 6.1 if it was
-built, the newest that was built, the package user-mode-linux, the kernel of this machine. A run with a Wi-Fi cell uses a kernel that was built with --wifi, or that SOJOURN_UML_KERNEL names. Both
-are shown. The exit status is 0 if some kernel can run, and 1 if none can.
+built, the newest that was built, the package user-mode-linux, the kernel of this machine. A run with a Wi-Fi cell uses
+a kernel that was built with --wifi, or one that is named and has radios. Both are shown. The exit status is 0 if some
+kernel can run, and 1 if none can.
 """
 
 _REMOVE = "Removes a kernel that was built; `sojourn kernel status` lists them."
