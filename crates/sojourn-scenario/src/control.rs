@@ -5,7 +5,7 @@ use sojourn_tcp::cc::Algorithm;
 use sojourn_units::text;
 
 /// Names of those that only a kernel has.
-const KERNEL_ONLY: [&str; 2] = ["bbr", "dctcp"];
+const KERNEL_ONLY: [&str; 1] = ["dctcp"];
 
 /// What controls a flow's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

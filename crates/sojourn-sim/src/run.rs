@@ -22,7 +22,7 @@ use sojourn_scenario::{
 };
 use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
-use sojourn_units::{Duration, Time};
+use sojourn_units::{Duration, Stream, Time};
 
 /// How long after the measured window probes may still come home.
 const LINGER: Duration = Duration::from_secs(3);
@@ -183,6 +183,15 @@ fn modelled(name: &str, control: CongestionControl) -> Result<Algorithm, SimErro
     control.modelled().ok_or_else(missing)
 }
 
+/// What TCP is to a flow, web client or download: its control, and its own random numbers.
+fn tcp(s: &Scenario, name: &str, control: CongestionControl) -> Result<TcpParams, SimError> {
+    let seed = Stream::derive_seed(s.seed, &format!("tcp {name}"));
+    Ok(TcpParams {
+        congestion_control: modelled(name, control)?,
+        ..s.tcp.seeded(seed)
+    })
+}
+
 /// The flows.
 fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
     let start_of = |f: &FlowScenario| begin + f.start + draws::start(s.seed, &f.name, s.start_jitter);
@@ -210,10 +219,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             name: f.name.clone(),
             route,
             back,
-            tcp: TcpParams {
-                congestion_control: modelled(&f.name, f.congestion_control.unwrap_or_default())?,
-                ..s.tcp.clone()
-            },
+            tcp: tcp(s, &f.name, f.congestion_control.unwrap_or_default())?,
             start: start_of(f),
             application: f.application(),
             destination: paths.destination(ends, f.direction),
@@ -286,10 +292,7 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
             name: w.name.clone(),
             route,
             back,
-            tcp: TcpParams {
-                congestion_control: modelled(&w.name, w.congestion_control)?,
-                ..s.tcp.clone()
-            },
+            tcp: tcp(s, &w.name, w.congestion_control)?,
             start: begin + w.start + draws::start(s.seed, &w.name, s.start_jitter),
             interval: w.interval,
             objects: w.objects.clone(),
@@ -325,10 +328,7 @@ fn add_downloads(
             name: d.name.clone(),
             route,
             back,
-            tcp: TcpParams {
-                congestion_control: modelled(&d.name, d.congestion_control)?,
-                ..s.tcp.clone()
-            },
+            tcp: tcp(s, &d.name, d.congestion_control)?,
             start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
             bytes: d.bytes,
             gap: d.gap,

@@ -117,6 +117,14 @@ impl Default for TcpParams {
 }
 
 impl TcpParams {
+    /// The same for one connection of many: its random numbers are those of `seed` alone.
+    #[must_use]
+    pub fn seeded(&self, seed: u64) -> Self {
+        let mut params = self.clone();
+        params.cc.bbr.seed = seed;
+        params
+    }
+
     /// Checks every field.
     ///
     /// # Errors

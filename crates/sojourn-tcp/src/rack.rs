@@ -227,7 +227,9 @@ impl LossRecovery for Rack {
         if m.board.in_flight() != before {
             if m.episode.state != CaState::Recovery {
                 m.enter_recovery(false);
-                m.reduce_proportionally(1, m.board.lost_total() > lost_before, false);
+                if !m.is_steered() {
+                    m.reduce_proportionally(1, m.board.lost_total() > lost_before, false);
+                }
             }
             m.episode.resend = Resend::Lost;
         }

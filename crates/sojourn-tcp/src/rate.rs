@@ -100,6 +100,21 @@ impl RateSampler {
         }
     }
 
+    /// When something was delivered last, or when a phase of sending began after that.
+    pub(crate) fn delivered_at(&self) -> Time {
+        self.delivered_at
+    }
+
+    /// Segments delivered since the connection began.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Whether what is sent now follows a pause of the application.
+    pub(crate) fn is_application_limited(&self) -> bool {
+        self.app_limited.is_some()
+    }
+
     /// The application has no more to send than what was sent, though the window has room (OnApplicationLimited).
     pub(crate) fn on_application_limited(&mut self, in_flight: u32) {
         self.app_limited = Some((self.delivered + u64::from(in_flight)).max(1));

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 const BYTES: u32 = 4 << 20;
 /// What a full segment occupies there when nothing is offloaded. Linux 3.14: a 4 KiB slab with its bookkeeping.
 const SEGMENT_3_14: u32 = 4352;
-/// The buffer is enlarged to this many windows. Source: `tcp_sndbuf_expand`.
+/// The buffer is enlarged to this many windows, unless its control says otherwise. Source: `tcp_sndbuf_expand`.
 const WINDOWS: u32 = 2;
 /// The smallest window that it reckons with. Source: `TCP_INIT_CWND`.
 const LEAST_WINDOW: u32 = 10;
@@ -56,6 +56,8 @@ pub(crate) struct SendBuffer {
     /// What a segment takes, and what is reckoned for one when the buffer is enlarged, bytes.
     segment: u32,
     expanded_by: u32,
+    /// The windows that it is enlarged to.
+    windows: u32,
     /// Bytes, of memory.
     size: u32,
     /// The last byte that got PSH, plus one.
@@ -78,6 +80,7 @@ impl SendBuffer {
             variant,
             segment,
             expanded_by,
+            windows: WINDOWS,
             size,
             end: 1,
             full: false,
@@ -86,6 +89,15 @@ impl SendBuffer {
             pushed: 1,
             pushes: VecDeque::new(),
             largest_window: 0,
+        }
+    }
+
+    /// It is enlarged to so many windows.
+    pub(crate) fn with_windows(self, windows: u32) -> Self {
+        Self {
+            size: self.size / self.windows * windows,
+            windows,
+            ..self
         }
     }
 
@@ -177,7 +189,7 @@ impl SendBuffer {
     fn expand(&mut self, view: View) {
         if self.variant != Variant::Linux314 {
             self.fits = LEAST_WINDOW.max(view.cwnd).max(view.reordering + 1);
-            let size = (WINDOWS * self.expanded_by).saturating_mul(self.fits).min(BYTES);
+            let size = (self.windows * self.expanded_by).saturating_mul(self.fits).min(BYTES);
             self.size = self.size.max(size);
             self.set_wake(u64::from(view.mss));
         }

@@ -80,6 +80,11 @@ impl SmallQueue {
         self.shift = device.shift(self.variant);
     }
 
+    /// Of the pacing rate: what its host's device may hold is what is sent in a second, shifted right by so much.
+    pub(crate) fn shift(&self) -> u32 {
+        self.shift
+    }
+
     /// Something waits for the device to be done with a segment.
     pub(crate) fn wait(&mut self) {
         self.throttled = true;

@@ -279,7 +279,7 @@ fn names_of_controls_parse_and_a_wrong_one_lists_them() {
         assert_eq!(control.name().parse(), Ok(*control));
     }
     assert_eq!(
-        "bbr".parse::<Algorithm>().unwrap_err(),
-        "congestion_control is \"bbr\", but must be one of: cubic, reno"
+        "vegas".parse::<Algorithm>().unwrap_err(),
+        "congestion_control is \"vegas\", but must be one of: cubic, reno, bbr"
     );
 }

@@ -23,7 +23,6 @@ PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")
 ONLY_LINUX: dict[str, list[dict[str, str]]] = {
     "qdiscs": list(disciplines.ONLY_LINUX.values()),
     "cc": [
-        {"name": "bbr", "summary": "bottleneck bandwidth and round-trip propagation time, version 1"},
         {"name": "dctcp", "summary": "data center TCP (RFC 8257); needs tcp.ecn and a discipline that marks"},
     ],
 }

@@ -30,6 +30,8 @@ impl Connection {
     /// A connection that the client opens now.
     pub(crate) fn open(params: &TcpParams, hashes: [u32; 2], now: Time) -> Self {
         let valid = "the parameters were checked when the web client was added";
+        // As the ports tell connections apart, so they draw apart.
+        let params = &params.seeded(params.cc.bbr.seed ^ u64::from(hashes[0]));
         let mut client = Endpoint::client(params).expect(valid);
         client.connect(now);
         Self {

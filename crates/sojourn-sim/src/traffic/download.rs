@@ -293,7 +293,10 @@ impl Downloader {
             }
         }
         let valid = "the parameters were checked when the download was added";
-        let mut sender = Endpoint::client(&self.spec.tcp).expect(valid);
+        let hashes = [self.ports.u32(), self.ports.u32()];
+        // As the ports tell connections apart, so they draw apart.
+        let tcp = &self.spec.tcp.seeded(self.spec.tcp.cc.bbr.seed ^ u64::from(hashes[0]));
+        let mut sender = Endpoint::client(tcp).expect(valid);
         if let Some(known) = known {
             sender.set_metrics(*known);
         }
@@ -304,8 +307,8 @@ impl Downloader {
         }
         let connection = Connection {
             sender,
-            receiver: Endpoint::server(&self.spec.tcp).expect(valid),
-            hashes: [self.ports.u32(), self.ports.u32()],
+            receiver: Endpoint::server(tcp).expect(valid),
+            hashes,
             awaited: Some(self.spec.bytes),
             forgotten_at: None,
             remembered: false,

@@ -332,8 +332,8 @@ fn names_and_words_are_checked() {
             .as_str(),
         ),
         (
-            flow(json!({"congestion_control": "bbr"})),
-            "flows[0].congestion_control is \"bbr\", but the simulator has no such model: use the linux back end",
+            flow(json!({"congestion_control": "dctcp"})),
+            "flows[0].congestion_control is \"dctcp\", but the simulator has no such model: use the linux back end",
         ),
         (
             probe("ping", json!({})),

@@ -1,16 +1,22 @@
 //! Congestion control: one file an algorithm, and the one list of them.
 
+mod bbr;
 mod cubic;
 #[cfg(test)]
 mod fixed;
 mod hystart;
 mod reno;
+mod sample;
+mod state;
 mod window;
 
+pub use bbr::{Bbr, BbrParams};
 pub use cubic::{Cubic, CubicParams};
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};
 pub use reno::Reno;
+pub use sample::{RateSample, SenderView};
+pub use state::CaState;
 pub use window::{Threshold, Window};
 
 use crate::variant::Variant;
@@ -37,45 +43,40 @@ pub struct Ack {
     pub pacing_rate: Option<u64>,
 }
 
-/// What an acknowledgement says of the rate of delivery. Counts are of segments.
-///
-/// Source: draft-cheng-iccrg-delivery-rate-estimation-02, and Linux's `struct rate_sample`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RateSample {
-    /// Delivered when the newest that this acknowledgement delivers was sent, last.
-    pub prior_delivered: u64,
-    /// Delivered since then.
-    pub delivered: u64,
-    /// Of them, those that came with an ECN echo.
-    pub delivered_ce: u64,
-    /// Over what time; `None` if nothing was delivered, or if it is too short to be true.
-    pub interval: Option<Duration>,
-    /// The application, not the network, limited the rate.
+/// A connection when its handshake is over.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// The time.
+    pub now: Time,
+    /// How long the handshake took.
+    pub rtt: Duration,
+    /// Bytes of a full segment.
+    pub mss: u16,
+    /// The initial window.
+    pub window: Window,
+}
+
+/// A connection that sends while nothing of it is in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Restart {
+    /// The time.
+    pub now: Time,
+    /// When something was delivered last.
+    pub delivered_at: Time,
+    /// The application, not the network, has limited the rate.
     pub app_limited: bool,
-    /// The newest had been sent again.
-    pub retransmitted: bool,
-    /// Delivered since the connection began.
-    pub delivered_in_all: u64,
-    /// Newly delivered by this acknowledgement.
-    pub newly_delivered: u32,
-    /// Newly judged lost with it.
-    pub losses: u32,
-    /// In flight before it.
-    pub flight_before: u32,
-    /// In flight after it.
-    pub flight: u32,
-    /// It echoes congestion (ECE).
-    pub ece: bool,
 }
 
 /// A congestion control algorithm. It hears of acknowledgements and congestion and steers a [`Window`]; recovery
 /// itself (SACK, RACK, PRR, time-outs) is the sender's.
 pub trait CongestionControl: fmt::Debug {
+    /// The handshake is over.
+    fn begin(&mut self, _start: &Start) {}
     /// An RTT sample, before [`CongestionControl::grow`] for the same acknowledgement and also during recovery.
     fn on_rtt(&mut self, _ack: &Ack, _window: &mut Window) {}
     /// The window may grow: an acknowledgement outside recovery, while the window was the limit.
     fn grow(&mut self, ack: &Ack, window: &mut Window);
-    /// Congestion: answers the new slow-start threshold.
+    /// Congestion: answers the new slow-start threshold. That of a control that steers is left as it is.
     fn reduce(&mut self, window: &Window) -> u32;
     /// As [`CongestionControl::reduce`], when an ECN echo told of the congestion and the sender is to reduce by less
     /// (ABE, RFC 8511). A control that has no answer of its own reduces as for a loss.
@@ -86,11 +87,21 @@ pub trait CongestionControl: fmt::Debug {
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
     /// The first transmission, now, after `idle` without one and with nothing in flight.
     fn on_restart(&mut self, _idle: Duration, _now: Time) {}
+    /// A retransmission time-out, of a control that [`Needs`] samples: what is counted, and nothing newly delivered.
+    fn on_loss(&mut self, _sample: &RateSample) {}
+    /// A reduction was taken back: nothing was lost.
+    fn on_undone(&mut self) {}
+    /// A transmission, while nothing is in flight, of a control that steers.
+    fn on_sends_again(&mut self, _restart: &Restart, _window: &mut Window) {}
     /// How fast the path delivers: at the end of each acknowledgement, if it [`Needs`] samples.
     fn on_sample(&mut self, _ack: &Ack, _sample: &RateSample, _window: &mut Window) {}
     /// The rate at which segments are to leave, bytes/s, if it has one of its own.
     fn pacing_rate(&self) -> Option<u64> {
         None
+    }
+    /// Whether what is sent now does not show the path's rate, as if the application limited it.
+    fn is_app_limited(&self) -> bool {
+        false
     }
 }
 
@@ -115,6 +126,8 @@ pub trait Listed: CongestionControl + Sized {
         steers: false,
         pacing: false,
     };
+    /// How many windows a send buffer has room for. Source: Linux `tcp_sndbuf_expand`.
+    const BUFFERED_WINDOWS: u32 = 2;
     /// What may be set on it.
     type Params: Clone + fmt::Debug + Default + PartialEq + Eq;
     /// A fresh controller, as `variant` of Linux has it.
@@ -169,6 +182,14 @@ macro_rules! controls {
                 }
             }
 
+            /// How many windows a send buffer has room for.
+            #[must_use]
+            pub const fn buffered_windows(self) -> u32 {
+                match self {
+                    $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::BUFFERED_WINDOWS,)+
+                }
+            }
+
             /// A fresh controller, as `variant` of Linux has it.
             #[must_use]
             pub fn build(self, params: &Params, variant: Variant) -> Controller {
@@ -179,6 +200,9 @@ macro_rules! controls {
         }
 
         impl CongestionControl for Controller {
+            fn begin(&mut self, start: &Start) {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.begin(start),)+ }
+            }
             fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_rtt(ack, window),)+ }
             }
@@ -200,6 +224,18 @@ macro_rules! controls {
             fn on_sample(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_sample(ack, sample, window),)+ }
             }
+            fn on_loss(&mut self, sample: &RateSample) {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_loss(sample),)+ }
+            }
+            fn on_undone(&mut self) {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_undone(),)+ }
+            }
+            fn on_sends_again(&mut self, restart: &Restart, window: &mut Window) {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_sends_again(restart, window),)+ }
+            }
+            fn is_app_limited(&self) -> bool {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.is_app_limited(),)+ }
+            }
             fn pacing_rate(&self) -> Option<u64> {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.pacing_rate(),)+ }
             }
@@ -213,6 +249,8 @@ controls! {
     Cubic: cubic,
     /// [`Reno`]: RFC 5681 and 6582.
     Reno: reno,
+    /// [`Bbr`]: version 1, as Linux has it.
+    Bbr: bbr,
     /// [`Fixed`].
     Fixed: fixed in test,
 }

@@ -71,7 +71,7 @@ impl<R: LossRecovery> Machine<R> {
         R::judge(self, prior_una, &mut news, &times, now);
         let newly_lost = self.board.lost_total() > lost_before;
         if self.rates.is_some() {
-            self.rates_on_ack(&ack_info, &news, (lost_before, flight_before));
+            self.rates_on_ack(&ack_info, &news, prior_una, (lost_before, flight_before));
         }
         if self.is_steered() {
             // The control has set the window.

@@ -7,10 +7,11 @@ mod send;
 mod state;
 mod timers;
 
-pub use state::{CaState, SenderStats};
+pub use state::SenderStats;
 pub(crate) use state::{News, Outgoing, Resend, TimerKind, Times};
 
-use crate::cc::{Controller, Threshold, Window};
+pub use crate::cc::CaState;
+use crate::cc::{CongestionControl, Controller, Start, Threshold, Window};
 use crate::params::TcpParams;
 use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::{Scoreboard, Sent};
@@ -122,7 +123,7 @@ pub(crate) struct Machine<R> {
 
 impl<R: LossRecovery> Machine<R> {
     pub(crate) fn new(p: &TcpParams) -> Self {
-        let buffer = SendBuffer::new(p.variant, p.heads);
+        let buffer = SendBuffer::new(p.variant, p.heads).with_windows(p.congestion_control.buffered_windows());
         Self {
             una: 1,
             nxt: 1,
@@ -175,6 +176,12 @@ impl<R: LossRecovery> Machine<R> {
         self.window_end = window_end;
         self.min_rtt.sample(rtt, now);
         self.rtt.sample(rtt, self.una, self.nxt);
+        self.cc.begin(&Start {
+            now,
+            rtt,
+            mss: self.mss,
+            window: self.window,
+        });
         if self.rates.is_some() {
             self.set_pace(false);
         }

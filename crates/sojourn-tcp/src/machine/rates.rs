@@ -2,7 +2,7 @@
 //! wanted.
 
 use super::{LossRecovery, Machine, News};
-use crate::cc::{Ack, CongestionControl, Needs, RateSample};
+use crate::cc::{Ack, CongestionControl, Needs, RateSample, Restart, SenderView};
 use crate::pacing::Pacer;
 use crate::rate::RateSampler;
 use crate::scoreboard::Sent;
@@ -39,7 +39,7 @@ impl Rates {
 
 impl<R: LossRecovery> Machine<R> {
     /// Whether the control sets the window by itself, so that nothing else may.
-    pub(super) fn is_steered(&self) -> bool {
+    pub(crate) fn is_steered(&self) -> bool {
         self.rates.as_ref().is_some_and(|rates| rates.steers)
     }
 
@@ -112,12 +112,67 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
-    /// All that the acknowledgement at hand says is known: so many segments were lost before, and in flight.
+    /// Something is sent while nothing is in flight. Source: Linux `tcp_event_data_sent`, `CA_EVENT_TX_START`.
     #[cold]
-    pub(super) fn rates_on_ack(&mut self, ack: &Ack, news: &News, (lost_before, flight_before): (u64, u32)) {
+    pub(super) fn rates_on_sends_again(&mut self, now: Time) {
+        let Some(rates) = self.rates.as_ref().filter(|rates| rates.steers) else {
+            return;
+        };
+        let Some(sampler) = &rates.sampler else { return };
+        let restart = Restart {
+            now,
+            delivered_at: sampler.delivered_at(),
+            app_limited: sampler.is_application_limited(),
+        };
+        self.cc.on_sends_again(&restart, &mut self.window);
+        self.set_pace(true);
+    }
+
+    /// What the control may ask of the sender, while something was delivered last at `delivered_at`.
+    fn sender_view(&self, delivered_at: Time, now: Time) -> SenderView {
+        let pacer = self.rates.as_ref().and_then(|rates| rates.pacer.as_ref());
+        SenderView {
+            state: self.episode.state,
+            lost_in_all: self.board.lost_total(),
+            delivered_at,
+            departs: pacer.map_or(now, |pacer| now + pacer.delay(now)),
+            pacing_shift: self.small_queue.shift(),
+            ack_delayed: false,
+        }
+    }
+
+    /// A retransmission time-out: what is counted until then.
+    #[cold]
+    pub(super) fn rates_on_timeout(&mut self) {
+        let Some(sampler) = self.rates.as_ref().and_then(|rates| rates.sampler.as_ref()) else {
+            return;
+        };
+        let (delivered_at, delivered_in_all) = (sampler.delivered_at(), sampler.delivered());
+        let sample = RateSample {
+            losses: 1,
+            delivered_in_all,
+            sender: self.sender_view(delivered_at, delivered_at),
+            ..RateSample::default()
+        };
+        self.cc.on_loss(&sample);
+    }
+
+    /// All that the acknowledgement at hand says is known: so many segments were lost before, and in flight. Until then
+    /// everything before `prior_una` was acknowledged.
+    #[cold]
+    pub(super) fn rates_on_ack(
+        &mut self,
+        ack: &Ack,
+        news: &News,
+        prior_una: u64,
+        (lost_before, flight_before): (u64, u32),
+    ) {
+        let view = self.sender_view(ack.now, ack.now);
         let Some(sampler) = self.rates.as_mut().and_then(|rates| rates.sampler.as_mut()) else {
             return;
         };
+        let runt = news.advanced && ack.una - prior_una < u64::from(self.mss);
+        let alone = news.delivered == 1 && !news.is_unusual() && !news.dsack && self.board.sacked_out() == 0;
         sampler.on_acknowledged(ack.una);
         let counts = RateSample {
             newly_delivered: news.delivered,
@@ -125,9 +180,15 @@ impl<R: LossRecovery> Machine<R> {
             flight_before,
             flight: self.board.in_flight(),
             ece: news.ece,
+            sender: view,
             ..RateSample::default()
         };
-        let sample = sampler.sample(counts, ack.now, self.min_rtt.get());
+        let mut sample = sampler.sample(counts, ack.now, self.min_rtt.get());
+        sample.sender.delivered_at = sampler.delivered_at();
+        sample.sender.ack_delayed = runt && alone && sample.delivered == 1;
         self.cc.on_sample(ack, &sample, &mut self.window);
+        if self.cc.is_app_limited() {
+            sampler.on_application_limited(self.board.in_flight());
+        }
     }
 }

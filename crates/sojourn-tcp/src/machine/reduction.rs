@@ -119,12 +119,21 @@ impl<R: LossRecovery> Machine<R> {
             ..Prr::default()
         };
         self.episode.send_cwr = self.ecn;
+        self.window.ssthresh = self.reduced_threshold(sign);
+    }
+
+    /// The threshold after congestion. A control that sets the window by itself keeps its own.
+    fn reduced_threshold(&mut self, sign: Sign) -> Threshold {
         let reduced = if sign == Sign::Echo && self.abe {
             self.cc.reduce_by_echo(&self.window)
         } else {
             self.cc.reduce(&self.window)
         };
-        self.window.ssthresh = Threshold::Segments(reduced);
+        if self.is_steered() {
+            self.window.ssthresh
+        } else {
+            Threshold::Segments(reduced)
+        }
     }
 
     /// The end of a reduction: the window is the threshold (RFC 6937 section 3.1, "at the end of recovery").
@@ -196,6 +205,7 @@ impl<R: LossRecovery> Machine<R> {
                 self.episode.send_cwr = false;
             }
             self.stats.undone += 1;
+            self.cc.on_undone();
         }
         self.undo.marker = None;
         self.recovery.on_undone();
@@ -233,10 +243,13 @@ impl<R: LossRecovery> Machine<R> {
         {
             self.undo.prior_ssthresh = Some(self.current_ssthresh());
             self.prr.prior_cwnd = self.window.cwnd;
-            self.window.ssthresh = Threshold::Segments(self.cc.reduce(&self.window));
+            self.window.ssthresh = self.reduced_threshold(Sign::Loss);
             self.init_undo();
         }
         self.cc.on_timeout(now, self.nxt);
+        if self.rates.is_some() {
+            self.rates_on_timeout();
+        }
         self.window.cwnd = self.board.in_flight() + 1;
         self.window.credit = 0;
         self.episode.state = CaState::Loss;

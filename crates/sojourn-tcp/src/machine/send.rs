@@ -102,6 +102,7 @@ impl<R: LossRecovery> Machine<R> {
             self.cc.on_restart(idle, now);
             self.restart_after_idle(idle);
         }
+        self.note_start(now);
         let seq = self.nxt;
         self.nxt += u64::from(len);
         self.board.push(seq, len, now);
@@ -122,6 +123,14 @@ impl<R: LossRecovery> Machine<R> {
         self.outgoing(seq, len, flags)
     }
 
+    /// Before a segment goes out: a control that sets the window hears if nothing is in flight.
+    #[inline]
+    fn note_start(&mut self, now: Time) {
+        if self.rates.is_some() && self.board.in_flight() == 0 {
+            self.rates_on_sends_again(now);
+        }
+    }
+
     /// A segment goes out that the window let go.
     #[inline]
     fn note_sent(&mut self, seq: u64, len: u16, again: bool, now: Time) {
@@ -140,6 +149,7 @@ impl<R: LossRecovery> Machine<R> {
         if self.undo.first_retransmit.is_none() {
             self.undo.first_retransmit = Some(now);
         }
+        self.note_start(now);
         self.board.resend(index, now, true);
         R::on_retransmit(self, index, now);
         self.undo.outstanding = Some(self.undo.outstanding.unwrap_or(0) + 1);
@@ -228,10 +238,12 @@ impl<R: LossRecovery> Machine<R> {
     #[cold]
     #[inline(never)]
     pub(crate) fn small_queue_holds(&mut self, retransmission: bool) -> bool {
-        // The end that connected has no rate before its first acknowledgement of data. Source: `tcp_cong_control`.
+        // The end that connected has no rate before its first acknowledgement of data, unless its control has one of its
+        // own. Source: `tcp_cong_control`.
         let known = self.una > 1;
+        let linux = || self.pacing_rate().filter(|_| known);
         let view = small_queue::View {
-            pacing_rate: self.pacing_rate().filter(|_| known),
+            pacing_rate: self.cc.pacing_rate().or_else(linux),
             packets_out: self.board.packets_out(),
         };
         self.small_queue.holds(retransmission, view)

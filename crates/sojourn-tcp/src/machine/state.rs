@@ -1,22 +1,8 @@
 //! What a sender's state machine remembers, grouped by what touches it.
 
+use crate::cc::CaState;
 use crate::segment::Flags;
 use sojourn_units::Time;
-
-/// Congestion state, by Linux's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CaState {
-    /// Nothing unusual.
-    Open,
-    /// SACKs or duplicates, but nothing judged lost.
-    Disorder,
-    /// Reducing the window after an ECN echo or a tail loss probe.
-    Cwr,
-    /// Fast recovery (RFC 6675, 6937, 8985).
-    Recovery,
-    /// After a retransmission time-out.
-    Loss,
-}
 
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -101,7 +101,7 @@ impl<R: LossRecovery> Machine<R> {
         let new = len > 0 && self.nxt + u64::from(len) <= self.window_end;
         let last = self.board.last_index()?;
         let held = if new {
-            self.waits_for_device(false)
+            self.waits_for_device(false) || self.waits_for_pace(now)
         } else {
             self.still_held(last)
         };

@@ -1,0 +1,56 @@
+//! Samples of the delivery rate, for the controls that want them.
+
+use super::CaState;
+use sojourn_units::{Duration, Time};
+
+/// What an acknowledgement says of the rate of delivery. Counts are of segments.
+///
+/// Source: draft-cheng-iccrg-delivery-rate-estimation-02, and Linux's `struct rate_sample`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Delivered when the newest that this acknowledgement delivers was sent, last.
+    pub prior_delivered: u64,
+    /// Delivered since then.
+    pub delivered: u64,
+    /// Of them, those that came with an ECN echo.
+    pub delivered_ce: u64,
+    /// Over what time; `None` if nothing was delivered, or if it is too short to be true.
+    pub interval: Option<Duration>,
+    /// The application, not the network, limited the rate.
+    pub app_limited: bool,
+    /// The newest had been sent again.
+    pub retransmitted: bool,
+    /// Delivered since the connection began.
+    pub delivered_in_all: u64,
+    /// Newly delivered by this acknowledgement.
+    pub newly_delivered: u32,
+    /// Newly judged lost with it.
+    pub losses: u32,
+    /// In flight before it.
+    pub flight_before: u32,
+    /// In flight after it.
+    pub flight: u32,
+    /// It echoes congestion (ECE).
+    pub ece: bool,
+    /// What the sender knows beside it.
+    pub sender: SenderView,
+}
+
+/// What a control may ask of its sender with a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderView {
+    /// Its congestion state.
+    pub state: CaState,
+    /// Segments ever judged lost, counting repeats.
+    pub lost_in_all: u64,
+    /// When something was delivered last.
+    pub delivered_at: Time,
+    /// When the next segment may depart; not before the time of the sample.
+    pub departs: Time,
+    /// The host's device holds what is sent in a second at the pacing rate, shifted right by so much (Linux
+    /// `sk_pacing_shift`).
+    pub pacing_shift: u32,
+    /// The acknowledgement looks like one that the receiver has delayed: of a lone segment that is not full. Source:
+    /// Linux `FLAG_ACK_MAYBE_DELAYED`.
+    pub ack_delayed: bool,
+}
