@@ -83,9 +83,7 @@ impl Bed {
         let mut sockets = Sockets::default();
         for step in &plan.steps {
             bed.enter(&step.host)?;
-            sockets
-                .carry_out(step)
-                .map_err(|e| AgentError::Plan(format!("{} on {}: {}", step.says, step.host, reason(&e))))?;
+            sockets.carry_out(step).map_err(|e| step.failed(&e))?;
         }
         Ok(bed)
     }
@@ -143,17 +141,9 @@ fn namespace_of_this_thread() -> Result<File, AgentError> {
     File::open("/proc/thread-self/ns/net").doing(|| "cannot open the network namespace of this thread".into())
 }
 
-/// What the kernel said, without what was being done, which the step says better.
-fn reason(error: &AgentError) -> String {
-    match error {
-        AgentError::Io { what, source } if what.is_empty() => source.to_string(),
-        other => other.to_string(),
-    }
-}
-
 /// Netlink sockets of each host.
 #[derive(Debug, Default)]
-struct Sockets {
+pub(super) struct Sockets {
     route: BTreeMap<String, Netlink>,
     generic: BTreeMap<String, Netlink>,
     families: Families,
@@ -162,7 +152,7 @@ struct Sockets {
 
 impl Sockets {
     /// Carries out a step in the namespace of its host, in which this thread is.
-    fn carry_out(&mut self, step: &Step) -> Result<(), AgentError> {
+    pub(super) fn carry_out(&mut self, step: &Step) -> Result<(), AgentError> {
         let device = step.device.as_deref().map(number_of).transpose()?;
         match &step.action {
             Action::Netlink(message) => {

@@ -1,9 +1,10 @@
-//! What a job says, done: a run, a run on real packets, or a check of the machine.
+//! What a job says, done: a run, a run on real packets, a check of the machine, or a
+//! discipline call by call.
 
 use super::actor::Doing;
 use super::job::Task;
 use super::run::{self, write};
-use super::{AgentError, check, live};
+use super::{AgentError, calls, check, live};
 use std::path::Path;
 
 /// Does what `job.json` in `directory` says. The results are other files there.
@@ -15,6 +16,7 @@ pub fn carry_out(directory: &Path) -> Result<(), AgentError> {
         Task::Run(job) => run::run(&job, directory),
         Task::Live(job) => live::run(&job, directory),
         Task::Check(job) => check::check(&job, directory),
+        Task::Calls(job) => calls::run(&job, directory),
     });
     if let Err(e) = &result {
         write(directory, "error.txt", format!("{e}\n").as_bytes())?;

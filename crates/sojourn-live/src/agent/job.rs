@@ -1,5 +1,6 @@
 //! What the agent is told to do: `job.json`.
 
+use super::offer::{Offer, hexadecimal};
 use super::{AgentError, Host};
 use serde::Deserialize;
 use sojourn_bed::{AccessPlan, LOAD_FORMAT, LoadPlan, ports};
@@ -14,6 +15,8 @@ pub const JOB_FORMAT: &str = "sojourn-job/1";
 pub const LIVE_FORMAT: &str = "sojourn-live-job/1";
 /// Format name of [`CheckJob`].
 pub const CHECK_FORMAT: &str = "sojourn-check/1";
+/// Format name of [`CallsJob`].
+pub const CALLS_FORMAT: &str = "sojourn-calls/1";
 
 /// Most namespaces of a bed.
 const MOST_NAMESPACES: usize = 64;
@@ -85,6 +88,36 @@ pub struct CheckJob {
     pub modules: Vec<String>,
 }
 
+/// Disciplines of the kernel, call by call.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallsJob {
+    /// [`CALLS_FORMAT`].
+    pub format: String,
+    /// Kernel modules to load first, in order: absolute paths.
+    pub modules: Vec<String>,
+    /// The steps that make the device.
+    pub setup: Vec<Step>,
+    /// The device that the disciplines are put on.
+    pub device: String,
+    /// What is played, one after the other.
+    pub sequences: Vec<Sequence>,
+}
+
+/// A discipline, and the packets that it is offered.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sequence {
+    /// The steps that put the discipline on the device.
+    pub setup: Vec<Step>,
+    /// The handle of the discipline whose counters are read.
+    pub handle: u32,
+    /// The packets, in the order of time.
+    pub offers: Vec<Offer>,
+    /// When the counters are read.
+    pub end_ns: u64,
+}
+
 /// What the agent can be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
@@ -94,6 +127,8 @@ pub enum Task {
     Live(Box<LiveJob>),
     /// What the kernel can do.
     Check(CheckJob),
+    /// Disciplines of the kernel, call by call.
+    Calls(Box<CallsJob>),
 }
 
 /// How the bed is built.
@@ -214,6 +249,17 @@ struct StepText {
     value: Option<String>,
 }
 
+impl Step {
+    /// The error of this step: what it is for, and what the kernel said.
+    pub(super) fn failed(&self, error: &AgentError) -> AgentError {
+        let reason = match error {
+            AgentError::Io { what, source } if what.is_empty() => source.to_string(),
+            other => other.to_string(),
+        };
+        AgentError::Plan(format!("{} on {}: {reason}", self.says, self.host))
+    }
+}
+
 impl TryFrom<StepText> for Step {
     type Error = String;
 
@@ -329,18 +375,7 @@ fn is_name(name: &str) -> bool {
 
 /// A netlink message from hexadecimal digits; its first word is its length.
 fn message(hex: &str, says: &str) -> Result<Vec<u8>, String> {
-    let digits = hex.as_bytes();
-    let digit = |b: u8| char::from(b).to_digit(16);
-    let bytes: Option<Vec<u8>> = digits
-        .len()
-        .is_multiple_of(2)
-        .then(|| {
-            digits
-                .chunks_exact(2)
-                .map(|two| Some((digit(two[0])? << 4 | digit(two[1])?) as u8))
-                .collect()
-        })
-        .flatten();
+    let bytes = hexadecimal(hex);
     let bytes =
         bytes.ok_or_else(|| format!("step \"{says}\": its message is not an even number of hexadecimal digits"))?;
     match bytes.first_chunk::<4>() {
@@ -368,15 +403,35 @@ impl Task {
                 job.validate().map_err(AgentError::Plan)?;
                 Ok(Self::Run(Box::new(job)))
             }
+            CALLS_FORMAT => {
+                let job: CallsJob = serde_json::from_str(text).map_err(wrong)?;
+                job.validate().map_err(AgentError::Plan)?;
+                Ok(Self::Calls(Box::new(job)))
+            }
             LIVE_FORMAT => {
                 let job: LiveJob = serde_json::from_str(text).map_err(wrong)?;
                 validate_load(&job.load).map_err(AgentError::Plan)?;
                 Ok(Self::Live(Box::new(job)))
             }
             other => Err(AgentError::Plan(format!(
-                "format of the job is {other:?}, but must be {JOB_FORMAT}, {LIVE_FORMAT} or {CHECK_FORMAT}"
+                "format of the job is {other:?}, but must be {JOB_FORMAT}, {LIVE_FORMAT}, {CHECK_FORMAT} or {CALLS_FORMAT}"
             ))),
         }
+    }
+}
+
+impl CallsJob {
+    fn validate(&self) -> Result<(), String> {
+        for (i, sequence) in self.sequences.iter().enumerate() {
+            let times = sequence.offers.iter().map(|offer| offer.at_ns);
+            let times: Vec<u64> = times.chain([sequence.end_ns]).collect();
+            if !times.is_sorted() || sequence.end_ns > LONGEST_NS {
+                return Err(format!(
+                    "times of sequence {i} must not go back, and its end_ns must be at most {LONGEST_NS}"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 

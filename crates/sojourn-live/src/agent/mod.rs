@@ -7,6 +7,7 @@
 pub(crate) mod actor;
 mod build;
 mod bulk;
+mod calls;
 mod carry_out;
 mod check;
 mod counters;
@@ -22,6 +23,7 @@ pub mod job;
 mod live;
 mod mark;
 pub(crate) mod netlink;
+pub mod offer;
 pub mod one_way;
 mod packets;
 mod pitfalls;

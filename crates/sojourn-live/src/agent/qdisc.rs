@@ -73,13 +73,7 @@ impl Probe {
 
     /// Takes a sample.
     fn sample(&mut self, at_ns: i64) -> Result<(), AgentError> {
-        let mut body = vec![0; TC_MESSAGE];
-        body[4..8].copy_from_slice(&self.index.to_ne_bytes());
-        body[8..12].copy_from_slice(&HANDLE.to_ne_bytes());
-        let what = || format!("cannot read the counters of discipline 10: of {}", self.place);
-        let answers = self.socket.request(message(GET_QDISC, ECHO, 0, &body)).doing(what)?;
-        let answer = answers.iter().find_map(|a| parse(a, at_ns));
-        let (kind, sample, extra) = answer.ok_or_else(|| AgentError::Plan(format!("{}: there are none", what())))?;
+        let (kind, sample, extra) = counters(&mut self.socket, self.index, HANDLE, &self.place, at_ns)?;
         if self.seen.samples.is_empty() {
             self.seen.extra_begin = extra;
             self.seen.kind = kind;
@@ -89,6 +83,26 @@ impl Probe {
         self.seen.samples.push(sample);
         Ok(())
     }
+}
+
+/// Asks for a discipline by its handle: its kind, its counters, and those that only its kind has.
+///
+/// # Errors
+/// If there is none, or the kernel refuses.
+pub(super) fn counters(
+    socket: &mut Netlink,
+    device: u32,
+    handle: u32,
+    place: &str,
+    at_ns: i64,
+) -> Result<(String, QdiscSample, xstats::Extra), AgentError> {
+    let mut body = vec![0; TC_MESSAGE];
+    body[4..8].copy_from_slice(&device.to_ne_bytes());
+    body[8..12].copy_from_slice(&handle.to_ne_bytes());
+    let what = || format!("cannot read the counters of discipline {:x}: of {place}", handle >> 16);
+    let answers = socket.request(message(GET_QDISC, ECHO, 0, &body)).doing(what)?;
+    let answer = answers.iter().find_map(|a| parse(a, at_ns));
+    answer.ok_or_else(|| AgentError::Plan(format!("{}: there are none", what())))
 }
 
 /// A discipline's kind and counters.
