@@ -116,7 +116,15 @@ class Drop:
 class Qdisc:
     """A queue discipline driven by hand: the caller tells the time."""
 
-    def __new__(cls, text: str, seed: int | None = None, *, rate_bps: int | None = None) -> Qdisc: ...
+    def __new__(
+        cls,
+        text: str,
+        seed: int | None = None,
+        *,
+        rate_bps: int | None = None,
+        shaped_bps: int | None = None,
+        burst_bytes: int | None = None,
+    ) -> Qdisc: ...
     def enqueue(
         self,
         now_ns: int,
@@ -124,6 +132,9 @@ class Qdisc:
         flow: int | None = None,
         ecn: bool | str | None = None,
         *,
+        dscp: int | None = None,
+        source: int | None = None,
+        destination: int | None = None,
         priority: int | None = None,
         pacing_bps: int | None = None,
         not_before_ns: int | None = None,

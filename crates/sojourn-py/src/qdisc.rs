@@ -8,7 +8,8 @@ use crate::error::{param, whole};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_qdisc::{
-    AnyQdisc, Discipline, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, descriptors, kinds, presets,
+    AnyQdisc, Discipline, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, Tbf, band_of_dscp, descriptors, kinds,
+    presets, priority_of_dscp,
 };
 use sojourn_units::{Bytes, Ecn, Rate, Time};
 
@@ -22,6 +23,9 @@ struct HandPacket {
     size: u32,
     flow: u32,
     ecn: Ecn,
+    dscp: u8,
+    source: u32,
+    destination: u32,
     /// What its socket has set.
     socket: Socket,
 }
@@ -29,7 +33,8 @@ struct HandPacket {
 /// What `fq` reads of a packet's socket.
 #[derive(Clone, Copy, Debug, Default)]
 struct Socket {
-    priority: u8,
+    /// Where none is set, a router derives one from the code point.
+    priority: Option<u8>,
     pacing: Option<Rate>,
     not_before: Option<Time>,
 }
@@ -48,13 +53,50 @@ impl Packet for HandPacket {
         self.ecn = ecn;
     }
     fn priority(&self) -> u8 {
-        self.socket.priority
+        self.socket.priority.unwrap_or_else(|| priority_of_dscp(self.dscp))
     }
     fn pacing_rate(&self) -> Option<Rate> {
         self.socket.pacing
     }
     fn not_before(&self) -> Option<Time> {
         self.socket.not_before
+    }
+    fn dscp(&self) -> u8 {
+        self.dscp
+    }
+    fn band(&self) -> u8 {
+        band_of_dscp(self.dscp)
+    }
+    fn source(&self) -> u32 {
+        self.source
+    }
+    fn destination(&self) -> u32 {
+        self.destination
+    }
+}
+
+/// The discipline, or a token bucket above it.
+#[derive(Debug)]
+enum Driven {
+    Alone(AnyQdisc<HandPacket>),
+    Shaped(Tbf<HandPacket, AnyQdisc<HandPacket>>),
+}
+
+impl Driven {
+    /// What is called.
+    fn outer(&mut self) -> &mut dyn sojourn_qdisc::Qdisc<HandPacket> {
+        match self {
+            Self::Alone(q) => q,
+            Self::Shaped(tbf) => tbf,
+        }
+    }
+
+    /// The discipline itself.
+    fn inner(&self) -> &AnyQdisc<HandPacket> {
+        match self {
+            Self::Alone(q) => q,
+            Self::Shaped(tbf) => tbf.child(),
+        }
     }
 }
 
@@ -115,11 +157,15 @@ impl Drop {
 ///     Seed of its random numbers.
 /// rate_bps : int, optional
 ///     The link's rate, which a preset needs.
+/// shaped_bps : int, optional
+///     The rate of a token bucket (``tbf``) above the discipline, which lets its packets go.
+/// burst_bytes : int, optional
+///     The depth of that bucket; it is given together with ``shaped_bps``.
 #[pyclass(module = "sojourn._native")]
 #[derive(Debug)]
 pub(crate) struct Qdisc {
     spec: QdiscSpec,
-    q: AnyQdisc<HandPacket>,
+    q: Driven,
     drops: Vec<Dropped<HandPacket>>,
     next_id: u64,
     now: Time,
@@ -143,11 +189,26 @@ impl Qdisc {
 #[pymethods]
 impl Qdisc {
     #[new]
-    #[pyo3(signature = (text, seed = None, *, rate_bps = None))]
-    fn new(text: &str, seed: Option<&Bound<'_, PyAny>>, rate_bps: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (text, seed = None, *, rate_bps = None, shaped_bps = None, burst_bytes = None))]
+    fn new(
+        text: &str,
+        seed: Option<&Bound<'_, PyAny>>,
+        rate_bps: Option<&Bound<'_, PyAny>>,
+        shaped_bps: Option<&Bound<'_, PyAny>>,
+        burst_bytes: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let seed = seed.map_or(Ok(1), |seed| whole(seed, "seed", 0, u64::MAX))?;
         let spec = QdiscSpec::parse(text, rate_bps.map(rate).transpose()?).map_err(param)?;
-        let q = spec.build(seed);
+        let q = match (shaped_bps, burst_bytes) {
+            (None, None) => Driven::Alone(spec.build(seed)),
+            (Some(shaped), Some(burst)) => {
+                let shaped = whole(shaped, "shaped_bps", 1, 1_000_000_000_000).map(Rate::from_bps)?;
+                let burst = Bytes::new(whole(burst, "burst_bytes", 1, u64::from(u32::MAX))?);
+                Driven::Shaped(Tbf::new(shaped, burst, spec.build(seed)).map_err(param)?)
+            }
+            (Some(_), None) => return Err(param("burst_bytes is absent, but must be given with shaped_bps")),
+            (None, Some(_)) => return Err(param("shaped_bps is absent, but must be given with burst_bytes")),
+        };
         Ok(Self {
             spec,
             q,
@@ -161,50 +222,63 @@ impl Qdisc {
     ///
     /// ``flow`` names the queue: flow f goes to queue f modulo the number of queues.
     /// ``ecn`` is the codepoint of its IP header: ``"not-ect"``, ``"ect0"``, ``"ect1"`` or ``"ce"``; True is
-    /// ``"ect0"``.
-    /// ``priority`` (0 to 15), ``pacing_bps`` (bit/s) and ``not_before_ns`` are what ``fq`` reads of a packet's socket:
-    /// its priority, the rate at which it is to send, and the earliest time at which the packet may leave.
-    #[pyo3(signature = (now_ns, size, flow = None, ecn = None, *, priority = None, pacing_bps = None,
-                        not_before_ns = None))]
-    #[expect(clippy::too_many_arguments, reason = "what a packet has")]
+    /// ``"ect0"``. ``dscp`` is its code point, 0 to 63. ``source`` and ``destination`` stand for the addresses of its
+    /// hosts: numbers that are equal for packets of one host.
+    /// ``priority`` (0 to 15; by default what a router derives from the code point), ``pacing_bps`` (bit/s) and
+    /// ``not_before_ns`` are what ``fq`` reads of a packet's socket: its priority, the rate at which it is to send, and
+    /// the earliest time at which the packet may leave.
+    #[pyo3(signature = (now_ns, size, flow = None, ecn = None, *, dscp = None, source = None, destination = None,
+                        priority = None, pacing_bps = None, not_before_ns = None))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "Python's own interface: all but two are optional"
+    )]
     fn enqueue(
         &mut self,
         now_ns: &Bound<'_, PyAny>,
         size: &Bound<'_, PyAny>,
         flow: Option<&Bound<'_, PyAny>>,
         ecn: Option<&Bound<'_, PyAny>>,
+        dscp: Option<&Bound<'_, PyAny>>,
+        source: Option<&Bound<'_, PyAny>>,
+        destination: Option<&Bound<'_, PyAny>>,
         priority: Option<&Bound<'_, PyAny>>,
         pacing_bps: Option<&Bound<'_, PyAny>>,
         not_before_ns: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
+        let number = |value: Option<&Bound<'_, PyAny>>, field: &str, most: u32| {
+            value.map_or(Ok(0), |value| whole(value, field, 0, u64::from(most)).map(|n| n as u32))
+        };
+        let priority = priority.map(|priority| whole(priority, "priority", 0, 15));
         let not_before = not_before_ns.map(|at| whole(at, "not_before_ns", 0, LAST_NS));
         let pacing = pacing_bps.map(|rate| whole(rate, "pacing_bps", 8, u64::MAX));
         let socket = Socket {
-            priority: priority.map_or(Ok(0), |priority| whole(priority, "priority", 0, 15))? as u8,
+            priority: priority.transpose()?.map(|priority| priority as u8),
             pacing: pacing.transpose()?.map(Rate::from_bps),
             not_before: not_before.transpose()?.map(Time::from_nanos),
         };
         let ecn = ecn.map_or(Ok(Ecn::NotEct), codepoint)?;
         let size = whole(size, "size", 1, u64::from(u32::MAX))? as u32;
-        let flow = flow.map_or(Ok(0), |flow| whole(flow, "flow", 0, u64::from(u32::MAX)))? as u32;
-        let now = self.advance(now_ns)?;
-        let id = self.next_id;
-        self.next_id += 1;
         let packet = HandPacket {
-            id,
+            id: self.next_id,
             size,
-            flow,
+            flow: number(flow, "flow", u32::MAX)?,
             ecn,
+            dscp: number(dscp, "dscp", 63)? as u8,
+            source: number(source, "source", u32::MAX)?,
+            destination: number(destination, "destination", u32::MAX)?,
             socket,
         };
-        self.q.enqueue(packet, now, &mut self.drops);
-        Ok(id)
+        let now = self.advance(now_ns)?;
+        self.next_id += 1;
+        self.q.outer().enqueue(packet, now, &mut self.drops);
+        Ok(packet.id)
     }
 
     /// Takes the next packet that may leave now; None if there is none.
     fn dequeue(&mut self, now_ns: &Bound<'_, PyAny>) -> PyResult<Option<Departure>> {
         let now = self.advance(now_ns)?;
-        let departure = self.q.dequeue(now, &mut self.drops);
+        let departure = self.q.outer().dequeue(now, &mut self.drops);
         Ok(departure.map(|d| Departure {
             id: d.packet.id,
             size: d.packet.size,
@@ -217,7 +291,7 @@ impl Qdisc {
     /// When ``dequeue`` may next return a packet, in ns; None if only an arrival can change that.
     fn ready_at(&mut self, now_ns: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let now = self.advance(now_ns)?;
-        Ok(self.q.ready_at(now, &mut self.drops).map(Time::as_nanos))
+        Ok(self.q.outer().ready_at(now, &mut self.drops).map(Time::as_nanos))
     }
 
     /// The packets dropped since the last call, in order.
@@ -235,14 +309,14 @@ impl Qdisc {
     /// Packets and bytes held.
     #[getter]
     fn backlog(&self) -> (u64, u64) {
-        let backlog = self.q.backlog();
+        let backlog = self.q.inner().backlog();
         (backlog.packets, backlog.bytes.get())
     }
 
     /// The counters of ``tc -s qdisc``, the kind's own included (times in us), and drops by reason.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (stats, backlog) = (self.q.stats(), self.q.backlog());
+        let (stats, backlog) = (self.q.inner().stats(), self.q.inner().backlog());
         let dict = PyDict::new(py);
         dict.set_item("kind", self.spec.kind())?;
         dict.set_item("arrived", stats.arrived)?;
@@ -257,7 +331,7 @@ impl Qdisc {
         dict.set_item("requeues", 0)?;
         dict.set_item("backlog", backlog.bytes.get())?;
         dict.set_item("qlen", backlog.packets)?;
-        for (name, value) in self.q.extra_stats() {
+        for (name, value) in self.q.inner().extra_stats() {
             match name {
                 "dropping" => dict.set_item(name, value > 0.5),
                 "prob" | "max_p" | "qavg" | "avg_dq_rate" | "delay" | "ldelay" | "drop_next" => {

@@ -9,8 +9,8 @@ use crate::grammar::reading::{parse_words, show_words};
 use crate::grammar::words::{Either, Model};
 use crate::netlink::Named;
 use crate::{
-    Admission, Backlog, Cake, Codel, Departure, DropSink, Fifo, Fq, FqCodel, FqPie, Netem, Packet, ParamError, PfifoFast,
-    Pie, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
+    Admission, Backlog, Cake, Codel, Departure, DropSink, Fifo, Fq, FqCodel, FqPie, Netem, Packet, ParamError,
+    PfifoFast, Pie, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
 

@@ -56,7 +56,7 @@ pub use grammar::kernel_words::KernelOnly;
 pub use kinds::{AnyQdisc, descriptor, descriptors, kinds};
 pub use netem::{Netem, NetemParams};
 pub use netlink::{Form, NetlinkOptions, OptionValue, Row};
-pub use packet::{AckFacts, Departure, DropReason, DropSink, Dropped, Packet, Queued, band_of_dscp};
+pub use packet::{AckFacts, Departure, DropReason, DropSink, Dropped, Packet, Queued, band_of_dscp, priority_of_dscp};
 pub use param::ParamError;
 pub use pie::{Pie, PieParams, PieVariant};
 pub use presets::{PresetInfo, presets};

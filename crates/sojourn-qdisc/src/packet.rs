@@ -47,16 +47,10 @@ pub trait Packet: Debug {
     fn ack(&self) -> Option<AckFacts> {
         None
     }
-    /// Its priority in the kernel, 0 to 15: as a router derives it from the code point, unless its socket has set one.
-    /// Source: Linux `rt_tos2priority` and `ip_tos2prio`: best effort 0, bulk 2, interactive bulk 4, interactive 6; a
-    /// socket may set `TC_PRIO_CONTROL`, 7.
+    /// Its priority in the kernel, 0 to 15: as a router derives it from the code point ([`priority_of_dscp`]), unless its
+    /// socket has set one, for example `TC_PRIO_CONTROL`, 7.
     fn priority(&self) -> u8 {
-        match self.dscp() >> 1 & 3 {
-            0 => 0,
-            1 => 2,
-            2 => 6,
-            _ => 4,
-        }
+        priority_of_dscp(self.dscp())
     }
     /// The rate at which its socket is to send, on the wire: `fq` paces a flow by it. Source: Linux `sk_pacing_rate`.
     ///
@@ -104,6 +98,19 @@ impl AckFacts {
     #[must_use]
     pub fn sack(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.sack_count.min(4))]
+    }
+}
+
+/// The priority that a router derives from a code point: best effort 0, bulk 2, interactive bulk 4, interactive 6.
+///
+/// Source: Linux `rt_tos2priority` and `ip_tos2prio`.
+#[must_use]
+pub const fn priority_of_dscp(dscp: u8) -> u8 {
+    match dscp >> 1 & 3 {
+        0 => 0,
+        1 => 2,
+        2 => 6,
+        _ => 4,
     }
 }
 
