@@ -37,6 +37,9 @@ discipline and metric it prints the means of both with 95 % intervals, their rat
   wifi        all six of these, each in a folder of its own in DIR
   flusher     a third of the cells of `sojourn reproduce flusher`, with the daemon `sojournd flush` in the kernel;
               reports mean round-trip time (the bar is 15 %) and goodput (5 %)
+  calls       random sequences of packets for each discipline, or for those of --qdisc: the kernel's and the simulator's
+              are called at the same times, and must let the same packets go, within a microsecond, with the same marks
+              and counters; no bars, the exit status is 1 if a sequence differs
   all         rrul, one flow (CUBIC, Reno), voip, rtt_fairness, web and random, each in a folder of its own in DIR
 
 Each metric has a bar. For Wi-Fi: airtime shares within 0.01, goodput within 3 %, median pings within 2 ms or 10 %, and
@@ -60,7 +63,9 @@ lab/page-notes.md, which are written by hand.
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("validate", help="compare the simulator with the Linux kernel", description=_ABOUT)
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="an experiment, a TOML file, random, flusher, or all")
+    parser.add_argument(
+        "experiment", metavar="EXPERIMENT", help="an experiment, a TOML file, random, flusher, calls, or all"
+    )
     grid = parser.add_argument_group("grid")
     grid.add_argument(
         "--links", metavar="D/U,...", help="links as down/up, in Mbit/s or with a unit (default 100/100,10/10,10/1)"
@@ -92,6 +97,12 @@ def add(commands: Any) -> None:
         metavar="PART[,PART...]",
         help="what to run of flusher: grid, queues, adaptive; of random and trust: disciplines and congestion controls "
         "that are drawn; separated by commas (default: all)",
+    )
+    parser.add_argument(
+        "--sequences",
+        metavar="N",
+        type=options.whole_number,
+        help="number of random sequences for each discipline, for calls (default 200)",
     )
     runs = parser.add_argument_group("runs")
     runs.add_argument(
@@ -155,6 +166,10 @@ def handle(args: argparse.Namespace) -> int:
         from sojourn.cli import validate_flusher
 
         return validate_flusher.handle(args)
+    if args.experiment == "calls":
+        from sojourn.cli import validate_calls
+
+        return validate_calls.handle(args)
     from sojourn.store.run_store import RunStore
     from sojourn.validate import suite
     from sojourn.validate.execute import spec_of
@@ -223,6 +238,9 @@ def _check(args: argparse.Namespace) -> None:
     """Raise `ParamError` for what cannot be judged by its option alone."""
     from sojourn.validate.suite import ALL, WIFI
 
+    if args.sequences is not None:
+        message = f"sequences is {args.sequences}, but {args.experiment} has no sequences: leave it out"
+        raise ParamError(message)
     if args.only is not None and args.experiment in {ALL, WIFI}:
         message = f"only is {args.only!r}, but {args.experiment} has no parts: leave it out"
         raise ParamError(message)

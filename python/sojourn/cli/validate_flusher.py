@@ -14,7 +14,7 @@ from sojourn.errors import ParamError
 from sojourn.files import check_target
 
 #: Options of other validations, which mean nothing here.
-_OTHERS = ("links", "qdisc", "rtt", "cc", "page", "flows_up", "flows_down", "count", "earlier")
+_OTHERS = ("links", "qdisc", "rtt", "cc", "page", "flows_up", "flows_down", "count", "sequences", "earlier")
 DEFAULT_DURATION = "120s"
 
 

@@ -249,3 +249,30 @@ fn now(clock: ClockId) -> i64 {
     let t = clock_gettime(clock);
     t.tv_sec * SECOND + t.tv_nsec
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::job::Task;
+
+    fn job(times: [u64; 3]) -> String {
+        let [first, second, end] = times;
+        let packet = format!("[0, 40, {:?}]", "45".repeat(20));
+        format!(
+            r#"{{"format": "sojourn-calls/1", "modules": [], "setup": [], "device": "d0", "sequences": [{{
+                "setup": [], "handle": 1048576, "end_ns": {end}, "offers": [
+                    {{"at_ns": {first}, "packets": [{packet}]}}, {{"at_ns": {second}, "packets": [{packet}]}}]}}]}}"#
+        )
+    }
+
+    #[test]
+    fn times_of_a_sequence_must_not_go_back() {
+        let Ok(Task::Calls(calls)) = Task::from_json(&job([5, 5, 9])) else {
+            panic!("refused")
+        };
+        assert_eq!(calls.sequences[0].offers[1].packets[0].bytes().len(), 40);
+        for times in [[5, 4, 9], [5, 5, 4], [5, 5, u64::MAX]] {
+            let error = Task::from_json(&job(times)).expect_err("taken").to_string();
+            assert!(error.starts_with("times of sequence 0 must not go back"), "{error}");
+        }
+    }
+}

@@ -80,6 +80,14 @@ def veth(*, name: str, index: int, mac: str, peer: str, peer_index: int, peer_ma
     return _encoded(message, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL)
 
 
+def dummy(*, name: str, index: int) -> bytes:
+    """Return the request for a device that takes every frame at once and throws it away."""
+    message = ifinfmsg()
+    message["index"] = index
+    message["attrs"] = [("IFLA_IFNAME", name), ("IFLA_LINKINFO", {"attrs": [("IFLA_INFO_KIND", "dummy")]})]
+    return _encoded(message, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL)
+
+
 def link_up(*, index: int, mtu: int | None = None, gso_max_segs: int | None = None) -> bytes:
     """Return the request that sets a device up, with its largest packet and its largest train of segments."""
     message = ifinfmsg()

@@ -1,0 +1,58 @@
+"""`sojourn validate calls`: disciplines of the simulator against those of the kernel, call by call."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from sojourn.errors import ParamError, SojournError
+
+NAME = "calls"
+#: Options of other validations, which mean nothing here.
+_OTHERS = (
+    *("links", "rtt", "cc", "duration", "page", "flows_up", "flows_down", "count", "only", "backend", "repeat"),
+    *("sim_repeat", "workers", "store", "out", "document", "earlier"),
+)
+DEFAULT_SEQUENCES = 200
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run it."""
+    from sojourn.kernel.find import find
+    from sojourn.validate.calls import compare, draw, words
+
+    _check(args)
+    sequences = DEFAULT_SEQUENCES if args.sequences is None else args.sequences
+    seed = 1 if args.seed is None else args.seed
+    texts = args.qdisc or compare.all_texts()
+    for text in texts:
+        draw.sequence(text, seed, 0)
+    kernel = find()
+    if not kernel.virtual_time:
+        message = "calls need a kernel in virtual time, because they are compared to a microsecond: run scripts/kernels"
+        raise SojournError(message)
+    results = []
+    for text in texts:
+        print(f"{text}: {sequences} sequences", file=sys.stderr)
+        results.append(compare.compare(text, sequences, seed, kernel))
+    if args.json:
+        print(json.dumps([result.to_plain() for result in results], indent=1, allow_nan=False))
+    else:
+        print(words.terminal(results))
+    return 1 if any(result.first is not None for result in results) else 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    for name in _OTHERS:
+        value = getattr(args, name)
+        if value is not None:
+            option = {"earlier": "with"}.get(name, name.replace("_", "-"))
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            message = (
+                f"{option} is {shown}, but calls are sequences of packets, to which it means nothing: leave it out"
+            )
+            raise ParamError(message)
+    if args.sequences is not None and args.sequences < 1:
+        message = f"sequences is {args.sequences}, but must be at least 1"
+        raise ParamError(message)

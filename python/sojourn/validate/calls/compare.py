@@ -1,0 +1,92 @@
+"""Plays random sequences on both sides, and compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sojourn.backends.linux.guest import carry_out
+from sojourn.kernel.find import Kernel
+from sojourn.validate.calls import draw, job, kinds
+from sojourn.validate.calls.replay import Verdict, replay
+
+#: Sequences of one guest.
+_BATCH = 100
+#: What a guest takes at most: at its start, for a discipline, for a packet; seconds of this machine.
+_START_S, _SEQUENCE_S, _PACKET_S = 60.0, 1.0, 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The comparison of a discipline.
+
+    Attributes
+    ----------
+    text
+        The discipline, as it was asked for.
+    verdicts
+        Of its sequences, in order.
+    """
+
+    text: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def agreed(self) -> int:
+        """On how many sequences both sides are the same."""
+        return sum(verdict.difference is None for verdict in self.verdicts)
+
+    @property
+    def first(self) -> tuple[int, str] | None:
+        """The first sequence that differs, and how; `None` if none does."""
+        for number, verdict in enumerate(self.verdicts):
+            if verdict.difference is not None:
+                return number, verdict.difference
+        return None
+
+    def to_plain(self) -> dict[str, object]:
+        """Return it for JSON."""
+        total = {
+            name: sum(getattr(verdict, name) for verdict in self.verdicts)
+            for name in ("packets", "left", "dropped", "marked")
+        }
+        first = self.first
+        return {
+            "qdisc": self.text,
+            "sequences": len(self.verdicts),
+            "agree": self.agreed,
+            **total,
+            "apart_ns": max((verdict.apart_ns for verdict in self.verdicts), default=0),
+            "counters": sorted({name for verdict in self.verdicts for name in verdict.counters}),
+            "first_difference": None if first is None else {"sequence": first[0], "what": first[1]},
+        }
+
+
+def all_texts() -> list[str]:
+    """Return all disciplines that are compared unless others are asked for."""
+    return [text for kind in kinds.KINDS.values() for text in kind.texts]
+
+
+def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:
+    """Compare a discipline on so many random sequences.
+
+    Raises
+    ------
+    ParamError
+        If the discipline is not modelled.
+    SojournError
+        If the kernel or the agent fails.
+    """
+    verdicts: list[Verdict] = []
+    for numbers in _batches(sequences):
+        drawn = [draw.sequence(text, seed, number) for number in numbers]
+        packets = sum(len(together) for one in drawn for _, together in one.offers)
+        bound_s = _START_S + _SEQUENCE_S * len(drawn) + _PACKET_S * packets
+        answer = carry_out(job.job(drawn, kernel), kernel, seed=seed, bound_s=bound_s)
+        verdicts += [replay(one, seen) for one, seen in zip(drawn, job.seen(answer.measured), strict=True)]
+    return Result(text=text, verdicts=tuple(verdicts))
+
+
+def _batches(count: int) -> Iterator[Sequence[int]]:
+    for first in range(0, count, _BATCH):
+        yield range(first, min(count, first + _BATCH))

@@ -1,0 +1,196 @@
+"""Random sequences of packets for a discipline."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sojourn import _native
+from sojourn.validate.calls import kinds
+
+#: Bytes of a frame, its header of 14 included.
+SMALLEST, LARGEST = 60, 1514
+#: Most flows and hosts of a sequence.
+_FLOWS, _HOSTS = 8, 3
+#: Packets of a sequence.
+_PACKETS = (40, 160)
+#: No packet is offered so near to the time at which another is due: a timer of the kernel goes off up to a microsecond
+#: late, and then nobody could say which of both comes first.
+GUARD_NS = 5_000
+#: From the last departure to the end of a sequence.
+_REST_NS = 20_000_000
+#: Most calls for a departure of one sequence; a discipline that asks for more is broken.
+_MOST_CALLS = 1_000_000
+
+_CODE_POINTS = (0, 0, 8, 10, 14, 16, 18, 22, 24, 26, 32, 34, 38, 40, 46, 48, 56)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packet:
+    """A packet of a sequence.
+
+    Attributes
+    ----------
+    id
+        Its number, counting from 0: that of `sojourn.Qdisc`.
+    size
+        Bytes of its frame.
+    flow
+        Its flow.
+    ecn
+        Its code point of ECN, as `sojourn.Qdisc` names it.
+    dscp
+        Its code point.
+    source, destination
+        Its hosts.
+    """
+
+    id: int
+    size: int
+    flow: int
+    ecn: str
+    dscp: int
+    source: int
+    destination: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sequence:
+    """A discipline and the packets that it is offered.
+
+    Attributes
+    ----------
+    text
+        The discipline, canonical.
+    kind
+        Its kind.
+    shaped_bps, burst_bytes
+        The shaper above it; `None` for none.
+    offers
+        Times, in nanoseconds from the beginning, and the packets of each.
+    end_ns
+        When both sides hold no packet any more.
+    """
+
+    text: str
+    kind: str
+    shaped_bps: int | None
+    burst_bytes: int | None
+    offers: tuple[tuple[int, tuple[Packet, ...]], ...]
+    end_ns: int
+
+    def model(self) -> _native.Qdisc:
+        """Return the discipline of the simulator, empty."""
+        return _native.Qdisc(self.text, shaped_bps=self.shaped_bps, burst_bytes=self.burst_bytes)
+
+
+def enqueue(model: _native.Qdisc, now_ns: int, packet: Packet) -> None:
+    """Offer a packet to the discipline of the simulator."""
+    model.enqueue(
+        now_ns,
+        packet.size,
+        flow=packet.flow,
+        ecn=packet.ecn,
+        dscp=packet.dscp,
+        source=packet.source,
+        destination=packet.destination,
+    )
+
+
+def sequence(text: str, seed: int, number: int) -> Sequence:
+    """Return the sequence of this number for a discipline.
+
+    Raises
+    ------
+    ParamError
+        If the discipline is not modelled.
+    """
+    random_numbers = random.Random(f"{seed} {number} {text}")
+    canonical = _native.Qdisc(text, rate_bps=kinds.RATES[0]).text
+    kind = str(json.loads(_native.kernel_qdisc(canonical, kinds.RATES[0]))["kind"])
+    shaped, burst, rate = None, None, kinds.rate_of(canonical)
+    if not kinds.is_alone(canonical):
+        shaped = rate = random_numbers.choice(kinds.RATES)
+        burst = random_numbers.choice((2 * LARGEST, 3 * LARGEST, 6000, 10_000))
+    draft = Sequence(text=canonical, kind=kind, shaped_bps=shaped, burst_bytes=burst, offers=(), end_ns=0)
+    offers, end_ns = _timed(draft, _packets(draft, rate, random_numbers))
+    return Sequence(
+        text=canonical, kind=kind, shaped_bps=shaped, burst_bytes=burst, offers=tuple(offers), end_ns=end_ns
+    )
+
+
+def _packets(draft: Sequence, rate_bps: int, numbers: random.Random) -> Iterator[tuple[int, list[Packet]]]:
+    """Yield the gap before each instant, ns, and its packets."""
+    about = kinds.of(draft.kind)
+    flows = numbers.randint(1, _FLOWS)
+    hosts = _HOSTS if about.hosts else 1
+    traits = [
+        {
+            "flow": flow,
+            "ecn": numbers.choice(("not-ect", "not-ect", "ect0", "ect1")),
+            "dscp": numbers.choice(_CODE_POINTS) if about.dscp else 0,
+            "source": numbers.randrange(hosts),
+            "destination": numbers.randrange(hosts),
+        }
+        for flow in range(flows)
+    ]
+    load = numbers.choice((0.6, 0.95, 1.1, 1.5, 3.0))
+    sizes = numbers.choice(((LARGEST, LARGEST), (SMALLEST, LARGEST), (SMALLEST, 300), (400, LARGEST)))
+    together = numbers.choice((0.0, 0.3, 0.7))
+    left, number = numbers.randint(*_PACKETS), 0
+    while left > 0:
+        count = min(left, 1 if numbers.random() >= together else numbers.randint(2, 12))
+        packets = []
+        for _ in range(count):
+            packets.append(Packet(id=number, size=numbers.randint(*sizes), **numbers.choice(traits)))
+            number += 1
+        left -= count
+        sent_ns = sum(packet.size for packet in packets) * 8e9 / rate_bps
+        gap_ns = numbers.expovariate(1.0) * sent_ns / load
+        if numbers.random() < 0.03:
+            gap_ns += numbers.uniform(0.0, 40.0) * sent_ns
+        yield int(gap_ns), packets
+
+
+def _timed(
+    draft: Sequence, drawn: Iterator[tuple[int, list[Packet]]]
+) -> tuple[list[tuple[int, tuple[Packet, ...]]], int]:
+    """Give the packets their times, none near to a departure; return them, and the end of the sequence."""
+    model, offers, at, clock, last, calls = draft.model(), [], GUARD_NS, 0, -GUARD_NS, 0
+
+    def leave(until: int | None) -> None:
+        """Let what is due before a time leave."""
+        nonlocal clock, last, calls
+        while (due := model.ready_at(clock)) is not None:
+            due = max(due, clock)
+            if until is not None and due >= until:
+                return
+            calls += 1
+            assert calls < _MOST_CALLS, f"{draft.text} is always about to let a packet go and never does"
+            if model.dequeue(due) is None:
+                clock = due + 1
+            else:
+                clock = last = due
+
+    for gap_ns, packets in drawn:
+        at += gap_ns
+        while True:
+            leave(at)
+            if at - last < GUARD_NS:
+                at = last + GUARD_NS
+                continue
+            due = model.ready_at(clock)
+            if due is None or due > at + GUARD_NS:
+                break
+            at = max(due, clock) + GUARD_NS
+        at = max(at, clock)
+        for packet in packets:
+            enqueue(model, at, packet)
+            while model.dequeue(at) is not None:
+                last = at
+        offers.append((at, tuple(packets)))
+        clock = at
+    leave(None)
+    return offers, max(clock, at) + _REST_NS

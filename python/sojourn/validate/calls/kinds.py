@@ -1,0 +1,105 @@
+"""What a sequence must know of a kind of discipline, and the disciplines that are compared.
+
+A new kind is one entry of `KINDS` with the disciplines to try.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sojourn.interop import canonical
+
+#: Rates of the shaper above a discipline, bit/s: a byte takes a whole number of nanoseconds at each.
+RATES = (1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000)
+#: What the load is drawn for where the discipline tells no rate, bit/s.
+_NO_RATE = 10_000_000
+
+_RATE = re.compile(r"\b(?:rate|bandwidth|maxrate) ([0-9.]+[kmg]?bit)\b")
+_DELAY = re.compile(r"\bdelay ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What a sequence must know of a kind.
+
+    Attributes
+    ----------
+    texts
+        The disciplines that are compared; each gets its share of the sequences.
+    queues
+        The word that says how many queues there are, where a packet's priority names one: so both sides agree on the
+        queue of each flow without a hash.
+    hosts
+        Whether it tells hosts apart.
+    dscp
+        Whether it reads the code point.
+    """
+
+    texts: tuple[str, ...]
+    queues: str | None = None
+    hosts: bool = False
+    dscp: bool = False
+
+
+#: What is compared, by kind. Disciplines that draw random numbers (red, pie, fq_pie) cannot be.
+KINDS: dict[str, Kind] = {
+    "pfifo": Kind(texts=("pfifo limit 5", "pfifo limit 30")),
+    "bfifo": Kind(texts=("bfifo limit 3000", "bfifo limit 20000")),
+    "pfifo_fast": Kind(texts=("pfifo_fast limit 10", "pfifo_fast limit 40"), dscp=True),
+    "codel": Kind(
+        texts=(
+            "codel",
+            "codel target 1ms interval 10ms",
+            "codel target 1ms interval 10ms limit 20 ecn",
+            "codel target 500us interval 5ms ecn ce_threshold 2ms",
+        )
+    ),
+    "fq_codel": Kind(
+        texts=(
+            "fq_codel",
+            "fq_codel target 1ms interval 10ms quantum 300",
+            "fq_codel target 1ms interval 10ms limit 30 drop_batch 4 flows 16 noecn",
+            "fq_codel target 1ms interval 10ms memory_limit 20000 flows 64",
+        ),
+        queues="flows",
+    ),
+    "sfq": Kind(
+        texts=("sfq", "sfq limit 20 depth 5", "sfq quantum 500 limit 30 headdrop", "sfq divisor 16 flows 4 limit 40"),
+        queues="divisor",
+    ),
+    "tbf": Kind(
+        texts=(
+            "tbf rate 2mbit burst 5000 limit 20000",
+            "tbf rate 10mbit burst 1514 limit 6000",
+            "tbf rate 3mbit burst 3000 limit 15000",
+        )
+    ),
+    "netem": Kind(texts=("netem delay 5ms", "netem delay 1ms limit 10", "netem delay 3333us limit 40")),
+}
+
+
+def of(kind: str) -> Kind:
+    """Return what is known of a kind; of one that is not on the list, that nothing is special about it."""
+    return KINDS.get(kind, Kind(texts=()))
+
+
+def queues_of(kind: str, text: str) -> int | None:
+    """Return how many queues a discipline, told by its canonical text, has whose numbers a packet can name."""
+    word = of(kind).queues
+    found = None if word is None else re.search(rf"\b{word} (\d+)\b", text)
+    return None if found is None else int(found[1])
+
+
+def is_alone(text: str) -> bool:
+    """Return whether a discipline, told by its canonical text, holds packets back by itself.
+
+    Any other is put below a shaper, because the device takes every packet at once.
+    """
+    return _RATE.search(text) is not None or _DELAY.search(text) is not None
+
+
+def rate_of(text: str) -> int:
+    """Return the rate that a discipline shapes to, bit/s, or what stands for it where it tells none."""
+    found = _RATE.search(text)
+    return _NO_RATE if found is None else round(canonical.bits_per_second(found[1]))
