@@ -51,6 +51,7 @@ impl Model for CodelSpec {
         ["ecn", "noecn"]: Flag = params.ecn, "mark ECN-capable packets instead of dropping them";
     };
     const VARIANTS: &'static [Variant<Self>] = &[
+        ("linux-ticks", || Self::of(CodelVariant::LinuxTicks)),
         ("linux-3.14", || Self::of(CodelVariant::Linux314)),
         ("rfc8289", || Self::of(CodelVariant::Rfc8289)),
         ("ns2", || Self::of(CodelVariant::Ns2)),
@@ -62,6 +63,7 @@ impl Model for CodelSpec {
     fn variant(&self) -> Option<&'static str> {
         match self.params.variant {
             CodelVariant::Linux => None,
+            CodelVariant::LinuxTicks => Some("linux-ticks"),
             CodelVariant::Linux314 => Some("linux-3.14"),
             CodelVariant::Rfc8289 => Some("rfc8289"),
             CodelVariant::Ns2 => Some("ns2"),

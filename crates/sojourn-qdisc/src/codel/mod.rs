@@ -27,9 +27,12 @@ pub enum CodelVariant {
     /// target; 1/sqrt(count) is a 16-bit reciprocal improved by one Newton step per change of count; no drop while
     /// the backlog is at most one MTU; a queue found empty keeps its "above since".
     ///
-    /// Deviation: time is counted in nanoseconds, the kernel's in units of 1024 ns.
+    /// Deviation: time is counted in nanoseconds, the kernel's in units of 1024 ns ([`CodelVariant::LinuxTicks`]).
     #[default]
     Linux,
+    /// As `Linux`, with the kernel's clock: times, target, interval and the distances of drops are whole units of
+    /// 1024 ns, rounded down. So 5 ms are 4882 units, 4.999 ms. Source: Linux `codel.h`, `CODEL_SHIFT`.
+    LinuxTicks,
     /// Linux 3.14: as now, but the backlog is tested against the largest packet seen so far, at least 256 bytes.
     Linux314,
     /// RFC 8289 section 5 to the letter: at-or-later, the exact square root, an empty queue is below target.
@@ -46,7 +49,26 @@ pub enum CodelVariant {
 
 impl CodelVariant {
     const fn is_linux(self) -> bool {
-        matches!(self, Self::Linux | Self::Linux314)
+        matches!(self, Self::Linux | Self::LinuxTicks | Self::Linux314)
+    }
+
+    /// A time, or a part of one, as this variant counts it.
+    #[inline]
+    const fn counted(self, nanoseconds: u64) -> u64 {
+        match self {
+            Self::LinuxTicks => nanoseconds & !(TICK - 1),
+            _ => nanoseconds,
+        }
+    }
+
+    #[inline]
+    fn duration(self, duration: Duration) -> Duration {
+        Duration::from_nanos(self.counted(duration.as_nanos()))
+    }
+
+    #[inline]
+    fn time(self, time: Time) -> Time {
+        Time::from_nanos(self.counted(time.as_nanos()))
     }
 }
 
@@ -95,6 +117,18 @@ impl CodelParams {
         self.ce_threshold
             .map_or(Ok(()), |t| positive_time(kind, "ce_threshold", t))
     }
+
+    /// The parameters as the variant counts them.
+    #[must_use]
+    pub(crate) fn counted(self) -> Self {
+        let variant = self.variant;
+        Self {
+            target: variant.duration(self.target),
+            interval: variant.duration(self.interval),
+            ce_threshold: self.ce_threshold.map(|threshold| variant.duration(threshold)),
+            ..self
+        }
+    }
 }
 
 /// What is remembered of one queue.
@@ -133,6 +167,8 @@ pub struct CodelStats {
     pub max_packet: u64,
 }
 
+/// The kernel's unit of time, nanoseconds.
+const TICK: u64 = 1024;
 /// `tc`'s default limit of `codel`, packets.
 pub(crate) const DEFAULT_LIMIT: u32 = 1000;
 /// Linux starts with this as the largest packet seen in 3.14, and so does ns-2.
@@ -164,12 +200,12 @@ impl CodelState {
         left: Bytes,
         now: Time,
     ) -> bool {
-        self.last_delay = now.since(since);
+        self.last_delay = now.since(params.variant.time(since));
         if size.get() > stats.max_packet {
             stats.max_packet = size.get();
         }
         let one_packet = match params.variant {
-            CodelVariant::Linux | CodelVariant::Rfc8289 => params.mtu.get(),
+            CodelVariant::Linux | CodelVariant::LinuxTicks | CodelVariant::Rfc8289 => params.mtu.get(),
             CodelVariant::Linux314 | CodelVariant::Ns2 => stats.max_packet.max(SMALLEST_MAX_PACKET),
         };
         if self.last_delay < params.target || left.get() <= one_packet {
@@ -198,7 +234,8 @@ impl CodelState {
     /// The time of the drop after one at `t`: `t + interval/sqrt(count)`. Source: RFC 8289 section 5.3.
     fn control_law(&self, params: &CodelParams, t: Time) -> Time {
         if params.variant.is_linux() {
-            return t + Duration::from_nanos((params.interval.as_nanos() * u64::from(self.inv_sqrt)) >> 16);
+            let after = (params.interval.as_nanos() * u64::from(self.inv_sqrt)) >> 16;
+            return t + Duration::from_nanos(params.variant.counted(after));
         }
         t + Duration::from_secs_f64(params.interval.as_secs_f64() / f64::from(self.count).sqrt())
     }
@@ -244,6 +281,7 @@ pub fn codel_dequeue<P: Packet>(
     mut pop: impl FnMut() -> Option<(Queued<P>, Bytes)>,
     drops: &mut dyn DropSink<P>,
 ) -> Option<(Queued<P>, bool)> {
+    let (real, now) = (now, params.variant.time(now));
     let Some((mut head, left)) = pop() else {
         state.dropping = false;
         // Linux 3.14 did not forget: in fq_codel an interval begun before the queue ran empty went on.
@@ -262,7 +300,7 @@ pub fn codel_dequeue<P: Packet>(
             state.set_count(state.count.wrapping_add(1));
             marked = params.ecn && mark(&mut head.packet);
             if !marked {
-                discard(head, now, stats, drops);
+                discard(head, real, stats, drops);
                 let Some((next, left)) = pop() else {
                     state.first_above = None;
                     state.dropping = false;
@@ -285,7 +323,7 @@ pub fn codel_dequeue<P: Packet>(
             stats.ecn_mark += 1;
             state.enter(params, stats, now);
         } else {
-            discard(head, now, stats, drops);
+            discard(head, real, stats, drops);
             let next = pop();
             match &next {
                 Some((next, left)) => {

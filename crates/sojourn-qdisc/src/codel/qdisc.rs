@@ -30,7 +30,7 @@ impl<P: Packet> Codel<P> {
         params.validate("codel")?;
         packet_limit("codel", limit)?;
         Ok(Self {
-            params,
+            params: params.counted(),
             limit,
             state: CodelState::new(params.variant),
             counters: CodelStats::default(),

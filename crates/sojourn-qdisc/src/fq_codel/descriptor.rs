@@ -41,13 +41,21 @@ impl Model for FqCodelParams {
         ["ecn", "noecn"]: Flag = codel.ecn, "mark ECN-capable packets instead of dropping them";
         ["drop_batch"]: Packets = drop_batch, if |p| p.variant == FqCodelVariant::Linux, "most packets dropped at one overflow";
     };
-    const VARIANTS: &'static [Variant<Self>] = &[("linux-3.14", || Self::LINUX_3_14), ("ns2", || Self::NS2)];
+    const VARIANTS: &'static [Variant<Self>] = &[
+        ("linux-ticks", || Self::LINUX_TICKS),
+        ("linux-3.14", || Self::LINUX_3_14),
+        ("ns2", || Self::NS2),
+    ];
 
     fn defaults() -> Self {
         Self::LINUX
     }
     fn variant(&self) -> Option<&'static str> {
-        (self.variant != FqCodelVariant::Linux).then(|| self.variant.name())
+        match (self.variant, self.codel.variant) {
+            (FqCodelVariant::Linux, CodelVariant::LinuxTicks) => Some("linux-ticks"),
+            (FqCodelVariant::Linux, _) => None,
+            (other, _) => Some(other.name()),
+        }
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.validate()

@@ -85,6 +85,15 @@ impl FqCodelParams {
         drop_batch: 64,
         variant: FqCodelVariant::Linux,
     };
+    /// The current kernel's defaults, with its clock.
+    pub const LINUX_TICKS: Self = Self {
+        codel: CodelParams {
+            ecn: true,
+            variant: CodelVariant::LinuxTicks,
+            ..CodelParams::DEFAULT
+        },
+        ..Self::LINUX
+    };
     /// Linux 3.14's defaults.
     pub const LINUX_3_14: Self = Self {
         codel: CodelParams {
@@ -208,7 +217,10 @@ impl<P: Packet> FqCodel<P> {
             codel: CodelState::default(),
         };
         Ok(Self {
-            params,
+            params: FqCodelParams {
+                codel: params.codel.counted(),
+                ..params
+            },
             flows: vec![flow; params.flows as usize],
             slab: Slab::new(),
             rounds: Rounds::new(params.quantum),

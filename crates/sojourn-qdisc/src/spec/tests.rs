@@ -142,7 +142,7 @@ fn what_is_unknown_is_named_with_what_is_known() {
     );
     assert_eq!(
         error("codel variant linux-2.6"),
-        "codel.variant is \"linux-2.6\", but must be one of linux, linux-3.14, rfc8289, ns2"
+        "codel.variant is \"linux-2.6\", but must be one of linux, linux-ticks, linux-3.14, rfc8289, ns2"
     );
 }
 
@@ -292,7 +292,7 @@ fn fq_codel_of_ns2_takes_what_ns2_has() {
         ),
         (
             "fq_codel variant rfc8290",
-            "fq_codel.variant is \"rfc8290\", but must be one of linux, linux-3.14, ns2",
+            "fq_codel.variant is \"rfc8290\", but must be one of linux, linux-ticks, linux-3.14, ns2",
         ),
     ] {
         assert_eq!(error(text), message, "{text}");
