@@ -34,12 +34,15 @@ class Kind:
         Whether it tells hosts apart.
     dscp
         Whether it reads the code point.
+    variant
+        The simulator's variant that counts as the kernel does to the last nanosecond, where the default does not.
     """
 
     texts: tuple[str, ...]
     queues: str | None = None
     hosts: bool = False
     dscp: bool = False
+    variant: str | None = None
 
 
 #: What is compared, by kind. Disciplines that draw random numbers (red, pie, fq_pie) cannot be.
@@ -53,7 +56,8 @@ KINDS: dict[str, Kind] = {
             "codel target 1ms interval 10ms",
             "codel target 1ms interval 10ms limit 20 ecn",
             "codel target 500us interval 5ms ecn ce_threshold 2ms",
-        )
+        ),
+        variant="linux-ticks",
     ),
     "fq_codel": Kind(
         texts=(
@@ -63,6 +67,7 @@ KINDS: dict[str, Kind] = {
             "fq_codel target 1ms interval 10ms memory_limit 20000 flows 64",
         ),
         queues="flows",
+        variant="linux-ticks",
     ),
     "sfq": Kind(
         texts=("sfq", "sfq limit 20 depth 5", "sfq quantum 500 limit 30 headdrop", "sfq divisor 16 flows 4 limit 40"),
@@ -82,6 +87,13 @@ KINDS: dict[str, Kind] = {
 def of(kind: str) -> Kind:
     """Return what is known of a kind; of one that is not on the list, that nothing is special about it."""
     return KINDS.get(kind, Kind(texts=()))
+
+
+def exact(text: str) -> str:
+    """Return a discipline in the variant that counts as the kernel does, unless its text names one."""
+    words = text.split()
+    variant = of(words[0]).variant if words else None
+    return text if variant is None or "variant" in words else f"{text} variant {variant}"
 
 
 def queues_of(kind: str, text: str) -> int | None:
