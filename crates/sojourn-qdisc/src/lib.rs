@@ -62,7 +62,7 @@ pub use pie::{Pie, PieParams, PieVariant};
 pub use presets::{PresetInfo, presets};
 pub use qdisc::{Admission, Backlog, Qdisc, QdiscStats};
 pub use red::{Red, RedParams, RedVariant};
-pub use sfq::{SFQ_MAX_DEPTH, Sfq, SfqParams};
+pub use sfq::{SFQ_MAX_DEPTH, Sfq, SfqParams, SfqVariant};
 pub use slab::{List, Slab, memory_of};
 pub use spec::QdiscSpec;
 pub use tbf::{Next, Tbf, TbfParams};

@@ -79,6 +79,7 @@ const TEXTS: &[&str] = &[
     "sfq limit 30 depth 9 flows 5",
     "sfq limit 30 depth 9 flows 5 headdrop",
     "sfq limit 30 depth 9 quantum 300 perturb 1",
+    "sfq limit 30 depth 9 quantum 301 variant linux-7.3",
     "fq_codel limit 30 target 2ms interval 20ms",
     "fq_codel limit 30 target 2ms interval 20ms noecn flows 5 drop_batch 3 memory_limit 30000",
     "fq_codel limit 30 target 2ms interval 20ms noecn flows 5 quantum 300 variant linux-3.14",

@@ -1,10 +1,10 @@
 //! `sfq` as `tc` knows it. Source: tc-sfq(8).
 
-use super::{Sfq, SfqParams};
+use super::{Sfq, SfqParams, SfqVariant};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Number, Packets, Seconds, SizeTo};
-use crate::grammar::words::{CHECKED, Model, Word, words};
+use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
 use crate::netlink::Layout;
 use crate::{Packet, ParamError};
 
@@ -42,8 +42,22 @@ impl Model for SfqParams {
         ["headdrop"]: Flag = headdrop, "drop from the head of a queue instead of its tail";
     };
 
+    const VARIANTS: &'static [Variant<Self>] = &[("linux-7.3", || Self {
+        variant: SfqVariant::Linux73,
+        ..Self::default()
+    })];
+
     fn defaults() -> Self {
         Self::default()
+    }
+    fn variant(&self) -> Option<&'static str> {
+        match self.variant {
+            SfqVariant::Linux => None,
+            SfqVariant::Linux73 => Some("linux-7.3"),
+        }
+    }
+    fn for_kernel(&mut self) {
+        self.variant = SfqVariant::Linux;
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.validate()

@@ -1,8 +1,8 @@
 //! `sfq`: stochastic fairness queueing, queues served round robin, the longest dropped from.
 //!
 //! Source: `McKenney` 1990; Linux `sch_sfq.c`; seed 000 section 4.5. As in Linux: a queue is served while its
-//! allotment lasts, counted in units of 8 bytes; a queue that becomes active joins at the end of the round with one
-//! allotment, so new flows have no priority.
+//! allotment lasts ([`SfqVariant`] says how it is counted); a queue that becomes active joins at the end of the round
+//! with one allotment, so new flows have no priority.
 //!
 //! Deviation: RED inside a queue (`redflowlimit` and its words) is not built.
 
@@ -23,8 +23,27 @@ use sojourn_units::{Bytes, Duration, Stream, Time};
 pub const SFQ_MAX_DEPTH: u32 = 127;
 /// Linux's `SFQ_MAX_FLOWS`.
 const MAX_FLOWS: u64 = 65_408;
-/// Allotments are counted in units of 2^3 bytes.
-const ALLOT_SHIFT: u32 = 3;
+/// Whose reading of the discipline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SfqVariant {
+    /// Older kernels, that of the papers among them: allotments are counted in units of 8 bytes, of which a packet
+    /// takes whole ones (`SFQ_ALLOT_SIZE`).
+    #[default]
+    Linux,
+    /// Linux 7.3, and the stable release 6.1.192: allotments are counted in bytes.
+    Linux73,
+}
+
+impl SfqVariant {
+    /// So many bytes in what allotments are counted in, rounded up.
+    #[inline]
+    const fn allotment(self, bytes: u64) -> u64 {
+        match self {
+            Self::Linux => bytes.div_ceil(8),
+            Self::Linux73 => bytes,
+        }
+    }
+}
 
 /// Parameters of [`Sfq`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +62,8 @@ pub struct SfqParams {
     pub headdrop: bool,
     /// Seconds after which flows are spread over the buckets anew; 0 for never.
     pub perturb: u32,
+    /// Whose reading of the discipline.
+    pub variant: SfqVariant,
 }
 
 impl Default for SfqParams {
@@ -57,6 +78,7 @@ impl Default for SfqParams {
             quantum: MTU.get() as u32,
             headdrop: false,
             perturb: 0,
+            variant: SfqVariant::Linux,
         }
     }
 }
@@ -104,7 +126,7 @@ struct Slot {
     /// The next active queue in the round, which is a ring.
     next: u32,
     bucket: u32,
-    /// What it may still send in this round, in units of 8 bytes.
+    /// What it may still send in this round, as the variant counts it.
     allot: i64,
 }
 
@@ -116,7 +138,7 @@ const MANY_TURNS: u32 = 4096;
 #[derive(Clone, Debug)]
 pub struct Sfq<P> {
     params: SfqParams,
-    /// Quantum in units of 8 bytes, rounded up.
+    /// The quantum as the variant counts it.
     allotment: i64,
     buckets: Vec<u32>,
     slots: Vec<Slot>,
@@ -153,7 +175,7 @@ impl<P: Packet> Sfq<P> {
         let period = Duration::from_secs(u64::from(params.perturb));
         Ok(Self {
             params,
-            allotment: i64::from(params.quantum.div_ceil(1 << ALLOT_SHIFT)),
+            allotment: params.variant.allotment(u64::from(params.quantum)).cast_signed(),
             buckets: vec![NIL; params.divisor as usize],
             slots: vec![slot; slots as usize],
             depths: Depths::new(slots),
@@ -340,7 +362,7 @@ impl<P: Packet> Sfq<P> {
         if self.slots[index as usize].len == 0 {
             self.retire_first(tail, index);
         } else {
-            let cost = size.get().div_ceil(1 << ALLOT_SHIFT);
+            let cost = self.params.variant.allotment(size.get());
             let slot = &mut self.slots[index as usize];
             slot.allot = slot.allot.saturating_sub_unsigned(cost);
         }

@@ -72,6 +72,7 @@ KINDS: dict[str, Kind] = {
     "sfq": Kind(
         texts=("sfq", "sfq limit 20 depth 5", "sfq quantum 500 limit 30 headdrop", "sfq divisor 16 flows 4 limit 40"),
         queues="divisor",
+        variant="linux-7.3",
     ),
     "tbf": Kind(
         texts=(
