@@ -15,6 +15,8 @@ SMALLEST, LARGEST = 60, 1514
 #: Sizes for which the memory of a packet depends on who made it, so none has them: a raw socket allocates less before
 #: the packet than the simulator takes for granted, and the allocator rounds up to another power of two.
 _UNCERTAIN = ((129, 175), (641, 687))
+#: 2^32 divided by the golden ratio (Knuth's multiplicative hash).
+_GOLDEN = 2654435769
 #: Most flows and hosts of a sequence.
 _FLOWS, _HOSTS = 8, 3
 #: Packets of a sequence.
@@ -97,9 +99,14 @@ def enqueue(model: _native.Qdisc, now_ns: int, packet: Packet) -> None:
         flow=packet.flow,
         ecn=packet.ecn,
         dscp=packet.dscp,
-        source=packet.source,
-        destination=packet.destination,
+        source=_spread(2 * packet.source),
+        destination=_spread(2 * packet.destination + 1),
     )
+
+
+def _spread(host: int) -> int:
+    """Return a number that stands for a host's hash: those of two hosts are far apart, and so are their sums."""
+    return (host + 1) * _GOLDEN % 2**32
 
 
 def sequence(text: str, seed: int, number: int) -> Sequence:
