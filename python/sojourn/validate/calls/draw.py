@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn import _native
 from sojourn.validate.calls import kinds
@@ -44,6 +45,8 @@ class Packet:
         Bytes of its frame.
     flow
         Its flow.
+    hash
+        The flow's hash, for the simulator.
     ecn
         Its code point of ECN, as `sojourn.Qdisc` names it.
     dscp
@@ -55,6 +58,7 @@ class Packet:
     id: int
     size: int
     flow: int
+    hash: int
     ecn: str
     dscp: int
     source: int
@@ -96,7 +100,7 @@ def enqueue(model: _native.Qdisc, now_ns: int, packet: Packet) -> None:
     model.enqueue(
         now_ns,
         packet.size,
-        flow=packet.flow,
+        flow=packet.hash,
         ecn=packet.ecn,
         dscp=packet.dscp,
         source=_spread(2 * packet.source),
@@ -104,9 +108,9 @@ def enqueue(model: _native.Qdisc, now_ns: int, packet: Packet) -> None:
     )
 
 
-def _spread(host: int) -> int:
-    """Return a number that stands for a host's hash: those of two hosts are far apart, and so are their sums."""
-    return (host + 1) * _GOLDEN % 2**32
+def _spread(number: int) -> int:
+    """Return what stands for the hash of a flow or host: none is 0, and no two, nor two pairs, are the same."""
+    return (number + 1) * _GOLDEN % 2**32
 
 
 def sequence(text: str, seed: int, number: int) -> Sequence:
@@ -136,9 +140,10 @@ def _packets(draft: Sequence, rate_bps: int, numbers: random.Random) -> Iterator
     about = kinds.of(draft.kind)
     flows = numbers.randint(1, _FLOWS)
     hosts = _HOSTS if about.hosts else 1
-    traits = [
+    traits: list[dict[str, Any]] = [
         {
             "flow": flow,
+            "hash": _spread(flow) if about.queues is None else flow,
             "ecn": numbers.choice(("not-ect", "not-ect", "ect0", "ect1")),
             "dscp": numbers.choice(_CODE_POINTS) if about.dscp else 0,
             "source": numbers.randrange(hosts),
