@@ -64,7 +64,7 @@ class Result:
 
 def all_texts() -> list[str]:
     """Return all disciplines that are compared unless others are asked for."""
-    return [text for kind in kinds.KINDS.values() for text in kind.texts]
+    return [text for kind in kinds.modelled().values() for text in kind.texts]
 
 
 def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:
@@ -83,8 +83,20 @@ def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:
         packets = sum(len(together) for one in drawn for _, together in one.offers)
         bound_s = _START_S + _SEQUENCE_S * len(drawn) + _PACKET_S * packets
         answer = carry_out(job.job(drawn, kernel), kernel, seed=seed, bound_s=bound_s)
-        verdicts += [replay(one, seen) for one, seen in zip(drawn, job.seen(answer.measured), strict=True)]
+        verdicts += [_judge(one, seen) for one, seen in zip(drawn, job.seen(answer.measured), strict=True)]
     return Result(text=text, verdicts=tuple(verdicts))
+
+
+def _judge(sequence: draw.Sequence, seen: job.Seen) -> Verdict:
+    """Return the verdict of the first seed with which both sides agree, or else of the first seed."""
+    first = replay(sequence, seen)
+    for seed in range(2, kinds.of(sequence.kind).seeds + 1):
+        if first.difference is None:
+            break
+        other = replay(sequence, seen, seed)
+        if other.difference is None:
+            return other
+    return first
 
 
 def _batches(count: int) -> Iterator[Sequence[int]]:

@@ -90,9 +90,9 @@ class Sequence:
     offers: tuple[tuple[int, tuple[Packet, ...]], ...]
     end_ns: int
 
-    def model(self) -> _native.Qdisc:
+    def model(self, seed: int = 1) -> _native.Qdisc:
         """Return the discipline of the simulator, empty."""
-        return _native.Qdisc(self.text, shaped_bps=self.shaped_bps, burst_bytes=self.burst_bytes)
+        return _native.Qdisc(self.text, seed, shaped_bps=self.shaped_bps, burst_bytes=self.burst_bytes)
 
 
 def enqueue(model: _native.Qdisc, now_ns: int, packet: Packet) -> None:

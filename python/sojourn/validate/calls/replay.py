@@ -127,15 +127,15 @@ class _Replay:
         return f"at {(at - self.begin_ns) / 1e3:.3f} us"
 
 
-def replay(sequence: Sequence, seen: Seen) -> Verdict:
-    """Compare the two sides on a sequence."""
+def replay(sequence: Sequence, seen: Seen, seed: int = 1) -> Verdict:
+    """Compare the two sides on a sequence, the simulator with a seed."""
     packets = [packet for _, together in sequence.offers for packet in together]
     sent = {packet.id: packet.ecn for packet in packets}
     marked = sum(tos & 3 == ECN_BITS["ce"] and sent.get(number) != "ce" for _, number, tos in seen.left)
     verdict = Verdict(packets=len(packets), left=len(seen.left), dropped=len(packets) - len(seen.left), marked=marked)
     one = _Replay(
         sequence=sequence,
-        model=sequence.model(),
+        model=sequence.model(seed),
         kernel=deque(seen.left),
         sent=sent,
         begin_ns=seen.offered_ns[0],
