@@ -78,10 +78,13 @@ def test_no_packet_is_offered_near_to_a_departure(text: str) -> None:
         drawn = draw.sequence(text, 3, number)
         offered = [at for at, _ in drawn.offers]
         assert offered == sorted(offered)
-        times = [at - 1_000_000_000 for at, _, _ in own(drawn).left]
-        near = [(at, one) for at in offered for one in times if 0 < abs(at - one) < draw.GUARD_NS]
-        assert near == []
-        assert drawn.end_ns > max(times)
+        left = [(at - 1_000_000_000, number) for at, number, _ in own(drawn).left]
+        for at, packets in drawn.offers:
+            new = {packet.id for packet in packets}
+            near = [number for one, number in left if 0 < abs(at - one) < draw.GUARD_NS]
+            # One that came to an empty queue may be let go soon after.
+            assert set(near) <= new
+        assert drawn.end_ns > max(left)[0]
 
 
 def test_the_same_answers_are_no_difference(sequence: draw.Sequence) -> None:
