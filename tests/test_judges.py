@@ -23,7 +23,15 @@ from sojourn.papers.good_bad_wifi import pie_steps
 from sojourn.papers.kit import by_hand
 from sojourn.papers.kit.claims import load, stored
 from sojourn.papers.kit.evidence import Evidence
-from tests import test_claims, test_flusher, test_l4s_pam2025, test_rural, test_wifi_next_steps, test_wifi_stack
+from tests import (
+    test_cake_paper,
+    test_claims,
+    test_flusher,
+    test_l4s_pam2025,
+    test_rural,
+    test_wifi_next_steps,
+    test_wifi_stack,
+)
 
 CASES: dict[str, ModuleType] = {
     "good_bad_wifi": test_claims,
@@ -32,6 +40,7 @@ CASES: dict[str, ModuleType] = {
     "wifi_next_steps": test_wifi_next_steps,
     "flusher": test_flusher,
     "l4s_pam2025": test_l4s_pam2025,
+    "cake": test_cake_paper,
 }
 #: What no runs can tell: a claim without rules and function, whose `cannot_tell` says why in every case.
 NEVER_DECIDED = {"flu-80"}
@@ -95,6 +104,7 @@ WORLDS: dict[str, tuple[Callable[[], Evidence[Any, Any]], Callable[..., dict[str
     "wifi_stack": (test_wifi_stack.world, test_wifi_stack.judged),
     "flusher": (test_flusher.world, test_flusher.declared),
     "l4s_pam2025": (test_l4s_pam2025.world, test_l4s_pam2025.judged),
+    "cake": (test_cake_paper.world, test_cake_paper.judged),
 }
 
 

@@ -14,6 +14,7 @@ FOLDERS = (
     "wifi_next_steps",
     "flusher",
     "l4s_pam2025",
+    "cake",
 )
 NAMES = tuple(folder.replace("_", "-") for folder in FOLDERS)
 

@@ -1,0 +1,151 @@
+"""What the claims of CAKE's paper are judged by: cells, what is kept of a run, and what a cell lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sojourn.errors import SojournError
+from sojourn.papers.kit import evidence as kit
+from sojourn.store.run import Run
+
+#: The tests of section IV, which are the parts of the plan.
+RRUL, ISOLATION, DIFFSERV, VOICE, ACKS = PARTS = ("rrul", "isolation", "diffserv", "voice", "acks")
+
+#: The base round-trip time of the bed, ms.
+BASE_MS = 50.0
+
+#: What stands at the bottleneck, in words.
+SCHEMES = {
+    "pfifo": "a FIFO",
+    "fq_codel": "FQ-CoDel",
+    "besteffort": "CAKE, best effort",
+    "diffserv3": "CAKE, diffserv3",
+    "diffserv4": "CAKE, diffserv4",
+    "flows": "CAKE, no host isolation",
+    "source": "CAKE, dual-srchost",
+    "destination": "CAKE, dual-dsthost",
+    "triple": "CAKE, triple-isolate",
+    "ack_filter": "CAKE, ack-filter",
+    "ack_filter_aggressive": "CAKE, ack-filter-aggressive",
+}
+
+#: Fig. 3: each flow's source host and destination host, by number.
+HOSTS = {
+    "a_a": (1, 1),
+    "a_b": (1, 2),
+    "a_c1": (1, 3),
+    "a_c2": (1, 3),
+    "b_c": (2, 3),
+    "b_d": (2, 4),
+}
+
+#: Fig. 4: the code point of each flow and probe of the marked RRUL test, by how it is called.
+MARKS = {"bk": "CS1", "be": "CS0", "cs5": "CS5", "ef": "EF"}
+#: The marked probes beside them (there is none with CS5).
+MARKED_PROBES = ("bk", "be", "ef")
+
+
+class Cell(NamedTuple):
+    """What is repeated.
+
+    Attributes
+    ----------
+    test
+        One of `PARTS`.
+    scheme
+        What stands at the bottleneck, a key of `SCHEMES`.
+    up, down
+        Rates of the link, Mbit/s.
+    """
+
+    test: str
+    scheme: str
+    up: int = 10
+    down: int = 10
+
+    def words(self) -> str:
+        """Return the cell in words."""
+        return f"{self.test}, {SCHEMES[self.scheme]}, {self.down} Mbit/s down, {self.up} up"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Echo:
+    """What is kept of a probe that is answered: its round-trip time above the base, ms."""
+
+    mean_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What is kept of a run.
+
+    Attributes
+    ----------
+    seed
+        Of the run.
+    up, down
+        Goodput of each TCP flow of a direction by the flow's name, Mbit/s.
+    echoes
+        Of each probe that is answered, by its name. A probe without an answer is not there.
+    voice_ms
+        Mean one-way delay of the fixed-rate flow above that of the path, ms; `None` if nothing arrived, or there is
+        none.
+    voice_loss
+        What of its packets was lost, per cent; `None` if there is none.
+    """
+
+    seed: int
+    up: Mapping[str, float]
+    down: Mapping[str, float]
+    echoes: Mapping[str, Echo] = field(default_factory=dict)
+    voice_ms: float | None = None
+    voice_loss: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence(kit.Evidence[Cell, Observation]):
+    """What was run, and of a cell that cannot be run why not.
+
+    Attributes
+    ----------
+    lacks
+        What a cell needs that the back end has not; empty if nothing.
+    """
+
+    lacks: Callable[[Cell], tuple[str, ...]] = field(default=lambda _cell: ())
+
+    def of(self, cell: Cell) -> tuple[Observation, ...]:
+        """Return the repeats of a cell.
+
+        Raises
+        ------
+        SojournError
+            If there are none, or can be none.
+        """
+        if missing := self.lacks(cell):
+            message = f"it needs {' and '.join(missing)}, which the back end lacks: {cell.words()}"
+            raise SojournError(message)
+        return super().of(cell)
+
+
+def observe(run: Run) -> Observation:
+    """Return what is kept of a run."""
+    record = run.record
+    goodput: dict[str, dict[str, float]] = {"up": {}, "down": {}}
+    for flow in record["flows"]:
+        goodput[flow["direction"]][flow["name"]] = flow["goodput_mbit"]
+    echoes = {
+        one["name"]: Echo(mean_ms=one["rtt_ms"]["mean"] - BASE_MS, p95_ms=one["rtt_ms"]["p95"] - BASE_MS)
+        for one in record["probes"]
+        if "rtt_ms" in one and one["rtt_ms"]["count"]
+    }
+    voice_ms = voice_loss = None
+    for one in record["probes"]:
+        if one["name"] == "voice" and one["sent"]:
+            voice_loss = 100 * one["lost"] / one["sent"]
+            if one["delay_ms"]["count"]:
+                voice_ms = one["delay_ms"]["mean"] - one["base_delay_ms"]
+    return Observation(seed=run.seed, **goodput, echoes=echoes, voice_ms=voice_ms, voice_loss=voice_loss)
