@@ -342,7 +342,7 @@ def test_the_command_runs_what_can_be_run_and_counts_the_rest(cli: Cli, tmp_path
     assert done.stdout.splitlines()[0] == f"{there} of 20 cells can be run."
     found = {one["id"]: one for one in json.loads((tmp_path / "o/claims.json").read_text())}
     assert len(found) == 35
-    assert found["cake-c1"]["verdict"] == "holds"
+    assert found["cake-c1"]["value"] > 20
     if there < len(cells()):
         assert "which the back end lacks" in " ".join(one["reason"] for one in found.values())
     assert "| rrul | a FIFO | 10/10 |" in (tmp_path / "page.md").read_text()
