@@ -88,7 +88,7 @@ def table(evidence: Evidence) -> Table | None:
     def values(quantity: Quantity, cell: Cell) -> list[float]:
         return [value for run in evidence.of(cell) if (value := quantity(run)) is not None]
 
-    rows = {
+    rows: dict[tuple[str, ...], Cell] = {
         (cell.test, SCHEMES[cell.scheme], f"{cell.down}/{cell.up}"): cell
         for cell, runs in evidence.cells.items()
         if runs
