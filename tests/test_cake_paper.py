@@ -293,6 +293,19 @@ def test_without_the_back_end_s_parts_a_claim_cannot_be_told(monkeypatch: pytest
     assert found["cake-c1"]["reason"].startswith("there are no runs of rrul, a FIFO")
 
 
+def test_a_filter_that_was_not_at_work_is_not_judged() -> None:
+    without = Cell("acks", "besteffort", up=1, down=30)
+    changes = {
+        without._replace(scheme=filtered): MEASURED[without] for filtered in ("ack_filter", "ack_filter_aggressive")
+    }
+    for name in ("cake-31", "cake-32", "cake-33", "cake-34"):
+        found = judged(name, world(changes))
+        assert found["verdict"] == "cannot tell"
+        assert found["reason"].startswith(
+            "its runs are those without a filter, so no filter was at work: acks, CAKE, ack-"
+        )
+
+
 def test_a_run_is_observed() -> None:
     flows = (Flow(name="tcp_up_1", direction="up"), Flow(name="tcp_down_1", direction="down"))
     probes = (

@@ -31,6 +31,9 @@ SCHEMES = {
     "ack_filter_aggressive": "CAKE, ack-filter-aggressive",
 }
 
+#: What has a filter of acknowledgements, and what it is compared with.
+FILTERS, UNFILTERED = ("ack_filter", "ack_filter_aggressive"), "besteffort"
+
 #: Fig. 3: each flow's source host and destination host, by number.
 HOSTS = {
     "a_a": (1, 1),
@@ -123,12 +126,17 @@ class Evidence(kit.Evidence[Cell, Observation]):
         Raises
         ------
         SojournError
-            If there are none, or can be none.
+            If there are none, or can be none, or if a filter of acknowledgements was not at work: a back end may accept
+            the words and not tell the discipline what a packet acknowledges.
         """
         if missing := self.lacks(cell):
             message = f"it needs {' and '.join(missing)}, which the back end lacks: {cell.words()}"
             raise SojournError(message)
-        return super().of(cell)
+        found = super().of(cell)
+        if cell.scheme in FILTERS and found == self.cells.get(cell._replace(scheme=UNFILTERED)):
+            message = f"its runs are those without a filter, so no filter was at work: {cell.words()}"
+            raise SojournError(message)
+        return found
 
 
 def observe(run: Run) -> Observation:
