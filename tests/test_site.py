@@ -47,7 +47,7 @@ NOT_RUN = {
     "captures": 1,
     "cluster": 2,
     "kernel": 6,
-    "minutes": 14,
+    "minutes": 15,
     "namespaces": 3,
     "part": 2,
     "root": 5,
