@@ -283,7 +283,6 @@ def test_the_simulator_points_to_the_linux_back_end(cli: Cli) -> None:
     assert_one_sentence(
         cli("run", "rrul", "--qdisc", "cake nat", status=2), "qdisc_up", "cake.nat", "use the linux back end"
     )
-    assert_one_sentence(cli("run", "rrul", "--cc", "dctcp", status=2), "dctcp", "use the linux back end")
 
 
 def test_without_a_kernel_the_command_says_what_to_install(

@@ -4,8 +4,8 @@ use crate::{Backend, ScenarioError};
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::text;
 
-/// Names of those that only a kernel has.
-const KERNEL_ONLY: [&str; 1] = ["dctcp"];
+/// Names of those that only a kernel has: none, since BBR and DCTCP are modelled.
+const KERNEL_ONLY: [&str; 0] = [];
 
 /// What controls a flow's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -117,7 +117,7 @@ impl Endpoint {
             closed_second: false,
             handshake: Handshake::begin(Time::ZERO),
             syn_retransmissions: 0,
-            wants_ecn: params.ecn,
+            wants_ecn: params.ecn || params.congestion_control.needs().ecn,
             insists_on_ecn: params.variant == Variant::Linux314,
             peer_agrees: false,
             metrics: None,
@@ -372,6 +372,9 @@ impl Endpoint {
         if self.state != State::Established {
             return self.poll_handshake(now);
         }
+        if let Some(overdue) = self.receiver.take_overdue(self.sender.nxt(), now_ms(now)) {
+            return Some(overdue);
+        }
         // An end that has nothing to send is asked as often as one that has: let it answer quickly.
         let out = if self.sender.is_idle() {
             None
@@ -419,6 +422,9 @@ impl Endpoint {
             ..Segment::default()
         };
         segment.window = self.receiver.window_units();
+        if self.receiver.is_accurate() {
+            segment.flags |= Flags::ECT0;
+        }
         if matches!(self.state, State::SynReceived) {
             self.receiver.write_ack(&mut segment);
         }

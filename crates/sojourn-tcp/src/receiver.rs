@@ -69,6 +69,8 @@ pub struct Receiver {
     ranges: Vec<(u64, u64)>,
     /// The duplicate that the next acknowledgement reports.
     dsack: Option<Box<(u64, u64)>>,
+    /// DCTCP: an acknowledgement that was delayed when the marks began or ended, and whether it echoes.
+    overdue: Option<Box<(u64, bool)>>,
     compressed: u8,
     /// Both ends have agreed on ECN.
     ecn: bool,
@@ -76,6 +78,8 @@ pub struct Receiver {
     ect_seen: bool,
     /// CE was seen and the sender has not yet answered with CWR (RFC 3168 section 6.1.3).
     echo_ce: bool,
+    /// DCTCP: each mark is echoed once, and everything that is sent is ECN-capable (RFC 8257 section 3.2).
+    accurate: bool,
     delayed: bool,
     /// Acknowledgements above a gap may be merged (Linux since 4.18).
     compresses: bool,
@@ -128,6 +132,8 @@ impl Receiver {
             ecn: false,
             ect_seen: false,
             echo_ce: false,
+            accurate: p.congestion_control.needs().ecn,
+            overdue: None,
             delayed: p.delayed_ack,
             compresses: p.variant != Variant::Linux314,
             pushed: false,
@@ -188,6 +194,11 @@ impl Receiver {
         }
     }
 
+    /// Whether everything that is sent is ECN-capable, as with DCTCP.
+    pub(crate) fn is_accurate(&self) -> bool {
+        self.accurate
+    }
+
     /// Asks for an acknowledgement at once.
     pub(crate) fn acknowledge_now(&mut self) {
         self.need = AckNeed::Now;
@@ -216,7 +227,9 @@ impl Receiver {
             self.acknowledge_now();
             return;
         }
-        if segment.flags.has(Flags::CWR) {
+        if self.accurate && self.ecn {
+            self.note_mark(segment);
+        } else if segment.flags.has(Flags::CWR) {
             self.on_reduced();
         }
         let full = u64::from(segment.len) >= self.largest_segment;
@@ -294,6 +307,47 @@ impl Receiver {
         self.quick = self.quick.max(self.quick_acks().min(most));
         self.delay = self.delay.map(|_| DELAY_MIN);
         self.answers = false;
+    }
+
+    /// The marks begin or end: what was received before is acknowledged as it was, and this at once.
+    ///
+    /// Source: RFC 8257 section 3.2; Linux `dctcp_ece_ack_update`, `tcp_ecn_accept_cwr`.
+    #[cold]
+    #[inline(never)]
+    fn note_mark(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::CWR) && segment.len > 0 {
+            self.acknowledge_now();
+        }
+        let marked = match segment.flags.ecn() {
+            Ecn::NotEct => return,
+            ecn => ecn == Ecn::Ce,
+        };
+        if marked != self.echo_ce {
+            if matches!(self.need, AckNeed::At(_)) {
+                self.overdue = Some(Box::new((self.next, self.echo_ce)));
+            }
+            self.acknowledge_now();
+        }
+        self.echo_ce = marked;
+    }
+
+    /// The acknowledgement that goes before all others, if there is one.
+    #[inline]
+    pub(crate) fn take_overdue(&mut self, nxt: u64, ts_val: u32) -> Option<Segment> {
+        let (ack, echo) = *self.overdue.take()?;
+        let mut flags = Flags::ACK | Flags::ECT0;
+        if echo {
+            flags |= Flags::ECE;
+        }
+        Some(Segment {
+            seq: nxt,
+            ack,
+            flags,
+            window: self.window_units(),
+            ts_val,
+            ts_ecr: self.ts_recent,
+            ..Segment::default()
+        })
     }
 
     /// A FIN arrived whose sequence number ends at `end`; it counts once it is in order. It is acknowledged at once.
@@ -509,6 +563,9 @@ impl Receiver {
         segment.flags |= Flags::ACK;
         if self.echo_ce {
             segment.flags |= Flags::ECE;
+        }
+        if self.accurate {
+            segment.flags |= Flags::ECT0;
         }
         segment.ack = self.next;
         segment.window = self.window_units();

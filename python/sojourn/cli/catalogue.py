@@ -22,9 +22,7 @@ PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")
 #: What the kernel has and the simulator has not.
 ONLY_LINUX: dict[str, list[dict[str, str]]] = {
     "qdiscs": list(disciplines.ONLY_LINUX.values()),
-    "cc": [
-        {"name": "dctcp", "summary": "data center TCP (RFC 8257); needs tcp.ecn and a discipline that marks"},
-    ],
+    "cc": [],
 }
 
 

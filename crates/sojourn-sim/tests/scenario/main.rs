@@ -332,10 +332,6 @@ fn names_and_words_are_checked() {
             .as_str(),
         ),
         (
-            flow(json!({"congestion_control": "dctcp"})),
-            "flows[0].congestion_control is \"dctcp\", but the simulator has no such model: use the linux back end",
-        ),
-        (
             probe("ping", json!({})),
             "probes[0].kind is \"ping\", but must be \"icmp\", \"udp_rr\", \"isochronous\", \"poisson\" or \"voip\"",
         ),

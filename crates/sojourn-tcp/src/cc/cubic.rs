@@ -303,6 +303,7 @@ mod tests {
                 nxt: 0,
                 rtt: Some(rtt),
                 mss: 1448,
+                ece: false,
                 pacing_rate: None,
             };
             c.on_rtt(&ack, w);

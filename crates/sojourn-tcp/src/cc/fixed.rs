@@ -23,6 +23,7 @@ impl Listed for Fixed {
         samples: true,
         steers: true,
         pacing: true,
+        ecn: false,
     };
     type Params = FixedParams;
 

@@ -2,6 +2,7 @@
 
 mod bbr;
 mod cubic;
+mod dctcp;
 #[cfg(test)]
 mod fixed;
 mod hystart;
@@ -12,6 +13,7 @@ mod window;
 
 pub use bbr::{Bbr, BbrParams};
 pub use cubic::{Cubic, CubicParams};
+pub use dctcp::Dctcp;
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};
 pub use reno::Reno;
@@ -39,6 +41,8 @@ pub struct Ack {
     pub rtt: Option<Duration>,
     /// Bytes of a full segment.
     pub mss: u16,
+    /// It echoes congestion (ECE).
+    pub ece: bool,
     /// In slow start the rate at which Linux would pace, bytes/s: twice the window a smoothed RTT.
     pub pacing_rate: Option<u64>,
 }
@@ -83,6 +87,8 @@ pub trait CongestionControl: fmt::Debug {
     fn reduce_by_echo(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
+    /// Something is lost: recovery begins, or a time-out has passed, after [`CongestionControl::reduce`] for it.
+    fn on_lost(&mut self, _window: &mut Window) {}
     /// A retransmission time-out, after [`CongestionControl::reduce`].
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
     /// The first transmission, now, after `idle` without one and with nothing in flight.
@@ -107,6 +113,7 @@ pub trait CongestionControl: fmt::Debug {
 
 /// What a control needs of its sender beyond acknowledgements and losses. None of it costs those that do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent needs")]
 pub struct Needs {
     /// Samples of the delivery rate.
     pub samples: bool,
@@ -114,6 +121,8 @@ pub struct Needs {
     pub steers: bool,
     /// Segments that leave at its rate, or at Linux's.
     pub pacing: bool,
+    /// ECN, with a receiver that echoes each mark once (RFC 8257 section 3.2). Source: Linux `TCP_CONG_NEEDS_ECN`.
+    pub ecn: bool,
 }
 
 /// An algorithm that the list can name.
@@ -125,6 +134,7 @@ pub trait Listed: CongestionControl + Sized {
         samples: false,
         steers: false,
         pacing: false,
+        ecn: false,
     };
     /// How many windows a send buffer has room for. Source: Linux `tcp_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 2;
@@ -215,6 +225,9 @@ macro_rules! controls {
             fn reduce_by_echo(&mut self, window: &Window) -> u32 {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.reduce_by_echo(window),)+ }
             }
+            fn on_lost(&mut self, window: &mut Window) {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_lost(window),)+ }
+            }
             fn on_timeout(&mut self, now: Time, nxt: u64) {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_timeout(now, nxt),)+ }
             }
@@ -251,6 +264,8 @@ controls! {
     Reno: reno,
     /// [`Bbr`]: version 1, as Linux has it.
     Bbr: bbr,
+    /// [`Dctcp`]: RFC 8257.
+    Dctcp: dctcp,
     /// [`Fixed`].
     Fixed: fixed in test,
 }

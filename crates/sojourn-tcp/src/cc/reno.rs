@@ -64,6 +64,7 @@ mod tests {
             nxt: 0,
             rtt: None,
             mss: 1448,
+            ece: false,
             pacing_rate: None,
         }
     }

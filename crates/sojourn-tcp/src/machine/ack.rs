@@ -64,6 +64,7 @@ impl<R: LossRecovery> Machine<R> {
             nxt: self.nxt,
             rtt,
             mss: self.mss,
+            ece: news.ece,
             pacing_rate: self.window.in_slow_start().then(|| self.pacing_rate()).flatten(),
         };
         self.cc.on_rtt(&ack_info, &mut self.window);

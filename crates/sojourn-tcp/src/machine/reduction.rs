@@ -88,6 +88,7 @@ impl<R: LossRecovery> Machine<R> {
             }
             self.begin_reduction(Sign::Loss);
         }
+        self.cc.on_lost(&mut self.window);
         self.episode.state = CaState::Recovery;
         self.episode.resend = Resend::Lost;
     }
@@ -244,6 +245,7 @@ impl<R: LossRecovery> Machine<R> {
             self.undo.prior_ssthresh = Some(self.current_ssthresh());
             self.prr.prior_cwnd = self.window.cwnd;
             self.window.ssthresh = self.reduced_threshold(Sign::Loss);
+            self.cc.on_lost(&mut self.window);
             self.init_undo();
         }
         self.cc.on_timeout(now, self.nxt);

@@ -1,7 +1,7 @@
 //! Explicit congestion notification: RFC 3168.
 
 use crate::net::{Dir, Fate, Net, Sent, params};
-use sojourn_tcp::cc::Algorithm::{Cubic, Reno};
+use sojourn_tcp::cc::Algorithm::{Cubic, Dctcp, Reno};
 use sojourn_tcp::{Endpoint, Flags, Segment, TcpParams};
 use sojourn_units::{Duration, Time};
 
@@ -317,4 +317,58 @@ fn a_mark_and_its_answer_are_acknowledged_at_once() {
     assert_eq!(receive(&mut server, Flags::NONE), Some(false));
     assert_eq!(receive(&mut server, Flags::ECT0), Some(false));
     assert_eq!(receive(&mut server, Flags::ECT0), None);
+}
+
+/// RFC 8257 section 3.2: a receiver says of each segment whether it was marked. Where the marks begin or end, what it
+/// had not acknowledged yet is acknowledged as it was, before the rest. So the sender counts what was marked exactly:
+/// ten of the first hundred.
+#[test]
+fn a_receiver_of_dctcp_echoes_each_mark_and_nothing_else() {
+    let net = Net::transfer(&params(Dctcp), 300, |s| {
+        let marked = s.data.is_some_and(|k| (40..50).contains(&k) || k == 61 || k == 70);
+        if marked { Fate::Mark } else { Fate::Deliver }
+    });
+    // What each acknowledgement newly covers, and whether it echoes.
+    let mut echoed = Vec::new();
+    let mut known = 1;
+    for s in net.log.iter().filter(|s| s.dir == Dir::Ack) {
+        let segment = &s.segment;
+        assert!(segment.flags.has(Flags::ECT0), "an acknowledgement is ECN-capable, too");
+        for k in (known - 1) / 1448..segment.ack.saturating_sub(1) / 1448 {
+            if segment.flags.has(Flags::ECE) {
+                echoed.push(k);
+            }
+        }
+        known = known.max(segment.ack);
+    }
+    assert_eq!(echoed, (40..50).chain([61, 70]).collect::<Vec<_>>());
+    assert!(
+        net.log.iter().all(|s| s.segment.flags.has(Flags::ECT0)),
+        "SYNs and all data, too"
+    );
+    assert_eq!(net.client.sender().stats().retransmissions, 0);
+}
+
+/// RFC 8257 section 3.3: marks cost half of their share, not half of the window. With the share at first the whole, the
+/// first reduction halves; one segment in fifty marked from then on leaves a window of more than nine tenths.
+#[test]
+fn few_marks_reduce_the_window_of_dctcp_by_little() {
+    let net = Net::transfer(&params(Dctcp), 3000, |s| {
+        if s.data.is_some_and(|k| k >= 60 && k % 50 == 0) {
+            Fate::Mark
+        } else {
+            Fate::Deliver
+        }
+    });
+    let mut cwnd: Vec<u32> = net.samples.iter().map(|s| s.cwnd).collect();
+    cwnd.dedup();
+    let falls: Vec<f64> = thresholds(&net)
+        .iter()
+        .zip(thresholds(&net).iter().skip(1))
+        .map(|(a, b)| f64::from(*b) / f64::from(*a))
+        .collect();
+    assert!(falls.len() > 5, "{falls:?}");
+    // The share decays by a sixteenth a window: after 40 windows it is that of the marks.
+    assert!(falls[falls.len() - 3..].iter().all(|f| *f > 0.9), "{falls:?}");
+    assert_eq!(net.client.sender().stats().retransmissions, 0);
 }

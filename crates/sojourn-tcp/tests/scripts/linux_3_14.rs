@@ -163,6 +163,7 @@ fn renos_window_counts_acknowledgements() {
                 nxt: 0,
                 rtt: None,
                 mss: 1448,
+                ece: false,
                 pacing_rate: None,
             };
             reno.grow(&ack, &mut window);

@@ -145,6 +145,7 @@ impl Listed for Bbr {
         samples: true,
         steers: true,
         pacing: true,
+        ecn: false,
     };
     /// Source: `bbr_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 3;

@@ -61,6 +61,7 @@ impl Rounds {
             nxt: 1,
             rtt: Some(interval),
             mss: MSS,
+            ece: false,
             pacing_rate: None,
         };
         let sample = RateSample {
