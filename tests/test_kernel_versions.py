@@ -1,0 +1,78 @@
+"""Kernels of several versions side by side: each runs what another runs, and the same each time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import sojourn
+from sojourn import api
+from sojourn.errors import ParamError, SojournError
+from sojourn.kernel import find
+from sojourn.scenario import Scenario
+from tests import optional
+from tests.conftest import Cli, assert_one_sentence
+
+
+def kernel_or_skip(version: str) -> str:
+    """Return the version, if such a kernel was built."""
+    try:
+        find.find(version)
+    except (ParamError, SojournError) as error:
+        optional.KERNEL.skip(error)
+    return version
+
+
+def record_on(version: str, scenario: Scenario) -> dict[str, Any]:
+    """Return what a run on a kernel said, without its cost."""
+    record: dict[str, Any] = json.loads(sojourn.run(scenario, backend=f"linux:{version}").text)
+    del record["cost"]
+    return record
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["6.1", "7.3"])
+def test_a_run_on_a_named_kernel_is_of_it_and_repeats(version: str) -> None:
+    kernel_or_skip(version)
+    # 5.1 s is no multiple of the 0.2 s of a bin.
+    scenario = api.build("rrul", backend="linux", rate="10mbit", duration="5.1s", seed=3)
+    record = record_on(version, scenario)
+    assert record["kernel"]["release"].startswith(f"{version}.")
+    assert record["kernel"]["virtual_time"] is True
+    assert record == record_on(version, scenario)
+
+
+@pytest.mark.slow
+def test_hystart_ends_slow_start_alike_where_each_segment_is_acknowledged() -> None:
+    """The kernels differ in when a receiver acknowledges, not in HyStart: docs/lab/kernel-versions.md."""
+
+    def window(version: str, *, delayed: bool) -> int:
+        made = api.build("tcp_1up", backend="linux", qdisc="pfifo limit 127", rate="10mbit", cc="cubic", duration="1s")
+        plain = json.loads(made.normalized("linux"))
+        plain["tcp"]["delayed_ack"] = delayed
+        record = record_on(version, Scenario.from_json(json.dumps(plain), "linux"))
+        return int(record["tcp_counters"]["client"]["TCPHystartTrainCwnd"])
+
+    old, new = kernel_or_skip("6.1"), kernel_or_skip("7.3")
+    assert window(old, delayed=False) == window(new, delayed=False) > 0
+    assert window(old, delayed=True) < window(new, delayed=True)
+
+
+def test_a_kernel_belongs_to_the_back_end_linux(cli: Cli) -> None:
+    for command in (["run", "rrul"], ["compare", "rrul", "--qdisc", "codel"], ["tune", "codel"]):
+        done = cli(*command, "--kernel", "7.3", status=2)
+        assert_one_sentence(done, "kernel is '7.3', but the back end sim has none: give --backend linux")
+    done = cli("validate", "rrul", "--backend", "live", "--kernel", "7.3", status=2)
+    assert_one_sentence(done, "kernel is '7.3', but the back end live has none: give --backend linux")
+    done = cli("run", "rrul", "--backend", "linux", "--kernel", "", status=2)
+    assert_one_sentence(done, "kernel is '', but must be the name of a kernel: `sojourn kernel status` lists them")
+
+
+def test_a_kernel_that_was_not_built_is_one_sentence(cli: Cli) -> None:
+    rule = "but must be one of virtual, uml, host, "
+    for command in (["run", "rrul"], ["compare", "rrul", "--qdisc", "codel"], ["validate", "tcp_1up"]):
+        where = [] if command[0] == "validate" else ["--backend", "linux"]
+        done = cli(*command, *where, "--kernel", "lunix", status=2)
+        assert_one_sentence(done, f"kernel is 'lunix', {rule}")
