@@ -1,7 +1,10 @@
 //! Disciplines that look at code points and hosts: what the packets of a route tell them.
 //!
-//! A [`Packet`] has 16 bytes and no room for a code point and two hosts. They are the same for all packets of a route, so
-//! they stay in a table by route. Only below an egress whose discipline asks for them do packets carry them.
+//! A [`Packet`] has 16 bytes and no room for a code point and two hosts. They are the same for all packets of a route,
+//! so they stay in a table by route. Only below an egress whose discipline asks for them do packets carry them.
+//!
+//! Deviation: what a discipline writes into a code point (`wash` of `cake`) is forgotten when the packet leaves it. The
+//! next queue and a capture see the code point of the route.
 
 use crate::packet::Packet;
 use sojourn_qdisc::{

@@ -141,8 +141,8 @@ pub struct BedPlan {
     pub steps: Vec<Step>,
     /// Addresses of the clients: by station, or without a cell those of the hosts on the wire, which share a namespace.
     pub clients: Vec<Ipv4Addr>,
-    /// Addresses of the servers, which share a namespace: of the first host one for each path of the load, then those of
-    /// the next.
+    /// Addresses of the servers, which share a namespace: of the first host one for each path of the load, then those
+    /// of the next.
     pub server: Vec<Ipv4Addr>,
     /// The two bottlenecks.
     pub watch: Watch,
