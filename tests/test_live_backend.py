@@ -66,6 +66,28 @@ def test_loss_and_two_paths_are_the_bottlenecks_own(backend: LiveBackend) -> Non
     assert 0 < sum(probe["lost"] for probe in record["probes"]) < 20
 
 
+@pytest.mark.slow
+def test_further_hosts_have_the_delays_of_their_paths(backend: LiveBackend) -> None:
+    scenario = Scenario(
+        experiment="hosts",
+        duration="3s",
+        lead="0s",
+        up="10mbit",
+        down="10mbit",
+        rtt="20ms",
+        flows=(Flow(name="up", direction="up", rate="1mbit", client=3, dscp="CS1"),),
+        probes=(
+            Probe(name="near", kind="icmp", client=2, server=2, dscp="EF"),
+            Probe(name="far", kind="udp_rr", rtt="80ms", client=3, server=3),
+        ),
+    )
+    record = runner.run_all([scenario], backend=backend)[0].record
+    least = {probe["name"]: probe["rtt_ms"]["min"] for probe in record["probes"]}
+    assert 20.0 <= least["near"] < 40.0
+    assert 80.0 <= least["far"] < 100.0
+    assert record["flows"][0]["goodput_mbit"] == pytest.approx(1, rel=0.1)
+
+
 def test_a_discipline_with_a_variant_runs_live(backend: LiveBackend) -> None:
     scenario = Scenario(
         experiment="variant",
