@@ -9,8 +9,8 @@ use crate::told::Identity;
 
 impl Simulator {
     /// The two routes of bursts for the flow called `name`: the way through the bottleneck, and for captures, which
-    /// know hosts in pairs, one back. Its packets have this identity. In a cell they have the traffic identifier of what
-    /// was added last.
+    /// know hosts in pairs, one back. Its packets have this identity. In a cell they have the traffic identifier of
+    /// what was added last.
     pub(crate) fn add_burst_routes(
         &mut self,
         name: &str,
