@@ -304,6 +304,11 @@ def test_a_filter_that_was_not_at_work_is_not_judged() -> None:
         assert found["reason"].startswith(
             "its runs are those without a filter, so no filter was at work: acks, CAKE, ack-"
         )
+    # What was measured is shown all the same.
+    shown = {one.name: one for one in GALLERY.exhibits(world(changes), PARTS)}
+    table = shown["cells"].table
+    assert table is not None
+    assert len(table.rows) == len(MEASURED)
 
 
 def test_a_run_is_observed() -> None:

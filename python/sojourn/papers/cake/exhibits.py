@@ -86,7 +86,7 @@ def table(evidence: Evidence) -> Table | None:
     """Return the means of every cell that was run; `None` if none was."""
 
     def values(quantity: Quantity, cell: Cell) -> list[float]:
-        return [value for run in evidence.of(cell) if (value := quantity(run)) is not None]
+        return [value for run in evidence.cells[cell] if (value := quantity(run)) is not None]
 
     rows: dict[tuple[str, ...], Cell] = {
         (cell.test, SCHEMES[cell.scheme], f"{cell.down}/{cell.up}"): cell
