@@ -38,6 +38,8 @@ class Kind:
         Whether it reads the code point.
     variant
         The simulator's variant that counts as the kernel does to the last nanosecond, where the default does not.
+    counted
+        The kernel's counter of flows, where flows that share a queue by their hashes can only be seen by it.
     seeds
         How many seeds of the simulator are tried. More than one is for a kind whose kernel draws a random number now
         and then that seldom matters: a sequence agrees if it does with one of them.
@@ -48,6 +50,7 @@ class Kind:
     hosts: bool = False
     dscp: bool = False
     variant: str | None = None
+    counted: str | None = None
     seeds: int = 1
 
 
@@ -105,7 +108,9 @@ KINDS: dict[str, Kind] = {
             "fq refill_delay 1s limit 30 flow_limit 10",
             "fq refill_delay 1s quantum 1000 initial_quantum 2000 flow_limit 20",
             "fq refill_delay 1s ce_threshold 2ms",
-        )
+            "fq refill_delay 1s maxrate 1mbit timer_slack 1us",
+        ),
+        counted="flows",
     ),
     "tbf": Kind(
         texts=(
