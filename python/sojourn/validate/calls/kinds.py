@@ -112,6 +112,30 @@ KINDS: dict[str, Kind] = {
         ),
         counted="flows",
     ),
+    "prio": Kind(texts=("prio", "prio bands 4 priomap 3 2 1 0 1 2 3 0 1 2 3 0 1 2 3 0"), dscp=True),
+    "drr": Kind(
+        texts=(
+            "drr ; class parent 1: classid 1:1 drr quantum 1000 ; class parent 1: classid 1:2 drr quantum 2000 ; "
+            "filter parent 1: dscp CS1 flowid 1:1 ; filter parent 1: matchall flowid 1:2",
+            "drr ; class parent 1: classid 1:1 drr quantum 500 ; class parent 1: classid 1:2 drr quantum 1500 ; "
+            "class parent 1: classid 1:3 drr quantum 700 ; filter parent 1: dscp EF flowid 1:1 ; "
+            "filter parent 1: dscp CS1 flowid 1:3 ; filter parent 1: matchall flowid 1:2",
+        ),
+        dscp=True,
+    ),
+    "htb": Kind(
+        texts=(
+            "htb default 10 ; class parent 1: classid 1:1 htb rate 8mbit ; "
+            "class parent 1:1 classid 1:10 htb rate 1mbit ceil 4mbit",
+            "htb default 12 ; class parent 1: classid 1:1 htb rate 10mbit ceil 10mbit ; "
+            "class parent 1:1 classid 1:11 htb rate 1mbit ceil 3mbit prio 1 ; "
+            "class parent 1:1 classid 1:12 htb rate 2mbit ceil 9mbit prio 2 ; "
+            "class parent 1:1 classid 1:13 htb rate 2mbit ceil 9mbit prio 3 ; "
+            "filter parent 1: dscp EF flowid 1:11 ; filter parent 1: dscp CS6 flowid 1:11 ; "
+            "filter parent 1: dscp CS1 flowid 1:13",
+        ),
+        dscp=True,
+    ),
     "tbf": Kind(
         texts=(
             "tbf rate 2mbit burst 5000 limit 20000",
