@@ -62,6 +62,9 @@ REAL_PACKETS = Need("network namespaces and TUN devices", "run the tests on Linu
 SITE = Need("MkDocs", "make docs")
 CURRENT_PAGE = Need("a page of the present sources", "make pages")
 USER_NAMESPACES = Need("user namespaces", "sysctl kernel.unprivileged_userns_clone=1, or run the tests as root")
+KERNEL_CLASSES = Need(
+    "tc, and classful disciplines in the kernel that runs", "run the tests on Linux with iproute2 and user namespaces"
+)
 MOUNTS = Need("a small file system of its own", "run the tests as root, with util-linux's unshare")
 ROOT = Need("root, as all other tests of its file run without it already", "run the tests as root")
 NOT_ROOT = Need("a user who may not write everywhere", "run the tests as another user than root")

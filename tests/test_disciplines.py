@@ -17,7 +17,7 @@ KINDS = {**disciplines.MODELLED, **disciplines.ONLY_LINUX}
 #: What figures also call disciplines: settings of the papers, and how access points queue.
 OTHER_NAMES = {"ared", "fq_nocodel", "fifo", "fq_mac", "airtime"}
 #: Kinds that cannot be said without parameters.
-WORDS = {"red": "limit 400000 avpkt 1000", "tbf": "rate 1mbit burst 5kb limit 10kb"}
+WORDS = {"red": "limit 400000 avpkt 1000", "tbf": "rate 1mbit burst 5kb limit 10kb", "ets": "bands 3"}
 
 
 def test_no_kind_is_both_modelled_and_only_a_kernels() -> None:

@@ -8,16 +8,19 @@ import pytest
 from sojourn._native import ParamError, Qdisc
 
 TESTDATA = Path(__file__).parent.parent / "testdata"
-KINDS = ("codel", "fq_codel", "fq_pie", "pie", "red", "sfq", "fifo", "tbf", "cake", "fq")
+KINDS = ("codel", "fq_codel", "fq_pie", "pie", "red", "sfq", "fifo", "tbf", "cake", "fq", "prio", "drr", "ets", "htb")
 #: What `fq` reads of a packet's socket.
 SOCKET = ("priority", "pacing_bps", "not_before_ns")
 #: What a packet can be told to be by hand here; vectors with more are for the tests of Rust.
-TOLD = {"size", "flow", "ecn", "count", *SOCKET}
+IDENTITY = ("dscp", "source", "destination")
+TOLD = {"size", "flow", "ecn", "count", *SOCKET, *IDENTITY}
 
 
 def _is_told(path: Path) -> bool:
     steps = tomllib.loads(path.read_text())["step"]
-    return all(step.get("enqueue", {}).keys() <= TOLD for step in steps)
+    return all(
+        step.get("enqueue", {}).keys() <= TOLD and "dscp" not in step.get("dequeue", {}) for step in steps
+    )
 
 
 VECTORS = sorted(path for kind in KINDS for path in (TESTDATA / kind).glob("*.toml") if _is_told(path))
@@ -31,9 +34,9 @@ def test_vector(path: Path) -> None:
     for step in vector["step"]:
         now = step["at_ns"]
         if (offer := step.get("enqueue")) is not None:
-            socket = {key: offer[key] for key in SOCKET if key in offer}
+            more = {key: offer[key] for key in (*SOCKET, *IDENTITY) if key in offer}
             for _ in range(offer.get("count", 1)):
-                q.enqueue(now, offer["size"], flow=offer.get("flow", 0), ecn=offer.get("ecn", False), **socket)
+                q.enqueue(now, offer["size"], flow=offer.get("flow", 0), ecn=offer.get("ecn", False), **more)
         if (leaves := step.get("dequeue")) is not None:
             departure = q.dequeue(now)
             if leaves == "nothing":
@@ -47,6 +50,8 @@ def test_vector(path: Path) -> None:
         if (backlog := step.get("backlog")) is not None:
             assert q.backlog == tuple(backlog), step
         assert {name: q.stats[name] for name in step.get("stats", {})} == pytest.approx(step.get("stats", {})), step
+        for name, expected in step.get("classes", {}).items():
+            assert {key: q.classes[name][key] for key in expected} == pytest.approx(expected), step
 
 
 def test_every_kind_has_vectors() -> None:

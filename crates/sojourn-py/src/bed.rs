@@ -3,8 +3,8 @@
 use crate::error::{param, whole};
 use crate::run::{self, Parts, parts};
 use pyo3::prelude::*;
-use sojourn_bed::{Measured, OptionPlan, QdiscPlan};
-use sojourn_qdisc::{KernelOptions, OptionValue, kernel_options};
+use sojourn_bed::{Measured, QdiscPlan};
+use sojourn_qdisc::{KernelOptions, kernel_options};
 use sojourn_sim::{Backend, Record, bed};
 use sojourn_units::Rate;
 
@@ -24,19 +24,7 @@ pub(crate) fn load_plan(scenario_json: &str, backend: &str) -> PyResult<String> 
 pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<String> {
     let rate = Rate::from_bps(whole(rate_bps, "rate_bps", 1, 1_000_000_000_000)?);
     let told = kernel_options(text, Some(rate)).map_err(param)?;
-    let options: serde_json::Map<String, serde_json::Value> = told
-        .options
-        .into_iter()
-        .map(|(name, value)| {
-            let value = match value {
-                OptionValue::Number(n) => n.into(),
-                OptionValue::Flag(on) => on.into(),
-                OptionValue::Text(text) => text.into(),
-            };
-            (name, value)
-        })
-        .collect();
-    Ok(serde_json::json!({"kind": told.kind, "options": options}).to_string())
+    serde_json::to_string(&bed::qdisc_plan(told)).map_err(param)
 }
 
 /// The options of a discipline, told as ``kernel_qdisc`` or a plan tells them, for a netlink request: what
@@ -44,21 +32,24 @@ pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<
 /// length if it matters.
 #[pyfunction]
 pub(crate) fn netlink_options(qdisc_json: &str) -> PyResult<(Option<Vec<u8>>, bool, Option<i64>)> {
-    let plan: QdiscPlan = serde_json::from_str(qdisc_json).map_err(param)?;
-    let options = plan.options.into_iter().map(|(name, value)| {
-        let value = match value {
-            OptionPlan::Number(n) => OptionValue::Number(n),
-            OptionPlan::Flag(on) => OptionValue::Flag(on),
-            OptionPlan::Text(text) => OptionValue::Text(text),
-        };
-        (name, value)
-    });
-    let kind = KernelOptions {
-        kind: plan.kind,
-        options: options.collect(),
-    };
-    let encoded = kind.encode().map_err(param)?;
+    let encoded = told(qdisc_json)?.encode().map_err(param)?;
     Ok((encoded.payload, encoded.nested, encoded.queue_length))
+}
+
+/// The netlink requests for the classes below a discipline, told as ``kernel_qdisc`` or a plan tells it, with what each
+/// is for. ``index`` is the number of the device, ``major`` the major number of the discipline.
+#[pyfunction]
+pub(crate) fn netlink_below(qdisc_json: &str, index: u32, major: u16) -> PyResult<Vec<(String, Vec<u8>)>> {
+    let messages = told(qdisc_json)?.messages_below(index, major).map_err(param)?;
+    Ok(messages
+        .into_iter()
+        .map(|request| (request.says, request.message))
+        .collect())
+}
+
+fn told(qdisc_json: &str) -> PyResult<KernelOptions> {
+    let plan: QdiscPlan = serde_json::from_str(qdisc_json).map_err(param)?;
+    Ok(bed::kernel_options_of(plan))
 }
 
 /// The record of a scenario that a bed of the linux or the live back end ran, as JSON.

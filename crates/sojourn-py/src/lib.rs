@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]
-    use crate::bed::{kernel_qdisc, load_plan, netlink_options, record_measured, store_measured};
+    use crate::bed::{kernel_qdisc, load_plan, netlink_below, netlink_options, record_measured, store_measured};
     #[pymodule_export]
     use crate::error::ParamError;
     #[pymodule_export]

@@ -344,6 +344,27 @@ impl Qdisc {
         Ok(dict)
     }
 
+    /// The counters of ``tc -s class`` by class, such as ``"1:11"``; empty for a discipline without classes.
+    #[getter]
+    fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for class in self.q.class_stats() {
+            let dict = PyDict::new(py);
+            dict.set_item("packets", class.sent_packets)?;
+            dict.set_item("bytes", class.sent_bytes)?;
+            dict.set_item("drops", class.dropped)?;
+            dict.set_item("overlimits", class.overlimits)?;
+            dict.set_item("backlog", class.backlog.bytes.get())?;
+            dict.set_item("qlen", class.backlog.packets)?;
+            for (name, value) in class.extra {
+                // Whole numbers; tokens may be less than none.
+                dict.set_item(name, value as i64)?;
+            }
+            all.set_item(class.id, dict)?;
+        }
+        Ok(all)
+    }
+
     /// The canonical text, every parameter written out.
     #[getter]
     fn text(&self) -> String {
@@ -417,7 +438,7 @@ pub(crate) fn list_presets() -> PyResult<String> {
         let mut expands = serde_json::Map::new();
         for mbit in [1, 10, 100] {
             let rate = Rate::from_mbit(mbit);
-            let text = preset.at(rate).map_err(param)?.to_string();
+            let text = preset.discipline_at(rate).map_err(param)?.to_string();
             expands.insert(rate.to_string(), text.into());
         }
         all.push(serde_json::json!({"name": preset.name, "summary": preset.summary, "expands": expands}));

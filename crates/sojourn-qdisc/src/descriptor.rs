@@ -27,6 +27,8 @@ pub struct Descriptor {
     pub drops: DropCounters,
     /// The counters that only this kind has, in a kernel.
     pub counters: Counters,
+    /// The counters that only its classes have, in a kernel: members of a structure.
+    pub class_counters: &'static [Row],
     /// How its options lie in a netlink message.
     pub(crate) layout: Layout,
 }
@@ -49,6 +51,7 @@ impl Descriptor {
                 room_has_memory: false,
             },
             counters: Counters::Members(&[]),
+            class_counters: &[],
             layout: Layout::None,
         }
     }

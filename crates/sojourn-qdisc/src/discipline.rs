@@ -3,7 +3,8 @@
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::kinds;
-use crate::netlink::{NetlinkOptions, Options};
+use crate::netlink::{KernelBelow, NetlinkOptions, Options};
+use crate::presets;
 use crate::{KernelOnly, ParamError, QdiscSpec, SpecError};
 use sojourn_units::{Rate, text};
 use std::fmt;
@@ -17,6 +18,7 @@ use std::fmt;
 /// assert!(cake.modelled().is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a scenario has few disciplines")]
 pub enum Discipline {
     /// It can be built.
     Modelled(QdiscSpec),
@@ -35,6 +37,8 @@ pub struct KernelOptions {
     /// it is a count, a flag or a word. Of a kind that is modelled here every option is there; of another, and of
     /// `cake`, those that were given.
     pub options: Options,
+    /// Its classes, their disciplines and filters, in the order in which a kernel is told of them.
+    pub below: Vec<KernelBelow>,
 }
 
 impl KernelOptions {
@@ -64,6 +68,11 @@ impl Discipline {
         };
         if let Some(table) = kinds::only_in_kernels(kind) {
             return Ok(Self::KernelOnly(KernelOnly::parse(table, words)?));
+        }
+        if let ([], Some(rate)) = (words, rate)
+            && let Some(preset) = presets::find(kind)
+        {
+            return preset.discipline_at(rate);
         }
         match (QdiscSpec::parse(text, rate), kinds::more_in_kernels(kind)) {
             (Err(SpecError::WordOfKernel { .. }), Some(table)) => {
@@ -132,13 +141,20 @@ impl Discipline {
     /// # Errors
     /// [`ParamError`] for a value that the kernel's interface cannot carry.
     pub fn kernel_options(&self) -> Result<KernelOptions, ParamError> {
+        let mut below = Vec::new();
         let options = match self {
             Self::KernelOnly(only) => only.options(),
-            Self::Modelled(spec) => spec.0.kernel()?.into_iter().collect(),
+            Self::Modelled(spec) => {
+                if let Some(classes) = spec.0.classes() {
+                    classes.kernel(0, &mut 1, &mut below)?;
+                }
+                spec.0.kernel()?.into_iter().collect()
+            }
         };
         Ok(KernelOptions {
             kind: self.kind().to_owned(),
             options,
+            below,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The kinds of disciplines: the one list of them.
 
+use crate::classful::{ClassStats, Classes};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::catalogue::{KindInfo, describe};
@@ -9,8 +10,8 @@ use crate::grammar::reading::{parse_words, show_words};
 use crate::grammar::words::{Either, Model};
 use crate::netlink::Named;
 use crate::{
-    Admission, Backlog, Cake, Codel, Departure, DropSink, Fifo, Fq, FqCodel, FqPie, Netem, Packet, ParamError,
-    PfifoFast, Pie, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
+    Admission, Backlog, Cake, Codel, Departure, DropSink, Drr, Ets, Fifo, Fq, FqCodel, FqPie, Htb, Netem, Packet,
+    ParamError, PfifoFast, Pie, Prio, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
 
@@ -43,9 +44,36 @@ macro_rules! disciplines {
 
             /// The canonical text.
             pub(crate) fn show(&self) -> String {
+                let mut text = self.show_own();
+                if let Some(classes) = self.classes() {
+                    classes.write(&mut text);
+                }
+                text
+            }
+
+            /// The canonical text without what is said of classes.
+            pub(crate) fn show_own(&self) -> String {
                 match self {
                     $(Self::$Kind(params) => show_words(params),)+
                 }
+            }
+
+            /// Its classes, of a kind that has them.
+            pub(crate) fn classes(&self) -> Option<&Classes> {
+                match self {
+                    $(Self::$Kind(params) => params.classes(),)+
+                }
+            }
+
+            pub(crate) fn classes_mut(&mut self) -> Option<&mut Classes> {
+                match self {
+                    $(Self::$Kind(params) => params.classes_mut(),)+
+                }
+            }
+
+            /// What a class has that is given no discipline.
+            pub(crate) fn default_leaf() -> Self {
+                Self::Pfifo(Model::defaults())
             }
 
             pub(crate) fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
@@ -67,6 +95,9 @@ macro_rules! disciplines {
             }
 
             pub(crate) fn for_kernel(&mut self) {
+                if let Some(classes) = self.classes_mut() {
+                    classes.for_kernel();
+                }
                 match self {
                     $(Self::$Kind(params) => params.for_kernel(),)+
                 }
@@ -149,6 +180,9 @@ macro_rules! disciplines {
             fn extra_stats(&self) -> Vec<(&'static str, f64)> {
                 match self { $(Self::$Built(q) => q.extra_stats(),)+ }
             }
+            fn class_stats(&self) -> Vec<ClassStats> {
+                match self { $(Self::$Built(q) => q.class_stats(),)+ }
+            }
         }
     };
 }
@@ -168,6 +202,10 @@ disciplines! {
         Fq(crate::FqParams),
         Tbf(crate::tbf::TbfWords),
         Netem(crate::NetemParams),
+        Prio(crate::prio::PrioParams),
+        Drr(crate::drr::DrrParams),
+        Ets(crate::ets::EtsParams),
+        Htb(crate::htb::HtbParams),
     }
     built {
         /// `pfifo`, `bfifo`.
@@ -196,6 +234,14 @@ disciplines! {
         Tbf(Tbf<P, Fifo<P>>),
         /// `netem`.
         Netem(Netem<P>),
+        /// `prio`.
+        Prio(Box<Prio<P>>),
+        /// `drr` with its classes.
+        Drr(Box<Drr<P>>),
+        /// `ets`.
+        Ets(Box<Ets<P>>),
+        /// `htb` with its classes.
+        Htb(Box<Htb<P>>),
     }
     only_in_kernels {
     }

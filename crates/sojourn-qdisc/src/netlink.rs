@@ -3,6 +3,10 @@
 //! Source: `linux/pkt_sched.h` of the kernel's user interface (numbers and types); numbers are in the machine's order
 //! of bytes.
 
+mod requests;
+
+pub use requests::{Added, KernelBelow, KernelMessage};
+
 use crate::ParamError;
 use std::collections::BTreeMap;
 
@@ -13,7 +17,7 @@ pub enum OptionValue {
     Number(i64),
     /// On or off.
     Flag(bool),
-    /// One of `tc`'s words, or bytes in hexadecimal.
+    /// One of `tc`'s words, several numbers, or bytes in hexadecimal.
     Text(String),
 }
 
@@ -34,6 +38,8 @@ pub(crate) enum Layout {
     Attributes(&'static [Row]),
     /// Neither.
     Own(fn(&Options) -> Vec<u8>),
+    /// Neither, but attributes.
+    OwnAttributes(fn(&Options) -> Vec<u8>),
 }
 
 /// A value in a message: its name, and how it is stored. One without a name is not used.
@@ -107,10 +113,10 @@ impl Layout {
                 }
                 Some(bytes)
             }
-            Layout::Own(encode) => Some(encode(options)),
+            Layout::Own(encode) | Layout::OwnAttributes(encode) => Some(encode(options)),
         };
         Ok(NetlinkOptions {
-            nested: matches!(self, Layout::Attributes(_)),
+            nested: matches!(self, Layout::Attributes(_) | Layout::OwnAttributes(_)),
             queue_length: payload.is_none().then(|| number(options, "limit")),
             payload,
         })
@@ -179,10 +185,22 @@ pub(crate) fn number(options: &Options, name: &str) -> i64 {
     }
 }
 
+/// The numbers of an option that has several.
+pub(crate) fn numbers(options: &Options, name: &str) -> impl Iterator<Item = u32> {
+    let text = match options.get(name) {
+        Some(OptionValue::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    text.split_whitespace().filter_map(|word| word.parse().ok())
+}
+
 /// An option as a word of 32 bits, which holds each that is not larger than it.
 pub(crate) fn word(options: &Options, name: &str) -> [u8; 4] {
     (number(options, name).min(i64::from(u32::MAX)) as u32).to_ne_bytes()
 }
+
+/// `NLA_F_NESTED`: an attribute of attributes.
+pub(crate) const NESTED: u16 = 0x8000;
 
 /// Adds an attribute, padded to whole words.
 pub(crate) fn push(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {

@@ -103,7 +103,8 @@ impl AckFacts {
 
 /// The priority that a router derives from a code point: best effort 0, bulk 2, interactive bulk 4, interactive 6.
 ///
-/// Source: Linux `rt_tos2priority` and `ip_tos2prio`.
+/// Source: Linux `ip_forward`, `rt_tos2priority` and `ip_tos2prio` at bits 1 to 4 of the byte of the type of service, of
+/// which the lowest belongs to ECN and changes nothing.
 #[must_use]
 pub const fn priority_of_dscp(dscp: u8) -> u8 {
     match dscp >> 1 & 3 {
@@ -257,5 +258,24 @@ pub trait DropSink<P> {
 impl<P> DropSink<P> for Vec<Dropped<P>> {
     fn dropped(&mut self, drop: Dropped<P>) {
         self.push(drop);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::priority_of_dscp;
+
+    /// By hand from `ip_tos2prio`, whose entries come in pairs from index 0 on.
+    #[test]
+    fn priorities_are_those_of_the_kernels_table() {
+        let table = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
+        for dscp in 0..64u8 {
+            for ecn in 0..4 {
+                let tos = dscp << 2 | ecn;
+                assert_eq!(priority_of_dscp(dscp), table[usize::from((tos & 0x1e) >> 1)], "{tos:#x}");
+            }
+        }
+        // CS6 and CS1 are no better and no worse than best effort here. AF42 is interactive, EF and AF13 are interactive bulk.
+        assert_eq!([48, 46, 36, 14, 8].map(priority_of_dscp), [0, 4, 6, 4, 0]);
     }
 }

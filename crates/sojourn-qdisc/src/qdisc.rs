@@ -1,6 +1,6 @@
 //! The contract of a queue discipline.
 
-use crate::{Departure, DropReason, DropSink, Packet};
+use crate::{ClassStats, Departure, DropReason, DropSink, Packet};
 use sojourn_units::{Bytes, Time};
 use std::fmt::Debug;
 
@@ -99,6 +99,11 @@ pub trait Qdisc<P: Packet>: Debug {
 
     /// The counters of this kind beyond the common ones, by the names that `tc -s -j qdisc` gives them (times in us).
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+
+    /// The counters of the classes of a classful discipline, each before the classes of its own discipline.
+    fn class_stats(&self) -> Vec<ClassStats> {
         Vec::new()
     }
 }

@@ -1,11 +1,12 @@
 //! A discipline that can be built, from its text: a kind with its words, or a preset.
 
-use crate::Packet;
+use crate::classful::statements;
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::error::SpecError;
 use crate::kinds::{self, AnyQdisc, Kind};
 use crate::presets::{self, PresetInfo};
+use crate::{Discipline, Packet};
 use sojourn_units::{Rate, text};
 use std::fmt;
 
@@ -31,8 +32,25 @@ impl QdiscSpec {
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
-        let all: Vec<&str> = text.split_whitespace().collect();
-        let Some((&kind, words)) = all.split_first() else {
+        let mut statements = text.split(';');
+        let first: Vec<&str> = statements.next().unwrap_or_default().split_whitespace().collect();
+        let spec = Self::parse_words(&first, rate)?;
+        let below: Vec<&str> = statements.collect();
+        if let (Some(&preset), Some(statement)) = (
+            first.first().filter(|word| presets::find(word).is_some()),
+            below.first(),
+        ) {
+            return Err(SpecError::PresetWithWords {
+                word: statement.trim().to_owned(),
+                preset: preset.to_owned(),
+            });
+        }
+        statements::read_below(spec, &below, rate)
+    }
+
+    /// Reads a kind and its words, or a preset.
+    pub(crate) fn parse_words(words: &[&str], rate: Option<Rate>) -> Result<Self, SpecError> {
+        let Some((&kind, words)) = words.split_first() else {
             return Err(SpecError::Empty);
         };
         if let Some(preset) = presets::find(kind) {
@@ -113,6 +131,14 @@ impl PresetInfo {
     /// columns.
     pub fn at(&self, rate: Rate) -> Result<QdiscSpec, SpecError> {
         QdiscSpec::parse(&self.text_at(rate), None)
+    }
+
+    /// The same, also for a kind that only a kernel has.
+    ///
+    /// # Errors
+    /// As of [`PresetInfo::at`].
+    pub fn discipline_at(&self, rate: Rate) -> Result<Discipline, SpecError> {
+        Discipline::parse(&self.text_at(rate), None)
     }
 }
 

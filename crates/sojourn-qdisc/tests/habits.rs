@@ -34,6 +34,11 @@ const HABITS: &[Habit] = &[
     ),
     ("tbf", true, true, true, None, None),
     ("netem", true, false, false, None, None),
+    // Classes have disciplines of any kind, which alone know why they drop.
+    ("prio", false, false, false, Some(&[]), None),
+    ("drr", false, false, false, Some(&[]), None),
+    ("ets", false, false, false, Some(&[]), None),
+    ("htb", false, false, true, Some(&[]), None),
     ("cake", false, false, true, Some(&[]), None),
     ("fq", true, false, false, None, None),
     // Its `overmemory` counts arrivals that are taken in.

@@ -81,6 +81,8 @@ struct Step {
     backlog: Option<(u64, u64)>,
     #[serde(default)]
     stats: BTreeMap<String, f64>,
+    #[serde(default)]
+    classes: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -220,16 +222,32 @@ fn run(vector: &Vector) {
         if let Some(backlog) = step.backlog {
             assert_eq!((q.backlog().packets, q.backlog().bytes.get()), backlog, "{step:?}");
         }
-        let extra: BTreeMap<&str, f64> = q.extra_stats().into_iter().collect();
-        for (name, &expected) in &step.stats {
-            let got = *extra
-                .get(name.as_str())
-                .unwrap_or_else(|| panic!("{step:?}: no counter {name}"));
-            assert!(
-                (got - expected).abs() <= 1e-6 * expected.abs(),
-                "{step:?}: {name} is {got}"
-            );
+        compare(&q.extra_stats().into_iter().collect(), &step.stats, step);
+        let all = q.class_stats();
+        for (id, expected) in &step.classes {
+            let class = all.iter().find(|class| class.id == *id);
+            let class = class.unwrap_or_else(|| panic!("{step:?}: no class {id}"));
+            let mut found: BTreeMap<&str, f64> = class.extra.iter().copied().collect();
+            found.insert("packets", class.sent_packets as f64);
+            found.insert("bytes", class.sent_bytes as f64);
+            found.insert("drops", class.dropped as f64);
+            found.insert("overlimits", class.overlimits as f64);
+            found.insert("qlen", class.backlog.packets as f64);
+            found.insert("backlog", class.backlog.bytes.get() as f64);
+            compare(&found, expected, step);
         }
+    }
+}
+
+fn compare(found: &BTreeMap<&str, f64>, expected: &BTreeMap<String, f64>, step: &Step) {
+    for (name, &expected) in expected {
+        let got = *found
+            .get(name.as_str())
+            .unwrap_or_else(|| panic!("{step:?}: no counter {name}"));
+        assert!(
+            (got - expected).abs() <= 1e-6 * expected.abs(),
+            "{step:?}: {name} is {got}"
+        );
     }
 }
 
@@ -275,4 +293,8 @@ folders! {
     tbf_vectors_hold: "tbf";
     fq_pie_vectors_hold: "fq_pie";
     cake_vectors_hold: "cake";
+    prio_vectors_hold: "prio";
+    drr_vectors_hold: "drr";
+    ets_vectors_hold: "ets";
+    htb_vectors_hold: "htb";
 }

@@ -7,7 +7,7 @@ use crate::packet::{Packet, Segments};
 use crate::spared::Spared;
 use crate::told::Teller;
 use crate::wire::Wire;
-use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Next, ParamError, Qdisc, Tbf};
+use sojourn_qdisc::{AnyQdisc, ClassStats, DropSink, Dropped, Next, ParamError, Qdisc, Tbf};
 use sojourn_scenario::Impairment;
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
@@ -131,6 +131,14 @@ impl Pacing {
         match self {
             Self::Plain(shaped) => shaped.child().extra_stats(),
             Self::Told(shaped) => shaped.child().extra_stats(),
+        }
+    }
+
+    /// The counters of the classes of the discipline under the shaper, if it has some.
+    pub(crate) fn class_stats(&self) -> Vec<ClassStats> {
+        match self {
+            Self::Plain(shaped) => shaped.child().class_stats(),
+            Self::Told(shaped) => shaped.child().class_stats(),
         }
     }
 

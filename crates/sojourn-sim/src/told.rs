@@ -8,7 +8,8 @@
 
 use crate::packet::Packet;
 use sojourn_qdisc::{
-    Admission, AnyQdisc, Backlog, Departure, DropSink, Dropped, Packet as QdiscPacket, Qdisc, QdiscStats, band_of_dscp,
+    Admission, AnyQdisc, Backlog, ClassStats, Departure, DropSink, Dropped, Packet as QdiscPacket, Qdisc, QdiscStats,
+    band_of_dscp,
 };
 use sojourn_units::{Bytes, Ecn, Time};
 
@@ -157,5 +158,8 @@ impl Qdisc<Packet> for Teller {
     }
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {
         self.qdisc.extra_stats()
+    }
+    fn class_stats(&self) -> Vec<ClassStats> {
+        self.qdisc.class_stats()
     }
 }

@@ -72,6 +72,36 @@ pub enum SpecError {
         /// The preset.
         preset: String,
     },
+    /// Statements behind a discipline that has no classes.
+    #[error("{kind} has no classes, but a statement follows it")]
+    NoClasses {
+        /// The kind.
+        kind: &'static str,
+    },
+    /// A statement that is none.
+    #[error("{word:?} begins a statement, but it must begin with class, qdisc or filter")]
+    UnknownStatement {
+        /// Its first word.
+        word: String,
+    },
+    /// A word in the place of another.
+    #[error("{word:?} stands where {expected} must stand")]
+    Expected {
+        /// The word.
+        word: String,
+        /// What must stand there.
+        expected: String,
+    },
+    /// What is wrong with a statement about classes.
+    #[error("statement {number}, {text:?}: {error}")]
+    Statement {
+        /// Its number, from 1 on.
+        number: usize,
+        /// The statement.
+        text: String,
+        /// What is wrong.
+        error: Box<SpecError>,
+    },
     /// A value that breaks its rule.
     #[error(transparent)]
     Param(#[from] ParamError),

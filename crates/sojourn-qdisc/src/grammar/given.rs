@@ -91,6 +91,17 @@ impl<'a> Given<'a> {
         digits.parse().map_err(|_| self.error(format!("<= {}", u32::MAX)))
     }
 
+    /// A number of 16 bits in hexadecimal, as `tc` reads the parts of a handle.
+    pub(crate) fn hexadecimal(&self) -> Result<u32, ParamError> {
+        let digits = self.value.strip_prefix("0x").unwrap_or(self.value);
+        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        let number = u16::from_str_radix(digits, 16).ok().filter(|_| plain);
+        number.map(u32::from).ok_or_else(|| {
+            let rule = "a hexadecimal number of at most four digits, such as 12";
+            ParamError::new(self.kind, self.field, format!("{:?}", self.value), rule)
+        })
+    }
+
     /// Whole numbers with gaps between them.
     pub(crate) fn numbers(&self) -> Result<Numbers, ParamError> {
         let mut found = Numbers::default();

@@ -19,6 +19,10 @@ pub(crate) enum Value {
     Rate(Rate),
     Real(f64),
     Flag(bool),
+    /// A number that is read and written in hexadecimal.
+    Hex(u32),
+    /// One of a few words.
+    Word(&'static str),
     Numbers(Numbers),
 }
 
@@ -33,8 +37,17 @@ impl Numbers {
     /// How many there can be. Source: `TC_PRIO_MAX` + 1 and `TCQ_PRIO_BANDS` of Linux.
     pub(crate) const MOST: usize = 16;
 
+    /// These.
+    pub(crate) const fn all(items: [u32; Self::MOST]) -> Self {
+        Self { len: Self::MOST, items }
+    }
+
     pub(crate) fn as_slice(&self) -> &[u32] {
         &self.items[..self.len]
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// So many: those that lack are taken from `others`, each from its own place.
@@ -69,6 +82,8 @@ impl fmt::Display for Value {
             Self::Rate(rate) => rate.fmt(f),
             Self::Real(x) => x.fmt(f),
             Self::Flag(on) => on.fmt(f),
+            Self::Hex(n) => write!(f, "{n:x}"),
+            Self::Word(word) => word.fmt(f),
             Self::Numbers(numbers) => numbers.fmt(f),
         }
     }
@@ -78,7 +93,7 @@ impl Value {
     /// What a kernel is told of `field`; nothing of a number that is not whole.
     pub(crate) fn for_kernel(self, kind: &str, field: &str) -> Result<Option<Named>, ParamError> {
         let (unit, value) = match self {
-            Self::Count(n) => ("", i64::from(n)),
+            Self::Count(n) | Self::Hex(n) => ("", i64::from(n)),
             Self::Seconds(n) => ("_s", i64::from(n)),
             Self::Bytes(size) | Self::Memory(size) => ("_bytes", signed(size.get())),
             Self::Time(time) => ("_us", micros(kind, field, time)?),
@@ -86,6 +101,7 @@ impl Value {
             Self::Rate(rate) => ("_bps", signed(rate.as_bps())),
             Self::Real(_) => return Ok(None),
             Self::Flag(on) => return Ok(Some((field.to_owned(), OptionValue::Flag(on)))),
+            Self::Word(word) => return Ok(Some((field.to_owned(), OptionValue::Text(word.to_owned())))),
             Self::Numbers(numbers) => return Ok(Some((field.to_owned(), OptionValue::Text(numbers.to_string())))),
         };
         Ok(Some((format!("{field}{unit}"), OptionValue::Number(value))))
@@ -166,6 +182,8 @@ measures! {
     Memory, "bytes", Bytes, |g| g.bytes(), Value::Memory;
     /// A rate.
     Speed, "rate", Rate, |g| g.rate(), Value::Rate;
+    /// The minor number of a class, as `tc` writes it.
+    Hex, "hexadecimal number", u32, |g| g.hexadecimal(), Value::Hex;
     /// Several numbers.
     Several, NUMBERS, Numbers, |g| g.numbers(), Value::Numbers;
     /// A flag: on, or with its second name off.

@@ -4,6 +4,8 @@ use super::error::SpecError;
 use super::given::Given;
 use super::kernel_words::{KernelOnly, KernelTable};
 use super::measures::Value;
+use super::reading::Table;
+use crate::classful::Classes;
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::netlink::Named;
@@ -98,11 +100,15 @@ pub(crate) trait Model: Sized + 'static {
         if let Some(tabled) = Self::TABLED {
             return Ok((tabled.given)(self).options().into_iter().collect());
         }
-        let named = Self::WORDS.iter().filter_map(|word| {
-            let value = (word.get)(self)?;
-            value.for_kernel(Self::ABOUT.kind, word.names[0]).transpose()
-        });
-        named.collect()
+        Table::<Self>::of_kind().for_kernel(self)
+    }
+    /// Its classes, of a kind that has them.
+    fn classes(&self) -> Option<&Classes> {
+        None
+    }
+    /// The same, to be changed.
+    fn classes_mut(&mut self) -> Option<&mut Classes> {
+        None
     }
     /// What it comes to at most.
     fn footprint(&self) -> Footprint;

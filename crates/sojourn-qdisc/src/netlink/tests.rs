@@ -6,6 +6,7 @@ fn said(kind: &str) -> String {
     let words = match kind {
         "red" => "limit 400000 avpkt 1000 ecn",
         "tbf" => "rate 40gbit burst 64kb limit 1mb",
+        "ets" => "strict 1 quanta 3000 1000",
         "codel" | "fq_codel" => "ce_threshold 1ms",
         "cake" => {
             "bandwidth 8mbit besteffort ptm hosts overhead 18 rtt 20ms autorate-ingress memlimit 1mb nat raw wash mpu 64 \

@@ -127,6 +127,7 @@ fn what_is_unknown_is_named_with_what_is_known() {
     for part in [
         "\"fifo\"",
         "pfifo, bfifo, pfifo_fast, red, pie, codel, sfq, fq_codel, fq_pie, cake, fq, tbf, netem",
+        "prio, drr, ets, htb",
         "gbw:codel",
         "rural:fq_codel",
     ] {
@@ -330,6 +331,7 @@ fn the_catalogue_lists_every_kind_and_parses_what_it_lists() {
         match kind.kind {
             "red" => text.push_str(" limit 400000 avpkt 1000"),
             "tbf" => text.push_str(" rate 1mbit burst 1540 limit 10000"),
+            "ets" => text.push_str(" bands 3"),
             _ => {}
         }
         let canonical = show(&text);

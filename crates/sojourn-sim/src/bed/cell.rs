@@ -63,7 +63,7 @@ fn queue(node: &NodeSpec) -> WifiQueuePlan {
     WifiQueuePlan {
         fifo: node.driver_frames,
         // A scenario with one that a kernel cannot be told was refused.
-        qdisc: wifi_discipline("wifi", node).ok().flatten().map(qdisc::plan),
+        qdisc: wifi_discipline("wifi", node).ok().flatten().map(qdisc::qdisc_plan),
     }
 }
 

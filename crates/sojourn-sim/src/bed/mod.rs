@@ -14,4 +14,5 @@ mod routes;
 
 pub use error::MeasuredError;
 pub use plan::load_plan;
+pub use qdisc::{kernel_options_of, qdisc_plan};
 pub use record::measured_record;

@@ -151,6 +151,6 @@ fn bottleneck(field: &str, side: &BottleneckScenario, backend: Backend) -> Resul
 fn kernel_qdisc(field: &str, side: &BottleneckScenario) -> Result<QdiscPlan, ScenarioError> {
     let options = side.qdisc.clone().for_kernel().kernel_options();
     options
-        .map(qdisc::plan)
+        .map(qdisc::qdisc_plan)
         .map_err(|error| ScenarioError::because(format!("{field}: {error}")))
 }

@@ -62,8 +62,19 @@ fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> Bott
             .filter_map(|r| Some((r.name(), seconds_from(run.begin, e.meter.first_drops[r.index()]?))))
             .collect(),
     };
-    let extra = e.pacing.extra_stats();
-    let extra = extra.into_iter().map(|(name, value)| (Cow::Borrowed(name), value));
+    let extra = e.pacing.extra_stats().into_iter();
+    let extra = extra.map(|(name, value)| (Cow::Borrowed(name), value));
+    let classes = e.pacing.class_stats().into_iter().flat_map(|class| {
+        let name = move |name: &str| Cow::Owned(format!("{}_{name}", class.id));
+        let counters = [
+            (name("packets"), class.sent_packets as f64),
+            (name("bytes"), class.sent_bytes as f64),
+            (name("drops"), class.dropped as f64),
+        ];
+        let own: Vec<_> = class.extra.iter().map(|&(own, value)| (name(own), value)).collect();
+        counters.into_iter().chain(own)
+    });
+    let extra = extra.chain(classes);
     let mut record = assemble::bottleneck(run.scenario, side, &e.meter, drops, extra.collect());
     record.lost = link.weather().map(|weather| weather.lost);
     record

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sojourn.backends.linux import access_point, messages, nl80211
-from sojourn.backends.linux.disciplines import encoded, queue_length
+from sojourn.backends.linux.disciplines import below, encoded, queue_length
 
 if TYPE_CHECKING:
     from sojourn.backends.linux.steps import Steps
@@ -183,6 +183,8 @@ def _discipline(steps: Steps, cell: dict[str, Any], hosts: list[str]) -> None:
         number_of = messages.handle(_DISCIPLINE)
         request = messages.qdisc(index=0, parent=messages.ROOT, number=number_of, kind=kind, options=options)
         steps.send(host, f"add {kind} to {device}", request, device=device)
+        for says, request in below(discipline, index=0, major=_DISCIPLINE):
+            steps.send(host, f"{says} on {device}", request, device=device)
 
 
 def _addresses(steps: Steps, hosts: list[str]) -> None:

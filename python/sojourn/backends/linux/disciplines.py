@@ -32,6 +32,21 @@ def encoded(discipline: dict[str, Any]) -> tuple[str, Encoded | None]:
     return str(discipline["kind"]), None if payload is None else Encoded(payload=payload, nested=nested)
 
 
+def below(discipline: dict[str, Any], *, index: int, major: int) -> list[tuple[str, bytes]]:
+    """Return the requests for the classes of a discipline, their disciplines and filters, and what each is for.
+
+    Parameters
+    ----------
+    discipline
+        What `sojourn._native.kernel_qdisc` says.
+    index
+        The number of the device; 0 if the agent fills it in.
+    major
+        The major number of the discipline.
+    """
+    return _native.netlink_below(json.dumps(discipline), index, major)
+
+
 def queue_length(discipline: dict[str, Any]) -> int | None:
     """Return the transmit queue length of the device, where the discipline has its limit from there."""
     _, _, length = _native.netlink_options(json.dumps(discipline))

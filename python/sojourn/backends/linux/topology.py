@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.backends.linux import cell, kinds, messages
-from sojourn.backends.linux.disciplines import Encoded, encoded, queue_length
+from sojourn.backends.linux.disciplines import Encoded, below, encoded, queue_length
 from sojourn.backends.linux.steps import Steps
 from sojourn.errors import ParamError
 from sojourn.interop import canonical
@@ -336,6 +336,8 @@ def _bottlenecks(steps: Steps, network: Network) -> None:
             steps.send(device.host, f"set the queue of {device.name}", messages.queue_length(device.index, length))
         kind, options = encoded(side.discipline)
         _add(steps, device, messages.handle(_TBF, 1), _CHILD, kind, options)
+        for says, request in below(side.discipline, index=device.index, major=_CHILD):
+            steps.send(device.host, f"{says} on {device.name}", request)
     if network.edge_rate_bps is None:
         return
     for device in (_C0, _R1C, _R2S, _S0) if network.cell is None else (_R2S, _S0):
