@@ -119,6 +119,21 @@ def test_a_kernel_gets_what_tc_gives_it(kind: str) -> None:
     assert ours == theirs
 
 
+def test_sqm_simple_is_taken_by_a_kernel() -> None:
+    """The whole tree of the preset, of which `tc` shows every class and filter."""
+    _need("htb")
+    _need("fq_codel")
+    shown = _shown([], _ours("sqm:simple"))
+    assert [sum(f"htb 1:{name} " in line for line in shown["class"]) for name in ("1", "11", "12", "13")] == [
+        1,
+        1,
+        1,
+        1,
+    ]
+    assert sum("flowid" in line for line in shown["filter"]) == 7
+    assert sum("fq_codel" in line for line in shown["qdisc"]) == 3
+
+
 def test_classes_have_counters_by_handle() -> None:
     """A discipline that is driven by hand tells the counters of its classes."""
     q = _native.Qdisc("prio ; qdisc parent 1:1 pfifo limit 1")

@@ -1,4 +1,4 @@
-//! Presets: parameter sets published in a paper, by name and link rate.
+//! Presets: parameter sets published in a paper or a program, by name and link rate.
 //!
 //! `gbw:` is Table 1 of seed 000 with the variants of its kernel, 3.14. The table has columns for
 //! 1, 10 and 100 Mbit/s; a link of another rate gets what the table's own rules give:
@@ -13,6 +13,8 @@
 //! paper's own parameters, target 65 ms and interval 300 ms, or with `_default` those of the RFC, 5 ms and 100 ms;
 //! with `_ns2` they behave as in the paper's simulations (Figures 3 to 6), else as the current Linux kernel.
 //!
+//! `sqm:` is in [`sqm`].
+//!
 //! Deviation: the kernel of seed 001's emulation was 3.14; the names without `_ns2` have today's behaviour. That
 //! paper does not give the ECN switch either: it is off.
 //!
@@ -20,6 +22,8 @@
 //! bytes, avpkt 1000 as tc-red(8) advises (an example of its author's batch files has 1514: docs/claims.md has what
 //! that changes), and `tc`'s own burst (2 min + max) / (3 avpkt), the values of the reference measurements on the
 //! real kernel. Nor does it give the ECN switch: it is off everywhere, as in the paper's traffic.
+
+mod sqm;
 
 use crate::RedParams;
 use crate::fifo::MTU;
@@ -49,6 +53,10 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("rural:fq_codel_ns2", "{rural}: sfqCoDel of ns-2, {65}", "fq_codel limit 25 {tuned} noecn variant ns2"),
     ("rural:codel_default_ns2", "{rural}: CoDel of ns-2, {5}", "codel limit 25 {rfc} noecn variant ns2"),
     ("rural:fq_codel_default_ns2", "{rural}: sfqCoDel of ns-2, {5}", "fq_codel limit 25 {rfc} noecn variant ns2"),
+    ("sqm:simple", "{sqm}: three classes of htb over fq_codel", "{simple}"),
+    ("sqm:simplest", "{sqm}: one class of htb over fq_codel", "{simplest}"),
+    ("sqm:piece_of_cake", "{sqm}: cake without classes", "{piece_of_cake}"),
+    ("sqm:layer_cake", "{sqm}: cake with three classes", "{layer_cake}"),
 ];
 /// A published parameter set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +79,7 @@ fn preset(&(name, summary, text): &(&'static str, &'static str, &'static str)) -
     let words = [
         ("gbw", "The Good, the Bad and the WiFi, Table 1"),
         ("rural", "Tackling Bufferbloat in Capacity-limited Networks"),
+        ("sqm", "sqm-scripts, as OpenWrt has them"),
         ("65", "target 65 ms, interval 300 ms"),
         ("5", "target 5 ms, interval 100 ms"),
     ];
@@ -110,6 +119,10 @@ impl PresetInfo {
                 ("codel", &format!("target {} interval 100ms", codel_target(rate))),
                 ("tuned", "target 65ms interval 300ms"),
                 ("rfc", "target 5ms interval 100ms"),
+                ("simple", &sqm::simple(rate)),
+                ("simplest", &sqm::simplest(rate)),
+                ("piece_of_cake", &sqm::cake(rate, "besteffort")),
+                ("layer_cake", &sqm::cake(rate, "diffserv3")),
             ],
         )
     }

@@ -1,5 +1,5 @@
-//! Classful disciplines against formulas: shares, guarantees and ceilings of long runs; and the bytes of the requests that
-//! a kernel gets.
+//! Classful disciplines against formulas: shares, guarantees and ceilings of long runs; and the bytes of the requests
+//! that a kernel gets.
 
 use proptest::prelude::*;
 use sojourn_qdisc::{Admission, AnyQdisc, KernelMessage, Packet, Qdisc, QdiscSpec, kernel_options};
@@ -30,8 +30,8 @@ fn build(text: &str) -> AnyQdisc<Frame> {
         .build(1)
 }
 
-/// Bytes that leave by code point until `end`, from a link of this rate before which every listed class has always packets
-/// of its size.
+/// Bytes that leave by code point until `end`, from a link of this rate before which every listed class has always
+/// packets of its size.
 fn sent(text: &str, link: Rate, classes: &[Frame], end: Time) -> Vec<u64> {
     let mut q = build(text);
     let mut drops = Vec::new();
@@ -134,8 +134,8 @@ fn htb_alone_has_its_rate() {
     );
 }
 
-/// A tree of 12 Mbit/s. Guarantees are 2, 2 and 4 Mbit/s, and what is left, 4 Mbit/s, is lent to the classes of priority 0 as
-/// their quanta: 1 to 3. The class of priority 1 has its guarantee alone.
+/// A tree of 12 Mbit/s. Guarantees are 2, 2 and 4 Mbit/s, and what is left, 4 Mbit/s, is lent to the classes of
+/// priority 0 as their quanta: 1 to 3. The class of priority 1 has its guarantee alone.
 #[test]
 fn htb_lends_the_rest_by_priority_and_quantum() {
     let text = "htb ; class parent 1: classid 1:1 htb rate 12mbit burst 3000 cburst 3000 \
@@ -148,11 +148,33 @@ fn htb_lends_the_rest_by_priority_and_quantum() {
     are_rates(&sums, 20, &[3_000_000, 5_000_000, 4_000_000]);
 }
 
+/// As sqm-scripts' `simple.qos`: the first class has a third at most, and the second, which is served before the third,
+/// takes all that is left but the third's guarantee.
+#[test]
+fn sqm_simple_keeps_its_promises() {
+    let text = QdiscSpec::parse("sqm:simple", Some(Rate::from_mbit(24)))
+        .expect("a preset")
+        .to_string();
+    // The packets here do not listen to CoDel, so the classes have FIFOs.
+    let shapers: Vec<&str> = text
+        .split(" ; ")
+        .filter(|statement| !statement.starts_with("qdisc"))
+        .collect();
+    let classes = [frame(1000, 46), frame(1000, 0), frame(1000, 8)];
+    let sums = sent(
+        &shapers.join(" ; "),
+        Rate::from_mbit(1000),
+        &classes,
+        Time::from_secs(20),
+    );
+    are_rates(&sums, 20, &[8_000_000, 12_000_000, 4_000_000]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// In any window a class sends no more than its ceiling, its bucket and the packet that the last token let pass; all
-    /// classes together no more than the root's; and each gets what it was promised.
+    /// In any window a class sends no more than its ceiling, its bucket and the packet that the last token let pass;
+    /// all classes together no more than the root's; and each gets what it was promised.
     #[test]
     fn htb_keeps_ceilings_and_guarantees(
         rates in prop::collection::vec(100_000u64..3_000_000, 3),
@@ -215,8 +237,8 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-/// By hand from `linux/rtnetlink.h`, `linux/pkt_sched.h` and `linux/pkt_cls.h`, for a little-endian machine: header, `tcmsg`,
-/// kind, options.
+/// By hand from `linux/rtnetlink.h`, `linux/pkt_sched.h` and `linux/pkt_cls.h`, for a little-endian machine: header,
+/// `tcmsg`, kind, options.
 #[test]
 #[cfg(target_endian = "little")]
 fn requests_are_these_bytes() {
@@ -239,8 +261,8 @@ fn requests_are_these_bytes() {
         words(&[length, 0x0605_0000 | kind, 1, 0, 0, 7, handle, parent, info])
     };
     let named = |name: &[u8]| [&[8, 0, 1, 0][..], name].concat();
-    // tc_htb_opt: two tc_ratespec of 12 bytes, buffer and cbuffer in ticks, quantum, level, prio. 1000 bytes at 1 MB/s are 1 ms,
-    // 15625 ticks; 1605 bytes at 5 GB/s are 321 ns, 6 ticks. 5 GB/s do not fit into 32 bits: TCA_HTB_CEIL64.
+    // tc_htb_opt: two tc_ratespec of 12 bytes, buffer and cbuffer in ticks, quantum, level, prio. 1000 bytes at 1 MB/s
+    // are 1 ms, 15625 ticks; 1605 bytes at 5 GB/s are 321 ns, 6 ticks. 5 GB/s do not fit into 32 bits: TCA_HTB_CEIL64.
     let class = [
         head(108, 40, 0x10_0002, 0x10_0000, 0),
         named(b"htb\0"),
@@ -257,7 +279,8 @@ fn requests_are_these_bytes() {
         words(&[0x0002_0004]),
     ];
     assert_eq!(all[1].message, discipline.concat());
-    // Handle 0, priority 1 and ETH_P_IP in the order of the network. A key: EF is 0xb8 in the second byte of the header.
+    // Handle 0, priority 1 and ETH_P_IP in the order of the network. A key: EF is 0xb8 in the second byte of the
+    // header.
     let bytes = &all[3].message;
     assert_eq!(bytes[..36], head(92, 44, 0, 0x101_0000, 1 << 16 | 0x0008));
     assert_eq!(

@@ -1,5 +1,5 @@
 use super::*;
-use crate::QdiscSpec;
+use crate::Discipline;
 
 /// What `name` says at a rate, as the value of `word`.
 fn cell(name: &str, mbit: u64, word: &str) -> String {
@@ -77,9 +77,9 @@ fn every_preset_builds_from_64_kbit_to_10_gbit() {
     for preset in presets() {
         for bps in [64_000, 1_000_000, 1_300_000, 5_000_000, 1_000_000_000, 10_000_000_000] {
             let spec = preset
-                .at(Rate::from_bps(bps))
+                .discipline_at(Rate::from_bps(bps))
                 .unwrap_or_else(|e| panic!("{} at {bps}: {e}", preset.name));
-            assert_eq!(QdiscSpec::parse(&spec.to_string(), None).as_ref(), Ok(&spec));
+            assert_eq!(Discipline::parse(&spec.to_string(), None).as_ref(), Ok(&spec));
         }
     }
 }
@@ -124,4 +124,57 @@ fn rural_presets_are_those_of_seed_001() {
 fn no_two_presets_are_described_alike() {
     let all: std::collections::BTreeSet<_> = presets().into_iter().map(|preset| preset.summary).collect();
     assert_eq!(all.len(), TABLE.len());
+}
+
+/// By hand from `simple.qos`: at 20 Mbit/s a third is 6666 kbit/s, a sixth 3333, and a millisecond 2500 bytes.
+#[test]
+fn sqm_simple_builds_what_the_script_builds() {
+    let class = "htb default 12 r2q 10 direct_qlen 1000 \
+        ; class parent 1: classid 1:1 htb rate 20mbit ceil 20mbit burst 2500 cburst 2500 prio 0 quantum 2500 \
+        ; class parent 1:1 classid 1:11 htb rate 128kbit ceil 6.666mbit burst 1600 cburst 1600 prio 1 quantum 2500 \
+        ; class parent 1:1 classid 1:12 htb rate 3.333mbit ceil 19.984mbit burst 2500 cburst 2500 prio 2 quantum 2500 \
+        ; class parent 1:1 classid 1:13 htb rate 3.333mbit ceil 19.984mbit burst 2500 cburst 2500 prio 3 quantum 2500";
+    let leaf =
+        "fq_codel limit 1001 flows 1024 quantum 300 target 5ms interval 100ms memory_limit 32Mb ecn drop_batch 64";
+    let expected = format!(
+        "{class} ; qdisc parent 1:11 {leaf} ; qdisc parent 1:12 {leaf} ; qdisc parent 1:13 {leaf} \
+         ; filter parent 1: dscp CS1 flowid 1:13 ; filter parent 1: dscp 4 AF22 AF42 EF CS6 52 flowid 1:11"
+    );
+    let simple = find("sqm:simple").unwrap();
+    assert_eq!(simple.at(Rate::from_mbit(20)).unwrap().to_string(), expected);
+    // At 1 Mbit/s a millisecond is 125 bytes; 1548 bytes are 33 cells of 53, 1749, and take 13992 us.
+    let slow = simple.at(Rate::from_mbit(1)).unwrap().to_string();
+    for part in [
+        "burst 1749 cburst 1749 prio 0 quantum 1749",
+        "rate 166kbit ceil 984kbit",
+        "target 13.992ms interval 108.992ms",
+    ] {
+        assert!(slow.contains(part), "{part} in {slow}");
+    }
+}
+
+#[test]
+fn sqm_simplest_has_one_class_and_the_cakes_are_cakes() {
+    let at = |name: &str| {
+        find(name)
+            .unwrap()
+            .discipline_at(Rate::from_mbit(100))
+            .unwrap()
+            .to_string()
+    };
+    assert_eq!(
+        at("sqm:simplest"),
+        "htb default 10 r2q 10 direct_qlen 1000 \
+         ; class parent 1: classid 1:1 htb rate 100mbit ceil 100mbit burst 12500 cburst 12500 prio 0 quantum 12500 \
+         ; class parent 1:1 classid 1:10 htb rate 100mbit ceil 100mbit burst 12500 cburst 12500 prio 0 quantum 12500 \
+         ; qdisc parent 1:10 fq_codel limit 1001 flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb ecn \
+         drop_batch 64"
+    );
+    for (name, word) in [("sqm:piece_of_cake", "besteffort"), ("sqm:layer_cake", "diffserv3")] {
+        let text = at(name);
+        assert!(
+            text.starts_with("cake bandwidth 100mbit") && text.contains(word),
+            "{text}"
+        );
+    }
 }
