@@ -9,10 +9,16 @@ use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
 use sojourn_bed::{LoadPlan, Measured, QdiscMeasured, QdiscSample};
 
 const GET_QDISC: u16 = 38;
+/// `RTM_GETTCLASS`.
+const GET_CLASS: u16 = 42;
 /// `struct tcmsg`.
 const TC_MESSAGE: usize = 20;
 /// The handle of the discipline under test, as `tc` writes it `10:`.
 const HANDLE: u32 = 0x10 << 16;
+/// What scenarios call it, `1:`.
+const CALLED: u32 = 1;
+/// Kinds with classes of which a user speaks. (`fq_codel` has one for each flow.)
+const CLASSFUL: [&str; 4] = ["prio", "drr", "ets", "htb"];
 const TCA_KIND: u16 = 1;
 const TCA_STATS2: u16 = 7;
 const STATS_BASIC: u16 = 1;
@@ -71,9 +77,24 @@ impl Probe {
         })
     }
 
+    /// The counters of the classes of a discipline of this kind.
+    fn classes(&mut self, kind: &str) -> Result<xstats::Extra, AgentError> {
+        let mut body = vec![0; TC_MESSAGE];
+        body[4..8].copy_from_slice(&self.index.to_ne_bytes());
+        body[8..12].copy_from_slice(&HANDLE.to_ne_bytes());
+        body[12..16].copy_from_slice(&HANDLE.to_ne_bytes());
+        let place = &self.place;
+        let what = || format!("cannot read the counters of the classes of discipline 10: of {place}");
+        let answers = self.socket.dump(message(GET_CLASS, 0, 0, &body)).doing(what)?;
+        Ok(answers.iter().filter_map(|answer| class(kind, answer)).flatten().collect())
+    }
+
     /// Takes a sample.
     fn sample(&mut self, at_ns: i64) -> Result<(), AgentError> {
-        let (kind, sample, extra) = counters(&mut self.socket, self.index, HANDLE, &self.place, at_ns)?;
+        let (kind, sample, mut extra) = counters(&mut self.socket, self.index, HANDLE, &self.place, at_ns)?;
+        if CLASSFUL.contains(&kind.as_str()) {
+            extra.extend(self.classes(&kind)?);
+        }
         if self.seen.samples.is_empty() {
             self.seen.extra_begin = extra;
             self.seen.kind = kind;
@@ -103,6 +124,19 @@ pub(super) fn counters(
     let answers = socket.request(message(GET_QDISC, ECHO, 0, &body)).doing(what)?;
     let answer = answers.iter().find_map(|a| parse(a, at_ns));
     answer.ok_or_else(|| AgentError::Plan(format!("{}: there are none", what())))
+}
+
+/// The counters of a class of a discipline of this kind, by names such as `1:11_packets`.
+fn class(kind: &str, answer: &[u8]) -> Option<xstats::Extra> {
+    let handle = u32_at(answer, 8).filter(|handle| handle >> 16 == HANDLE >> 16)?;
+    let stats = attribute(answer.get(TC_MESSAGE..)?, TCA_STATS2)?;
+    let (basic, queue) = (attribute(stats, STATS_BASIC)?, attribute(stats, STATS_QUEUE)?);
+    let mut counters = xstats::decode_class(kind, attribute(stats, STATS_APP).unwrap_or(&[]));
+    counters.insert("bytes".to_owned(), u64_at(basic, 0)? as f64);
+    counters.insert("packets".to_owned(), u32_at(basic, 8)?.into());
+    counters.insert("drops".to_owned(), u32_at(queue, 8)?.into());
+    let named = |(name, value)| (format!("{CALLED:x}:{:x}_{name}", handle & 0xffff), value);
+    Some(counters.into_iter().map(named).collect())
 }
 
 /// A discipline's kind and counters.
@@ -186,5 +220,37 @@ mod tests {
         };
         assert_eq!(sample, expected);
         assert!(parse(&answer[..30], 0).is_none());
+    }
+
+    #[test]
+    fn a_class_is_called_as_in_the_scenario() {
+        let mut basic = 3028_u64.to_ne_bytes().to_vec();
+        basic.extend_from_slice(&[2, 0, 0, 0, 0, 0, 0, 0]);
+        let words = |words: &[u32]| words.iter().flat_map(|w| w.to_ne_bytes()).collect::<Vec<u8>>();
+        let mut stats = Vec::new();
+        push_attribute(&mut stats, STATS_BASIC, &basic);
+        push_attribute(&mut stats, STATS_QUEUE, &words(&[0, 0, 5, 0, 0]));
+        push_attribute(&mut stats, STATS_APP, &words(&[1, 1, 0, 0, 9]));
+        let answer = |handle: u32| {
+            let mut answer = vec![0; TC_MESSAGE];
+            answer[8..12].copy_from_slice(&handle.to_ne_bytes());
+            push_attribute(&mut answer, TCA_STATS2, &stats);
+            answer
+        };
+        let found = class("htb", &answer(0x10_0011)).expect("whole");
+        let expected = [
+            ("bytes", 3028.0),
+            ("packets", 2.0),
+            ("drops", 5.0),
+            ("lended", 1.0),
+            ("ctokens", 9.0),
+        ];
+        for (name, value) in expected {
+            assert!(
+                (found[&format!("1:11_{name}")] - value).abs() < 1e-9,
+                "{name} in {found:?}"
+            );
+        }
+        assert_eq!(class("htb", &answer(0x11_0011)), None);
     }
 }

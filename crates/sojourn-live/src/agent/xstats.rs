@@ -35,6 +35,12 @@ fn nested(bytes: &[u8], members: &[Row]) -> Extra {
     named.filter_map(read).collect()
 }
 
+/// The counters of a class of a discipline of `kind` from its `TCA_STATS_APP`. Empty for a kind without.
+#[must_use]
+pub(super) fn decode_class(kind: &str, bytes: &[u8]) -> Extra {
+    descriptor(kind).map_or_else(Extra::new, |about| members(bytes, about.class_counters))
+}
+
 /// The counters of a discipline of `kind` from its `TCA_STATS_APP`. Empty for a kind without.
 #[must_use]
 pub(super) fn decode(kind: &str, bytes: &[u8]) -> Extra {
@@ -76,6 +82,17 @@ mod tests {
         assert_eq!(decode("codel", &words[..32]).get("ce_mark"), None);
         assert_eq!(decode("codel", &[0xff; 36])["drop_next"], -1.0);
         assert_eq!(decode("pfifo", &words), Extra::new());
+    }
+
+    #[test]
+    fn classes_of_htb_may_owe_tokens() {
+        let words: Vec<u8> = [3, 4, 0, u32::MAX, 7].iter().flat_map(|w| w.to_ne_bytes()).collect();
+        let found = decode_class("htb", &words);
+        assert_eq!(
+            (found["lended"], found["borrowed"], found["tokens"], found["ctokens"]),
+            (3.0, 4.0, -1.0, 7.0)
+        );
+        assert_eq!(decode_class("prio", &words), Extra::new());
     }
 
     #[test]
