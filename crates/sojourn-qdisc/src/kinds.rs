@@ -162,6 +162,10 @@ macro_rules! disciplines {
                 match self { $(Self::$Built(q) => q.peek(now, drops),)+ }
             }
             #[inline]
+            fn overtakes(&self) -> bool {
+                match self { $(Self::$Built(q) => q.overtakes(),)+ }
+            }
+            #[inline]
             fn lets_pass(&self, size: Bytes) -> bool {
                 match self { $(Self::$Built(q) => q.lets_pass(size),)+ }
             }

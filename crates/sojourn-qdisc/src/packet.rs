@@ -272,7 +272,11 @@ mod tests {
         for dscp in 0..64u8 {
             for ecn in 0..4 {
                 let tos = dscp << 2 | ecn;
-                assert_eq!(priority_of_dscp(dscp), table[usize::from((tos & 0x1e) >> 1)], "{tos:#x}");
+                assert_eq!(
+                    priority_of_dscp(dscp),
+                    table[usize::from((tos & 0x1e) >> 1)],
+                    "{tos:#x}"
+                );
             }
         }
         // CS6 and CS1 are no better and no worse than best effort here. AF42 is interactive, EF and AF13 are interactive bulk.

@@ -91,6 +91,12 @@ pub trait Qdisc<P: Packet>: Debug {
         let _ = size;
     }
 
+    /// Whether a packet that comes may leave before those that wait for their time, because only some flows or classes
+    /// are held back. Then `ready_at` is to be asked again after each arrival.
+    fn overtakes(&self) -> bool {
+        false
+    }
+
     /// Packets and bytes held.
     fn backlog(&self) -> Backlog;
 

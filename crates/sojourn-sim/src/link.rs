@@ -134,6 +134,15 @@ impl Pacing {
         }
     }
 
+    /// Whether a packet that comes may leave before those that wait for their time.
+    #[inline]
+    pub(crate) fn overtakes(&self) -> bool {
+        match self {
+            Self::Plain(shaped) => shaped.child().overtakes(),
+            Self::Told(shaped) => shaped.child().overtakes(),
+        }
+    }
+
     /// The counters of the classes of the discipline under the shaper, if it has some.
     pub(crate) fn class_stats(&self) -> Vec<ClassStats> {
         match self {

@@ -150,6 +150,9 @@ impl Qdisc<Packet> for Teller {
     fn peek(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Option<Bytes> {
         self.qdisc.peek(now, &mut Forgetting(drops))
     }
+    fn overtakes(&self) -> bool {
+        self.qdisc.overtakes()
+    }
     fn backlog(&self) -> Backlog {
         self.qdisc.backlog()
     }

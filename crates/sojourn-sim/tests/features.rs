@@ -338,6 +338,17 @@ fn fq_paces_flows_on_a_router_by_its_maxrate() {
     }
 }
 
+/// A probe of its own flow passes a flow that waits for its time: it is as fast as on an empty link.
+#[test]
+fn who_need_not_wait_passes_a_paced_flow() {
+    let r = record(&path(
+        json!({"qdisc_up": "fq maxrate 6mbit", "qdisc_down": "fq", "flows": [{"name": "a", "direction": "up"}],
+            "probes": [{"name": "p", "kind": "icmp"}]}),
+    ));
+    assert!(r.summary.goodput_up_mbit > 5.6, "{}", r.summary.goodput_up_mbit);
+    assert!(r.summary.induced_latency_ms < 0.1, "{}", r.summary.induced_latency_ms);
+}
+
 #[test]
 fn spared_acknowledgements_all_arrive_and_the_link_keeps_its_rate() {
     // Not SFQ: it trims the longest queue, which is hardly ever one of acknowledgements.

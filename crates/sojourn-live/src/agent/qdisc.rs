@@ -86,7 +86,11 @@ impl Probe {
         let place = &self.place;
         let what = || format!("cannot read the counters of the classes of discipline 10: of {place}");
         let answers = self.socket.dump(message(GET_CLASS, 0, 0, &body)).doing(what)?;
-        Ok(answers.iter().filter_map(|answer| class(kind, answer)).flatten().collect())
+        Ok(answers
+            .iter()
+            .filter_map(|answer| class(kind, answer))
+            .flatten()
+            .collect())
     }
 
     /// Takes a sample.

@@ -173,6 +173,9 @@ impl<P: Packet> Ahead<P> {
 /// what it takes is out of the books and not yet sent. `self.when(now, drops)` says when it may give a packet.
 macro_rules! ahead_of_children {
     () => {
+        fn overtakes(&self) -> bool {
+            true
+        }
         fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
             let departure = match self.ahead.take(now, &mut self.books.ledger) {
                 Some(held) => held,

@@ -409,6 +409,9 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
         Some(self.ahead.hold(next, &mut self.ledger))
     }
 
+    fn overtakes(&self) -> bool {
+        true
+    }
     fn backlog(&self) -> Backlog {
         self.ledger.backlog
     }

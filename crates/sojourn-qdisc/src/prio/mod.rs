@@ -85,6 +85,9 @@ impl<P: Packet> Qdisc<P> for Prio<P> {
             .find_map(|band| self.books.peek(band, now, drops))
     }
 
+    fn overtakes(&self) -> bool {
+        true
+    }
     fn backlog(&self) -> Backlog {
         self.books.ledger.backlog
     }

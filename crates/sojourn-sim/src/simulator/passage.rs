@@ -80,7 +80,7 @@ impl Simulator {
             return;
         };
         // A wake-up is set as long as a packet waits; without one the packet may be able to leave at once.
-        if self.calendar.due(egress.slot).is_none() {
+        if self.calendar.due(egress.slot).is_none() || egress.pacing.overtakes() {
             self.serve(link);
         }
     }
