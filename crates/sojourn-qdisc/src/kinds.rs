@@ -88,6 +88,17 @@ macro_rules! disciplines {
                 }
             }
 
+            pub(crate) fn reads_acks(&self) -> bool {
+                let own = match self {
+                    $(Self::$Kind(params) => params.reads_acks(),)+
+                };
+                let below = |classes: &Classes| {
+                    let mut leaves = classes.iter().filter_map(|class| class.qdisc.as_deref());
+                    leaves.any(crate::QdiscSpec::reads_acks)
+                };
+                own || self.classes().is_some_and(below)
+            }
+
             pub(crate) fn footprint(&self) -> Footprint {
                 match self {
                     $(Self::$Kind(params) => params.footprint(),)+

@@ -103,6 +103,18 @@ impl QdiscSpec {
         self.0.queue(hash)
     }
 
+    /// Whether it looks at acknowledgements, by [`Packet::ack`]. A world may leave them out for others.
+    ///
+    /// ```
+    /// use sojourn_qdisc::QdiscSpec;
+    /// let [plain, filter] = ["cake", "cake ack-filter"].map(|text| QdiscSpec::parse(text, None).unwrap());
+    /// assert!(!plain.reads_acks() && filter.reads_acks());
+    /// ```
+    #[must_use]
+    pub fn reads_acks(&self) -> bool {
+        self.0.reads_acks()
+    }
+
     /// What the discipline comes to at most. Nothing is built, so it costs nothing, whatever the parameters are.
     ///
     /// ```

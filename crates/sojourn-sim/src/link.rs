@@ -5,7 +5,7 @@ use crate::meter::Meter;
 use crate::network::{Hop, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::spared::Spared;
-use crate::told::Teller;
+use crate::told::{Teller, ack_facts};
 use crate::wire::Wire;
 use sojourn_qdisc::{AnyQdisc, ClassStats, DropSink, Dropped, Next, ParamError, Qdisc, Tbf};
 use sojourn_scenario::Impairment;
@@ -65,6 +65,13 @@ impl<Q: Below> Shaped<Q> {
     fn child(&self) -> &Q {
         match self {
             Self::Bucket(tbf) => tbf.child(),
+            Self::Wire { qdisc, .. } => qdisc,
+        }
+    }
+
+    fn child_mut(&mut self) -> &mut Q {
+        match self {
+            Self::Bucket(tbf) => tbf.child_mut(),
             Self::Wire { qdisc, .. } => qdisc,
         }
     }
@@ -148,6 +155,17 @@ impl Pacing {
         match self {
             Self::Plain(shaped) => shaped.child().class_stats(),
             Self::Told(shaped) => shaped.child().class_stats(),
+        }
+    }
+
+    /// Tells the discipline what the packet that comes next is as an acknowledgement, if it looks at these.
+    #[inline]
+    pub(crate) fn tell_ack(&mut self, packet: &Packet, segments: &Segments) {
+        if let Self::Told(shaped) = self {
+            let teller = shaped.child_mut();
+            if teller.reads_acks && packet.is_tcp() {
+                teller.next_ack = Some(ack_facts(&segments.peek(packet)));
+            }
         }
     }
 

@@ -8,9 +8,10 @@
 
 use crate::packet::Packet;
 use sojourn_qdisc::{
-    Admission, AnyQdisc, Backlog, ClassStats, Departure, DropSink, Dropped, Packet as QdiscPacket, Qdisc, QdiscStats,
-    band_of_dscp,
+    AckFacts, Admission, AnyQdisc, Backlog, ClassStats, Departure, DropSink, Dropped, Packet as QdiscPacket, Qdisc,
+    QdiscStats, band_of_dscp,
 };
+use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Bytes, Ecn, Time};
 
 /// Whose packets a route has, and their code point.
@@ -52,6 +53,7 @@ pub(crate) struct ToldPacket {
     packet: Packet,
     identity: Identity,
     band: u8,
+    ack: Option<AckFacts>,
 }
 
 impl QdiscPacket for ToldPacket {
@@ -87,6 +89,45 @@ impl QdiscPacket for ToldPacket {
     fn destination(&self) -> u32 {
         self.identity.destination
     }
+    /// Deviation: a washed code point is only so for this discipline. On the next link the packet has that of its
+    /// route again.
+    #[inline]
+    fn set_dscp(&mut self, dscp: u8) {
+        self.identity.dscp = dscp;
+    }
+    #[inline]
+    fn ack(&self) -> Option<AckFacts> {
+        self.ack
+    }
+}
+
+/// What an ACK filter reads of a segment.
+pub(crate) fn ack_facts(segment: &Segment) -> AckFacts {
+    // Bits of the header's flags. Source: RFC 9293 section 3.1, RFC 3168 section 6.1.
+    let bits = [
+        (Flags::FIN, 1),
+        (Flags::SYN, AckFacts::SYN),
+        (Flags::PSH, 8),
+        (Flags::ACK, AckFacts::ACK),
+        (Flags::ECE, 0x40),
+        (Flags::CWR, 0x80),
+    ];
+    let flags = bits.iter().filter(|(flag, _)| segment.flags.has(*flag));
+    let ack = segment.ack as u32;
+    let mut facts = AckFacts {
+        flags: flags.fold(0, |all, (_, bit)| all | bit),
+        ack,
+        payload: segment.len > 0,
+        timestamps: Some((segment.ts_val, segment.ts_ecr)),
+        sack_count: segment.sack_count,
+        // A SYN tells the largest segment, the scale of windows, and that ranges are understood.
+        other_options: segment.flags.has(Flags::SYN),
+        ..AckFacts::default()
+    };
+    for (range, block) in facts.sack.iter_mut().zip(&segment.sack) {
+        *range = (ack.wrapping_add_signed(block.start), ack.wrapping_add_signed(block.end));
+    }
+    facts
 }
 
 /// A discipline that is told of each packet what its route tells.
@@ -95,6 +136,10 @@ pub(crate) struct Teller {
     qdisc: AnyQdisc<ToldPacket>,
     /// By route: whose packets they are, and their band.
     told: Vec<(Identity, u8)>,
+    /// Whether the discipline looks at acknowledgements.
+    pub(crate) reads_acks: bool,
+    /// What the next packet is as an acknowledgement.
+    pub(crate) next_ack: Option<AckFacts>,
 }
 
 impl Teller {
@@ -103,12 +148,14 @@ impl Teller {
     ///
     /// Deviation: on a wire behind a cell all packets are in the middle band. There code points were for the air alone
     /// before wires had them, and the record of a scenario stays what it was.
-    pub(crate) fn new(qdisc: AnyQdisc<ToldPacket>, identities: &[Identity], cell: bool) -> Self {
+    pub(crate) fn new(qdisc: AnyQdisc<ToldPacket>, identities: &[Identity], cell: bool, reads_acks: bool) -> Self {
         let band = |identity: &Identity| if cell { MIDDLE } else { band_of_dscp(identity.dscp) };
         let told = identities.iter().map(|identity| (*identity, band(identity)));
         Self {
             qdisc,
             told: told.collect(),
+            reads_acks,
+            next_ack: None,
         }
     }
 }
@@ -130,7 +177,12 @@ impl Qdisc<Packet> for Teller {
     fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) -> Admission {
         let told = self.told.get(usize::from(packet.route)).copied();
         let (identity, band) = told.unwrap_or((Identity::default(), MIDDLE));
-        let told = ToldPacket { packet, identity, band };
+        let told = ToldPacket {
+            packet,
+            identity,
+            band,
+            ack: self.next_ack.take(),
+        };
         self.qdisc.enqueue(told, now, &mut Forgetting(drops))
     }
     fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Option<Departure<Packet>> {

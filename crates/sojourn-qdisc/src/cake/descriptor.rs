@@ -21,6 +21,7 @@ pub(crate) const TABLE: KernelTable = KernelTable {
     about: Descriptor {
         one_queue: false,
         shapes: true,
+        reads_identity: true,
         drops_arrivals_only: false,
         // It does not tell why it drops; it is an AQM.
         drops: DropCounters::room(&[]),
@@ -137,6 +138,9 @@ impl Model for CakeSpec {
     fn queue(&self, _: u32) -> Option<u32> {
         // It depends on which queues of the set are free.
         None
+    }
+    fn reads_acks(&self) -> bool {
+        self.params.ack_filter != CakeAckFilter::Off
     }
     fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
         Box::new(Cake::new(self.params, seed).expect(CHECKED))

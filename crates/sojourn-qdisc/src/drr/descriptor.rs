@@ -86,6 +86,7 @@ impl Model for DrrParams {
     type Built<P: Packet> = Box<Drr<P>>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
+        reads_identity: true,
         drops_arrivals_only: false,
         // The disciplines of its classes drop, and only they know why.
         drops: DropCounters::room(&[]),

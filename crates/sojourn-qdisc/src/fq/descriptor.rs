@@ -17,6 +17,7 @@ impl Model for FqParams {
     type Built<P: Packet> = Box<Fq<P>>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
+        reads_identity: true,
         counters: Counters::Members(COUNTERS),
         layout: Layout::Attributes(ATTRIBUTES),
         ..Descriptor::of(

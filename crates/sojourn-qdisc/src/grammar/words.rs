@@ -116,6 +116,10 @@ pub(crate) trait Model: Sized + 'static {
     fn queue(&self, _hash: u32) -> Option<u32> {
         None
     }
+    /// See [`QdiscSpec::reads_acks`](crate::QdiscSpec::reads_acks).
+    fn reads_acks(&self) -> bool {
+        false
+    }
     /// Makes the discipline, empty.
     ///
     /// # Panics

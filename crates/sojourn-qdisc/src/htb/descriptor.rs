@@ -44,6 +44,7 @@ impl Model for HtbParams {
     type Built<P: Packet> = Box<Htb<P>>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
+        reads_identity: true,
         drops_arrivals_only: false,
         shapes: true,
         // The disciplines of its classes drop, and only they know why.

@@ -45,6 +45,7 @@ impl Model for PrioParams {
     type Built<P: Packet> = Box<Prio<P>>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
+        reads_identity: true,
         drops_arrivals_only: false,
         // The disciplines of its bands drop, and only they know why.
         drops: DropCounters::room(&[]),

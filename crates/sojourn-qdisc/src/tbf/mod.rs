@@ -155,6 +155,11 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         &self.child
     }
 
+    /// The same, to be changed.
+    pub fn child_mut(&mut self) -> &mut Q {
+        &mut self.child
+    }
+
     /// Changes the rate and the depth of the bucket, which is full then; what is queued stays.
     ///
     /// Source: Linux `sch_tbf.c`, `tbf_change`.

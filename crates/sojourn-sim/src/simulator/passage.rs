@@ -64,6 +64,7 @@ impl Simulator {
             return;
         }
         egress.meter.on_offer(&packet, self.now);
+        egress.pacing.tell_ack(&packet, &self.segments);
         let mut sink = Sink {
             meter: &mut egress.meter,
             spared,

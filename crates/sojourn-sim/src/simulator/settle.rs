@@ -54,14 +54,17 @@ impl Simulator {
         }
     }
 
-    /// Disciplines that look at code points and hosts are told them, if those of any two packets differ.
+    /// Disciplines that look at code points and hosts are told them, if those of any two packets differ. Those that look at
+    /// acknowledgements are told these, too.
     fn tell(&mut self) {
-        if Identity::all_alike(&self.identities) {
-            return;
-        }
+        let alike = Identity::all_alike(&self.identities);
         for (link, spec) in &self.askers {
+            let reads_acks = spec.qdisc.reads_acks();
+            if alike && !reads_acks {
+                continue;
+            }
             let qdisc = spec.qdisc.build(seed_of_qdisc(self.seed, usize::from(*link)));
-            let teller = Teller::new(qdisc, &self.identities, !self.radios.is_empty());
+            let teller = Teller::new(qdisc, &self.identities, !self.radios.is_empty(), reads_acks);
             let shaped = Shaped::new(spec.shaping, spec.rate, teller).expect("the same was made without an identity");
             if let Some(egress) = &mut self.links[usize::from(*link)].egress {
                 egress.pacing = Pacing::Told(Box::new(shaped));
