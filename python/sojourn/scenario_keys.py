@@ -39,7 +39,8 @@ class Tcp:
         buffer of twice `receive_window` and leaves room beside the window. On the kernel, `"locked"` is allowed in
         cells only, and all hosts of a cell have locked buffers.
     hystart
-        Whether CUBIC's slow start ends on rising delay (HyStart). Default: yes.
+        Whether CUBIC's slow start ends on rising delay (HyStart). `"plus-plus"` (only on the simulator): by HyStart++
+        (RFC 9406), which Linux does not have. Default: yes.
     ecn
         Whether ECN is negotiated (RFC 3168). Default: no.
     abe
@@ -60,7 +61,7 @@ class Tcp:
     initial_window: int | None = None
     receive_window: str | None = None
     receive_buffer: str | None = None
-    hystart: bool | None = None
+    hystart: bool | Literal["plus-plus"] | None = None
     ecn: bool | None = None
     abe: bool | None = None
     delayed_ack: bool | None = None

@@ -1,6 +1,7 @@
 //! What the hosts of each back end, and what is between them, cannot do.
 
 use crate::{Backend, Scenario, ScenarioError, fail};
+use sojourn_tcp::cc::SlowStart;
 use sojourn_tcp::{ReceiveBuffer, Variant};
 use sojourn_units::Duration;
 
@@ -92,7 +93,10 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
         let rule = format!("a whole number of milliseconds on the {name} back end, as a route carries it");
         return fail("tcp.min_rto", tcp.min_rto, rule);
     }
-    if backend == Backend::Live && !tcp.cc.cubic.hystart {
+    if tcp.cc.cubic.slow_start == SlowStart::HyStartPlusPlus {
+        return refuse("tcp.hystart", "\"plus-plus\"", "Linux has no HyStart++");
+    }
+    if backend == Backend::Live && tcp.cc.cubic.slow_start == SlowStart::Plain {
         let why = "the live back end runs on this machine's kernel, where HyStart is a setting of all of it";
         return refuse("tcp.hystart", "false", why);
     }

@@ -44,9 +44,10 @@ pub struct TcpParams {
     /// Congestion control of the sender, which each flow has for itself.
     #[serde(skip)]
     pub congestion_control: Algorithm,
-    /// Whether CUBIC's slow start ends on rising delay (HyStart).
+    /// Whether CUBIC's slow start ends on rising delay (HyStart). `"plus-plus"` (only on the simulator): by HyStart++ (RFC
+    /// 9406), which Linux does not have.
     #[serde(rename = "hystart", with = "hystart")]
-    #[schemars(with = "bool")]
+    #[schemars(schema_with = "hystart::schema")]
     pub cc: cc::Params,
     /// Whether ECN is negotiated (RFC 3168).
     pub ecn: bool,
@@ -73,18 +74,48 @@ pub struct TcpParams {
 
 /// Of what may be set on congestion controls, a scenario has one key.
 mod hystart {
-    use crate::cc::{CubicParams, Params};
+    use crate::cc::{CubicParams, Params, SlowStart};
+    use schemars::{Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serializer};
 
+    /// The value that is a word.
+    const PLUS_PLUS: &str = "plus-plus";
+
+    /// As the key spells it.
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "must be true, false or \"plus-plus\"")]
+    enum Key {
+        Switch(bool),
+        Word(Word),
+    }
+
+    #[derive(Deserialize)]
+    enum Word {
+        #[serde(rename = "plus-plus")]
+        PlusPlus,
+    }
+
+    /// Python knows the word, too.
+    pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["boolean", "string"], "x-python": {"type": "bool | Literal[\"plus-plus\"]"}})
+    }
+
     pub(super) fn serialize<S: Serializer>(params: &Params, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_bool(params.cubic.hystart)
+        match params.cubic.slow_start {
+            SlowStart::Plain => to.serialize_bool(false),
+            SlowStart::HyStart => to.serialize_bool(true),
+            SlowStart::HyStartPlusPlus => to.serialize_str(PLUS_PLUS),
+        }
     }
 
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Params, D::Error> {
+        let slow_start = match Key::deserialize(from)? {
+            Key::Switch(false) => SlowStart::Plain,
+            Key::Switch(true) => SlowStart::HyStart,
+            Key::Word(Word::PlusPlus) => SlowStart::HyStartPlusPlus,
+        };
         Ok(Params {
-            cubic: CubicParams {
-                hystart: bool::deserialize(from)?,
-            },
+            cubic: CubicParams { slow_start },
             ..Params::default()
         })
     }

@@ -6,7 +6,7 @@ mod net;
 
 use net::{Dir, Fate, Net, Sent, params};
 use proptest::prelude::*;
-use sojourn_tcp::cc::{Algorithm, CubicParams, Params};
+use sojourn_tcp::cc::{Algorithm, CubicParams, Params, SlowStart};
 use sojourn_tcp::{ConnectionState, Endpoint, Flags, ReceiveBuffer, SackBlock, Segment, TcpParams, Variant};
 use sojourn_units::{Bytes, Duration, Time};
 
@@ -47,18 +47,19 @@ impl Script {
 fn tcp_params() -> impl Strategy<Value = TcpParams> {
     (
         prop::sample::select(Algorithm::ALL),
-        any::<[bool; 5]>(),
+        any::<[bool; 4]>(),
+        prop::sample::select(&[SlowStart::Plain, SlowStart::HyStart, SlowStart::HyStartPlusPlus][..]),
         1..30u32,
         5_000..200_000u64,
         prop::sample::select(&Variant::ALL[..]),
     )
         .prop_map(
-            |(algorithm, [hystart, ecn, delayed_ack, locked, pacing], initial_window, window, variant)| TcpParams {
+            |(algorithm, [ecn, delayed_ack, locked, pacing], slow_start, initial_window, window, variant)| TcpParams {
                 variant,
                 receive_buffer: ReceiveBuffer::ALL[usize::from(locked)],
                 heads: variant.heads(),
                 cc: Params {
-                    cubic: CubicParams { hystart },
+                    cubic: CubicParams { slow_start },
                     ..Params::default()
                 },
                 ecn,

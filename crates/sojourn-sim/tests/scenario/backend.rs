@@ -205,6 +205,10 @@ fn live_refuses_what_it_has_not() {
             "edge_rate is 1gbit, but the live back end has no links but the bottleneck: leave it out",
         ),
         (
+            json!({"tcp": {"hystart": "plus-plus"}}),
+            "tcp.hystart is \"plus-plus\", but Linux has no HyStart++: leave it out",
+        ),
+        (
             json!({"tcp": {"hystart": false}}),
             "tcp.hystart is false, but the live back end runs on this machine's kernel, where HyStart is a setting of all \
              of it: leave it out",

@@ -1,6 +1,7 @@
 //! CUBIC: RFC 9438, with the clock and the integer arithmetic of Linux.
 
 use super::hystart::HyStart;
+use super::hystart_plus_plus::HyStartPlusPlus;
 use super::{Ack, CongestionControl, Listed, Window};
 use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
@@ -46,19 +47,27 @@ pub struct Cubic {
     /// and the window may grow with every segment acknowledged.
     counts_acks: bool,
     hystart: Option<HyStart>,
+    /// Of the first slow start.
+    plus_plus: Option<Box<HyStartPlusPlus>>,
+}
+
+/// By what CUBIC's slow start ends, beside losses and marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SlowStart {
+    /// By nothing else.
+    Plain,
+    /// By `HyStart`. Source: Linux `tcp_cubic/hystart`.
+    #[default]
+    HyStart,
+    /// By `HyStart++` (RFC 9406), which Linux has not adopted.
+    HyStartPlusPlus,
 }
 
 /// What may be set on CUBIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CubicParams {
-    /// Whether slow start ends by `HyStart`, too. Source: Linux `tcp_cubic/hystart`.
-    pub hystart: bool,
-}
-
-impl Default for CubicParams {
-    fn default() -> Self {
-        Self { hystart: true }
-    }
+    /// How slow start ends.
+    pub slow_start: SlowStart,
 }
 
 impl Listed for Cubic {
@@ -67,7 +76,8 @@ impl Listed for Cubic {
 
     fn new(params: &CubicParams, variant: Variant) -> Self {
         Self {
-            hystart: params.hystart.then(|| HyStart::new(variant)),
+            hystart: (params.slow_start == SlowStart::HyStart).then(|| HyStart::new(variant)),
+            plus_plus: (params.slow_start == SlowStart::HyStartPlusPlus).then(Box::default),
             ..Self::fresh(variant == Variant::Linux314)
         }
     }
@@ -88,6 +98,7 @@ impl Cubic {
             last_update_ms: 0,
             min_rtt: None,
             hystart: None,
+            plus_plus: None,
             counts_acks,
         }
     }
@@ -95,6 +106,7 @@ impl Cubic {
     /// The threshold is `beta` of the window, and the next epoch aims at where this one ended. Source: Linux
     /// `cubictcp_recalc_ssthresh`.
     fn reduce_to(&mut self, beta: u64, window: &Window) -> u32 {
+        self.plus_plus = None;
         self.epoch_start = None;
         let cwnd = u64::from(window.cwnd);
         self.w_max = Some(match self.w_max {
@@ -167,6 +179,11 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
+        if let Some(plus_plus) = &mut self.plus_plus
+            && window.in_slow_start()
+        {
+            plus_plus.on_ack(ack, window);
+        }
         let Some(rtt) = ack.rtt else { return };
         // The queue is still draining right after a reduction.
         if self
@@ -187,6 +204,9 @@ impl CongestionControl for Cubic {
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         let mut ack = *ack;
         if window.in_slow_start() {
+            if let Some(plus_plus) = &mut self.plus_plus {
+                ack.acked = plus_plus.growth(ack.acked);
+            }
             ack.acked = window.slow_start(ack.acked);
             if ack.acked == 0 {
                 return;

@@ -6,13 +6,14 @@ mod dctcp;
 #[cfg(test)]
 mod fixed;
 mod hystart;
+mod hystart_plus_plus;
 mod reno;
 mod sample;
 mod state;
 mod window;
 
 pub use bbr::{Bbr, BbrParams};
-pub use cubic::{Cubic, CubicParams};
+pub use cubic::{Cubic, CubicParams, SlowStart};
 pub use dctcp::Dctcp;
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};

@@ -1,6 +1,6 @@
 //! Two endpoints and a path between them in virtual time, with a script that says what befalls each transmission.
 
-use sojourn_tcp::cc::{Algorithm, CubicParams, Params};
+use sojourn_tcp::cc::{Algorithm, CubicParams, Params, SlowStart};
 use sojourn_tcp::{CaState, Endpoint, Flags, Segment, TcpParams, WINDOW_UNIT};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,7 +98,9 @@ pub(crate) fn params(algorithm: Algorithm) -> TcpParams {
     TcpParams {
         congestion_control: algorithm,
         cc: Params {
-            cubic: CubicParams { hystart: false },
+            cubic: CubicParams {
+                slow_start: SlowStart::Plain,
+            },
             ..Params::default()
         },
         ..TcpParams::default()
