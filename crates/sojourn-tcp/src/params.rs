@@ -76,23 +76,34 @@ pub struct TcpParams {
 mod hystart {
     use crate::cc::{CubicParams, Params, SlowStart};
     use schemars::{Schema, SchemaGenerator, json_schema};
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::de::{Error, Unexpected, Visitor};
+    use serde::{Deserializer, Serializer};
+    use std::fmt;
 
     /// The value that is a word.
     const PLUS_PLUS: &str = "plus-plus";
 
-    /// As the key spells it.
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "must be true, false or \"plus-plus\"")]
-    enum Key {
-        Switch(bool),
-        Word(Word),
-    }
+    /// Reads what the key says.
+    struct Reader;
 
-    #[derive(Deserialize)]
-    enum Word {
-        #[serde(rename = "plus-plus")]
-        PlusPlus,
+    impl Visitor<'_> for Reader {
+        type Value = SlowStart;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "true, false or {PLUS_PLUS:?}")
+        }
+
+        fn visit_bool<E: Error>(self, on: bool) -> Result<SlowStart, E> {
+            Ok(if on { SlowStart::HyStart } else { SlowStart::Plain })
+        }
+
+        fn visit_str<E: Error>(self, word: &str) -> Result<SlowStart, E> {
+            if word == PLUS_PLUS {
+                Ok(SlowStart::HyStartPlusPlus)
+            } else {
+                Err(E::invalid_value(Unexpected::Str(word), &self))
+            }
+        }
     }
 
     /// Python knows the word, too.
@@ -109,11 +120,7 @@ mod hystart {
     }
 
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Params, D::Error> {
-        let slow_start = match Key::deserialize(from)? {
-            Key::Switch(false) => SlowStart::Plain,
-            Key::Switch(true) => SlowStart::HyStart,
-            Key::Word(Word::PlusPlus) => SlowStart::HyStartPlusPlus,
-        };
+        let slow_start = from.deserialize_any(Reader)?;
         Ok(Params {
             cubic: CubicParams { slow_start },
             ..Params::default()
