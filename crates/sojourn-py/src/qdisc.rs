@@ -348,7 +348,7 @@ impl Qdisc {
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
-        for class in self.q.class_stats() {
+        for class in self.q.inner().class_stats() {
             let dict = PyDict::new(py);
             dict.set_item("packets", class.sent_packets)?;
             dict.set_item("bytes", class.sent_bytes)?;

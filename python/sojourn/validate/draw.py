@@ -114,7 +114,7 @@ RANDOM = Population(
 TRUST = Population(
     name="trust",
     kinds=drawn_qdisc.KINDS,
-    controls=("cubic", "reno"),
+    controls=("cubic", "reno", "bbr", "dctcp"),
     longest_rtt_ms=300,
     columns=18,
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sojourn.validate.uniform import between, one_of
 
 QUANTA = (300, 1514, 3028)
+FLOW_MODES = ("triple-isolate", "flows", "dual-srchost", "dual-dsthost")
 QUEUES = tuple(2**power for power in range(4, 11))
 
 #: A full frame, bytes.
@@ -127,6 +128,53 @@ def _fq_pie(drawn: Draw, kbit: int) -> str:
     return f"{words} target {target}ms tupdate {update}ms{' ecn' if drawn.ecn else ''}"
 
 
+def _tbf(drawn: Draw, kbit: int) -> str:
+    """Return a token bucket of 70 to 100 % of the rate, five frames deep, over its own FIFO."""
+    return f"tbf rate {_shaped(drawn, kbit)}kbit burst {5 * FRAME} limit {_packets(drawn, kbit, least=10) * FRAME}"
+
+
+def _fq(drawn: Draw, kbit: int) -> str:
+    """Return `fq` with an eighth of the limit for each flow."""
+    limit = _packets(drawn, kbit, least=80)
+    return f"fq limit {limit} flow_limit {limit // 8} quantum {max(drawn.quantum, FRAME)}"
+
+
+def _cake(drawn: Draw, kbit: int) -> str:
+    """Return CAKE for a path of 20 to 500 ms, with one of its flow modes; half of them shape to 70 to 100 % of the rate."""
+    shaped = f"bandwidth {_shaped(drawn, kbit)}kbit" if drawn.adaptive else "unlimited"
+    mode = FLOW_MODES[QUEUES.index(drawn.queues) % len(FLOW_MODES)]
+    return f"cake {shaped} {mode} rtt {round(between(drawn.interval, 20, 500))}ms"
+
+
+def _prio(drawn: Draw, kbit: int) -> str:
+    """Return three bands; best effort is the second, under CoDel."""
+    return f"prio ; qdisc parent 1:2 {_codel(drawn, kbit)}"
+
+
+def _ets(drawn: Draw, kbit: int) -> str:
+    """Return a strict band above two with quanta; best effort is the last, under CoDel."""
+    return f"ets strict 1 quanta 3000 {max(drawn.quantum, FRAME)} ; qdisc parent 1:3 {_codel(drawn, kbit)}"
+
+
+def _drr(drawn: Draw, kbit: int) -> str:
+    """Return one class for all, under CoDel."""
+    made = f"class parent 1: classid 1:1 drr quantum {max(drawn.quantum, FRAME)}"
+    return f"drr ; {made} ; qdisc parent 1:1 {_codel(drawn, kbit)} ; filter parent 1: matchall flowid 1:1"
+
+
+def _htb(drawn: Draw, kbit: int) -> str:
+    """Return a class that borrows from its parent of 70 to 100 % of the rate, over FQ-CoDel."""
+    rate = _shaped(drawn, kbit)
+    root = f"class parent 1: classid 1:1 htb rate {rate}kbit ceil {rate}kbit"
+    leaf = f"class parent 1:1 classid 1:10 htb rate {max(rate // 2, 8)}kbit ceil {rate}kbit"
+    return f"htb default 10 ; {root} ; {leaf} ; qdisc parent 1:10 {_fq_codel(drawn, kbit)}"
+
+
+def _shaped(drawn: Draw, kbit: int) -> int:
+    """Return 70 to 100 % of the rate, in kbit/s."""
+    return round(kbit * (0.7 + 0.3 * drawn.target))
+
+
 def _ecn(drawn: Draw) -> str:
     return "ecn" if drawn.ecn else "noecn"
 
@@ -147,6 +195,13 @@ _TEXTS: dict[str, Callable[[Draw, int], str]] = {
     "sfq": _sfq,
     "fq_codel": _fq_codel,
     "fq_pie": _fq_pie,
+    "tbf": _tbf,
+    "fq": _fq,
+    "cake": _cake,
+    "prio": _prio,
+    "ets": _ets,
+    "drr": _drr,
+    "htb": _htb,
 }
 #: Every kind that can be drawn.
 KINDS = tuple(_TEXTS)

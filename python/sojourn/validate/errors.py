@@ -21,7 +21,7 @@ from sojourn.validate.judge import Row
 
 #: Quantiles of the errors, and what they are called.
 QUANTILES = ((0.5, "median"), (0.9, "90th percentile"))
-_LATENCY = "induced_latency_ms"
+_LATENCY, _GOODPUT = "induced_latency_ms", "goodput_"
 _RESAMPLES = 10_000
 
 
@@ -117,11 +117,11 @@ def relative_error(sim: float, kernel: float, *, least: float) -> float:
 
 
 def quantiles(found: dict[str, list[Error]], bars_of: Bars) -> list[Quantile]:
-    """Return median and 90th percentile of each metric's errors, judged."""
+    """Return median and 90th percentile of the errors of latency and goodput, judged; others have no bar."""
     return [
         _quantile(errors, share, name, bar)
         for metric, errors in found.items()
-        if errors
+        if errors and (metric == _LATENCY or metric.startswith(_GOODPUT))
         for (share, name), bar in zip(
             QUANTILES, bars_of.latency if metric == _LATENCY else bars_of.goodput, strict=True
         )

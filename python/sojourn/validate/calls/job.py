@@ -12,7 +12,7 @@ from typing import Any
 from sojourn import _native
 from sojourn.backends.linux import kinds as bed_kinds
 from sojourn.backends.linux import messages
-from sojourn.backends.linux.disciplines import encoded, queue_length
+from sojourn.backends.linux.disciplines import below, encoded, queue_length
 from sojourn.backends.linux.steps import Steps
 from sojourn.kernel.find import Kernel
 from sojourn.validate.calls import kinds
@@ -93,6 +93,8 @@ def _plain(sequence: Sequence) -> dict[str, Any]:
     kind, options = encoded(discipline)
     request = messages.qdisc(index=_INDEX, parent=parent, number=messages.handle(_CHILD), kind=kind, options=options)
     steps.send(_HOST, f"add {kind} to {_DEVICE}", request)
+    for says, request in below(discipline, index=_INDEX, major=_CHILD):
+        steps.send(_HOST, f"{says} on {_DEVICE}", request)
     queues = kinds.queues_of(sequence.kind, sequence.text)
     offers = [
         {"at_ns": at, "packets": [_crafted(packet, queues) for packet in packets]} for at, packets in sequence.offers

@@ -136,6 +136,14 @@ KINDS: dict[str, Kind] = {
         ),
         dscp=True,
     ),
+    "ets": Kind(
+        texts=(
+            "ets strict 1 quanta 3000 1000 ; filter parent 1: dscp EF flowid 1:1 ; filter parent 1: dscp CS1 flowid 1:2",
+            "ets bands 4 quanta 1500 500 2000 ; filter parent 1: dscp EF flowid 1:3 ; "
+            "filter parent 1: dscp CS1 flowid 1:4",
+        ),
+        dscp=True,
+    ),
     "tbf": Kind(
         texts=(
             "tbf rate 2mbit burst 5000 limit 20000",
