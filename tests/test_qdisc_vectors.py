@@ -18,9 +18,7 @@ TOLD = {"size", "flow", "ecn", "count", *SOCKET, *IDENTITY}
 
 def _is_told(path: Path) -> bool:
     steps = tomllib.loads(path.read_text())["step"]
-    return all(
-        step.get("enqueue", {}).keys() <= TOLD and "dscp" not in step.get("dequeue", {}) for step in steps
-    )
+    return all(step.get("enqueue", {}).keys() <= TOLD and "dscp" not in step.get("dequeue", {}) for step in steps)
 
 
 VECTORS = sorted(path for kind in KINDS for path in (TESTDATA / kind).glob("*.toml") if _is_told(path))

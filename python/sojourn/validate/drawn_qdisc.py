@@ -140,7 +140,7 @@ def _fq(drawn: Draw, kbit: int) -> str:
 
 
 def _cake(drawn: Draw, kbit: int) -> str:
-    """Return CAKE for a path of 20 to 500 ms, with one of its flow modes; half of them shape to 70 to 100 % of the rate."""
+    """Return CAKE for a path of 20 to 500 ms, with one of its flow modes; half shape to 70 to 100 % of the rate."""
     shaped = f"bandwidth {_shaped(drawn, kbit)}kbit" if drawn.adaptive else "unlimited"
     mode = FLOW_MODES[QUEUES.index(drawn.queues) % len(FLOW_MODES)]
     return f"cake {shaped} {mode} rtt {round(between(drawn.interval, 20, 500))}ms"

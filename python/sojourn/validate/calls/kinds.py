@@ -138,7 +138,8 @@ KINDS: dict[str, Kind] = {
     ),
     "ets": Kind(
         texts=(
-            "ets strict 1 quanta 3000 1000 ; filter parent 1: dscp EF flowid 1:1 ; filter parent 1: dscp CS1 flowid 1:2",
+            "ets strict 1 quanta 3000 1000 ; filter parent 1: dscp EF flowid 1:1 ; "
+            "filter parent 1: dscp CS1 flowid 1:2",
             "ets bands 4 quanta 1500 500 2000 ; filter parent 1: dscp EF flowid 1:3 ; "
             "filter parent 1: dscp CS1 flowid 1:4",
         ),
