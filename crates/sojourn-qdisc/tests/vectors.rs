@@ -1,7 +1,7 @@
 //! Drives every discipline through the vectors of `testdata`; the format is described there.
 
 use serde::Deserialize;
-use sojourn_qdisc::{AckFacts, Dropped, Packet, Qdisc, QdiscSpec};
+use sojourn_qdisc::{AckFacts, Dropped, Packet, Qdisc, QdiscSpec, priority_of_dscp};
 use sojourn_units::{Bytes, Rate, Time};
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ struct VectorPacket {
     source: u32,
     destination: u32,
     tcp: Option<AckFacts>,
-    priority: u8,
+    priority: Option<u8>,
     pacing_bps: Option<u64>,
     not_before_ns: Option<u64>,
 }
@@ -48,7 +48,7 @@ impl Packet for VectorPacket {
         self.tcp
     }
     fn priority(&self) -> u8 {
-        self.priority
+        self.priority.unwrap_or_else(|| priority_of_dscp(self.dscp))
     }
     fn pacing_rate(&self) -> Option<Rate> {
         self.pacing_bps.map(Rate::from_bps)
@@ -101,7 +101,7 @@ struct Enqueue {
     destination: u32,
     tcp: Option<Tcp>,
     #[serde(default)]
-    priority: u8,
+    priority: Option<u8>,
     pacing_bps: Option<u64>,
     not_before_ns: Option<u64>,
     #[serde(default = "one")]

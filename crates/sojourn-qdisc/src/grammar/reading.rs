@@ -98,7 +98,7 @@ impl<T> Table<T> {
     }
 
     fn knows(&self, name: &str) -> bool {
-        self.words.iter().any(|word| word.names.contains(&name))
+        name == "variant" && self.variants || self.words.iter().any(|word| word.names.contains(&name))
     }
 
     /// The names of all words.
