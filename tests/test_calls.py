@@ -17,7 +17,7 @@ from tests.conftest import Cli, assert_one_sentence
 #: Random sequences for each kind, shared by its disciplines.
 SEQUENCES = 200
 #: Kinds whose queues have room for all packets of a sequence.
-HOLD_ALL = {"prio", "drr", "htb"}
+HOLD_ALL = {"prio", "drr", "ets", "htb"}
 PLAIN = "codel target 1ms interval 10ms limit 20 ecn"
 
 

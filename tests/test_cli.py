@@ -228,10 +228,11 @@ def test_list_shows_everything(cli: Cli) -> None:
 
 def test_what_is_listed_for_linux_is_taken_there_and_refused_by_the_simulator() -> None:
     found = catalogue()["linux"]
-    texts = [{"qdisc_up": one["kind"]} for one in found["qdiscs"]]
+    texts: list[dict[str, Any]] = [{"qdisc_up": one["kind"]} for one in found["qdiscs"]]
+    texts += [{"qdisc_up": one["text"]} for one in found["words"]]
     for one in found["cc"]:
         texts.append({"flows": [{"name": "a", "direction": "up", "congestion_control": one["name"]}]})
-    assert len(texts) == 4
+    assert len(texts) == 2
     for part in texts:
         text = json.dumps({"duration": "1s", **part})
         _native.normalize(text, "linux")

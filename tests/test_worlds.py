@@ -41,8 +41,9 @@ def reproduction(request: Request) -> Reproduction[Any]:
     return found
 
 
-def texts(request: Request) -> set[str]:
-    return {one.scenario.normalized(request.backend.name) for one in reproduction(request).plan}
+def texts(request: Request) -> set[tuple[str, str]]:
+    name = request.backend.name
+    return {(name, one.scenario.normalized(name)) for one in reproduction(request).plan}
 
 
 @pytest.mark.parametrize(("name", "world"), CASES)

@@ -1,6 +1,6 @@
 //! The kinds of disciplines: the one list of them.
 
-use crate::classful::{ClassStats, Classes};
+use crate::classful::Classes;
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::catalogue::{KindInfo, describe};
@@ -10,8 +10,8 @@ use crate::grammar::reading::{parse_words, show_words};
 use crate::grammar::words::{Either, Model};
 use crate::netlink::Named;
 use crate::{
-    Admission, Backlog, Cake, Codel, Departure, DropSink, Drr, Ets, Fifo, Fq, FqCodel, FqPie, Htb, Netem, Packet,
-    ParamError, PfifoFast, Pie, Prio, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
+    Admission, Backlog, Cake, ClassStats, Codel, Departure, DropSink, Drr, Ets, Fifo, Fq, FqCodel, FqPie, Htb, Netem,
+    Packet, ParamError, PfifoFast, Pie, Prio, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
 

@@ -46,7 +46,6 @@ mod tbf;
 mod testing;
 
 pub use cake::{Cake, CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
-pub use classful::ClassStats;
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
 pub use descriptor::{Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, KernelOptions, kernel_options};
@@ -69,7 +68,7 @@ pub use param::ParamError;
 pub use pie::{Pie, PieParams, PieVariant};
 pub use presets::{PresetInfo, presets};
 pub use prio::Prio;
-pub use qdisc::{Admission, Backlog, Qdisc, QdiscStats};
+pub use qdisc::{Admission, Backlog, ClassStats, Qdisc, QdiscStats};
 pub use red::{Red, RedParams, RedVariant};
 pub use sfq::{SFQ_MAX_DEPTH, Sfq, SfqParams, SfqVariant};
 pub use slab::{List, Slab, memory_of};

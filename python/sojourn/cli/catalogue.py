@@ -14,7 +14,7 @@ from sojourn.experiments.pages import pages
 
 _ABOUT = (
     "Lists the experiments, web pages, queue disciplines with their parameters, presets and congestion controls.\n"
-    "The part `linux` lists the disciplines and congestion controls that only the linux back end has."
+    "The part `linux` lists what of disciplines and congestion controls only the linux back end has."
 )
 
 PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")
@@ -23,6 +23,13 @@ PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")
 ONLY_LINUX: dict[str, list[dict[str, str]]] = {
     "qdiscs": list(disciplines.ONLY_LINUX.values()),
     "cc": [],
+    "words": [
+        {
+            "text": "cake nat",
+            "summary": "hosts before address translation, which needs connection tracking",
+        },
+        {"text": "cake fwmark 0xff", "summary": "tins by firewall marks under this mask"},
+    ],
 }
 
 
@@ -131,4 +138,5 @@ def _linux(found: dict[str, list[dict[str, str]]]) -> str:
     for one in (*found["qdiscs"], *found["cc"]):
         option = f"--qdisc {one['kind']}" if "kind" in one else f"--cc {one['name']}"
         lines.append(f"{option}: {one['summary']}")
+    lines += [f'--qdisc "{one["text"]}": {one["summary"]}' for one in found["words"]]
     return "\n".join(lines)

@@ -1,9 +1,10 @@
 //! The accounts of a discipline whose packets are in its classes.
 
-use super::ClassStats;
 use super::names::Handle;
 use crate::ledger::Ledger;
-use crate::{Admission, AnyQdisc, Backlog, Departure, DropReason, DropSink, Dropped, Packet, Qdisc, QdiscStats};
+use crate::{
+    Admission, AnyQdisc, Backlog, ClassStats, Departure, DropReason, DropSink, Dropped, Packet, Qdisc, QdiscStats,
+};
 use sojourn_units::{Bytes, Duration, Time};
 
 /// Counters and backlog of a classful discipline. What its classes drop counts as its own drops.

@@ -14,13 +14,11 @@ mod kernel;
 pub(crate) mod names;
 mod round;
 pub(crate) mod statements;
-mod stats;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use books::{Ahead, Books, ahead_of_children, soonest, stats_of_class};
 pub(crate) use round::Round;
-pub use stats::ClassStats;
 
 use crate::drr::DrrClass;
 use crate::footprint::Footprint;

@@ -9,9 +9,10 @@ mod flows;
 pub(crate) use descriptor::{DrrClass, DrrParams, QUANTA};
 pub(crate) use flows::{Rounds, Served, Turn};
 
+use crate::ClassStats;
 use crate::classful::classify::Filters;
 use crate::classful::names::Handle;
-use crate::classful::{Ahead, Books, ClassStats, Round, ahead_of_children, stats_of_class};
+use crate::classful::{Ahead, Books, Round, ahead_of_children, stats_of_class};
 use crate::{Admission, AnyQdisc, Backlog, Departure, DropSink, Packet, Qdisc, QdiscStats};
 use sojourn_units::{Bytes, Time};
 

@@ -6,9 +6,10 @@ mod descriptor;
 
 pub(crate) use descriptor::EtsParams;
 
+use crate::ClassStats;
 use crate::classful::classify::Filters;
 use crate::classful::names::Handle;
-use crate::classful::{Ahead, Books, ClassStats, Round, ahead_of_children, soonest, stats_of_class};
+use crate::classful::{Ahead, Books, Round, ahead_of_children, soonest, stats_of_class};
 use crate::{Admission, AnyQdisc, Backlog, Departure, DropSink, Packet, Qdisc, QdiscStats};
 use sojourn_units::{Bytes, Time};
 

@@ -11,9 +11,10 @@ mod tree;
 
 pub(crate) use descriptor::{HtbClass, HtbParams, class_options};
 
+use crate::ClassStats;
 use crate::classful::classify::Filters;
 use crate::classful::names::Handle;
-use crate::classful::{Ahead, Books, Class, ClassStats, ClassWords, ahead_of_children, soonest, stats_of_class};
+use crate::classful::{Ahead, Books, Class, ClassWords, ahead_of_children, soonest, stats_of_class};
 use crate::{Admission, AnyQdisc, Backlog, Departure, DropSink, Packet, Qdisc, QdiscStats, Queued};
 use rate::TICK_NS;
 use sojourn_units::{Bytes, Time};

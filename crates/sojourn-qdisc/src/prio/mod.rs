@@ -6,9 +6,10 @@ mod descriptor;
 
 pub(crate) use descriptor::{PrioParams, check_map};
 
+use crate::ClassStats;
 use crate::classful::classify::Filters;
 use crate::classful::names::Handle;
-use crate::classful::{Books, ClassStats, soonest, stats_of_class};
+use crate::classful::{Books, soonest, stats_of_class};
 use crate::{Admission, AnyQdisc, Backlog, Departure, DropSink, Packet, Qdisc, QdiscStats};
 use sojourn_units::{Bytes, Time};
 
