@@ -14,7 +14,7 @@ from sojourn.errors import SojournError
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
-from sojourn.validate import document, execute, part
+from sojourn.validate import columns, document, execute, part
 from tests.conftest import Cli, assert_one_sentence
 
 SMALL = ("--links", "10/10", "--duration", "4s", "--repeat", "2", "--sim-repeat", "2", "--workers", "1")
@@ -158,7 +158,7 @@ def test_the_whole_set_is_one_command(inside: Cli, kernel: StandIn, tmp_path: Pa
     small = ("--links", "10/10", "--qdisc", "sfq", "--duration", "2s", "--count", "2", "--repeat", "1")
     words = ("validate", "all", *small, "--sim-repeat", "1", "--out", "o", "--document", "fidelity.md")
     inside(*words, status=None)
-    folders = {path.name for path in (tmp_path / "o").iterdir() if path.is_dir()} - {"runs"}
+    folders = {path.name for path in (tmp_path / "o").iterdir() if path.is_dir()} - {"runs", "figures"}
     parts = {"rrul", "tcp_1up_cubic", "tcp_1up_reno", "voip", "rtt_fairness", "web", "random_seed_1"}
     assert folders == parts
     page = (tmp_path / "fidelity.md").read_text()
@@ -203,6 +203,10 @@ REFUSED = {
     "the rtt of rtt_fairness": (["rtt_fairness", "--rtt", "5ms"], ["rtt", "5ms"]),
     "a folder that is no validation": (["rrul", "--document", "x.md", "--with", "o"], ["o", "part.json"]),
     "with without a document": (["rrul", "--with", "o"], ["with", "o", "--document"]),
+    "a kernel twice": (["rrul", "--kernel", "6.1", "--kernel", "6.1"], ["kernel", "6.1", "once"]),
+    "a kernel without a name": (["rrul", "--kernel", ""], ["kernel", "kernel status"]),
+    "a kernel of live runs": (["rrul", "--backend", "live", "--kernel", "6.1"], ["kernel", "6.1", "--backend linux"]),
+    "two kernels of the flusher": (["flusher", "--kernel", "6.1", "--kernel", "7.3"], ["kernel", "6.1, 7.3", "one"]),
     "a document that is a folder": (["rrul", "--document", "."], ["document", "file"]),
 }
 
@@ -245,3 +249,42 @@ def test_a_part_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         (tmp_path / part.FILE).write_text(text)
         with pytest.raises(SojournError, match=word):
             part.load(tmp_path)
+
+
+def test_each_kernel_has_a_column_of_the_page(inside: Cli, kernel: StandIn, tmp_path: Path) -> None:
+    drawn = ("validate", "trust", "--only", "sfq,cubic", "--count", "2", "--repeat", "1", "--sim-repeat", "1")
+    kernels = ("--kernel", "6.1", "--kernel", "7.3")
+    inside(*drawn, *kernels, "--out", "o", "--document", "trust.md", status=None)
+    folders = {path.name for path in (tmp_path / "o").iterdir() if path.is_dir()} - {"runs", "figures"}
+    assert folders == {f"trust_seed_1_only_sfq_cubic_kernel_{version}" for version in ("6.1", "7.3")}
+    parts = [part.load(tmp_path / "o" / name) for name in sorted(folders)]
+    assert [one.subject for one in parts] == ["trust, seed 1, only sfq cubic"] * 2
+    assert "--kernel 7.3" in parts[1].command
+    rows = (tmp_path / "o/errors.csv").read_text().splitlines()
+    assert rows[0] == "kernel,scenario,metric,unit,real,simulator,relative_error"
+    assert len(rows) == 1 + 2 * 2 * 3
+    assert (tmp_path / "o/figures/errors.png").exists()
+    page = (tmp_path / "trust.md").read_text()
+    assert page.startswith("# Trust")
+    assert "--kernel 6.1 --kernel 7.3" in page
+    assert "## trust, seed 1, only sfq cubic, kernel 6.1" in page
+    assert [one.name for one in part.load_all(tmp_path / "o")] == [one.name for one in parts]
+
+
+def test_the_summary_has_a_column_for_each_kernel() -> None:
+    entry = {"scenario": "a", "metric": "goodput_up_mbit", "title": "goodput up", "verdict": "agrees", "surely": True}
+    parts = [
+        part.Part(
+            name=part.named("rrul", kernel),
+            command="",
+            facts={"kernel": release},
+            entries=[{**entry, "bar_is": "difference", "verdict": verdict}],
+            scenarios={},
+        )
+        for kernel, release, verdict in ((None, "6.1.9", "agrees"), ("7.3", "7.3.4", "differs"))
+    ]
+    assert columns.counts_table(parts).splitlines() == [
+        "|  | metric | 6.1.9 | 7.3.4 |",
+        "| :-- | :-- | --: | --: |",
+        "| rrul | goodput | 1 of 1 (1) | 0 of 1 (1) |",
+    ]

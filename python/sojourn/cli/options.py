@@ -224,14 +224,36 @@ def add_backend(group: argparse._ArgumentGroup) -> None:
 NO_KERNEL = "kernel is '', but must be the name of a kernel: `sojourn kernel status` lists them"
 
 
+_KERNEL = (
+    "kernel of the back end linux: a version that was built (7.3), a name that `sojourn kernel status` lists, the path "
+    "of a program, virtual, uml or host (default: SOJOURN_KERNEL, else Linux 6.1, else the newest)"
+)
+
+
 def add_kernel(group: argparse._ArgumentGroup) -> None:
     """Add the option for the kernel of the back end linux."""
-    group.add_argument(
-        "--kernel",
-        metavar="NAME",
-        help="kernel of the back end linux: a version that was built (7.3), a name that `sojourn kernel status` lists, "
-        "the path of a program, virtual, uml or host (default: SOJOURN_KERNEL, else Linux 6.1, else the newest)",
-    )
+    group.add_argument("--kernel", metavar="NAME", help=_KERNEL)
+
+
+def add_kernels(group: argparse._ArgumentGroup) -> None:
+    """Add the option for one or several kernels of the back end linux, a list."""
+    more = "repeat the option to compare with several kernels"
+    group.add_argument("--kernel", metavar="NAME", action="append", help=f"{_KERNEL}; {more}")
+
+
+def one_kernel(args: argparse.Namespace) -> str | None:
+    """Return the only kernel that `add_kernels` was given; `None` if there is none.
+
+    Raises
+    ------
+    ParamError
+        If there are several.
+    """
+    names: list[str] = args.kernel or []
+    if len(names) > 1:
+        message = f"kernel is {', '.join(names)}, but {args.experiment} takes one kernel"
+        raise ParamError(message)
+    return names[0] if names else None
 
 
 def backend_of(args: argparse.Namespace) -> str:

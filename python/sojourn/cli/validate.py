@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,9 +56,11 @@ Otherwise the verdict is "cannot tell". The exit status is 1 if a cell differs.
 With --backend live the simulator is compared with real packets of this machine through Sojourn's own disciplines, in
 real time. With --backend live --backend linux these are then also compared with the kernel.
 
-With --out DIR it writes validate.json, validate.md, figures and every run (runs/). If the command was stopped, the same
-command goes on from there. With --document page.md it also writes the tables on one page, and appends the notes
-lab/page-notes.md, which are written by hand.
+Each --kernel is compared with the simulator in turn. The page then has a column for each kernel.
+
+With --out DIR it writes validate.json, validate.md, figures and every run (runs/), and of drawn scenarios errors.csv.
+If the command was stopped, the same command goes on from there. With --document page.md it also writes the tables on
+one page, and appends the notes lab/page-notes.md, which are written by hand.
 """
 
 
@@ -112,7 +116,7 @@ def add(commands: Any) -> None:
         help="linux or live: what the simulator is compared with; if both are given, the first is also compared with "
         "the second (default linux)",
     )
-    options.add_kernel(runs)
+    options.add_kernels(runs)
     runs.add_argument(
         "--repeat",
         metavar="N",
@@ -154,7 +158,7 @@ def add(commands: Any) -> None:
         metavar="DIR",
         type=Path,
         action="append",
-        help="with --document: also put the validation in the folder DIR on the page, before this one; repeat the "
+        help="with --document: also put the validations in the folder DIR on the page, before this one; repeat the "
         "option for several",
     )
     parser.set_defaults(handler=handle)
@@ -173,14 +177,15 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.store.run_store import RunStore
     from sojourn.validate import suite
     from sojourn.validate.execute import spec_of
-    from sojourn.validate.part import load
+    from sojourn.validate.part import load_all
 
     _check(args)
     requests = _requests(args)
     plans = [suite.cells_of(one) for one in requests]
-    used = [backends.named(spec_of(backend, args.kernel)) for backend in ("sim", *_real(args))]
+    kernels = dict.fromkeys(one.kernel for one in requests)
+    used = [backends.named(spec_of(backend, kernel)) for kernel in kernels for backend in ("sim", *_real(args))]
     _check_plans(plans, _real(args))
-    earlier = [load(folder) for folder in args.earlier or ()]
+    earlier = [part for folder in args.earlier or () for part in load_all(folder)]
     for backend in used:
         backends.reach(backend)
     folder, folders = _folders(args, requests)
@@ -200,6 +205,7 @@ def handle(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(entries, indent=1, allow_nan=False))
     _write_pages(args, folder, [*earlier, *parts], entries)
+    _write_errors(folder, parts)
     for done in {id(one): one for one in [folder, *(one for of_pairs in folders for one in of_pairs)]}.values():
         if done is not None:
             done.finish()
@@ -218,12 +224,27 @@ def _real(args: argparse.Namespace) -> tuple[str, ...]:
     if not set(names) <= {"linux", "live"} or len(set(names)) < len(names):
         message = f"backend is {', '.join(names)}, but must be linux, live, or each of them once"
         raise ParamError(message)
-    if args.kernel is not None and "linux" not in names:
-        message = f"kernel is {args.kernel!r}, but the back end live has none: give --backend linux"
-        raise ParamError(message)
-    if args.kernel == "":
-        raise ParamError(options.NO_KERNEL)
     return names
+
+
+def _kernels(args: argparse.Namespace) -> tuple[str | None, ...]:
+    """Return the kernels that were named, each for a comparison of its own; only `None` if none was.
+
+    Raises
+    ------
+    ParamError
+        If there is no kernel among the back ends, a name is empty, or one is there twice.
+    """
+    names: list[str] = args.kernel or []
+    if names and "linux" not in _real(args):
+        message = f"kernel is {names[0]!r}, but the back end live has none: give --backend linux"
+        raise ParamError(message)
+    if "" in names:
+        raise ParamError(options.NO_KERNEL)
+    if len(set(names)) < len(names):
+        message = f"kernel is {', '.join(names)}, but each kernel must be there once"
+        raise ParamError(message)
+    return tuple(names) or (None,)
 
 
 def _check_plans(plans: Sequence[Sequence[Cell]], real: Sequence[str]) -> None:
@@ -260,7 +281,7 @@ def _requests(args: argparse.Namespace) -> tuple[Request, ...]:
 
     default = suite.DEFAULT_REPEATS
     names = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
-    one = suite.Request(
+    any_kernel = suite.Request(
         experiment=args.experiment,
         links=args.links,
         qdiscs=args.qdisc,
@@ -273,9 +294,11 @@ def _requests(args: argparse.Namespace) -> tuple[Request, ...]:
             kernel=default.kernel if args.repeat is None else args.repeat,
         ),
         real=_real(args),
-        kernel=args.kernel,
     )
-    return suite.whole(one) if args.experiment in {suite.ALL, suite.WIFI} else (one,)
+    each = [replace(any_kernel, kernel=kernel) for kernel in _kernels(args)]
+    if args.experiment in {suite.ALL, suite.WIFI}:
+        return tuple(request for one in each for request in suite.whole(one))
+    return tuple(each)
 
 
 def _folders(
@@ -370,19 +393,34 @@ def _write_pages(
         print(f"document: {args.document}", file=sys.stderr)
 
 
+def _write_errors(folder: ResultFolder | None, parts: Sequence[Part]) -> None:
+    """Write the errors of all drawn scenarios, `errors.csv` and `figures/errors.*`, into the folder of the command."""
+    from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.validate import errors_table
+    from sojourn.validate.words import is_drawn
+
+    drawn = [part for part in parts if is_drawn(part)]
+    if folder is None or not drawn:
+        return
+    folder.write("errors.csv", errors_table.table(drawn).write_csv())
+    figure = errors_table.figure(drawn)
+    for form in FORMATS:
+        folder.write(f"figures/errors.{form}", to_bytes(figure, form))
+
+
 def _document_command(args: argparse.Namespace) -> str:
     """Return what makes the page again, with plain names for folders."""
     from sojourn.validate import suite
 
     count = [] if args.count is None else [f"--count {args.count}"]
     if args.experiment not in {suite.ALL, suite.WIFI}:
-        words = [_requests(args)[0].command]
+        words = [replace(_requests(args)[0], kernel=None).command]
     else:
         stated = {name: getattr(args, name) for name in ("links", "duration", "repeat", "sim_repeat", "seed")}
         words = [f"sojourn validate {args.experiment}"]
         words += [f"--{name.replace('_', '-')} {value}" for name, value in stated.items() if value is not None]
         words += [f"--qdisc {text!r}" for text in args.qdisc or ()] + count
         words += [f"--backend {name}" for name in args.backend or ()]
-        words += [] if args.kernel is None else [f"--kernel {args.kernel}"]
+    words += [f"--kernel {shlex.quote(name)}" for name in args.kernel or ()]
     words += [f"--with {folder.name}" for folder in args.earlier or ()]
     return " ".join([*words, "--out DIR", f"--document {args.document.name}"])

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 
+from sojourn.cli import options
 from sojourn.errors import ParamError, SojournError
 
 NAME = "calls"
@@ -28,7 +29,7 @@ def handle(args: argparse.Namespace) -> int:
     texts = args.qdisc or compare.all_texts()
     for text in texts:
         draw.sequence(text, seed, 0)
-    kernel = find()
+    kernel = find(options.one_kernel(args))
     if not kernel.virtual_time:
         message = "calls need a kernel in virtual time, because they are compared to a microsecond: run scripts/kernels"
         raise SojournError(message)

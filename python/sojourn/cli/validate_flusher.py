@@ -39,11 +39,12 @@ def handle(args: argparse.Namespace) -> int:
     only = None if args.only is None else ",".join(parts)
     for cell in cells:
         bed.scenario(cell).normalized("linux")
-    kernel = backends.named(spec_of("linux", args.kernel))
+    kernel_name = options.one_kernel(args)
+    kernel = backends.named(spec_of("linux", kernel_name))
     backends.reach(kernel)
     folder = None
     if args.out is not None:
-        name = plan_name("validate", flusher.NAME, only, duration, seed, repeats, *filter(None, [args.kernel]))
+        name = plan_name("validate", flusher.NAME, only, duration, seed, repeats, *filter(None, [kernel_name]))
         folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
     path = options.store_of(args, folder)
     store = None if path is None else RunStore(path)
@@ -60,12 +61,12 @@ def handle(args: argparse.Namespace) -> int:
         f"sojourn validate flusher --duration {duration} --repeat {repeats['linux']} --sim-repeat {repeats['sim']}"
     )
     command += "" if only is None else f" --only {only}"
-    command += "" if args.kernel is None else f" --kernel {args.kernel}"
+    command += "" if kernel_name is None else f" --kernel {kernel_name}"
     facts = {
         "cells": str(len(cells)),
         "runs of a cell": f"kernel {repeats['linux']}, simulator {repeats['sim']}; seeds from {seed} on",
         "measured window": duration,
-        "kernel": f"Linux {find(args.kernel).release}",
+        "kernel": f"Linux {find(kernel_name).release}",
     }
     if folder is not None:
         for form, data in flusher_page.figure(compared).items():

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from sojourn import bounded, tables
 from sojourn.files import write_file
-from sojourn.validate import wifi_words, words
+from sojourn.validate import columns, wifi_words, words
 from sojourn.validate.part import Part
 
+#: A page has no table of each of so many drawn scenarios.
+_MOST_ROWS = 50
 #: Facts that differ from one making to the next are not part of the page.
 _PASSING = "cost"
 
@@ -50,31 +52,49 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
         f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in lab/ and appended.",
         _facts(parts),
         "## Summary",
-        f"A cell is {_cell(parts)}. *Within the bar* counts the cells whose means are within it.\n"
-        "*Surely* counts those of them whose whole interval is within it.",
-        *([words.counts_table(grids)] if grids else []),
-        *(f"{part.name}:\n\n{words.quantiles_table(part)}" for part in drawn),
+        *([_counted(parts)] if grids else []),
+        *_summary(grids, drawn),
         "## Rules",
     ]
     blocks += list(dict.fromkeys(words.rules(part) for part in (*grids, *drawn)))
     for part in (*grids, *drawn):
-        blocks += [f"## {part.name}", f"    {part.command}", *words.body(part, level=3)]
+        blocks += [f"## {part.name}", f"    {part.command}", *words.body(part, level=3, most_rows=_MOST_ROWS)]
     shown = [block for part in grids for block in words.not_judged(part, level=3)]
     blocks += ["## Not judged", *shown] if shown else []
     text = "\n\n".join(blocks) + "\n"
     return f"{text}\n{notes.strip()}\n" if notes.strip() else text
 
 
+def _summary(grids: Sequence[Part], drawn: Sequence[Part]) -> list[str]:
+    """Return the tables of all parts: of several kernels with a column for each."""
+    if len(columns.kernels([*grids, *drawn])) == 1:
+        return [
+            *([words.counts_table(grids)] if grids else []),
+            *(f"{part.name}:\n\n{words.quantiles_table(part)}" for part in drawn),
+        ]
+    blocks = []
+    if grids:
+        blocks += ["Cells within the bar, of how many, and in brackets surely:", columns.counts_table(grids)]
+    for subject in dict.fromkeys(part.subject for part in drawn):
+        blocks += [f"{subject}:", columns.quantiles_table([part for part in drawn if part.subject == subject])]
+    return blocks
+
+
 def _title(parts: Sequence[Part]) -> str:
     if all(wifi_words.is_cells(part) for part in parts):
         return "# Fidelity: Wi-Fi cells in the simulator against Linux's mac80211"
+    if all(words.is_drawn(part) for part in parts):
+        return "# Trust: how far drawn scenarios in the simulator are from the Linux kernel"
     return "# Fidelity: the simulator against the Linux kernel"
 
 
-def _cell(parts: Sequence[Part]) -> str:
-    if all(wifi_words.is_cells(part) for part in parts):
-        return "one load, one set of stations and one scheme"
-    return "one link and one discipline"
+def _counted(parts: Sequence[Part]) -> str:
+    cells = all(wifi_words.is_cells(part) for part in parts)
+    cell = "one load, one set of stations and one scheme" if cells else "one link and one discipline"
+    return (
+        f"A cell is {cell}. *Within the bar* counts the cells whose means are within it.\n"
+        "*Surely* counts those of them whose whole interval is within it."
+    )
 
 
 def write(parts: Sequence[Part], command: str, page: Path) -> None:

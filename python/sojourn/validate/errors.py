@@ -1,7 +1,7 @@
 """How far two back ends differ over many scenarios: relative errors, their median and their 90th percentile.
 
 The relative error of a scenario is `|sim - kernel| / |kernel|`, from the means over the repeats. A latency near zero
-has no relative error worth the name, so for latency there is a least divisor (`Bars.least_ms`).
+has no relative error worth the name, so for latency there is a least divisor (`Bars.least_ms`), and for marks as well.
 
 Quantiles interpolate (the default of numpy). Their intervals are percentile bootstrap intervals over the scenarios;
 they do not hold the noise of each scenario's means, which makes every error larger than the model's alone.
@@ -22,6 +22,10 @@ from sojourn.validate.judge import Row
 #: Quantiles of the errors, and what they are called.
 QUANTILES = ((0.5, "median"), (0.9, "90th percentile"))
 _LATENCY, _GOODPUT = "induced_latency_ms", "goodput_"
+#: What the names of numbers of marks begin with; they have errors, but no bar.
+MARKS = "marks_"
+#: The least divisor of an error of marks, packets: the bar of a grid is 5 packets or 20 %, whichever is larger.
+LEAST_MARKS = 25.0
 _RESAMPLES = 10_000
 
 
@@ -43,6 +47,10 @@ class Bars:
     latency: tuple[float, float]
     goodput: tuple[float, float]
     worst: int
+
+    def of(self, metric: str) -> tuple[float, float]:
+        """Return the bars of a metric that has some."""
+        return self.latency if metric == _LATENCY else self.goodput
 
     @property
     def words(self) -> str:
@@ -100,12 +108,16 @@ def errors_of(rows: Sequence[Row], bars_of: Bars) -> dict[str, list[Error]]:
     for row in rows:
         if row.metric.bar is not None and row.sim is not None and row.kernel is not None:
             value = relative_error(
-                row.sim.interval.value,
-                row.kernel.interval.value,
-                least=bars_of.least_ms if row.metric.name == _LATENCY else 0,
+                row.sim.interval.value, row.kernel.interval.value, least=_least(row.metric.name, bars_of)
             )
             found.setdefault(row.metric.name, []).append(Error(row=row, value=value))
     return found
+
+
+def _least(metric: str, bars_of: Bars) -> float:
+    if metric == _LATENCY:
+        return bars_of.least_ms
+    return LEAST_MARKS if metric.startswith(MARKS) else 0
 
 
 def relative_error(sim: float, kernel: float, *, least: float) -> float:
@@ -122,9 +134,7 @@ def quantiles(found: dict[str, list[Error]], bars_of: Bars) -> list[Quantile]:
         _quantile(errors, share, name, bar)
         for metric, errors in found.items()
         if errors and (metric == _LATENCY or metric.startswith(_GOODPUT))
-        for (share, name), bar in zip(
-            QUANTILES, bars_of.latency if metric == _LATENCY else bars_of.goodput, strict=True
-        )
+        for (share, name), bar in zip(QUANTILES, bars_of.of(metric), strict=True)
     ]
 
 

@@ -16,6 +16,8 @@ from sojourn.validate.execute import KERNEL, LIVE, SIM, TITLES, Both
 from sojourn.validate.judge import Row
 
 PART_FORMAT = "sojourn-validate/1"
+#: Stands before the name of a kernel in the name of a part, where the command named one.
+_ON = ", kernel "
 #: The file of a part in its folder.
 FILE = "part.json"
 
@@ -54,6 +56,11 @@ class Part:
     entries: Sequence[Entry]
     scenarios: Mapping[str, str]
     worst: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+
+    @property
+    def subject(self) -> str:
+        """What was compared, whatever the kernel: the name without the kernel's."""
+        return self.name.partition(_ON)[0]
 
     @property
     def judged(self) -> list[Entry]:
@@ -117,6 +124,11 @@ class Counts:
         )
 
 
+def named(subject: str, kernel: str | None) -> str:
+    """Return the name of a part: what is compared, and the kernel if the command named one."""
+    return subject if kernel is None else f"{subject}{_ON}{kernel}"
+
+
 def grid_entries(rows: Sequence[Row]) -> list[Entry]:
     """Return the entries of a grid."""
     return [row.to_plain() for row in rows]
@@ -160,6 +172,18 @@ def cost(ran: Sequence[Both]) -> dict[str, str]:
         if minutes:
             facts[name] = f"{wall:.0f} s for {len(costs)} runs: {wall / minutes:.3g} s of a core for a minute"
     return facts
+
+
+def load_all(folder: Path) -> list[Part]:
+    """Read the parts of a command: that of its folder, or those of the folders in it, by their names.
+
+    Raises
+    ------
+    SojournError
+        If there is none, or one cannot be read.
+    """
+    inner = [] if (folder / FILE).is_file() else sorted(folder.glob(f"*/{FILE}"))
+    return [load(path.parent) for path in inner] or [load(folder)]
 
 
 def load(folder: Path) -> Part:

@@ -17,7 +17,7 @@ from sojourn.validate.errors import errors_of, quantiles, worst
 from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
 from sojourn.validate.grid import LINKS, Cell
 from sojourn.validate.judge import Row, judge_all
-from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, versions
+from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, named, versions
 from sojourn.validate.populations import POPULATIONS
 
 if TYPE_CHECKING:
@@ -87,7 +87,11 @@ class Request:
 
     @property
     def name(self) -> str:
-        """What it is called: the experiment, and the congestion control if one was named."""
+        """What it is called: the experiment, and the congestion control and the kernel if they were named."""
+        return named(self._subject, self.kernel)
+
+    @property
+    def _subject(self) -> str:
         if self.experiment == wifi_sets.DRAWN:
             return f"{wifi_sets.DRAWN}, seed {DEFAULT_SEED if self.seed is None else self.seed}"
         if self.experiment in wifi_sets.SETS:

@@ -40,8 +40,10 @@ Poisson's. The interval of a difference combines both intervals (MOVER: Zou and 
 
 _DRAWN_RULES = """\
 The relative error is |simulator - kernel| / kernel, of the means over the runs. For latency the divisor is at least
-{least_ms:g} ms. {bars} Each error includes the noise of the means. Links, paths, loads and disciplines are drawn as
-`sojourn.validate.draw` says."""
+{least_ms:g} ms; for marks it is at least {least_marks:g} packets. Marks have no bar here.
+{bars}
+Each error includes the noise of the means. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw`
+says."""
 
 
 def report(part: Part, figures: Sequence[str]) -> str:
@@ -68,7 +70,7 @@ def rules(part: Part) -> str:
     if not is_drawn(part):
         return RULES
     bars_of = of_part(part.name).bars
-    return _DRAWN_RULES.format(least_ms=bars_of.least_ms, bars=bars_of.words)
+    return _DRAWN_RULES.format(least_ms=bars_of.least_ms, least_marks=errors.LEAST_MARKS, bars=bars_of.words)
 
 
 def is_drawn(part: Part) -> bool:
@@ -89,7 +91,7 @@ def counts_table(parts: Iterable[Part], *, markdown: bool = True) -> str:
 
 def quantiles_table(part: Part) -> str:
     """Return the quantiles of the relative errors of drawn scenarios."""
-    return tables.markdown(_QUANTILE_HEADS, [quantile_cells(entry) for entry in _quantiles(part)])
+    return tables.markdown(_QUANTILE_HEADS, [quantile_cells(entry) for entry in quantiles(part)])
 
 
 def groups_table(part: Part) -> str:
@@ -109,11 +111,14 @@ def groups_table(part: Part) -> str:
     return tables.markdown(["of", "scenarios", *(f"{title}, %" for title in titles.values())], rows)
 
 
-def body(part: Part, *, level: int) -> list[str]:
-    """Return the judged tables of a part, with headings of a level."""
+def body(part: Part, *, level: int, most_rows: float = math.inf) -> list[str]:
+    """Return the judged tables of a part, with headings of a level.
+
+    Of more drawn scenarios than `most_rows` there is no table of each.
+    """
     if wifi_words.is_cells(part):
         return wifi_words.body(part, level)
-    return _drawn(part, level) if is_drawn(part) else _grid(part, level)
+    return _drawn(part, level, most_rows) if is_drawn(part) else _grid(part, level)
 
 
 def terminal(part: Part) -> str:
@@ -126,7 +131,7 @@ def terminal(part: Part) -> str:
         rows = [[entry["scenario"], entry["title"], *judged_cells(entry)] for entry in entries]
         blocks.append(tables.text(["scenario", "metric", *_judged_heads(entries)], rows, left=2))
     if is_drawn(part):
-        rows = [quantile_cells(entry) for entry in _quantiles(part)]
+        rows = [quantile_cells(entry) for entry in quantiles(part)]
         blocks += [tables.text(_QUANTILE_HEADS, rows), _worst(part, tables.text)]
     else:
         blocks.append(counts_table([part], markdown=False))
@@ -188,12 +193,31 @@ def _grid(part: Part, level: int) -> list[str]:
     return blocks
 
 
-def _quantiles(part: Part) -> list[Entry]:
+def quantiles(part: Part) -> list[Entry]:
+    """Return the judged quantiles of drawn scenarios."""
     return [entry for entry in part.judged if entry["bar_is"] == "below"]
 
 
-def _drawn(part: Part, level: int) -> list[str]:
-    blocks = [f"{'#' * level} {part.name}: errors", quantiles_table(part)]
+def _drawn(part: Part, level: int, most_rows: float) -> list[str]:
+    blocks = [
+        f"{'#' * level} {part.name}: errors",
+        quantiles_table(part),
+        f"{'#' * level} {part.name}: errors of each discipline and control",
+        "Median and 90th percentile, not judged. A scenario with two controls counts for both.",
+        groups_table(part),
+    ]
+    if len(part.scenarios) <= most_rows:
+        blocks += [f"{'#' * level} {part.name}: every scenario", "Means, kernel / simulator.", _scenarios_table(part)]
+    return [
+        *blocks,
+        f"{'#' * level} {part.name}: the worst {len(part.worst)}",
+        _worst_scenarios(part),
+        "The same seed draws the same scenarios. `part.json` in the folder of the results has each of them whole,\n"
+        "under `scenarios`.",
+    ]
+
+
+def _scenarios_table(part: Part) -> str:
     each = [entry for entry in part.entries if "relative_error" in entry and entry["bar_is"] is not None]
     by_scenario: dict[str, dict[str, Entry]] = {}
     for entry in each:
@@ -207,21 +231,7 @@ def _drawn(part: Part, level: int) -> list[str]:
         for metric in titles:
             cells += _pair(entries.get(metric))
         table.append(cells)
-    blocks += [
-        f"{'#' * level} {part.name}: errors of each discipline and control",
-        "Median and 90th percentile, not judged. A scenario with two controls counts for both.",
-        groups_table(part),
-        f"{'#' * level} {part.name}: every scenario",
-        "Means, kernel / simulator.",
-        tables.markdown(heads, table, left=5),
-    ]
-    blocks += [
-        f"{'#' * level} {part.name}: the worst {len(part.worst)}",
-        _worst(part, tables.markdown),
-        "The same seed draws the same scenarios. `part.json` in the folder of the results has each of them whole,\n"
-        "under `scenarios`.",
-    ]
-    return blocks
+    return tables.markdown(heads, table, left=5)
 
 
 def _what(scenario: Mapping[str, Any]) -> list[str]:
@@ -275,6 +285,19 @@ def _worst(part: Part, table: Table) -> str:
         for one in part.worst
     ]
     return table(("the worst", "metric", "error"), rows, left=2)
+
+
+def _worst_scenarios(part: Part) -> str:
+    """Return the same with what each scenario is, and both means."""
+    by_name = {(entry["scenario"], entry["title"]): entry for entry in part.entries if "relative_error" in entry}
+    rows = []
+    for one in part.worst:
+        means = _both_means(by_name[one["scenario"], one["title"]])
+        error = "infinite" if one["error"] is None else f"{100 * one['error']:.1f} %"
+        what = _what(json.loads(part.scenarios[one["scenario"]]))
+        rows.append([one["scenario"], one["title"], error, means, *what])
+    heads = ("the worst", "metric", "error", "kernel / simulator", "link", "RTT", "flows up, down", "qdisc up")
+    return tables.markdown(heads, rows, left=2)
 
 
 def _bar(entry: Entry) -> str:
