@@ -23,6 +23,7 @@ from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import Error
 from sojourn.validate.execute import Both, Repeats, kernel_seconds
 from sojourn.validate.grid import Cell, Link
+from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, judge
 from sojourn.validate.part import Counts, drawn_entries
 from sojourn.validate.populations import POPULATIONS
@@ -496,6 +497,36 @@ def test_quantiles_of_errors_are_judged() -> None:
     assert (median.name, median.n, median.judged.bar) == ("median", 11, 0.05)
     low, high = errors.quantiles(goodput_errors([0.3] * 10), BARS)
     assert (low.judged.verdict, high.judged.verdict) == ("differs", "differs")
+
+
+def test_a_quantile_no_larger_than_of_the_simulator_itself_is_no_difference() -> None:
+    found = goodput_errors([0.3] * 10)
+    for own, verdict in (([0.31], "cannot tell"), ([0.29], "differs")):
+        itself = {"goodput_up_mbit": {f"random 1.{number}": own for number in range(1, 11)}}
+        median, tail = errors.quantiles(found, BARS, itself)
+        assert (median.judged.verdict, tail.judged.verdict) == (verdict, verdict)
+        assert median.itself == pytest.approx(own[0])
+
+
+def test_errors_of_the_simulator_against_itself_come_last_among_the_worst() -> None:
+    found = goodput_errors([0.2, 0.5, 0.3])
+    itself = {"goodput_up_mbit": {"random 1.2": [0.1, 0.6]}}
+    assert [error.row.cell.name for error in errors.worst(found, 3, itself)] == [
+        "random 1.3",
+        "random 1.1",
+        "random 1.2",
+    ]
+
+
+def test_the_simulator_is_compared_with_itself_block_by_block() -> None:
+    def of(goodput: float) -> dict[str, Any]:
+        return made_up(summary={**made_up()["summary"], "goodput_up_mbit": goodput})
+
+    both = Both(cell=cell(), sim=runs(of(8), of(8), of(10), of(10)), kernel=runs(of(5), of(5)))
+    found = errors_of_itself([both], BARS)["goodput_up_mbit"][cell().name]
+    assert found == [pytest.approx(2 / 8), pytest.approx(2 / 10)]
+    few = Both(cell=cell(), sim=runs(of(8), of(8), of(10)), kernel=runs(of(5), of(5)))
+    assert errors_of_itself([few], BARS) == {}
 
 
 def test_an_error_without_bound_does_not_hide_the_others() -> None:

@@ -31,9 +31,9 @@ def quantiles_table(parts: Sequence[Part]) -> str:
     columns = kernels(parts)
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for part in parts:
-        for title, value, bar, verdict in map(words.quantile_cells, words.quantiles(part)):
-            rows.setdefault((title, bar), {})[_kernel(part)] = f"{value} {verdict}"
-    heads = ["relative error, % [95 % interval]", "bar", *columns]
+        for title, value, itself, bar, verdict in map(words.quantile_cells, words.quantiles(part)):
+            rows.setdefault((title, bar), {})[_kernel(part)] = f"{value} ({itself}) {verdict}"
+    heads = ["relative error, % [95 % interval] (of itself)", "bar", *columns]
     return tables.markdown(
         heads, [[*row, *(there.get(column, "-") for column in columns)] for row, there in rows.items()]
     )

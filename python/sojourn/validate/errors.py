@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -27,6 +28,9 @@ MARKS = "marks_"
 #: The least divisor of an error of marks, packets: the bar of a grid is 5 packets or 20 %, whichever is larger.
 LEAST_MARKS = 25.0
 _RESAMPLES = 10_000
+
+#: For each metric the errors of each scenario's simulated runs against others of them (`sojourn.validate.itself`).
+Itself = dict[str, dict[str, list[float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,8 @@ class Quantile:
         The quantile, a fraction, and its 95 % interval; no ends with one scenario.
     n
         Scenarios.
+    itself
+        The same quantile of the simulator's errors against itself; `None` if it has too few runs.
     judged
         The verdict.
     """
@@ -99,6 +105,7 @@ class Quantile:
     low: float | None
     high: float | None
     n: int
+    itself: float | None
     judged: Judged
 
 
@@ -128,27 +135,43 @@ def relative_error(sim: float, kernel: float, *, least: float) -> float:
     return gap / divisor
 
 
-def quantiles(found: dict[str, list[Error]], bars_of: Bars) -> list[Quantile]:
-    """Return median and 90th percentile of the errors of latency and goodput, judged; others have no bar."""
+def quantiles(found: dict[str, list[Error]], bars_of: Bars, itself: Itself | None = None) -> list[Quantile]:
+    """Return median and 90th percentile of the errors of latency and goodput, judged; others have no bar.
+
+    With the errors of the simulator against itself, a quantile differs only if it is above theirs as well.
+    """
+    floors = {metric: list(chain.from_iterable(each.values())) for metric, each in (itself or {}).items()}
     return [
-        _quantile(errors, share, name, bar)
+        _quantile(errors, share, name, bar, floors.get(metric, []))
         for metric, errors in found.items()
         if errors and (metric == _LATENCY or metric.startswith(_GOODPUT))
         for (share, name), bar in zip(QUANTILES, bars_of.of(metric), strict=True)
     ]
 
 
-def worst(found: dict[str, list[Error]], count: int) -> list[Error]:
-    """Return the scenarios with the largest errors, each once by its worst metric, the worst first."""
+def worst(found: dict[str, list[Error]], count: int, itself: Itself | None = None) -> list[Error]:
+    """Return the scenarios with the largest errors, each once by its worst metric, the worst first.
+
+    Errors that the simulator has against itself come after all others.
+    """
+
+    def rank(error: Error) -> tuple[bool, float]:
+        return error.value > most_of_itself(error, itself), error.value
+
     by_scenario: dict[str, Error] = {}
     for error in (error for errors in found.values() for error in errors):
         name = error.row.cell.name
-        if name not in by_scenario or error.value > by_scenario[name].value:
+        if name not in by_scenario or rank(error) > rank(by_scenario[name]):
             by_scenario[name] = error
-    return sorted(by_scenario.values(), key=lambda error: -error.value)[:count]
+    return sorted(by_scenario.values(), key=rank, reverse=True)[:count]
 
 
-def _quantile(errors: Sequence[Error], share: float, name: str, bar: float) -> Quantile:
+def most_of_itself(error: Error, itself: Itself | None) -> float:
+    """Return the largest error of the simulator against itself in the same scenario and metric; 0 without any."""
+    return max((itself or {}).get(error.row.metric.name, {}).get(error.row.cell.name, []), default=0.0)
+
+
+def _quantile(errors: Sequence[Error], share: float, name: str, bar: float, itself: Sequence[float]) -> Quantile:
     values = np.array([error.value for error in errors])
     value = linear(values, share)
     low = high = None
@@ -157,6 +180,7 @@ def _quantile(errors: Sequence[Error], share: float, name: str, bar: float) -> Q
         each = linear(values[drawn], share)
         low, high = (float(np.quantile(each, tail, method="nearest")) for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     metric = errors[0].row.metric
+    floor = float(linear(np.array(itself), share)) if itself else None
     return Quantile(
         metric=metric.name,
         title=metric.title,
@@ -165,7 +189,8 @@ def _quantile(errors: Sequence[Error], share: float, name: str, bar: float) -> Q
         low=low,
         high=high,
         n=len(values),
-        judged=_judge(float(value), low, high, bar),
+        itself=floor,
+        judged=_judge(float(value), low, high, bar, floor),
     )
 
 
@@ -179,9 +204,11 @@ def linear(values: np.ndarray, share: float) -> np.ndarray:
     return first if weight < 1e-9 else first * (1 - weight) + second * weight
 
 
-def _judge(value: float, low: float | None, high: float | None, bar: float) -> Judged:
+def _judge(value: float, low: float | None, high: float | None, bar: float, itself: float | None) -> Judged:
     if value < bar:
         return Judged(verdict=bars.AGREES, bar=bar, surely=high is not None and high < bar)
+    if itself is not None and value <= itself:
+        return Judged(verdict=bars.CANNOT_TELL, bar=bar, reason="the simulator differs from itself as much")
     if low is not None and low >= bar:
         return Judged(verdict=bars.DIFFERS, bar=bar)
     return Judged(verdict=bars.CANNOT_TELL, bar=bar)

@@ -89,8 +89,8 @@ class Row:
         }
 
 
-class _InMemory(Run):
-    """A run whose record stays in memory."""
+class InMemory(Run):
+    """A run whose record stays in memory, because each metric takes its value from it."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(text="")
@@ -106,7 +106,7 @@ def judge(both: Both) -> list[Row]:
     """Return the rows of one cell."""
     rows = []
     # A stored run reads its record each time that it is asked for it, and a cell has many metrics.
-    sims, kernels = ([_InMemory(run.record) for run in runs] for runs in (both.sim, both.kernel))
+    sims, kernels = ([InMemory(run.record) for run in runs] for runs in (both.sim, both.kernel))
     for metric in metrics_of(kernels[0].record):
         sim, kernel = metric.measure(sims), metric.measure(kernels)
         if sim is not None or kernel is not None:

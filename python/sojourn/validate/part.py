@@ -13,7 +13,7 @@ from sojourn.errors import SojournError
 from sojourn.validate import bars, wifi_metrics
 from sojourn.validate.errors import Error, Quantile
 from sojourn.validate.execute import KERNEL, LIVE, SIM, TITLES, Both
-from sojourn.validate.judge import Row
+from sojourn.validate.judge import Row, finite
 
 PART_FORMAT = "sojourn-validate/1"
 #: Stands before the name of a kernel in the name of a part, where the command named one.
@@ -259,7 +259,10 @@ _ENTRY = shape.record(
         "link": shape.words,
         "qdisc": shape.text,
         **dict.fromkeys(
-            ("ratio", "relative_error", "value", "low", "high", "difference", "difference_low", "difference_high"),
+            (
+                *("ratio", "relative_error", "value", "low", "high", "itself"),
+                *("difference", "difference_low", "difference_high"),
+            ),
             shape.number_or_null,
         ),
     },
@@ -272,7 +275,10 @@ _PART = shape.record(
         "entries": shape.list_of(_ENTRY),
         "scenarios": shape.table_of(shape.anything),
         "worst": shape.list_of(
-            shape.record({"scenario": shape.text, "title": shape.text, "error": shape.number_or_null})
+            shape.record(
+                {"scenario": shape.text, "title": shape.text, "error": shape.number_or_null},
+                {"itself": shape.number_or_null},
+            )
         ),
     }
 )
@@ -286,7 +292,6 @@ def _worst(entries: Sequence[Entry]) -> Entry:
 
 def _quantile_entry(name: str, one: Quantile) -> Entry:
     judged = one.judged
-    finite = one.value < float("inf")
     return {
         "scenario": f"{name}: {one.n} scenarios",
         "metric": f"{one.metric} {one.name} error",
@@ -302,9 +307,10 @@ def _quantile_entry(name: str, one: Quantile) -> Entry:
         "bar_is": "below",
         "surely": judged.surely,
         "reason": judged.reason,
-        "value": one.value if finite else None,
-        "low": one.low if one.low is not None and one.low < float("inf") else None,
-        "high": one.high if one.high is not None and one.high < float("inf") else None,
+        "value": finite(one.value),
+        "low": finite(one.low),
+        "high": finite(one.high),
+        "itself": finite(one.itself),
     }
 
 

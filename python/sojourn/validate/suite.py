@@ -13,10 +13,11 @@ from sojourn.experiments import BUILT_IN, find
 from sojourn.store.cell import link_words
 from sojourn.validate import draw, grid, wifi_sets
 from sojourn.validate.disciplines import named_disciplines, table_1
-from sojourn.validate.errors import errors_of, quantiles, worst
+from sojourn.validate.errors import errors_of, most_of_itself, quantiles, worst
 from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
 from sojourn.validate.grid import LINKS, Cell
-from sojourn.validate.judge import Row, judge_all
+from sojourn.validate.itself import errors_of_itself
+from sojourn.validate.judge import Row, finite, judge_all
 from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, named, versions
 from sojourn.validate.populations import POPULATIONS
 
@@ -252,21 +253,22 @@ def _outcome(request: Request, cells: Sequence[Cell], pair: Pair, ran: Sequence[
     facts = _facts(request, ran) | versions(ran) | cost(ran)
     if request.experiment in POPULATIONS:
         bars = POPULATIONS[request.experiment].bars
-        found = errors_of(rows, bars)
+        found, itself = errors_of(rows, bars), errors_of_itself(ran, bars)
         part = Part(
             name=name,
             command=request.command,
             facts=facts,
-            entries=drawn_entries(name, rows, found, quantiles(found, bars)),
+            entries=drawn_entries(name, rows, found, quantiles(found, bars, itself)),
             scenarios=scenarios,
             worst=[
                 {
                     "scenario": error.row.cell.name,
                     "metric": error.row.metric.name,
                     "title": error.row.metric.title,
-                    "error": error.value if error.value < float("inf") else None,
+                    "error": finite(error.value),
+                    "itself": finite(most_of_itself(error, itself)),
                 }
-                for error in worst(found, bars.worst)
+                for error in worst(found, bars.worst, itself)
             ],
         )
         return Outcome(part=part, figures=drawn)

@@ -42,8 +42,9 @@ _DRAWN_RULES = """\
 The relative error is |simulator - kernel| / kernel, of the means over the runs. For latency the divisor is at least
 {least_ms:g} ms; for marks it is at least {least_marks:g} packets. Marks have no bar here.
 {bars}
-Each error includes the noise of the means. Links, paths, loads and disciplines are drawn as `sojourn.validate.draw`
-says."""
+Each error includes the noise of the means. "Of itself" is what the simulator's errors are if some of its own runs, as
+many as the kernel has, take the place of the kernel's. An error as large as that is not the model's. Links, paths,
+loads and disciplines are drawn as `sojourn.validate.draw` says."""
 
 
 def report(part: Part, figures: Sequence[str]) -> str:
@@ -153,9 +154,11 @@ def judged_cells(entry: Entry) -> list[str]:
 
 
 def quantile_cells(entry: Entry) -> list[str]:
-    """Return what, value, bar and verdict of a quantile."""
-    value, low, high = (None if entry[key] is None else 100 * entry[key] for key in ("value", "low", "high"))
-    return [entry["title"], tables.interval(value, low, high, 1), f"below {100 * entry['bar']:g}", entry["verdict"]]
+    """Return what, value, the same of the simulator against itself, bar and verdict of a quantile."""
+    keys = ("value", "low", "high", "itself")
+    value, low, high, itself = (None if entry.get(key) is None else 100 * entry[key] for key in keys)
+    bar = f"below {100 * entry['bar']:g}"
+    return [entry["title"], tables.interval(value, low, high, 1), tables.number(itself, 1), bar, entry["verdict"]]
 
 
 def not_judged(part: Part, *, level: int) -> list[str]:
@@ -175,7 +178,7 @@ def not_judged(part: Part, *, level: int) -> list[str]:
 #: `tables.text` or `tables.markdown`.
 Table = Callable[..., str]
 
-_QUANTILE_HEADS = ("relative error", "% [95 % interval]", "bar", "verdict")
+_QUANTILE_HEADS = ("relative error", "% [95 % interval]", "of itself, %", "bar", "verdict")
 
 
 def _grid(part: Part, level: int) -> list[str]:
@@ -279,12 +282,15 @@ def _judged_heads(entries: Sequence[Entry]) -> list[str]:
     return [*(TITLES[side] for side in sides), "ratio", "difference", "bar", "verdict"]
 
 
+_WORST_HEADS = ("the worst", "metric", "error", "of itself, up to")
+
+
 def _worst(part: Part, table: Table) -> str:
     rows = [
-        [one["scenario"], one["title"], "infinite" if one["error"] is None else f"{100 * one['error']:.1f} %"]
+        [one["scenario"], one["title"], _per_cent(one["error"]), _per_cent(one.get("itself", 0.0))]
         for one in part.worst
     ]
-    return table(("the worst", "metric", "error"), rows, left=2)
+    return table(_WORST_HEADS, rows, left=2)
 
 
 def _worst_scenarios(part: Part) -> str:
@@ -293,11 +299,15 @@ def _worst_scenarios(part: Part) -> str:
     rows = []
     for one in part.worst:
         means = _both_means(by_name[one["scenario"], one["title"]])
-        error = "infinite" if one["error"] is None else f"{100 * one['error']:.1f} %"
         what = _what(json.loads(part.scenarios[one["scenario"]]))
-        rows.append([one["scenario"], one["title"], error, means, *what])
-    heads = ("the worst", "metric", "error", "kernel / simulator", "link", "RTT", "flows up, down", "qdisc up")
+        errors_of = (_per_cent(one["error"]), _per_cent(one.get("itself", 0.0)))
+        rows.append([one["scenario"], one["title"], *errors_of, means, *what])
+    heads = (*_WORST_HEADS, "kernel / simulator", "link", "RTT", "flows up, down", "qdisc up")
     return tables.markdown(heads, rows, left=2)
+
+
+def _per_cent(error: float | None) -> str:
+    return "infinite" if error is None else f"{100 * error:.1f} %"
 
 
 def _bar(entry: Entry) -> str:
