@@ -17,7 +17,7 @@ from sojourn.errors import ParamError
 from sojourn.stats import Interval
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
-from sojourn.validate import bars, draw, errors, grid, loss, metrics, uniform
+from sojourn.validate import bars, bbr_sets, draw, errors, grid, loss, metrics, uniform
 from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import Error
@@ -142,6 +142,7 @@ def made_up(**changes: Any) -> dict[str, Any]:
     flow = {
         "name": "tcp_up_1",
         "direction": "up",
+        "congestion_control": "cubic",
         "base_rtt_ms": 50.0,
         "goodput_mbit": 9.0,
         "retransmissions": 5,
@@ -439,6 +440,20 @@ def test_trust_draws_every_kind_control_and_ecn() -> None:
     marking = [one for one in plain if "ecn" in one["qdisc_up"].split()]
     assert marking
     assert all(one["tcp"]["ecn"] for one in marking)
+
+
+def test_the_cells_of_bbr_have_the_parameters_of_googles_tests() -> None:
+    cells = {name: bbr_sets.cells_of(name, seed=1, duration=None) for name in bbr_sets.SETS}
+    # int(bw * rtt / (1514 * 8) * bdp_of_buf) of their run_tests.sh, at 50 Mbit/s and 30 ms, by hand.
+    limits = [one.scenario.qdisc_up for one in cells["bbr-coexist"]]
+    assert limits == [f"pfifo limit {number}" for number in (12, 123, 247, 495, 990, 1981)]
+    assert [one.scenario.qdisc_up for one in cells["bbr-bufferbloat"]][-1] == "pfifo limit 12384"
+    flows = cells["bbr-coexist"][0].scenario.flows
+    assert [(flow.congestion_control, flow.start) for flow in flows] == [("cubic", "0ms"), ("bbr", "2000ms")]
+    assert [one.scenario.loss_up for one in cells["bbr-loss"]][::10] == [1e-5, 0.2]
+    # 100 Mbit/s x 100 ms are 825 frames.
+    assert {one.scenario.qdisc_up for one in cells["bbr-shallow"]} == {"pfifo limit 16"}
+    assert [len(one.scenario.flows) for one in cells["bbr-shallow"]] == [1, 10, 30]
 
 
 def test_only_restricts_what_is_drawn_and_nothing_else() -> None:

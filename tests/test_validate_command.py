@@ -135,6 +135,17 @@ def test_every_experiment_has_its_metrics(inside: Cli, kernel: StandIn, experime
     assert ("settling_s" in shown) == (experiment == "transient")
 
 
+def test_the_cells_of_bbr_are_judged_by_latency_goodput_and_shares(
+    inside: Cli, kernel: StandIn, tmp_path: Path
+) -> None:
+    words = ("--duration", "3s", "--repeat", "1", "--sim-repeat", "1", "--out", "o", "--json")
+    entries = json.loads(inside("validate", "bbr-coexist", *words, status=None).stdout)
+    judged = {entry["metric"] for entry in entries if entry["verdict"] != "not judged"}
+    assert judged == {"induced_latency_ms", "goodput_up_mbit", "share_cubic_1", "share_bbr_2"}
+    assert len({entry["scenario"] for entry in entries}) == 6
+    assert "| cells | 6 |" in (tmp_path / "o/validate.md").read_text()
+
+
 def test_drawn_scenarios_are_judged_together(inside: Cli, kernel: StandIn, tmp_path: Path) -> None:
     words = ("validate", "random", "--count", "3", "--seed", "2", "--repeat", "1", "--sim-repeat", "1", "--out", "o")
     done = inside(*words, status=None)
@@ -203,6 +214,7 @@ REFUSED = {
     "the rtt of rtt_fairness": (["rtt_fairness", "--rtt", "5ms"], ["rtt", "5ms"]),
     "a folder that is no validation": (["rrul", "--document", "x.md", "--with", "o"], ["o", "part.json"]),
     "with without a document": (["rrul", "--with", "o"], ["with", "o", "--document"]),
+    "a link of a set": (["bbr-loss", "--links", "10/10"], ["links", "10/10", "cells of its own"]),
     "a kernel twice": (["rrul", "--kernel", "6.1", "--kernel", "6.1"], ["kernel", "6.1", "once"]),
     "a kernel without a name": (["rrul", "--kernel", ""], ["kernel", "kernel status"]),
     "a kernel of live runs": (["rrul", "--backend", "live", "--kernel", "6.1"], ["kernel", "6.1", "--backend linux"]),

@@ -37,6 +37,9 @@ discipline and metric it prints the means of both with 95 % intervals, their rat
               Wi-Fi cells on mac80211 (kernel built with --wifi): some that a seed draws (1 to 30 stations, rates,
               errors, TCP, UDP, switches), and grids of loads and schemes
   wifi        all six of these, each in a folder of its own in DIR
+  bbr-coexist, bbr-loss, bbr-shallow, bbr-bufferbloat
+              BBR as Google's own regression tests load it: beside CUBIC in buffers of 0.1 to 16 BDP, with random loss
+              of 0.001 to 20 %, in a buffer of 0.02 BDP, and in buffers of 1 to 100 BDP
   flusher     a third of the cells of `sojourn reproduce flusher`, with the daemon `sojournd flush` in the kernel;
               reports mean round-trip time (the bar is 15 %) and goodput (5 %)
   calls       random sequences of packets for each discipline, or for those of --qdisc: the kernel's and the simulator's

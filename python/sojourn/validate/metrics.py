@@ -85,10 +85,10 @@ def _page_fetch(record: Record) -> float | None:
 
 
 def _unequal_flows(record: Record) -> list[FlowRecord]:
-    """Return the flows of a scenario whose flows differ in their base round-trip time and have one direction."""
+    """Return the flows of a scenario with one direction if they differ in base round-trip time or control."""
     flows = record["flows"]
-    base = {flow["base_rtt_ms"] for flow in flows}
-    return flows if len(base) > 1 and len({flow["direction"] for flow in flows}) == 1 else []
+    unequal = len({(flow["base_rtt_ms"], flow["congestion_control"]) for flow in flows}) > 1
+    return flows if unequal and len({flow["direction"] for flow in flows}) == 1 else []
 
 
 def _share(name: str) -> Metric:

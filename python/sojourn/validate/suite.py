@@ -11,7 +11,7 @@ from sojourn.bounds import check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, find
 from sojourn.store.cell import link_words
-from sojourn.validate import draw, grid, wifi_sets
+from sojourn.validate import bbr_sets, draw, grid, wifi_sets
 from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import errors_of, most_of_itself, quantiles, worst
 from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
@@ -42,6 +42,9 @@ WHOLE = (
     ("rtt_fairness", None),
     ("web", None),
 )
+
+#: Sets of cells of their own.
+_SETS = (*wifi_sets.SETS, *bbr_sets.SETS)
 
 #: Options of a grid, in the order of its command.
 _GRID_OPTIONS = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
@@ -95,7 +98,7 @@ class Request:
     def _subject(self) -> str:
         if self.experiment == wifi_sets.DRAWN:
             return f"{wifi_sets.DRAWN}, seed {DEFAULT_SEED if self.seed is None else self.seed}"
-        if self.experiment in wifi_sets.SETS:
+        if self.experiment in _SETS:
             return self.experiment
         if self.experiment in POPULATIONS:
             seed = f"{self.experiment}, seed {DEFAULT_SEED if self.seed is None else self.seed}"
@@ -190,8 +193,8 @@ def cells_of(request: Request) -> tuple[Cell, ...]:
     if request.only:
         message = f"only is {','.join(request.only)!r}, but {request.experiment} has no parts: leave it out"
         raise ParamError(message)
-    if request.experiment in wifi_sets.SETS:
-        return _wifi_cells(request)
+    if request.experiment in _SETS:
+        return _cells_of_a_set(request)
     if request.count is not None:
         drawn = " and ".join(POPULATIONS)
         message = (
@@ -199,7 +202,7 @@ def cells_of(request: Request) -> tuple[Cell, ...]:
         )
         raise ParamError(message)
     if request.experiment not in BUILT_IN and not request.experiment.endswith(".toml"):
-        known = ", ".join((*BUILT_IN, *POPULATIONS, ALL, *wifi_sets.SETS, WIFI))
+        known = ", ".join((*BUILT_IN, *POPULATIONS, ALL, *_SETS, WIFI))
         message = f"experiment is {request.experiment!r}, but must be one of {known} or the path of a TOML file"
         raise ParamError(message)
     options = {name: value for name, value in request.options.items() if value is not None}
@@ -307,7 +310,7 @@ def _stations(ran: Sequence[Both]) -> str:
     return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 
-def _wifi_cells(request: Request) -> tuple[Cell, ...]:
+def _cells_of_a_set(request: Request) -> tuple[Cell, ...]:
     options = {"links": request.links, "qdisc": request.qdiscs, **request.options, "duration": None}
     if request.experiment != wifi_sets.DRAWN:
         options["count"] = request.count
@@ -316,9 +319,10 @@ def _wifi_cells(request: Request) -> tuple[Cell, ...]:
             message = f"{name.replace('_', '-')} is {value!r}, but {request.experiment} has cells of its own"
             raise ParamError(message)
     seed = DEFAULT_SEED if request.seed is None else request.seed
-    return wifi_sets.cells_of(
-        request.experiment, count=request.count, seed=seed, duration=request.options.get("duration")
-    )
+    duration = request.options.get("duration")
+    if request.experiment in bbr_sets.SETS:
+        return bbr_sets.cells_of(request.experiment, seed=seed, duration=duration)
+    return wifi_sets.cells_of(request.experiment, count=request.count, seed=seed, duration=duration)
 
 
 def _facts(request: Request, ran: Sequence[Both]) -> dict[str, str]:
@@ -328,6 +332,8 @@ def _facts(request: Request, ran: Sequence[Both]) -> dict[str, str]:
     first = 1 if request.experiment in {*POPULATIONS, wifi_sets.DRAWN} or request.seed is None else request.seed
     if request.experiment in wifi_sets.SETS:
         what = {"cells": str(len(cells)), "stations": _stations(ran)}
+    elif request.experiment in bbr_sets.SETS:
+        what = {"cells": str(len(cells))}
     elif request.experiment in POPULATIONS:
         what = {"scenarios": str(len(cells))}
     else:

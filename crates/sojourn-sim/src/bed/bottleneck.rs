@@ -7,7 +7,8 @@
 //! that drops out of its queue is taken to drop when the next frame of the queue that came later leaves, or when the
 //! window ends; the queue is that of the discipline where it has one, else that of the conversation. So such a frame
 //! counts as queued for up to one departure longer than it was (an overflow of `fq_codel` or `sfq`: until its
-//! conversation is served again).
+//! conversation is served again). A discipline with several queues that drops out of them has the backlog of the
+//! kernel's samples, one each [`Scenario::sample_interval`], because a starved conversation may never be served again.
 //!
 //! Deviation: how many frames were dropped for which reason is the kernel's count. Where there are several reasons, a
 //! single drop, of which only the first of each reason is told, is put down to the limit if the queue was full, else
@@ -21,10 +22,10 @@ use super::routes::BedRoutes;
 use crate::meter::Meter;
 use crate::network::RoutePair;
 use crate::packet::{Packet, Seen};
-use crate::record::BottleneckRecord;
 use crate::record::assemble::{DropsByReason, bottleneck};
 use crate::record::numbers::{direction_of, seconds_from, signed_ns};
-use sojourn_bed::{Conversation, QdiscMeasured, Watched};
+use crate::record::{BacklogRecord, BottleneckRecord};
+use sojourn_bed::{Conversation, QdiscMeasured, QdiscSample, Watched};
 use sojourn_qdisc::{Descriptor, DropReason, OptionValue};
 use sojourn_scenario::{BottleneckScenario, Direction, Scenario};
 use sojourn_units::{Duration, Time};
@@ -214,10 +215,36 @@ impl Side<'_> {
             }
         }
         extra.insert(Cow::Borrowed("drops_unmatched"), by_frames as f64 - total as f64);
-        Ok((
-            bottleneck(self.scenario, &self.bottleneck(), &meter, drops, extra),
-            meter,
-        ))
+        let mut record = bottleneck(self.scenario, &self.bottleneck(), &meter, drops, extra);
+        if let Some(sampled) = self.sampled_backlog(total) {
+            (record.backlog_packets, record.backlog_bytes) = sampled;
+        }
+        Ok((record, meter))
+    }
+
+    /// The backlog as the kernel's samples have it, packets and bytes, where frames cannot tell when one was dropped.
+    fn sampled_backlog(&self, drops: u64) -> Option<(BacklogRecord, BacklogRecord)> {
+        let about = self.bottleneck().qdisc.about();
+        let in_window: Vec<_> = self.seen.samples.iter().filter(|sample| sample.at_ns > 0).collect();
+        if about.one_queue || about.drops_arrivals_only || drops == 0 || in_window.is_empty() {
+            return None;
+        }
+        let of = |value: fn(&QdiscSample) -> u64| {
+            let values: Vec<u64> = in_window.iter().map(|sample| value(sample)).collect();
+            let n = values.len() as f64;
+            let mean = values.iter().map(|&v| v as f64).sum::<f64>() / n;
+            let variance = values.iter().map(|&v| (v as f64 - mean).powi(2)).sum::<f64>() / n;
+            BacklogRecord {
+                mean,
+                max: values.into_iter().max().unwrap_or(0),
+                std: Some(variance.sqrt()),
+            }
+        };
+        let bytes = BacklogRecord {
+            std: None,
+            ..of(|sample| sample.backlog)
+        };
+        Some((of(|sample| sample.queued), bytes))
     }
 }
 
