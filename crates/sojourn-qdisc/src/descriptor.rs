@@ -31,6 +31,8 @@ pub struct Descriptor {
     pub class_counters: &'static [Row],
     /// How its options lie in a netlink message.
     pub(crate) layout: Layout,
+    /// The same of its classes, of a kind whose classes have options.
+    pub(crate) class_layout: Layout,
 }
 
 impl Descriptor {
@@ -53,6 +55,18 @@ impl Descriptor {
             counters: Counters::Members(&[]),
             class_counters: &[],
             layout: Layout::None,
+            class_layout: Layout::None,
+        }
+    }
+
+    /// A kind whose classes hold all its packets. The disciplines of its classes drop, and only they know why.
+    pub(crate) const fn classful(kind: &'static str, summary: &'static str, source: &'static str) -> Self {
+        Self {
+            one_queue: false,
+            reads_identity: true,
+            drops_arrivals_only: false,
+            drops: DropCounters::room(&[]),
+            ..Self::of(kind, summary, source)
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::kinds;
-use crate::netlink::{KernelBelow, NetlinkOptions, Options};
-use crate::presets;
+use crate::presets::{self, PresetInfo};
+use crate::requests::KernelOptions;
 use crate::{KernelOnly, ParamError, QdiscSpec, SpecError};
 use sojourn_units::{Rate, text};
 use std::fmt;
@@ -27,34 +27,6 @@ pub enum Discipline {
 }
 
 text!(Discipline, |text: &str| Discipline::parse(text, None), "qdisc");
-
-/// What a netlink encoder needs to create a discipline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelOptions {
-    /// The kind's name.
-    pub kind: String,
-    /// Options by name. A name ends in the unit of its value: `_us`, `_ns`, `_s`, `_bytes`, `_bps` (bit/s); without,
-    /// it is a count, a flag or a word. Of a kind that is modelled here every option is there; of another, and of
-    /// `cake`, those that were given.
-    pub options: Options,
-    /// Its classes, their disciplines and filters, in the order in which a kernel is told of them.
-    pub below: Vec<KernelBelow>,
-}
-
-impl KernelOptions {
-    /// The options as a kernel takes them.
-    ///
-    /// # Errors
-    /// [`ParamError`] for a kind or an option that is not known here.
-    pub fn encode(&self) -> Result<NetlinkOptions, ParamError> {
-        let about = kinds::descriptor(&self.kind).ok_or_else(|| ParamError {
-            field: "kind".to_owned(),
-            value: format!("{:?}", self.kind),
-            rule: "a queue discipline".to_owned(),
-        })?;
-        about.layout.encode(&self.kind, &self.options)
-    }
-}
 
 impl Discipline {
     /// Reads `text` as [`QdiscSpec::parse`] does, and the kinds and words that only a kernel has.
@@ -130,8 +102,8 @@ impl Discipline {
     /// for those that the variant does not have: they get the kernel's defaults.
     #[must_use]
     pub fn for_kernel(mut self) -> Self {
-        if let Self::Modelled(QdiscSpec(kind)) = &mut self {
-            kind.for_kernel();
+        if let Self::Modelled(spec) = &mut self {
+            spec.for_kernel();
         }
         self
     }
@@ -146,7 +118,7 @@ impl Discipline {
             Self::KernelOnly(only) => only.options(),
             Self::Modelled(spec) => {
                 if let Some(classes) = spec.0.classes() {
-                    classes.kernel(0, &mut 1, &mut below)?;
+                    classes.tell(0, &mut 1, &mut below)?;
                 }
                 spec.0.kernel()?.into_iter().collect()
             }
@@ -156,6 +128,16 @@ impl Discipline {
             options,
             below,
         })
+    }
+}
+
+impl PresetInfo {
+    /// As [`PresetInfo::at`], also with words that only a kernel has.
+    ///
+    /// # Errors
+    /// As of [`PresetInfo::at`].
+    pub fn discipline_at(&self, rate: Rate) -> Result<Discipline, SpecError> {
+        Discipline::parse(&self.text_at(rate), None)
     }
 }
 

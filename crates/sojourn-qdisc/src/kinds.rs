@@ -1,37 +1,46 @@
 //! The kinds of disciplines: the one list of them.
 
-use crate::classful::Classes;
+use crate::classful::{Classes, Classful};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::catalogue::{KindInfo, describe};
 use crate::grammar::error::SpecError;
 use crate::grammar::kernel_words::{KernelOnly, KernelTable};
+use crate::grammar::model::{Either, Model, Plain};
 use crate::grammar::reading::{parse_words, show_words};
-use crate::grammar::words::{Either, Model};
 use crate::netlink::Named;
 use crate::{
-    Admission, Backlog, Cake, ClassStats, Codel, Departure, DropSink, Drr, Ets, Fifo, Fq, FqCodel, FqPie, Htb, Netem,
-    Packet, ParamError, PfifoFast, Pie, Prio, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
+    Admission, Backlog, Cake, ClassStats, Codel, Departure, DropSink, Fifo, Fq, FqCodel, FqPie, Netem, Packet,
+    ParamError, PfifoFast, Pie, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
 
 macro_rules! disciplines {
     (
         kinds { $($Kind:ident($Params:ty)),+ $(,)? }
+        classful { $($Over:ident($Words:ty)),+ $(,)? }
         built { $($(#[$doc:meta])* $Built:ident($Engine:ty)),+ $(,)? }
         only_in_kernels { $($table:path),* $(,)? }
     ) => {
-        /// The parameters of a discipline of any kind that is modelled.
+        /// The parameters of a discipline of any kind that is modelled. A class of such a discipline may hold an `L`.
         #[derive(Clone, Debug, PartialEq)]
-        pub(crate) enum Kind {
+        pub(crate) enum Kind<L> {
             $($Kind($Params),)+
+            $($Over($Words, Classes<L>),)+
         }
 
-        impl Kind {
+        impl<L> Kind<L> {
             /// Reads the words after the kind's name; `None` for the name of none.
             pub(crate) fn parse(kind: &str, words: &[&str]) -> Option<Result<Self, SpecError>> {
                 $(if kind == <$Params as Model>::ABOUT.kind {
                     return Some(parse_words::<$Params>(words).map(Self::$Kind));
+                })+
+                $(if kind == <$Words as Model>::ABOUT.kind {
+                    let parsed = parse_words::<$Words>(words);
+                    return Some(parsed.map(|own| {
+                        let classes = Classes::bands(<$Words as Model>::ABOUT.kind, own.bands());
+                        Self::$Over(own, classes)
+                    }));
                 })+
                 None
             }
@@ -39,35 +48,30 @@ macro_rules! disciplines {
             pub(crate) const fn about(&self) -> &'static Descriptor {
                 match self {
                     $(Self::$Kind(_) => &<$Params as Model>::ABOUT,)+
+                    $(Self::$Over(..) => &<$Words as Model>::ABOUT,)+
                 }
-            }
-
-            /// The canonical text.
-            pub(crate) fn show(&self) -> String {
-                let mut text = self.show_own();
-                if let Some(classes) = self.classes() {
-                    classes.write(&mut text);
-                }
-                text
             }
 
             /// The canonical text without what is said of classes.
-            pub(crate) fn show_own(&self) -> String {
+            pub(crate) fn show(&self) -> String {
                 match self {
-                    $(Self::$Kind(params) => show_words(params),)+
+                    $(Self::$Kind(own) => show_words(own),)+
+                    $(Self::$Over(own, _) => show_words(own),)+
                 }
             }
 
             /// Its classes, of a kind that has them.
-            pub(crate) fn classes(&self) -> Option<&Classes> {
+            pub(crate) const fn classes(&self) -> Option<&Classes<L>> {
                 match self {
-                    $(Self::$Kind(params) => params.classes(),)+
+                    $(Self::$Over(_, classes) => Some(classes),)+
+                    _ => None,
                 }
             }
 
-            pub(crate) fn classes_mut(&mut self) -> Option<&mut Classes> {
+            pub(crate) const fn classes_mut(&mut self) -> Option<&mut Classes<L>> {
                 match self {
-                    $(Self::$Kind(params) => params.classes_mut(),)+
+                    $(Self::$Over(_, classes) => Some(classes),)+
+                    _ => None,
                 }
             }
 
@@ -76,47 +80,54 @@ macro_rules! disciplines {
                 Self::Pfifo(Model::defaults())
             }
 
-            pub(crate) fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
+            /// Makes the discipline. `children` makes those of the classes, as [`Classful::build`] takes them.
+            pub(crate) fn build<P: Packet>(
+                &self,
+                seed: u64,
+                children: impl FnOnce(&Classes<L>) -> Vec<Option<AnyQdisc<P>>>,
+            ) -> AnyQdisc<P> {
                 match self {
-                    $(Self::$Kind(params) => params.build(seed).into(),)+
+                    $(Self::$Kind(own) => own.build(seed).into(),)+
+                    $(Self::$Over(own, classes) => own.build(classes, children(classes)).into(),)+
                 }
             }
 
             pub(crate) fn queue(&self, hash: u32) -> Option<u32> {
                 match self {
-                    $(Self::$Kind(params) => params.queue(hash),)+
+                    $(Self::$Kind(own) => own.queue(hash),)+
+                    $(Self::$Over(own, _) => own.queue(hash),)+
                 }
             }
 
+            /// Whether it looks at acknowledgements itself.
             pub(crate) fn reads_acks(&self) -> bool {
-                let own = match self {
-                    $(Self::$Kind(params) => params.reads_acks(),)+
-                };
-                let below = |classes: &Classes| {
-                    let mut leaves = classes.iter().filter_map(|class| class.qdisc.as_deref());
-                    leaves.any(crate::QdiscSpec::reads_acks)
-                };
-                own || self.classes().is_some_and(below)
+                match self {
+                    $(Self::$Kind(own) => own.reads_acks(),)+
+                    $(Self::$Over(own, _) => own.reads_acks(),)+
+                }
             }
 
+            /// What it comes to without its classes.
             pub(crate) fn footprint(&self) -> Footprint {
                 match self {
-                    $(Self::$Kind(params) => params.footprint(),)+
+                    $(Self::$Kind(own) => own.footprint(),)+
+                    $(Self::$Over(own, _) => own.footprint(),)+
                 }
             }
 
+            /// Takes its own variant away.
             pub(crate) fn for_kernel(&mut self) {
-                if let Some(classes) = self.classes_mut() {
-                    classes.for_kernel();
-                }
                 match self {
-                    $(Self::$Kind(params) => params.for_kernel(),)+
+                    $(Self::$Kind(own) => own.for_kernel(),)+
+                    $(Self::$Over(own, _) => own.for_kernel(),)+
                 }
             }
 
+            /// What a kernel is told of it, without its classes.
             pub(crate) fn kernel(&self) -> Result<Vec<Named>, ParamError> {
                 match self {
-                    $(Self::$Kind(params) => params.kernel(),)+
+                    $(Self::$Kind(own) => own.kernel(),)+
+                    $(Self::$Over(own, _) => own.kernel(),)+
                 }
             }
         }
@@ -124,7 +135,7 @@ macro_rules! disciplines {
         /// Every kind that is modelled, with `tc`'s and the current kernel's defaults.
         #[must_use]
         pub fn kinds() -> Vec<KindInfo> {
-            vec![$(describe::<$Params>()),+]
+            vec![$(describe::<$Params>(),)+ $(describe::<$Words>()),+]
         }
 
         /// The tables of kinds that are modelled but for some of their words.
@@ -133,7 +144,7 @@ macro_rules! disciplines {
             None => None,
         }),+];
 
-        const MODELLED: &[Descriptor] = &[$(<$Params as Model>::ABOUT),+];
+        const MODELLED: &[Descriptor] = &[$(<$Params as Model>::ABOUT,)+ $(<$Words as Model>::ABOUT),+];
 
         /// The kinds that only a kernel has.
         const ONLY_IN_KERNELS: &[KernelTable] = &[$($table),*];
@@ -217,6 +228,8 @@ disciplines! {
         Fq(crate::FqParams),
         Tbf(crate::tbf::TbfWords),
         Netem(crate::NetemParams),
+    }
+    classful {
         Prio(crate::prio::PrioParams),
         Drr(crate::drr::DrrParams),
         Ets(crate::ets::EtsParams),
@@ -261,6 +274,18 @@ disciplines! {
     only_in_kernels {
     }
 }
+
+/// `prio`: bands in strict order, each of any discipline.
+pub type Prio<P> = crate::prio::Prio<AnyQdisc<P>>;
+
+/// `drr`: classes of any discipline that share the link by deficit round robin.
+pub type Drr<P> = crate::drr::Drr<P, AnyQdisc<P>>;
+
+/// `ets`: strict bands, and below them bands that share by deficit round robin, each of any discipline.
+pub type Ets<P> = crate::ets::Ets<P, AnyQdisc<P>>;
+
+/// `htb`: a tree of classes with token buckets, whose leaves are of any discipline.
+pub type Htb<P> = crate::htb::Htb<P, AnyQdisc<P>>;
 
 impl<P, A: Into<Self>, B: Into<Self>> From<Either<A, B>> for AnyQdisc<P> {
     fn from(q: Either<A, B>) -> Self {

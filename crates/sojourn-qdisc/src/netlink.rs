@@ -3,10 +3,6 @@
 //! Source: `linux/pkt_sched.h` of the kernel's user interface (numbers and types); numbers are in the machine's order
 //! of bytes.
 
-mod requests;
-
-pub use requests::{Added, KernelBelow, KernelMessage};
-
 use crate::ParamError;
 use std::collections::BTreeMap;
 
@@ -26,6 +22,36 @@ pub(crate) type Options = BTreeMap<String, OptionValue>;
 
 /// An option, with its name.
 pub(crate) type Named = (String, OptionValue);
+
+/// What is added below a discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    /// A discipline of a class.
+    Qdisc,
+    /// A class.
+    Class,
+    /// A filter.
+    Filter,
+}
+
+/// A discipline below the first, a class or a filter: what a kernel is told of it.
+///
+/// Disciplines are numbered from 0, which is the first of all. A handle is such a number and the number of a class, or
+/// 0 for the discipline itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelBelow {
+    /// What it is.
+    pub adds: Added,
+    /// To what it is added.
+    pub parent: (u16, u16),
+    /// Its own handle; of a filter, the class to which it sends packets.
+    pub id: (u16, u16),
+    /// The kind of discipline, class or filter.
+    pub kind: String,
+    /// Options by name, as in [`KernelOptions`](crate::KernelOptions). A filter has its `priority` and a code point `dscp`; without that it
+    /// takes every packet.
+    pub options: Options,
+}
 
 /// The layout of the options of one kind.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,16 @@
-//! A discipline that can be built, from its text: a kind with its words, or a preset.
+//! A discipline that can be built, from its text: a kind with its words, or a preset; and statements about its classes.
 
-use crate::classful::statements;
+mod below;
+mod statements;
+mod told;
+
+use crate::Packet;
+use crate::classful::Classes;
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::error::SpecError;
 use crate::kinds::{self, AnyQdisc, Kind};
 use crate::presets::{self, PresetInfo};
-use crate::{Discipline, Packet};
 use sojourn_units::{Rate, text};
 use std::fmt;
 
@@ -22,7 +26,7 @@ use std::fmt;
 /// assert_eq!(error.to_string(), "codel.target is 0ns, but must be > 0");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct QdiscSpec(pub(crate) Kind);
+pub struct QdiscSpec(pub(crate) Kind<Self>);
 
 text!(QdiscSpec, |text: &str| QdiscSpec::parse(text, None), "qdisc");
 
@@ -112,7 +116,13 @@ impl QdiscSpec {
     /// ```
     #[must_use]
     pub fn reads_acks(&self) -> bool {
-        self.0.reads_acks()
+        let below = |classes: &Classes<Self>| {
+            classes
+                .iter()
+                .filter_map(|class| class.qdisc.as_deref())
+                .any(Self::reads_acks)
+        };
+        self.0.reads_acks() || self.0.classes().is_some_and(below)
     }
 
     /// What the discipline comes to at most. Nothing is built, so it costs nothing, whatever the parameters are.
@@ -125,13 +135,27 @@ impl QdiscSpec {
     /// ```
     #[must_use]
     pub fn footprint(&self) -> Footprint {
-        self.0.footprint()
+        let own = self.0.footprint();
+        self.0.classes().map_or(own, |classes| classes.footprint(own))
     }
 
     /// Makes the discipline, empty. A discipline that draws random numbers draws them from the stream of `seed`.
     #[must_use]
     pub fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
-        self.0.build(seed)
+        self.0.build(seed, |classes| classes.build(seed))
+    }
+
+    /// What a class has that is given no discipline.
+    fn default_leaf() -> Self {
+        Self(Kind::default_leaf())
+    }
+
+    /// See [`Discipline::for_kernel`].
+    pub(crate) fn for_kernel(&mut self) {
+        self.0.for_kernel();
+        if let Some(classes) = self.0.classes_mut() {
+            classes.qdiscs_mut().for_each(Self::for_kernel);
+        }
     }
 }
 
@@ -144,19 +168,12 @@ impl PresetInfo {
     pub fn at(&self, rate: Rate) -> Result<QdiscSpec, SpecError> {
         QdiscSpec::parse(&self.text_at(rate), None)
     }
-
-    /// The same, also for a kind that only a kernel has.
-    ///
-    /// # Errors
-    /// As of [`PresetInfo::at`].
-    pub fn discipline_at(&self, rate: Rate) -> Result<Discipline, SpecError> {
-        Discipline::parse(&self.text_at(rate), None)
-    }
 }
 
 impl fmt::Display for QdiscSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.show())
+        f.write_str(&self.0.show())?;
+        self.0.classes().map_or(Ok(()), |classes| classes.write(f))
     }
 }
 

@@ -10,7 +10,8 @@ use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::error::SpecError;
 use crate::grammar::kernel_words::{KernelOnly, KernelTable, KernelWord, MOST, kernel_words};
-use crate::grammar::words::{CHECKED, Model, Tabled, Word};
+use crate::grammar::model::{CHECKED, Model, Plain, Tabled};
+use crate::grammar::words::Word;
 use crate::netlink::Form::{Choice, Rate64, U32, U64};
 use crate::netlink::{Layout, OptionValue, Options, Row, number, rows};
 use crate::slab::memory_of;
@@ -110,7 +111,6 @@ impl CakeSpec {
 }
 
 impl Model for CakeSpec {
-    type Built<P: Packet> = Box<Cake<P>>;
     const ABOUT: Descriptor = TABLE.about;
     /// None: [`TABLE`] has them.
     const WORDS: &'static [Word<Self>] = &[];
@@ -142,6 +142,11 @@ impl Model for CakeSpec {
     fn reads_acks(&self) -> bool {
         self.params.ack_filter != CakeAckFilter::Off
     }
+}
+
+impl Plain for CakeSpec {
+    type Built<P: Packet> = Box<Cake<P>>;
+
     fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
         Box::new(Cake::new(self.params, seed).expect(CHECKED))
     }

@@ -2,9 +2,7 @@
 
 use super::names::Handle;
 use crate::ledger::Ledger;
-use crate::{
-    Admission, AnyQdisc, Backlog, ClassStats, Departure, DropReason, DropSink, Dropped, Packet, Qdisc, QdiscStats,
-};
+use crate::{Admission, Backlog, ClassStats, Departure, DropReason, DropSink, Dropped, Packet, Qdisc, QdiscStats};
 use sojourn_units::{Bytes, Duration, Time};
 
 /// Counters and backlog of a classful discipline. What its classes drop counts as its own drops.
@@ -31,11 +29,11 @@ impl<P> DropSink<P> for Counting<'_, P> {
 impl Books {
     /// Calls `act` on a class's discipline, and enters what it changes.
     #[inline]
-    fn through<P: Packet, T>(
+    fn through<P: Packet, Q: Qdisc<P>, T>(
         &mut self,
-        child: &mut AnyQdisc<P>,
+        child: &mut Q,
         drops: &mut dyn DropSink<P>,
-        act: impl FnOnce(&mut AnyQdisc<P>, &mut dyn DropSink<P>) -> T,
+        act: impl FnOnce(&mut Q, &mut dyn DropSink<P>) -> T,
     ) -> T {
         let before = child.backlog();
         let stats = &mut self.ledger.stats;
@@ -48,9 +46,9 @@ impl Books {
 
     /// Offers an arrival to its class.
     #[inline]
-    pub(crate) fn enqueue<P: Packet>(
+    pub(crate) fn enqueue<P: Packet, Q: Qdisc<P>>(
         &mut self,
-        child: &mut AnyQdisc<P>,
+        child: &mut Q,
         packet: P,
         now: Time,
         drops: &mut dyn DropSink<P>,
@@ -67,9 +65,9 @@ impl Books {
 
     /// Takes a packet out of a class. It is out of the books, and not yet sent.
     #[inline]
-    pub(crate) fn dequeue<P: Packet>(
+    pub(crate) fn dequeue<P: Packet, Q: Qdisc<P>>(
         &mut self,
-        child: &mut AnyQdisc<P>,
+        child: &mut Q,
         now: Time,
         drops: &mut dyn DropSink<P>,
     ) -> Option<Departure<P>> {
@@ -80,9 +78,9 @@ impl Books {
 
     /// The size of the next packet of a class that may leave now.
     #[inline]
-    pub(crate) fn peek<P: Packet>(
+    pub(crate) fn peek<P: Packet, Q: Qdisc<P>>(
         &mut self,
-        child: &mut AnyQdisc<P>,
+        child: &mut Q,
         now: Time,
         drops: &mut dyn DropSink<P>,
     ) -> Option<Bytes> {
@@ -96,9 +94,9 @@ impl Books {
 
     /// When a class has a packet that may leave.
     #[inline]
-    pub(crate) fn ready_at<P: Packet>(
+    pub(crate) fn ready_at<P: Packet, Q: Qdisc<P>>(
         &mut self,
-        child: &mut AnyQdisc<P>,
+        child: &mut Q,
         now: Time,
         drops: &mut dyn DropSink<P>,
     ) -> Option<Time> {
@@ -116,10 +114,10 @@ pub(crate) fn soonest(a: Option<Time>, b: Option<Time>) -> Option<Time> {
 }
 
 /// The counters of a class that holds `child`, and of the classes below that.
-pub(crate) fn stats_of_class<P: Packet>(
+pub(crate) fn stats_of_class<P: Packet, Q: Qdisc<P>>(
     id: Handle,
     sent: (u64, Bytes),
-    child: Option<&AnyQdisc<P>>,
+    child: Option<&Q>,
     extra: Vec<(&'static str, f64)>,
     all: &mut Vec<ClassStats>,
 ) {
@@ -171,18 +169,19 @@ impl<P: Packet> Ahead<P> {
 }
 
 /// The methods of a classful discipline with a real dequeue behind its peek. `self.next(now, drops)` is that dequeue:
-/// what it takes is out of the books and not yet sent. `self.when(now, drops)` says when it may give a packet.
+/// what it takes is out of the books and not yet sent. `self.when(now, drops)` says when it may give a packet. The
+/// macro's argument is the field with the books.
 macro_rules! ahead_of_children {
-    () => {
+    ($($books:ident).+) => {
         fn overtakes(&self) -> bool {
             true
         }
         fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
-            let departure = match self.ahead.take(now, &mut self.books.ledger) {
+            let departure = match self.ahead.take(now, &mut self.$($books).+.ledger) {
                 Some(held) => held,
                 None => self.next(now, drops)?,
             };
-            self.books.ledger.send(departure.packet.size());
+            self.$($books).+.ledger.send(departure.packet.size());
             Some(departure)
         }
 
@@ -202,11 +201,11 @@ macro_rules! ahead_of_children {
                 return Some(size);
             }
             let next = self.next(now, drops)?;
-            Some(self.ahead.hold(next, now, &mut self.books.ledger))
+            Some(self.ahead.hold(next, now, &mut self.$($books).+.ledger))
         }
 
         fn backlog(&self) -> Backlog {
-            self.books.ledger.backlog
+            self.$($books).+.ledger.backlog
         }
     };
 }

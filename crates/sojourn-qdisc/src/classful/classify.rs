@@ -15,10 +15,10 @@ impl Filters {
     ///
     /// The first filter that takes a code point decides. Source: Linux `tcf_classify`, which asks filters in the order
     /// of their priorities.
-    pub(crate) fn of(classes: &Classes, parent: u16) -> Self {
+    pub(crate) fn of<L>(classes: &Classes<L>, parent: u16) -> Self {
         let mut table = [NONE; 64];
         let own = |filter: &&Filter| filter.parent == parent;
-        for filter in classes.filters().iter().filter(own) {
+        for filter in classes.filters.iter().filter(own) {
             for (code, class) in table.iter_mut().enumerate() {
                 if *class == NONE && filter.codes >> code & 1 == 1 {
                     *class = classes.rank(filter.class).map_or(NONE, |rank| rank as u16);

@@ -1,72 +1,74 @@
 //! Disciplines with classes: what they share.
 //!
 //! A class is a queue of a discipline, and holds a discipline of its own. A classful discipline decides which class a
-//! packet belongs to ([`classify`]) and which class sends next. [`Classes`] is what the text says of the classes;
-//! [`statements`] reads that text and writes it.
-//!
-//! A class that is given no discipline has a `pfifo` of 1000 packets. Source: Linux `qdisc_create_dflt` with
-//! `pfifo_qdisc_ops` in each classful discipline, and `fifo_init`: its limit is the device's transmit queue length,
-//! which is 1000 by default.
+//! packet belongs to ([`classify`]) and which class sends next. [`Classes`] is what the text says of the classes. Of
+//! what the classes hold nothing is known here: for the text that is an `L`, and for the engines a
+//! [`Qdisc`](crate::Qdisc) `Q`.
 
 pub(crate) mod books;
+mod children;
+pub(crate) mod class_words;
 pub(crate) mod classify;
-mod kernel;
 pub(crate) mod names;
+mod priority_map;
 mod round;
-pub(crate) mod statements;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use books::{Ahead, Books, ahead_of_children, soonest, stats_of_class};
+pub(crate) use children::Children;
+pub(crate) use class_words::ClassWords;
+pub(crate) use priority_map::PriorityMap;
 pub(crate) use round::Round;
 
-use crate::drr::DrrClass;
-use crate::footprint::Footprint;
 use crate::grammar::error::SpecError;
+use crate::grammar::model::Model;
 use crate::htb::HtbClass;
-use crate::kinds::{AnyQdisc, Kind};
-use crate::{Packet, ParamError, QdiscSpec, TX_QUEUE_LEN};
-use names::{Handle, shown};
-use sojourn_units::Stream;
+use crate::{Packet, ParamError, Qdisc};
+use names::Handle;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
-/// Memory of a class besides its discipline, bytes.
-const CLASS_BYTES: u64 = 1024;
+/// A kind with classes.
+pub(crate) trait Classful: Model {
+    /// The discipline itself, over classes that each hold a `Q`.
+    type Built<P: Packet, Q: Qdisc<P>>;
 
-/// What the text says below a classful discipline.
+    /// The number of its bands, which are its classes from the beginning; 0 for a kind whose classes the text adds.
+    fn bands(&self) -> u32 {
+        0
+    }
+
+    /// Makes the discipline, empty. `children` has the disciplines of the classes in the order of [`Classes::iter`];
+    /// `None` for a class with classes below it.
+    ///
+    /// # Panics
+    /// Never for parameters that were checked by [`Model::finish`].
+    fn build<P: Packet, Q: Qdisc<P>, L>(&self, classes: &Classes<L>, children: Vec<Option<Q>>) -> Self::Built<P, Q>;
+}
+
+/// What the text says below a classful discipline. A class may have been given an `L`, its discipline.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Classes {
+pub(crate) struct Classes<L> {
     /// The discipline's kind.
-    kind: &'static str,
+    pub(crate) kind: &'static str,
     /// Its major number; 0 if it has none.
     pub(crate) handle: u16,
-    list: Vec<Class>,
+    /// In the order of the text.
+    pub(crate) list: Vec<Class<L>>,
     /// Places in `list` by minor number.
     places: BTreeMap<u16, usize>,
     /// Minor numbers of classes with classes below them.
     inner: BTreeSet<u16>,
-    filters: Vec<Filter>,
+    pub(crate) filters: Vec<Filter>,
 }
 
 /// A class.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Class {
+pub(crate) struct Class<L> {
     pub(crate) minor: u16,
     /// The minor number of the class above; 0 for none.
     pub(crate) parent: u16,
     pub(crate) own: ClassWords,
     /// Its discipline; `None` for the default.
-    pub(crate) qdisc: Option<Box<QdiscSpec>>,
-}
-
-/// What is said of one class.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum ClassWords {
-    /// Nothing: it is a band.
-    Band,
-    Drr(DrrClass),
-    Htb(HtbClass),
+    pub(crate) qdisc: Option<Box<L>>,
 }
 
 /// A rule that sends packets to a class.
@@ -80,9 +82,9 @@ pub(crate) struct Filter {
     pub(crate) class: u16,
 }
 
-impl Classes {
+impl<L> Classes<L> {
     /// No classes, of the discipline `kind`.
-    pub(crate) const fn none(kind: &'static str) -> Self {
+    const fn none(kind: &'static str) -> Self {
         Self {
             kind,
             handle: 0,
@@ -116,7 +118,7 @@ impl Classes {
     }
 
     /// By minor number, in the order of these numbers.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Class> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Class<L>> {
         self.places.values().map(|&place| &self.list[place])
     }
 
@@ -127,16 +129,13 @@ impl Classes {
             .then(|| self.places.range(..minor).count())
     }
 
-    pub(crate) fn filters(&self) -> &[Filter] {
-        &self.filters
-    }
-
     /// Whether a class has classes below it.
     pub(crate) fn is_inner(&self, minor: u16) -> bool {
         self.inner.contains(&minor)
     }
 
-    fn handle_of(&self, minor: u16) -> Handle {
+    /// The handle of a class; for 0 that of the discipline.
+    pub(crate) fn handle_of(&self, minor: u16) -> Handle {
         Handle {
             major: self.handle,
             minor,
@@ -144,7 +143,7 @@ impl Classes {
     }
 
     /// A class that must be there.
-    fn find(&mut self, field: &str, minor: u16) -> Result<&mut Class, ParamError> {
+    fn find(&mut self, field: &str, minor: u16) -> Result<&mut Class<L>, ParamError> {
         let handle = self.handle_of(minor);
         match self.places.get(&minor) {
             Some(&place) => Ok(&mut self.list[place]),
@@ -157,7 +156,7 @@ impl Classes {
     }
 
     /// Adds a class, with the words behind its kind.
-    fn add_class(&mut self, parent: u16, minor: u16, kind: &str, words: &[&str]) -> Result<(), SpecError> {
+    pub(crate) fn add_class(&mut self, parent: u16, minor: u16, kind: &str, words: &[&str]) -> Result<(), SpecError> {
         let wrong = |field: &str, value: String, rule: String| Err(ParamError::new("class", field, value, rule).into());
         if kind != self.kind {
             let rule = format!("{}, the kind of discipline {:x}:", self.kind, self.handle);
@@ -167,21 +166,11 @@ impl Classes {
         if minor == 0 {
             return wrong("classid", handle, "a number other than 0 behind the colon".to_owned());
         }
-        let own = match self.kind {
-            "drr" if parent != 0 => {
-                let rule = format!("{:x}:, because classes of drr have none below them", self.handle);
-                return wrong("parent", self.handle_of(parent).to_string(), rule);
-            }
-            "drr" => ClassWords::Drr(DrrClass::parse(words)?),
-            "htb" => ClassWords::Htb(HtbClass::parse(words)?),
-            kind => {
-                return wrong(
-                    "kind",
-                    kind.to_owned(),
-                    "drr or htb: other kinds have their classes at once".into(),
-                );
-            }
-        };
+        if self.kind == "drr" && parent != 0 {
+            let rule = format!("{:x}:, because classes of drr have none below them", self.handle);
+            return wrong("parent", self.handle_of(parent).to_string(), rule);
+        }
+        let own = ClassWords::parse(self.kind, words)?;
         if self.places.contains_key(&minor) {
             return wrong("classid", handle, "a class that is not there yet".to_owned());
         }
@@ -211,7 +200,7 @@ impl Classes {
     }
 
     /// Gives a class its discipline.
-    fn graft(&mut self, minor: u16, qdisc: QdiscSpec) -> Result<(), SpecError> {
+    pub(crate) fn graft(&mut self, minor: u16, qdisc: L) -> Result<(), SpecError> {
         let handle = self.handle_of(minor).to_string();
         let inner = self.is_inner(minor);
         let class = self.find("qdisc.parent", minor)?;
@@ -227,7 +216,7 @@ impl Classes {
     }
 
     /// Adds a rule behind those that are there.
-    fn add_filter(&mut self, filter: Filter) -> Result<(), SpecError> {
+    pub(crate) fn add_filter(&mut self, filter: Filter) -> Result<(), SpecError> {
         self.find("filter.flowid", filter.class)?;
         if filter.parent != 0 {
             self.find("filter.parent", filter.parent)?;
@@ -239,96 +228,5 @@ impl Classes {
         }
         self.filters.push(filter);
         Ok(())
-    }
-
-    /// The classes of the discipline with this major number, here or below.
-    pub(crate) fn of_major(&mut self, major: u16) -> Option<&mut Self> {
-        if self.handle == major {
-            return Some(self);
-        }
-        let below = self.list.iter_mut().filter_map(|class| class.qdisc.as_mut());
-        below
-            .filter_map(|qdisc| qdisc.0.classes_mut())
-            .find_map(|classes| classes.of_major(major))
-    }
-
-    /// How many disciplines are above each other, this one included, but without those of which nothing is said.
-    pub(crate) fn depth(&self) -> usize {
-        let below = self.list.iter().filter_map(|class| class.qdisc.as_ref());
-        1 + below
-            .map(|qdisc| qdisc.0.classes().map_or(1, Self::depth))
-            .max()
-            .unwrap_or(0)
-    }
-
-    /// Takes the variants of all disciplines away.
-    pub(crate) fn for_kernel(&mut self) {
-        let all = self.list.iter_mut().filter_map(|class| class.qdisc.as_mut());
-        all.for_each(|qdisc| qdisc.0.for_kernel());
-    }
-
-    /// What they all come to.
-    pub(crate) fn footprint(&self) -> Footprint {
-        let mut sum = Footprint::default();
-        for class in &self.list {
-            let own = class.qdisc.as_ref();
-            let one = own.map_or_else(|| Footprint::from(TX_QUEUE_LEN), |qdisc| qdisc.footprint());
-            if !self.is_inner(class.minor) {
-                sum.packets = sum.packets.saturating_add(one.packets);
-                sum.queues += one.queues;
-                sum.empty += one.empty;
-            }
-            sum.empty += sojourn_units::Bytes::new(CLASS_BYTES);
-        }
-        sum
-    }
-
-    /// The disciplines of all classes in the order of [`Classes::iter`]; `None` for a class with classes below it.
-    pub(crate) fn build<P: Packet>(&self, seed: u64) -> Vec<Option<AnyQdisc<P>>> {
-        let built = self.iter().map(|class| {
-            let seed = Stream::derive_seed(seed, &format!("class {:x}", class.minor));
-            let own = class.qdisc.as_ref().map(|qdisc| qdisc.build(seed));
-            (!self.is_inner(class.minor)).then(|| own.unwrap_or_else(|| Kind::default_leaf().build(seed)))
-        });
-        built.collect()
-    }
-
-    /// The statements that say all this, each behind a semicolon.
-    pub(crate) fn write(&self, text: &mut String) {
-        let at = |minor| shown(self.handle_of(minor));
-        for class in &self.list {
-            let words = match &class.own {
-                ClassWords::Band => continue,
-                ClassWords::Drr(drr) => drr.show(),
-                ClassWords::Htb(htb) => htb.show(),
-            };
-            let _ = write!(
-                text,
-                " ; class parent {} classid {} {words}",
-                at(class.parent),
-                at(class.minor)
-            );
-        }
-        for class in &self.list {
-            let Some(qdisc) = &class.qdisc else { continue };
-            let _ = write!(text, " ; qdisc parent {} ", at(class.minor));
-            let below = qdisc.0.classes();
-            if let Some(below) = below.filter(|below| below.handle != 0) {
-                let _ = write!(text, "handle {:x}: ", below.handle);
-            }
-            text.push_str(&qdisc.0.show_own());
-            if let Some(below) = below {
-                below.write(text);
-            }
-        }
-        for filter in &self.filters {
-            let codes = names::show_codes(filter.codes);
-            let _ = write!(
-                text,
-                " ; filter parent {} {codes} flowid {}",
-                at(filter.parent),
-                at(filter.class)
-            );
-        }
     }
 }

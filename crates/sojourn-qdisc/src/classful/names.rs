@@ -40,11 +40,6 @@ impl fmt::Display for Handle {
     }
 }
 
-/// A handle as text.
-pub(crate) fn shown(handle: Handle) -> String {
-    handle.to_string()
-}
-
 /// Code points with names. Source: RFC 2474 (CS), 2597 (AF), 3246 (EF), 5865 (VA), 8622 (LE).
 const NAMES: &[(&str, u8)] = &[
     ("CS0", 0),

@@ -3,8 +3,8 @@
 //! Source: Shreedhar and Varghese, Efficient fair queueing using deficit round robin, 1995; Linux `drr_dequeue` and the
 //! same in `ets_qdisc_dequeue`. Other than in `fq_codel`, the deficit must suffice for the whole packet.
 
-use super::Books;
-use crate::{AnyQdisc, Departure, DropSink, Packet, Qdisc};
+use super::Children;
+use crate::{Departure, DropSink, Packet, Qdisc};
 use sojourn_units::Time;
 use std::collections::VecDeque;
 
@@ -68,25 +68,23 @@ impl Round {
         }
     }
 
-    /// Takes the next packet, and says out of which class.
+    /// Takes the next packet.
     ///
     /// A class whose packets may not leave yet stops the round, as in Linux ("non-work-conserving").
     ///
     /// Deviation: a class whose AQM has just dropped its last packet leaves the round. In Linux it stops the round
     /// until it has packets again.
-    pub(crate) fn next<P: Packet>(
+    pub(crate) fn next<P: Packet, Q: Qdisc<P>>(
         &mut self,
-        children: &mut [AnyQdisc<P>],
-        books: &mut Books,
+        children: &mut Children<Q>,
         now: Time,
         drops: &mut dyn DropSink<P>,
-    ) -> Option<(usize, Departure<P>)> {
+    ) -> Option<Departure<P>> {
         let mut turns = 0u32;
         loop {
             let class = self.first()?;
-            let child = &mut children[class];
-            let Some(size) = books.peek(child, now, drops) else {
-                if child.backlog().packets > 0 {
+            let Some(size) = children.peek(class, now, drops) else {
+                if children.holds(class) {
                     return None;
                 }
                 self.remove_first();
@@ -94,18 +92,18 @@ impl Round {
             };
             let turn = &mut self.turns[class];
             if let Some(left) = turn.deficit.checked_sub(size.get()) {
-                let departure = books.dequeue(child, now, drops)?;
+                let departure = children.dequeue(class, now, drops)?;
                 turn.deficit = left;
-                if child.backlog().packets == 0 {
+                if !children.holds(class) {
                     self.remove_first();
                 }
-                return Some((class, departure));
+                return Some(departure);
             }
             turn.deficit += turn.quantum;
             self.order.rotate_left(1);
             turns += 1;
             if turns.is_multiple_of(MANY_TURNS) {
-                self.skip_rounds(children, books, now, drops);
+                self.skip_rounds(children, now, drops);
             }
         }
     }
@@ -113,17 +111,16 @@ impl Round {
     /// All rounds that end without anybody served, but for the last, at once. Such a round gives each class its quantum
     /// and leaves their order as it is.
     #[cold]
-    fn skip_rounds<P: Packet>(
+    fn skip_rounds<P: Packet, Q: Qdisc<P>>(
         &mut self,
-        children: &mut [AnyQdisc<P>],
-        books: &mut Books,
+        children: &mut Children<Q>,
         now: Time,
         drops: &mut dyn DropSink<P>,
     ) {
         let mut rounds = u64::MAX;
         for &class in &self.order {
             let turn = &self.turns[class];
-            let Some(size) = books.peek(&mut children[class], now, drops) else {
+            let Some(size) = children.peek(class, now, drops) else {
                 return;
             };
             rounds = rounds.min(size.get().saturating_sub(turn.deficit) / turn.quantum);

@@ -4,7 +4,8 @@ use super::{Codel, CodelParams, CodelVariant, DEFAULT_LIMIT, packet_limit};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Packets, Time};
-use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::grammar::model::{CHECKED, Model, Plain, Variant};
+use crate::grammar::words::{Word, words};
 use crate::netlink::Form::{S32, U32};
 use crate::netlink::{Layout, Row, rows};
 use crate::{Packet, ParamError};
@@ -29,7 +30,6 @@ impl CodelSpec {
 }
 
 impl Model for CodelSpec {
-    type Built<P: Packet> = Codel<P>;
     const ABOUT: Descriptor = Descriptor {
         drops_arrivals_only: false,
         drops: DropCounters::room(&["drop_overlimit"]),
@@ -79,6 +79,11 @@ impl Model for CodelSpec {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
+}
+
+impl Plain for CodelSpec {
+    type Built<P: Packet> = Codel<P>;
+
     fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         Codel::new(self.params, self.limit).expect(CHECKED)
     }

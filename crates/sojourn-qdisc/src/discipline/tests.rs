@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::OptionValue;
+use crate::netlink::Options;
 use sojourn_units::Rate;
 use std::collections::BTreeMap;
 

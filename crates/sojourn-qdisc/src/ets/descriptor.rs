@@ -1,16 +1,17 @@
 //! `ets` as `tc` knows it. Source: tc-ets(8); iproute2 `q_ets.c`; Linux `ets_qdisc_change`.
 
 use super::Ets;
-use crate::classful::Classes;
-use crate::descriptor::{Descriptor, DropCounters};
+use crate::classful::{Ahead, Children, Classes, Classful, PriorityMap, Round};
+use crate::descriptor::Descriptor;
 use crate::drr::QUANTA;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Number, Numbers, Several};
-use crate::grammar::words::{Model, Word, words};
+use crate::grammar::measures::{Number, Several};
+use crate::grammar::model::Model;
+use crate::grammar::numbers::Numbers;
+use crate::grammar::words::{Word, words};
 use crate::netlink::{Layout, NESTED, Options, number, numbers, push};
 use crate::param::in_range;
-use crate::prio::check_map;
-use crate::{MTU, Packet, ParamError};
+use crate::{MTU, Packet, ParamError, Qdisc};
 
 /// `TCA_ETS_NBANDS`, `_NSTRICT`, `_QUANTA`, `_QUANTA_BAND`, `_PRIOMAP`, `_PRIOMAP_BAND`.
 const BANDS: u16 = 1;
@@ -21,47 +22,26 @@ const MAP: u16 = 5;
 const BAND: u16 = 6;
 
 /// `ets` as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EtsParams {
     bands: Option<u32>,
     strict: u32,
     quanta: Numbers,
     priomap: Numbers,
-    pub(crate) classes: Classes,
 }
 
 impl EtsParams {
-    /// The number of strict bands.
-    pub(super) fn strict(&self) -> usize {
-        self.strict as usize
-    }
-
     /// The quantum of each band; 0 for a strict one.
-    pub(super) fn quanta(&self) -> impl Iterator<Item = u32> {
+    fn quanta(&self) -> impl Iterator<Item = u32> {
         let strict = (0..self.strict).map(|_| 0);
         strict.chain(self.quanta.as_slice().iter().copied())
-    }
-
-    /// The band of each priority.
-    pub(super) fn map(&self) -> [u8; 16] {
-        let mut map = [0; 16];
-        for (own, &band) in map.iter_mut().zip(self.priomap.as_slice()) {
-            *own = band as u8;
-        }
-        map
     }
 }
 
 impl Model for EtsParams {
-    type Built<P: Packet> = Box<Ets<P>>;
     const ABOUT: Descriptor = Descriptor {
-        one_queue: false,
-        reads_identity: true,
-        drops_arrivals_only: false,
-        // The disciplines of its bands drop, and only they know why.
-        drops: DropCounters::room(&[]),
         layout: Layout::OwnAttributes(options),
-        ..Descriptor::of(
+        ..Descriptor::classful(
             "ets",
             "strict bands, and below them bands that share by deficit round robin",
             "tc-ets(8); Linux sch_ets.c",
@@ -82,7 +62,6 @@ impl Model for EtsParams {
             strict: 0,
             quanta: Numbers::default(),
             priomap: Numbers::default(),
-            classes: Classes::none("ets"),
         }
     }
     fn finish(&mut self) -> Result<(), ParamError> {
@@ -101,26 +80,33 @@ impl Model for EtsParams {
         for &quantum in quanta {
             in_range("ets", "quanta", u64::from(quantum), QUANTA.0, QUANTA.1)?;
         }
-        let sharing = bands as usize - self.strict();
+        let sharing = bands as usize - self.strict as usize;
         self.quanta = self.quanta.filled(sharing, |_| MTU.get() as u32);
         let bands = bands as u32;
         self.priomap = self.priomap.filled(Numbers::MOST, |_| bands - 1);
-        check_map("ets", &self.priomap, bands)?;
+        PriorityMap::check("ets", &self.priomap, bands)?;
         self.bands = Some(bands);
-        self.classes = Classes::bands("ets", bands);
         Ok(())
     }
-    fn classes(&self) -> Option<&Classes> {
-        Some(&self.classes)
-    }
-    fn classes_mut(&mut self) -> Option<&mut Classes> {
-        Some(&mut self.classes)
-    }
     fn footprint(&self) -> Footprint {
-        self.classes.footprint()
+        Footprint::default()
     }
-    fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
-        Box::new(Ets::new(self, seed))
+}
+
+impl Classful for EtsParams {
+    type Built<P: Packet, Q: Qdisc<P>> = Box<Ets<P, Q>>;
+
+    fn bands(&self) -> u32 {
+        self.bands.unwrap_or_default()
+    }
+    fn build<P: Packet, Q: Qdisc<P>, L>(&self, classes: &Classes<L>, children: Vec<Option<Q>>) -> Self::Built<P, Q> {
+        Box::new(Ets {
+            bands: Children::new(classes, children),
+            strict: self.strict as usize,
+            round: Round::new(self.quanta()),
+            map: PriorityMap::of(&self.priomap),
+            ahead: Ahead::EMPTY,
+        })
     }
 }
 

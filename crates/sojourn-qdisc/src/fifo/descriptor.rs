@@ -4,7 +4,8 @@ use super::{Fifo, FifoLimit, PfifoFast, PfifoFastParams, PfifoFastVariant};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Packets, Size};
-use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::grammar::model::{CHECKED, Model, Plain, Variant};
+use crate::grammar::words::{Word, words};
 use crate::netlink::Layout;
 use crate::{Packet, ParamError};
 use sojourn_units::Bytes;
@@ -22,7 +23,6 @@ pub(crate) struct Bfifo {
 }
 
 impl Model for Pfifo {
-    type Built<P: Packet> = Fifo<P>;
     const ABOUT: Descriptor = Descriptor {
         layout: Layout::Words(&["limit"], 4),
         ..Descriptor::of(
@@ -46,13 +46,17 @@ impl Model for Pfifo {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
+}
+
+impl Plain for Pfifo {
+    type Built<P: Packet> = Fifo<P>;
+
     fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         Fifo::new(FifoLimit::Packets(self.limit)).expect(CHECKED)
     }
 }
 
 impl Model for Bfifo {
-    type Built<P: Packet> = Fifo<P>;
     const ABOUT: Descriptor = Descriptor {
         layout: Layout::Words(&["limit_bytes"], 4),
         ..Descriptor::of(
@@ -76,13 +80,17 @@ impl Model for Bfifo {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
+}
+
+impl Plain for Bfifo {
+    type Built<P: Packet> = Fifo<P>;
+
     fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         Fifo::new(FifoLimit::Bytes(self.limit)).expect(CHECKED)
     }
 }
 
 impl Model for PfifoFastParams {
-    type Built<P: Packet> = PfifoFast<P>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
         reads_identity: true,
@@ -116,6 +124,11 @@ impl Model for PfifoFastParams {
     fn footprint(&self) -> Footprint {
         Footprint::new(3 * u64::from(self.limit), 3, 0)
     }
+}
+
+impl Plain for PfifoFastParams {
+    type Built<P: Packet> = PfifoFast<P>;
+
     fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         PfifoFast::new(*self).expect(CHECKED)
     }

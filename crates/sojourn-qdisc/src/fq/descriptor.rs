@@ -5,16 +5,15 @@ use super::{Fq, FqParams, FqVariant};
 use crate::descriptor::{Counters, Descriptor};
 use crate::footprint::Footprint;
 use crate::grammar::given::Given;
-use crate::grammar::measures::{
-    Flag, Measure, Nanos, Number, Numbers, Packets, Several, SizeTo, Speed, Time, Unit, Value,
-};
-use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::grammar::measures::{Flag, Measure, Nanos, Number, Packets, Several, SizeTo, Speed, Time, Unit, Value};
+use crate::grammar::model::{CHECKED, Model, Plain, Variant};
+use crate::grammar::numbers::Numbers;
+use crate::grammar::words::{Word, words};
 use crate::netlink::Form::{Log, Priomap, Rate32, U8, U32, U64, Words};
 use crate::netlink::{Layout, Row, rows};
 use crate::{Packet, ParamError};
 
 impl Model for FqParams {
-    type Built<P: Packet> = Box<Fq<P>>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
         reads_identity: true,
@@ -67,6 +66,11 @@ impl Model for FqParams {
     fn queue(&self, hash: u32) -> Option<u32> {
         Some(self.key(hash))
     }
+}
+
+impl Plain for FqParams {
+    type Built<P: Packet> = Box<Fq<P>>;
+
     fn build<P: Packet>(&self, _seed: u64) -> Self::Built<P> {
         Box::new(Fq::new(*self).expect(CHECKED))
     }

@@ -4,13 +4,13 @@ use super::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Memory, Number, Packets, SizeTo, Time};
-use crate::grammar::words::{CHECKED, Either, Model, Variant, Word, words};
+use crate::grammar::model::{CHECKED, Either, Model, Plain, Variant};
+use crate::grammar::words::{Word, words};
 use crate::netlink::Form::U32;
 use crate::netlink::{Layout, Row, rows};
 use crate::{CodelVariant, Packet, ParamError};
 
 impl Model for FqCodelParams {
-    type Built<P: Packet> = Either<FqCodel<P>, SfqCodel<P>>;
     const ABOUT: Descriptor = Descriptor {
         drops_arrivals_only: false,
         one_queue: false,
@@ -77,6 +77,11 @@ impl Model for FqCodelParams {
     fn queue(&self, hash: u32) -> Option<u32> {
         Some(self.queue_of(hash))
     }
+}
+
+impl Plain for FqCodelParams {
+    type Built<P: Packet> = Either<FqCodel<P>, SfqCodel<P>>;
+
     fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         if self.variant == FqCodelVariant::Ns2 {
             Either::Other(SfqCodel::new(*self).expect(CHECKED))

@@ -4,14 +4,14 @@ use super::{Flow, FqPie, FqPieParams};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Memory, Number, Packets, SizeTo, Time};
-use crate::grammar::words::{CHECKED, Model, Word, words};
+use crate::grammar::model::{CHECKED, Model, Plain};
+use crate::grammar::words::{Word, words};
 use crate::netlink::Form::U32;
 use crate::netlink::{Layout, Row, rows};
 use crate::{Packet, ParamError};
 use sojourn_units::Bytes;
 
 impl Model for FqPieParams {
-    type Built<P: Packet> = Box<FqPie<P>>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
         // `overmemory` counts arrivals beyond the memory limit, which the kernel takes in all the same.
@@ -57,6 +57,11 @@ impl Model for FqPieParams {
     fn queue(&self, hash: u32) -> Option<u32> {
         Some(self.queue_of(hash))
     }
+}
+
+impl Plain for FqPieParams {
+    type Built<P: Packet> = Box<FqPie<P>>;
+
     fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
         Box::new(FqPie::new(*self, seed).expect(CHECKED))
     }

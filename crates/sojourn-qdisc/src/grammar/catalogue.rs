@@ -2,7 +2,7 @@
 
 use super::given::FLAG;
 use super::kernel_words::KernelTable;
-use super::words::Model;
+use super::model::Model;
 
 /// A kind of discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The value of a word, as it was written.
 
-use super::measures::Numbers;
+use super::numbers::Numbers;
 use crate::ParamError;
 use sojourn_units::{Bytes, Duration, Rate, UnitError, parse_bytes, parse_duration, parse_rate};
 

@@ -7,5 +7,7 @@ pub(crate) mod error;
 pub(crate) mod given;
 pub(crate) mod kernel_words;
 pub(crate) mod measures;
+pub(crate) mod model;
+pub(crate) mod numbers;
 pub(crate) mod reading;
 pub(crate) mod words;

@@ -1,15 +1,10 @@
-//! The words of a kind of discipline: its table of them, and the kind as a [`Model`].
+//! A table of words: what stands behind the name of a kind or of a class, read into fields, and written.
 
 use super::error::SpecError;
-use super::given::Given;
-use super::kernel_words::{KernelOnly, KernelTable};
+use super::given::{FLAG, Given, NUMBERS};
 use super::measures::Value;
-use super::reading::Table;
-use crate::classful::Classes;
-use crate::descriptor::Descriptor;
-use crate::footprint::Footprint;
+use crate::ParamError;
 use crate::netlink::Named;
-use crate::{Packet, ParamError};
 
 /// One word of a kind whose parameters are a `T`. Tables are written with [`words!`].
 pub(crate) struct Word<T: 'static> {
@@ -56,83 +51,107 @@ impl<T> Word<T> {
     }
 }
 
-/// The name of a variant, and the defaults it has.
-pub(crate) type Variant<T> = (&'static str, fn() -> T);
-
-/// A kind whose words are one table for the simulator and for kernels. Its canonical text has the words that were
-/// given, and a kernel is told these.
-pub(crate) struct Tabled<T: 'static> {
-    pub(crate) table: &'static KernelTable,
-    /// Of each option its default, empty if there is none, and one line.
-    pub(crate) help: &'static [(&'static str, &'static str, &'static str)],
-    /// What the words come to.
-    pub(crate) read: fn(KernelOnly) -> Result<T, SpecError>,
-    /// The words that were given.
-    pub(crate) given: fn(&T) -> &KernelOnly,
+/// Words with what they fill.
+pub(crate) struct Table<T: 'static> {
+    /// Who has the words.
+    pub(crate) kind: &'static str,
+    pub(crate) words: &'static [Word<T>],
+    /// Whether `variant` is a word, too. It is read elsewhere.
+    pub(crate) variants: bool,
 }
 
-/// A kind of discipline that is modelled here: its parameters are `Self`, as `tc` takes them.
-pub(crate) trait Model: Sized + 'static {
-    /// The discipline itself, as [`AnyQdisc`](crate::AnyQdisc) holds it.
-    type Built<P: Packet>;
-    /// What is to be known of it besides its algorithm.
-    const ABOUT: Descriptor;
-    /// Its words, in canonical order.
-    const WORDS: &'static [Word<Self>];
-    /// Its words, if they are a table that kernels share.
-    const TABLED: Option<Tabled<Self>> = None;
-    /// Names of behaviours other than the current kernel's, and the defaults that each has.
-    const VARIANTS: &'static [Variant<Self>] = &[];
-
-    /// `tc`'s and the current kernel's defaults.
-    fn defaults() -> Self;
-    /// The name of a variant other than the current kernel's.
-    fn variant(&self) -> Option<&'static str> {
-        None
-    }
-    /// Fills in what follows from other words, and checks all.
-    fn finish(&mut self) -> Result<(), ParamError>;
-    /// Takes the variant away: a kernel has its own behaviour. What the variant does not have gets the kernel's
-    /// defaults.
-    fn for_kernel(&mut self) {}
-    /// What a kernel is told: every word, or of a table those that were given.
-    fn kernel(&self) -> Result<Vec<Named>, ParamError> {
-        if let Some(tabled) = Self::TABLED {
-            return Ok((tabled.given)(self).options().into_iter().collect());
+impl<T> Table<T> {
+    /// Reads the words into `value`.
+    pub(crate) fn read(&self, words: &[&str], value: &mut T) -> Result<(), SpecError> {
+        let mut seen = vec![false; self.words.len()];
+        let mut rest = words.iter().peekable();
+        let mut variant_seen = false;
+        while let Some(&name) = rest.next() {
+            if name == "variant" && self.variants {
+                if std::mem::replace(&mut variant_seen, true) {
+                    return Err(SpecError::Twice {
+                        field: format!("{}.variant", self.kind),
+                    });
+                }
+                rest.next();
+                continue;
+            }
+            let Some(at) = self.words.iter().position(|word| word.names.contains(&name)) else {
+                return Err(SpecError::UnknownWord {
+                    word: name.to_owned(),
+                    kind: self.kind,
+                    allowed: self.allowed(),
+                });
+            };
+            let word = &self.words[at];
+            let field = if word.unit == FLAG { name } else { word.names[0] };
+            if std::mem::replace(&mut seen[at], true) {
+                return Err(SpecError::Twice {
+                    field: format!("{}.{field}", self.kind),
+                });
+            }
+            let mut several = Vec::new();
+            while word.unit == NUMBERS
+                && let Some(&number) = rest.next_if(|word| !self.knows(word))
+            {
+                several.push(number);
+            }
+            let joined = several.join(" ");
+            let given = match word.unit {
+                FLAG => Some(""),
+                NUMBERS => Some(joined.as_str()).filter(|numbers| !numbers.is_empty()),
+                _ => rest.next().copied(),
+            };
+            let given = given.ok_or_else(|| SpecError::NoValue {
+                field: format!("{}.{field}", self.kind),
+                unit: word.unit,
+            })?;
+            (word.set)(
+                value,
+                &Given {
+                    kind: self.kind,
+                    field: word.names[0],
+                    name,
+                    value: given,
+                },
+            )?;
         }
-        Table::<Self>::of_kind().for_kernel(self)
+        Ok(())
     }
-    /// Its classes, of a kind that has them.
-    fn classes(&self) -> Option<&Classes> {
-        None
-    }
-    /// The same, to be changed.
-    fn classes_mut(&mut self) -> Option<&mut Classes> {
-        None
-    }
-    /// What it comes to at most.
-    fn footprint(&self) -> Footprint;
-    /// See [`QdiscSpec::queue`](crate::QdiscSpec::queue).
-    fn queue(&self, _hash: u32) -> Option<u32> {
-        None
-    }
-    /// See [`QdiscSpec::reads_acks`](crate::QdiscSpec::reads_acks).
-    fn reads_acks(&self) -> bool {
-        false
-    }
-    /// Makes the discipline, empty.
-    ///
-    /// # Panics
-    /// Never for parameters that were checked by [`Model::finish`].
-    fn build<P: Packet>(&self, seed: u64) -> Self::Built<P>;
-}
 
-/// The discipline of a kind that has two.
-#[derive(Debug)]
-pub(crate) enum Either<A, B> {
-    One(A),
-    Other(B),
-}
+    fn knows(&self, name: &str) -> bool {
+        name == "variant" && self.variants || self.words.iter().any(|word| word.names.contains(&name))
+    }
 
-/// Why [`Model::build`] does not panic.
-pub(crate) const CHECKED: &str = "a spec holds checked parameters";
+    /// The names of all words.
+    fn allowed(&self) -> String {
+        let mut names: Vec<&str> = self.words.iter().flat_map(|word| word.names).copied().collect();
+        if self.variants {
+            names.push("variant");
+        }
+        names.join(", ")
+    }
+
+    /// The words that give `value`, each with a space before it.
+    pub(crate) fn write(&self, value: &T, text: &mut String) {
+        for word in self.words {
+            if let Some(shown) = word.show(value) {
+                text.push(' ');
+                if word.unit != FLAG {
+                    text.push_str(word.names[0]);
+                    text.push(' ');
+                }
+                text.push_str(&shown);
+            }
+        }
+    }
+
+    /// What a kernel is told of every word.
+    pub(crate) fn for_kernel(&self, value: &T) -> Result<Vec<Named>, ParamError> {
+        let named = self.words.iter().filter_map(|word| {
+            let value = (word.get)(value)?;
+            value.for_kernel(self.kind, word.names[0]).transpose()
+        });
+        named.collect()
+    }
+}

@@ -4,18 +4,20 @@
 //! Source: Linux `sch_htb.c` (6.1; 7.3 does the same) with the arithmetic of its token buckets: tokens are nanoseconds
 //! of sending time ([`rate`]). [`tree`] has the scheduling.
 
+mod class;
 mod descriptor;
 mod feed;
 mod rate;
 mod tree;
 
-pub(crate) use descriptor::{HtbClass, HtbParams, class_options};
+pub(crate) use class::HtbClass;
+pub(crate) use descriptor::HtbParams;
 
 use crate::ClassStats;
 use crate::classful::classify::Filters;
 use crate::classful::names::Handle;
-use crate::classful::{Ahead, Books, Class, ClassWords, ahead_of_children, soonest, stats_of_class};
-use crate::{Admission, AnyQdisc, Backlog, Departure, DropSink, Packet, Qdisc, QdiscStats, Queued};
+use crate::classful::{Ahead, Books, Class, ClassWords, Classes, ahead_of_children, soonest, stats_of_class};
+use crate::{Admission, Backlog, Departure, DropSink, Packet, Qdisc, QdiscStats, Queued};
 use rate::TICK_NS;
 use sojourn_units::{Bytes, Time};
 use std::collections::VecDeque;
@@ -30,10 +32,10 @@ const WATCHDOG_NS: i64 = 5_000_000_000;
 /// which filters send it, else to the class `default`. Without either it waits in a queue of its own and leaves before
 /// all others, at no rate: a direct packet.
 #[derive(Clone, Debug)]
-pub struct Htb<P> {
+pub struct Htb<P, Q> {
     tree: Tree,
     /// The disciplines of the leaves, by class.
-    leaves: Vec<Option<AnyQdisc<P>>>,
+    leaves: Vec<Option<Q>>,
     ids: Vec<Handle>,
     /// Of the discipline, then of each class.
     filters: Vec<Filters>,
@@ -52,12 +54,10 @@ enum To {
     Nowhere,
 }
 
-impl<P: Packet> Htb<P> {
-    fn new(params: &HtbParams, seed: u64) -> Self {
-        let classes = &params.classes;
-        let all: Vec<&Class> = classes.iter().collect();
+impl<P: Packet, Q: Qdisc<P>> Htb<P, Q> {
+    fn new<L>(params: &HtbParams, classes: &Classes<L>, leaves: Vec<Option<Q>>) -> Self {
+        let all: Vec<&Class<L>> = classes.iter().collect();
         let place = |minor| classes.rank(minor);
-        let major = classes.handle;
         let parents: Vec<Option<usize>> = all.iter().map(|class| place(class.parent)).collect();
         let nodes = all.iter().enumerate().map(|(own, class)| {
             let above = std::iter::successors(parents[own], |&up| parents[up]).count();
@@ -75,14 +75,8 @@ impl<P: Packet> Htb<P> {
         let default = place(params.default as u16).filter(|_| params.default != 0);
         Self {
             tree: Tree::new(nodes.collect()),
-            leaves: classes.build(seed),
-            ids: all
-                .iter()
-                .map(|class| Handle {
-                    major,
-                    minor: class.minor,
-                })
-                .collect(),
+            leaves,
+            ids: all.iter().map(|class| classes.handle_of(class.minor)).collect(),
             filters: filters.map(|minor| Filters::of(classes, minor)).collect(),
             default: default.filter(|&class| !classes.is_inner(all[class].minor)),
             direct: VecDeque::new(),
@@ -207,7 +201,7 @@ fn nanos(time: Time) -> i64 {
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX - WATCHDOG_NS)
 }
 
-impl<P: Packet> Qdisc<P> for Htb<P> {
+impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Htb<P, Q> {
     fn enqueue(&mut self, packet: P, now: Time, drops: &mut dyn DropSink<P>) -> Admission {
         match self.classify(&packet) {
             To::Leaf(leaf) => {
@@ -232,7 +226,7 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
         }
     }
 
-    ahead_of_children!();
+    ahead_of_children!(books);
 
     fn stats(&self) -> QdiscStats {
         QdiscStats {

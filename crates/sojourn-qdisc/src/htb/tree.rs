@@ -5,7 +5,7 @@
 //! feed of the class above, and that class then stands for it: in its own row if it may send, in the feed above if it
 //! may borrow.
 
-use super::descriptor::HtbClass;
+use super::class::HtbClass;
 use super::feed::Feed;
 use super::rate::SendTime;
 use sojourn_units::Bytes;

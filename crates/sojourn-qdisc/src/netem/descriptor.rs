@@ -4,7 +4,8 @@ use super::{Netem, NetemParams};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Nanos, Packets};
-use crate::grammar::words::{CHECKED, Model, Word, words};
+use crate::grammar::model::{CHECKED, Model, Plain};
+use crate::grammar::words::{Word, words};
 use crate::netlink::{Layout, Options, number, push, word};
 use crate::{Packet, ParamError};
 
@@ -16,7 +17,6 @@ const JITTER_64: u16 = 11;
 const AT_ONCE: u64 = 1 << 62;
 
 impl Model for NetemParams {
-    type Built<P: Packet> = Netem<P>;
     const ABOUT: Descriptor = Descriptor {
         one_queue: false,
         layout: Layout::Own(options),
@@ -40,6 +40,11 @@ impl Model for NetemParams {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
+}
+
+impl Plain for NetemParams {
+    type Built<P: Packet> = Netem<P>;
+
     fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         Netem::new(*self).expect(CHECKED)
     }

@@ -4,13 +4,13 @@ use super::{Pie, PieParams, PieVariant};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Number, Packets, Time};
-use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::grammar::model::{CHECKED, Model, Plain, Variant};
+use crate::grammar::words::{Word, words};
 use crate::netlink::Form::{Probability, U32};
 use crate::netlink::{Layout, Row, rows};
 use crate::{Packet, ParamError};
 
 impl Model for PieParams {
-    type Built<P: Packet> = Pie<P>;
     const ABOUT: Descriptor = Descriptor {
         drops: DropCounters::room(&["overlimit"]),
         counters: Counters::Members(COUNTERS),
@@ -63,6 +63,11 @@ impl Model for PieParams {
     fn footprint(&self) -> Footprint {
         self.limit.into()
     }
+}
+
+impl Plain for PieParams {
+    type Built<P: Packet> = Pie<P>;
+
     fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
         Pie::new(*self, seed).expect(CHECKED)
     }

@@ -1,56 +1,31 @@
 //! `prio` as `tc` knows it. Source: tc-prio(8); iproute2 `q_prio.c`.
 
 use super::Prio;
-use crate::classful::Classes;
-use crate::descriptor::{Descriptor, DropCounters};
+use crate::classful::{Children, Classes, Classful, PriorityMap};
+use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Number, Numbers, Several};
-use crate::grammar::words::{Model, Word, words};
+use crate::grammar::measures::{Number, Several};
+use crate::grammar::model::Model;
+use crate::grammar::numbers::Numbers;
+use crate::grammar::words::{Word, words};
 use crate::netlink::{Layout, Options, number, numbers};
 use crate::param::in_range;
-use crate::{Packet, ParamError};
+use crate::{Packet, ParamError, Qdisc};
 
 /// `tc`'s bands of the sixteen priorities.
 const MAP: [u32; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
 /// `prio` as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PrioParams {
     bands: u32,
     priomap: Numbers,
-    pub(crate) classes: Classes,
-}
-
-impl PrioParams {
-    /// The band of each priority.
-    pub(super) fn map(&self) -> [u8; 16] {
-        let mut map = [0; 16];
-        for (own, &band) in map.iter_mut().zip(self.priomap.as_slice()) {
-            *own = band as u8;
-        }
-        map
-    }
-}
-
-/// Checks that each band of the map is one of so many.
-pub(crate) fn check_map(kind: &str, map: &Numbers, bands: u32) -> Result<(), ParamError> {
-    if map.as_slice().iter().all(|&band| band < bands) {
-        return Ok(());
-    }
-    let rule = format!("bands of priorities 0 to 15, each less than {bands}, the number of bands");
-    Err(ParamError::new(kind, "priomap", map.to_string(), rule))
 }
 
 impl Model for PrioParams {
-    type Built<P: Packet> = Box<Prio<P>>;
     const ABOUT: Descriptor = Descriptor {
-        one_queue: false,
-        reads_identity: true,
-        drops_arrivals_only: false,
-        // The disciplines of its bands drop, and only they know why.
-        drops: DropCounters::room(&[]),
         layout: Layout::Own(options),
-        ..Descriptor::of(
+        ..Descriptor::classful(
             "prio",
             "bands in strict order, each with a discipline of its own",
             "tc-prio(8); Linux sch_prio.c",
@@ -65,27 +40,29 @@ impl Model for PrioParams {
         Self {
             bands: 3,
             priomap: Numbers::all(MAP),
-            classes: Classes::none("prio"),
         }
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         in_range("prio", "bands", u64::from(self.bands), 2, 16)?;
         self.priomap = self.priomap.filled(Numbers::MOST, |priority| MAP[priority]);
-        check_map("prio", &self.priomap, self.bands)?;
-        self.classes = Classes::bands("prio", self.bands);
-        Ok(())
-    }
-    fn classes(&self) -> Option<&Classes> {
-        Some(&self.classes)
-    }
-    fn classes_mut(&mut self) -> Option<&mut Classes> {
-        Some(&mut self.classes)
+        PriorityMap::check("prio", &self.priomap, self.bands)
     }
     fn footprint(&self) -> Footprint {
-        self.classes.footprint()
+        Footprint::default()
     }
-    fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
-        Box::new(Prio::new(self, seed))
+}
+
+impl Classful for PrioParams {
+    type Built<P: Packet, Q: Qdisc<P>> = Box<Prio<Q>>;
+
+    fn bands(&self) -> u32 {
+        self.bands
+    }
+    fn build<P: Packet, Q: Qdisc<P>, L>(&self, classes: &Classes<L>, children: Vec<Option<Q>>) -> Self::Built<P, Q> {
+        Box::new(Prio {
+            bands: Children::new(classes, children),
+            map: PriorityMap::of(&self.priomap),
+        })
     }
 }
 

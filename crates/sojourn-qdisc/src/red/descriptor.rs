@@ -4,7 +4,8 @@ use super::{Red, RedParams, RedVariant};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Packets, Real, Set, Size, SizeTo, Speed, signed};
-use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::grammar::model::{CHECKED, Model, Plain, Variant};
+use crate::grammar::words::{Word, words};
 use crate::netlink::Form::U32;
 use crate::netlink::{Layout, Named, OptionValue, Options, Row, number, push, rows, word};
 use crate::{Packet, ParamError};
@@ -67,7 +68,6 @@ impl RedWords {
 }
 
 impl Model for RedWords {
-    type Built<P: Packet> = Box<Red<P>>;
     const ABOUT: Descriptor = Descriptor {
         drops: DropCounters::room(&["pdrop", "other"]),
         counters: Counters::Members(COUNTERS),
@@ -157,6 +157,11 @@ impl Model for RedWords {
     fn footprint(&self) -> Footprint {
         self.limit.unwrap_or_default().into()
     }
+}
+
+impl Plain for RedWords {
+    type Built<P: Packet> = Box<Red<P>>;
+
     fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
         let params = self.params().expect(CHECKED);
         Box::new(Red::new(params, seed).expect(CHECKED))

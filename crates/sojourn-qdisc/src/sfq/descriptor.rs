@@ -4,7 +4,8 @@ use super::{Sfq, SfqParams, SfqVariant};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Number, Packets, Seconds, SizeTo};
-use crate::grammar::words::{CHECKED, Model, Variant, Word, words};
+use crate::grammar::model::{CHECKED, Model, Plain, Variant};
+use crate::grammar::words::{Word, words};
 use crate::netlink::Layout;
 use crate::{Packet, ParamError};
 
@@ -21,7 +22,6 @@ const OPTIONS: &[&str] = &[
 const OPTIONS_SIZE: usize = 72;
 
 impl Model for SfqParams {
-    type Built<P: Packet> = Sfq<P>;
     const ABOUT: Descriptor = Descriptor {
         drops_arrivals_only: false,
         one_queue: false,
@@ -69,6 +69,11 @@ impl Model for SfqParams {
     fn queue(&self, hash: u32) -> Option<u32> {
         Some(self.bucket_of(hash))
     }
+}
+
+impl Plain for SfqParams {
+    type Built<P: Packet> = Sfq<P>;
+
     fn build<P: Packet>(&self, seed: u64) -> Self::Built<P> {
         Sfq::new(*self, seed).expect(CHECKED)
     }

@@ -5,7 +5,8 @@ use crate::descriptor::Descriptor;
 use crate::fifo::Fifo;
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Size, Speed, Time};
-use crate::grammar::words::{CHECKED, Model, Word, words};
+use crate::grammar::model::{CHECKED, Model, Plain};
+use crate::grammar::words::{Word, words};
 use crate::netlink::{Layout, Options, number, push, word};
 use crate::{Packet, ParamError};
 use sojourn_units::{Bytes, Duration, Rate};
@@ -55,7 +56,6 @@ impl TbfWords {
 }
 
 impl Model for TbfWords {
-    type Built<P: Packet> = Tbf<P, Fifo<P>>;
     const ABOUT: Descriptor = Descriptor {
         shapes: true,
         layout: Layout::Own(options),
@@ -83,6 +83,11 @@ impl Model for TbfWords {
     fn footprint(&self) -> Footprint {
         self.limit.unwrap_or_default().into()
     }
+}
+
+impl Plain for TbfWords {
+    type Built<P: Packet> = Tbf<P, Fifo<P>>;
+
     fn build<P: Packet>(&self, _: u64) -> Self::Built<P> {
         let params = self.params().expect(CHECKED);
         Tbf::with_fifo(params).expect(CHECKED)

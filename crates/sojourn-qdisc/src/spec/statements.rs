@@ -16,10 +16,11 @@
 //! Deviation: `tc` has no word for a code point. A kernel gets one `u32` filter on the byte of the type of service for
 //! each code point.
 
-use super::names::{Handle, code_point};
-use super::{Classes, Filter};
+use super::QdiscSpec;
+use crate::ParamError;
+use crate::classful::names::{Handle, code_point};
+use crate::classful::{Classes, Filter};
 use crate::grammar::error::SpecError;
-use crate::{ParamError, QdiscSpec};
 use sojourn_units::Rate;
 
 /// The handle of the discipline at the root.
@@ -55,7 +56,7 @@ pub(crate) fn read_below(mut spec: QdiscSpec, statements: &[&str], rate: Option<
 }
 
 /// Reads one statement.
-fn statement(root: &mut Classes, text: &str, rate: Option<Rate>) -> Result<(), SpecError> {
+fn statement(root: &mut Classes<QdiscSpec>, text: &str, rate: Option<Rate>) -> Result<(), SpecError> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     if words.get(1) == Some(&"add") {
         words.remove(1);
@@ -85,7 +86,11 @@ fn handle<'a, 'b>(of: &str, key: &str, words: &'b [&'a str]) -> Result<(Handle, 
 }
 
 /// The classes of the discipline whose major number a handle has.
-fn classes_of<'a>(root: &'a mut Classes, field: &str, handle: Handle) -> Result<&'a mut Classes, SpecError> {
+fn classes_of<'a>(
+    root: &'a mut Classes<QdiscSpec>,
+    field: &str,
+    handle: Handle,
+) -> Result<&'a mut Classes<QdiscSpec>, SpecError> {
     root.of_major(handle.major).ok_or_else(|| {
         ParamError {
             field: field.to_owned(),
@@ -110,7 +115,7 @@ fn same_major(field: &str, handle: Handle, parent: Handle) -> Result<(), SpecErr
     .into())
 }
 
-fn class(root: &mut Classes, words: &[&str]) -> Result<(), SpecError> {
+fn class(root: &mut Classes<QdiscSpec>, words: &[&str]) -> Result<(), SpecError> {
     let (parent, words) = handle("class", "parent", words)?;
     let (id, words) = handle("class", "classid", words)?;
     let classes = classes_of(root, "class.parent", parent)?;
@@ -124,7 +129,7 @@ fn class(root: &mut Classes, words: &[&str]) -> Result<(), SpecError> {
     classes.add_class(parent.minor, id.minor, kind, words)
 }
 
-fn qdisc(root: &mut Classes, words: &[&str], rate: Option<Rate>) -> Result<(), SpecError> {
+fn qdisc(root: &mut Classes<QdiscSpec>, words: &[&str], rate: Option<Rate>) -> Result<(), SpecError> {
     let (parent, mut words) = handle("qdisc", "parent", words)?;
     let mut own = None;
     if words.first() == Some(&"handle") {
@@ -151,7 +156,7 @@ fn qdisc(root: &mut Classes, words: &[&str], rate: Option<Rate>) -> Result<(), S
     Ok(())
 }
 
-fn filter(root: &mut Classes, words: &[&str]) -> Result<(), SpecError> {
+fn filter(root: &mut Classes<QdiscSpec>, words: &[&str]) -> Result<(), SpecError> {
     let (parent, words) = handle("filter", "parent", words)?;
     let (codes, rest) = match words.split_first() {
         Some((&"matchall", words)) => (u64::MAX, words),
@@ -195,3 +200,6 @@ fn filter(root: &mut Classes, words: &[&str]) -> Result<(), SpecError> {
         class: class.minor,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,11 @@
-//! Requests that give a kernel the classes of a discipline, their disciplines and their filters: whole netlink
-//! messages.
+//! What a kernel is told of a discipline: its options, and requests that give the kernel the classes, their disciplines
+//! and their filters as whole netlink messages.
 //!
 //! Source: `linux/rtnetlink.h`, `linux/pkt_cls.h`, and `struct tc_u32_sel` with its keys.
 
-use super::{NESTED, OptionValue, Options, number, push};
-use crate::htb::class_options;
-use crate::{KernelOptions, ParamError};
+use crate::ParamError;
+use crate::kinds;
+use crate::netlink::{Added, KernelBelow, Layout, NESTED, NetlinkOptions, OptionValue, Options, number, push};
 
 /// `RTM_NEWQDISC`, `RTM_NEWTCLASS`, `RTM_NEWTFILTER`.
 const NEW_QDISC: u16 = 36;
@@ -23,39 +23,35 @@ const IPV4: u16 = 0x0800;
 const U32_CLASS: u16 = 1;
 const U32_SELECTOR: u16 = 5;
 const U32_TERMINAL: u8 = 1;
-/// `TCA_DRR_QUANTUM`.
-const DRR_QUANTUM: u16 = 1;
 /// The major number of the first discipline below another, so that no discipline of a bed has it.
 const FIRST_MAJOR: u16 = 0x100;
 
-/// What is added below a discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Added {
-    /// A discipline of a class.
-    Qdisc,
-    /// A class.
-    Class,
-    /// A filter.
-    Filter,
+/// What a netlink encoder needs to create a discipline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelOptions {
+    /// The kind's name.
+    pub kind: String,
+    /// Options by name. A name ends in the unit of its value: `_us`, `_ns`, `_s`, `_bytes`, `_bps` (bit/s); without,
+    /// it is a count, a flag or a word. Of a kind that is modelled here every option is there; of another, and of
+    /// `cake`, those that were given.
+    pub options: Options,
+    /// Its classes, their disciplines and filters, in the order in which a kernel is told of them.
+    pub below: Vec<KernelBelow>,
 }
 
-/// A discipline below the first, a class or a filter: what a kernel is told of it.
-///
-/// Disciplines are numbered from 0, which is the first of all. A handle is such a number and the number of a class, or
-/// 0 for the discipline itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelBelow {
-    /// What it is.
-    pub adds: Added,
-    /// To what it is added.
-    pub parent: (u16, u16),
-    /// Its own handle; of a filter, the class to which it sends packets.
-    pub id: (u16, u16),
-    /// The kind of discipline, class or filter.
-    pub kind: String,
-    /// Options by name, as in [`KernelOptions`]. A filter has its `priority` and a code point `dscp`; without that it
-    /// takes every packet.
-    pub options: Options,
+impl KernelOptions {
+    /// The options as a kernel takes them.
+    ///
+    /// # Errors
+    /// [`ParamError`] for a kind or an option that is not known here.
+    pub fn encode(&self) -> Result<NetlinkOptions, ParamError> {
+        let about = kinds::descriptor(&self.kind).ok_or_else(|| ParamError {
+            field: "kind".to_owned(),
+            value: format!("{:?}", self.kind),
+            rule: "a queue discipline".to_owned(),
+        })?;
+        about.layout.encode(&self.kind, &self.options)
+    }
 }
 
 /// A netlink message, and what it is for.
@@ -137,15 +133,10 @@ impl KernelBelow {
 
     /// `TCA_OPTIONS` of a class.
     fn class(&self) -> Result<Vec<u8>, ParamError> {
-        match self.kind.as_str() {
-            "htb" => Ok(class_options(&self.options)),
-            "drr" => {
-                let mut bytes = Vec::new();
-                push(&mut bytes, DRR_QUANTUM, &super::word(&self.options, "quantum_bytes"));
-                Ok(bytes)
-            }
-            kind => Err(ParamError::new("class", "kind", kind, "htb or drr")),
-        }
+        let layout = kinds::descriptor(&self.kind).map_or(Layout::None, |about| about.class_layout);
+        let encoded = layout.encode(&self.kind, &self.options)?;
+        let without = || ParamError::new("class", "kind", self.kind.as_str(), "htb or drr");
+        encoded.payload.ok_or_else(without)
     }
 
     /// The protocol, and `TCA_OPTIONS`, of a filter that sends packets to `class`: one key on the first word of the IP

@@ -1,21 +1,18 @@
 //! What a kernel is told of classes.
 
-use super::{ClassWords, Classes};
+use super::QdiscSpec;
+use crate::classful::Classes;
 use crate::netlink::{Added, KernelBelow, OptionValue, Options, number};
 use crate::{ParamError, TX_QUEUE_LEN};
 
-impl Classes {
+impl Classes<QdiscSpec> {
     /// All that is below the discipline with the number `own`. `next` is the number of the next discipline.
     ///
     /// # Errors
     /// [`ParamError`] for a value that the kernel's interface cannot carry.
-    pub(crate) fn kernel(&self, own: u16, next: &mut u16, all: &mut Vec<KernelBelow>) -> Result<(), ParamError> {
+    pub(crate) fn tell(&self, own: u16, next: &mut u16, all: &mut Vec<KernelBelow>) -> Result<(), ParamError> {
         for class in &self.list {
-            let options = match &class.own {
-                ClassWords::Band => continue,
-                ClassWords::Drr(drr) => drr.kernel()?,
-                ClassWords::Htb(htb) => htb.kernel()?,
-            };
+            let Some(options) = class.own.kernel()? else { continue };
             all.push(KernelBelow {
                 adds: Added::Class,
                 parent: (own, class.parent),
@@ -42,7 +39,7 @@ impl Classes {
                 options,
             });
             if let Some(below) = qdisc.0.classes() {
-                below.kernel(number, next, all)?;
+                below.tell(number, next, all)?;
             }
         }
         // One filter for each code point. They are asked in the order of their priorities.
