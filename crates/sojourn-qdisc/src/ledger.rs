@@ -103,9 +103,16 @@ impl<P: Packet> Ahead<P> {
 /// The three methods that every discipline with a real dequeue behind its peek shares. `self.next(now, drops)` is
 /// that real dequeue, a packet and whether it was marked: it takes it out of the books and leaves the counters of
 /// sent packets alone. A method named in the macro's argument, `self.timer(now, drops)`, runs first: timers must see
-/// the state before this call changes it.
+/// the state before this call changes it. A discipline that holds packets back names a method `when`: `self.ready(now)`
+/// is the time at which one of its packets may leave. It is not asked while none is there or one is held for a peek.
 macro_rules! dequeue_through_ahead {
+    (when $ready:ident) => {
+        dequeue_through_ahead!(@ [] [$ready]);
+    };
     ($($timer:ident)?) => {
+        dequeue_through_ahead!(@ [$($timer)?] []);
+    };
+    (@ [$($timer:ident)?] [$($ready:ident)?]) => {
         #[inline]
         fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
             $(self.$timer(now, drops);)?
@@ -118,7 +125,13 @@ macro_rules! dequeue_through_ahead {
         }
 
         fn ready_at(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Time> {
-            (self.ledger.backlog.packets > 0).then_some(now)
+            if self.ledger.backlog.packets == 0 {
+                return None;
+            }
+            $(if self.ahead.size().is_none() {
+                return Some(self.$ready(now));
+            })?
+            Some(now)
         }
 
         fn peek_size(&self) -> Option<Bytes> {

@@ -34,7 +34,7 @@ pub(crate) use descriptor::CakeSpec;
 pub use params::{CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
 
 use crate::fifo::MTU;
-use crate::ledger::{Ahead, Ledger};
+use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
 use crate::slab::{Slab, memory_of};
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
 use autorate::Estimate;
@@ -254,6 +254,12 @@ impl<P: Packet> Cake<P> {
             self.memory_limit = self.params.memory(bandwidth);
         }
     }
+
+    /// When the shaper lets the next packet go.
+    fn ready(&self, now: Time) -> Time {
+        let held_until = self.shaper.holds_until(clock(now));
+        held_until.map_or(now, |at| Time::from_nanos(at.cast_unsigned()))
+    }
 }
 
 impl<P: Packet> Qdisc<P> for Cake<P> {
@@ -299,45 +305,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         Admission::Queued
     }
 
-    #[inline]
-    fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
-        let (queued, marked) = match self.ahead.take(&mut self.ledger) {
-            Some(held) => held,
-            None => self.next(now, drops)?,
-        };
-        self.ledger.send(queued.size);
-        Some(queued.depart(now, marked))
-    }
-
-    fn ready_at(&mut self, now: Time, _: &mut dyn DropSink<P>) -> Option<Time> {
-        if self.ledger.backlog.packets == 0 {
-            return None;
-        }
-        let held = self.ahead.size().is_none();
-        let at = self.shaper.holds_until(clock(now)).filter(|_| held);
-        Some(at.map_or(now, |at| Time::from_nanos(at.cast_unsigned())))
-    }
-
-    fn peek_size(&self) -> Option<Bytes> {
-        self.ahead.size()
-    }
-
-    #[inline]
-    fn peek(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Bytes> {
-        if let Some(size) = self.ahead.size() {
-            return Some(size);
-        }
-        let next = self.next(now, drops)?;
-        Some(self.ahead.hold(next, &mut self.ledger))
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.ledger.backlog
-    }
-
-    fn stats(&self) -> QdiscStats {
-        self.ledger.stats
-    }
+    dequeue_through_ahead!(when ready);
 
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {
         self.counters()

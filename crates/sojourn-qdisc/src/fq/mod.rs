@@ -17,7 +17,7 @@ mod tests;
 
 pub use params::{FqParams, FqVariant};
 
-use crate::ledger::{Ahead, Ledger};
+use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
 use crate::slab::Slab;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
 use params::BANDS;
@@ -295,6 +295,16 @@ impl<P: Packet> Fq<P> {
         }
         Some((plain(queued), marked))
     }
+
+    /// When every flow waits for its time, the kernel's timer goes off `timer_slack` after the first of these times.
+    fn ready(&self, now: Time) -> Time {
+        let first = self.rounds.next_waiting().filter(|&at| at > now);
+        let waits = self.internal.len() == 0 && self.rounds.is_idle();
+        match first {
+            Some(first) if waits => first + self.params.timer_slack,
+            _ => now,
+        }
+    }
 }
 
 /// Says when the flow may send again, after a packet of `size`; answers whether that was cut to a second.
@@ -375,49 +385,10 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
         Admission::Queued
     }
 
-    fn dequeue(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Departure<P>> {
-        let (queued, marked) = match self.ahead.take(&mut self.ledger) {
-            Some(held) => held,
-            None => self.next(now, drops)?,
-        };
-        self.ledger.send(queued.size);
-        Some(queued.depart(now, marked))
-    }
-
-    /// When every flow waits for its time, the kernel's timer goes off `timer_slack` after the first of these times.
-    fn ready_at(&mut self, now: Time, _drops: &mut dyn DropSink<P>) -> Option<Time> {
-        if self.ledger.backlog.packets == 0 {
-            return None;
-        }
-        let first = self.rounds.next_waiting().filter(|&at| at > now);
-        let waits = self.ahead.size().is_none() && self.internal.len() == 0 && self.rounds.is_idle();
-        Some(match first {
-            Some(first) if waits => first + self.params.timer_slack,
-            _ => now,
-        })
-    }
-
-    fn peek_size(&self) -> Option<Bytes> {
-        self.ahead.size()
-    }
-
-    fn peek(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<Bytes> {
-        if let Some(size) = self.ahead.size() {
-            return Some(size);
-        }
-        let next = self.next(now, drops)?;
-        Some(self.ahead.hold(next, &mut self.ledger))
-    }
+    dequeue_through_ahead!(when ready);
 
     fn overtakes(&self) -> bool {
         true
-    }
-    fn backlog(&self) -> Backlog {
-        self.ledger.backlog
-    }
-
-    fn stats(&self) -> QdiscStats {
-        self.ledger.stats
     }
 
     /// As `tc`: `gc`, `highprio`, `throttled`, `flows_plimit`, `pkts_too_long`, `alloc_errors`, `flows`, `inactive`,
