@@ -2,9 +2,10 @@
 
 use super::AgentError;
 use super::actor::Doing;
-use super::job::{Action, BedPlan, OUTSIDE, Step};
+use super::job::{BedPlan, OUTSIDE};
 use super::netlink::{Families, Netlink};
 use super::programs::{self, DEBUGFS, Programs};
+use super::step::{Action, Step};
 use nix::sched::{CloneFlags, setns, unshare};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};

@@ -11,11 +11,12 @@
 use super::AgentError;
 use super::actor::{Doing, signed};
 use super::build::Sockets;
-use super::job::{CallsJob, Sequence, Step};
+use super::job::{CallsJob, Sequence};
 use super::netlink::{Netlink, message};
 use super::packets::{self, BATCH};
 use super::qdisc;
 use super::run::{kernel, load_modules, write};
+use super::step::Step;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{setsockopt, sockopt};
 use rustix::net::sockopt::set_socket_send_buffer_size_force;

@@ -34,6 +34,7 @@ mod radio;
 mod reactor;
 mod receive;
 mod run;
+pub mod step;
 pub mod tap;
 mod tcp_info;
 pub mod udp_rr;
