@@ -13,15 +13,11 @@ from sojourn.tune import map as maps
 from sojourn.tune.space import TUNED
 from sojourn.validate import drawn_qdisc
 
-KINDS = {**disciplines.MODELLED, **disciplines.ONLY_LINUX}
+KINDS = disciplines.MODELLED
 #: What figures also call disciplines: settings of the papers, and how access points queue.
 OTHER_NAMES = {"ared", "fq_nocodel", "fifo", "fq_mac", "airtime"}
 #: Kinds that cannot be said without parameters.
 WORDS = {"red": "limit 400000 avpkt 1000", "tbf": "rate 1mbit burst 5kb limit 10kb", "ets": "bands 3"}
-
-
-def test_no_kind_is_both_modelled_and_only_a_kernels() -> None:
-    assert not disciplines.MODELLED.keys() & disciplines.ONLY_LINUX.keys()
 
 
 @pytest.mark.parametrize("kind", KINDS)

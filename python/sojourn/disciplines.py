@@ -8,9 +8,8 @@ from typing import Any
 
 from sojourn import _native
 
-#: Every kind that is modelled, with its parameters, and those that only a kernel has.
+#: Every kind, with its parameters.
 MODELLED: dict[str, dict[str, Any]] = {one["kind"]: one for one in json.loads(_native.list_qdiscs())}
-ONLY_LINUX: dict[str, dict[str, Any]] = {one["kind"]: one for one in json.loads(_native.list_kernel_qdiscs())}
 
 _VALUE = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+)(?P<unit>us|ms|s)?")
 _TO_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}

@@ -18,7 +18,7 @@ mod native {
     #[pymodule_export]
     use crate::pairs::packet_pairs;
     #[pymodule_export]
-    use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_kernel_qdiscs, list_presets, list_qdiscs};
+    use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_presets, list_qdiscs};
     #[pymodule_export]
     use crate::run::read_series;
     #[pymodule_export]

@@ -8,8 +8,8 @@ use crate::error::{param, whole};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_qdisc::{
-    AnyQdisc, Discipline, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, Tbf, band_of_dscp, descriptors, kinds,
-    presets, priority_of_dscp,
+    AnyQdisc, Discipline, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, Tbf, band_of_dscp, kinds, presets,
+    priority_of_dscp,
 };
 use sojourn_units::{Bytes, Ecn, Rate, Time};
 
@@ -414,18 +414,6 @@ pub(crate) fn list_qdiscs() -> String {
                 .collect();
             serde_json::json!({"kind": kind.kind, "summary": kind.summary, "parameters": parameters, "source": kind.source})
         })
-        .collect();
-    serde_json::Value::from(all).to_string()
-}
-
-/// Every kind that only a kernel has, as JSON.
-#[pyfunction]
-pub(crate) fn list_kernel_qdiscs() -> String {
-    let only = descriptors().filter(|about| !about.modelled());
-    let all: Vec<serde_json::Value> = only
-        .map(
-            |about| serde_json::json!({"kind": about.kind, "summary": format!("{} ({})", about.summary, about.source)}),
-        )
         .collect();
     serde_json::Value::from(all).to_string()
 }

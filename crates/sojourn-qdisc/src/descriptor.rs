@@ -3,7 +3,7 @@
 
 use crate::netlink::{Layout, Row};
 
-/// A kind of discipline, modelled here or not.
+/// A kind of discipline.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {

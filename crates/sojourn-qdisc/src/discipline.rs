@@ -9,7 +9,7 @@ use crate::{KernelOnly, ParamError, QdiscSpec, SpecError};
 use sojourn_units::{Rate, text};
 use std::fmt;
 
-/// A discipline as text names it: one that is modelled here, or one that only a kernel has.
+/// A discipline as text names it: one that is modelled here, or one with words that only a kernel has.
 ///
 /// ```
 /// use sojourn_qdisc::Discipline;
@@ -18,18 +18,17 @@ use std::fmt;
 /// assert!(cake.modelled().is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a scenario has few disciplines")]
 pub enum Discipline {
     /// It can be built.
     Modelled(QdiscSpec),
-    /// It cannot.
-    KernelOnly(KernelOnly),
+    /// It cannot, for the reason that the error says.
+    KernelOnly(KernelOnly, SpecError),
 }
 
 text!(Discipline, |text: &str| Discipline::parse(text, None), "qdisc");
 
 impl Discipline {
-    /// Reads `text` as [`QdiscSpec::parse`] does, and the kinds and words that only a kernel has.
+    /// Reads `text` as [`QdiscSpec::parse`] does, and the words that only a kernel has.
     ///
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
@@ -38,17 +37,14 @@ impl Discipline {
         let Some((&kind, words)) = words.split_first() else {
             return Err(SpecError::Empty);
         };
-        if let Some(table) = kinds::only_in_kernels(kind) {
-            return Ok(Self::KernelOnly(KernelOnly::parse(table, words)?));
-        }
         if let ([], Some(rate)) = (words, rate)
             && let Some(preset) = presets::find(kind)
         {
             return preset.discipline_at(rate);
         }
         match (QdiscSpec::parse(text, rate), kinds::more_in_kernels(kind)) {
-            (Err(SpecError::WordOfKernel { .. }), Some(table)) => {
-                Ok(Self::KernelOnly(KernelOnly::parse(table, words)?))
+            (Err(refusal @ SpecError::WordOfKernel { .. }), Some(table)) => {
+                Ok(Self::KernelOnly(KernelOnly::parse(table, words)?, refusal))
             }
             (parsed, _) => parsed.map(Self::Modelled),
         }
@@ -59,22 +55,26 @@ impl Discipline {
     pub const fn modelled(&self) -> Option<&QdiscSpec> {
         match self {
             Self::Modelled(spec) => Some(spec),
-            Self::KernelOnly(_) => None,
+            Self::KernelOnly(..) => None,
         }
     }
 
-    /// Why a kind that is modelled cannot be built with these words; `None` for a discipline that can, and for a kind
-    /// that only a kernel has.
+    /// The discipline, to be built.
+    ///
+    /// # Errors
+    /// [`SpecError::WordOfKernel`] for one with words that only a kernel has.
     ///
     /// ```
     /// use sojourn_qdisc::Discipline;
-    /// let refusal = Discipline::parse("cake nat", None).unwrap().word_of_kernel().unwrap();
+    /// let cake = Discipline::parse("cake nat", None).unwrap();
+    /// let refusal = cake.buildable().unwrap_err();
     /// assert_eq!(refusal.to_string(), "cake.nat needs a kernel's connection tracking: use the linux back end");
     /// ```
-    #[must_use]
-    pub fn word_of_kernel(&self) -> Option<SpecError> {
-        let refusal = QdiscSpec::parse(&self.to_string(), None).err();
-        refusal.filter(|error| matches!(error, SpecError::WordOfKernel { .. }))
+    pub const fn buildable(&self) -> Result<&QdiscSpec, &SpecError> {
+        match self {
+            Self::Modelled(spec) => Ok(spec),
+            Self::KernelOnly(_, refusal) => Err(refusal),
+        }
     }
 
     /// What is to be known of its kind besides its parameters.
@@ -82,7 +82,7 @@ impl Discipline {
     pub const fn about(&self) -> &'static Descriptor {
         match self {
             Self::Modelled(spec) => spec.about(),
-            Self::KernelOnly(only) => only.about(),
+            Self::KernelOnly(only, _) => only.about(),
         }
     }
 
@@ -92,7 +92,7 @@ impl Discipline {
         self.about().kind
     }
 
-    /// As [`QdiscSpec::footprint`]; nothing for one that only a kernel has, which holds its packets itself.
+    /// As [`QdiscSpec::footprint`]; nothing for one that only a kernel can have, which holds its packets itself.
     #[must_use]
     pub fn footprint(&self) -> Footprint {
         self.modelled().map_or_else(Footprint::default, QdiscSpec::footprint)
@@ -115,7 +115,7 @@ impl Discipline {
     pub fn kernel_options(&self) -> Result<KernelOptions, ParamError> {
         let mut below = Vec::new();
         let options = match self {
-            Self::KernelOnly(only) => only.options(),
+            Self::KernelOnly(only, _) => only.options(),
             Self::Modelled(spec) => {
                 if let Some(classes) = spec.0.classes() {
                     classes.tell(0, &mut 1, &mut below)?;
@@ -145,7 +145,7 @@ impl fmt::Display for Discipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Modelled(spec) => spec.fmt(f),
-            Self::KernelOnly(only) => only.fmt(f),
+            Self::KernelOnly(only, _) => only.fmt(f),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::catalogue::{KindInfo, describe};
 use crate::grammar::error::SpecError;
-use crate::grammar::kernel_words::{KernelOnly, KernelTable};
+use crate::grammar::kernel_words::KernelTable;
 use crate::grammar::model::{Either, Model, Plain};
 use crate::grammar::reading::{parse_words, show_words};
 use crate::netlink::Named;
@@ -20,9 +20,8 @@ macro_rules! disciplines {
         kinds { $($Kind:ident($Params:ty)),+ $(,)? }
         classful { $($Over:ident($Words:ty)),+ $(,)? }
         built { $($(#[$doc:meta])* $Built:ident($Engine:ty)),+ $(,)? }
-        only_in_kernels { $($table:path),* $(,)? }
     ) => {
-        /// The parameters of a discipline of any kind that is modelled. A class of such a discipline may hold an `L`.
+        /// The parameters of a discipline of any kind. A class of such a discipline may hold an `L`.
         #[derive(Clone, Debug, PartialEq)]
         pub(crate) enum Kind<L> {
             $($Kind($Params),)+
@@ -132,22 +131,19 @@ macro_rules! disciplines {
             }
         }
 
-        /// Every kind that is modelled, with `tc`'s and the current kernel's defaults.
+        /// Every kind, with `tc`'s and the current kernel's defaults.
         #[must_use]
         pub fn kinds() -> Vec<KindInfo> {
             vec![$(describe::<$Params>(),)+ $(describe::<$Words>()),+]
         }
 
-        /// The tables of kinds that are modelled but for some of their words.
+        /// The tables of kinds of which kernels have more words.
         const KERNEL_TABLES: &[Option<&KernelTable>] = &[$(match &<$Params as Model>::TABLED {
             Some(tabled) => Some(tabled.table),
             None => None,
         }),+];
 
-        const MODELLED: &[Descriptor] = &[$(<$Params as Model>::ABOUT,)+ $(<$Words as Model>::ABOUT),+];
-
-        /// The kinds that only a kernel has.
-        const ONLY_IN_KERNELS: &[KernelTable] = &[$($table),*];
+        const KINDS: &[Descriptor] = &[$(<$Params as Model>::ABOUT,)+ $(<$Words as Model>::ABOUT),+];
 
         /// A discipline of any kind, without a box. Made by [`QdiscSpec::build`](crate::QdiscSpec::build).
         #[derive(Clone, Debug)]
@@ -271,8 +267,6 @@ disciplines! {
         /// `htb` with its classes.
         Htb(Box<Htb<P>>),
     }
-    only_in_kernels {
-    }
 }
 
 /// `prio`: bands in strict order, each of any discipline.
@@ -296,12 +290,7 @@ impl<P, A: Into<Self>, B: Into<Self>> From<Either<A, B>> for AnyQdisc<P> {
     }
 }
 
-/// The table of a kind that only a kernel has.
-pub(crate) fn only_in_kernels(kind: &str) -> Option<&'static KernelTable> {
-    ONLY_IN_KERNELS.iter().find(|table| table.about.kind == kind)
-}
-
-/// The table of a kind that is modelled but for some of its words.
+/// The table of a kind of which kernels have more words.
 pub(crate) fn more_in_kernels(kind: &str) -> Option<&'static KernelTable> {
     KERNEL_TABLES
         .iter()
@@ -310,17 +299,9 @@ pub(crate) fn more_in_kernels(kind: &str) -> Option<&'static KernelTable> {
         .copied()
 }
 
-impl KernelOnly {
-    /// The names of all such kinds.
-    #[must_use]
-    pub fn kinds() -> Vec<&'static str> {
-        ONLY_IN_KERNELS.iter().map(|table| table.about.kind).collect()
-    }
-}
-
-/// Every kind, those that only a kernel has last.
+/// Every kind.
 pub fn descriptors() -> impl Iterator<Item = &'static Descriptor> {
-    MODELLED.iter().chain(ONLY_IN_KERNELS.iter().map(|table| &table.about))
+    KINDS.iter()
 }
 
 /// The kind of this name.
@@ -329,15 +310,7 @@ pub fn descriptor(kind: &str) -> Option<&'static Descriptor> {
     descriptors().find(|about| about.kind == kind)
 }
 
-impl Descriptor {
-    /// Whether it can be built; else only a kernel has it.
-    #[must_use]
-    pub fn modelled(&self) -> bool {
-        MODELLED.iter().any(|about| about.kind == self.kind)
-    }
-}
-
-/// The names of the kinds that are modelled.
+/// The names of all kinds.
 pub(crate) fn names() -> Vec<&'static str> {
-    MODELLED.iter().map(|about| about.kind).collect()
+    KINDS.iter().map(|about| about.kind).collect()
 }

@@ -71,7 +71,6 @@ impl QdiscSpec {
         }
         match Kind::parse(kind, words) {
             Some(parsed) => parsed.map(Self),
-            None if kinds::only_in_kernels(kind).is_some() => Err(SpecError::KernelOnly { kind: kind.to_owned() }),
             None => Err(SpecError::UnknownKind {
                 kind: kind.to_owned(),
                 kinds: kinds::names(),

@@ -42,9 +42,8 @@ impl std::str::FromStr for Backend {
 pub(crate) fn discipline(field: &str, discipline: Discipline, backend: Backend) -> Result<Discipline, ScenarioError> {
     match backend {
         Backend::Sim | Backend::Live => {
-            if discipline.modelled().is_none() {
-                return Err(ScenarioError::because(no_discipline(field, &discipline, backend)));
-            }
+            let built = discipline.buildable();
+            built.map_err(|refusal| ScenarioError::because(format!("{field}: {refusal}")))?;
             Ok(discipline)
         }
         Backend::Linux => {
@@ -54,20 +53,4 @@ pub(crate) fn discipline(field: &str, discipline: Discipline, backend: Backend) 
             Ok(discipline)
         }
     }
-}
-
-/// The sentence for a discipline that a back end with our own disciplines cannot build.
-#[must_use]
-pub fn no_discipline(field: &str, discipline: &Discipline, backend: Backend) -> String {
-    let word = discipline.word_of_kernel().map(|refusal| format!("{field}: {refusal}"));
-    word.unwrap_or_else(|| not_modelled(field, discipline.kind(), backend))
-}
-
-/// The sentence for a kind that a back end with our own disciplines lacks.
-fn not_modelled(field: &str, kind: &str, backend: Backend) -> String {
-    let whose = match backend {
-        Backend::Live => "live back end",
-        Backend::Sim | Backend::Linux => "simulator",
-    };
-    format!("{field} is {kind}, but the {whose} has no such discipline: use the linux back end")
 }

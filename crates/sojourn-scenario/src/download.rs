@@ -1,7 +1,6 @@
 //! Files that are sent one after the other, with idle times between them.
 
 use crate::context::Context;
-use crate::control::CongestionControl;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
@@ -9,6 +8,7 @@ use crate::{Direction, Dscp, IdentityKeys, OBJECT_MAX, RTT, ScenarioError, fail,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
+use sojourn_tcp::cc::Algorithm;
 use sojourn_units::Duration;
 
 /// Files of one size, one after the other, each over a TCP connection of its own unless it is `persistent`. They are not counted
@@ -29,7 +29,7 @@ pub struct DownloadScenario {
     pub gap: Duration,
     /// Of the senders; as `sojourn list` names them (default `"cubic"`).
     #[serde(default, deserialize_with = "or_default")]
-    pub congestion_control: CongestionControl,
+    pub congestion_control: Algorithm,
     /// Base round-trip time (default: the path's).
     #[serde(default)]
     #[schemars(extend("default" = null))]
@@ -80,7 +80,6 @@ impl DownloadScenario {
             Duration::from_secs(86_400),
         )?;
         check_times(&field("gap"), self.gap, on.duration)?;
-        self.congestion_control.check(&place, on.backend)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         if self.persistent && on.backend.has_real_hosts() {

@@ -8,7 +8,6 @@ mod access;
 mod backend;
 mod check;
 mod context;
-mod control;
 mod cost;
 mod download;
 mod error;
@@ -32,8 +31,7 @@ mod wifi_keys;
 mod wifi_latency;
 
 pub use access::{Access, Dscp, HOSTS_MAX, IdentityKeys};
-pub use backend::{Backend, no_discipline};
-pub use control::{CongestionControl, not_modelled as control_not_modelled};
+pub use backend::Backend;
 pub use cost::{Cost, Part};
 pub use download::DownloadScenario;
 pub use error::{ScenarioError, fail};

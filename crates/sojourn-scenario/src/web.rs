@@ -1,7 +1,6 @@
 //! Web clients.
 
 use crate::context::Context;
-use crate::control::CongestionControl;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
@@ -9,6 +8,7 @@ use crate::{Dscp, IdentityKeys, OBJECT_MAX, RTT, ScenarioError, fail, is_default
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
+use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Duration, words};
 
 /// Most objects of a page, and connections of a client.
@@ -54,7 +54,7 @@ pub struct WebScenario {
     /// From the beginning of a fetch to that of the next; one that takes longer is followed at once.
     pub interval: Duration,
     /// Of client and server; as `sojourn list` names them.
-    pub congestion_control: CongestionControl,
+    pub congestion_control: Algorithm,
     /// Base round-trip time to the server (default: the path's).
     #[schemars(extend("default" = null))]
     pub rtt: Duration,
@@ -93,7 +93,7 @@ impl Default for WebScenario {
             objects: Vec::new(),
             workers: 4,
             interval: Duration::from_millis(200),
-            congestion_control: CongestionControl::default(),
+            congestion_control: Algorithm::default(),
             rtt: Duration::ZERO,
             start: Duration::ZERO,
             think_time: Duration::ZERO,
@@ -166,7 +166,6 @@ impl WebScenario {
             Duration::from_secs(3600),
         )?;
         check_times(&field("interval"), self.interval, on.duration)?;
-        self.congestion_control.check(&place, on.backend)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         within(

@@ -214,7 +214,7 @@ fn modelled<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<QdiscSp
         return Ok(None);
     };
     let spec = QdiscSpec::parse(&text, None).map_err(|error| match error {
-        SpecError::KernelOnly { .. } | SpecError::WordOfKernel { .. } => {
+        SpecError::WordOfKernel { .. } => {
             format!("is {text:?}, but a cell has only disciplines that are modelled")
         }
         error => error.to_string(),

@@ -17,9 +17,7 @@ use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
 use crate::watch::Watch;
 use paths::{Ends, Paths};
-use sojourn_scenario::{
-    CongestionControl, Direction, FlowScenario, ProbeKindScenario, Scenario, Transport, control_not_modelled,
-};
+use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Transport};
 use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Duration, Stream, Time};
@@ -177,19 +175,13 @@ impl Run {
     }
 }
 
-/// The model of a flow's congestion control.
-fn modelled(name: &str, control: CongestionControl) -> Result<Algorithm, SimError> {
-    let missing = || SimError::NotModelled(control_not_modelled(name, control.name()));
-    control.modelled().ok_or_else(missing)
-}
-
 /// What TCP is to a flow, web client or download: its control, and its own random numbers.
-fn tcp(s: &Scenario, name: &str, control: CongestionControl) -> Result<TcpParams, SimError> {
+fn tcp(s: &Scenario, name: &str, control: Algorithm) -> TcpParams {
     let seed = Stream::derive_seed(s.seed, &format!("tcp {name}"));
-    Ok(TcpParams {
-        congestion_control: modelled(name, control)?,
+    TcpParams {
+        congestion_control: control,
         ..s.tcp.seeded(seed)
-    })
+    }
 }
 
 /// The flows.
@@ -219,7 +211,7 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             name: f.name.clone(),
             route,
             back,
-            tcp: tcp(s, &f.name, f.congestion_control.unwrap_or_default())?,
+            tcp: tcp(s, &f.name, f.congestion_control.unwrap_or_default()),
             start: start_of(f),
             application: f.application(),
             destination: paths.destination(ends, f.direction),
@@ -292,7 +284,7 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
             name: w.name.clone(),
             route,
             back,
-            tcp: tcp(s, &w.name, w.congestion_control)?,
+            tcp: tcp(s, &w.name, w.congestion_control),
             start: begin + w.start + draws::start(s.seed, &w.name, s.start_jitter),
             interval: w.interval,
             objects: w.objects.clone(),
@@ -328,7 +320,7 @@ fn add_downloads(
             name: d.name.clone(),
             route,
             back,
-            tcp: tcp(s, &d.name, d.congestion_control)?,
+            tcp: tcp(s, &d.name, d.congestion_control),
             start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
             bytes: d.bytes,
             gap: d.gap,

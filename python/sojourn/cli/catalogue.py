@@ -21,7 +21,7 @@ PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")
 
 #: What the kernel has and the simulator has not.
 ONLY_LINUX: dict[str, list[dict[str, str]]] = {
-    "qdiscs": list(disciplines.ONLY_LINUX.values()),
+    "qdiscs": [],
     "cc": [],
     "words": [
         {

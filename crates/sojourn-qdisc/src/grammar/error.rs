@@ -20,12 +20,6 @@ pub enum SpecError {
         /// The presets that there are.
         presets: Vec<&'static str>,
     },
-    /// A kind that is not modelled.
-    #[error("{kind} is a discipline of the kernel that the simulator does not have: use the linux back end")]
-    KernelOnly {
-        /// The kind.
-        kind: String,
-    },
     /// A word of a kind that is modelled without it.
     #[error("{field} needs a kernel's {needs}: use the linux back end")]
     WordOfKernel {

@@ -1,6 +1,7 @@
-//! Disciplines that only a kernel has, by `tc`'s words: read and written, not modelled.
+//! Tables of words for kinds of which a kernel has more words than the simulator: read and written, whether modelled or
+//! not.
 //!
-//! Each kind has one table in its module. A word fills an option, or stands for other words; what is not given is
+//! Each such kind has one table in its module. A word fills an option, or stands for other words; what is not given is
 //! left to the kernel.
 
 use super::error::SpecError;
@@ -74,7 +75,7 @@ macro_rules! kernel_words {
 }
 pub(crate) use kernel_words;
 
-/// A kind that only a kernel has.
+/// The table of a kind.
 #[derive(Debug)]
 pub(crate) struct KernelTable {
     pub(crate) about: Descriptor,
@@ -112,7 +113,7 @@ struct Item {
     value: OptionValue,
 }
 
-/// A discipline that a kernel has and the simulator has not, with the options that were given.
+/// A discipline as a kernel has it, with the options that were given.
 ///
 /// [`fmt::Display`] gives the canonical text: the given words in a fixed order, words that stand for others resolved.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,9 +12,9 @@ use crate::network::RoutePair;
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
 use sojourn_scenario::{
-    Backend, BottleneckScenario, CongestionControl, Direction, FlowScenario, ProbeKindScenario, ProbeScenario,
-    Scenario, Transport,
+    Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario, Transport,
 };
+use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ pub(crate) fn flow(
             Transport::Udp => "udp",
         },
         direction: f.direction.name(),
-        congestion_control: f.congestion_control.map_or("none", CongestionControl::name),
+        congestion_control: f.congestion_control.map_or("none", Algorithm::name),
         base_rtt_ms: f.rtt.as_millis_f64(),
         goodput_mbit: mbit(facts.delivered, scenario.duration),
         udp: facts.udp,

@@ -7,9 +7,7 @@ use crate::simulator::{Destination, SimError, Simulator};
 use crate::told::Identity;
 use crate::topology::{Bottleneck, Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
 use sojourn_qdisc::QdiscSpec;
-use sojourn_scenario::{
-    Access, Backend, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario, no_discipline,
-};
+use sojourn_scenario::{Access, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario};
 use sojourn_units::{Duration, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -258,8 +256,10 @@ impl Paths {
 
 /// The discipline of one direction of the bottleneck, or of a link.
 fn modelled(field: &str, side: &BottleneckScenario) -> Result<QdiscSpec, SimError> {
-    let missing = || SimError::NotModelled(no_discipline(field, &side.qdisc, Backend::Sim));
-    side.qdisc.modelled().cloned().ok_or_else(missing)
+    let built = side.qdisc.buildable();
+    built
+        .cloned()
+        .map_err(|refusal| SimError::NotModelled(format!("{field}: {refusal}")))
 }
 
 /// A link of a topology.

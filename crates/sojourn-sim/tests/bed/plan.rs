@@ -76,9 +76,7 @@ fn a_plan_says_all_of_a_scenario() {
     assert_eq!(
         (
             plan.probes[2].size(),
-            plan.flows[1]
-                .congestion_control
-                .map(sojourn_scenario::CongestionControl::name)
+            plan.flows[1].congestion_control.map(sojourn_tcp::cc::Algorithm::name)
         ),
         (214, Some("cubic"))
     );

@@ -23,7 +23,7 @@ pub use state::CaState;
 pub use window::{Threshold, Window};
 
 use crate::variant::Variant;
-use sojourn_units::{Duration, Time};
+use sojourn_units::{Duration, Time, text};
 use std::fmt;
 use std::str::FromStr;
 
@@ -276,12 +276,22 @@ impl fmt::Display for Algorithm {
         f.write_str(self.name())
     }
 }
+
+impl Algorithm {
+    /// The algorithm of this name. The error is what follows a field's name in the sentence.
+    fn named(name: &str) -> Result<Self, String> {
+        Self::ALL.iter().copied().find(|a| a.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|a| a.name()).collect();
+            format!("is {name:?}, but must be one of: {}", names.join(", "))
+        })
+    }
+}
+
+text!(Algorithm, Algorithm::named);
+
 impl FromStr for Algorithm {
     type Err = String;
     fn from_str(s: &str) -> Result<Self, String> {
-        Self::ALL.iter().copied().find(|a| a.name() == s).ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.iter().map(|a| a.name()).collect();
-            format!("congestion_control is {s:?}, but must be one of: {}", names.join(", "))
-        })
+        Self::named(s).map_err(|rest| format!("congestion_control {rest}"))
     }
 }
