@@ -269,16 +269,20 @@ disciplines! {
     }
 }
 
-/// `prio`: bands in strict order, each of any discipline.
+/// `prio`: bands in strict order, each of any discipline. Made by
+/// [`QdiscSpec::build`](crate::QdiscSpec::build).
 pub type Prio<P> = crate::prio::Prio<AnyQdisc<P>>;
 
-/// `drr`: classes of any discipline that share the link by deficit round robin.
+/// `drr`: classes of any discipline that share the link by deficit round robin. Made by
+/// [`QdiscSpec::build`](crate::QdiscSpec::build).
 pub type Drr<P> = crate::drr::Drr<P, AnyQdisc<P>>;
 
-/// `ets`: strict bands, and below them bands that share by deficit round robin, each of any discipline.
+/// `ets`: strict bands, and below them bands that share by deficit round robin, each of any discipline. Made by
+/// [`QdiscSpec::build`](crate::QdiscSpec::build).
 pub type Ets<P> = crate::ets::Ets<P, AnyQdisc<P>>;
 
-/// `htb`: a tree of classes with token buckets, whose leaves are of any discipline.
+/// `htb`: a tree of classes with token buckets, whose leaves are of any discipline. Made by
+/// [`QdiscSpec::build`](crate::QdiscSpec::build).
 pub type Htb<P> = crate::htb::Htb<P, AnyQdisc<P>>;
 
 impl<P, A: Into<Self>, B: Into<Self>> From<Either<A, B>> for AnyQdisc<P> {

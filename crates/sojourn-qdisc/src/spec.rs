@@ -149,7 +149,7 @@ impl QdiscSpec {
         Self(Kind::default_leaf())
     }
 
-    /// See [`Discipline::for_kernel`].
+    /// See [`Discipline::for_kernel`](crate::Discipline::for_kernel).
     pub(crate) fn for_kernel(&mut self) {
         self.0.for_kernel();
         if let Some(classes) = self.0.classes_mut() {
