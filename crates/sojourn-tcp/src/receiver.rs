@@ -1,11 +1,13 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
+mod ecn;
+
 use crate::params::TcpParams;
 use crate::segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
 use crate::ticks::{self, Ticks};
 use crate::variant::Variant;
 use crate::window::ReceiveWindow;
-use sojourn_units::{Duration, Ecn, Time};
+use sojourn_units::{Duration, Time};
 
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`,
 /// `TCP_ATO_MIN`.
@@ -175,11 +177,6 @@ impl Receiver {
         self.window.begin(now);
     }
 
-    /// The handshake has told whether both ends want ECN.
-    pub(crate) fn set_ecn(&mut self, agreed: bool) {
-        self.ecn = agreed;
-    }
-
     /// Notes the timestamp of the handshake.
     pub(crate) fn set_ts_recent(&mut self, ts: u32) {
         self.ts_recent = ts;
@@ -192,11 +189,6 @@ impl Receiver {
         if segment.seq <= self.acked && segment.ts_val >= self.ts_recent {
             self.ts_recent = segment.ts_val;
         }
-    }
-
-    /// Whether everything that is sent is ECN-capable, as with DCTCP.
-    pub(crate) fn is_accurate(&self) -> bool {
-        self.accurate
     }
 
     /// Asks for an acknowledgement at once.
@@ -265,89 +257,6 @@ impl Receiver {
             self.add_range(start, end);
             self.decide_out_of_order(now);
         }
-    }
-
-    /// The sender says that it has reduced its window, which may be so small by now that it waits for this
-    /// acknowledgement. Source: Linux `tcp_ecn_accept_cwr`; Linux 3.14 does not hurry.
-    #[cold]
-    fn on_reduced(&mut self) {
-        self.echo_ce = false;
-        if self.ecn && self.compresses {
-            self.acknowledge_now();
-        }
-    }
-
-    /// Data that is new has come. Source: Linux `__tcp_ecn_check_ce`, RFC 3168 section 6.1.3.
-    #[inline]
-    fn on_codepoint(&mut self, segment: &Segment) {
-        if !self.ecn {
-            return;
-        }
-        match segment.flags.ecn() {
-            // Likely a retransmission.
-            Ecn::NotEct if self.ect_seen => self.hurry(),
-            Ecn::NotEct => {}
-            Ecn::Ce => {
-                self.stats.marked += 1;
-                self.ect_seen = true;
-                if !self.echo_ce {
-                    self.echo_ce = true;
-                    self.hurry();
-                }
-            }
-            Ecn::Ect0 | Ecn::Ect1 => self.ect_seen = true,
-        }
-    }
-
-    /// The sender's window may be small: the next two acknowledgements go out at once, in Linux 3.14 sixteen. Source:
-    /// Linux `tcp_enter_quickack_mode`.
-    #[cold]
-    fn hurry(&mut self) {
-        let most = if self.compresses { 2 } else { QUICK_ACKS };
-        self.quick = self.quick.max(self.quick_acks().min(most));
-        self.delay = self.delay.map(|_| DELAY_MIN);
-        self.answers = false;
-    }
-
-    /// The marks begin or end: what was received before is acknowledged as it was, and this at once.
-    ///
-    /// Source: RFC 8257 section 3.2; Linux `dctcp_ece_ack_update`, `tcp_ecn_accept_cwr`.
-    #[cold]
-    #[inline(never)]
-    fn note_mark(&mut self, segment: &Segment) {
-        if segment.flags.has(Flags::CWR) && segment.len > 0 {
-            self.acknowledge_now();
-        }
-        let marked = match segment.flags.ecn() {
-            Ecn::NotEct => return,
-            ecn => ecn == Ecn::Ce,
-        };
-        if marked != self.echo_ce {
-            if matches!(self.need, AckNeed::At(_)) {
-                self.overdue = Some(Box::new((self.next, self.echo_ce)));
-            }
-            self.acknowledge_now();
-        }
-        self.echo_ce = marked;
-    }
-
-    /// The acknowledgement that goes before all others, if there is one.
-    #[inline]
-    pub(crate) fn take_overdue(&mut self, nxt: u64, ts_val: u32) -> Option<Segment> {
-        let (ack, echo) = *self.overdue.take()?;
-        let mut flags = Flags::ACK | Flags::ECT0;
-        if echo {
-            flags |= Flags::ECE;
-        }
-        Some(Segment {
-            seq: nxt,
-            ack,
-            flags,
-            window: self.window_units(),
-            ts_val,
-            ts_ecr: self.ts_recent,
-            ..Segment::default()
-        })
     }
 
     /// A FIN arrived whose sequence number ends at `end`; it counts once it is in order. It is acknowledged at once.
@@ -560,13 +469,7 @@ impl Receiver {
     /// Writes the acknowledgement fields; whatever carries them is sent now.
     #[inline]
     pub(crate) fn write_ack(&mut self, segment: &mut Segment) {
-        segment.flags |= Flags::ACK;
-        if self.echo_ce {
-            segment.flags |= Flags::ECE;
-        }
-        if self.accurate {
-            segment.flags |= Flags::ECT0;
-        }
+        segment.flags |= Flags::ACK | self.ecn_flags();
         segment.ack = self.next;
         segment.window = self.window_units();
         self.edge = self.edge.max(self.next + u64::from(segment.window) * WINDOW_UNIT);
