@@ -1,16 +1,16 @@
 //! One end of a connection: handshake, sender, receiver and close.
 
+use crate::handshake::{Expiry, Handshake};
 use crate::machine::Outgoing;
 use crate::metrics::Metrics;
 use crate::params::TcpParams;
 use crate::receiver::Receiver;
-use crate::rtt::RTO_INITIAL;
 use crate::segment::{Flags, Segment, WINDOW_UNIT};
 use crate::sender::Sender;
 use crate::small_queue::Device;
 use crate::ticks::now_ms;
 use crate::variant::{ParamError, Variant};
-use sojourn_units::{Duration, Time};
+use sojourn_units::Time;
 
 /// The states of RFC 9293 section 3.3.2, by its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,27 +51,6 @@ enum State {
     Done,
 }
 
-/// The SYN or SYN-ACK went out at `sent`, the `tries`-th time, and is repeated at `due`.
-#[derive(Clone, Copy, Debug)]
-struct Handshake {
-    sent: Time,
-    tries: u32,
-    due: Time,
-    /// A repeated SYN was answered with another SYN-ACK.
-    repeated: bool,
-}
-
-impl Handshake {
-    fn begin(now: Time) -> Self {
-        Self {
-            sent: now,
-            tries: 1,
-            due: now + RTO_INITIAL,
-            repeated: false,
-        }
-    }
-}
-
 /// One end of a TCP connection.
 ///
 /// The order of use is that of any sans-IO protocol: hand in what arrived ([`Endpoint::on_segment`]) or that time has
@@ -94,11 +73,10 @@ pub struct Endpoint {
     sender: Sender,
     receiver: Receiver,
     handshake: Handshake,
+    variant: Variant,
     syn_retransmissions: u32,
     /// Whether it wants ECN.
     wants_ecn: bool,
-    /// Whether a client says so in its SYN when it sends that again: Linux before 4.1 does.
-    insists_on_ecn: bool,
     /// Whether the peer's SYN agrees to ECN.
     peer_agrees: bool,
     /// What earlier connections to this destination left, until the handshake is over.
@@ -115,10 +93,10 @@ impl Endpoint {
             handshake_due: false,
             forced: None,
             closed_second: false,
-            handshake: Handshake::begin(Time::ZERO),
+            handshake: Handshake::syn(params.variant, Time::ZERO),
+            variant: params.variant,
             syn_retransmissions: 0,
             wants_ecn: params.ecn || params.congestion_control.needs().ecn,
-            insists_on_ecn: params.variant == Variant::Linux314,
             peer_agrees: false,
             metrics: None,
         })
@@ -192,7 +170,7 @@ impl Endpoint {
     pub fn connect(&mut self, now: Time) {
         if self.state == State::Closed {
             self.state = State::SynSent;
-            self.handshake = Handshake::begin(now);
+            self.handshake = Handshake::syn(self.variant, now);
             self.handshake_due = true;
         }
     }
@@ -264,42 +242,24 @@ impl Endpoint {
     #[inline(never)]
     fn on_handshake(&mut self, segment: &Segment, now: Time) {
         let syn = segment.flags.has(Flags::SYN);
-        let window_end = segment
-            .ack
-            .max(1)
-            .saturating_add(u64::from(segment.window) * WINDOW_UNIT);
-        let Handshake {
-            sent, tries, repeated, ..
-        } = self.handshake;
         match self.state {
             State::Listen if syn => {
                 self.peer_agrees = segment.flags.has(Flags::ECE | Flags::CWR);
                 self.receiver.set_ts_recent(segment.ts_val);
                 self.state = State::SynReceived;
-                self.handshake = Handshake::begin(now);
+                self.handshake = Handshake::syn_ack(self.variant, now);
                 self.handshake_due = true;
             }
-            State::SynReceived if syn => {
-                self.receiver.set_ts_recent(segment.ts_val);
-                self.handshake.repeated = true;
-                self.handshake_due = true;
-            }
+            // The SYN-ACK echoes the first SYN's timestamp even then, so the client's round trip counts from that. Source:
+            // Linux `tcp_check_req`.
+            State::SynReceived if syn => self.handshake_due |= self.handshake.on_repeated_syn(now),
             State::SynSent if syn => {
                 self.peer_agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
                 self.receiver.set_ts_recent(segment.ts_val);
-                let rtt = handshake_rtt(tries == 1, sent, segment, now);
-                self.establish(rtt, window_end, now);
-                // RFC 5681 section 3.1 asks for one segment after any lost SYN; Linux forgives one (RFC 6298 section
-                // 5.7).
-                if tries > 2 {
-                    self.sender.start_small();
-                }
+                self.establish(segment, now);
                 self.acknowledge_apart();
             }
-            State::SynReceived if segment.flags.has(Flags::ACK) => {
-                let rtt = handshake_rtt(tries == 1 && !repeated, sent, segment, now);
-                self.establish(rtt, window_end, now);
-            }
+            State::SynReceived if segment.flags.has(Flags::ACK) => self.establish(segment, now),
             // The peer has not seen our acknowledgement of its SYN-ACK.
             State::Established if syn => self.acknowledge_apart(),
             _ => {}
@@ -317,7 +277,10 @@ impl Endpoint {
         }));
     }
 
-    fn establish(&mut self, rtt: Duration, window_end: u64, now: Time) {
+    /// `answer` ends the handshake.
+    fn establish(&mut self, answer: &Segment, now: Time) {
+        let rtt = self.handshake.rtt(answer, now);
+        let window_end = answer.ack.max(1).saturating_add(u64::from(answer.window) * WINDOW_UNIT);
         self.state = State::Established;
         self.handshake_due = false;
         let ecn = self.wants_ecn && self.peer_agrees;
@@ -326,6 +289,9 @@ impl Endpoint {
         self.sender.established(rtt, window_end, now);
         if let Some(metrics) = self.metrics.take() {
             metrics.recall(&mut self.sender);
+        }
+        if self.handshake.starts_small(answer) {
+            self.sender.start_small();
         }
         self.receiver.established(rtt, self.sender.rto(), now);
     }
@@ -433,13 +399,13 @@ impl Endpoint {
     }
 
     /// How a SYN or SYN-ACK speaks of ECN (RFC 3168 section 6.1.1). A SYN that is sent again does not: what dropped the
-    /// first may have done so for that (section 6.1.1.1; Linux `tcp_ecn_clear_syn`).
+    /// first may have done so for that (section 6.1.1.1; Linux `tcp_ecn_clear_syn`). Linux before 4.1 insists.
     fn ecn_of_syn(&self) -> Flags {
         if !self.wants_ecn {
             Flags::NONE
         } else if self.state == State::SynReceived {
             if self.peer_agrees { Flags::ECE } else { Flags::NONE }
-        } else if self.syn_retransmissions == 0 || self.insists_on_ecn {
+        } else if self.syn_retransmissions == 0 || self.variant == Variant::Linux314 {
             Flags::ECE | Flags::CWR
         } else {
             Flags::NONE
@@ -456,7 +422,7 @@ impl Endpoint {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
             },
-            State::SynSent | State::SynReceived => Some(self.handshake.due),
+            State::SynSent | State::SynReceived => Some(self.handshake.due()),
             State::Closed | State::Listen | State::Done => None,
         }
     }
@@ -470,30 +436,18 @@ impl Endpoint {
                     self.forced = Some(Box::new(out));
                 }
             }
-            State::SynSent | State::SynReceived if self.handshake.due <= now => {
-                // RFC 6298 section 5.5: the time-out doubles. Source of the limit: Linux `tcp_syn_retries`, then it
-                // gives up.
-                let Handshake { tries, due, .. } = &mut self.handshake;
-                self.handshake_due = *tries <= 6;
-                *due = if self.handshake_due {
-                    now + RTO_INITIAL * (1 << *tries)
-                } else {
-                    Time::MAX
-                };
-                self.syn_retransmissions += u32::from(self.handshake_due);
-                *tries += 1;
+            State::SynSent | State::SynReceived if self.handshake.due() <= now => {
+                match self.handshake.on_timeout(now) {
+                    Expiry::Repeat => {
+                        self.handshake_due = true;
+                        self.syn_retransmissions += 1;
+                    }
+                    // What a listener forgets begins anew with the next SYN.
+                    Expiry::GiveUp if self.state == State::SynReceived => self.state = State::Listen,
+                    Expiry::GiveUp => {}
+                }
             }
             _ => {}
         }
-    }
-}
-
-/// The round trip of a handshake. A segment sent more than once has none (Karn's rule), but the echoed timestamp says
-/// which of them this answers (RFC 7323 section 4.1).
-fn handshake_rtt(sent_once: bool, sent: Time, answer: &Segment, now: Time) -> Duration {
-    if sent_once {
-        now.since(sent)
-    } else {
-        Duration::from_millis(u64::from(now_ms(now).wrapping_sub(answer.ts_ecr)).max(1))
     }
 }

@@ -14,6 +14,7 @@ pub use sojourn_units;
 pub mod cc;
 mod endpoint;
 mod fack;
+mod handshake;
 mod machine;
 mod metrics;
 mod pacing;

@@ -71,9 +71,18 @@ pub(crate) fn fires(now: Ticks, expires: Ticks) -> Time {
         0..63 => 0,
         63..504 => 3,
         504..4032 => 6,
-        _ => 9,
+        4032..32_256 => 9,
+        _ => 12,
     };
     Time::from_nanos((((expires.0 >> shift) + 1) << shift) * TICK_NS)
+}
+
+/// When a timer goes off that is set at `now` to `wait` later: Linux rounds the wait up to ticks, counts them from the
+/// last one, and its timers are never early. So it is late by up to 2 ms, and by up to an eighth of a wait of more
+/// than 62.
+pub(crate) fn after(wait: Duration, now: Time) -> Time {
+    let tick = of(now);
+    fires(tick, tick + up(wait))
 }
 
 #[cfg(test)]
@@ -90,6 +99,8 @@ mod tests {
         assert_eq!(at(1000, 1064), 1072);
         assert_eq!(at(1000, 1200), 1208);
         assert_eq!(at(1000, 2000), 2048);
+        assert_eq!(at(1000, 9000), 9216);
+        assert_eq!(at(1000, 65_000), 65_536);
     }
 
     #[test]

@@ -14,15 +14,9 @@ impl<R: LossRecovery> Machine<R> {
         rto.saturating_mul(1 << self.timers.backoff.min(16)).min(RTO_MAX)
     }
 
-    /// When a timer goes off that is set at `now` to `wait` later: Linux rounds the wait up to ticks, counts them
-    /// from the last one, and its timers are never early. So it is late by up to 2 ms, and by up to an eighth of
-    /// a wait of more than 62.
+    /// When a timer goes off that is set at `now` to `wait` later.
     pub(crate) fn goes_off(wait: Duration, now: Time) -> Time {
-        if !R::TICKS {
-            return now + wait;
-        }
-        let tick = ticks::of(now);
-        ticks::fires(tick, tick + ticks::up(wait))
+        if R::TICKS { ticks::after(wait, now) } else { now + wait }
     }
 
     /// Arms the time-out for a whole one from now.

@@ -3,6 +3,7 @@
 mod ack;
 mod close;
 mod ecn;
+mod handshake;
 mod linux_3_14;
 mod loss;
 mod net;

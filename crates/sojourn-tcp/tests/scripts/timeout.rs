@@ -1,4 +1,4 @@
-//! Timers: RFC 6298, 8985 section 7, 5682, and the handshake.
+//! Timers: RFC 6298, 8985 section 7, 5682.
 
 use crate::net::{Dir, Fate, Net, Sent, params};
 use crate::window::{burst, client};
@@ -191,76 +191,4 @@ fn f_rto_needs_no_timestamps() {
     sender.on_segment(&ack, now + MS);
     assert_eq!(sender.sender().stats().undone, 1);
     assert!(sender.sender().cwnd() >= 20, "{}", sender.sender().cwnd());
-}
-
-fn syns(net: &Net, dir: Dir) -> Vec<u64> {
-    let is_syn = |s: &&Sent| s.dir == dir && s.segment.flags.has(Flags::SYN);
-    net.log
-        .iter()
-        .filter(is_syn)
-        .map(|s| s.at.since(Time::from_millis(1)).as_millis())
-        .collect()
-}
-
-/// RFC 6298 section 2.1 (one second) and 5.5 (doubling); RFC 5681 section 3.1 (a lost SYN leaves a window of one
-/// segment).
-#[test]
-fn a_lost_syn_is_repeated_after_1_s_and_3_s() {
-    let mut net = Net::new(&params(Cubic), |s: &Sent| {
-        if s.dir == Dir::Data && s.nth < 2 {
-            Fate::Drop
-        } else {
-            Fate::Deliver
-        }
-    });
-    net.write(1);
-    net.finish();
-    assert_eq!(syns(&net, Dir::Data), [0, 1000, 3000]);
-    assert_eq!(
-        (net.client.syn_retransmissions(), net.server.syn_retransmissions()),
-        (2, 0)
-    );
-    assert!(net.client.is_established() && net.server.is_established());
-    let net = Net::transfer(&params(Cubic), 10, |s| {
-        if s.dir == Dir::Data && s.nth < 2 {
-            Fate::Drop
-        } else {
-            Fate::Deliver
-        }
-    });
-    let at_once = net
-        .log
-        .iter()
-        .filter(|s| s.data.is_some() && s.at == net.sendings(0)[0])
-        .count();
-    assert_eq!(at_once, 1);
-}
-
-/// The same for the other half; the client's repeated SYN asks for it too.
-#[test]
-fn a_lost_syn_ack_is_repeated_after_1_s() {
-    let mut net = Net::new(&params(Cubic), |s: &Sent| {
-        if s.dir == Dir::Ack && s.nth < 1 {
-            Fate::Drop
-        } else {
-            Fate::Deliver
-        }
-    });
-    net.write(1);
-    net.finish();
-    assert_eq!(syns(&net, Dir::Data), [0, 1000]);
-    assert!(syns(&net, Dir::Ack)[1] >= 1000, "{:?}", syns(&net, Dir::Ack));
-    assert_eq!(net.client.syn_retransmissions(), 1);
-    // The round trip of the handshake is that of the SYN-ACK that was answered, not the second that the first was lost.
-    let srtt = net.server.sender().srtt().expect("the handshake gave a sample");
-    assert!(srtt < sojourn_units::Duration::from_millis(60), "{srtt}");
-}
-
-/// RFC 6298 section 5.5; Linux gives up after `tcp_syn_retries` (6).
-#[test]
-fn a_client_gives_up_after_six_repeated_syns() {
-    let mut net = Net::new(&params(Cubic), |_| Fate::Drop);
-    net.run_until(Time::from_secs(600));
-    assert_eq!(syns(&net, Dir::Data), [0, 1000, 3000, 7000, 15_000, 31_000, 63_000]);
-    assert!(!net.client.is_established());
 }

@@ -1,0 +1,133 @@
+//! The handshake of one end: when its SYN or SYN-ACK goes out again, and what its answer tells.
+
+use crate::rtt::{RTO_INITIAL, RTO_MAX};
+use crate::segment::Segment;
+use crate::ticks::{self, now_ms};
+use crate::variant::Variant;
+use sojourn_units::{Duration, Time};
+
+/// How often a SYN is sent again. Source: Linux `tcp_syn_retries`.
+const SYN_RETRIES: u32 = 6;
+/// How often a SYN-ACK is sent again because a time-out passed. Source: Linux `tcp_synack_retries`.
+const SYN_ACK_RETRIES: u32 = 5;
+/// Of the repeated SYNs that arrive within so long, one is answered. Source: Linux `tcp_invalid_ratelimit`.
+const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
+
+/// What a time-out of the handshake asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    /// The segment again.
+    Repeat,
+    /// Nothing more: the handshake has failed.
+    GiveUp,
+}
+
+/// A SYN or SYN-ACK that waits for its answer.
+///
+/// Source: RFC 6298 section 5.5, where a time-out doubles; Linux 6.1 `tcp_retransmit_timer`, `reqsk_timer_handler`,
+/// `tcp_check_req`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handshake {
+    /// When the segment went out first.
+    sent: Time,
+    due: Time,
+    /// When a repeated SYN was answered last.
+    answered: Option<Time>,
+    /// Time-outs so far.
+    timeouts: u32,
+    /// Times that the segment went out again.
+    repeats: u32,
+    /// It is a SYN-ACK.
+    passive: bool,
+    variant: Variant,
+}
+
+impl Handshake {
+    /// A SYN goes out at `now`.
+    pub(crate) fn syn(variant: Variant, now: Time) -> Self {
+        Self {
+            sent: now,
+            due: goes_off(variant, RTO_INITIAL, now),
+            answered: None,
+            timeouts: 0,
+            repeats: 0,
+            passive: false,
+            variant,
+        }
+    }
+
+    /// A SYN-ACK goes out at `now`.
+    pub(crate) fn syn_ack(variant: Variant, now: Time) -> Self {
+        Self {
+            passive: true,
+            ..Self::syn(variant, now)
+        }
+    }
+
+    /// When a time-out is due.
+    pub(crate) const fn due(&self) -> Time {
+        self.due
+    }
+
+    /// The time-out has passed.
+    pub(crate) fn on_timeout(&mut self, now: Time) -> Expiry {
+        let most = if self.passive { SYN_ACK_RETRIES } else { SYN_RETRIES };
+        if self.timeouts >= most {
+            self.due = Time::MAX;
+            return Expiry::GiveUp;
+        }
+        self.timeouts += 1;
+        self.repeats += 1;
+        self.arm(now);
+        Expiry::Repeat
+    }
+
+    /// The peer's SYN has come again. Answers whether the SYN-ACK goes out again; then its time-out begins anew.
+    pub(crate) fn on_repeated_syn(&mut self, now: Time) -> bool {
+        let limited = self.variant != Variant::Linux314;
+        if limited && self.answered.is_some_and(|at| now.since(at) < ANSWER_INTERVAL) {
+            return false;
+        }
+        self.answered = Some(now);
+        self.repeats += 1;
+        self.arm(now);
+        true
+    }
+
+    fn arm(&mut self, now: Time) {
+        let wait = (RTO_INITIAL * (1 << self.timeouts)).min(RTO_MAX);
+        self.due = goes_off(self.variant, wait, now);
+    }
+
+    /// The round trip that the answer tells. A segment sent more than once has none (Karn's rule), but the echoed
+    /// timestamp says which of them this answers (RFC 7323 section 4.1).
+    pub(crate) fn rtt(&self, answer: &Segment, now: Time) -> Duration {
+        if self.repeats == 0 {
+            now.since(self.sent)
+        } else {
+            Duration::from_millis(u64::from(now_ms(now).wrapping_sub(answer.ts_ecr)).max(1))
+        }
+    }
+
+    /// Whether the connection begins with a window of one segment.
+    ///
+    /// RFC 5681 section 3.1 asks for that after any lost SYN or SYN-ACK. Linux forgives one (RFC 6298 section 5.7), a
+    /// SYN-ACK that only repeated SYNs asked for, and an answer that echoes the timestamp of the first, which then was
+    /// not lost. Source: Linux 6.1 `tcp_init_transfer`, `tcp_create_openreq_child`, `tcp_try_undo_spurious_syn`; Linux
+    /// 3.14 does not look at the echo.
+    pub(crate) fn starts_small(&self, answer: &Segment) -> bool {
+        if self.repeats < 2 {
+            return false;
+        }
+        self.variant == Variant::Linux314 || self.timeouts > 0 && answer.ts_ecr != now_ms(self.sent)
+    }
+}
+
+/// When a time-out set at `now` goes off. Deviation: exact in the variant of Linux 3.14, whose timers had other wheels.
+fn goes_off(variant: Variant, wait: Duration, now: Time) -> Time {
+    if variant == Variant::Linux314 {
+        now + wait
+    } else {
+        ticks::after(wait, now)
+    }
+}
