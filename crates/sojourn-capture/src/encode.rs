@@ -70,7 +70,7 @@ pub fn encode(frame: &Frame<'_>, out: &mut Vec<u8>) {
     let mut ip =
         Ipv4Header::new(length, ttl(frame), protocol, source, destination).expect("a frame fits an IPv4 packet");
     ip.dont_fragment = true;
-    ip.dscp = IpDscp::try_new(c.dscp).expect("a code point has six bits");
+    ip.dscp = IpDscp::try_new(frame.dscp).expect("a code point has six bits");
     (ip.identification, ip.ecn) = match &frame.body {
         Body::Tcp(segment) => (digest(segment), ecn(segment.flags.ecn())),
         Body::Probe(number) => (*number as u16, IpEcn::NotEct),

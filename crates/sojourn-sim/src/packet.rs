@@ -45,6 +45,7 @@ const ECN_SHIFT: u32 = 3;
 const ECN: u32 = 3 << ECN_SHIFT;
 const SYN: u32 = 32;
 const DATAGRAM: u32 = 64;
+const WASHED: u32 = 128;
 /// Above these bits: the number of the connection that it belongs to, on a route that many connections take.
 const CONNECTION_SHIFT: u32 = 8;
 
@@ -147,6 +148,18 @@ impl Packet {
     #[inline]
     pub(crate) fn has_payload(&self) -> bool {
         self.marks & (TCP | DATA) != TCP
+    }
+
+    /// A discipline sets its code point to 0, whatever its route has.
+    #[inline]
+    pub(crate) fn wash(&mut self) {
+        self.marks |= WASHED;
+    }
+
+    /// Whether its code point is 0 because a discipline has set it.
+    #[inline]
+    pub(crate) fn is_washed(&self) -> bool {
+        self.marks & WASHED != 0
     }
 
     /// Whether it is a TCP segment with payload.

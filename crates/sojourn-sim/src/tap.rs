@@ -94,7 +94,7 @@ pub struct Conversation {
     /// The numbers of its client and its server among the hosts of their sides, from 0, if the scenario says which
     /// hosts there are. Else each conversation is taken to have hosts of its own.
     pub hosts: Option<[u32; 2]>,
-    /// The code point of its packets, in both directions.
+    /// The code point of its packets, in both directions, as they are sent.
     pub dscp: u8,
 }
 
@@ -134,6 +134,8 @@ pub struct Frame<'a> {
     pub conversation: &'a Conversation,
     /// Whether the opener of the conversation sent it.
     pub from_opener: bool,
+    /// Its code point here: the conversation's, or 0 where a discipline has set it to that.
+    pub dscp: u8,
     /// Size on the wire, Ethernet header included, bytes.
     pub size: u16,
     /// What it carries.
@@ -298,14 +300,16 @@ impl Tap {
         } else {
             Body::Probe(packet.body)
         };
+        let conversation = &self.conversations[number];
         for &(place, outgoing) in places {
             let frame = Frame {
                 at,
                 place,
                 point: self.points[place],
                 outgoing,
-                conversation: &self.conversations[number],
+                conversation,
                 from_opener,
+                dscp: if packet.is_washed() { 0 } else { conversation.dscp },
                 size: packet.size,
                 body,
             };

@@ -3,8 +3,8 @@
 //! A [`Packet`] has 16 bytes and no room for a code point and two hosts. They are the same for all packets of a route,
 //! so they stay in a table by route. Only below an egress whose discipline asks for them do packets carry them.
 //!
-//! Deviation: what a discipline writes into a code point (`wash` of `cake`) is forgotten when the packet leaves it. The
-//! next queue and a capture see the code point of the route.
+//! A discipline that sets a code point to 0 (`wash` of `cake`) sets it for the rest of the packet's way. Deviation: what
+//! answers a probe has the code point of its route again, where Linux answers an ICMP echo with that of the request.
 
 use crate::packet::Packet;
 use sojourn_qdisc::{
@@ -89,11 +89,14 @@ impl QdiscPacket for ToldPacket {
     fn destination(&self) -> u32 {
         self.identity.destination
     }
-    /// Deviation: a washed code point is only so for this discipline. On the next link the packet has that of its
-    /// route again.
+    /// The packet keeps a 0 for all links that follow. No discipline writes another code point; it would hold until the
+    /// packet leaves.
     #[inline]
     fn set_dscp(&mut self, dscp: u8) {
         self.identity.dscp = dscp;
+        if dscp == 0 {
+            self.packet.wash();
+        }
     }
     #[inline]
     fn ack(&self) -> Option<AckFacts> {
@@ -176,7 +179,10 @@ impl DropSink<ToldPacket> for Forgetting<'_> {
 impl Qdisc<Packet> for Teller {
     fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) -> Admission {
         let told = self.told.get(usize::from(packet.route)).copied();
-        let (identity, band) = told.unwrap_or((Identity::default(), MIDDLE));
+        let (mut identity, mut band) = told.unwrap_or((Identity::default(), MIDDLE));
+        if packet.is_washed() {
+            (identity.dscp, band) = (0, MIDDLE);
+        }
         let told = ToldPacket {
             packet,
             identity,

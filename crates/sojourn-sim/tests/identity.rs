@@ -68,3 +68,33 @@ fn hosts_alone_change_nothing_where_no_discipline_looks_at_them() {
     };
     assert_eq!(with_hosts(1), with_hosts(2));
 }
+
+/// A first link may set all code points to 0; on the second a flood holds the middle band. AF11 has the band below, of
+/// which nothing leaves while the flood lasts: once washed it is in the middle, as the flood is.
+#[test]
+fn a_washed_code_point_stays_so_on_the_links_that_follow() {
+    let run = |first: &str| {
+        record(&json!({
+            "duration": "10s", "lead": "0s", "start_jitter": "0s",
+            "topology": {
+                "ends": ["left", "right"], "up": "middle-right",
+                "links": [
+                    {"between": ["left", "middle"], "rate": "100mbit", "delay": "5ms", "qdisc": first},
+                    {"between": ["middle", "right"], "rate": "10mbit", "delay": "5ms", "qdisc": "pfifo_fast limit 100"},
+                ],
+            },
+            "flows": [{"name": "flood", "direction": "up", "protocol": "udp", "rate": "20mbit"}],
+            "probes": [{"name": "p", "kind": "isochronous", "direction": "up", "interval": "50ms", "dscp": "AF11"}],
+        }))
+    };
+    for keeps in ["cake", "cake besteffort"] {
+        let p = &run(keeps).probes[0];
+        assert!(p.lost + 100 >= p.sent, "{keeps}: {} of {} are lost", p.lost, p.sent);
+    }
+    for washes in ["cake wash", "cake besteffort wash"] {
+        let r = run(washes);
+        let median = r.probes[0].delay_ms.as_ref().expect("it was measured").median;
+        let waits = (median - 10.0) / (1e3 * FRAME * 8.0 / 10e6);
+        assert!((80.0..=101.0).contains(&waits), "{washes}: {waits} frames");
+    }
+}

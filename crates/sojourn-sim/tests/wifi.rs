@@ -180,6 +180,28 @@ fn code_points_choose_the_access_category() {
     assert!(rtt(1) < rtt(0) && rtt(2) < rtt(0), "{} {} {}", rtt(0), rtt(1), rtt(2));
 }
 
+/// What a router before the cell has washed is best effort in the air. The answers of the stations are not washed.
+#[test]
+fn a_washed_code_point_chooses_best_effort() {
+    let tids = |qdisc: &str| {
+        let scenario = json!({
+            "qdisc_down": qdisc, "duration": "2s",
+            "flows": [{"name": "file", "direction": "down", "station": "slow", "dscp": "EF"}],
+        });
+        let r = record(&testbed("airtime", scenario));
+        let slow = &r.wifi.as_ref().expect("a cell").stations[2];
+        let all = slow.tids.iter().filter(|t| t.packets > 0);
+        all.map(|t| (t.direction.to_string(), t.tid)).collect::<Vec<_>>()
+    };
+    let down = |tid| ("down".to_owned(), tid);
+    let up = |tid| ("up".to_owned(), tid);
+    let mut found = [tids("cake"), tids("cake wash")];
+    for tids in &mut found {
+        tids.sort();
+    }
+    assert_eq!(found, [[down(5), up(5)], [down(0), up(5)]]);
+}
+
 #[test]
 fn lost_frames_are_sent_again_and_given_up_at_the_limit() {
     let stations = json!([{"name": "a", "rate": FAST, "error": 0.5}]);

@@ -25,6 +25,7 @@ fn frame(c: &Conversation, point: Point, from_opener: bool, size: u16, body: Bod
         outgoing: from_opener == c.client_opens,
         conversation: c,
         from_opener,
+        dscp: c.dscp,
         size,
         body,
     }
@@ -332,4 +333,9 @@ fn packets_have_the_addresses_of_their_hosts_and_their_code_point() {
         assert_eq!(b[26..34], addresses);
         assert_eq!(b[15], 46 << 2 | 2);
     }
+    let washed = Frame {
+        dscp: 0,
+        ..frame(&c, Point::Server, true, segment.wire_size(), Body::Tcp(segment))
+    };
+    assert_eq!(bytes(&washed)[15], 2, "a discipline has set it to 0 on the way");
 }

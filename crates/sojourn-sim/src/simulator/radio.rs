@@ -219,7 +219,12 @@ impl Simulator {
                 self.now,
             );
         }
-        let tid = self.tids[usize::from(packet.route)];
+        let tid = if packet.is_washed() {
+            // That of code point 0 by every variant.
+            Tid::BEST_EFFORT
+        } else {
+            self.tids[usize::from(packet.route)]
+        };
         let radio = &mut self.radios[usize::from(hop.cell.0)];
         radio.held += 1;
         let (cell, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
