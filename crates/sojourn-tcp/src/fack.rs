@@ -40,6 +40,7 @@ impl LossRecovery for Fack {
     const PRR_ALWAYS_ADDS: bool = true;
     const HEEDS_DEVICE: bool = false;
     const REPAIR_CLOCK: bool = false;
+    const COUNTS_DUPLICATES: bool = false;
     const AVOIDS_AT_THRESHOLD: bool = false;
 
     fn on_ack(m: &mut Machine<Self>, now: Time) {

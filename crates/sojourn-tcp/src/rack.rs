@@ -106,6 +106,7 @@ impl LossRecovery for Rack {
     const PRR_ALWAYS_ADDS: bool = false;
     const HEEDS_DEVICE: bool = true;
     const REPAIR_CLOCK: bool = true;
+    const COUNTS_DUPLICATES: bool = true;
     const AVOIDS_AT_THRESHOLD: bool = true;
 
     /// RFC 8985 section 6.2, steps 1 and 2.
@@ -127,12 +128,12 @@ impl LossRecovery for Rack {
         self.reordering_seen = true;
     }
 
-    /// Adapts the window to D-SACKs (RFC 8985 section 6.2, step 4).
+    /// Adapts the window to D-SACKs (RFC 8985 section 6.2, step 4). Linux heeds them only once it has seen the path reorder.
     fn on_covered(&mut self, una: u64, nxt: u64, dsack: bool) {
         if self.dsack_round.is_some_and(|end| una >= end) {
             self.dsack_round = None;
         }
-        if dsack && self.dsack_round.is_none() {
+        if dsack && self.reordering_seen && self.dsack_round.is_none() {
             self.dsack_round = Some(nxt);
             self.reo_wnd_mult = (self.reo_wnd_mult + 1).min(255);
             self.reo_wnd_persist = 16;
@@ -363,5 +364,30 @@ impl Machine<Rack> {
             return;
         }
         self.episode.resend = Resend::Lost;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source: Linux 6.1 `tcp_dsack_seen`, which RFC 8985 section 6.2, step 4, has without the condition.
+    #[test]
+    fn duplicates_widen_the_window_only_where_reordering_was_seen() {
+        let wnd = |rack: &Rack| {
+            rack.reo_wnd(1, false, Some(Duration::from_millis(20)), None)
+                .as_millis()
+        };
+        let mut rack = Rack::default();
+        rack.on_covered(1, 100, true);
+        assert_eq!(wnd(&rack), 5);
+        rack.on_reordering();
+        rack.on_covered(1, 100, true);
+        assert_eq!(wnd(&rack), 10);
+        // Once a round trip.
+        rack.on_covered(50, 200, true);
+        assert_eq!(wnd(&rack), 10);
+        rack.on_covered(100, 200, true);
+        assert_eq!(wnd(&rack), 15);
     }
 }

@@ -30,6 +30,7 @@ impl<R: LossRecovery> Machine<R> {
         };
         self.window_end = self.window_end.max(window_end);
         if !outstanding {
+            self.take_late(segment, &mut news, now);
             return;
         }
         R::on_ack(self, now);
@@ -43,7 +44,7 @@ impl<R: LossRecovery> Machine<R> {
         }
         if news.advanced {
             self.una = ack;
-            self.timers.backoff = 0;
+            self.timers.timeouts = 0;
             self.take_cumulative(ack, highest, now, &mut news, &mut times);
         }
         if news.ece {
@@ -53,7 +54,8 @@ impl<R: LossRecovery> Machine<R> {
         if news.advanced && self.board.is_empty() {
             self.timers.armed = None;
         }
-        self.recovery.on_covered(self.una, self.nxt, news.dsack);
+        let dsack = news.dsack && !news.dsack_of_probe;
+        self.recovery.on_covered(self.una, self.nxt, dsack);
         if self.probe.is_some() {
             self.probe_acked(ack, &news);
         }
@@ -88,6 +90,23 @@ impl<R: LossRecovery> Machine<R> {
         R::on_acked(self, now);
     }
 
+    /// An acknowledgement while nothing is outstanding: it may still say that the last retransmissions were
+    /// unnecessary. Source: Linux `tcp_ack` from `no_queue`.
+    #[inline]
+    fn take_late(&mut self, segment: &Segment, news: &mut News, now: Time) {
+        if segment.sack_count == 0 && self.probe.is_none() {
+            return;
+        }
+        let mut times = Times::default();
+        if segment.sack_count > 0 {
+            self.take_sacks(segment, now, self.una, news, &mut times);
+        }
+        if news.dsack {
+            R::judge(self, self.una, news, &times, now);
+        }
+        self.probe_acked(segment.ack, news);
+    }
+
     /// An echo of congestion came with an acknowledgement of so many segments. Source: Linux `tcp_newly_delivered`.
     #[cold]
     fn count_echo(&mut self, delivered: u32) {
@@ -106,17 +125,7 @@ impl<R: LossRecovery> Machine<R> {
         // RFC 2883 section 4: the first block is a D-SACK if it lies below the acknowledgement or inside the second.
         let (start, end) = blocks[0];
         let inside_second = n > 1 && blocks[1].0 <= start && end <= blocks[1].1;
-        let first = if end <= segment.ack || inside_second {
-            news.dsack = true;
-            if self.undo.marker.is_some_and(|m| end > m)
-                && let Some(k) = &mut self.undo.outstanding
-            {
-                *k = k.saturating_sub(1);
-            }
-            1
-        } else {
-            0
-        };
+        let first = usize::from((end <= segment.ack || inside_second) && self.take_dsack(start, end, news));
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
         // In order of sequence, so that what was sent last is told last: its RTT is the one that counts.
         blocks[first..n].sort_unstable();
@@ -144,6 +153,29 @@ impl<R: LossRecovery> Machine<R> {
         if let Some(low) = low {
             self.saw_reordering(low, highest);
         }
+    }
+
+    /// A D-SACK reports a duplicate. Answers no if it cannot be one, because more duplicates are reported than were
+    /// sent again. Source: Linux 6.1 `tcp_check_dsack`, `tcp_dsack_seen`.
+    #[cold]
+    fn take_dsack(&mut self, start: u64, end: u64, news: &mut News) -> bool {
+        let segments = end.saturating_sub(start).div_ceil(u64::from(self.mss));
+        self.stats.duplicates += segments;
+        if R::COUNTS_DUPLICATES {
+            if segments == 0 || self.stats.duplicates > self.stats.retransmissions {
+                return false;
+            }
+            // A retransmission that was not needed is delivered as well.
+            news.delivered += segments as u32;
+        }
+        news.dsack = true;
+        news.dsack_of_probe = self.probe.is_some_and(|(probe, _)| end == probe);
+        if self.undo.marker.is_some_and(|m| end > m)
+            && let Some(k) = &mut self.undo.outstanding
+        {
+            *k = k.saturating_sub(1);
+        }
+        true
     }
 
     fn take_cumulative(&mut self, ack: u64, highest: u64, now: Time, news: &mut News, times: &mut Times) {
@@ -206,6 +238,7 @@ impl<R: LossRecovery> Machine<R> {
         };
         self.min_rtt.sample(last, now);
         self.rtt.sample(first, self.una, self.nxt);
+        self.timers.backoff = 0;
         Some(last)
     }
 }

@@ -39,6 +39,9 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
     /// The clock of the first retransmission stops once none is out, and without it all is only late. Source: Linux
     /// 6.1 `tcp_retrans_stamp_cleanup`, `tcp_any_retrans_done`, `tcp_packet_delayed`.
     const REPAIR_CLOCK: bool;
+    /// Duplicates that a D-SACK reports are delivered segments, and only the probe's own D-SACK ends a probe without a
+    /// reduction. Source: Linux 6.1 `tcp_dsack_seen`, `tcp_process_tlp_ack`.
+    const COUNTS_DUPLICATES: bool;
     /// A window at its threshold is in congestion avoidance.
     const AVOIDS_AT_THRESHOLD: bool;
 
@@ -50,7 +53,7 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
     fn on_reordering(&mut self);
     /// An earlier connection to the destination was reordered.
     fn on_remembered_reordering(&mut self) {}
-    /// All that an acknowledgement covers is known.
+    /// All that an acknowledgement covers is known. `dsack`: it reports a duplicate that is not the probe's.
     fn on_covered(&mut self, _una: u64, _nxt: u64, _dsack: bool) {}
     /// Judges an acknowledgement: losses, the congestion state, undoing. Sets what is sent again, and the timer.
     fn judge(machine: &mut Machine<Self>, prior_una: u64, news: &mut News, times: &Times, now: Time);

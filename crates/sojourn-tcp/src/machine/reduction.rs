@@ -226,7 +226,7 @@ impl<R: LossRecovery> Machine<R> {
             return false;
         }
         self.undo_reduction(true);
-        self.timers.backoff = 0;
+        self.timers.timeouts = 0;
         self.episode.state = CaState::Open;
         true
     }
@@ -240,7 +240,7 @@ impl<R: LossRecovery> Machine<R> {
         R::mark_after_timeout(self, now);
         if self.episode.state <= CaState::Disorder
             || self.una >= self.episode.high_seq
-            || (self.episode.state == CaState::Loss && self.timers.backoff == 0)
+            || (self.episode.state == CaState::Loss && self.timers.timeouts == 0)
         {
             self.undo.prior_ssthresh = Some(self.current_ssthresh());
             self.prr.prior_cwnd = self.window.cwnd;
@@ -258,7 +258,7 @@ impl<R: LossRecovery> Machine<R> {
         self.episode.high_seq = self.nxt;
         self.episode.send_cwr = self.ecn;
         self.probe = None;
-        self.episode.frto = new_recovery || self.timers.backoff > 0;
+        self.episode.frto = new_recovery || self.timers.timeouts > 0;
         self.episode.resend = Resend::Lost;
     }
 
@@ -274,7 +274,12 @@ impl<R: LossRecovery> Machine<R> {
         if ack < end {
             return;
         }
-        if !retransmitted || news.dsack {
+        let unnecessary = if R::COUNTS_DUPLICATES {
+            news.dsack_of_probe
+        } else {
+            news.dsack
+        };
+        if !retransmitted || unnecessary {
             self.probe = None;
         } else if ack > end {
             // The probe repaired a loss that nothing else told of: reduce the window as for any loss.

@@ -19,6 +19,8 @@ pub struct SenderStats {
     pub recoveries: u64,
     /// Reductions taken back because the retransmissions were unnecessary (RFC 4015, 5682).
     pub undone: u64,
+    /// Segments that D-SACKs reported as duplicates (RFC 2883).
+    pub duplicates: u64,
     /// Acknowledgements with an ECN echo (RFC 3168).
     pub echoes: u64,
     /// Segments that they acknowledged newly. Source: Linux `tcpi_delivered_ce`.
@@ -52,6 +54,8 @@ pub(crate) struct News {
     pub(crate) retransmitted_acked: bool,
     /// It reports a duplicate (RFC 2883).
     pub(crate) dsack: bool,
+    /// That is of the tail loss probe.
+    pub(crate) dsack_of_probe: bool,
     /// It carries data or changes the window: not a duplicate in the sense of RFC 5681.
     pub(crate) not_dup: bool,
     /// ECN echo.
@@ -162,7 +166,9 @@ pub(crate) enum TimerKind {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timers {
     pub(crate) armed: Option<(TimerKind, Time)>,
-    /// Consecutive time-outs.
+    /// Time-outs since the cumulative acknowledgement moved. Source: Linux `icsk_retransmits`.
+    pub(crate) timeouts: u32,
+    /// Doublings of the time-out since a round trip was measured (RFC 6298 section 5). Source: Linux `icsk_backoff`.
     pub(crate) backoff: u32,
 }
 

@@ -73,6 +73,7 @@ impl<R: LossRecovery> Machine<R> {
             TimerKind::Retransmission => {
                 self.stats.timeouts += 1;
                 self.enter_loss(now);
+                self.timers.timeouts += 1;
                 self.timers.backoff += 1;
                 self.arm_whole_rto(now);
                 None

@@ -2,6 +2,7 @@
 
 mod ack;
 mod close;
+mod duplicates;
 mod ecn;
 mod handshake;
 mod linux_3_14;

@@ -4,22 +4,27 @@
 use sojourn_tcp::{Endpoint, Flags, SackBlock, Segment, TcpParams};
 use sojourn_units::{Duration, Time};
 
-const MSS: u64 = 1448;
+pub(crate) const MSS: u64 = 1448;
 
-fn at(ms: u64) -> Time {
+pub(crate) fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
 /// A bulk sender whose handshake took 20 ms, the least of its round trips; and the numbers of the segments that it
 /// sends.
-struct Sender {
-    endpoint: Endpoint,
+pub(crate) struct Sender {
+    pub(crate) endpoint: Endpoint,
 }
 
 impl Sender {
     fn new() -> (Self, Vec<u64>) {
+        Self::with_bytes(1 << 30)
+    }
+
+    /// One that has so much to send.
+    pub(crate) fn with_bytes(bytes: u64) -> (Self, Vec<u64>) {
         let mut endpoint = Endpoint::client(&TcpParams::default()).expect("the defaults are valid");
-        endpoint.write(1 << 30);
+        endpoint.write(bytes);
         endpoint.connect(at(0));
         let syn = endpoint.poll_transmit(at(0)).expect("a SYN");
         let syn_ack = Segment {
@@ -36,7 +41,7 @@ impl Sender {
         (sender, sent)
     }
 
-    fn sent(&mut self, ms: u64) -> Vec<u64> {
+    pub(crate) fn sent(&mut self, ms: u64) -> Vec<u64> {
         std::iter::from_fn(|| self.endpoint.poll_transmit(at(ms)))
             .filter(|segment| segment.len > 0)
             .map(|segment| (segment.seq - 1) / MSS)
@@ -46,24 +51,37 @@ impl Sender {
     /// At `ms` an acknowledgement of everything below segment `ack` comes, with one SACK block, and with the echo of
     /// what was sent at `echo` ms. Answers what is sent then.
     fn told(&mut self, ms: u64, ack: u64, sacked: Option<(u64, u64)>, echo: u64) -> Vec<u64> {
+        self.told_of(ms, ack, sacked.as_slice(), echo)
+    }
+
+    /// The same with these blocks.
+    pub(crate) fn told_of(&mut self, ms: u64, ack: u64, blocks: &[(u64, u64)], echo: u64) -> Vec<u64> {
         let mut segment = Segment {
             ack: 1 + ack * MSS,
             flags: Flags::ACK,
             window: 10_000,
             ts_val: ms as u32,
             ts_ecr: echo as u32 + 1,
+            sack_count: blocks.len() as u8,
             ..Segment::default()
         };
-        if let Some((start, end)) = sacked {
-            let offset = |n: u64| ((n - ack) * MSS) as i32;
-            segment.sack[0] = SackBlock {
+        let offset = |n: u64| (n as i32 - ack as i32) * MSS as i32;
+        for (block, &(start, end)) in segment.sack.iter_mut().zip(blocks) {
+            *block = SackBlock {
                 start: offset(start),
                 end: offset(end),
             };
-            segment.sack_count = 1;
         }
         self.endpoint.on_segment(&segment, at(ms));
         self.sent(ms)
+    }
+
+    /// The next timer goes off. Answers when, in ms, and what is sent then.
+    pub(crate) fn wakes(&mut self) -> (u64, Vec<u64>) {
+        let due = self.endpoint.timeout().expect("a timer is armed");
+        self.endpoint.on_timeout(due);
+        let ms = due.as_nanos() / 1_000_000;
+        (ms, self.sent(ms))
     }
 
     /// Segment 0 is lost, sent again some 322 ms after the beginning and, because the first segment sent after that
