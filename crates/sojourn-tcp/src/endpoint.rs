@@ -219,11 +219,14 @@ impl Endpoint {
     )]
     #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, now: Time) {
-        if self.state != State::Established || segment.flags.has(Flags::SYN) {
+        if self.state != State::Established {
             self.on_handshake(segment, now);
             if self.state != State::Established {
                 return;
             }
+        } else if segment.flags.has(Flags::SYN) {
+            self.on_late_syn(now);
+            return;
         }
         self.receiver.on_timestamp(segment);
         if segment.flags.has(Flags::ACK) {
@@ -260,9 +263,16 @@ impl Endpoint {
                 self.acknowledge_apart();
             }
             State::SynReceived if segment.flags.has(Flags::ACK) => self.establish(segment, now),
-            // The peer has not seen our acknowledgement of its SYN-ACK.
-            State::Established if syn => self.acknowledge_apart(),
             _ => {}
+        }
+    }
+
+    /// A SYN or SYN-ACK has come again: perhaps the peer has not seen the acknowledgement of its SYN-ACK. It is answered
+    /// (RFC 5961 section 4.2), and nothing is taken from it. Source: Linux `tcp_validate_incoming`.
+    #[cold]
+    fn on_late_syn(&mut self, now: Time) {
+        if self.handshake.may_answer(now) {
+            self.acknowledge_apart();
         }
     }
 

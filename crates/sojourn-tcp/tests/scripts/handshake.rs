@@ -141,6 +141,27 @@ fn of_syns_that_come_too_often_one_is_answered() {
     assert_eq!(answered, [true, true, false, false, true]);
 }
 
+/// The same once the connection is established. Nothing else is taken from a SYN-ACK that comes again: the next
+/// acknowledgement echoes what it would have without. Source: Linux `tcp_validate_incoming`, `tcp_send_challenge_ack`.
+#[test]
+fn of_syn_acks_that_come_again_too_often_one_is_answered() {
+    let mut client = Endpoint::client(&params(Cubic)).expect("valid parameters");
+    client.connect(Time::from_millis(1));
+    client.poll_transmit(Time::from_millis(1)).expect("a SYN");
+    let answers = [51, 52, 53, 551, 552].map(|ms| {
+        let now = Time::from_millis(ms);
+        let syn_ack = Segment {
+            ack: 1,
+            flags: Flags::SYN | Flags::ACK,
+            ts_ecr: 2,
+            ..syn(now)
+        };
+        client.on_segment(&syn_ack, now);
+        client.poll_transmit(now).map(|answer| answer.ts_ecr)
+    });
+    assert_eq!(answers, [Some(51), Some(51), None, None, Some(51)]);
+}
+
 /// Linux `tcp_synack_retries` (5): then the listener has forgotten, and the next SYN is its first.
 #[test]
 fn a_server_forgets_a_client_after_five_repeated_syn_acks() {
