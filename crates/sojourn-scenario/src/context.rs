@@ -2,6 +2,7 @@
 
 use crate::topology::TopologyScenario;
 use crate::{Backend, ScenarioError, WifiScenario, fail};
+use sojourn_tcp::cc::Algorithm;
 use sojourn_units::Duration;
 
 /// What the checks of one part need to know of the rest.
@@ -21,5 +22,16 @@ impl Context<'_> {
             (None, Some(_)) => fail(&format!("{place}.ends"), "given", "absent without topology"),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses a congestion control that only the simulator has.
+    pub(crate) fn check_control(&self, place: &str, control: Algorithm) -> Result<(), ScenarioError> {
+        if self.backend.has_real_hosts() && !control.in_linux() {
+            let name = control.name();
+            return Err(ScenarioError::because(format!(
+                "{place}.congestion_control is {name:?}, but Linux has no such control: use the simulator"
+            )));
+        }
+        Ok(())
     }
 }

@@ -80,6 +80,7 @@ impl DownloadScenario {
             Duration::from_secs(86_400),
         )?;
         check_times(&field("gap"), self.gap, on.duration)?;
+        on.check_control(&place, self.congestion_control)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         if self.persistent && on.backend.has_real_hosts() {

@@ -215,6 +215,9 @@ impl FlowScenario {
         if self.bytes == Some(0) {
             return fail(&field("bytes"), 0, "at least 1");
         }
+        if let Some(control) = self.congestion_control {
+            on.check_control(&place, control)?;
+        }
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         if let Some(stop) = self.stop {

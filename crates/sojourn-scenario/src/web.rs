@@ -166,6 +166,7 @@ impl WebScenario {
             Duration::from_secs(3600),
         )?;
         check_times(&field("interval"), self.interval, on.duration)?;
+        on.check_control(&place, self.congestion_control)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         within(

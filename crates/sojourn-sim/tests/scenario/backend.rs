@@ -182,6 +182,25 @@ fn live_has_our_disciplines_with_their_variants() {
     );
 }
 
+/// In flows, web clients and downloads.
+#[test]
+fn ledbat_plus_plus_is_refused_where_hosts_are_real() {
+    let ledbat = json!({"flows": [{"name": "a", "direction": "up", "congestion_control": "ledbat++"}]});
+    assert_eq!(
+        canonical(&ledbat, Backend::Sim)["flows"][0]["congestion_control"],
+        "ledbat++"
+    );
+    let web = json!({"web": [{"name": "w", "objects": [5000], "congestion_control": "ledbat++"}]});
+    for backend in [Backend::Linux, Backend::Live] {
+        for (scenario, place) in [(&ledbat, "flows[0]"), (&web, "web[0]")] {
+            assert_eq!(
+                error(scenario, backend),
+                format!("{place}.congestion_control is \"ledbat++\", but Linux has no such control: use the simulator")
+            );
+        }
+    }
+}
+
 #[test]
 fn a_kernel_takes_the_jitter_that_netem_can_count() {
     assert!(

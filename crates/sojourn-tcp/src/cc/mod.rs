@@ -7,6 +7,7 @@ mod dctcp;
 mod fixed;
 mod hystart;
 mod hystart_plus_plus;
+mod ledbat;
 mod reno;
 mod sample;
 mod state;
@@ -17,6 +18,7 @@ pub use cubic::{Cubic, CubicParams, SlowStart};
 pub use dctcp::Dctcp;
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};
+pub use ledbat::LedbatPlusPlus;
 pub use reno::Reno;
 pub use sample::{RateSample, SenderView};
 pub use state::CaState;
@@ -128,8 +130,10 @@ pub struct Needs {
 
 /// An algorithm that the list can name.
 pub trait Listed: CongestionControl + Sized {
-    /// Its name, as Linux's `net.ipv4.tcp_congestion_control` has it.
+    /// Its name, as Linux's `net.ipv4.tcp_congestion_control` has it if Linux has it.
     const NAME: &'static str;
+    /// Linux has it, so that hosts with a kernel's TCP can use it.
+    const IN_LINUX: bool = true;
     /// What it needs; CUBIC and Reno nothing.
     const NEEDS: Needs = Needs {
         samples: false,
@@ -139,6 +143,8 @@ pub trait Listed: CongestionControl + Sized {
     };
     /// How many windows a send buffer has room for. Source: Linux `tcp_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 2;
+    /// The largest window, segments, that it begins with, whatever `tcp.initial_window` says.
+    const LARGEST_START: u32 = u32::MAX;
     /// What may be set on it.
     type Params: Clone + fmt::Debug + Default + PartialEq + Eq;
     /// A fresh controller, as `variant` of Linux has it.
@@ -177,7 +183,7 @@ macro_rules! controls {
             /// All, in the order of listing.
             pub const ALL: &'static [Self] = &[$($(#[cfg($when)])? Self::$Name,)+];
 
-            /// The name, as Linux's `net.ipv4.tcp_congestion_control` has it.
+            /// The name, as Linux's `net.ipv4.tcp_congestion_control` has it if Linux has it.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -198,6 +204,22 @@ macro_rules! controls {
             pub const fn buffered_windows(self) -> u32 {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::BUFFERED_WINDOWS,)+
+                }
+            }
+
+            /// Whether Linux has it.
+            #[must_use]
+            pub const fn in_linux(self) -> bool {
+                match self {
+                    $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::IN_LINUX,)+
+                }
+            }
+
+            /// The largest window that it begins with, segments.
+            #[must_use]
+            pub const fn largest_start(self) -> u32 {
+                match self {
+                    $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::LARGEST_START,)+
                 }
             }
 
@@ -267,6 +289,8 @@ controls! {
     Bbr: bbr,
     /// [`Dctcp`]: RFC 8257.
     Dctcp: dctcp,
+    /// [`LedbatPlusPlus`]: draft-irtf-iccrg-ledbat-plus-plus.
+    LedbatPlusPlus: ledbat_plus_plus,
     /// [`Fixed`].
     Fixed: fixed in test,
 }

@@ -127,6 +127,7 @@ pub(crate) struct Machine<R> {
 impl<R: LossRecovery> Machine<R> {
     pub(crate) fn new(p: &TcpParams) -> Self {
         let buffer = SendBuffer::new(p.variant, p.heads).with_windows(p.congestion_control.buffered_windows());
+        let initial_window = p.initial_window.min(p.congestion_control.largest_start());
         Self {
             una: 1,
             nxt: 1,
@@ -134,14 +135,14 @@ impl<R: LossRecovery> Machine<R> {
             fin: None,
             window_end: 1,
             window: Window {
-                cwnd: p.initial_window,
+                cwnd: initial_window,
                 ssthresh: Threshold::Unbounded,
                 credit: 0,
             },
             mss: p.mss,
             ecn: false,
             abe: p.abe,
-            initial_window: p.initial_window,
+            initial_window,
             episode: Episode {
                 state: CaState::Open,
                 resend: Resend::Nothing,
