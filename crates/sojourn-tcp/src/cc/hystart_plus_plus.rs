@@ -192,6 +192,89 @@ mod tests {
         assert_eq!(path.round(&[59]), (1 + 7) / 4 + 13);
     }
 
+    /// A connection whose acknowledgements come one by one, and which sends what its window admits after each.
+    struct Sender {
+        plus: HyStartPlusPlus,
+        window: Window,
+        una: u64,
+        nxt: u64,
+    }
+
+    impl Sender {
+        /// Acknowledgements up to segment `last`, each with a round trip of so many milliseconds.
+        fn acks_to(&mut self, last: u64, rtt_ms: u64) -> (u32, bool) {
+            while self.una < last {
+                self.una += 1;
+                let ack = Ack {
+                    now: Time::ZERO,
+                    acked: 1,
+                    una: self.una,
+                    nxt: self.nxt,
+                    rtt: Some(Duration::from_millis(rtt_ms)),
+                    mss: 1448,
+                    ece: false,
+                    pacing_rate: None,
+                };
+                self.plus.on_ack(&ack, &mut self.window);
+                if self.window.in_slow_start() {
+                    self.window.cwnd += self.plus.growth(1);
+                }
+                self.nxt = self.nxt.max(self.una + u64::from(self.window.cwnd));
+            }
+            (self.window.cwnd, self.plus.conservative.is_some())
+        }
+    }
+
+    /// The pseudo-code of RFC 9406 section 4.2, worked by hand for a whole slow start from ten segments on. A round ends
+    /// when the acknowledgement of `windowEnd` comes, which is SND.NXT when the round began.
+    ///
+    /// | round | segments | windowEnd | round trip | what happens |
+    /// |---|---|---|---|---|
+    /// | A | 1 to 9 | 10 | 48 ms | one more for each: 19 |
+    /// | B | 10 to 27 | 28 | 48 ms | 37 |
+    /// | C | 28 to 63 | 64 | 54 ms | 54 >= 48 + 48/8: conservative with the 8th sample, at 44; 29/4 more: 51 |
+    /// | D | 64 to 113 | 114 | 50 ms | 50 < 54: slow start with the 8th sample, after 36/4 in all: 53; then 43 more: 96 |
+    /// | E | 114 to 208 | 209 | 57 ms | 57 >= 50 + 6.25: conservative with the 8th sample, at 103; 88/4 more: 125 |
+    /// | F | 209 to 332 | 333 | 57 ms | 212/4 in all: 156 |
+    /// | G | 333 to 487 | 488 | 57 ms | 367/4: 194 |
+    /// | H | 488 to 680 | 681 | 57 ms | 560/4: 243 |
+    /// | I | 681 to 922 | 923 | 57 ms | 802/4: 303, and the five rounds from E on are over: ssthresh is 303 |
+    #[test]
+    fn a_whole_slow_start_goes_as_the_pseudo_code_has_it() {
+        let mut sender = Sender {
+            plus: HyStartPlusPlus::default(),
+            window: Window {
+                cwnd: 10,
+                ssthresh: Threshold::Unbounded,
+                credit: 0,
+            },
+            una: 0,
+            nxt: 10,
+        };
+        for (last, rtt_ms, expected) in [
+            (9, 48, (19, false)),
+            (27, 48, (37, false)),
+            (34, 54, (44, false)),
+            (35, 54, (44, true)),
+            (63, 54, (51, true)),
+            (70, 50, (53, true)),
+            (71, 50, (54, false)),
+            (113, 50, (96, false)),
+            (120, 57, (103, false)),
+            (121, 57, (103, true)),
+            (208, 57, (125, true)),
+            (332, 57, (156, true)),
+            (487, 57, (194, true)),
+            (680, 57, (243, true)),
+            (922, 57, (303, true)),
+        ] {
+            assert_eq!(sender.acks_to(last, rtt_ms), expected, "after segment {last}");
+            assert_eq!(sender.window.ssthresh, Threshold::Unbounded, "after segment {last}");
+        }
+        sender.acks_to(923, 57);
+        assert_eq!(sender.window.ssthresh, Threshold::Segments(303));
+    }
+
     #[test]
     fn an_acknowledgement_of_many_segments_adds_eight() {
         assert_eq!(HyStartPlusPlus::default().growth(20), 8);
