@@ -313,6 +313,9 @@ def _hosts(steps: Steps, network: Network) -> None:
     if not tcp["hystart"]:
         steps.parameter("client", "tcp_cubic/hystart", 0)
     for host in (name for name in network.namespaces if name not in {"r1", "delay", "r2"}):
+        # A socket's hash goes with its packets, and disciplines in the same kernel take it for the flow's. By default a
+        # time-out draws another, and what is sent again overtakes the flow in another queue. No wire carries a hash.
+        steps.sysctl(host, "net/core/txrehash", 0)
         steps.sysctl(host, "net/ipv4/tcp_ecn", int(tcp["ecn"]))
         remembers = bool(tcp.get("save_metrics"))
         steps.sysctl(host, "net/ipv4/tcp_no_metrics_save", int(not remembers))
