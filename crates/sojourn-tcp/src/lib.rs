@@ -23,6 +23,7 @@ mod rack;
 mod rate;
 mod receiver;
 mod rtt;
+mod sacks;
 mod scoreboard;
 mod segment;
 mod send_buffer;

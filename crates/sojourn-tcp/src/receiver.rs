@@ -1,9 +1,11 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
 mod ecn;
+mod overdue;
 
 use crate::params::TcpParams;
-use crate::segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
+use crate::sacks::Sacks;
+use crate::segment::{Flags, Segment, WINDOW_UNIT};
 use crate::ticks::{self, Ticks};
 use crate::variant::Variant;
 use crate::window::ReceiveWindow;
@@ -22,8 +24,6 @@ const DUP_THRESH: u32 = 3;
 const COMPRESSED_MAX: u8 = 44;
 /// Longest delay of a compressed acknowledgement. Source: Linux `tcp_comp_sack_delay_ns`.
 const COMPRESSION_DELAY: Duration = Duration::from_millis(1);
-/// Ranges remembered for SACK blocks, most recent first.
-const RECENT: usize = 4;
 
 /// Counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,8 +71,9 @@ pub struct Receiver {
     ranges: Vec<(u64, u64)>,
     /// The duplicate that the next acknowledgement reports.
     dsack: Option<Box<(u64, u64)>>,
-    /// DCTCP: an acknowledgement that was delayed when the marks began or ended, and whether it echoes.
-    overdue: Option<Box<(u64, bool)>>,
+    /// An acknowledgement of what was before the segment at hand. DCTCP: one that was delayed when the marks began or
+    /// ended. Else one above a gap that was held back, and that would not report all any more.
+    overdue: Option<Box<Segment>>,
     compressed: u8,
     /// Both ends have agreed on ECN.
     ecn: bool,
@@ -101,9 +102,8 @@ pub struct Receiver {
     /// This side's own retransmission time-out: what counts as a long pause, and bounds the delay.
     rto: Duration,
     stats: ReceiverStats,
-    /// A byte of each of the ranges that grew last, most recent first.
-    recent: [u64; RECENT],
-    recent_count: usize,
+    /// What is reported of `ranges`.
+    sacks: Sacks,
     dup_acks: u32,
     dup_acks_of: u64,
     srtt: Option<Duration>,
@@ -118,8 +118,7 @@ impl Receiver {
             acked: 1,
             edge: 1 + window.offered().next_multiple_of(WINDOW_UNIT),
             ranges: Vec::new(),
-            recent: [0; RECENT],
-            recent_count: 0,
+            sacks: Sacks::default(),
             dsack: None,
             need: AckNeed::None,
             delay: None,
@@ -225,7 +224,12 @@ impl Receiver {
             self.on_reduced();
         }
         let full = u64::from(segment.len) >= self.largest_segment;
-        if end > self.next && self.window.on_segment(segment.len, full, segment.ts_ecr, now) {
+        let enlarges = end > self.next && self.window.on_segment(segment.len, full, segment.ts_ecr, now);
+        if start > self.next {
+            self.on_codepoint(segment);
+            self.make_room(start, end);
+        }
+        if enlarges {
             // Linux: a segment that enlarges the window is acknowledged at once.
             self.quick |= 1;
         }
@@ -253,7 +257,6 @@ impl Receiver {
             self.window.on_read(self.next, now);
         } else {
             self.stats.out_of_order += 1;
-            self.on_codepoint(segment);
             self.add_range(start, end);
             self.decide_out_of_order(now);
         }
@@ -286,6 +289,7 @@ impl Receiver {
             self.next = self.next.max(self.ranges[n - 1].1);
             self.ranges.drain(..n);
         }
+        self.sacks.remove_before(self.next);
     }
 
     #[inline(never)]
@@ -310,17 +314,7 @@ impl Receiver {
             self.ranges[first] = merged;
             self.ranges.drain(first + 1..last);
         }
-        // This range is now the most recent; others that it swallowed, or that `next` has passed, are forgotten.
-        let mut kept = [start; RECENT];
-        let mut n = 1;
-        for &byte in &self.recent[..self.recent_count] {
-            if n < RECENT && byte >= self.next && !(merged.0..merged.1).contains(&byte) {
-                kept[n] = byte;
-                n += 1;
-            }
-        }
-        self.recent = kept;
-        self.recent_count = n;
+        self.sacks.add(start, end);
     }
 
     /// Estimates how far segments are apart, which is how long an acknowledgement may wait. Source: Linux
@@ -463,7 +457,7 @@ impl Receiver {
     /// Whether an acknowledgement should be sent now, on its own if there is no data to carry it.
     #[inline]
     pub(crate) fn wants_ack(&self) -> bool {
-        self.need == AckNeed::Now
+        self.need == AckNeed::Now || self.overdue.is_some()
     }
 
     /// Writes the acknowledgement fields; whatever carries them is sent now.
@@ -496,29 +490,9 @@ impl Receiver {
         self.window.offered().div_ceil(WINDOW_UNIT) as u16
     }
 
+    #[inline(never)]
     fn write_sacks(&mut self, segment: &mut Segment) {
-        let offset = |byte: u64| byte.wrapping_sub(self.next) as i32;
-        let relative = |(start, end)| SackBlock {
-            start: offset(start),
-            end: offset(end),
-        };
-        let mut n = 0;
-        if let Some(block) = self.dsack.take() {
-            segment.sack[0] = relative(*block);
-            n = 1;
-        }
-        for &byte in &self.recent[..self.recent_count] {
-            if n == segment.sack.len() {
-                break;
-            }
-            let i = self.ranges.partition_point(|r| r.1 <= byte);
-            if let Some(&range) = self.ranges.get(i)
-                && range.0 <= byte
-            {
-                segment.sack[n] = relative(range);
-                n += 1;
-            }
-        }
-        segment.sack_count = n as u8;
+        let dsack = self.dsack.take().map(|block| *block);
+        self.sacks.write(segment, dsack, self.next);
     }
 }

@@ -73,30 +73,11 @@ impl Receiver {
         };
         if marked != self.echo_ce {
             if matches!(self.need, AckNeed::At(_)) {
-                self.overdue = Some(Box::new((self.next, self.echo_ce)));
+                self.overdue = Some(Box::new(self.bare_ack()));
             }
             self.acknowledge_now();
         }
         self.echo_ce = marked;
-    }
-
-    /// The acknowledgement that goes before all others, if there is one.
-    #[inline]
-    pub(crate) fn take_overdue(&mut self, nxt: u64, ts_val: u32) -> Option<Segment> {
-        let (ack, echo) = *self.overdue.take()?;
-        let mut flags = Flags::ACK | Flags::ECT0;
-        if echo {
-            flags |= Flags::ECE;
-        }
-        Some(Segment {
-            seq: nxt,
-            ack,
-            flags,
-            window: self.window_units(),
-            ts_val,
-            ts_ecr: self.ts_recent,
-            ..Segment::default()
-        })
     }
 
     /// What every acknowledgement says of congestion, and whether it is ECN-capable itself.

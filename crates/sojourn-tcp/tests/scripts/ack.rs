@@ -248,6 +248,29 @@ fn sacks_are_compressed_for_at_most_one_millisecond() {
     assert_eq!(merged, 44);
 }
 
+/// Linux 6.1 `tcp_sack_new_ofo_skb`, worked by hand: where every second segment is lost, each begins a range. Only two
+/// ranges are sure to fit into an acknowledgement, so what is held back goes out, as it was, before a third is added.
+#[test]
+fn an_acknowledgement_is_not_held_back_until_it_cannot_report_all() {
+    let mut peer = Peer::settled();
+    for k in [21, 23, 25] {
+        assert!(peer.data(k, 3).is_some(), "{k}");
+    }
+    assert!(peer.data(27, 3).is_none(), "held back from the fourth on");
+    let before = peer
+        .data(29, 3)
+        .expect("29 would be the third range beside those of the fourth");
+    assert_eq!(blocks(&before), [(27, 28), (25, 26), (23, 24)]);
+    assert_eq!(peer.server.poll_transmit(peer.now), None, "29 itself is held back");
+    // It grows the first range: nothing is lost by waiting.
+    assert!(peer.data(30, 3).is_none());
+    // It grows the third.
+    let before = peer.data(24, 3).expect("at once");
+    assert_eq!(blocks(&before), [(29, 31), (27, 28), (25, 26)]);
+    let (after, last) = peer.wait(MS * 2).expect("the timer began with 24");
+    assert_eq!((after, blocks(&last)), (MS, vec![(23, 26), (29, 31), (27, 28)]));
+}
+
 /// RFC 7323 section 4.3: (A) a delayed acknowledgement echoes the earlier segment; (B) a segment above a gap does not
 /// change the echo; (C) the one that fills it does.
 #[test]
