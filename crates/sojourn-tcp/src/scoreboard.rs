@@ -95,6 +95,10 @@ impl Scoreboard {
     pub(crate) fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
+    /// SACKed segments that follow another one.
+    pub(crate) fn merged(&self) -> u32 {
+        self.sacked_out.saturating_sub(self.ranges.len() as u32)
+    }
     pub(crate) fn lost_out(&self) -> u32 {
         self.lost_out
     }

@@ -26,6 +26,8 @@ pub(crate) struct View {
     pub(crate) reordering: u32,
     /// One past the last byte that the peer admits.
     pub(crate) window_end: u64,
+    /// SACKed segments that the kernel has merged into the one before: their heads are free.
+    pub(crate) merged: u32,
 }
 
 /// A send buffer.
@@ -38,7 +40,11 @@ pub(crate) struct View {
 /// peer's window has been written, the last segment carries PSH, which the receiver answers at once. With `tcp_wmem`
 /// at 64 MiB the kernel's flows go as far as its window; with 4 MiB, one flow at 400 ms goes no further than this.
 ///
-/// Deviation: of Linux 3.14 only the size is modelled. Segments that are not full count as full ones.
+/// A SACKed segment beside another becomes part of that: it takes its payload only, and its head is free for new
+/// data (`tcp_shift_skb_data`, `tcp_shifted_skb`). Above a gap a full buffer so takes up to half as much again.
+///
+/// Deviation: of Linux 3.14 only the size is modelled. Segments that are not full count as full ones. Linux merges no
+/// more than 362 full segments (`tcp_skb_shift`: 524,280 bytes), and not one that was sent again without being lost.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct SendBuffer {
@@ -123,9 +129,9 @@ impl SendBuffer {
         found
     }
 
-    /// Lets the application write, if it wants to and may. Answers whether it did.
+    /// Whether the application wants to write, and may.
     #[inline]
-    pub(crate) fn fill(&mut self, view: View) -> bool {
+    pub(crate) fn wakes(&mut self, view: View) -> bool {
         if self.end >= view.written {
             return false;
         }
@@ -133,24 +139,42 @@ impl SendBuffer {
             if view.cwnd > self.fits {
                 self.expand(view);
             }
-            if view.una < self.wakes_at {
+            if view.una < self.wakes_at && !self.merging_made_room(view) {
                 return false;
             }
         }
-        self.write(view);
         true
     }
 
-    fn write(&mut self, view: View) {
+    /// Bytes of memory that merging has freed.
+    fn freed(&self, view: View) -> u64 {
+        match self.variant {
+            Variant::Linux314 => 0,
+            Variant::Linux61 | Variant::Linux612 => {
+                u64::from(view.merged) * u64::from(self.segment.saturating_sub(view.mss.into()))
+            }
+        }
+    }
+
+    /// Whether a third is free because SACKed segments were merged. Source: `sk_stream_is_writeable`.
+    fn merging_made_room(&self, view: View) -> bool {
+        let held = (self.end - view.una).div_ceil(u64::from(view.mss));
+        view.merged > 0 && held * u64::from(self.segment) <= u64::from(self.size / 3 * 2) + self.freed(view)
+    }
+
+    /// The application writes what the buffer takes.
+    pub(crate) fn write(&mut self, view: View) {
         let mss = u64::from(view.mss);
         self.largest_window = self.largest_window.max(view.window_end - view.una);
         let held = (self.end - view.una).div_ceil(mss);
         // Linux 6.1 takes a segment as long as it is below the limit.
         let most = match self.variant {
-            Variant::Linux314 => self.size / self.segment,
-            Variant::Linux61 | Variant::Linux612 => self.size.div_ceil(self.segment),
+            Variant::Linux314 => u64::from(self.size / self.segment),
+            Variant::Linux61 | Variant::Linux612 => {
+                (u64::from(self.size) + self.freed(view)).div_ceil(u64::from(self.segment))
+            }
         };
-        for _ in held..u64::from(most) {
+        for _ in held..most {
             if self.end >= view.written {
                 break;
             }
@@ -202,6 +226,17 @@ mod tests {
 
     const MSS: u64 = 1448;
 
+    impl SendBuffer {
+        /// Lets the application write, if it may. Answers whether it did.
+        fn fill(&mut self, view: View) -> bool {
+            let wakes = self.wakes(view);
+            if wakes {
+                self.write(view);
+            }
+            wakes
+        }
+    }
+
     fn view(una: u64, cwnd: u32) -> View {
         View {
             mss: MSS as u16,
@@ -210,6 +245,7 @@ mod tests {
             cwnd,
             reordering: 3,
             window_end: 1 + una * MSS + 64_088,
+            merged: 0,
         }
     }
 
@@ -276,6 +312,25 @@ mod tests {
         buffer.fill(view(0, 10));
         buffer.fill(view(0, 100_000));
         assert_eq!(taken(&buffer), 1893);
+    }
+
+    /// Worked by hand: of 1893 segments 800 are SACKed in one piece. 799 heads of 768 bytes are free, 613,632 bytes:
+    /// 276.9 segments of 2216. A third of the buffer is free when 2,796,202 bytes are in use, which without merging are
+    /// 1261.8 segments and with it 1538.7.
+    #[test]
+    fn the_heads_of_merged_segments_make_room() {
+        let merged = |una, merged| View {
+            merged,
+            ..view(una, 100_000)
+        };
+        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
+        buffer.fill(view(0, 10));
+        buffer.fill(view(0, 100_000));
+        assert!(!buffer.fill(merged(354, 799)), "1539 are held");
+        assert!(!buffer.fill(view(355, 100_000)), "1538 are held");
+        assert!(buffer.fill(merged(355, 799)));
+        // 4,194,304 and 613,632 bytes hold 2169.6.
+        assert_eq!(taken(&buffer), 355 + 2170);
     }
 
     #[test]

@@ -39,10 +39,15 @@ impl<R: LossRecovery> Machine<R> {
             }
         }
         self.finish_burst();
+        let view = self.view();
+        if !self.buffer.wakes(view) {
+            return None;
+        }
         if self.rates.is_some() {
             self.rates_on_write();
         }
-        if self.buffer.fill(self.view()) && self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
+        self.buffer.write(view);
+        if self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
             return self.next_new(now);
         }
         None
@@ -56,6 +61,7 @@ impl<R: LossRecovery> Machine<R> {
             cwnd: self.window.cwnd,
             reordering: self.episode.reordering,
             window_end: self.window_end,
+            merged: self.board.merged(),
         }
     }
 
