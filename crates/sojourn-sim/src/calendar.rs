@@ -31,6 +31,27 @@ pub(crate) struct Calendar {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot(u32);
 
+/// A wake-up's turn in the order, with the number of one of those who share a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Turn(u128);
+
+impl Turn {
+    /// None. It is after all others.
+    pub(crate) const NEVER: Self = Self(ABSENT);
+
+    /// Its time; [`Time::MAX`] for none.
+    #[inline]
+    pub(crate) fn at(self) -> Time {
+        time(self.0)
+    }
+
+    /// Whose it is.
+    #[inline]
+    pub(crate) fn number(self) -> u32 {
+        slot(self.0).0
+    }
+}
+
 /// Set in the number of a slot that is a link's.
 const LINK: u32 = 1 << (SLOT_BITS - 1);
 /// Set in the number of a link's slot that is its egress's.
@@ -98,6 +119,22 @@ impl Calendar {
         } else {
             self.timers.set(slot.index(), key);
         }
+    }
+
+    /// The turn of a wake-up at `at` that is set now, of number `number`, below 2^24, of those who share a slot.
+    #[inline]
+    pub(crate) fn turn(&mut self, number: u32, at: Time) -> Turn {
+        Turn(self.new_key(Slot(number), at))
+    }
+
+    /// Wakes the link's slot `slot` in turn `turn`, instead of whatever it was set to; never, if that is none.
+    #[inline]
+    pub(crate) fn set_in_turn(&mut self, slot: Slot, turn: Turn) {
+        let key = match turn {
+            Turn::NEVER => ABSENT,
+            Turn(key) => (key & !((1 << SLOT_BITS) - 1)) | u128::from(slot.0),
+        };
+        self.links.update(slot.index(), key);
     }
 
     /// Wakes the timer `slot` at `at`, or now if `at` has passed; `None` for never.

@@ -22,6 +22,7 @@ mod histogram;
 mod link;
 mod meter;
 pub mod network;
+mod paces;
 mod packet;
 mod places;
 pub mod probe;

@@ -28,6 +28,7 @@ use crate::ends;
 use crate::link::{Air, Egress, Link, Pacing, Released, Shaped, Weather};
 use crate::meter::Meter;
 use crate::network::{EgressSpec, LinkId, Network, NetworkError, RouteId, RoutePair};
+use crate::paces::Paces;
 use crate::packet::{Packet, Segments};
 use crate::probe::Probe;
 use crate::series::Series;
@@ -145,6 +146,8 @@ enum LinkPart {
     Egress(u16),
     Line(u16),
     Cell(u16),
+    /// The hosts that pace.
+    Paces,
 }
 
 /// What a timer's slot wakes.
@@ -206,6 +209,9 @@ pub struct Simulator {
     entry: Vec<u16>,
     owners: Vec<Owner>,
     hosts: Vec<Host>,
+    /// When those of them that pace may send, and its wake-up.
+    paces: Paces,
+    paces_slot: Slot,
     /// What is known of each destination.
     metrics: Vec<Metrics>,
     /// By route: the TCP host that sends on it by a device that queues.
@@ -305,6 +311,8 @@ impl Simulator {
             now: Time::ZERO,
             calendar,
             link_parts: Vec::new(),
+            paces: Paces::default(),
+            paces_slot: Slot::default(),
             components: vec![Component::Sampler],
             links,
             radios,
@@ -432,6 +440,7 @@ impl Simulator {
                     LinkPart::Egress(link) => self.serve(link),
                     LinkPart::Line(link) => self.line_due(link),
                     LinkPart::Cell(cell) => self.cell_due(cell),
+                    LinkPart::Paces => self.pace_due(),
                 }
                 self.deliver_arrived();
                 self.tell_senders();

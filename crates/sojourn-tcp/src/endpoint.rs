@@ -338,6 +338,16 @@ impl Endpoint {
         self.state == State::Established && self.sender.is_idle() && !self.receiver.wants_ack()
     }
 
+    /// After a data segment has left: whether the next has to wait for its time or for the window, so that
+    /// [`Endpoint::poll_transmit`] would answer `None` and change nothing. If not, it may still answer `None`.
+    #[inline]
+    pub fn rests(&mut self, now: Time) -> bool {
+        self.state == State::Established
+            && self.forced.is_none()
+            && !self.receiver.wants_ack()
+            && self.sender.rests(now)
+    }
+
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
     #[expect(
         clippy::inline_always,
@@ -428,13 +438,42 @@ impl Endpoint {
     #[must_use]
     pub fn timeout(&self) -> Option<Time> {
         match self.state {
-            State::Established => match (self.sender.timeout(), self.receiver.timeout()) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            },
+            State::Established => earlier(self.sender.timeout(), self.receiver.timeout()),
             State::SynSent | State::SynReceived => Some(self.handshake.due()),
             State::Closed | State::Listen | State::Done => None,
         }
+    }
+
+    /// Whether it spreads its segments over time, so that it waits for [`Endpoint::departs`] too.
+    #[must_use]
+    pub fn is_paced(&self) -> bool {
+        self.sender.is_paced()
+    }
+
+    /// [`Endpoint::timeout`] without what [`Endpoint::departs`] tells.
+    #[inline]
+    #[must_use]
+    pub fn timer(&self) -> Option<Time> {
+        match self.state {
+            State::Established => earlier(self.sender.timer(), self.receiver.timeout()),
+            _ => self.timeout(),
+        }
+    }
+
+    /// When a segment that waits for its time may leave, if one waits: then [`Endpoint::on_departure`] wants to be
+    /// called.
+    #[inline]
+    #[must_use]
+    pub fn departs(&self) -> Option<Time> {
+        (self.state == State::Established)
+            .then(|| self.sender.departs())
+            .flatten()
+    }
+
+    /// The time of [`Endpoint::departs`] has come. [`Endpoint::on_timeout`] does this too.
+    #[inline]
+    pub fn on_departure(&mut self, now: Time) {
+        self.sender.on_departure(now);
     }
 
     /// Time has passed. Harmless if called too early.
@@ -459,5 +498,14 @@ impl Endpoint {
             }
             _ => {}
         }
+    }
+}
+
+/// The earlier of two times.
+#[inline]
+fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
     }
 }

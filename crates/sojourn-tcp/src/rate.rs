@@ -9,19 +9,25 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
     seq: u64,
-    sent_at: Time,
     /// When what had been delivered last was sent (P.first_sent_time), and delivered (P.delivered_time).
     first_sent: Time,
     delivered_at: Time,
     /// Segments delivered until then, and those of them that came with an ECN echo.
     delivered: u64,
-    delivered_ce: u64,
+    delivered_ce: u32,
     app_limited: bool,
-    /// It has been delivered since.
-    over: bool,
 }
 
-/// The state of one sender, made only for a control that wants samples: a snapshot takes 64 bytes a segment.
+/// A segment that was delivered.
+#[derive(Clone, Copy, Debug)]
+struct Delivered {
+    snapshot: Snapshot,
+    sent_at: Time,
+    /// It had been sent again.
+    retransmitted: bool,
+}
+
+/// The state of one sender, made only for a control that wants samples: a snapshot takes 40 bytes a segment.
 ///
 /// Source: draft-cheng-iccrg-delivery-rate-estimation-02 section 3, and Linux 6.1 `tcp_rate.c`, which counts segments
 /// too.
@@ -30,26 +36,24 @@ pub(crate) struct RateSampler {
     /// Of each outstanding segment, in the order of sequence.
     sent: VecDeque<Snapshot>,
     delivered: u64,
-    delivered_ce: u64,
+    delivered_ce: u32,
     delivered_at: Time,
     first_sent: Time,
     /// What is sent until this many segments are delivered follows a pause of the application.
     app_limited: Option<u64>,
-    /// The newest segment that the acknowledgement at hand delivers, and whether it had been sent again.
-    newest: Option<(Snapshot, bool)>,
+    /// The newest segment that the acknowledgement at hand delivers.
+    newest: Option<Delivered>,
 }
 
 impl RateSampler {
-    fn snapshot(&self, seq: u64, now: Time) -> Snapshot {
+    fn snapshot(&self, seq: u64) -> Snapshot {
         Snapshot {
             seq,
-            sent_at: now,
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
             delivered: self.delivered,
             delivered_ce: self.delivered_ce,
             app_limited: self.app_limited.is_some(),
-            over: false,
         }
     }
 
@@ -59,41 +63,61 @@ impl RateSampler {
     }
 
     /// A segment is sent for the first time.
+    #[inline]
     pub(crate) fn on_sent(&mut self, seq: u64, now: Time) {
         if self.sent.is_empty() {
             // Nothing is in flight: a new phase of sending begins.
             self.first_sent = now;
             self.delivered_at = now;
         }
-        let snapshot = self.snapshot(seq, now);
+        let snapshot = self.snapshot(seq);
         self.sent.push_back(snapshot);
     }
 
     /// A segment is sent again.
-    pub(crate) fn on_resent(&mut self, seq: u64, now: Time) {
-        let snapshot = self.snapshot(seq, now);
+    pub(crate) fn on_resent(&mut self, seq: u64) {
+        let snapshot = self.snapshot(seq);
         if let Some(s) = self.at(seq) {
             *s = snapshot;
         }
     }
 
-    /// A segment is newly delivered, cumulatively or by SACK (UpdateRateSample).
-    pub(crate) fn on_delivered(&mut self, sent: &Sent) {
-        let Some(s) = self.at(sent.seq).filter(|s| !s.over) else {
-            return;
-        };
-        s.over = true;
-        let s = *s;
+    /// A segment is newly delivered by SACK.
+    pub(crate) fn on_sacked(&mut self, sent: &Sent) {
+        if let Some(&mut snapshot) = self.at(sent.seq) {
+            self.take(snapshot, sent);
+        }
+    }
+
+    /// A segment that was not SACKed is acknowledged, and all before it are.
+    #[inline]
+    pub(crate) fn on_acked(&mut self, sent: &Sent) {
+        while let Some(snapshot) = self.sent.pop_front() {
+            if snapshot.seq == sent.seq {
+                self.take(snapshot, sent);
+                return;
+            }
+        }
+    }
+
+    /// A segment is newly delivered (UpdateRateSample).
+    #[inline]
+    fn take(&mut self, snapshot: Snapshot, sent: &Sent) {
         if self
             .newest
-            .is_none_or(|(newest, _)| (s.sent_at, s.seq) > (newest.sent_at, newest.seq))
+            .is_none_or(|newest| (sent.sent_at, sent.seq) > (newest.sent_at, newest.snapshot.seq))
         {
-            self.first_sent = s.sent_at;
-            self.newest = Some((s, sent.retransmitted()));
+            self.first_sent = sent.sent_at;
+            self.newest = Some(Delivered {
+                snapshot,
+                sent_at: sent.sent_at,
+                retransmitted: sent.retransmitted(),
+            });
         }
     }
 
     /// Everything before `una` is acknowledged.
+    #[inline]
     pub(crate) fn on_acknowledged(&mut self, una: u64) {
         while self.sent.front().is_some_and(|s| s.seq < una) {
             self.sent.pop_front();
@@ -124,7 +148,7 @@ impl RateSampler {
     pub(crate) fn sample(&mut self, counts: RateSample, now: Time, min_rtt: Option<Duration>) -> RateSample {
         self.delivered += u64::from(counts.newly_delivered);
         if counts.ece {
-            self.delivered_ce += u64::from(counts.newly_delivered);
+            self.delivered_ce += counts.newly_delivered;
         }
         if self.app_limited.is_some_and(|until| self.delivered > until) {
             self.app_limited = None;
@@ -136,16 +160,17 @@ impl RateSampler {
             delivered_in_all: self.delivered,
             ..counts
         };
-        if let Some((newest, retransmitted)) = self.newest.take() {
+        if let Some(newest) = self.newest.take() {
+            let then = newest.snapshot;
             // The longer of both phases, so that neither compressed acknowledgements nor bursts look like a fast path.
-            let sending = newest.sent_at.since(newest.first_sent);
-            let acknowledging = now.since(newest.delivered_at);
+            let sending = newest.sent_at.since(then.first_sent);
+            let acknowledging = now.since(then.delivered_at);
             let interval = sending.max(acknowledging);
-            sample.prior_delivered = newest.delivered;
-            sample.delivered = self.delivered - newest.delivered;
-            sample.delivered_ce = self.delivered_ce - newest.delivered_ce;
-            sample.app_limited = newest.app_limited;
-            sample.retransmitted = retransmitted;
+            sample.prior_delivered = then.delivered;
+            sample.delivered = self.delivered - then.delivered;
+            sample.delivered_ce = u64::from(self.delivered_ce - then.delivered_ce);
+            sample.app_limited = then.app_limited;
+            sample.retransmitted = newest.retransmitted;
             // Shorter than any round trip: a retransmission whose original was delivered. Not to be relied on.
             sample.interval = Some(interval).filter(|&i| min_rtt.is_none_or(|least| i >= least));
         }
@@ -193,7 +218,7 @@ mod tests {
             self.board.acknowledge(1 + 100 * k, |s| {
                 if !s.sacked() {
                     n += 1;
-                    sampler.on_delivered(s);
+                    sampler.on_acked(s);
                 }
             });
             self.sampler.on_acknowledged(1 + 100 * k);
@@ -205,7 +230,7 @@ mod tests {
             let sampler = &mut self.sampler;
             self.board.sack(1 + 100 * from, 1 + 100 * to, |s| {
                 n += 1;
-                sampler.on_delivered(s);
+                sampler.on_sacked(s);
             });
             self.sample(n, now)
         }
@@ -267,7 +292,7 @@ mod tests {
         let none = p.sack(2, 4, at(131));
         assert_eq!((none.interval, none.delivered, none.delivered_in_all), (None, 0, 2));
         // The rest is filled by retransmissions at 130: their snapshot is of then: 2 delivered at 130, first_sent 30.
-        p.sampler.on_resent(1, at(130));
+        p.sampler.on_resent(1);
         p.board.mark_first_lost(1);
         p.board.resend(0, at(130), true);
         let s = p.acknowledge(4, at(230));
@@ -278,7 +303,7 @@ mod tests {
     fn an_interval_below_the_least_round_trip_is_no_sample() {
         let mut p = Path::new();
         p.send(at(0));
-        p.sampler.on_resent(1, at(100));
+        p.sampler.on_resent(1);
         // The snapshot of the retransmission still has the first phase: delivered_time 0. A second one does not.
         assert_eq!(facts(&p.acknowledge(1, at(110))), (0, 1, Some(110)));
         p.send(at(110));

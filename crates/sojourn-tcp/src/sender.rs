@@ -138,6 +138,31 @@ impl Sender {
         each!(self, m => m.timeout())
     }
 
+    /// Whether more is ready, but has to wait for its time or for the window.
+    #[inline]
+    pub(crate) fn rests(&mut self, now: Time) -> bool {
+        each!(mut self, m => m.rests(now))
+    }
+    /// When its timer goes off, without pacing.
+    #[inline]
+    pub(crate) fn timer(&self) -> Option<Time> {
+        each!(self, m => m.timer())
+    }
+    /// Whether it spreads its segments over time.
+    pub(crate) fn is_paced(&self) -> bool {
+        each!(self, m => m.is_paced())
+    }
+    /// When what waits for its time may leave.
+    #[inline]
+    pub(crate) fn departs(&self) -> Option<Time> {
+        each!(self, m => m.pacing_due())
+    }
+    /// That time has come.
+    #[inline]
+    pub(crate) fn on_departure(&mut self, now: Time) {
+        each!(mut self, m => m.pace_on_timeout(now));
+    }
+
     /// The handshake took `rtt`, and the peer's window ends at `window_end`.
     pub(crate) fn established(&mut self, rtt: Duration, window_end: u64, now: Time) {
         each!(mut self, m => m.established(rtt, window_end, now));

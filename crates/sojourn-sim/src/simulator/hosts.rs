@@ -1,7 +1,7 @@
 //! The ends of the network: TCP hosts and their applications, probes, and the sampling of series.
 
 use super::{Destination, Simulator};
-use crate::calendar::Slot;
+use crate::calendar::{Slot, Turn};
 use crate::ends;
 use crate::link::{Air, END, OwnDevice, Released};
 use crate::network::LinkId;
@@ -27,7 +27,11 @@ pub(crate) struct Host {
     pub(super) radio: bool,
     /// It waits for its device to be done with a segment of its own.
     pub(super) waits: bool,
+    /// Its departures are among [`Simulator::paces`].
+    pub(super) paced: bool,
     pub(crate) endpoint: Endpoint,
+    /// Its number there.
+    pub(super) pace: u32,
 }
 
 impl Simulator {
@@ -53,7 +57,51 @@ impl Simulator {
             self.wait_for_device(host);
         }
         let h = &self.hosts[host as usize];
-        self.calendar.set_lazily(h.slot, h.endpoint.timeout());
+        if h.paced {
+            self.set_paced(host);
+        } else {
+            self.calendar.set_lazily(h.slot, h.endpoint.timeout());
+        }
+    }
+
+    /// Sets the timer of a paced host, and its next departure.
+    #[inline(never)]
+    fn set_paced(&mut self, host: u32) {
+        let h = &self.hosts[host as usize];
+        self.calendar.set_lazily(h.slot, h.endpoint.timer());
+        let departs = h.endpoint.departs();
+        if departs != self.paces.of(h.pace) {
+            let turn = departs.map_or(Turn::NEVER, |at| self.calendar.turn(h.pace, at));
+            let first = self.paces.set(h.pace, turn);
+            self.calendar.set_in_turn(self.paces_slot, first);
+        }
+    }
+
+    /// A paced host may send what waits for its time.
+    pub(super) fn pace_due(&mut self) {
+        let host = self.paces.first();
+        let h = &mut self.hosts[host as usize];
+        h.endpoint.on_departure(self.now);
+        if h.queues || !self.depart(host) {
+            self.pump(host);
+        }
+    }
+
+    /// Sends the segment whose time it is. Answers whether all is done: nothing has changed since the application
+    /// could write last, so nothing but that segment is to be looked for.
+    fn depart(&mut self, host: u32) -> bool {
+        let h = &mut self.hosts[host as usize];
+        let (route, hash) = (h.route, h.hash);
+        let Some(segment) = ends::poll(&mut h.endpoint, self.now) else {
+            return false;
+        };
+        let rests = h.endpoint.rests(self.now);
+        let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
+        self.send(packet);
+        if rests {
+            self.set_paced(host);
+        }
+        rests
     }
 
     /// What host `host` sends on `route`, whose first link is `first`, by: `None` for a device that never queues.

@@ -2,6 +2,7 @@
 
 use super::{LinkPart, Simulator, seed_of_qdisc};
 use crate::link::{END, Pacing, Shaped};
+use crate::paces::Paces;
 use crate::told::{Identity, Teller};
 use crate::wire::{Wire, WireDevice};
 use sojourn_qdisc::{AnyQdisc, FifoLimit};
@@ -52,6 +53,27 @@ impl Simulator {
             self.link_parts.push(LinkPart::Cell(i as u16));
             radio.slot = self.calendar.add_egress_slot();
         }
+        self.find_paced();
+    }
+
+    /// Departures of the senders that pace have a wake-up of their own.
+    fn find_paced(&mut self) {
+        let paced: Vec<u32> = self.flows.iter().map(|flow| flow.sender).collect();
+        let paced: Vec<u32> = paced
+            .into_iter()
+            .filter(|&host| self.hosts[host as usize].endpoint.is_paced())
+            .collect();
+        if paced.is_empty() {
+            return;
+        }
+        for (which, &host) in paced.iter().enumerate() {
+            let h = &mut self.hosts[host as usize];
+            h.paced = true;
+            h.pace = which as u32;
+        }
+        self.paces = Paces::new(paced);
+        self.link_parts.push(LinkPart::Paces);
+        self.paces_slot = self.calendar.add_link_slot();
     }
 
     /// Disciplines that look at code points and hosts are told them, if those of any two packets differ. Those that look at

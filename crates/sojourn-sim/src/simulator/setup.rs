@@ -105,6 +105,8 @@ impl Simulator {
                 radio: device == Some(Device::Wireless),
                 device: END,
                 waits: false,
+                paced: false,
+                pace: 0,
             });
         }
         let slot = self.add_slot(Component::Application(index));

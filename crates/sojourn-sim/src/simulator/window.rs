@@ -40,6 +40,9 @@ impl Simulator {
         for host in &self.hosts {
             self.calendar.clear(host.slot);
         }
+        if !self.paces.is_empty() {
+            self.calendar.clear(self.paces_slot);
+        }
         for flow in &self.flows {
             self.calendar.clear(flow.slot);
         }

@@ -139,7 +139,7 @@ impl<R: LossRecovery> Machine<R> {
                 news.delivered += 1;
                 recovery.on_delivered(s, now, min_rtt);
                 if let Some(rates) = rates {
-                    rates.on_delivered(s);
+                    rates.on_sacked(s);
                 }
                 if !s.retransmitted() {
                     if s.seq < highest {
@@ -202,7 +202,7 @@ impl<R: LossRecovery> Machine<R> {
                     recovery.on_delivered(s, now, min_rtt);
                 }
                 if let Some(rates) = rates {
-                    rates.on_delivered(s);
+                    rates.on_acked(s);
                 }
             }
         });

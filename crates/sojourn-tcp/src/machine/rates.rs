@@ -30,9 +30,16 @@ impl Rates {
         })
     }
 
-    pub(super) fn on_delivered(&mut self, sent: &Sent) {
+    pub(super) fn on_sacked(&mut self, sent: &Sent) {
         if let Some(sampler) = &mut self.sampler {
-            sampler.on_delivered(sent);
+            sampler.on_sacked(sent);
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_acked(&mut self, sent: &Sent) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_acked(sent);
         }
     }
 }
@@ -59,14 +66,19 @@ impl<R: LossRecovery> Machine<R> {
         pacer.map_or(Duration::ZERO, |pacer| pacer.delay(now))
     }
 
+    /// Whether segments are spread over time.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.rates.as_ref().is_some_and(|rates| rates.pacer.is_some())
+    }
+
     /// When what waits for its time may leave.
     #[inline]
-    pub(super) fn pacing_due(&self) -> Option<Time> {
+    pub(crate) fn pacing_due(&self) -> Option<Time> {
         self.rates.as_ref()?.pacer.as_ref()?.due()
     }
 
     /// Time has passed: what waited may leave.
-    pub(super) fn pace_on_timeout(&mut self, now: Time) {
+    pub(crate) fn pace_on_timeout(&mut self, now: Time) {
         if let Some(pacer) = self.rates.as_mut().and_then(|rates| rates.pacer.as_mut()) {
             pacer.on_timeout(now);
         }
@@ -74,8 +86,8 @@ impl<R: LossRecovery> Machine<R> {
 
     /// The rate from now on: the control's, or Linux's once that is `known`.
     pub(super) fn set_pace(&mut self, known: bool) {
-        let linux = self.pacing_rate().filter(|_| known);
-        let rate = self.cc.pacing_rate().or(linux);
+        let linux = || self.pacing_rate().filter(|_| known);
+        let rate = self.cc.pacing_rate().or_else(linux);
         if let Some(pacer) = self.rates.as_mut().and_then(|rates| rates.pacer.as_mut()) {
             pacer.rate = rate;
         }
@@ -86,7 +98,7 @@ impl<R: LossRecovery> Machine<R> {
     pub(super) fn rates_on_sent(&mut self, seq: u64, len: u16, again: bool, now: Time) {
         let Some(rates) = &mut self.rates else { return };
         match &mut rates.sampler {
-            Some(sampler) if again => sampler.on_resent(seq, now),
+            Some(sampler) if again => sampler.on_resent(seq),
             Some(sampler) => sampler.on_sent(seq, now),
             None => {}
         }

@@ -53,6 +53,14 @@ impl<R: LossRecovery> Machine<R> {
         None
     }
 
+    /// Whether more is ready, but has to wait for its time or for the window. Only of a control that sets the window
+    /// by itself: to others it matters what has stopped a burst.
+    #[inline]
+    pub(crate) fn rests(&mut self, now: Time) -> bool {
+        let ready = self.buffer.end().saturating_sub(self.nxt) >= u64::from(self.mss);
+        ready && self.is_steered() && (self.board.in_flight() >= self.window.cwnd || self.waits_for_pace(now))
+    }
+
     fn view(&self) -> View {
         View {
             mss: self.mss,

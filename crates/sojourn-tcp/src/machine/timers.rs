@@ -48,8 +48,14 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
+    /// When the timer goes off.
+    #[inline]
+    pub(crate) fn timer(&self) -> Option<Time> {
+        self.timers.armed.map(|(_, at)| at)
+    }
+
     pub(crate) fn timeout(&self) -> Option<Time> {
-        let timer = self.timers.armed.map(|(_, at)| at);
+        let timer = self.timer();
         match self.pacing_due() {
             None => timer,
             Some(due) => Some(timer.map_or(due, |at| at.min(due))),

@@ -192,7 +192,7 @@ impl CongestionControl for Bbr {
         s.min_rtt_at = ticks::of(start.now);
         s.aggregation.restart(micros(start.now));
         let bw = (u64::from(start.window.cwnd) << BW_SCALE) / s.min_rtt_us.max(1);
-        s.pacing_rate = s.bytes_a_second(bw, HIGH_GAIN);
+        s.pacing_rate = bytes_a_second(s.mss, bw, HIGH_GAIN);
     }
 
     fn grow(&mut self, _: &Ack, _: &mut Window) {}
@@ -265,15 +265,9 @@ impl State {
         self.long_term.rate().unwrap_or_else(|| self.bw.get())
     }
 
-    /// Source: `bbr_rate_bytes_per_sec`.
-    fn bytes_a_second(&self, bw: u64, gain: u64) -> u64 {
-        let rate = (bw * self.mss * gain) >> GAIN_SCALE;
-        rate.saturating_mul(1_000_000 / 100 * (100 - MARGIN)) >> BW_SCALE
-    }
-
     /// Before the pipe is full, the rate only grows. Source: `bbr_set_pacing_rate`.
     fn pace(&mut self, bw: u64, gain: u64) {
-        let rate = self.bytes_a_second(bw, gain);
+        let rate = bytes_a_second(self.mss, bw, gain);
         if self.full || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -319,10 +313,8 @@ impl State {
             round_start: self.round_start,
             probes: self.mode == Mode::ProbeBw,
         };
-        let mut long_term = self.long_term;
-        let answer = long_term.sample(&event, |bw| self.bytes_a_second(bw, GAIN_UNIT));
-        self.long_term = long_term;
-        match answer {
+        let mss = self.mss;
+        match self.long_term.sample(&event, |bw| bytes_a_second(mss, bw, GAIN_UNIT)) {
             Answer::Nothing => {}
             Answer::Use => self.pacing_gain = GAIN_UNIT,
             Answer::Probe => self.begin_probe_bw(event.totals.at_us),
@@ -563,6 +555,12 @@ impl State {
         }
         window.cwnd = cwnd;
     }
+}
+
+/// What a rate is in segments of `mss` bytes, times a gain. Source: `bbr_rate_bytes_per_sec`.
+fn bytes_a_second(mss: u64, bw: u64, gain: u64) -> u64 {
+    let rate = (bw * mss * gain) >> GAIN_SCALE;
+    rate.saturating_mul(1_000_000 / 100 * (100 - MARGIN)) >> BW_SCALE
 }
 
 /// The interval of a sample that is one, microseconds.

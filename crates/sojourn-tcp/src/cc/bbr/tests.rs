@@ -304,7 +304,10 @@ fn a_restart_from_silence_is_paced_at_the_estimate_and_probes_for_no_round_trip(
     };
     path.bbr.on_sends_again(&restart, &mut path.window);
     let s = &path.bbr.0;
-    assert_eq!(path.bbr.pacing_rate(), Some(s.bytes_a_second(s.bandwidth(), GAIN_UNIT)));
+    assert_eq!(
+        path.bbr.pacing_rate(),
+        Some(super::bytes_a_second(s.mss, s.bandwidth(), GAIN_UNIT))
+    );
     path.now += Duration::from_secs(20);
     path.step(10, RTT + Duration::from_micros(9), 0, 10);
     assert_eq!(path.mode(), Mode::ProbeBw);
