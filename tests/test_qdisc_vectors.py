@@ -1,7 +1,9 @@
 """The vectors of ``testdata`` through the hand-driven discipline; the format is described in ``testdata/README.md``."""
 
+import struct
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ KINDS = ("codel", "fq_codel", "fq_pie", "pie", "red", "sfq", "fifo", "tbf", "cak
 SOCKET = ("priority", "pacing_bps", "not_before_ns")
 #: What a packet can be told to be by hand here; vectors with more are for the tests of Rust.
 IDENTITY = ("dscp", "source", "destination")
-TOLD = {"size", "flow", "ecn", "count", *SOCKET, *IDENTITY}
+TOLD = {"size", "flow", "ecn", "count", "tcp", *SOCKET, *IDENTITY}
 
 
 def _is_told(path: Path) -> bool:
@@ -22,6 +24,21 @@ def _is_told(path: Path) -> bool:
 
 
 VECTORS = sorted(path for kind in KINDS for path in (TESTDATA / kind).glob("*.toml") if _is_told(path))
+
+
+def _segment(tcp: dict[str, Any]) -> bytes:
+    """The header of a segment that a vector describes, and a byte if there is payload (RFC 9293 section 3.1)."""
+    options = b""
+    if (stamps := tcp.get("timestamps")) is not None:
+        options += struct.pack("!BBII", 8, 10, *stamps)
+    if ranges := [number for one in tcp.get("sack", []) for number in one]:
+        options += struct.pack(f"!BB{len(ranges)}I", 5, 2 + 4 * len(ranges), *ranges)
+    if tcp.get("other_options", False):
+        options += struct.pack("!BBH", 2, 4, 1460)
+    options += b"\x01" * (-len(options) % 4)
+    flags = (20 + len(options)) // 4 << 12 | tcp.get("flags", 0x10)
+    header = struct.pack("!HHIIHHHH", 1, 2, 0, tcp["ack"], flags, 0, 0, 0) + options
+    return header + bytes(tcp.get("payload", False))
 
 
 @pytest.mark.parametrize("path", VECTORS, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -33,6 +50,8 @@ def test_vector(path: Path) -> None:
         now = step["at_ns"]
         if (offer := step.get("enqueue")) is not None:
             more = {key: offer[key] for key in (*SOCKET, *IDENTITY) if key in offer}
+            if "tcp" in offer:
+                more["tcp"] = _segment(offer["tcp"])
             for _ in range(offer.get("count", 1)):
                 q.enqueue(now, offer["size"], flow=offer.get("flow", 0), ecn=offer.get("ecn", False), **more)
         if (leaves := step.get("dequeue")) is not None:
@@ -66,6 +85,10 @@ def test_every_kind_has_vectors() -> None:
         (lambda q: q.enqueue(10, -1), "size is -1, but must be >= 1"),
         (lambda q: q.enqueue(10, 100, flow=-1), "flow is -1, but must be >= 0"),
         (lambda q: q.enqueue(10, 100, flow=2**32), "flow is 4294967296, but must be <= 4294967295"),
+        (
+            lambda q: q.enqueue(10, 100, tcp=bytes(19)),
+            "tcp has 19 bytes, but must be a TCP header with all of its options, and then payload if there is any",
+        ),
         (lambda q: q.enqueue(-1, 100), "now_ns is -1, but must be >= 0"),
         (lambda q: q.dequeue(2**80), f"now_ns is {2**80}, but must be <= {2**62}"),
         (lambda q: Qdisc("codel target 0ms"), "codel.target is 0ns, but must be > 0"),

@@ -8,8 +8,8 @@ use crate::error::{param, whole};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_qdisc::{
-    AnyQdisc, Discipline, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, Tbf, band_of_dscp, kinds, presets,
-    priority_of_dscp,
+    AckFacts, AnyQdisc, Discipline, DropReason, Dropped, Packet, Qdisc as _, QdiscSpec, Tbf, band_of_dscp, kinds,
+    presets, priority_of_dscp,
 };
 use sojourn_units::{Bytes, Ecn, Rate, Time};
 
@@ -26,6 +26,8 @@ struct HandPacket {
     dscp: u8,
     source: u32,
     destination: u32,
+    /// Of a TCP segment.
+    tcp: Option<AckFacts>,
     /// What its socket has set.
     socket: Socket,
 }
@@ -72,6 +74,9 @@ impl Packet for HandPacket {
     }
     fn destination(&self) -> u32 {
         self.destination
+    }
+    fn ack(&self) -> Option<AckFacts> {
+        self.tcp
     }
 }
 
@@ -226,9 +231,10 @@ impl Qdisc {
     /// hosts: numbers that are equal for packets of one host.
     /// ``priority`` (0 to 15; by default what a router derives from the code point), ``pacing_bps`` (bit/s) and
     /// ``not_before_ns`` are what ``fq`` reads of a packet's socket: its priority, the rate at which it is to send, and
-    /// the earliest time at which the packet may leave.
+    /// the earliest time at which the packet may leave. ``tcp`` is what ``cake ack-filter`` reads of a TCP segment: its
+    /// header with all options. What is behind the header in ``tcp`` is payload, of which one byte is enough.
     #[pyo3(signature = (now_ns, size, flow = None, ecn = None, *, dscp = None, source = None, destination = None,
-                        priority = None, pacing_bps = None, not_before_ns = None))]
+                        priority = None, pacing_bps = None, not_before_ns = None, tcp = None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "Python's own interface: all but two are optional"
@@ -245,6 +251,7 @@ impl Qdisc {
         priority: Option<&Bound<'_, PyAny>>,
         pacing_bps: Option<&Bound<'_, PyAny>>,
         not_before_ns: Option<&Bound<'_, PyAny>>,
+        tcp: Option<&[u8]>,
     ) -> PyResult<u64> {
         let number = |value: Option<&Bound<'_, PyAny>>, field: &str, most: u32| {
             value.map_or(Ok(0), |value| whole(value, field, 0, u64::from(most)).map(|n| n as u32))
@@ -267,6 +274,7 @@ impl Qdisc {
             dscp: number(dscp, "dscp", 63)? as u8,
             source: number(source, "source", u32::MAX)?,
             destination: number(destination, "destination", u32::MAX)?,
+            tcp: tcp.map(segment).transpose()?,
             socket,
         };
         let now = self.advance(now_ns)?;
@@ -333,6 +341,8 @@ impl Qdisc {
         dict.set_item("qlen", backlog.packets)?;
         for (name, value) in self.q.inner().extra_stats() {
             match name {
+                // Of all tins of CAKE, without the drops of its ACK filter, which the discipline's own counter has.
+                "drops" => continue,
                 "dropping" => dict.set_item(name, value > 0.5),
                 "prob" | "max_p" | "qavg" | "avg_dq_rate" | "delay" | "ldelay" | "drop_next" => {
                     dict.set_item(name, value)
@@ -386,6 +396,12 @@ fn codepoint(ecn: &Bound<'_, PyAny>) -> PyResult<Ecn> {
         let rule = "True, False, \"not-ect\", \"ect0\", \"ect1\" or \"ce\"";
         param(format!("ecn is {ecn:?}, but must be {rule}"))
     })
+}
+
+/// What an ACK filter reads of a segment.
+fn segment(tcp: &[u8]) -> PyResult<AckFacts> {
+    let rule = "must be a TCP header with all of its options, and then payload if there is any";
+    AckFacts::read(tcp).ok_or_else(|| param(format!("tcp has {} bytes, but {rule}", tcp.len())))
 }
 
 fn rate(rate_bps: &Bound<'_, PyAny>) -> PyResult<Rate> {

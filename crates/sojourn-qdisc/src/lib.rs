@@ -13,6 +13,7 @@
 
 pub use sojourn_units;
 
+mod ack;
 mod cake;
 mod classful;
 mod codel;
@@ -46,6 +47,7 @@ mod tbf;
 #[cfg(test)]
 mod testing;
 
+pub use ack::AckFacts;
 pub use cake::{Cake, CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
 pub use descriptor::{Counters, Descriptor, DropCounters};
@@ -61,7 +63,7 @@ pub use grammar::kernel_words::KernelOnly;
 pub use kinds::{AnyQdisc, Drr, Ets, Htb, Prio, descriptor, descriptors, kinds};
 pub use netem::{Netem, NetemParams};
 pub use netlink::{Added, Form, KernelBelow, NetlinkOptions, OptionValue, Row};
-pub use packet::{AckFacts, Departure, DropReason, DropSink, Dropped, Packet, Queued, band_of_dscp, priority_of_dscp};
+pub use packet::{Departure, DropReason, DropSink, Dropped, Packet, Queued, band_of_dscp, priority_of_dscp};
 pub use param::ParamError;
 pub use pie::{Pie, PieParams, PieVariant};
 pub use presets::{PresetInfo, presets};

@@ -1,5 +1,6 @@
 //! What goes in, what comes out, and what is dropped on the way.
 
+use crate::AckFacts;
 use sojourn_units::{Bytes, Duration, Ecn, Rate, Time};
 use std::fmt::Debug;
 
@@ -63,41 +64,6 @@ pub trait Packet: Debug {
     /// router clears.
     fn not_before(&self) -> Option<Time> {
         None
-    }
-}
-
-/// What an ACK filter reads of a TCP segment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AckFacts {
-    /// The twelve flags of the header, FIN the lowest. Source: RFC 9293 section 3.1.
-    pub flags: u16,
-    /// The acknowledgement number.
-    pub ack: u32,
-    /// Whether it carries payload.
-    pub payload: bool,
-    /// Its time stamp and the one that it echoes. Source: RFC 7323 section 3.
-    pub timestamps: Option<(u32, u32)>,
-    /// The first and the last number, plus one, of each range that it acknowledges selectively (RFC 2018). The first
-    /// `sack_count` are valid.
-    pub sack: [(u32, u32); 4],
-    /// Number of valid ranges, 0 to 4.
-    pub sack_count: u8,
-    /// Whether it has options besides time stamps, selective acknowledgements, MD5 signatures and padding.
-    pub other_options: bool,
-}
-
-impl AckFacts {
-    /// The flag SYN.
-    pub const SYN: u16 = 0x002;
-    /// The flag ACK.
-    pub const ACK: u16 = 0x010;
-    /// The flags of ECN: ECE and CWR. Source: RFC 3168 section 6.1.
-    pub const ECN: u16 = 0x0c0;
-
-    /// The ranges that it acknowledges selectively.
-    #[must_use]
-    pub fn sack(&self) -> &[(u32, u32)] {
-        &self.sack[..usize::from(self.sack_count.min(4))]
     }
 }
 

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
+use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use sojourn_qdisc::{AckFacts, Packet, band_of_dscp};
 use sojourn_units::{Bytes, Ecn};
 use std::hash::{DefaultHasher, Hasher};
@@ -106,30 +106,6 @@ impl Frame {
     }
 }
 
-/// What an ACK filter reads of a segment.
-fn ack_facts(tcp: &TcpSlice<'_>) -> AckFacts {
-    let mut facts = AckFacts {
-        flags: u16::from_be_bytes([tcp.slice()[12] & 0xf, tcp.slice()[13]]),
-        ack: tcp.acknowledgment_number(),
-        payload: !tcp.payload().is_empty(),
-        ..AckFacts::default()
-    };
-    for option in tcp.options_iterator() {
-        match option {
-            Ok(TcpOptionElement::Noop) => {}
-            Ok(TcpOptionElement::Timestamp(value, echo)) => facts.timestamps = Some((value, echo)),
-            Ok(TcpOptionElement::SelectiveAcknowledgement(first, others)) => {
-                for range in std::iter::once(first).chain(others.into_iter().flatten()) {
-                    facts.sack[usize::from(facts.sack_count)] = range;
-                    facts.sack_count += 1;
-                }
-            }
-            _ => facts.other_options = true,
-        }
-    }
-    facts
-}
-
 /// The checksum of a header in which the word `old` became `new`. Source: RFC 1624 section 3, equation 3.
 fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
@@ -181,7 +157,7 @@ impl Packet for Frame {
 
     fn ack(&self) -> Option<AckFacts> {
         match LaxSlicedPacket::from_ip(&self.bytes).ok()?.transport? {
-            TransportSlice::Tcp(tcp) => Some(ack_facts(&tcp)),
+            TransportSlice::Tcp(tcp) => AckFacts::read(tcp.slice()),
             _ => None,
         }
     }

@@ -6,9 +6,8 @@
 //! `source` and `destination` are the same.
 
 use super::params::CakeAckFilter;
-use crate::Packet;
-use crate::packet::AckFacts;
 use crate::slab::{List, Slab};
+use crate::{AckFacts, Packet};
 
 /// Whether `a` comes after `b`, of numbers that wrap around.
 const fn after(a: u32, b: u32) -> bool {

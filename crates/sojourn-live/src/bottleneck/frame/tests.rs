@@ -1,6 +1,7 @@
 use super::*;
 use etherparse::{
-    IpFragOffset, IpHeaders, Ipv4Extensions, Ipv4Header, Ipv4HeaderSlice, Ipv6HeaderSlice, PacketBuilder, ip_number,
+    IpFragOffset, IpHeaders, Ipv4Extensions, Ipv4Header, Ipv4HeaderSlice, Ipv6HeaderSlice, PacketBuilder,
+    TcpOptionElement, ip_number,
 };
 use proptest::prelude::*;
 
