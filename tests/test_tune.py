@@ -261,6 +261,10 @@ class TestBadInput:
         assert_one_sentence(inside("tune", "pfifo", status=2), "qdisc is 'pfifo'", "codel, fq_codel")
         assert_one_sentence(inside("tune", "pie", "--goal", "delay<=rural", status=2), "pie has no rural setting")
 
+    def test_a_limit_of_packets_is_refused_where_there_is_none(self, inside: Cli) -> None:
+        sentence = "limit is 50, but cake has no limit of packets: leave it out"
+        assert_one_sentence(inside("tune", "cake", "--limit", "50", status=2), sentence)
+
     def test_a_goal_that_cannot_be_met_says_how_near_one_can_come(self, inside: Cli) -> None:
         result = inside("tune", "codel", *QUICK, "--goal", "delay<=1ms", status=2)
         assert_one_sentence(result, "goal 'delay<=1ms' cannot be met", "the nearest", "delay ", "target")

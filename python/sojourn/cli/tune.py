@@ -166,11 +166,14 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.tune.bench import Bench
     from sojourn.tune.measure import FILE as JOURNAL
     from sojourn.tune.measure import Journal
-    from sojourn.tune.space import space
+    from sojourn.tune.space import TUNED, space
     from sojourn.tune.study import tune
 
     link, load = _question(args)
     found_space = space(args.qdisc, link, args.direction, args.param or (), args.backend)
+    if args.limit is not None and not TUNED[args.qdisc].has_limit:
+        message = f"limit is {args.limit}, but {args.qdisc} has no limit of packets: leave it out"
+        raise ParamError(message)
     request = _request(args, load.metrics, tuple(found_space.references()))
     seeds = _seeds(args)
     backend = backends.for_many(options.backend_of(args), "tune")

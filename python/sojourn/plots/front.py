@@ -57,7 +57,7 @@ def pareto_front(
     tried, front
         Values of each setting by metric.
     named
-        The settings that are marked, with their intervals.
+        The settings that are marked, with their intervals. A label may say more in parentheses.
     title
         Above the figure.
     """
@@ -81,7 +81,8 @@ def _panel(
     front: Sequence[Mapping[str, float]],
     named: Mapping[str, Mapping[str, Measure]],
 ) -> None:
-    axis.scatter([one[x.name] for one in tried], [one[y.name] for one in tried], s=14, color=_TRIED, label="tried")
+    if tried:
+        axis.scatter([one[x.name] for one in tried], [one[y.name] for one in tried], s=14, color=_TRIED, label="tried")
     axis.scatter(
         [one[x.name] for one in front],
         [one[y.name] for one in front],
@@ -91,13 +92,14 @@ def _panel(
         label="on the front",
     )
     for name, measures in named.items():
-        colour, marker, size = _NAMED.get(name, _OTHER)
+        colour, marker, size = _NAMED.get(name.partition(" (")[0], _OTHER)
         a, b = measures[x.name], measures[y.name]
         axis.errorbar(
             [a.mean], [b.mean], xerr=_ends(a), yerr=_ends(b), fmt="none", ecolor=colour, elinewidth=1.2, zorder=3
         )
         axis.scatter([a.mean], [b.mean], s=size, marker=marker, color=colour, edgecolors="white", label=name, zorder=4)
-    for end, values in ((axis.xaxis, [one[x.name] for one in tried]), (axis.yaxis, [one[y.name] for one in tried])):
+    shown = [*tried, *front]
+    for end, values in ((axis.xaxis, [one[x.name] for one in shown]), (axis.yaxis, [one[y.name] for one in shown])):
         _scale(axis, end, values)
     axis.set_xlabel(x.label)
     axis.set_ylabel(y.label)
