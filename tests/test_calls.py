@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 
 import pytest
 
 from sojourn import _native
 from sojourn.kernel.find import Kernel
-from sojourn.validate.calls import compare, draw, job, kinds
+from sojourn.stats import Interval
+from sojourn.validate.calls import compare, draw, job, kinds, shares, words
 from sojourn.validate.calls.job import ECN_BITS, FIRST_ID, Seen
 from sojourn.validate.calls.replay import BAR_NS, replay
 from tests.conftest import Cli, assert_one_sentence
@@ -18,11 +20,16 @@ from tests.conftest import Cli, assert_one_sentence
 SEQUENCES = 200
 #: Kinds whose queues have room for all packets of a sequence.
 HOLD_ALL = {"prio", "drr", "ets", "htb"}
+#: Kinds some of whose disciplines make the same decisions as the kernel's.
+EXACT = [name for name, kind in kinds.modelled().items() if kind.texts]
+#: Disciplines with an ACK filter, and those that draw random numbers.
+FILTERS = [text for text in kinds.KINDS["cake"].texts if kinds.reads_acks(text)]
+SHARES = [text for kind in kinds.modelled().values() for text in kind.shares]
 PLAIN = "codel target 1ms interval 10ms limit 20 ecn"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", kinds.modelled())
+@pytest.mark.parametrize("kind", EXACT)
 def test_the_kernel_and_the_simulator_do_the_same(kind: str, virtual_kernel: Kernel) -> None:
     texts = kinds.KINDS[kind].texts
     results = [compare.compare(text, -(-SEQUENCES // len(texts)), 1, virtual_kernel) for text in texts]
@@ -31,6 +38,30 @@ def test_the_kernel_and_the_simulator_do_the_same(kind: str, virtual_kernel: Ker
     assert sum(verdict.left for one in results for verdict in one.verdicts) > SEQUENCES
     if kind not in HOLD_ALL:
         assert sum(verdict.dropped for one in results for verdict in one.verdicts) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", FILTERS)
+def test_the_kernel_and_the_simulator_drop_the_same_acknowledgements(text: str, virtual_kernel: Kernel) -> None:
+    result = compare.compare(text, SEQUENCES, 1, virtual_kernel)
+    assert result.first is None
+    # What is compared happens, several times in a sequence.
+    assert sum(verdict.dropped for verdict in result.verdicts) > 5 * SEQUENCES
+    assert "ack_drops" in result.verdicts[0].counters
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", SHARES)
+def test_the_kernel_and_the_simulator_do_the_same_on_average(text: str, virtual_kernel: Kernel) -> None:
+    result = compare.compare_shares(text, SEQUENCES, 1, virtual_kernel)
+    assert [share for share in result.shares if share.verdict == "differ"] == []
+    means = {share.name: share.kernel for share in result.shares}
+    assert means["dropped, first half"] > 1
+    # The intervals are short, so that a difference would be seen.
+    for share in result.shares:
+        assert share.difference.low is not None
+        assert share.difference.high is not None
+        assert share.difference.high - share.difference.low < 0.2 * share.kernel + 1.5, share
 
 
 def own(sequence: draw.Sequence) -> Seen:
@@ -74,7 +105,7 @@ def test_a_sequence_is_a_function_of_its_seed_number_and_discipline() -> None:
     assert one.offers != draw.sequence(PLAIN, 1, 8).offers
 
 
-@pytest.mark.parametrize("text", [kind.texts[-1] for kind in kinds.modelled().values()])
+@pytest.mark.parametrize("text", [kinds.KINDS[name].texts[-1] for name in EXACT])
 def test_no_packet_is_offered_near_to_a_departure(text: str) -> None:
     for number in range(5):
         drawn = draw.sequence(text, 3, number)
@@ -120,15 +151,21 @@ def test_each_sort_of_difference_is_told(sequence: draw.Sequence) -> None:
         "the kernel lets go ": (*most, (at + 2 * BAR_NS, number, tos)),
         f"packet {other}": tuple(swapped),
     }
-    for words, left in spoilt.items():
+    for told, left in spoilt.items():
         difference = replay(sequence, dataclasses.replace(seen, left=left)).difference
         assert difference is not None
-        assert words in difference
+        assert told in difference
         assert "; before it: at " in difference
     counters = seen.counters | {"drops": seen.counters["drops"] + 1}
     difference = replay(sequence, dataclasses.replace(seen, counters=counters)).difference
     assert difference is not None
     assert difference.startswith("at the end the kernel's counter drops is ")
+
+
+def test_the_kernels_timer_of_pie_is_a_tick_late() -> None:
+    text = _native.Qdisc("fq_pie target 5ms").text
+    assert kinds.timed(text) == text.replace("tupdate 15ms", "tupdate 16ms") != text
+    assert kinds.timed("codel target 5ms") == "codel target 5ms"
 
 
 def test_a_job_names_queues_by_priority_and_packets_by_identification() -> None:
@@ -149,6 +186,80 @@ def test_a_job_names_queues_by_priority_and_packets_by_identification() -> None:
     json.dumps(made)
 
 
+def test_sequences_for_an_ack_filter_are_segments_of_all_sorts() -> None:
+    sorts: Counter[str] = Counter()
+    for number in range(20):
+        drawn = draw.sequence("cake bandwidth 2mbit besteffort ack-filter", 1, number)
+        for packet in (packet for _, together in drawn.offers for packet in together):
+            assert draw.SMALLEST - 6 <= packet.size <= draw.LARGEST
+            if packet.segment is None:
+                sorts["datagram"] += 1
+                continue
+            header = packet.segment.header
+            flags, length = int.from_bytes(header[8:10], "big") & 0xFFF, header[8] >> 4
+            assert len(header) + 4 == 4 * length
+            assert packet.size == 34 + 4 * length + packet.segment.payload
+            assert packet.tcp is not None
+            assert len(packet.tcp) == 4 * length + (packet.segment.payload > 0)
+            sorts["payload"] += packet.segment.payload > 0
+            sorts["pure"] += flags & ~0xC0 == 0x10 and packet.segment.payload == 0
+            sorts["ecn"] += flags & 0xC0 > 0
+            sorts["options"] += length > 5
+    assert min(sorts[sort] for sort in ("datagram", "payload", "ecn")) > 50
+    assert min(sorts["pure"], sorts["options"]) > sum(sorts[sort] for sort in ("datagram", "payload"))
+
+
+def test_a_job_has_the_headers_of_segments() -> None:
+    drawn = draw.sequence("cake bandwidth 2mbit besteffort ack-filter", 1, 0)
+    kernel = Kernel(kind="virtual", path=None, release="6.1", modules=(), virtual_time=True, identity="")
+    offers = job.job([drawn], kernel)["sequences"][0]["offers"]
+    packets = [packet for _, together in drawn.offers for packet in together]
+    crafted = [one for offer in offers for one in offer["packets"]]
+    for packet, (_, length, head) in zip(packets, crafted, strict=True):
+        header = bytes.fromhex(head)
+        assert header[9] == (17 if packet.segment is None else 6)
+        assert length == packet.size - 14
+        if packet.segment is not None:
+            assert header[24:] == packet.segment.header
+            assert length - len(header) == packet.segment.payload
+
+
+def test_averages_of_the_same_discipline_agree_and_those_of_another_do_not() -> None:
+    text = "red limit 60000 min 5000 max 15000 avpkt 1000 burst 8 probability {} bandwidth 10mbit"
+    drawn = [draw.sequence(text.format(0.05), 1, number) for number in range(40)]
+    same = shares.judge("same", [(sequence, own(sequence)) for sequence in drawn])
+    assert not same.differs
+    other = [own(dataclasses.replace(sequence, text=text.format(0.5))) for sequence in drawn]
+    result = shares.judge("other", list(zip(drawn, other, strict=True)))
+    dropped = next(share for share in result.shares if share.name == "dropped, first half")
+    assert dropped.verdict == "differ"
+    assert result.differs
+    assert dropped.kernel > dropped.simulator
+    assert dropped.difference.value == pytest.approx(dropped.kernel - dropped.simulator)
+    lines = words.terminal([], [same, result]).splitlines()
+    assert not any(line.endswith("differ") for line in lines[2:6])
+    assert any(line.endswith("differ") for line in lines[6:])
+
+
+@pytest.mark.parametrize(
+    ("difference", "low", "high", "verdict"),
+    [
+        (0.2, 0.1, 0.3, "agree"),
+        (-0.3, -0.9, 0.3, "agree"),
+        (0.5, 0.31, 0.7, "differ"),
+        (-0.5, -0.7, -0.31, "differ"),
+        (0.5, 0.2, 0.8, "cannot tell"),
+        (0.5, None, None, "cannot tell"),
+    ],
+)
+def test_a_mean_is_judged_by_a_bar_of_three_percent(
+    difference: float, low: float | None, high: float | None, verdict: str
+) -> None:
+    interval = Interval(value=difference, low=low, high=high, n=200)
+    share = shares.Share(name="dropped", kernel=10.0, simulator=10.0 - difference, difference=interval)
+    assert share.verdict == verdict
+
+
 def test_a_shaper_above_a_discipline_holds_its_packets() -> None:
     q = _native.Qdisc("pfifo limit 10", shaped_bps=8_000_000, burst_bytes=1514)
     for at in (0, 0):
@@ -164,7 +275,7 @@ def test_a_shaper_above_a_discipline_holds_its_packets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("arguments", "sentence"),
     [
         (("calls", "--sequences", "0"), "sequences is 0, but must be at least 1"),
         (("calls", "--rtt", "5ms"), "rtt is 5ms, but calls are sequences of packets"),
@@ -172,18 +283,18 @@ def test_a_shaper_above_a_discipline_holds_its_packets() -> None:
         (("rrul", "--sequences", "5"), "sequences is 5, but rrul has no sequences: leave it out"),
     ],
 )
-def test_bad_input_is_refused_with_one_sentence(inside: Cli, words: tuple[str, ...], sentence: str) -> None:
-    assert_one_sentence(inside("validate", *words, status=2), sentence)
+def test_bad_input_is_refused_with_one_sentence(inside: Cli, arguments: tuple[str, ...], sentence: str) -> None:
+    assert_one_sentence(inside("validate", *arguments, status=2), sentence)
 
 
 def test_the_command_prints_a_table_and_its_json(inside: Cli, virtual_kernel: Kernel) -> None:
-    words = ("validate", "calls", "--qdisc", "pfifo limit 5", "--qdisc", "codel", "--sequences", "3", "--seed", "4")
-    table = inside(*words).stdout.splitlines()
+    arguments = ("validate", "calls", "--qdisc", "pfifo limit 5", "--qdisc", "codel", "--sequences", "3", "--seed", "4")
+    table = inside(*arguments).stdout.splitlines()
     assert table[0].split() == [
         *("discipline", "sequences", "agree", "packets", "dropped", "marked", "largest", "difference,", "ns")
     ]
     assert [line.split("  ")[0] for line in table[2:]] == ["pfifo limit 5", "codel"]
-    entries = json.loads(inside(*words, "--json").stdout)
+    entries = json.loads(inside(*arguments, "--json").stdout)
     assert [(one["qdisc"], one["sequences"], one["agree"]) for one in entries] == [
         ("pfifo limit 5", 3, 3),
         ("codel", 3, 3),

@@ -44,7 +44,8 @@ discipline and metric it prints the means of both with 95 % intervals, their rat
               reports mean round-trip time (the bar is 15 %) and goodput (5 %)
   calls       random sequences of packets for each discipline, or for those of --qdisc: the kernel's and the simulator's
               are called at the same times, and must let the same packets go, within a microsecond, with the same marks
-              and counters; no bars, the exit status is 1 if a sequence differs
+              and counters; no bars, the exit status is 1 if a sequence differs; disciplines that draw random numbers
+              are compared on average, by a bar of 3 %
   all         rrul, one flow (CUBIC, Reno), voip, rtt_fairness, web and random, each in a folder of its own in DIR
 
 Each metric has a bar. For Wi-Fi: airtime shares within 0.01, goodput within 3 %, median pings within 2 ms or 10 %, and

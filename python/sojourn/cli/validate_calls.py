@@ -21,27 +21,32 @@ DEFAULT_SEQUENCES = 200
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.kernel.find import find
-    from sojourn.validate.calls import compare, draw, words
+    from sojourn.validate.calls import compare, draw, kinds, shares, words
 
     _check(args)
     sequences = DEFAULT_SEQUENCES if args.sequences is None else args.sequences
     seed = 1 if args.seed is None else args.seed
     texts = args.qdisc or compare.all_texts()
-    for text in texts:
-        draw.sequence(text, seed, 0)
+    random = [kinds.is_random(draw.sequence(text, seed, 0).text) for text in texts]
     kernel = find(options.one_kernel(args))
     if not kernel.virtual_time:
         message = "calls need a kernel in virtual time, because they are compared to a microsecond: run scripts/kernels"
         raise SojournError(message)
-    results = []
-    for text in texts:
+    results: list[compare.Result] = []
+    averages: list[shares.Result] = []
+    for text, draws in zip(texts, random, strict=True):
         print(f"{text}: {sequences} sequences", file=sys.stderr)
-        results.append(compare.compare(text, sequences, seed, kernel))
+        if draws:
+            averages.append(compare.compare_shares(text, sequences, seed, kernel))
+        else:
+            results.append(compare.compare(text, sequences, seed, kernel))
     if args.json:
-        print(json.dumps([result.to_plain() for result in results], indent=1, allow_nan=False))
+        plain = [result.to_plain() for result in results] + [result.to_plain() for result in averages]
+        print(json.dumps(plain, indent=1, allow_nan=False))
     else:
-        print(words.terminal(results))
-    return 1 if any(result.first is not None for result in results) else 0
+        print(words.terminal(results, averages))
+    differs = any(result.first is not None for result in results) or any(result.differs for result in averages)
+    return 1 if differs else 0
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sojourn.backends.linux.guest import carry_out
 from sojourn.kernel.find import Kernel
-from sojourn.validate.calls import draw, job, kinds
+from sojourn.validate.calls import draw, job, kinds, shares
 from sojourn.validate.calls.replay import Verdict, replay
 
 #: Boots with other secrets that are tried until no two flows share a queue.
@@ -66,7 +66,8 @@ class Result:
 
 def all_texts() -> list[str]:
     """Return all disciplines that are compared unless others are asked for."""
-    return [text for kind in kinds.modelled().values() for text in kind.texts]
+    modelled = kinds.modelled().values()
+    return [text for kind in modelled for text in (*kind.texts, *kind.shares)]
 
 
 def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:
@@ -79,7 +80,25 @@ def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:
     SojournError
         If the kernel or the agent fails.
     """
-    verdicts: list[Verdict] = []
+    verdicts = [_judge(sequence, seen) for sequence, seen in _played(text, sequences, seed, kernel)]
+    return Result(text=text, verdicts=tuple(verdicts))
+
+
+def compare_shares(text: str, sequences: int, seed: int, kernel: Kernel) -> shares.Result:
+    """Compare a discipline that draws random numbers on so many random sequences.
+
+    Raises
+    ------
+    ParamError
+        If the discipline is not modelled.
+    SojournError
+        If the kernel or the agent fails.
+    """
+    return shares.judge(text, list(_played(text, sequences, seed, kernel)))
+
+
+def _played(text: str, sequences: int, seed: int, kernel: Kernel) -> Iterator[tuple[draw.Sequence, job.Seen]]:
+    """Yield each sequence, and what the kernel did with it."""
     for numbers in _batches(sequences):
         drawn = [draw.sequence(text, seed, number) for number in numbers]
         packets = sum(len(together) for one in drawn for _, together in one.offers)
@@ -89,8 +108,7 @@ def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:
             played = list(zip(drawn, job.seen(answer.measured), strict=True))
             if not any(_share(one, seen) for one, seen in played):
                 break
-        verdicts += [_judge(one, seen) for one, seen in played]
-    return Result(text=text, verdicts=tuple(verdicts))
+        yield from played
 
 
 def _share(sequence: draw.Sequence, seen: job.Seen) -> bool:

@@ -10,18 +10,24 @@ from typing import Any
 
 from sojourn import _native
 from sojourn.validate.calls import kinds
+from sojourn.validate.calls.segments import Conversation, Segment
 
 #: Bytes of a frame, its header of 14 included.
 SMALLEST, LARGEST = 60, 1514
 #: Sizes for which the memory of a packet depends on who made it, so none has them: a raw socket allocates less before
 #: the packet than the simulator takes for granted, and the allocator rounds up to another power of two.
 _UNCERTAIN = ((129, 175), (641, 687))
+#: Bytes before a TCP header: those of Ethernet and of IPv4.
+_BEFORE_TCP = 34
 #: 2^32 divided by the golden ratio (Knuth's multiplicative hash).
 _GOLDEN = 2654435769
 #: Most flows and hosts of a sequence.
 _FLOWS, _HOSTS = 8, 3
-#: Packets of a sequence.
-_PACKETS = (40, 160)
+#: Loads, and packets of a sequence at one of them.
+_LOADS, _PACKETS = (0.6, 0.95, 1.1, 1.5, 3.0), (40, 160)
+#: For a discipline that draws random numbers a sequence has two parts: under the first the probability of a drop grows,
+#: and the second shows how large it is.
+_PARTS = (((1.5, 3.0), (100, 250)), ((0.5, 0.9), (100, 250)))
 #: No packet is offered so near to the time at which another is due: a timer of the kernel goes off up to a microsecond
 #: late, and then nobody could say which of both comes first.
 GUARD_NS = 5_000
@@ -53,6 +59,8 @@ class Packet:
         Its code point.
     source, destination
         Its hosts.
+    segment
+        What it carries, if that is TCP; otherwise it is a datagram.
     """
 
     id: int
@@ -63,6 +71,14 @@ class Packet:
     dscp: int
     source: int
     destination: int
+    segment: Segment | None = None
+
+    @property
+    def tcp(self) -> bytes | None:
+        """Its TCP header, and a byte if there is payload: what an ACK filter reads."""
+        if self.segment is None:
+            return None
+        return bytes(4) + self.segment.header + bytes(self.segment.payload > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +121,7 @@ def enqueue(model: _native.Qdisc, now_ns: int, packet: Packet) -> None:
         dscp=packet.dscp,
         source=_spread(2 * packet.source),
         destination=_spread(2 * packet.destination + 1),
+        tcp=packet.tcp,
     )
 
 
@@ -151,26 +168,55 @@ def _packets(draft: Sequence, rate_bps: int, numbers: random.Random) -> Iterator
         }
         for flow in range(flows)
     ]
-    load = numbers.choice((0.6, 0.95, 1.1, 1.5, 3.0))
+    talks = [Conversation.begin(numbers) for _ in traits] if kinds.reads_acks(draft.text) else None
+    parts = _PARTS if kinds.is_random(draft.text) else ((_LOADS, _PACKETS),)
+    loads = [numbers.choice(loads) for loads, _ in parts]
     sizes = numbers.choice(((LARGEST, LARGEST), (SMALLEST, LARGEST), (SMALLEST, 300), (400, LARGEST)))
     together = numbers.choice((0.0, 0.3, 0.7))
-    left, number = numbers.randint(*_PACKETS), 0
-    while left > 0:
-        count = min(left, 1 if numbers.random() >= together else numbers.randint(2, 12))
-        packets = []
-        for _ in range(count):
-            packets.append(Packet(id=number, size=_size(numbers, *sizes), **numbers.choice(traits)))
-            number += 1
-        left -= count
-        sent_ns = sum(packet.size for packet in packets) * 8e9 / rate_bps
-        gap_ns = numbers.expovariate(1.0) * sent_ns / load
-        if numbers.random() < 0.03:
-            gap_ns += numbers.uniform(0.0, 40.0) * sent_ns
-        yield int(gap_ns), packets
+    number = 0
+    for load, (_, packets_of_part) in zip(loads, parts, strict=True):
+        left = numbers.randint(*packets_of_part)
+        while left > 0:
+            count = min(left, 1 if numbers.random() >= together else numbers.randint(2, 12))
+            packets = []
+            for _ in range(count):
+                packets.append(_packet(number, numbers, sizes, traits, talks))
+                number += 1
+            left -= count
+            sent_ns = sum(packet.size for packet in packets) * 8e9 / rate_bps
+            gap_ns = numbers.expovariate(1.0) * sent_ns / load
+            if numbers.random() < 0.03:
+                gap_ns += numbers.uniform(0.0, 40.0) * sent_ns
+            yield int(gap_ns), packets
+
+
+def _packet(
+    number: int,
+    numbers: random.Random,
+    sizes: tuple[int, int],
+    traits: list[dict[str, Any]],
+    talks: list[Conversation] | None,
+) -> Packet:
+    """Draw a packet of one of the flows: a datagram, or the next of its conversation."""
+    if talks is None:
+        return Packet(id=number, size=_size(numbers, *sizes), **numbers.choice(traits))
+    flow = numbers.randrange(len(traits))
+    segment = talks[flow].next()
+    if segment is None:
+        # Datagrams between the same ports are another flow.
+        other = traits[flow] | {"hash": _spread(flow + _FLOWS)}
+        return Packet(id=number, size=_size(numbers, *sizes), **other)
+    size = _BEFORE_TCP + segment.size
+    less = size - _certain(size)
+    return Packet(id=number, size=size - less, segment=segment.shorter(less), **traits[flow])
 
 
 def _size(numbers: random.Random, smallest: int, largest: int) -> int:
-    size = numbers.randint(smallest, largest)
+    return _certain(numbers.randint(smallest, largest))
+
+
+def _certain(size: int) -> int:
+    """Return the largest size up to this one whose memory is certain."""
     below = [low - 1 for low, high in _UNCERTAIN if low <= size <= high]
     return below[0] if below else size
 

@@ -96,26 +96,31 @@ def _plain(sequence: Sequence) -> dict[str, Any]:
     for says, request in below(discipline, index=_INDEX, major=_CHILD):
         steps.send(_HOST, f"{says} on {_DEVICE}", request)
     queues = kinds.queues_of(sequence.kind, sequence.text)
+    lead = kinds.of(sequence.kind).lead_ns
     offers = [
-        {"at_ns": at, "packets": [_crafted(packet, queues) for packet in packets]} for at, packets in sequence.offers
+        {"at_ns": lead + at, "packets": [_crafted(packet, queues) for packet in packets]}
+        for at, packets in sequence.offers
     ]
     return {
         "setup": steps.steps,
         "handle": messages.handle(_CHILD),
         "offers": offers,
-        "end_ns": sequence.end_ns,
+        "end_ns": lead + sequence.end_ns,
     }
 
 
 def _crafted(packet: Packet, queues: int | None) -> tuple[int, int, str]:
-    """Return a packet's priority, its length from IPv4 on, and its headers: a datagram without a checksum."""
+    """Return a packet's priority, its length from IPv4 on, and its headers: UDP or TCP, no checksum."""
     length, tos = packet.size - _ETHERNET, packet.dscp << 2 | ECN_BITS[packet.ecn]
     source, destination = f"10.1.0.{packet.source + 1}", f"10.2.0.{packet.destination + 1}"
+    segment = packet.segment
+    protocol = socket.IPPROTO_UDP if segment is None else socket.IPPROTO_TCP
     head = struct.pack(
-        "!BBHHHBBH4s4sHHHH",
-        *(0x45, tos, length, packet.id + FIRST_ID, 0, _TIME_TO_LIVE, socket.IPPROTO_UDP, 0),
+        "!BBHHHBBH4s4sHH",
+        *(0x45, tos, length, packet.id + FIRST_ID, 0, _TIME_TO_LIVE, protocol, 0),
         *(socket.inet_aton(source), socket.inet_aton(destination)),
-        *(_FIRST_PORT + packet.flow, _FIRST_PORT, length - 20, 0),
+        *(_FIRST_PORT + packet.flow, _FIRST_PORT),
     )
+    head += struct.pack("!HH", length - 20, 0) if segment is None else segment.header
     priority = _PRIORITIES[tos >> 3 & 3] if queues is None else messages.handle(_CHILD, packet.flow % queues + 1)
     return priority, length, head.hex()

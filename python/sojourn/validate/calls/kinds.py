@@ -17,8 +17,13 @@ RATES = (1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000)
 #: What the load is drawn for where the discipline tells no rate, bit/s.
 _NO_RATE = 10_000_000
 
-_RATE = re.compile(r"\b(?:rate|bandwidth|maxrate) ([0-9.]+[kmg]?bit)\b")
+#: RED shapes nothing: its bandwidth says how fast its average falls.
+_RATE = re.compile(r"^(?!red\b).*?\b(?:rate|bandwidth|maxrate) ([0-9.]+[kmg]?bit)\b")
 _DELAY = re.compile(r"\bdelay ")
+#: Disciplines that draw random numbers which matter. CAKE does once memory has overflowed.
+_RANDOM = re.compile(r"^(red|pie|fq_pie)\b|^cake\b.* memlimit [1-9]")
+_UPDATE = re.compile(r"^((?:fq_)?pie\b.*\btupdate )(\d+)ms\b")
+_FILTER = re.compile(r" ack-filter(-aggressive)?\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +33,9 @@ class Kind:
     Attributes
     ----------
     texts
-        The disciplines that are compared; each gets its share of the sequences.
+        The disciplines that are compared decision by decision; each gets its share of the sequences.
+    shares
+        Those that draw random numbers (`is_random`): what becomes of packets is compared on average.
     queues
         The word that says how many queues there are, where a packet's priority names one: so both sides agree on the
         queue of each flow without a hash.
@@ -43,18 +50,23 @@ class Kind:
     seeds
         How many seeds of the simulator are tried. More than one is for a kind whose kernel draws a random number now
         and then that seldom matters: a sequence agrees if it does with one of them.
+    lead_ns
+        How long a sequence waits from the setup of the discipline. PIE's timer of `tupdate` first goes off half a
+        second after the setup (Linux `pie_init`), and there is no probability before.
     """
 
     texts: tuple[str, ...]
+    shares: tuple[str, ...] = ()
     queues: str | None = None
     hosts: bool = False
     dscp: bool = False
     variant: str | None = None
     counted: str | None = None
     seeds: int = 1
+    lead_ns: int = 0
 
 
-#: What is compared, by kind. Disciplines that draw random numbers (red, pie, fq_pie) cannot be.
+#: What is compared, by kind.
 KINDS: dict[str, Kind] = {
     "pfifo": Kind(texts=("pfifo limit 5", "pfifo limit 30")),
     "bfifo": Kind(texts=("bfifo limit 3000", "bfifo limit 20000")),
@@ -97,10 +109,20 @@ KINDS: dict[str, Kind] = {
             "cake bandwidth 5mbit precedence wash",
             "cake bandwidth 5mbit besteffort ingress",
             "cake bandwidth 5mbit besteffort srchost ptm",
+            "cake bandwidth 2mbit besteffort ack-filter",
+            "cake bandwidth 2mbit besteffort ack-filter-aggressive",
+            "cake bandwidth 3mbit besteffort flowblind ingress ack-filter",
+            "cake bandwidth 1mbit diffserv4 dual-srchost ack-filter-aggressive",
+        ),
+        # So little memory that queues overflow, upon which BLUE raises its probability.
+        shares=(
+            "cake bandwidth 5mbit besteffort flowblind rtt 10ms memlimit 30000",
+            "cake bandwidth 10mbit besteffort flows rtt 10ms memlimit 60000",
+            "cake bandwidth 5mbit besteffort flows ingress memlimit 40000",
         ),
         hosts=True,
         dscp=True,
-        seeds=20,
+        seeds=1000,
     ),
     "fq": Kind(
         texts=(
@@ -153,6 +175,15 @@ KINDS: dict[str, Kind] = {
         )
     ),
     "netem": Kind(texts=("netem delay 5ms", "netem delay 1ms limit 10", "netem delay 3333us limit 40")),
+    "red": Kind(
+        texts=(),
+        shares=(
+            "red limit 60000 min 5000 max 15000 avpkt 1000 burst 8 probability 0.1 bandwidth 10mbit",
+            "red limit 60000 min 5000 max 15000 avpkt 1000 burst 8 probability 0.2 bandwidth 10mbit ecn adaptive",
+        ),
+    ),
+    "pie": Kind(texts=(), shares=("pie target 5ms", "pie target 5ms ecn limit 60"), lead_ns=600_000_000),
+    "fq_pie": Kind(texts=(), shares=("fq_pie target 5ms flows 16",), queues="flows", lead_ns=600_000_000),
 }
 
 
@@ -179,6 +210,24 @@ def queues_of(kind: str, text: str) -> int | None:
     word = of(kind).queues
     found = None if word is None else re.search(rf"\b{word} (\d+)\b", text)
     return None if found is None else int(found[1])
+
+
+def reads_acks(text: str) -> bool:
+    """Return whether a discipline, told by its canonical text, looks at acknowledgements."""
+    return _FILTER.search(text) is not None
+
+
+def is_random(text: str) -> bool:
+    """Return whether a discipline, told by its canonical text, draws random numbers that matter."""
+    return _RANDOM.search(text) is not None
+
+
+def timed(text: str) -> str:
+    """Return a discipline, told by its canonical text, as the kernel's timers make it.
+
+    The kernel's timer of `tupdate` goes off a tick later, which is a millisecond in the guest.
+    """
+    return _UPDATE.sub(lambda found: f"{found[1]}{int(found[2]) + 1}ms", text)
 
 
 def is_alone(text: str) -> bool:
