@@ -23,11 +23,6 @@ LONG_PIPES = (("3mbit", 400.0), ("7mbit", 180.0), ("15mbit", 70.0))
 SEEDS = range(50_000_001, 50_000_005)
 MAP = Path(__file__).parent.parent / "docs" / "data" / "tuning-map.csv"
 
-#: The link on which the rule carries a little less than it says, and by how much (docs/tuning.md). Strict: should it
-#: hold one day, this and the document are to say so.
-MISSED = ("1500kbit", 150.0)
-FALLS_SHORT = pytest.mark.xfail(strict=True, reason="the rule carries 94.8 % of what the rural setting does, not 95 %")
-
 pytestmark = pytest.mark.slow
 
 
@@ -63,9 +58,7 @@ class TestTheRule:
         assert rule(1.2, 300.0) == (37.5, 1200.0)
 
     @pytest.mark.parametrize("qdisc", maps.QDISCS)
-    @pytest.mark.parametrize(
-        ("rate", "rtt"), [pytest.param(*one, marks=FALLS_SHORT) if one == MISSED else one for one in SHORT_PIPES]
-    )
+    @pytest.mark.parametrize(("rate", "rtt"), SHORT_PIPES)
     def test_in_a_short_pipe_it_has_less_delay_than_default_and_rural_and_carries_as_much(
         self, qdisc: str, rate: str, rtt: float
     ) -> None:
