@@ -162,12 +162,6 @@ def test_each_sort_of_difference_is_told(sequence: draw.Sequence) -> None:
     assert difference.startswith("at the end the kernel's counter drops is ")
 
 
-def test_the_kernels_timer_of_pie_is_a_tick_late() -> None:
-    text = _native.Qdisc("fq_pie target 5ms").text
-    assert kinds.timed(text) == text.replace("tupdate 15ms", "tupdate 16ms") != text
-    assert kinds.timed("codel target 5ms") == "codel target 5ms"
-
-
 def test_a_job_names_queues_by_priority_and_packets_by_identification() -> None:
     drawn = draw.sequence("fq_codel flows 4", 1, 0)
     kernel = Kernel(kind="virtual", path=None, release="6.1", modules=(), virtual_time=True, identity="")

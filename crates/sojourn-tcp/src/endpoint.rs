@@ -8,7 +8,7 @@ use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment, WINDOW_UNIT};
 use crate::sender::Sender;
 use crate::small_queue::Device;
-use crate::ticks::now_ms;
+use crate::timestamp::now_ms;
 use crate::variant::{ParamError, Variant};
 use sojourn_units::Time;
 

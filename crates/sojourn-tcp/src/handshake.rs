@@ -2,8 +2,9 @@
 
 use crate::rtt::{RTO_INITIAL, RTO_MAX};
 use crate::segment::Segment;
-use crate::ticks::{self, now_ms};
+use crate::timestamp::now_ms;
 use crate::variant::Variant;
+use sojourn_units::ticks;
 use sojourn_units::{Duration, Time};
 
 /// How often a SYN is sent again. Source: Linux `tcp_syn_retries`.

@@ -29,7 +29,7 @@ mod segment;
 mod send_buffer;
 mod sender;
 mod small_queue;
-mod ticks;
+mod timestamp;
 mod variant;
 mod window;
 

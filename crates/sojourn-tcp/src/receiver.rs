@@ -6,9 +6,9 @@ mod overdue;
 use crate::params::TcpParams;
 use crate::sacks::Sacks;
 use crate::segment::{Flags, Segment, WINDOW_UNIT};
-use crate::ticks::{self, Ticks};
 use crate::variant::Variant;
 use crate::window::ReceiveWindow;
+use sojourn_units::ticks::{self, Ticks};
 use sojourn_units::{Duration, Time};
 
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`,

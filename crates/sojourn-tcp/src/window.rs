@@ -2,7 +2,7 @@
 
 use crate::params::{ReceiveBuffer, TcpParams};
 use crate::segment::WINDOW_UNIT;
-use crate::ticks::now_ms;
+use crate::timestamp::now_ms;
 use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 

@@ -4,6 +4,7 @@
 //! - [`Time`], [`Duration`], [`Bytes`] and [`Rate`]: the quantities. Arithmetic between them keeps the units apart.
 //! - [`parse_duration`], [`parse_rate`], [`parse_bytes`]: `tc`'s spellings; [`UnitError`] if a text is none.
 //! - [`Ecn`]: the four codepoints of the ECN field.
+//! - [`ticks`]: the kernel's coarse clock, and when its timers go off.
 //! - [`Stream`]: the random numbers of one component of one run.
 //! - [`words!`] and [`text!`]: types that stand in files as words or as text.
 
@@ -12,6 +13,7 @@ mod parse;
 mod quantity;
 mod stream;
 mod text;
+pub mod ticks;
 mod words;
 
 pub use ecn::{Ecn, UnknownEcn};

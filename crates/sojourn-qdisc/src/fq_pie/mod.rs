@@ -18,7 +18,7 @@ use crate::fifo::MTU;
 use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
 use crate::param::in_range;
 use crate::pie::linux::{LinuxPie, ONE};
-use crate::pie::{Controller, FIRST_UPDATE, Updates};
+use crate::pie::{Controller, Updates};
 use crate::slab::{List, Slab, memory_of};
 use crate::{
     Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, PieParams, Qdisc, QdiscStats, Queued,
@@ -121,7 +121,7 @@ pub struct FqPie<P> {
 }
 
 impl<P: Packet> FqPie<P> {
-    /// All queues empty, created at time 0: the first update comes after 500 ms.
+    /// All queues empty, created at time 0: the first update comes after 504 ms, and the others come a tick late.
     ///
     /// # Errors
     /// [`ParamError`] for parameters that cannot be used.
@@ -140,7 +140,7 @@ impl<P: Packet> FqPie<P> {
             awake: Vec::new(),
             slab: Slab::new(),
             rounds: Rounds::new(params.quantum.max(256)),
-            updates: Updates::new(FIRST_UPDATE, params.pie.tupdate),
+            updates: Updates::on_ticks(params.pie.tupdate),
             stream: Stream::new(seed),
             memory: 0,
             packets_in: 0,

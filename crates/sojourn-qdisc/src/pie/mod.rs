@@ -24,7 +24,8 @@ use linux_3_14::OldPie;
 use rfc8033::RfcPie;
 use sojourn_units::{Bytes, Duration, Stream, Time};
 use std::collections::VecDeque;
-pub(crate) use updates::{FIRST_UPDATE, Updates};
+use updates::FIRST_UPDATE;
+pub(crate) use updates::Updates;
 
 /// Whose reading of the algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,21 +196,27 @@ pub struct Pie<P> {
 }
 
 impl<P: Packet> Pie<P> {
-    /// An empty queue, created at time 0: Linux first updates after 500 ms, the RFC after one `tupdate`.
+    /// An empty queue, created at time 0. Linux first updates after 504 ms and then a tick late, Linux 3.14 after 500 ms,
+    /// the RFC after one `tupdate`.
     ///
     /// # Errors
     /// [`ParamError`] for parameters that cannot be used.
     pub fn new(params: PieParams, seed: u64) -> Result<Self, ParamError> {
         params.validate()?;
-        let (controller, first_update) = match params.variant {
-            PieVariant::Linux => (AnyController::Linux(LinuxPie::new()), FIRST_UPDATE),
-            PieVariant::Linux314 => (AnyController::Linux314(OldPie::new()), FIRST_UPDATE),
-            PieVariant::Rfc8033 => (AnyController::Rfc8033(RfcPie::new()), params.tupdate),
+        let every = params.tupdate;
+        let (controller, updates) = match params.variant {
+            PieVariant::Linux => (AnyController::Linux(LinuxPie::new()), Updates::on_ticks(every)),
+            // Before Linux 4.8 a timer went off at its tick.
+            PieVariant::Linux314 => (
+                AnyController::Linux314(OldPie::new()),
+                Updates::new(FIRST_UPDATE, every),
+            ),
+            PieVariant::Rfc8033 => (AnyController::Rfc8033(RfcPie::new()), Updates::new(every, every)),
         };
         Ok(Self {
             params,
             controller,
-            updates: Updates::new(first_update, params.tupdate),
+            updates,
             stream: Stream::new(seed),
             ring: VecDeque::new(),
             packets_in: 0,

@@ -232,26 +232,48 @@ fn a_standing_queue_is_dropped_from_only_after_the_burst_allowance() {
 }
 
 #[test]
-fn updates_fall_at_half_a_second_and_then_every_tupdate() {
-    // However the calls are spread, the probability at a time is the same.
-    let run = |looks: &[u64]| {
-        let mut b = bench("pie");
+fn linux_updates_a_tick_late() {
+    // Worked by hand from the kernel's wheel at 1000 ticks a second. The first timer has 500 ticks to go, so its level
+    // counts eights: 504. Each later one has 15, so its level counts ones, and it goes off at the tick after them.
+    let changes = |text: &str| {
+        let mut b = bench(text);
         b.put_many(ms(0), 100, 1000, 0);
         b.get(ms(400));
-        for &t in looks {
+        let (mut before, mut at) = (b.extra("prob"), Vec::new());
+        for t in 401..560 {
+            // To look at the head runs the timer, and changes nothing else.
+            b.q.peek(Time::from_nanos(t * 1_000_000 - 1), &mut b.drops);
+            assert_eq!(b.extra("prob").to_bits(), before.to_bits(), "between ticks");
             b.q.peek(ms(t), &mut b.drops);
+            if b.extra("prob").to_bits() != before.to_bits() {
+                before = b.extra("prob");
+                at.push(t);
+            }
         }
-        b.get(ms(600));
-        b.extra("prob").to_bits()
+        at
     };
-    assert_eq!(run(&[]), run(&[]));
-    let mut b = bench("pie");
-    b.put_many(ms(0), 100, 1000, 0);
-    b.get(ms(400));
-    b.get(Time::from_nanos(499_999_999));
-    assert!(b.extra("prob").abs() < 1e-18, "before the first update");
-    b.get(ms(500));
-    assert!(b.extra("prob") > 0.0);
+    assert_eq!(changes("pie"), [504, 520, 536, 552]);
+    assert_eq!(changes("pie tupdate 30ms"), [504, 535]);
+    // Timers of Linux 3.14 are not rounded.
+    assert_eq!(
+        changes("pie variant linux-3.14 tupdate 15ms"),
+        [] as [u64; 0],
+        "without a measured rate"
+    );
+}
+
+#[test]
+fn a_long_tupdate_is_rounded_to_the_eighth_of_the_wheel() {
+    // 100 ticks from 504, counted in eights: 604 / 8 = 75.5, and the next eight is 608.
+    let mut updates = updates::Updates::on_ticks(Duration::from_millis(100));
+    let mut at = Vec::new();
+    for t in 0..1000 {
+        updates.run(ms(t), || {
+            at.push(t);
+            true
+        });
+    }
+    assert_eq!(at, [504, 608, 712, 816, 920]);
 }
 
 #[test]

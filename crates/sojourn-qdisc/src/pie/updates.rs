@@ -1,6 +1,6 @@
 //! When the probabilities of a discipline are computed anew.
 
-use sojourn_units::{Duration, Time};
+use sojourn_units::{Duration, Time, ticks};
 
 /// The first update comes after so long. Source: Linux `pie_init`, `fq_pie_init`.
 pub(crate) const FIRST_UPDATE: Duration = Duration::from_millis(500);
@@ -23,6 +23,17 @@ impl Updates {
             next: Time::ZERO + first,
             every,
         }
+    }
+
+    /// A timer that each update sets anew, on the kernel's wheel: 15 ms become 16. Source: Linux `pie_timer`,
+    /// `fq_pie_timer`.
+    ///
+    /// Deviation: the first update is put on a boundary of the later ones, so that all periods are equal. On the
+    /// kernel it can come earlier by up to an eighth of a period of 504 ms or more.
+    pub(crate) fn on_ticks(every: Duration) -> Self {
+        let period = ticks::after(every, Time::ZERO).since(Time::ZERO);
+        let first = ticks::after(FIRST_UPDATE, Time::ZERO).since(Time::ZERO);
+        Self::new(first, period)
     }
 
     /// Whether one is due.

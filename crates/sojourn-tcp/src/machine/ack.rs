@@ -3,7 +3,7 @@
 use super::{CaState, LossRecovery, Machine, News, Resend, Times};
 use crate::cc::{Ack, CongestionControl};
 use crate::segment::{Flags, Segment, WINDOW_UNIT};
-use crate::ticks::now_ms;
+use crate::timestamp::now_ms;
 use sojourn_units::{Duration, Time};
 
 impl<R: LossRecovery> Machine<R> {

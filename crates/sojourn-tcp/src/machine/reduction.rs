@@ -4,7 +4,7 @@ use super::state::Prr;
 use super::{CaState, LossRecovery, Machine, News, Resend};
 use crate::cc::{CongestionControl, Threshold};
 use crate::scoreboard::Sent;
-use crate::ticks::now_ms;
+use crate::timestamp::now_ms;
 use sojourn_units::Time;
 
 /// What tells of congestion.

@@ -3,7 +3,7 @@
 use super::{LossRecovery, Machine, Outgoing, TimerKind};
 use crate::rtt::RTO_MAX;
 use crate::segment::Flags;
-use crate::ticks;
+use sojourn_units::ticks;
 use sojourn_units::{Duration, Time};
 
 impl<R: LossRecovery> Machine<R> {

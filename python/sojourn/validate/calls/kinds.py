@@ -22,7 +22,6 @@ _RATE = re.compile(r"^(?!red\b).*?\b(?:rate|bandwidth|maxrate) ([0-9.]+[kmg]?bit
 _DELAY = re.compile(r"\bdelay ")
 #: Disciplines that draw random numbers which matter. CAKE does once memory has overflowed.
 _RANDOM = re.compile(r"^(red|pie|fq_pie)\b|^cake\b.* memlimit [1-9]")
-_UPDATE = re.compile(r"^((?:fq_)?pie\b.*\btupdate )(\d+)ms\b")
 _FILTER = re.compile(r" ack-filter(-aggressive)?\b")
 
 
@@ -220,14 +219,6 @@ def reads_acks(text: str) -> bool:
 def is_random(text: str) -> bool:
     """Return whether a discipline, told by its canonical text, draws random numbers that matter."""
     return _RANDOM.search(text) is not None
-
-
-def timed(text: str) -> str:
-    """Return a discipline, told by its canonical text, as the kernel's timers make it.
-
-    The kernel's timer of `tupdate` goes off a tick later, which is a millisecond in the guest.
-    """
-    return _UPDATE.sub(lambda found: f"{found[1]}{int(found[2]) + 1}ms", text)
 
 
 def is_alone(text: str) -> bool:

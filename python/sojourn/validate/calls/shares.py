@@ -7,10 +7,9 @@ the differences is held against a bar, as in other comparisons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sojourn.stats import Interval, mean_interval
-from sojourn.validate.calls import kinds
 from sojourn.validate.calls.draw import Sequence, enqueue
 from sojourn.validate.calls.job import ECN_BITS, Seen
 
@@ -142,8 +141,7 @@ def _of_simulator(sequence: Sequence, seen: Seen) -> dict[str, float]:
 
 
 def _play(sequence: Sequence, seen: Seen, seed: int) -> dict[str, float]:
-    timed = replace(sequence, text=kinds.timed(sequence.text))
-    model, left, clock = timed.model(seed), [], seen.offered_ns[0]
+    model, left, clock = sequence.model(seed), [], seen.offered_ns[0]
 
     def leave(until: int | None) -> None:
         nonlocal clock

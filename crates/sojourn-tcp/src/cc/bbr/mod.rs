@@ -10,11 +10,11 @@ mod long_term;
 mod tests;
 
 use super::{Ack, CaState, CongestionControl, Listed, Needs, RateSample, Restart, Start, Threshold, Window};
-use crate::ticks::{self, Ticks};
 use crate::variant::Variant;
 use aggregation::Aggregation;
 use filter::WindowedMax;
 use long_term::{Answer, Event, LongTerm, Totals};
+use sojourn_units::ticks::{self, Ticks};
 use sojourn_units::{Duration, Stream, Time};
 
 /// Rates are in segments a microsecond, times 2^24.

@@ -1,20 +1,24 @@
 //! The kernel's coarse clock: ticks of 1 ms (`CONFIG_HZ=1000`), and when a timer that is set in ticks goes off.
 
-use sojourn_units::{Duration, Time};
+use crate::{Duration, Time};
 
 /// Nanoseconds of a tick.
 const TICK_NS: u64 = 1_000_000;
 
 /// A number of ticks, or a time in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ticks(u64);
+pub struct Ticks(u64);
 
 impl Ticks {
-    pub(crate) const fn from_millis(ms: u64) -> Self {
+    /// So many milliseconds, which are as many ticks.
+    #[must_use]
+    pub const fn from_millis(ms: u64) -> Self {
         Self(ms)
     }
 
-    pub(crate) const fn as_duration(self) -> Duration {
+    /// The time that they take.
+    #[must_use]
+    pub const fn as_duration(self) -> Duration {
         Duration::from_nanos(self.0 * TICK_NS)
     }
 }
@@ -50,23 +54,21 @@ impl std::ops::Div<u64> for Ticks {
 }
 
 /// The clock at `now`: Linux's `jiffies`.
-pub(crate) const fn of(now: Time) -> Ticks {
+#[must_use]
+pub const fn of(now: Time) -> Ticks {
     Ticks(now.as_nanos() / TICK_NS)
 }
 
-/// The timestamp clock: whole milliseconds, never zero, because an echo of zero means none.
-pub(crate) fn now_ms(now: Time) -> u32 {
-    (now.as_nanos() / 1_000_000) as u32 + 1
-}
-
 /// `duration`, rounded up: Linux's `usecs_to_jiffies`.
-pub(crate) const fn up(duration: Duration) -> Ticks {
+#[must_use]
+pub const fn up(duration: Duration) -> Ticks {
     Ticks(duration.as_nanos().div_ceil(TICK_NS))
 }
 
 /// When a timer goes off that is set at `now` to `expires`: never early, so at the next boundary after it, and
 /// boundaries are the coarser the farther off it is. Source: Linux `kernel/time/timer.c`, `calc_index` (since 4.8).
-pub(crate) fn fires(now: Ticks, expires: Ticks) -> Time {
+#[must_use]
+pub fn fires(now: Ticks, expires: Ticks) -> Time {
     let shift = match expires.0.saturating_sub(now.0) {
         0..63 => 0,
         63..504 => 3,
@@ -80,7 +82,8 @@ pub(crate) fn fires(now: Ticks, expires: Ticks) -> Time {
 /// When a timer goes off that is set at `now` to `wait` later: Linux rounds the wait up to ticks, counts them from the
 /// last one, and its timers are never early. So it is late by up to 2 ms, and by up to an eighth of a wait of more
 /// than 62.
-pub(crate) fn after(wait: Duration, now: Time) -> Time {
+#[must_use]
+pub fn after(wait: Duration, now: Time) -> Time {
     let tick = of(now);
     fires(tick, tick + up(wait))
 }
