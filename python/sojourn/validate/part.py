@@ -48,6 +48,8 @@ class Part:
         The canonical scenario of each cell, by name, with the first seed.
     worst
         The names of the scenarios with the largest errors, the worst first, each with its metric and error.
+    ranks
+        The places of the kernel's runs among the simulator's, of drawn scenarios (`sojourn.validate.ranks`).
     """
 
     name: str
@@ -56,6 +58,7 @@ class Part:
     entries: Sequence[Entry]
     scenarios: Mapping[str, str]
     worst: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    ranks: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
 
     @property
     def subject(self) -> str:
@@ -280,7 +283,19 @@ _PART = shape.record(
                 {"itself": shape.number_or_null},
             )
         ),
-    }
+    },
+    {
+        "ranks": shape.list_of(
+            shape.record(
+                {
+                    "metric": shape.text,
+                    "title": shape.text,
+                    "counts": shape.list_of(shape.number, least=2),
+                    "p_value": shape.number,
+                }
+            )
+        )
+    },
 )
 
 

@@ -20,6 +20,7 @@ from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, finite, judge_all
 from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, named, versions
 from sojourn.validate.populations import POPULATIONS
+from sojourn.validate.ranks import ranks_of
 
 if TYPE_CHECKING:
     from sojourn.validate.exhibits import Drawn
@@ -273,6 +274,7 @@ def _outcome(request: Request, cells: Sequence[Cell], pair: Pair, ran: Sequence[
                 }
                 for error in worst(found, bars.worst, itself)
             ],
+            ranks=[one.to_plain() for one in ranks_of(ran)],
         )
         return Outcome(part=part, figures=drawn)
     part = Part(name=name, command=request.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sojourn import tables
 from sojourn.store.cell import link_words
-from sojourn.validate import bars, errors, wifi_words
+from sojourn.validate import bars, errors, ranks, wifi_words
 from sojourn.validate.execute import KERNEL, SIM, TITLES
 from sojourn.validate.part import Counts, Entry, Part
 from sojourn.validate.populations import of_part
@@ -205,6 +205,7 @@ def _drawn(part: Part, level: int, most_rows: float) -> list[str]:
     blocks = [
         f"{'#' * level} {part.name}: errors",
         quantiles_table(part),
+        *_ranks(part, level),
         f"{'#' * level} {part.name}: errors of each discipline and control",
         "Median and 90th percentile, not judged. A scenario with two controls counts for both.",
         groups_table(part),
@@ -217,6 +218,20 @@ def _drawn(part: Part, level: int, most_rows: float) -> list[str]:
         _worst_scenarios(part),
         "The same seed draws the same scenarios. `part.json` in the folder of the results has each of them whole,\n"
         "under `scenarios`.",
+    ]
+
+
+def _ranks(part: Part, level: int) -> list[str]:
+    if not part.ranks:
+        return []
+    runs = len(part.ranks[0]["counts"]) - 1
+    heads = ["scenarios by place", "below all", *map(str, range(1, runs)), "above all", "p"]
+    return [
+        f"{'#' * level} {part.name}: the kernel's run among the simulator's",
+        f"Each scenario's first run on the kernel is put among its {runs} simulated runs, by value. If it is like\n"
+        "one more run of the simulator, each place is as likely. p is the probability of counts that are at least as\n"
+        "uneven (χ² test). A model's error makes the counts uneven; the noise of single runs does not.",
+        tables.markdown(heads, [ranks.cells(one) for one in part.ranks]),
     ]
 
 
