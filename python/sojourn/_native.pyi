@@ -23,6 +23,7 @@ __all__ = [
     "netlink_options",
     "normalize",
     "packet_pairs",
+    "read_heads",
     "read_series",
     "record_measured",
     "record_schema",
@@ -45,6 +46,7 @@ def run_captured(
 def capture_points() -> list[str]: ...
 def run_stored(scenario_json: str, id: str) -> tuple[bytes, bytes, bytes]: ...
 def read_series(file: bytes, rows: int) -> list[tuple[list[str] | None, bytes]]: ...
+def read_heads(store: str | os.PathLike[str], names: list[str]) -> bytes: ...
 def packet_pairs(
     a: str | os.PathLike[str],
     b: str | os.PathLike[str],

@@ -20,12 +20,12 @@ mod native {
     #[pymodule_export]
     use crate::qdisc::{Departure, Drop, Qdisc, expand_qdisc, list_presets, list_qdiscs};
     #[pymodule_export]
-    use crate::run::read_series;
-    #[pymodule_export]
     use crate::run::{
         capture_points, congestion_controls, estimate, limits, normalize, record_schema, run, run_captured, run_stored,
         scenario_schema,
     };
+    #[pymodule_export]
+    use crate::run::{read_heads, read_series};
 
     use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
 

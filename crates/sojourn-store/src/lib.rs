@@ -1,8 +1,11 @@
 //! What a store keeps of a run: the record without its series as JSON, and the series as a Parquet file.
 //!
 //! [`split`] takes a record apart, [`Parts::store`] writes its series, and [`load`] reads them, whoever wrote them.
+//! [`read_heads`] makes a table of many stored runs.
 
 mod columns;
+mod heads;
 pub mod parquet;
 
 pub use columns::{Error, Parts, load, split};
+pub use heads::{Known, Row, read_heads};

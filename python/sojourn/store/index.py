@@ -126,8 +126,7 @@ def load(path: Path) -> Results:
         If it holds no results, or they cannot be read.
     """
     if (path / "index.json").is_file():
-        index = _checked(path / "index.json", _INDEX, FOLDER_FORMAT)
-        _check_uses(path / "index.json", index["cells"])
+        index = load_index(path / "index.json")
         runs = RunStore(path / index["store"])
         cells = tuple(
             Cell(link=cell["link"], qdisc=cell["qdisc"], runs=tuple(runs.get(name) for name in cell["runs"]))
@@ -139,7 +138,7 @@ def load(path: Path) -> Results:
             comparison=Comparison(experiment=index["experiment"], cells=cells),
             command=index["command"],
             paper=index["paper"],
-            claims=tuple(_checked(claims, _CLAIMS)) if claims.is_file() else (),
+            claims=tuple(load_claims(claims)) if claims.is_file() else (),
         )
     if (path / "run.json").is_file():
         cell = load_run(path / "run.json")
@@ -147,6 +146,31 @@ def load(path: Path) -> Results:
         return Results(title=comparison.experiment, comparison=comparison, command=f"sojourn run ({path}/run.json)")
     message = f"{path} holds no results: neither index.json nor run.json is there"
     raise SojournError(message)
+
+
+def load_index(path: Path) -> dict[str, Any]:
+    """Return what an `index.json` holds: title, experiment, paper, command, store and cells.
+
+    Raises
+    ------
+    SojournError
+        If it cannot be read.
+    """
+    index: dict[str, Any] = _checked(path, _INDEX, FOLDER_FORMAT)
+    _check_uses(path, index["cells"])
+    return index
+
+
+def load_claims(path: Path) -> list[dict[str, Any]]:
+    """Return what a `claims.json` holds: each claim with its verdict.
+
+    Raises
+    ------
+    SojournError
+        If it cannot be read.
+    """
+    claims: list[dict[str, Any]] = _checked(path, _CLAIMS)
+    return claims
 
 
 def load_run(path: Path) -> Cell:

@@ -1,0 +1,417 @@
+//! The heads of many stored runs as rows of a table.
+//!
+//! A table of runs needs a few numbers of each `run.json`. Python reads the same files with all checks when a run is
+//! opened; this reads ten thousand of them in a second, and checks what it takes from them.
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use std::num::NonZero;
+use std::path::Path;
+use std::{fs, thread};
+
+/// Most bytes of a head. A run of thousands of flows has a few million.
+const MOST_BYTES: u64 = 64 << 20;
+/// Most characters of a text that is shown, as in `sojourn.shape`.
+const MOST_TEXT: usize = 10_000;
+/// Largest number that is measured, in any unit, as in `sojourn.shape`.
+const MOST_NUMBER: f64 = 1e18;
+/// Runs that are worth a thread of their own.
+const RUNS_OF_A_THREAD: usize = 64;
+const MOST_THREADS: usize = 8;
+const FORMAT: &str = "sojourn-run/1";
+
+/// What the table says of one run. Units are in the names; a value that a run has not is `None`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The name of the run's folder.
+    pub id: String,
+    /// Why the run cannot be shown; then nothing else is known of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What is known of it.
+    #[serde(flatten)]
+    pub known: Option<Known>,
+}
+
+/// What `run.json` says of a run, flat.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Known {
+    experiment: String,
+    backend: String,
+    code_version: String,
+    seed: u64,
+    up: String,
+    down: String,
+    rtt: String,
+    duration: String,
+    qdisc_up: String,
+    qdisc_down: String,
+    flows: usize,
+    goodput_up_mbit: f64,
+    goodput_down_mbit: f64,
+    induced_latency_ms: f64,
+    rtt_mean_ms: f64,
+    rtt_median_ms: f64,
+    rtt_p5_ms: f64,
+    rtt_p95_ms: f64,
+    rtt_p99_ms: f64,
+    probe_loss: f64,
+    jain_up: f64,
+    jain_down: f64,
+    page_fetch_s: Option<f64>,
+    fct_ms: Option<f64>,
+    voip_delay_ms: Option<f64>,
+    voip_loss: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    backend: String,
+    code_version: String,
+    seed: u64,
+    scenario: Scenario,
+    summary: Summary,
+    probes: Vec<Probe>,
+    stored: Stored,
+}
+
+#[derive(Deserialize)]
+struct Scenario {
+    experiment: String,
+    up: String,
+    down: String,
+    rtt: String,
+    duration: String,
+    qdisc_up: String,
+    qdisc_down: String,
+    flows: Vec<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    goodput_up_mbit: f64,
+    goodput_down_mbit: f64,
+    induced_latency_ms: f64,
+    probe_loss: f64,
+    jain_up: f64,
+    jain_down: f64,
+    rtt_ms: Quantiles,
+    page_fetch_s: Option<f64>,
+    fct_ms: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Quantiles {
+    mean: f64,
+    median: f64,
+    p5: f64,
+    p95: f64,
+    p99: f64,
+}
+
+#[derive(Deserialize)]
+struct Probe {
+    kind: String,
+    sent: u64,
+    delay_ms: Option<Delay>,
+}
+
+#[derive(Deserialize)]
+struct Delay {
+    count: u64,
+    mean: f64,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    id: String,
+    bytes: u64,
+}
+
+/// Reads the heads of these runs of a store, in this order. A run that cannot be read is a row that says why.
+#[must_use]
+pub fn read_heads(store: &Path, names: &[String]) -> Vec<Row> {
+    let threads = thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(MOST_THREADS)
+        .min(names.len() / RUNS_OF_A_THREAD + 1);
+    let share = names.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let parts: Vec<_> = names
+            .chunks(share)
+            .map(|part| scope.spawn(move || part.iter().map(|name| row(store, name)).collect::<Vec<_>>()))
+            .collect();
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().expect("reading a head does not panic"))
+            .collect()
+    })
+}
+
+fn row(store: &Path, name: &str) -> Row {
+    let (known, error) = match known(&store.join(name), name) {
+        Ok(known) => (Some(known), None),
+        Err(why) => (None, Some(why)),
+    };
+    Row {
+        id: name.to_owned(),
+        error,
+        known,
+    }
+}
+
+fn known(folder: &Path, name: &str) -> Result<Known, String> {
+    let bytes = read(&folder.join("run.json"))?;
+    let head: Head = serde_json::from_slice(&bytes).map_err(|error| format!("run.json: {error}"))?;
+    if head.format != FORMAT {
+        let found: String = head.format.escape_debug().take(40).collect();
+        return Err(format!("run.json has format \"{found}\", but must have \"{FORMAT}\""));
+    }
+    if head.stored.id != name {
+        return Err("run.json is that of another run than its folder is named for".to_owned());
+    }
+    let series = fs::metadata(folder.join("series.parquet")).map_err(|error| format!("series.parquet: {error}"))?;
+    if series.len() != head.stored.bytes {
+        return Err(format!(
+            "series.parquet has {} bytes, but must have {}",
+            series.len(),
+            head.stored.bytes
+        ));
+    }
+    let known = flat(head);
+    check(&known)?;
+    Ok(known)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let found = fs::metadata(path).map_err(|error| format!("run.json: {error}"))?;
+    if !found.is_file() {
+        return Err("run.json is no regular file".to_owned());
+    }
+    if found.len() > MOST_BYTES {
+        return Err(format!(
+            "run.json has {} bytes, but must have at most {MOST_BYTES}",
+            found.len()
+        ));
+    }
+    fs::read(path).map_err(|error| format!("run.json: {error}"))
+}
+
+fn flat(head: Head) -> Known {
+    let (voip_delay_ms, voip_loss) = voice(&head.probes);
+    let Head {
+        scenario,
+        summary,
+        backend,
+        code_version,
+        seed,
+        ..
+    } = head;
+    Known {
+        experiment: scenario.experiment,
+        backend,
+        code_version,
+        seed,
+        up: scenario.up,
+        down: scenario.down,
+        rtt: scenario.rtt,
+        duration: scenario.duration,
+        qdisc_up: scenario.qdisc_up,
+        qdisc_down: scenario.qdisc_down,
+        flows: scenario.flows.len(),
+        goodput_up_mbit: summary.goodput_up_mbit,
+        goodput_down_mbit: summary.goodput_down_mbit,
+        induced_latency_ms: summary.induced_latency_ms,
+        rtt_mean_ms: summary.rtt_ms.mean,
+        rtt_median_ms: summary.rtt_ms.median,
+        rtt_p5_ms: summary.rtt_ms.p5,
+        rtt_p95_ms: summary.rtt_ms.p95,
+        rtt_p99_ms: summary.rtt_ms.p99,
+        probe_loss: summary.probe_loss,
+        jain_up: summary.jain_up,
+        jain_down: summary.jain_down,
+        page_fetch_s: summary.page_fetch_s,
+        fct_ms: summary.fct_ms,
+        voip_delay_ms,
+        voip_loss,
+    }
+}
+
+/// Mean delay and loss of all voice streams, as `sojourn.store.metrics` has them.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of packets are far below 2^53, and a mean needs no more"
+)]
+fn voice(probes: &[Probe]) -> (Option<f64>, Option<f64>) {
+    let (mut sent, mut arrived, mut total) = (0.0, 0.0, 0.0);
+    for probe in probes.iter().filter(|probe| probe.kind == "voip") {
+        if let Some(delay) = &probe.delay_ms {
+            arrived += delay.count as f64;
+            total += delay.mean * delay.count as f64;
+        }
+        sent += probe.sent as f64;
+    }
+    (
+        (arrived > 0.0).then(|| total / arrived),
+        (sent > 0.0).then(|| 1.0 - arrived / sent),
+    )
+}
+
+fn check(known: &Known) -> Result<(), String> {
+    let texts = [
+        ("experiment", &known.experiment),
+        ("backend", &known.backend),
+        ("code_version", &known.code_version),
+        ("up", &known.up),
+        ("down", &known.down),
+        ("rtt", &known.rtt),
+        ("duration", &known.duration),
+        ("qdisc_up", &known.qdisc_up),
+        ("qdisc_down", &known.qdisc_down),
+    ];
+    for (field, text) in texts {
+        if text.chars().count() > MOST_TEXT || text.chars().any(char::is_control) {
+            return Err(format!(
+                "{field} of run.json must be a text of at most {MOST_TEXT} printable characters"
+            ));
+        }
+    }
+    let numbers = [
+        ("goodput_up_mbit", known.goodput_up_mbit),
+        ("goodput_down_mbit", known.goodput_down_mbit),
+        ("induced_latency_ms", known.induced_latency_ms),
+        ("rtt_ms.mean", known.rtt_mean_ms),
+        ("rtt_ms.median", known.rtt_median_ms),
+        ("rtt_ms.p5", known.rtt_p5_ms),
+        ("rtt_ms.p95", known.rtt_p95_ms),
+        ("rtt_ms.p99", known.rtt_p99_ms),
+        ("probe_loss", known.probe_loss),
+        ("jain_up", known.jain_up),
+        ("jain_down", known.jain_down),
+        ("page_fetch_s", known.page_fetch_s.unwrap_or(0.0)),
+        ("fct_ms", known.fct_ms.unwrap_or(0.0)),
+        ("delay_ms of voice", known.voip_delay_ms.unwrap_or(0.0)),
+    ];
+    for (field, number) in numbers {
+        if number.is_nan() || number.abs() > MOST_NUMBER {
+            return Err(format!(
+                "{field} of run.json is {number:e}, but must be a number of at most 1e18"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read_heads, row};
+    use std::fs;
+    use std::path::PathBuf;
+
+    const HEAD: &str = r#"{"format":"sojourn-run/1","backend":"sim","code_version":"0.1.0","seed":18446744073709551615,
+        "unknown":[{"deep":[1,2]}],
+        "scenario":{"experiment":"voip","up":"1mbit","down":"10mbit","rtt":"50ms","duration":"5s",
+          "qdisc_up":"pfifo limit 9","qdisc_down":"<b>","flows":[{},{}]},
+        "summary":{"goodput_up_mbit":0.5,"goodput_down_mbit":9,"induced_latency_ms":1.5,"probe_loss":0.0,"jain_up":1,
+          "jain_down":1,"rtt_ms":{"count":1,"mean":51,"median":50,"p5":49,"p95":60,"p99":70},"page_fetch_s":null},
+        "probes":[{"kind":"icmp","sent":7,"rtt_ms":{}},
+          {"kind":"voip","sent":10,"delay_ms":{"count":3,"mean":20}},
+          {"kind":"voip","sent":10,"delay_ms":{"count":1,"mean":40}}],
+        "stored":{"id":"one","bytes":4,"crc32":"x"}}"#;
+
+    /// A folder of this test, which is removed when it ends.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("sojourn-heads-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).expect("the folder for temporary files can be written");
+            Self(path)
+        }
+
+        fn run(&self, name: &str, head: &str) {
+            fs::create_dir_all(self.0.join(name)).expect("a folder can be made");
+            fs::write(self.0.join(name).join("run.json"), head).expect("a file can be written");
+            fs::write(self.0.join(name).join("series.parquet"), "PAR1").expect("a file can be written");
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_head_becomes_a_row_with_the_means_of_its_voice_streams() {
+        let folder = Folder::new("row");
+        folder.run("one", HEAD);
+        let found = serde_json::to_value(row(&folder.0, "one")).expect("a row is JSON");
+        assert_eq!(found["error"], serde_json::Value::Null);
+        assert_eq!(found["seed"], u64::MAX);
+        assert_eq!(found["qdisc_down"], "<b>");
+        assert_eq!(found["flows"], 2);
+        assert_eq!(found["rtt_p95_ms"], 60.0);
+        assert_eq!(found["voip_delay_ms"], 25.0);
+        assert_eq!(found["voip_loss"], 0.8);
+    }
+
+    #[test]
+    fn what_is_broken_is_a_row_that_says_why() {
+        let folder = Folder::new("broken");
+        let long = "x".repeat(10_001);
+        for (name, head, why) in [
+            ("cut", HEAD[..200].to_owned(), "EOF"),
+            ("format", HEAD.replace("run/1", "run/9"), "must have \"sojourn-run/1\""),
+            ("other", HEAD.to_owned(), "another run"),
+            (
+                "size",
+                HEAD.replace("\"bytes\":4", "\"bytes\":5"),
+                "has 4 bytes, but must have 5",
+            ),
+            ("huge", HEAD.replace("\"mean\":51", "\"mean\":1e19"), "rtt_ms.mean"),
+            ("endless", HEAD.replace("\"mean\":51", "\"mean\":1e999"), "out of range"),
+            ("text", HEAD.replace("<b>", "\\u0007"), "qdisc_down of run.json"),
+            ("long", HEAD.replace("<b>", &long), "qdisc_down of run.json"),
+            ("deep", HEAD.replace("[1,2]", &"[".repeat(100_000)), "recursion"),
+        ] {
+            let own = if name == "other" {
+                head
+            } else {
+                head.replace("\"one\"", &format!("\"{name}\""))
+            };
+            folder.run(name, &own);
+            let found = row(&folder.0, name);
+            let error = found.error.expect(name);
+            assert!(error.contains(why), "{name}: {error}");
+            assert!(found.known.is_none());
+        }
+        fs::create_dir_all(folder.0.join("folder/run.json")).expect("a folder can be made");
+        assert_eq!(
+            row(&folder.0, "folder").error.as_deref(),
+            Some("run.json is no regular file")
+        );
+        assert!(
+            row(&folder.0, "none")
+                .error
+                .expect("there is no such run")
+                .contains("run.json")
+        );
+    }
+
+    #[test]
+    fn rows_are_in_the_order_of_the_names_however_many_threads_read() {
+        let folder = Folder::new("order");
+        let names: Vec<String> = (0..300).map(|number| format!("run{number:03}")).rev().collect();
+        for name in names.iter().step_by(2) {
+            folder.run(name, &HEAD.replace("\"one\"", &format!("\"{name}\"")));
+        }
+        let rows = read_heads(&folder.0, &names);
+        assert_eq!(rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>(), names);
+        for (place, row) in rows.iter().enumerate() {
+            assert_eq!(row.error.is_none(), place % 2 == 0, "{}", row.id);
+        }
+        assert!(read_heads(&folder.0, &[]).is_empty());
+    }
+}

@@ -1,0 +1,190 @@
+"""What there is to see: the folders of results, and the stores of runs, at or below one path."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sojourn import bounded
+from sojourn.errors import SojournError
+from sojourn.store import index
+
+#: Most folders of results below one folder.
+MOST_FOLDERS = 200
+
+_ID = re.compile(r"[0-9a-f]{32}")
+#: Files that make a folder one of results, and the kind of results.
+_KINDS = {
+    "claims.json": "reproduction",
+    "sweep.json": "sweep",
+    "compare.json": "comparison",
+    "validate.json": "validation",
+    "index.json": "results",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """What `index.json` says of the runs.
+
+    Attributes
+    ----------
+    title, command
+        Of the results.
+    of_run
+        Link and discipline of each run, as they were asked for.
+    """
+
+    title: str = ""
+    command: str = ""
+    of_run: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Source:
+    """One folder of results, or one store.
+
+    Attributes
+    ----------
+    path
+        The folder.
+    only
+        The one run that is to be seen; `None` for all.
+    """
+
+    path: Path
+    only: str | None = None
+    _seen: tuple[object, Labels, Path, str | None] | None = None
+
+    @property
+    def kind(self) -> str:
+        """What was made here: `comparison`, `sweep` and so on, `store`, `run`, or `unfinished`."""
+        if self.only is not None:
+            return "run"
+        found = next((kind for name, kind in _KINDS.items() if (self.path / name).is_file()), None)
+        if found is None:
+            return "unfinished" if (self.path / "folder.json").is_file() else "store"
+        return found
+
+    @property
+    def labels(self) -> Labels:
+        """What `index.json` says."""
+        return self._index()[0]
+
+    @property
+    def store(self) -> Path:
+        """The folder of the runs."""
+        return self._index()[1]
+
+    @property
+    def error(self) -> str | None:
+        """Why `index.json` cannot be read; `None` if it can, or is not there."""
+        return self._index()[2]
+
+    def _index(self) -> tuple[Labels, Path, str | None]:
+        path = self.path / "index.json"
+        try:
+            found = path.stat()
+        except OSError:
+            runs = self.path / "runs"
+            return Labels(), runs if runs.is_dir() and not _is_store(self.path) else self.path, None
+        tag = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if self._seen is None or self._seen[0] != tag:
+            self._seen = (tag, *self._read(path))
+        return self._seen[1:]
+
+    def _read(self, path: Path) -> tuple[Labels, Path, str | None]:
+        try:
+            plain = index.load_index(path)
+        except SojournError as error:
+            return Labels(), self.path / "runs", str(error)
+        of_run = {name: (cell["link"], cell["qdisc"]) for cell in plain["cells"] for name in cell["runs"]}
+        labels = Labels(title=plain["title"], command=plain["command"], of_run=of_run)
+        return labels, self.path / plain["store"], None
+
+    def ids(self) -> list[str]:
+        """Return the names of the runs that are there, sorted; none if the store cannot be read."""
+        if self.only is not None:
+            return [self.only]
+        try:
+            with os.scandir(self.store) as entries:
+                return sorted(entry.name for entry in entries if _ID.fullmatch(entry.name))
+        except OSError:
+            return []
+
+    def tag(self) -> tuple[Any, ...]:
+        """Return what differs once a run or a result came: times of the folders, which cost a look each."""
+        return tuple(_changed(path) for path in (self.path, self.path / "index.json", self.store, self._beside()))
+
+    def _beside(self) -> Path:
+        """Return where results are written that are to replace these."""
+        return self.path / ".new"
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _is_store(path: Path) -> bool:
+    return (path / "store.json").is_file()
+
+
+def _has_results(path: Path) -> bool:
+    return any((path / name).is_file() for name in (*_KINDS, "folder.json")) or _is_store(path)
+
+
+def find(path: Path) -> list[Source]:
+    """Return what there is to see at a path.
+
+    Raises
+    ------
+    SojournError
+        If there is nothing.
+    """
+    if not path.is_dir():
+        message = f"DIR is {str(path)!r}, but must be a folder"
+        raise SojournError(message)
+    path = path.resolve()
+    if (path / "run.json").is_file() and _ID.fullmatch(path.name):
+        return [Source(path=path.parent, only=path.name)]
+    if _has_results(path):
+        return [Source(path=path)]
+    below = []
+    try:
+        with os.scandir(path) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise SojournError(message) from error
+    if any(_ID.fullmatch(name) for name in names):
+        return [Source(path=path)]
+    for name in names:
+        if _has_results(path / name):
+            below.append(Source(path=path / name))
+        elif (path / name / "runs").is_dir():
+            below.append(Source(path=path / name))
+    if not below:
+        message = f"{path} holds no results: neither a store of runs nor a folder written with --out is there"
+        raise SojournError(message)
+    if len(below) > MOST_FOLDERS:
+        message = f"{path} holds {len(below)} folders of results, but at most {MOST_FOLDERS} are shown: name one of them"
+        raise SojournError(message)
+    return below
+
+
+def planned(source: Source) -> int | None:
+    """Return how many runs the plan has that is carried out in a folder; `None` if that is not known."""
+    for folder in (source.path / ".new", source.path):
+        try:
+            found = bounded.read_json(folder / "plan.json", 1 << 16)
+        except SojournError:
+            continue
+        number = found.get("runs") if isinstance(found, dict) else None
+        return number if type(number) is int and 0 < number < 2**53 else None
+    return None
