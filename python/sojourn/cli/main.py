@@ -25,6 +25,7 @@ from sojourn.cli import (
     sweep,
     tune,
     validate,
+    view,
 )
 from sojourn.cli.options import Parser, one_line
 from sojourn.errors import ParamError, SojournError
@@ -116,6 +117,7 @@ def build_parser() -> Parser:
         tune,
         plot,
         report,
+        view,
         rtt,
         export,
         imports,

@@ -1,0 +1,88 @@
+"""`sojourn view [DIR]`: stored runs in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import ParamError, SojournError
+
+_ABOUT = """\
+Shows stored runs in a browser: a table that can be filtered and sorted, their time series and distributions, latency
+against goodput, comparisons with their intervals, claims with their verdicts, and how far a plan has come that is
+being carried out. Nothing is run, and nothing is written.
+
+DIR is a folder that run, compare, sweep, reproduce or validate has written with --out, a store of runs, one run of a
+store, or a folder of such folders. The server answers this machine alone, and only who has the address that is printed:
+a secret is in it. Ctrl-C ends it.
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("view", help="show stored runs in a browser", description=_ABOUT)
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, nargs="?", default=Path(), help="what to show (default: this folder)"
+    )
+    parser.add_argument("--port", metavar="N", type=_port, default=0, help="the port (default: one that is free)")
+    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="an address of this machine (%(default)s)")
+    parser.add_argument(
+        "--no-browser", dest="browser", action="store_false", help="print the address, and open no browser"
+    )
+    parser.set_defaults(handler=handle)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < 65536):
+        message = f"port is {text!r}, but must be a whole number from 0 to 65535"
+        raise ParamError(message)
+    return int(text)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Serve until Ctrl-C."""
+    try:
+        import uvicorn
+
+        from sojourn.view import server
+    except ModuleNotFoundError as error:
+        if error.name not in {"uvicorn", "starlette"}:
+            raise
+        message = f"view needs the package {error.name}, which is missing: pip install 'sojourn[view]'"
+        raise SojournError(message) from error
+    from sojourn import web_build
+    from sojourn.view.source import find
+
+    sources = find(args.folder)
+    if web_build.built("view.html") is None:
+        raise SojournError(server.NOT_BUILT)
+    token = server.new_token()
+    opened = server.listen(args.host, args.port)
+    with opened:
+        host, port = opened.getsockname()[:2]
+        place = f"[{host}]" if ":" in host else host
+        address = f"http://{place}:{port}/?token={token}"
+        view = server.View(title=args.folder.resolve().name, sources=sources, token=token, port=port, host=place)
+        view.read_ahead()
+        print(address, flush=True)
+        print("Ctrl-C ends it", file=sys.stderr)
+        if args.browser:
+            _open(address)
+        config = uvicorn.Config(
+            view.app(), log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", http="h11"
+        )
+        try:
+            uvicorn.Server(config).run(sockets=[opened])
+        except KeyboardInterrupt:
+            pass
+    return 0
+
+
+def _open(address: str) -> None:
+    """Open the address in the user's browser, if there is one."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

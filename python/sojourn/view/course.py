@@ -1,0 +1,93 @@
+"""The series of one run for a browser: cut to what is looked at, and thinned to what can be seen."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sojourn.errors import ParamError
+from sojourn.frame_library import pl
+from sojourn.stats import cdf
+
+#: Most values of one line; a screen of 4k has 3840 columns.
+MOST_POINTS = 8000
+#: Points of a distribution.
+_QUANTILES = 501
+
+
+def series(
+    frame: pl.DataFrame, *, metrics: list[str], points: int, start: float = -math.inf, end: float = math.inf
+) -> list[dict[str, Any]]:
+    """Return the lines of a run, each thinned to about so many values; the least and the largest stay.
+
+    Parameters
+    ----------
+    frame
+        Schema `sojourn.store.frames.SERIES_SCHEMA`.
+    metrics
+        Which; all if empty.
+    points
+        Most values of a line.
+    start, end
+        The times that are looked at, s.
+
+    Raises
+    ------
+    ParamError
+        If `points` is not possible.
+    """
+    if not 4 <= points <= MOST_POINTS:
+        message = f"points is {points}, but must be from 4 to {MOST_POINTS}"
+        raise ParamError(message)
+    if metrics:
+        frame = frame.filter(pl.col("metric").is_in(metrics))
+    frame = frame.filter(pl.col("t_s").is_between(start, end))
+    lines = []
+    for (metric, name, direction), part in frame.group_by(["metric", "name", "direction"], maintain_order=True):
+        times, values = part["t_s"].to_numpy(), part["value"].to_numpy()
+        kept = thinned(values, points)
+        lines.append(
+            {
+                "metric": metric,
+                "name": name,
+                "direction": direction,
+                "t": [round(float(value), 6) for value in times[kept]],
+                "v": [_short(value) for value in values[kept]],
+                "of": int(times.size),
+            }
+        )
+    return lines
+
+
+def thinned(values: npt.NDArray[np.float64], points: int) -> npt.NDArray[np.intp]:
+    """Return the places of the values that are drawn: of each piece the least, the largest and a gap, if it has one."""
+    if values.size <= points:
+        return np.arange(values.size)
+    kept: list[int] = [0, values.size - 1]
+    for piece in np.array_split(np.arange(values.size), max(1, points // 3)):
+        of_piece = values[piece]
+        gaps = np.isnan(of_piece)
+        if gaps.any():
+            kept.append(int(piece[int(np.argmax(gaps))]))
+        if not gaps.all():
+            kept += [int(piece[int(np.nanargmin(of_piece))]), int(piece[int(np.nanargmax(of_piece))])]
+    return np.unique(np.asarray(kept))
+
+
+def distribution(frame: pl.DataFrame, metric: str) -> dict[str, Any]:
+    """Return the distribution of a metric in the measured window, thinned: `value`, `fraction`, and `count`."""
+    samples = frame.filter((pl.col("metric") == metric) & (pl.col("t_s") >= 0))["value"].drop_nulls().drop_nans()
+    curve = cdf(samples)
+    places = np.unique(np.linspace(0, max(curve.height - 1, 0), min(_QUANTILES, curve.height)).astype(int))
+    return {
+        "value": [_short(value) for value in curve["value"].to_numpy()[places]],
+        "fraction": [_short(value) for value in curve["fraction"].to_numpy()[places]],
+        "count": curve.height,
+    }
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.7g}") if math.isfinite(value) else None

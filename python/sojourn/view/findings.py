@@ -1,0 +1,135 @@
+"""What results say: comparisons with their intervals, claims with their verdicts, and how far a plan has come."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import SojournError
+from sojourn.frame_library import pl
+from sojourn.store import index
+from sojourn.store.metrics import RUN_SCHEMA
+from sojourn.view.source import Source, planned
+from sojourn.view.table import Row
+
+#: Most cells (a link and a discipline) of which all pairs are compared: there are half their square.
+MOST_PAIRED = 24
+#: Most cells of one folder that are summarised at all.
+MOST_CELLS = 500
+#: Keys of a claim that the page shows, where a claim has them.
+_CLAIM = ("id", "section", "says", "verdict", "value", "low", "high", "unit", "reason")
+
+
+def comparison(sources: list[Source], rows: list[Row]) -> dict[str, Any]:
+    """Return mean, median and 95 % interval of each metric of each cell, and the paired differences.
+
+    Parameters
+    ----------
+    sources
+        The folders.
+    rows
+        The table of their runs.
+    """
+    from sojourn import stats
+
+    found: dict[str, list[dict[str, Any]]] = {"summary": [], "differences": [], "left_out": []}
+    groups: dict[tuple[int, str], list[Row]] = {}
+    for row in rows:
+        if "error" not in row:
+            groups.setdefault((row["source"], row["experiment"]), []).append(row)
+    for (number, experiment), group in groups.items():
+        where = {"source": number, "folder": sources[number].path.name, "experiment": experiment}
+        cells = Counter((row["link"], row["qdisc"]) for row in group)
+        if len(cells) > MOST_CELLS:
+            why = f"{len(cells)} cells, but at most {MOST_CELLS} are summarised"
+            found["left_out"].append({**where, "why": why})
+            continue
+        frame = pl.DataFrame(
+            [{name: int(row[name]) if name == "seed" else row.get(name) for name in RUN_SCHEMA} for row in group],
+            schema=RUN_SCHEMA,
+        ).unique(["link", "qdisc", "seed"], keep="first", maintain_order=True)
+        found["summary"] += [{**where, **row} for row in stats.summarise(frame).to_dicts()]
+        if len(cells) <= MOST_PAIRED:
+            found["differences"] += [{**where, **row} for row in stats.compare_pairs(frame).to_dicts()]
+        else:
+            why = f"differences of {len(cells)} cells; at most {MOST_PAIRED} are compared with each other"
+            found["left_out"].append({**where, "why": why})
+    return found
+
+
+def claims(sources: list[Source]) -> list[dict[str, Any]]:
+    """Return the claims of each folder that has some."""
+    found = []
+    for number, source in enumerate(sources):
+        path = source.path / "claims.json"
+        if not path.is_file():
+            continue
+        entry: dict[str, Any] = {"source": number, "folder": source.path.name, "title": source.labels.title}
+        try:
+            plain = index.load_claims(path)
+        except SojournError as error:
+            found.append({**entry, "claims": [], "error": str(error)})
+            continue
+        shown = [
+            {key: claim.get(key) for key in _CLAIM}
+            | {"by_construction": "by_construction" in claim, "worlds": _worlds(claim)}
+            for claim in plain
+        ]
+        found.append({**entry, "claims": shown, "error": None})
+    return found
+
+
+def _worlds(claim: dict[str, Any]) -> dict[str, str]:
+    """Return the verdict in other worlds, as far as the claim has such."""
+    worlds = claim.get("worlds")
+    return {str(name): str(word) for name, word in worlds.items()} if isinstance(worlds, dict) else {}
+
+
+def progress(sources: list[Source]) -> list[dict[str, Any]]:
+    """Return how far each folder has come."""
+    held = _held()
+    found = []
+    for number, source in enumerate(sources):
+        folders = [source.path, source.store, source.path / ".new", source.path / ".new" / "runs"]
+        newest = max((_changed(folder) for folder in folders), default=0.0)
+        found.append(
+            {
+                "source": number,
+                "folder": source.path.name,
+                "kind": source.kind,
+                "runs": len(source.ids()),
+                "planned": planned(source),
+                "writing": any(_number(folder) in held for folder in folders),
+                "newest_s": round(max(0.0, time.time() - newest), 1) if newest else None,
+            }
+        )
+    return found
+
+
+def _changed(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _number(folder: Path) -> str | None:
+    """Return how `/proc/locks` names a folder."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+
+
+def _held() -> set[str]:
+    """Return what is locked by some process. To try a lock would be in the way of a writer that begins just then."""
+    try:
+        lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return set()
+    words = [line.split() for line in lines]
+    return {each[5] for each in words if len(each) > 5 and each[1] == "FLOCK"}
