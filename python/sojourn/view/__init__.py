@@ -10,12 +10,12 @@ What the server answers, each as JSON. `F` is the number of a folder in `/api/ab
 | `/api/about` | `title`, `version`, and of each folder its `path`, `kind`, `title` and `command` |
 | `/api/runs` | `columns`: for each column its `name`, `kind` and `values`; `broken`: what cannot be read, and why |
 | `/api/run/F/ID` | the record of a run without its series |
-| `/api/series/F/ID?metric=M&points=N&from=S&to=S` | `series`: `metric`, `name`, `direction`, times `t` and values `v` |
+| `/api/series/F/ID?metric=M&points=N&from=S&to=S&combined=1` | `series`: `metric`, `name`, `direction`, `t` and `v` |
 | `/api/cdf/F/ID?metric=M` | `value` and `fraction` of the distribution, and `count` |
-| `/api/comparison` | a row for each cell and metric, and one for each difference of two cells |
+| `/api/comparison/F` | a row for each cell and metric, and one for each difference of two cells |
 | `/api/claims` | the claims of each folder that has some |
 | `/api/progress` | of each folder: `runs`, `planned`, `writing` and `newest` |
 
-`/api/runs`, `/api/comparison`, `/api/claims` and `/api/progress` have an ETag that costs no more than a look at the
+`/api/runs`, `/api/comparison/F`, `/api/claims` and `/api/progress` have an ETag that costs no more than a look at the
 folders, so a page may ask every second. An error is `{"error": SENTENCE}` with a status from 400 on.
 """

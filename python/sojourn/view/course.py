@@ -62,6 +62,25 @@ def series(
     return lines
 
 
+#: Metrics whose lines are added up; of the others the mean is taken, over a second.
+_ADDED = ("goodput_mbit", "cwnd_segments", "backlog_packets", "drops", "packets", "voip_sent", "voip_lost")
+
+
+def combined(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return one line for each metric and direction: the sum of counts and rates, the mean of times over a second."""
+    added = pl.col("metric").is_in(_ADDED)
+    keys = ["metric", "direction", "t_s"]
+    sums = frame.filter(added).group_by(keys, maintain_order=True).agg(pl.col("value").sum())
+    means = (
+        frame.filter(~added)
+        .with_columns(t_s=pl.col("t_s").floor() + 0.5)
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("value").mean())
+    )
+    both = pl.concat([sums, means]).sort("metric", "direction", "t_s", maintain_order=True)
+    return both.with_columns(name=pl.lit("all")).select(frame.columns)
+
+
 def thinned(values: npt.NDArray[np.float64], points: int) -> npt.NDArray[np.intp]:
     """Return the places of the values that are drawn: of each piece the least, the largest and a gap, if it has one."""
     if values.size <= points:

@@ -23,25 +23,23 @@ MOST_CELLS = 500
 _CLAIM = ("id", "section", "says", "verdict", "value", "low", "high", "unit", "reason")
 
 
-def comparison(sources: list[Source], rows: list[Row]) -> dict[str, Any]:
+def comparison(rows: list[Row]) -> dict[str, Any]:
     """Return mean, median and 95 % interval of each metric of each cell, and the paired differences.
 
     Parameters
     ----------
-    sources
-        The folders.
     rows
-        The table of their runs.
+        The runs of one folder, of the table.
     """
     from sojourn import stats
 
     found: dict[str, list[dict[str, Any]]] = {"summary": [], "differences": [], "left_out": []}
-    groups: dict[tuple[int, str], list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
         if "error" not in row:
-            groups.setdefault((row["source"], row["experiment"]), []).append(row)
-    for (number, experiment), group in groups.items():
-        where = {"source": number, "folder": sources[number].path.name, "experiment": experiment}
+            groups.setdefault(row["experiment"], []).append(row)
+    for experiment, group in groups.items():
+        where = {"experiment": experiment}
         cells = Counter((row["link"], row["qdisc"]) for row in group)
         if len(cells) > MOST_CELLS:
             why = f"{len(cells)} cells, but at most {MOST_CELLS} are summarised"

@@ -90,9 +90,9 @@ class View:
         routes = [
             Route("/", self._page),
             Route("/api/about", self._json(self._about)),
-            Route("/api/runs", self._tagged("runs", self.table.json)),
-            Route("/api/comparison", self._tagged("comparison", self._comparison)),
-            Route("/api/claims", self._tagged("claims", lambda: _dump({"folders": findings.claims(self.sources)}))),
+            Route("/api/runs", self._tagged("runs", lambda _: self.table.json())),
+            Route("/api/comparison/{source:int}", self._tagged("comparison", self._comparison)),
+            Route("/api/claims", self._tagged("claims", self._claims)),
             Route("/api/progress", self._json(self._progress)),
             Route("/api/run/{source:int}/{id}", self._json(self._run)),
             Route("/api/series/{source:int}/{id}", self._json(self._series)),
@@ -150,16 +150,17 @@ class View:
 
         return answer
 
-    def _tagged(self, name: str, make: Callable[[], bytes]) -> Answer:
+    def _tagged(self, kind: str, make: Callable[[Request], bytes]) -> Answer:
         """Answer what depends on the folders alone, and is made again only when they have changed."""
 
         def reply(request: Request) -> Response:
             tag = self.table.tag()
-            etag = f'"{hashlib.sha256(repr((name, tag)).encode()).hexdigest()[:24]}"'
+            name = request.url.path
+            etag = f'"{hashlib.sha256(repr((kind, name, tag)).encode()).hexdigest()[:24]}"'
             if request.headers.get("if-none-match") == etag:
                 return Response(status_code=304, headers={"ETag": etag})
             if name not in self._kept or self._kept[name][0] != tag:
-                self._kept[name] = (tag, make())
+                self._kept[name] = (tag, make(request))
             return _reply(request, self._kept[name][1], etag)
 
         async def answer(request: Request) -> Response:
@@ -180,8 +181,15 @@ class View:
         ]
         return {"title": self.title, "version": __version__, "folders": folders}
 
-    def _comparison(self) -> bytes:
-        return _dump(findings.comparison(self.sources, self.table.rows()))
+    def _comparison(self, request: Request) -> bytes:
+        number = request.path_params["source"]
+        if number >= len(self.sources):
+            message = "there is no such folder"
+            raise LookupError(message)
+        return _dump(findings.comparison([row for row in self.table.rows() if row["source"] == number]))
+
+    def _claims(self, _: Request) -> bytes:
+        return _dump({"folders": findings.claims(self.sources)})
 
     def _progress(self, _: Request) -> object:
         return {"folders": findings.progress(self.sources)}
@@ -193,8 +201,9 @@ class View:
 
     def _series(self, request: Request) -> object:
         query = request.query_params
+        frame = self._frame(request)
         found = course.series(
-            self._frame(request),
+            course.combined(frame) if query.get("combined") == "1" else frame,
             metrics=query.getlist("metric"),
             points=_whole("points", query.get("points", "2000")),
             start=_number("from", query.get("from", "-inf")),
