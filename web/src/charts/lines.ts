@@ -1,6 +1,6 @@
 // Lines over an axis: time series and distributions. The dashboard, the laboratory and the report draw them with this.
 import uPlot from "uplot";
-import { logTicks, shown } from "./numbers";
+import { logTicks, shown, ticks } from "./numbers";
 
 export interface Line {
   label: string;
@@ -66,7 +66,8 @@ export function drawLines(host: HTMLElement, chart: Chart): Drawn {
     legend: { show: false },
     cursor: { drag: { x: true, y: false }, ...(chart.group === undefined ? {} : { sync: { key: chart.group } }) },
     scales: {
-      x: { time: false, distr: chart.logX === true ? 3 : 1 },
+      // Without a range of ours a logarithmic axis would begin and end at powers of ten.
+      x: { time: false, distr: chart.logX === true ? 3 : 1, range: (_, low, high) => [low ?? 0, high ?? 1] },
       y: {
         distr: chart.logY === true ? 3 : 1,
         range: (_, low, high) => rangeOf(chart, low, high),
@@ -74,7 +75,7 @@ export function drawLines(host: HTMLElement, chart: Chart): Drawn {
     },
     axes: [
       axis(host, chart.xLabel, chart.logX === true),
-      { ...axis(host, chart.yLabel, chart.logY === true), size: 64 },
+      { ...axis(host, chart.yLabel, chart.logY === true), size: 60 },
     ],
     series: [
       { label: chart.xLabel },
@@ -157,7 +158,8 @@ function rangeOf(chart: Chart, low: number | null, high: number | null): [number
 function axis(host: Element, label: string, log: boolean): uPlot.Axis {
   const made: uPlot.Axis = {
     label,
-    labelSize: 22,
+    size: 34,
+    labelSize: 20,
     font: "12px system-ui, sans-serif",
     labelFont: "12px system-ui, sans-serif",
     stroke: () => styleOf(host, "--ink"),
@@ -168,7 +170,7 @@ function axis(host: Element, label: string, log: boolean): uPlot.Axis {
   if (log) {
     made.splits = (_, __, low, high): number[] => {
       const found = logTicks(low, high);
-      return found.length > 1 ? found : [low, high];
+      return found.length > 2 ? found : ticks(low, high);
     };
     made.filter = (_, splits): number[] => splits;
   }
