@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from sojourn import __version__, plots, tables
 from sojourn.frame_library import pl
 from sojourn.plots import style
+from sojourn.report import zoom
 from sojourn.report.exhibit import Exhibit, Figure, PaperReport, draw, elsewhere, verdicts
 from sojourn.store import metrics
 from sojourn.store.cell import Cell, link_words, links
@@ -123,6 +124,7 @@ def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, 
     both = directions_of(cells)
     series = {cell.qdisc: pl.concat([run.series for run in cell.runs]) for cell in cells}
     first = cells[0].runs[0].seed
+    firsts = {cell.qdisc: cell.runs[0].series for cell in cells}
     return (
         draw(
             prefix,
@@ -136,11 +138,13 @@ def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, 
             f"{prefix}-rtt-cdf",
             f"Distribution of all probes' round-trip times over {repeats} runs.",
             plots.rtt_cdf(series, title=title),
+            zoom.distribution(series, title=title),
         ),
         draw(
             f"{prefix}-timeseries",
             f"Round-trip time and goodput of the run with seed {first}, means over one second.",
-            plots.rtt_and_goodput({cell.qdisc: cell.runs[0].series for cell in cells}, title=title),
+            plots.rtt_and_goodput(firsts, title=title),
+            zoom.over_time(firsts, title=title, group=f"{prefix}-timeseries"),
         ),
     )
 
@@ -180,6 +184,7 @@ def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
         facts=_facts(results),
         verdicts=verdicts(results.claims),
         scenarios=_scenarios(comparison),
+        script=zoom.script(),
     )
 
 
@@ -202,6 +207,7 @@ def _template(name: str) -> Template:
         lstrip_blocks=True,
     )
     environment.filters["number"] = lambda value: "-" if value is None else f"{value:.4g}"
+    environment.filters["inlined"] = zoom.inlined
     return environment.get_template(name)
 
 

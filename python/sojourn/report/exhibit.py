@@ -25,12 +25,15 @@ class Figure:
         One or two sentences.
     svg, png
         The files.
+    charts
+        The same to be zoomed, if it can be.
     """
 
     name: str
     caption: str
     svg: bytes
     png: bytes
+    charts: tuple[dict[str, Any], ...] = ()
 
     @property
     def data_uri(self) -> str:
@@ -106,9 +109,10 @@ class PaperReport:
     claimed: str = "the paper says"
 
 
-def draw(name: str, caption: str, drawing: Drawing) -> Figure:
+def draw(name: str, caption: str, drawing: Drawing, charts: Sequence[dict[str, Any]] = ()) -> Figure:
     """Return a figure with its files."""
-    return Figure(name=name, caption=caption, svg=plots.to_bytes(drawing, "svg"), png=plots.to_bytes(drawing, "png"))
+    svg, png = plots.to_bytes(drawing, "svg"), plots.to_bytes(drawing, "png")
+    return Figure(name=name, caption=caption, svg=svg, png=png, charts=tuple(charts))
 
 
 def verdicts(claims: tuple[dict[str, Any], ...]) -> list[tuple[str, int]]:

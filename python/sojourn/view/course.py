@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from sojourn.errors import ParamError
 from sojourn.frame_library import pl
 from sojourn.stats import cdf
+from sojourn.view.thin import quantile_places, short, thinned
 
 #: Most values of one line; a screen of 4k has 3840 columns.
 MOST_POINTS = 8000
@@ -55,7 +53,7 @@ def series(
                 "name": name,
                 "direction": direction,
                 "t": [round(float(value), 6) for value in times[kept]],
-                "v": [_short(value) for value in values[kept]],
+                "v": [short(value) for value in values[kept]],
                 "of": int(times.size),
             }
         )
@@ -81,32 +79,13 @@ def combined(frame: pl.DataFrame) -> pl.DataFrame:
     return both.with_columns(name=pl.lit("all")).select(frame.columns)
 
 
-def thinned(values: npt.NDArray[np.float64], points: int) -> npt.NDArray[np.intp]:
-    """Return the places of the values that are drawn: of each piece the least, the largest and a gap, if it has one."""
-    if values.size <= points:
-        return np.arange(values.size)
-    kept: list[int] = [0, values.size - 1]
-    for piece in np.array_split(np.arange(values.size), max(1, points // 3)):
-        of_piece = values[piece]
-        gaps = np.isnan(of_piece)
-        if gaps.any():
-            kept.append(int(piece[int(np.argmax(gaps))]))
-        if not gaps.all():
-            kept += [int(piece[int(np.nanargmin(of_piece))]), int(piece[int(np.nanargmax(of_piece))])]
-    return np.unique(np.asarray(kept))
-
-
 def distribution(frame: pl.DataFrame, metric: str) -> dict[str, Any]:
     """Return the distribution of a metric in the measured window, thinned: `value`, `fraction`, and `count`."""
     samples = frame.filter((pl.col("metric") == metric) & (pl.col("t_s") >= 0))["value"].drop_nulls().drop_nans()
     curve = cdf(samples)
-    places = np.unique(np.linspace(0, max(curve.height - 1, 0), min(_QUANTILES, curve.height)).astype(int))
+    places = quantile_places(curve.height, _QUANTILES)
     return {
-        "value": [_short(value) for value in curve["value"].to_numpy()[places]],
-        "fraction": [_short(value) for value in curve["fraction"].to_numpy()[places]],
+        "value": [short(value) for value in curve["value"].to_numpy()[places]],
+        "fraction": [short(value) for value in curve["fraction"].to_numpy()[places]],
         "count": curve.height,
     }
-
-
-def _short(value: float) -> float | None:
-    return float(f"{value:.7g}") if math.isfinite(value) else None
