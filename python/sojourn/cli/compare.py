@@ -69,7 +69,8 @@ def handle(args: argparse.Namespace) -> int:
         from sojourn.store.folder import ResultFolder, plan_name
 
         plan = plan_name("compare", spec, texts, args.qdisc, repeat, until and dataclasses.asdict(until))
-        folder = ResultFolder(args.out, force=args.force, plan=plan)
+        number = None if until is not None else len(args.qdisc) * repeat
+        folder = ResultFolder(args.out, force=args.force, plan=plan, runs=number)
     store = options.store_of(args, folder)
     with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         comparison = api.compare(

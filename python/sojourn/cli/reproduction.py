@@ -51,7 +51,7 @@ def reproduce(
         backends.reach(reached)  # the request first, then the machine
     only = None if request.parts is None else ",".join(request.parts)
     name = plan_name("reproduce", backend.spec, paper.name, only, number, [*ends, *others])
-    folder = ResultFolder(args.out, force=args.force, plan=name)
+    folder = ResultFolder(args.out, force=args.force, plan=name, runs=number)
     store = options.store_of(args, folder)
     assert store is not None
     means = Means(

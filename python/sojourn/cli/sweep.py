@@ -82,7 +82,8 @@ def handle(args: argparse.Namespace) -> int:
     bases = [cell.scenario for cell in sweep.cells]
     cells = [(cell.values, cell.text) for cell in sweep.cells]
     name = plan_name("sweep", backend.spec, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
-    folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
+    number = None if until is not None else len(cells) * sweep.repeat
+    folder = ResultFolder(args.out, force=args.force, plan=name, again=True, runs=number)
     store_path = options.store_of(args, folder)
     assert store_path is not None
     store = RunStore(store_path)

@@ -142,7 +142,7 @@ def figures(comparison: Comparison, link: str, *, prefix: str) -> tuple[Figure, 
         ),
         draw(
             f"{prefix}-timeseries",
-            f"Round-trip time and goodput of the run with seed {first}, means over one second.",
+            f"Round-trip time and goodput of the run with seed {first}; the picture shows means over a second.",
             plots.rtt_and_goodput(firsts, title=title),
             zoom.over_time(firsts, title=title, group=f"{prefix}-timeseries"),
         ),

@@ -57,6 +57,8 @@ class ResultFolder:
         What names the plan whose results go there. A folder in which the same plan was begun is gone on with.
     again
         Whether it is gone on with even if the plan was finished.
+    runs
+        How many runs the plan has, if that is known: who looks on sees how far it has come.
 
     Attributes
     ----------
@@ -73,7 +75,15 @@ class ResultFolder:
         If it cannot be made, or another process writes into it.
     """
 
-    def __init__(self, place: Path, *, force: bool = False, plan: str | None = None, again: bool = False) -> None:
+    def __init__(
+        self,
+        place: Path,
+        *,
+        force: bool = False,
+        plan: str | None = None,
+        again: bool = False,
+        runs: int | None = None,
+    ) -> None:
         self.place = place
         if os.path.lexists(place) and not place.is_dir():
             message = f"out is {str(place)!r}, but must be a folder or not be there yet"
@@ -86,7 +96,8 @@ class ResultFolder:
                 self.path = self._begin(force=force or new, plan=plan, again=again)
                 self._files = set(_marked(self.path) or ())
                 if plan is not None:
-                    self.write(_PLAN, json.dumps({"format": PLAN_FORMAT, "plan": plan}) + "\n")
+                    known = {} if runs is None else {"runs": runs}
+                    self.write(_PLAN, json.dumps({"format": PLAN_FORMAT, "plan": plan, **known}) + "\n")
             except BaseException:
                 self._release()
                 raise

@@ -98,7 +98,7 @@ def progress(sources: list[Source]) -> list[dict[str, Any]]:
                 "source": number,
                 "folder": source.path.name,
                 "kind": source.kind,
-                "runs": len(source.ids()),
+                "runs": source.made(),
                 "planned": planned(source),
                 "writing": any(_number(folder) in held for folder in folders),
                 "newest_s": round(max(0.0, time.time() - newest), 1) if newest else None,

@@ -136,7 +136,7 @@ class View:
     async def _static(self, request: Request) -> Response:
         """Give out a file of the build: the name is one of those that are there, and no path is made of it."""
         page = web_build.built("view.html")
-        found = None if page is None else _files(page.parent).get(request.path_params["path"])
+        found = None if page is None else _files(page.parent, page.stat().st_mtime_ns).get(request.path_params["path"])
         if found is None:
             return _sentence(404, "there is nothing at this address")
         kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
@@ -311,8 +311,9 @@ def _frame(store: Path, name: str) -> pl.DataFrame:
 
 
 @lru_cache(maxsize=2)
-def _files(folder: Path) -> dict[str, Path]:
-    """Return what of the build may be given out, by the path that a browser asks for."""
+def _files(folder: Path, built: int) -> dict[str, Path]:
+    """Return what of the build of that time may be given out, by the path that a browser asks for."""
+    del built  # it tells one build from the next
     return {
         path.relative_to(folder).as_posix(): path
         for path in folder.rglob("*")

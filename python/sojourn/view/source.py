@@ -107,13 +107,12 @@ class Source:
 
     def ids(self) -> list[str]:
         """Return the names of the runs that are there, sorted; none if the store cannot be read."""
-        if self.only is not None:
-            return [self.only]
-        try:
-            with os.scandir(self.store) as entries:
-                return sorted(entry.name for entry in entries if _ID.fullmatch(entry.name))
-        except OSError:
-            return []
+        return [self.only] if self.only is not None else _ids(self.store)
+
+    def made(self) -> int:
+        """Return how many runs there are of what is made now: of new results, if they are to replace others."""
+        new = self._beside() / "runs"
+        return len(_ids(new)) if new.is_dir() else len(self.ids())
 
     def tag(self) -> tuple[Any, ...]:
         """Return what differs once a run or a result came: times of the folders, which cost a look each."""
@@ -122,6 +121,14 @@ class Source:
     def _beside(self) -> Path:
         """Return where results are written that are to replace these."""
         return self.path / ".new"
+
+
+def _ids(store: Path) -> list[str]:
+    try:
+        with os.scandir(store) as entries:
+            return sorted(entry.name for entry in entries if _ID.fullmatch(entry.name))
+    except OSError:
+        return []
 
 
 def _changed(path: Path) -> int:
