@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,9 @@ def add(commands: Any) -> None:
         "folder", metavar="DIR", type=Path, nargs="?", default=Path(), help="what to show (default: this folder)"
     )
     parser.add_argument("--port", metavar="N", type=_port, default=0, help="the port (default: one that is free)")
-    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="an address of this machine (%(default)s)")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="an address of this machine (%(default)s)"
+    )
     parser.add_argument(
         "--no-browser", dest="browser", action="store_false", help="print the address, and open no browser"
     )
@@ -44,8 +47,6 @@ def _port(text: str) -> int:
 def handle(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     try:
-        import uvicorn
-
         from sojourn.view import server
     except ModuleNotFoundError as error:
         if error.name not in {"uvicorn", "starlette"}:
@@ -70,13 +71,8 @@ def handle(args: argparse.Namespace) -> int:
         print("Ctrl-C ends it", file=sys.stderr)
         if args.browser:
             _open(address)
-        config = uvicorn.Config(
-            view.app(), log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", http="h11"
-        )
-        try:
-            uvicorn.Server(config).run(sockets=[opened])
-        except KeyboardInterrupt:
-            pass
+        with suppress(KeyboardInterrupt):  # which uvicorn passes on when it has ended
+            server.runner(view).run(sockets=[opened])
     return 0
 
 

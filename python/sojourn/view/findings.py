@@ -92,6 +92,7 @@ def progress(sources: list[Source]) -> list[dict[str, Any]]:
     found = []
     for number, source in enumerate(sources):
         folders = [source.path, source.store, source.path / ".new", source.path / ".new" / "runs"]
+        writing = any(_number(folder) in held for folder in folders)
         newest = max((_changed(folder) for folder in folders), default=0.0)
         found.append(
             {
@@ -99,8 +100,8 @@ def progress(sources: list[Source]) -> list[dict[str, Any]]:
                 "folder": source.path.name,
                 "kind": source.kind,
                 "runs": source.made(),
-                "planned": planned(source),
-                "writing": any(_number(folder) in held for folder in folders),
+                "planned": planned(source) if writing or source.kind == "unfinished" else None,
+                "writing": writing,
                 "newest_s": round(max(0.0, time.time() - newest), 1) if newest else None,
             }
         )

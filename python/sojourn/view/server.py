@@ -21,6 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -340,11 +341,20 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((str(address), port))
+        opened.listen(64)  # a browser that is quicker than the server waits
     except OSError as error:
         opened.close()
         message = f"port is {port}, which cannot be used: {error.strerror or error}"
         raise ParamError(message) from error
     return opened
+
+
+def runner(view: View) -> uvicorn.Server:
+    """Return what runs the application until it is told to end, and says nothing of itself."""
+    config = uvicorn.Config(
+        view.app(), log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", http="h11"
+    )
+    return uvicorn.Server(config)
 
 
 def new_token() -> str:

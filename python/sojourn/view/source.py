@@ -180,7 +180,9 @@ def find(path: Path) -> list[Source]:
         message = f"{path} holds no results: neither a store of runs nor a folder written with --out is there"
         raise SojournError(message)
     if len(below) > MOST_FOLDERS:
-        message = f"{path} holds {len(below)} folders of results, but at most {MOST_FOLDERS} are shown: name one of them"
+        message = (
+            f"{path} holds {len(below)} folders of results, but at most {MOST_FOLDERS} are shown: name one of them"
+        )
         raise SojournError(message)
     return below
 
