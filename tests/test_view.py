@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import math
-import os
 import shutil
 import signal
 import socket
@@ -30,6 +29,7 @@ from sojourn.store import index
 from sojourn.store.folder import ResultFolder
 from sojourn.view import course, source, table, thin
 from tests import optional
+from tests.hostile_store import HTML, make_hostile
 
 try:
     from sojourn.view import server
@@ -37,8 +37,6 @@ except ModuleNotFoundError as error:
     if error.name not in {"uvicorn", "starlette"}:
         raise
     optional.VIEW.skip()
-
-HTML = '<img src=x onerror="document.title=1"></script><b>'
 
 
 @pytest.fixture(scope="module")
@@ -312,23 +310,8 @@ def test_a_comparison_has_the_intervals_of_compare(client: Client, results: Path
 @pytest.fixture
 def hostile(results: Path, tmp_path: Path) -> Path:
     """Return a copy of the results with runs that are broken, and names that are HTML."""
-    folder = tmp_path / "hostile"
-    shutil.copytree(results, folder)
-    whole, *rest = sorted(each for each in (folder / "runs").iterdir() if each.is_dir())
-    head = json.loads((whole / "run.json").read_text())
-    head["scenario"]["experiment"] = head["experiment"] = HTML
-    head["scenario"]["qdisc_up"] = head["scenario"]["qdisc_down"] = HTML
-    (whole / "run.json").write_text(json.dumps(head))
-    (rest[0] / "run.json").write_bytes(b"\xff\xfe{")
-    (rest[1] / "series.parquet").write_bytes(b"PAR1")
-    (rest[2] / "run.json").unlink()
-    (folder / "runs" / ("a" * 32)).symlink_to("/")
-    (folder / "runs" / ("b" * 32)).write_text("no folder")
-    os.mkfifo(rest[2] / "run.json")
-    plain = {"id": "x-1", "section": HTML, "says": HTML, "verdict": "holds", "value": 1, "low": None, "high": None}
-    claim = plain | {"unit": HTML, "reason": HTML, "worlds": [HTML]}
-    (folder / "claims.json").write_text(json.dumps([claim]))
-    return folder
+    make_hostile(results, tmp_path / "hostile")
+    return tmp_path / "hostile"
 
 
 def test_what_is_broken_is_a_row_that_says_why_and_stops_nothing(hostile: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where the built pages of `web/` are: in an installed package beside the code, in a checkout where `make web` puts them.
+"""Where the built pages of `web/` are: in a package beside the code, in a checkout where `make web` puts them.
 
 The pages need Node to be built, and nothing else of Sojourn does, so they may be absent.
 """

@@ -172,9 +172,7 @@ def find(path: Path) -> list[Source]:
     if any(_ID.fullmatch(name) for name in names):
         return [Source(path=path)]
     for name in names:
-        if _has_results(path / name):
-            below.append(Source(path=path / name))
-        elif (path / name / "runs").is_dir():
+        if _has_results(path / name) or (path / name / "runs").is_dir():
             below.append(Source(path=path / name))
     if not below:
         message = f"{path} holds no results: neither a store of runs nor a folder written with --out is there"
