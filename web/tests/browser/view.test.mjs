@@ -121,7 +121,7 @@ for (const [name, executablePath, args] of BROWSERS) {
       const page = await open(GOOD.address);
       await page.waitForSelector("tbody td");
       await page.focus("td.pick input");
-      await page.keyboard.press("Space");
+      await page.keyboard.press(" ");
       await says(page, "1 selected");
       await page.focus("#tab-runs");
       await page.keyboard.press("ArrowRight");
