@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import SojournError
-from sojourn.frame_library import pl
 from sojourn.store import index
-from sojourn.store.metrics import RUN_SCHEMA
 from sojourn.view.source import Source, planned
 from sojourn.view.table import Row
 
@@ -32,6 +30,8 @@ def comparison(rows: list[Row]) -> dict[str, Any]:
         The runs of one folder, of the table.
     """
     from sojourn import stats
+    from sojourn.frame_library import pl
+    from sojourn.store.metrics import RUN_SCHEMA
 
     found: dict[str, list[dict[str, Any]]] = {"summary": [], "differences": [], "left_out": []}
     groups: dict[str, list[Row]] = {}

@@ -32,7 +32,7 @@ from starlette.routing import Route
 from sojourn import __version__, web_build
 from sojourn.errors import ParamError, SojournError
 from sojourn.store.run_store import RunStore
-from sojourn.view import course, findings
+from sojourn.view import findings
 from sojourn.view.source import Source
 from sojourn.view.table import Table
 
@@ -83,8 +83,13 @@ class View:
         self._kept: dict[str, tuple[object, bytes]] = {}
 
     def read_ahead(self) -> None:
-        """Begin to read the runs, which takes as long as a browser takes to open."""
-        threading.Thread(target=self.table.json, daemon=True).start()
+        """Begin to read the runs, which takes as long as a browser takes to open, and then load what draws."""
+
+        def read() -> None:
+            self.table.json()
+            from sojourn.view import course  # noqa: F401
+
+        threading.Thread(target=read, daemon=True).start()
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -201,6 +206,8 @@ class View:
         return {key: record[key] for key in record if key not in {"series", "format"}}  # type: ignore[literal-required]
 
     def _series(self, request: Request) -> object:
+        from sojourn.view import course
+
         query = request.query_params
         frame = self._frame(request)
         found = course.series(
@@ -213,6 +220,8 @@ class View:
         return {"series": found}
 
     def _cdf(self, request: Request) -> object:
+        from sojourn.view import course
+
         return course.distribution(self._frame(request), request.query_params.get("metric", "rtt_ms"))
 
     def _frame(self, request: Request) -> pl.DataFrame:
