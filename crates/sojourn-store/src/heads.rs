@@ -144,7 +144,7 @@ pub fn read_heads(store: &Path, names: &[String]) -> Vec<Row> {
             .collect();
         parts
             .into_iter()
-            .flat_map(|part| part.join().expect("reading a head does not panic"))
+            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })
 }
