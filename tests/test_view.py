@@ -453,3 +453,28 @@ def test_the_command_serves_until_control_c(results: Path) -> None:
         assert running.wait(20) == 0
         assert running.stderr is not None
         assert running.stderr.read() == "Ctrl-C ends it\n"
+
+
+@pytest.mark.slow
+def test_ten_thousand_runs_take_two_seconds_of_a_processor_at_most(results: Path, tmp_path: Path) -> None:
+    """Other work on the machine does not count: the time is that of this process, on all its threads."""
+    store = tmp_path / "many"
+    store.mkdir()
+    [first, *_] = sorted(each for each in (results / "runs").iterdir() if each.is_dir())
+    head = json.loads((first / "run.json").read_text())
+    series = (first / "series.parquet").read_bytes()
+    names = [f"{number:032x}" for number in range(10_000)]
+    for number, name in enumerate(names):
+        head["stored"]["id"], head["seed"] = name, number
+        (store / name).mkdir()
+        (store / name / "run.json").write_text(json.dumps(head, separators=(",", ":")))
+        (store / name / "series.parquet").write_bytes(series)
+    made = table.Table(source.find(store))
+    before = time.process_time()
+    answer = made.json()
+    took = time.process_time() - before
+    assert columns(json.loads(answer))["seed"] == [str(number) for number in range(10_000)]
+    assert took < 2
+    before = time.process_time()
+    assert made.json() == answer
+    assert time.process_time() - before < 0.01

@@ -142,7 +142,11 @@ pub(crate) fn read_series<'py>(py: Python<'py>, file: &[u8], rows: usize) -> PyR
 /// Reads the heads of these runs of a store: a JSON list with an object for each, in this order. A run that cannot be
 /// read has the key ``error``, which says why.
 #[pyfunction]
-pub(crate) fn read_heads<'py>(py: Python<'py>, store: PathBuf, names: Vec<String>) -> PyResult<Bound<'py, PyBytes>> {
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "Python's values are converted into values of our own"
+)]
+pub(crate) fn read_heads(py: Python<'_>, store: PathBuf, names: Vec<String>) -> PyResult<Bound<'_, PyBytes>> {
     let rows = py.detach(|| serde_json::to_vec(&sojourn_store::read_heads(&store, &names)));
     rows.map(|rows| PyBytes::new(py, &rows))
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))

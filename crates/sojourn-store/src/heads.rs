@@ -374,7 +374,7 @@ mod tests {
             ("endless", HEAD.replace("\"mean\":51", "\"mean\":1e999"), "out of range"),
             ("text", HEAD.replace("<b>", "\\u0007"), "qdisc_down of run.json"),
             ("long", HEAD.replace("<b>", &long), "qdisc_down of run.json"),
-            ("deep", HEAD.replace("[1,2]", &"[".repeat(100_000)), "recursion"),
+            ("deep", HEAD.replace("[1,2]", &"[".repeat(100_000)), "expected value"),
         ] {
             let own = if name == "other" {
                 head
