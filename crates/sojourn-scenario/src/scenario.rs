@@ -152,7 +152,8 @@ impl Default for Scenario {
 
 impl Scenario {
     /// The largest frame on the path, bytes.
-    pub(crate) fn largest_frame(&self) -> u64 {
+    #[must_use]
+    pub fn largest_frame(&self) -> u64 {
         let datagrams = self.flusher.is_some() || self.flows.iter().any(|f| f.transport() == Transport::Udp);
         let probe = self.probes.iter().map(|p| u64::from(p.size())).max();
         (u64::from(self.tcp.mss) + TCP_HEADERS)

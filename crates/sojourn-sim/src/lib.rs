@@ -9,6 +9,7 @@
 //! - [`simulator::EgressStats`]: what was measured at a queue.
 //! - [`agent::Agent`]: a transport of one's own.
 //! - [`tap`]: packet captures of a run.
+//! - [`view`]: what a run looks like at a moment, for those who draw it.
 
 pub use {sojourn_qdisc, sojourn_scenario, sojourn_tcp, sojourn_units, sojourn_wifi};
 
@@ -31,10 +32,12 @@ mod run;
 mod series;
 pub mod simulator;
 mod spared;
+mod standing;
 pub mod tap;
 mod told;
 pub mod topology;
 pub mod traffic;
+pub mod view;
 mod watch;
 mod wire;
 

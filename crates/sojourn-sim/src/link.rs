@@ -76,6 +76,15 @@ impl<Q: Below> Shaped<Q> {
         }
     }
 
+    /// Changes the rate, and the depth of a bucket. On a wire, the packet that is being sent goes on at the old rate.
+    fn set_rate(&mut self, to: Rate, burst: Bytes) -> Result<(), ParamError> {
+        match self {
+            Self::Bucket(tbf) => tbf.set_rate(to, burst)?,
+            Self::Wire { rate, .. } => *rate = to,
+        }
+        Ok(())
+    }
+
     fn sending(&self, now: Time) -> Duration {
         match self {
             Self::Bucket(_) => Duration::ZERO,
@@ -138,6 +147,14 @@ impl Pacing {
         match self {
             Self::Plain(shaped) => shaped.child().extra_stats(),
             Self::Told(shaped) => shaped.child().extra_stats(),
+        }
+    }
+
+    /// Changes the rate from now on. A bucket gets this depth, and is full.
+    pub(crate) fn set_rate(&mut self, rate: Rate, burst: Bytes) -> Result<(), ParamError> {
+        match self {
+            Self::Plain(shaped) => shaped.set_rate(rate, burst),
+            Self::Told(shaped) => shaped.set_rate(rate, burst),
         }
     }
 

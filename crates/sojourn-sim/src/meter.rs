@@ -3,6 +3,7 @@
 use crate::histogram::Histogram;
 use crate::network::RouteId;
 use crate::packet::Packet;
+use crate::standing::Standing;
 use sojourn_qdisc::{Backlog, DropReason, Packet as _};
 use sojourn_scenario::Direction;
 use sojourn_units::{Duration, Time};
@@ -81,6 +82,8 @@ pub(crate) struct Meter {
     since: Time,
     begun: Time,
     backlog: Backlog,
+    /// The packets that are queued, if somebody watches.
+    pub(crate) standing: Option<Box<Standing>>,
 }
 
 impl Meter {
@@ -105,12 +108,14 @@ impl Meter {
     pub(crate) fn begin(&mut self, now: Time) {
         let routes = vec![RouteCounts::default(); self.routes.len()];
         let gaps = vec![DropGaps::default(); self.gaps.len()];
+        let standing = self.standing.take();
         *self = Self {
             routes,
             gaps,
             since: now,
             begun: now,
             backlog: self.backlog,
+            standing,
             ..Self::default()
         };
     }
@@ -123,6 +128,9 @@ impl Meter {
         self.backlog.packets += 1;
         self.backlog.bytes += packet.size();
         self.syns_offered += u64::from(packet.syns());
+        if let Some(standing) = &mut self.standing {
+            standing.come(packet);
+        }
     }
 
     /// The offer is over, and so are the drops that it caused.
@@ -145,6 +153,9 @@ impl Meter {
         if packet.has_payload() {
             self.routes[usize::from(packet.route)].data_sent += 1;
         }
+        if let Some(standing) = &mut self.standing {
+            standing.pass();
+        }
     }
 
     #[inline]
@@ -158,6 +169,9 @@ impl Meter {
         self.advance(now);
         self.leave(packet);
         self.acks_spared += 1;
+        if let Some(standing) = &mut self.standing {
+            standing.leave(packet);
+        }
     }
 
     pub(crate) fn on_drop(&mut self, packet: &Packet, reason: DropReason, now: Time) {
@@ -177,6 +191,9 @@ impl Meter {
         } else {
             route.data_dropped += 1;
         }
+        if let Some(standing) = &mut self.standing {
+            standing.lose(packet);
+        }
     }
 
     #[inline]
@@ -195,6 +212,9 @@ impl Meter {
             route.data_sent += 1;
             route.data_sojourn_ns = route.data_sojourn_ns.saturating_add(sojourn.as_nanos());
             route.data_sojourn_max_ns = route.data_sojourn_max_ns.max(sojourn.as_nanos());
+        }
+        if let Some(standing) = &mut self.standing {
+            standing.depart(packet, sojourn, marked);
         }
     }
 

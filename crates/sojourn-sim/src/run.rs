@@ -3,6 +3,7 @@
 mod conversations;
 mod flusher;
 mod paths;
+mod seen;
 
 use crate::draws;
 use crate::network::RoutePair;
@@ -15,12 +16,14 @@ use crate::traffic::download::DownloadSpec;
 use crate::traffic::flood::FloodSpec;
 use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
+use crate::view::{Names, View};
 use crate::watch::Watch;
 use paths::{Ends, Paths};
-use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Transport};
+use seen::Seen;
+use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Transport, usual_burst};
 use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
-use sojourn_units::{Duration, Stream, Time};
+use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 
 /// How long after the measured window probes may still come home.
 const LINGER: Duration = Duration::from_secs(3);
@@ -35,6 +38,10 @@ pub struct Run {
     places: Places,
     begin: Time,
     end: Time,
+    /// How far somebody who watches has looked.
+    seen: Option<Box<Seen>>,
+    /// A rate was changed on the way.
+    changed: bool,
 }
 
 /// What [`Run::advance`] answers.
@@ -55,7 +62,15 @@ impl Run {
     /// # Panics
     /// Never: each RTT that is looked up was put in before.
     pub fn new(scenario: Scenario) -> Result<Self, SimError> {
-        Self::start(scenario, None)
+        Self::start(scenario, None, false)
+    }
+
+    /// Sets a scenario up that is watched: [`Run::view`] answers what it looks like. It changes nothing in the record.
+    ///
+    /// # Errors
+    /// As [`Run::new`].
+    pub fn watched(scenario: Scenario) -> Result<Self, SimError> {
+        Self::start(scenario, None, true)
     }
 
     /// Sets a scenario up with a capture at these points, which sees all packets from the beginning of the run
@@ -64,10 +79,10 @@ impl Run {
     /// # Errors
     /// As [`Run::new`].
     pub fn with_capture(scenario: Scenario, points: &[Point], capture: Box<dyn Capture>) -> Result<Self, SimError> {
-        Self::start(scenario, Some((points, capture)))
+        Self::start(scenario, Some((points, capture)), false)
     }
 
-    fn start(scenario: Scenario, tap: Option<(&[Point], Box<dyn Capture>)>) -> Result<Self, SimError> {
+    fn start(scenario: Scenario, tap: Option<(&[Point], Box<dyn Capture>)>, watched: bool) -> Result<Self, SimError> {
         let s = &scenario;
         if tap.is_some() && s.topology.is_some() {
             let sentence = "a capture is made of the path with one bottleneck, but the scenario has a topology: leave one of them out";
@@ -113,6 +128,7 @@ impl Run {
         if watch.tap.is_some() || watch.flusher.is_some() {
             simulator.watch = Some(Box::new(watch));
         }
+        let seen = watched.then(|| Box::new(Seen::new(s, &places, &mut simulator)));
         let end = begin + s.duration;
         if begin > Time::ZERO {
             simulator.run_until(begin - Duration::from_nanos(1));
@@ -124,12 +140,21 @@ impl Run {
             places,
             begin,
             end,
+            seen,
+            changed: false,
         })
     }
 
     /// Runs a further tenth of a simulated second, or the rest.
     pub fn advance(&mut self) -> Progress {
-        let step = Duration::from_millis(100);
+        self.advance_by(Duration::from_millis(100))
+    }
+
+    /// Runs for a further `step` of simulated time, or the rest. The length of steps changes nothing in the record.
+    pub fn advance_by(&mut self, step: Duration) -> Progress {
+        if self.simulator.now() >= self.end {
+            return Progress::Done;
+        }
         let until = (self.simulator.now() + step).min(self.end);
         self.simulator.run_until(until);
         if until < self.end {
@@ -138,6 +163,50 @@ impl Run {
         }
         self.simulator.end_window(self.end);
         Progress::Done
+    }
+
+    /// What the run looks like now, and what has come since the last call; `None` if it is not watched.
+    pub fn view(&mut self) -> Option<View> {
+        let seen = self.seen.as_mut()?;
+        Some(seen.look(&self.scenario, &self.simulator, &self.places, self.begin, self.end))
+    }
+
+    /// The names of what [`Run::view`] numbers.
+    #[must_use]
+    pub fn names(&self) -> Names {
+        seen::names(&self.scenario)
+    }
+
+    /// Changes the rate of the bottleneck in one direction from now on. From then on the run is no longer that of its
+    /// scenario, and [`Run::is_of_its_scenario`] says so.
+    ///
+    /// # Errors
+    /// [`SimError`] if its token bucket cannot have this rate; then nothing has changed.
+    pub fn set_rate(&mut self, direction: Direction, rate: Rate) -> Result<(), SimError> {
+        let (link, given) = match direction {
+            Direction::Up => (self.places.up, self.scenario.burst_up),
+            Direction::Down => (self.places.down, self.scenario.burst_down),
+        };
+        let frame = Bytes::new(self.scenario.largest_frame());
+        self.simulator
+            .set_rate(link, rate, given.unwrap_or_else(|| usual_burst(rate, frame)))?;
+        if let Some(seen) = &mut self.seen {
+            seen.rates[usize::from(direction == Direction::Down)] = rate;
+        }
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Whether it went as its scenario says. If not, its record is none of the scenario.
+    #[must_use]
+    pub const fn is_of_its_scenario(&self) -> bool {
+        !self.changed
+    }
+
+    /// Its scenario.
+    #[must_use]
+    pub const fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// Why the capture ended early, if it did; told once.

@@ -10,6 +10,7 @@ mod radio;
 mod settle;
 mod setup;
 mod stats;
+mod view;
 mod voip;
 mod web;
 mod window;

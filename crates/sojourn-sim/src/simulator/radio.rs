@@ -6,6 +6,7 @@ use crate::histogram::Histogram;
 use crate::link::{END, Released};
 use crate::network::Hop;
 use crate::packet::{Packet, Segments};
+use crate::standing::Standing;
 use crate::tap::Passing;
 use crate::told::Identity;
 use sojourn_qdisc::{DropReason, Dropped, Packet as QdiscPacket};
@@ -81,6 +82,8 @@ pub(crate) struct Radio {
     pub(crate) meters: Vec<[AirMeter; 2]>,
     /// What has come out and is not yet on its next link.
     arrived: Vec<(u16, Packet)>,
+    /// The packets that are in the cell on their way from the stations, and to them, if somebody watches.
+    pub(crate) standing: Option<Box<[Standing; 2]>>,
 }
 
 impl Radio {
@@ -95,6 +98,7 @@ impl Radio {
             held: 0,
             meters,
             arrived: Vec::new(),
+            standing: None,
         }
     }
 
@@ -116,6 +120,7 @@ impl Radio {
             held: &mut self.held,
             meters: &mut self.meters,
             arrived: &mut self.arrived,
+            standing: self.standing.as_deref_mut(),
             released,
             segments,
         };
@@ -145,6 +150,7 @@ struct Out<'a> {
     held: &'a mut u64,
     meters: &'a mut [[AirMeter; 2]],
     arrived: &'a mut Vec<(u16, Packet)>,
+    standing: Option<&'a mut [Standing; 2]>,
     released: &'a mut Vec<Released>,
     segments: &'a mut Segments,
 }
@@ -182,6 +188,10 @@ impl CellSink<Framed> for Out<'_> {
             meter.queue.record(times.dequeued.since(times.enqueued));
             meter.hardware.record(times.delivered.since(times.dequeued));
             self.arrived.push((link, framed.packet));
+            if let Some(standing) = &mut self.standing {
+                let waited = times.dequeued.since(times.enqueued);
+                standing[usize::from(down)].depart(&framed.packet, waited, false);
+            }
         }
     }
 
@@ -189,6 +199,9 @@ impl CellSink<Framed> for Out<'_> {
         *self.held -= 1;
         if let Some((station, down)) = way(from, to) {
             self.meters[usize::from(station)][usize::from(down)].drops[drop.reason.index()] += 1;
+            if let Some(standing) = &mut self.standing {
+                standing[usize::from(down)].lose(&drop.packet.packet);
+            }
             if drop.reason != DropReason::ReorderTimeout {
                 self.release(&drop.packet.packet, down);
             }
@@ -227,6 +240,10 @@ impl Simulator {
         };
         let radio = &mut self.radios[usize::from(hop.cell.0)];
         radio.held += 1;
+        if let Some(standing) = &mut radio.standing {
+            let down = hop.to.station().is_some();
+            standing[usize::from(down)].come(&packet);
+        }
         let (cell, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
         cell.enqueue(hop.from, hop.to, Framed { packet, tid }, self.now, &mut out);
         self.wake_cell(hop.cell.0);

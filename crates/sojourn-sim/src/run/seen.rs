@@ -1,0 +1,220 @@
+//! How far somebody who watches a run has looked, and what there is to be seen.
+
+use crate::places::Places;
+use crate::record::numbers::seconds_from;
+use crate::simulator::Simulator;
+use crate::standing::Standing;
+use crate::view::{FlowView, MOST_PACKETS, Names, Page, Ping, QueueView, View};
+use sojourn_scenario::{Direction, Scenario, Transport};
+use sojourn_units::{Duration, Rate, Time};
+
+/// A probe that has not come home after this long is shown as lost. If it comes later, the record knows.
+const LOST: Duration = Duration::from_secs(3);
+
+/// How far somebody has looked.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Whose packets each route has, as a number of [`Names::all`].
+    of_route: Vec<u16>,
+    names: usize,
+    /// The rates of the bottleneck, up and down.
+    pub(super) rates: [Rate; 2],
+    /// Samples of each probe, and fetches of each web client, that were told.
+    probes: Vec<usize>,
+    fetches: Vec<usize>,
+    /// Airtime of each station that was told.
+    airtime: Vec<Duration>,
+}
+
+/// The names of what is seen of a scenario.
+pub(super) fn names(s: &Scenario) -> Names {
+    let flows = s.flows.iter().map(|f| f.name.clone());
+    let probes = s.probes.iter().map(|p| p.name.clone());
+    let web = s.web.iter().map(|w| w.name.clone());
+    let downloads = s.downloads.iter().map(|d| d.name.clone());
+    let flusher = s.flusher.iter().map(|_| "flusher".to_owned());
+    let tcp = s.flows.iter().filter(|f| f.transport() != Transport::Udp);
+    let stations = s.wifi.iter().flat_map(|wifi| &wifi.cell.stations);
+    Names {
+        all: flows.chain(probes).chain(web).chain(downloads).chain(flusher).collect(),
+        flows: tcp.map(|f| f.name.clone()).collect(),
+        stations: stations.map(|station| station.name.clone()).collect(),
+    }
+}
+
+/// The rate of the link that the record reports as the bottleneck in one direction.
+fn rate(s: &Scenario, direction: Direction) -> Rate {
+    let Some(topology) = &s.topology else {
+        return s.bottleneck(direction).rate;
+    };
+    let name = match direction {
+        Direction::Up => &topology.up,
+        Direction::Down => &topology.down,
+    };
+    let found = topology
+        .directed()
+        .into_iter()
+        .find(|link| Some(&link.name) == name.as_ref());
+    found
+        .and_then(|link| link.link.rate)
+        .expect("a checked topology names links that have a rate")
+}
+
+impl Seen {
+    /// Begins to watch, before the first event.
+    pub(super) fn new(s: &Scenario, places: &Places, simulator: &mut Simulator) -> Self {
+        for link in [places.up, places.down] {
+            simulator.keep_standing(link);
+        }
+        simulator.keep_standing_in_air();
+        let names = names(s).all.len();
+        // Only a flusher's bursts have a route that is none of the traffic's.
+        let mut of_route = vec![names.saturating_sub(1) as u16; simulator.routes()];
+        for (number, pair) in places.routes.by_number().enumerate() {
+            for route in pair.both() {
+                of_route[usize::from(route.0)] = number as u16;
+            }
+        }
+        Self {
+            of_route,
+            names,
+            rates: Direction::ALL.map(|direction| rate(s, direction)),
+            probes: vec![0; simulator.probes.len()],
+            fetches: vec![0; simulator.webs.len()],
+            airtime: Vec::new(),
+        }
+    }
+
+    /// What there is to be seen now.
+    pub(super) fn look(
+        &mut self,
+        s: &Scenario,
+        simulator: &Simulator,
+        places: &Places,
+        begin: Time,
+        end: Time,
+    ) -> View {
+        let now = simulator.now();
+        let air = simulator.standing_in_air();
+        let [up, down] = [(places.up, true), (places.down, false)].map(|(link, up)| {
+            let in_air = air.map(|both| &both[usize::from(!up)]);
+            // On the way up the cell comes first, so what is in the queue of the wire leaves first; on the way down
+            // it is the other way round.
+            let wire = simulator.standing(link);
+            let parts = if up { [wire, in_air] } else { [in_air, wire] };
+            let state = simulator.discipline_state(link);
+            self.queue(parts.into_iter().flatten(), state, self.rates[usize::from(!up)])
+        });
+        let flow = |i: usize| FlowView {
+            cwnd: simulator.sender(i).sender().cwnd(),
+            delivered: simulator.receiver(i).receiver().bytes_in_order(),
+        };
+        let length = s.duration.as_secs_f64();
+        let since = now.since(begin).as_secs_f64();
+        View {
+            now_s: seconds_from(begin, now),
+            done: if now >= end { 1.0 } else { since / length },
+            up,
+            down,
+            flows: (0..simulator.flows.len()).map(flow).collect(),
+            pings: self.pings(simulator, begin),
+            pages: self.pages(simulator, begin),
+            airtime: self.airtime(simulator),
+        }
+    }
+
+    fn queue<'a>(
+        &self,
+        parts: impl Iterator<Item = &'a Standing>,
+        state: Vec<(&'static str, f64)>,
+        rate: Rate,
+    ) -> QueueView {
+        let mut view = QueueView {
+            flows: Vec::new(),
+            sizes: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            departed: 0,
+            dropped: 0,
+            marked: 0,
+            dropped_by_flow: vec![0; self.names],
+            sojourn: None,
+            state,
+            rate,
+        };
+        let mut first = true;
+        for part in parts {
+            let left = MOST_PACKETS - view.flows.len();
+            for (route, size) in part.in_order().into_iter().take(left) {
+                view.flows.push(self.of_route[usize::from(route)]);
+                view.sizes.push(size);
+            }
+            view.packets += part.packets;
+            view.bytes += part.bytes;
+            view.dropped += part.dropped;
+            view.marked += part.marked;
+            for (route, dropped) in part.drops().enumerate() {
+                let flow = usize::from(self.of_route[route]);
+                if let Some(sum) = view.dropped_by_flow.get_mut(flow) {
+                    *sum += dropped;
+                }
+            }
+            if first {
+                (view.departed, view.sojourn) = (part.departed, part.sojourn);
+                first = false;
+            }
+        }
+        view
+    }
+
+    fn pings(&mut self, simulator: &Simulator, begin: Time) -> Vec<Ping> {
+        let mut pings = Vec::new();
+        for (probe, told) in simulator.probes.iter().zip(&mut self.probes) {
+            // The end of a run takes back a transaction that was under way.
+            let mut at = (*told).min(probe.samples.len());
+            while let Some(sample) = probe.samples.get(at) {
+                let later = &probe.samples[at + 1..];
+                let overtaken = || later.iter().any(|later| later.delay.is_some());
+                if sample.delay.is_none() && simulator.now().since(sample.sent) < LOST && !overtaken() {
+                    break;
+                }
+                pings.push(Ping {
+                    at_s: seconds_from(begin, sample.sent),
+                    delay: sample.delay,
+                });
+                at += 1;
+            }
+            *told = at;
+        }
+        pings
+    }
+
+    fn pages(&mut self, simulator: &Simulator, begin: Time) -> Vec<Page> {
+        let mut pages = Vec::new();
+        for (web, told) in simulator.webs.iter().zip(&mut self.fetches) {
+            let fetches = &web.client.fetches;
+            pages.extend(fetches[*told..].iter().map(|fetch| Page {
+                at_s: seconds_from(begin, fetch.start),
+                time: fetch.time,
+            }));
+            *told = fetches.len();
+        }
+        pages
+    }
+
+    fn airtime(&mut self, simulator: &Simulator) -> Vec<Duration> {
+        let Some(radio) = simulator.radios.first() else {
+            return Vec::new();
+        };
+        let so_far = (0..radio.cell.stations()).map(|station| {
+            let sent = radio.cell.station_stats(station).down.sent;
+            sent.airtime_tx + sent.airtime_rx
+        });
+        let so_far: Vec<Duration> = so_far.collect();
+        self.airtime.resize(so_far.len(), Duration::ZERO);
+        let since = |(now, told): (&Duration, &Duration)| now.saturating_sub(*told);
+        let new = so_far.iter().zip(&self.airtime).map(since).collect();
+        self.airtime = so_far;
+        new
+    }
+}
