@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script one can also run by hand.
 
-.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static quic
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static quic web
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -41,6 +41,10 @@ deb:
 quic:
 	@scripts/setup simulator
 	@.venv/bin/python scripts/quic
+
+## web: build the pages for a browser, in out/web; needs node, npm and Rust's target wasm32-unknown-unknown
+web:
+	@scripts/web
 
 ## bench: the benchmarks
 bench:

@@ -78,6 +78,7 @@ VIEW = Need("Starlette and uvicorn", "scripts/setup")
 WEB_PAGE = Need("the built pages of web/", "make web")
 WEB_TESTS = Need("Node and the packages of web/", "make web")
 NETWORK = Need("a network interface beside the loopback device", "run the tests on a machine with a network")
+PAGES = Need("the simulator as WebAssembly and the packages of web/", "make web")
 SYSTEMD = Need("systemd-analyze", "apt-get install systemd")
 
 
