@@ -34,7 +34,7 @@ async function record(id: number, scenario: string): Promise<string> {
   const begun = performance.now();
   const live = new Live(scenario, false);
   try {
-    for (let done = 0; done < 1; ) {
+    for (let done = 0; done < 1;) {
       done = live.advance(STRIDE_S);
       say({ id, progress: done });
     }
