@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import optional
 import pytest
 
 from sojourn import _native, api
@@ -22,6 +21,7 @@ from sojourn.errors import ParamError
 from sojourn.scenario import Scenario
 from sojourn.validate import wifi_draw
 from sojourn.validate.draw import TRUST, draw
+from tests import optional
 
 pytestmark = pytest.mark.slow
 

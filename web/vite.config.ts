@@ -1,7 +1,7 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { resolve } from "node:path";
 import { defineConfig } from "vite";
-import { offline } from "./offline.plugin";
+import { offline } from "./offline.plugin.ts";
 
 // Two pages of one build: the laboratory (index.html), and the dashboard that `sojourn view` serves (view.html). Paths are
 // relative, so that a folder of static files is all that a server needs.
