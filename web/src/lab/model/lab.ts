@@ -54,15 +54,15 @@ export function toScenario(lab: Lab): Scenario {
   };
   const flows = (direction: "up" | "down", controls: string[]): Scenario[] =>
     controls.map((control, index) => ({
-      name: `${direction} ${index + 1}`,
+      name: `${direction}-${index + 1}`,
       direction,
       congestion_control: control,
       ...at(index),
     }));
   const probes: Scenario[] = [{ name: "ping", kind: "icmp", ...at(0) }];
   if (lab.voice) {
-    probes.push({ name: "voice up", kind: "voip", direction: "up", ...at(0) });
-    probes.push({ name: "voice down", kind: "voip", direction: "down", ...at(0) });
+    probes.push({ name: "voice-up", kind: "voip", direction: "up", ...at(0) });
+    probes.push({ name: "voice-down", kind: "voip", direction: "down", ...at(0) });
   }
   const scenario: Scenario = {
     experiment: "lab",
