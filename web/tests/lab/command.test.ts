@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { toCommand, toTc } from "../../src/lab/model/command";
 import { FIRST, toScenario, type Lab } from "../../src/lab/model/lab";
 
@@ -29,11 +29,14 @@ it.skipIf(!existsSync(python)).each([
 ])("the line runs %s as the form has it", (_, lab) => {
   const command = toCommand(toScenario(lab));
   const folder = mkdtempSync(join(tmpdir(), "sojourn-lab-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, command.file), command.toml);
   const words = command.line.split(" ").slice(1);
   const printed = execFileSync(python, ["-m", "sojourn", ...words, "--json"], { cwd: folder, env, encoding: "utf8" });
   const { scenario } = JSON.parse(printed) as { scenario: Record<string, unknown> };
   expect(scenario).toMatchObject({ experiment: "lab", seed: 1, qdisc_up: "pfifo limit 1000" });
+  expect(scenario["tcp"]).toMatchObject({ ecn: true });
+  expect(scenario["web"]).toMatchObject(toScenario(lab)["web"] as object[]);
   expect(scenario["flows"]).toMatchObject(toScenario(lab)["flows"] as object[]);
   expect(scenario["probes"]).toMatchObject(toScenario(lab)["probes"] as object[]);
 });
