@@ -1,0 +1,152 @@
+import { startEngine } from "../engine/engine";
+import { Refused, type Engine, type Frame, type Opened, type Scenario, type Session } from "../engine/protocol";
+import { History } from "./history";
+
+// One clock for one run or two that stand side by side. Each has a worker of its own; a frame is asked for only when the
+// one before has been drawn.
+
+/** Real time that the simulator may take of a frame when it runs as fast as it can, ms. */
+const BUDGET_MS = 13;
+/** Simulated time of a frame at most, so that the picture moves, s. */
+const LONGEST_S = 0.5;
+/** Simulated per real time; infinite is as fast as possible. */
+export const SPEEDS = [0.001, 0.01, 0.1, 0.5, 1, 5, 20, Infinity];
+
+type Running = Engine & { stop(): void };
+
+/** One of the runs. */
+export class Side {
+  frame = $state.raw<Frame | undefined>();
+  version = $state(0);
+
+  constructor(
+    readonly scenario: Scenario,
+    readonly opened: Opened,
+    readonly session: Session,
+    readonly history: History,
+    private readonly engine: Running,
+  ) {}
+
+  static async open(scenario: Scenario): Promise<Side> {
+    const engine = startEngine();
+    try {
+      const session = await engine.open(scenario);
+      const flows = session.opened.normalized["flows"] as { name: string; direction: "up" | "down" }[];
+      const directions = new Map(flows.map((flow) => [flow.name, flow.direction]));
+      const history = new History(session.opened.flows, (name) => directions.get(name) ?? "up");
+      return new Side(scenario, session.opened, session, history, engine);
+    } catch (error) {
+      engine.stop();
+      throw error;
+    }
+  }
+
+  async advance(seconds: number): Promise<void> {
+    const before = this.frame?.nowS ?? 0;
+    const frame = await this.session.advance(seconds);
+    this.history.add(frame, frame.nowS - before);
+    this.frame = frame;
+    this.version += 1;
+  }
+
+  close(): void {
+    this.engine.stop();
+  }
+}
+
+export class Player {
+  sides = $state.raw<Side[]>([]);
+  playing = $state(false);
+  speed = $state(1);
+  /** Whether the rate was changed by hand: then the run is no longer that of the scenario. */
+  touched = $state(false);
+  why = $state("");
+  /** Simulated per real time, of the last second. */
+  measured = $state(0);
+  private turn = 0;
+  private stepS = 0.005;
+
+  get done(): boolean {
+    return this.sides.length > 0 && this.sides.every((side) => (side.frame?.done ?? 0) >= 1);
+  }
+
+  /** Opens runs in place of those that there are, at their beginning. */
+  async load(scenarios: Scenario[]): Promise<boolean> {
+    const turn = ++this.turn;
+    this.playing = false;
+    let sides: Side[] = [];
+    try {
+      const opened = await Promise.allSettled(scenarios.map((scenario) => Side.open(scenario)));
+      sides = opened.filter((one) => one.status === "fulfilled").map((one) => one.value);
+      const failed = opened.find((one) => one.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+      if (turn !== this.turn) throw new Refused("");
+      await Promise.all(sides.map((side) => side.advance(0)));
+    } catch (error) {
+      for (const side of sides) side.close();
+      if (turn === this.turn) this.why = error instanceof Error ? error.message : String(error);
+      return false;
+    }
+    for (const side of this.sides) side.close();
+    [this.sides, this.why, this.touched, this.measured] = [sides, "", false, 0];
+    return true;
+  }
+
+  /** Lets them run until they are paused or over. */
+  async play(): Promise<void> {
+    if (this.playing || this.done) return;
+    this.playing = true;
+    const turn = this.turn;
+    let last = performance.now();
+    let [windowMs, windowS] = [0, 0];
+    while (this.playing && turn === this.turn && !this.done) {
+      const now = await nextFrame();
+      const realMs = Math.min(now - last, 100);
+      last = now;
+      const seconds = Number.isFinite(this.speed) ? Math.min((this.speed * realMs) / 1000, LONGEST_S) : this.stepS;
+      if (!(await this.advance(seconds))) return;
+      const tookMs = performance.now() - now;
+      if (!Number.isFinite(this.speed)) {
+        const factor = Math.min(2, Math.max(0.5, BUDGET_MS / Math.max(tookMs, 0.5)));
+        this.stepS = Math.min(LONGEST_S, Math.max(1e-5, this.stepS * factor));
+      }
+      [windowMs, windowS] = [windowMs + realMs, windowS + seconds];
+      if (windowMs > 500) [this.measured, windowMs, windowS] = [(1000 * windowS) / windowMs, 0, 0];
+    }
+    if (turn === this.turn) this.playing = false;
+  }
+
+  pause(): void {
+    this.playing = false;
+  }
+
+  async step(seconds: number): Promise<void> {
+    this.pause();
+    await this.advance(seconds);
+  }
+
+  /** Changes the rate of a bottleneck of all runs from now on. */
+  async setRate(direction: "up" | "down", bitsPerSecond: number): Promise<void> {
+    this.touched = true;
+    await Promise.all(this.sides.map((side) => side.session.setRate(direction, bitsPerSecond)));
+  }
+
+  private async advance(seconds: number): Promise<boolean> {
+    try {
+      await Promise.all(this.sides.map((side) => side.advance(seconds)));
+      return true;
+    } catch (error) {
+      this.why = error instanceof Error ? error.message : String(error);
+      this.playing = false;
+      return false;
+    }
+  }
+}
+
+function nextFrame(): Promise<number> {
+  // A page in the background gets no frames; there a timer goes on.
+  return new Promise((resolve) => {
+    if (document.hidden) setTimeout(() => resolve(performance.now()), 100);
+    else requestAnimationFrame(() => resolve(performance.now()));
+  });
+}

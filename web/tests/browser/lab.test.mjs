@@ -1,0 +1,221 @@
+// The laboratory in real browsers. It needs the built page, in LAB; CHROMIUM and FIREFOX are the browsers, either of which
+// may be left out.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { extname, join, normalize } from "node:path";
+import { after, before, describe, test } from "node:test";
+import puppeteer from "puppeteer-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const KINDS = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+const BROWSERS = [
+  ["chrome", process.env.CHROMIUM, ["--no-sandbox", "--disable-dev-shm-usage"]],
+  ["firefox", process.env.FIREFOX, []],
+].filter(([, path]) => path);
+
+/** A server of static files, as `python3 -m http.server` is one. */
+const server = createServer(async (request, response) => {
+  const path = normalize(new URL(request.url, "http://local").pathname);
+  try {
+    const file = join(process.env.LAB, path === "/" ? "index.html" : path);
+    const body = await readFile(file);
+    response.writeHead(200, { "Content-Type": KINDS[extname(file)] ?? "application/octet-stream" }).end(body);
+  } catch {
+    response.writeHead(404).end();
+  }
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+const ADDRESS = `http://127.0.0.1:${server.address().port}/`;
+after(() => server.close());
+
+for (const [name, executablePath, args] of BROWSERS) {
+  describe(name, () => {
+    let browser;
+    const problems = [];
+    before(async () => {
+      browser = await puppeteer.launch({ browser: name, executablePath, args, headless: true });
+    });
+    after(() => browser.close());
+
+    async function open(address, width = 1280, scheme = "light") {
+      const page = await browser.newPage();
+      problems.length = 0;
+      page.on("pageerror", (error) => problems.push(error.message));
+      page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+      await page.setViewport({ width, height: 900 });
+      if (name === "chrome") await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+      await page.goto(address);
+      return page;
+    }
+    const text = (page, selector) => page.$eval(selector, (found) => found.textContent.replace(/\s+/g, " ").trim());
+    const clock = async (page) => parseFloat(await text(page, ".clock"));
+    const toml = (page) => text(page, "pre.toml");
+    async function press(page, label) {
+      await page.evaluate((wanted) => {
+        const found = [...document.querySelectorAll("button")].find((one) => one.textContent.trim() === wanted);
+        if (found === undefined) throw new Error(`there is no button ${wanted}`);
+        found.click();
+      }, label);
+    }
+    const until = (page, test, ...more) => page.waitForFunction(test, { timeout: 60_000, polling: 50 }, ...more);
+    const past = (page, seconds) =>
+      until(page, (least) => parseFloat(document.querySelector(".clock").textContent) >= least, seconds);
+    async function fast(page) {
+      await page.select(".controls select", "Infinity").catch(() => undefined);
+      await page.$eval(".controls select", (select) => {
+        select.selectedIndex = select.options.length - 1;
+        select.dispatchEvent(new Event("change", { bubbles: true }));
+      });
+    }
+
+    test("the tour goes through its steps, and says what the runs show", async () => {
+      const page = await open(ADDRESS);
+      const steps = await page.$$eval(".steps button", (found) => found.map((one) => one.textContent.trim()));
+      assert.equal(steps.length, 6);
+      for (const step of steps) {
+        await press(page, step);
+        await until(page, (wanted) => document.querySelector(".tour h2").textContent.includes(wanted), step.slice(3));
+        await fast(page);
+        await past(page, 4);
+        const said = await text(page, ".says");
+        assert.match(said, /\d/, step);
+        assert.doesNotMatch(said, /NaN|undefined|–/, `${step}: ${said}`);
+      }
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    test("a FIFO makes pings wait, and CoDel beside it does not", async () => {
+      const page = await open(ADDRESS);
+      await press(page, "2. Active queue management");
+      await until(page, () => document.querySelectorAll(".side").length === 2);
+      await fast(page);
+      await past(page, 15);
+      const [fifo, codel] = (await text(page, ".says")).match(/([\d.]+) ms with/g).map(parseFloat);
+      assert.ok(fifo > 200 && codel < 70, `${fifo} and ${codel}`);
+      await page.close();
+    });
+
+    test("a link holds the whole scenario, the discipline beside it as well", async () => {
+      const page = await open(ADDRESS);
+      await press(page, "5. Wi-Fi's slow station");
+      await until(page, () => document.querySelector(".airtime") !== null);
+      await press(page, "Pause");
+      await until(page, () => location.hash.length > 20);
+      const before = await toml(page);
+      const other = await open(await page.evaluate(() => location.href));
+      await until(other, () => document.querySelector(".airtime") !== null);
+      assert.equal(await toml(other), before);
+      assert.match(before, /slow/);
+      assert.equal(await other.$eval("input[name=slow]", (box) => box.checked), true);
+      await other.close();
+      await press(page, "4. An asymmetric link");
+      await until(page, () => document.querySelectorAll(".side").length === 2);
+      const beside = await open(await page.evaluate(() => location.href));
+      await until(beside, () => document.querySelectorAll(".side").length === 2);
+      assert.match(await text(beside, ".side:nth-child(2) h2"), /ack-filter/);
+      await beside.close();
+      await page.close();
+    });
+
+    test("a bad link is refused with a sentence", async () => {
+      for (const hash of ["#1.%%%", "#2.abc", "#1.AAAA"]) {
+        const page = await open(ADDRESS + hash);
+        await until(page, () => document.querySelector("[role=alert]") !== null);
+        assert.match(await text(page, "[role=alert]"), /^The link .*\.$/, hash);
+        await page.close();
+      }
+    });
+
+    test("what the simulator refuses is said, and the run that was there stays", async () => {
+      const page = await open(ADDRESS);
+      await past(page, 0.1);
+      await page.$eval("input[name=qdisc]", (input) => (input.value = "codel target never"));
+      await press(page, "Set up");
+      await until(page, () => document.querySelector("[role=alert]") !== null);
+      assert.match(await text(page, "[role=alert]"), /target/);
+      assert.equal(await text(page, ".side h2"), "pfifo limit 1000");
+      await page.close();
+    });
+
+    test("it pauses, and goes on by steps", async () => {
+      const page = await open(ADDRESS);
+      await past(page, 0.2);
+      await press(page, "Pause");
+      await until(page, () => document.querySelector("button.main").textContent.trim() === "Start");
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const at = await clock(page);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.equal(await clock(page), at);
+      await press(page, "+ 100 ms");
+      await until(page, (least) => parseFloat(document.querySelector(".clock").textContent) > least, at);
+      assert.ok(Math.abs((await clock(page)) - at - 0.1) < 0.011);
+      await page.close();
+    });
+
+    test("one discipline beside itself makes the same run twice", async () => {
+      const page = await open(ADDRESS);
+      await past(page, 0.1);
+      await page.$eval("input[name=compare]", (input) => (input.value = "pfifo limit 1000"));
+      await press(page, "Set up");
+      await until(page, () => document.querySelectorAll(".side").length === 2);
+      await fast(page);
+      await past(page, 5);
+      await press(page, "Pause");
+      await until(page, () => document.querySelector("button.main").textContent.trim() === "Start");
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const numbers = await page.$$eval(".side", (sides) =>
+        sides.map((side) => [...side.querySelectorAll(".numbers")].map((one) => one.textContent)),
+      );
+      assert.deepEqual(numbers[0], numbers[1]);
+      await page.close();
+    });
+
+    test("the rate is changed while it runs, and the page says so", async () => {
+      const page = await open(ADDRESS);
+      await past(page, 0.2);
+      await page.$$eval(".slider input", ([, slider]) => {
+        slider.value = "0";
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+      await until(page, () => document.querySelector(".controls .note") !== null);
+      await until(page, () => /at 1 Mbit/.test(document.querySelector(".numbers").textContent));
+      await page.close();
+    });
+
+    test("axe finds nothing, wide and light or narrow and dark", async () => {
+      for (const [width, scheme] of [
+        [1280, "light"],
+        [360, "dark"],
+      ]) {
+        const page = await open(ADDRESS, width, scheme);
+        await past(page, 1);
+        await page.evaluate(axe);
+        const found = await page.evaluate(async () => {
+          const { violations } = await window.axe.run();
+          return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" ; ")}`);
+        });
+        assert.deepEqual(found, []);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= width, `${wide} of ${width}`);
+        await page.close();
+      }
+    });
+
+    test(
+      "once loaded it works without a network",
+      { skip: name !== "chrome" && "the driver has no offline mode" },
+      async () => {
+        const page = await open(ADDRESS);
+        await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+        await page.setOfflineMode(true);
+        await page.goto(ADDRESS);
+        await past(page, 0.2);
+        await page.close();
+      },
+    );
+  });
+}
