@@ -556,7 +556,7 @@ def test_the_kernels_run_has_a_place_among_the_simulators() -> None:
     found = {one.metric: one for one in ranks_of(ran)}["goodput_up_mbit"]
     # The last is in the second and in the third of the four places.
     assert found.counts == (1, 0.5, 0.5, 2)
-    # Pearson's chi-squared by hand: one was expected in each place, so 0 + 0.25 + 0.25 + 1 = 1.5, three degrees of freedom.
+    # Pearson's chi-squared by hand: one is expected in each place, so 0 + 0.25 + 0.25 + 1 = 1.5, 3 degrees of freedom.
     assert found.p_value == pytest.approx(0.6823, abs=1e-4)
     assert ranks_of([*ran, beside(1, 2, 3)]) == []
 

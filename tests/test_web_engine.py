@@ -93,11 +93,11 @@ def scenarios(drawn: int) -> list[dict[str, Any]]:
 def test_a_hundred_scenarios_have_the_records_of_the_command_line(
     where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = scenarios(DRAWN)
-    found = run(where, asked, tmp_path)
+    plan = scenarios(DRAWN)
+    found = run(where, plan, tmp_path)
     assert len(EXAMPLES) >= 4
-    assert len(found) == len(asked) >= DRAWN
-    for scenario, one in zip(asked, found, strict=True):
+    assert len(found) == len(plan) >= DRAWN
+    for scenario, one in zip(plan, found, strict=True):
         assert "record" in one, (scenario["experiment"], one)
         there = without_measured(one["record"])
         assert there == without_measured(of_command_line(scenario, tmp_path, capsys)), scenario["experiment"]

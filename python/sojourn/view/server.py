@@ -121,21 +121,21 @@ class View:
 
     def _knows(self, request: Request) -> bool:
         """Tell whether a request holds the token, in its header or its cookie."""
-        given = request.headers.get("x-sojourn-token") or request.cookies.get(self._cookie, "")
-        return self._right(given)
+        secret = request.headers.get("x-sojourn-token") or request.cookies.get(self._cookie, "")
+        return self._right(secret)
 
-    def _right(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self._token.encode())
+    def _right(self, secret: str) -> bool:
+        return hmac.compare_digest(secret.encode(), self._token.encode())
 
     async def _page(self, request: Request) -> Response:
-        given = request.query_params.get("token")
-        if not (self._knows(request) if given is None else self._right(given)):
+        secret = request.query_params.get("token")
+        if not (self._knows(request) if secret is None else self._right(secret)):
             return _sentence(401, "the token is missing or wrong: open the address that sojourn view has printed")
         page = web_build.built("view.html")
         if page is None:
             return _sentence(503, NOT_BUILT)
         answer = Response(page.read_bytes(), media_type="text/html")
-        if given is not None:
+        if secret is not None:
             answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
         return answer
 

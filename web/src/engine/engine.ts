@@ -1,6 +1,6 @@
 // The page's side of the engine: it asks the worker, and gives the answers back as promises.
 
-import type { Answer, Asked, OpenedRun, Question, Said } from "./messages";
+import type { Answer, Request, OpenedRun, Question, Reply } from "./messages";
 import { Refused, type Catalogue, type Engine, type Frame, type Scenario, type Session } from "./protocol";
 
 interface Waiting {
@@ -23,7 +23,7 @@ export function textOf(scenario: Scenario): string {
 export function startEngine(): Engine & { stop(): void } {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "sojourn" });
   const waiting = new Map<number, Waiting>();
-  let asked = 0;
+  let sent = 0;
   let broken: Error | null = null;
 
   function fail(error: Error): void {
@@ -33,26 +33,26 @@ export function startEngine(): Engine & { stop(): void } {
   }
 
   worker.addEventListener("error", (event) => fail(new Error(`the simulator's worker failed: ${event.message}`)));
-  worker.addEventListener("message", (event: MessageEvent<Said>) => {
-    const said = event.data;
-    const one = waiting.get(said.id);
+  worker.addEventListener("message", (event: MessageEvent<Reply>) => {
+    const reply = event.data;
+    const one = waiting.get(reply.id);
     if (one === undefined) return;
-    if ("progress" in said) {
-      one.progress?.(said.progress);
+    if ("progress" in reply) {
+      one.progress?.(reply.progress);
       return;
     }
-    waiting.delete(said.id);
-    if ("answer" in said) one.resolve(said.answer);
-    else if ("refused" in said) one.reject(new Refused(said.refused));
-    else one.reject(new Error(said.failed));
+    waiting.delete(reply.id);
+    if ("answer" in reply) one.resolve(reply.answer);
+    else if ("refused" in reply) one.reject(new Refused(reply.refused));
+    else one.reject(new Error(reply.failed));
   });
 
   async function ask<T extends Answer>(question: Question, progress?: (done: number) => void): Promise<T> {
     if (broken !== null) throw broken;
-    const id = asked++;
+    const id = sent++;
     const answer = await new Promise<Answer>((resolve, reject) => {
       waiting.set(id, { resolve, reject, progress });
-      worker.postMessage({ id, question } satisfies Asked);
+      worker.postMessage({ id, question } satisfies Request);
     });
     return answer as T;
   }

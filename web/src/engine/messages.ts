@@ -11,7 +11,7 @@ export type Question =
   | { kind: "setRate"; run: number; direction: "up" | "down"; bitsPerSecond: number }
   | { kind: "finish" | "close"; run: number };
 
-export interface Asked {
+export interface Request {
   id: number;
   question: Question;
 }
@@ -25,7 +25,7 @@ export interface OpenedRun {
 export type Answer = string | Frame | OpenedRun | null;
 
 /** What the worker says. A refusal is a sentence for the user; a failure is a fault of ours. */
-export type Said =
+export type Reply =
   | { id: number; answer: Answer }
   | { id: number; progress: number }
   | { id: number; refused: string }

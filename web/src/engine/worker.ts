@@ -1,7 +1,7 @@
 // The worker: it holds the simulator, compiled to WebAssembly, and answers one question after the other.
 
 import { buffersOf, Frames } from "./frame";
-import type { Answer, Asked, Question, Said } from "./messages";
+import type { Answer, Request, Question, Reply } from "./messages";
 import init, { catalogue, Live, normalize, schema } from "./pkg/sojourn";
 import type { Opened } from "./protocol";
 
@@ -19,8 +19,8 @@ const runs = new Map<number, Run>();
 let opened = 0;
 let dead: string | null = null;
 
-function say(said: Said, handOver: ArrayBuffer[] = []): void {
-  postMessage(said, { transfer: handOver });
+function say(reply: Reply, handOver: ArrayBuffer[] = []): void {
+  postMessage(reply, { transfer: handOver });
 }
 
 function runOf(number: number): Run {
@@ -82,7 +82,7 @@ async function answer(id: number, question: Question): Promise<Answer> {
   }
 }
 
-async function handle({ id, question }: Asked): Promise<void> {
+async function handle({ id, question }: Request): Promise<void> {
   try {
     await memory;
     if (dead !== null) throw new Error(dead);
@@ -101,6 +101,6 @@ async function handle({ id, question }: Asked): Promise<void> {
 }
 
 let last: Promise<void> = Promise.resolve();
-addEventListener("message", (event: MessageEvent<Asked>) => {
+addEventListener("message", (event: MessageEvent<Request>) => {
   last = last.then(() => handle(event.data));
 });
