@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import time
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sojourn import _native, api
+from sojourn import _native
 from sojourn.cli.main import main
 from sojourn.errors import ParamError
 from sojourn.scenario import Scenario
@@ -110,17 +109,3 @@ def test_what_the_command_line_refuses_is_refused_with_its_sentence(tmp_path: Pa
         with pytest.raises(ParamError) as refused:
             _native.normalize(json.dumps(scenario))
         assert one == {"refused": str(refused.value)}
-
-
-@pytest.mark.parametrize("browser", BROWSERS)
-def test_a_loaded_link_of_100_mbit_runs_fifty_times_faster_than_real_time(browser: str, tmp_path: Path) -> None:
-    whole = json.loads(api.build("rrul", down="100mbit", up="100mbit", duration="20s").normalized("sim"))
-    begun = time.perf_counter()
-    _native.run(json.dumps(whole))
-    native = time.perf_counter() - begun
-    [one, again] = run(browser, [whole, whole], tmp_path)
-    assert one["record"].split('"cost"')[0] == again["record"].split('"cost"')[0]
-    seconds = min(one["seconds"], again["seconds"])
-    print(f"{browser}: {20 / seconds:.0f} times real time; native {20 / native:.0f}")
-    # The bar is 50 in Chromium on an idle machine. A machine with other work is slower in both, so the ratio is judged.
-    assert seconds < 4 * native, (seconds, native)
