@@ -45,7 +45,13 @@ export const FIRST: Lab = {
 /** Bytes of a small page: the document, then two objects. */
 const PAGE = [56000, 20000, 10000];
 
-/** The scenario that the form means. Traffic of a cell is dealt out to its stations in turn. */
+/** Whether it is the built-in experiment `bulk`: flows of one control, and a ping. */
+export function isBulk(lab: Lab): boolean {
+  const controls = new Set([...lab.flowsUp, ...lab.flowsDown]);
+  return controls.size === 1 && !lab.voice && !lab.pages && !lab.ecn && lab.wifi === undefined;
+}
+
+/** The scenario that the form means. Flows have the names that the built-in experiments give them. Traffic of a cell is dealt out to its stations in turn. */
 export function toScenario(lab: Lab): Scenario {
   const stations = lab.wifi?.stations ?? [];
   const at = (index: number): { station?: string } => {
@@ -54,7 +60,7 @@ export function toScenario(lab: Lab): Scenario {
   };
   const flows = (direction: "up" | "down", controls: string[]): Scenario[] =>
     controls.map((control, index) => ({
-      name: `${direction}-${index + 1}`,
+      name: `tcp_${direction}_${index + 1}`,
       direction,
       congestion_control: control,
       ...at(index),
@@ -65,7 +71,7 @@ export function toScenario(lab: Lab): Scenario {
     probes.push({ name: "voice-down", kind: "voip", direction: "down", ...at(0) });
   }
   const scenario: Scenario = {
-    experiment: "lab",
+    experiment: isBulk(lab) ? "bulk" : "lab",
     duration: lab.duration,
     up: lab.up,
     down: lab.down,
