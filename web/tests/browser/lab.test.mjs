@@ -110,7 +110,7 @@ for (const [name, executablePath, args] of BROWSERS) {
       await until(other, () => document.querySelector(".airtime") !== null);
       assert.equal(await toml(other), before);
       assert.match(before, /slow/);
-      assert.equal(await other.$eval("input[name=slow]", (box) => box.checked), true);
+      assert.equal(await other.$eval(".stations li:nth-child(3) input", (input) => input.value), "slow");
       await other.close();
       await press(page, "4. An asymmetric link");
       await until(page, () => document.querySelectorAll(".side").length === 2);
@@ -138,6 +138,89 @@ for (const [name, executablePath, args] of BROWSERS) {
       await until(page, () => document.querySelector("[role=alert]") !== null);
       assert.match(await text(page, "[role=alert]"), /target/);
       assert.equal(await text(page, ".side h2"), "pfifo limit 1000");
+      await page.close();
+    });
+
+    test("the form sets up two disciplines, flows of two controls and a station that is added", async () => {
+      const page = await open(ADDRESS);
+      await past(page, 0.1);
+      await page.$eval("input[name=qdisc-down]", (input) => (input.value = "fq_codel"));
+      await page.click("button[aria-label='Flows up with another congestion control']");
+      await page.select("select[name=scheme]", "airtime");
+      await press(page, "Add a station");
+      await press(page, "Set up");
+      await until(page, () => document.querySelectorAll(".airtime").length === 4);
+      const written = await toml(page);
+      for (const part of ['qdisc_up = "pfifo limit 1000"', 'qdisc_down = "fq_codel"', '"station-4"', "tcp_up_2"]) {
+        assert.ok(written.includes(part), part);
+      }
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    test("a scenario that is pasted runs, also one that the form cannot express, and a bad one is refused", async () => {
+      const page = await open(ADDRESS);
+      await past(page, 0.1);
+      await page.$$eval("details", (found) => found.forEach((one) => (one.open = true)));
+      const paste = async (text) => {
+        await page.$eval(
+          "textarea",
+          (area, value) => {
+            area.value = value;
+            area.dispatchEvent(new Event("input", { bubbles: true }));
+          },
+          text,
+        );
+        await press(page, "Run it");
+      };
+      await paste("duration = 5 s");
+      await until(page, () => document.querySelector("form [role=alert]")?.textContent.includes("not TOML"));
+      await paste('duration = "5s"\nqdisc_up = "<b>"\n');
+      await until(page, () => document.querySelector("main > [role=alert]")?.textContent.includes("<b>"));
+      const flow = 'flows = [{ name = "<i>x</i>", direction = "up" }]';
+      const network =
+        '[topology]\nends = ["a", "c"]\nlinks = [{ between = ["a", "b"], rate = "5mbit" }, { between = ["b", "c"], rate = "9mbit" }]';
+      await paste(`duration = "5s"\nexperiment = "mine"\n${flow}\n${network}\n`);
+      await until(page, () => document.querySelector("pre.toml").textContent.includes("topology"));
+      await fast(page);
+      await past(page, 4);
+      assert.equal(await page.$$eval("main b, main i", (found) => found.length), 0);
+      assert.match(await text(page, ".side"), /at 5 Mbit/);
+      const again = await open(await page.evaluate(() => location.href));
+      await until(again, () => document.querySelector("pre.toml")?.textContent.includes("topology"));
+      assert.equal(await toml(again), await toml(page));
+      await again.close();
+      await page.close();
+    });
+
+    test("the keyboard alone reaches and works everything", async () => {
+      const page = await open(ADDRESS);
+      await past(page, 0.1);
+      const reached = new Set();
+      for (let i = 0; i < 80; i += 1) {
+        await page.keyboard.press("Tab");
+        const found = await page.evaluate(() => {
+          const one = document.activeElement;
+          if (one === null || one === document.body) return null;
+          const outline = getComputedStyle(one);
+          const seen = outline.outlineStyle !== "none" || outline.boxShadow !== "none";
+          return { name: (one.name || one.textContent.trim() || one.type).slice(0, 30), seen };
+        });
+        if (found === null) continue;
+        assert.ok(found.seen, `${found.name} does not show that it has the focus`);
+        reached.add(found.name);
+      }
+      for (const name of ["1. A FIFO fills", "Pause", "+ a packet", "range", "qdisc", "compare", "scheme", "Set up"]) {
+        assert.ok(reached.has(name), `${name} is not among ${[...reached].join(", ")}`);
+      }
+      // Space starts and pauses, wherever no control has the focus; arrow keys move a rate.
+      await page.evaluate(() => document.activeElement?.blur());
+      await page.keyboard.press(" ");
+      await until(page, () => document.querySelector("button.main").textContent.trim() === "Start");
+      await page.focus(".slider input");
+      await page.keyboard.press("ArrowLeft");
+      await until(page, () => document.querySelector(".controls .note") !== null);
+      assert.deepEqual(problems, []);
       await page.close();
     });
 
@@ -193,6 +276,9 @@ for (const [name, executablePath, args] of BROWSERS) {
       ]) {
         const page = await open(ADDRESS, width, scheme);
         await past(page, 1);
+        await page.$$eval("details", (found) => found.forEach((one) => (one.open = true)));
+        await page.select("select[name=scheme]", "airtime");
+        await page.waitForSelector(".stations");
         await page.evaluate(axe);
         const found = await page.evaluate(async () => {
           const { violations } = await window.axe.run();
