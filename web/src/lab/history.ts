@@ -4,6 +4,8 @@ import type { Frame } from "../engine/protocol";
 // smooth.
 
 const MOST = 1200;
+/** The time over which a share of the airtime is taken, s. */
+const AIRTIME_S = 0.2;
 
 /** Points of some lines with common times. */
 export class Track {
@@ -28,6 +30,17 @@ export class Track {
     for (let i = 0; i < this.lines.length; i += 1) this.lines[i] = half(this.lines[i] as (number | null)[]);
     this.stride *= 2;
   }
+
+  /** The mean of each line over the last seconds; empty without any point. */
+  mean(seconds: number): number[] {
+    const from = (this.t[this.t.length - 1] ?? 0) - seconds;
+    const first = this.t.findIndex((t) => t > from);
+    if (first < 0) return [];
+    return this.lines.map((line) => {
+      const values = line.slice(first).filter((value): value is number => value !== null);
+      return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+    });
+  }
 }
 
 /** Everything that is kept of a run. */
@@ -42,11 +55,16 @@ export class History {
   readonly queued = new Track(2);
   /** Loads of pages: time and how long, s. */
   readonly pages = new Track(1);
+  /** Shares of the airtime by station. */
+  readonly airtime: Track;
   lost = 0;
   private readonly isUp: boolean[];
   private smooth: [number, number] | null = null;
+  private air: { seconds: number; sums: number[] };
 
-  constructor(flows: string[], directionOf: (flow: string) => "up" | "down") {
+  constructor(flows: string[], directionOf: (flow: string) => "up" | "down", stations = 0) {
+    this.airtime = new Track(stations);
+    this.air = { seconds: 0, sums: Array.from({ length: stations }, () => 0) };
     this.cwnd = new Track(flows.length);
     this.isUp = flows.map((flow) => directionOf(flow) === "up");
   }
@@ -69,6 +87,25 @@ export class History {
     this.goodput.add(frame.nowS, this.smooth);
     this.cwnd.add(frame.nowS, [...frame.cwnd]);
     this.queued.add(frame.nowS, [frame.up.packets, frame.down.packets]);
+    if (stepS > 0) this.addAirtime(frame, stepS);
+  }
+
+  /** The air carries one frame after the other, so a share says something only over many of them. */
+  private addAirtime(frame: Frame, stepS: number): void {
+    const { air } = this;
+    frame.airtime.forEach((share, i) => (air.sums[i] = (air.sums[i] ?? 0) + share * stepS));
+    air.seconds += stepS;
+    if (air.seconds < AIRTIME_S) return;
+    this.airtime.add(
+      frame.nowS,
+      air.sums.map((sum) => sum / air.seconds),
+    );
+    this.air = { seconds: 0, sums: air.sums.map(() => 0) };
+  }
+
+  /** Mean shares of the airtime of the last seconds, by station; empty at the beginning and without a cell. */
+  meanAirtime(seconds: number): number[] {
+    return this.airtime.mean(seconds);
   }
 
   /** The median round-trip time of the last seconds, ms; `undefined` without any. */
@@ -83,11 +120,7 @@ export class History {
 
   /** Mean goodput of the last seconds, Mbit/s: up and down. */
   meanGoodput(seconds: number): [number, number] {
-    const t = this.goodput.t;
-    const from = (t[t.length - 1] ?? 0) - seconds;
-    return [0, 1].map((line) => {
-      const values = (this.goodput.lines[line] as (number | null)[]).filter((_, i) => (t[i] as number) > from);
-      return values.reduce((sum: number, value) => sum + (value ?? 0), 0) / Math.max(values.length, 1);
-    }) as [number, number];
+    const [up = 0, down = 0] = this.goodput.mean(seconds);
+    return [up, down];
   }
 }

@@ -33,7 +33,8 @@ export class Side {
       const session = await engine.open(scenario);
       const flows = session.opened.normalized["flows"] as { name: string; direction: "up" | "down" }[];
       const directions = new Map(flows.map((flow) => [flow.name, flow.direction]));
-      const history = new History(session.opened.flows, (name) => directions.get(name) ?? "up");
+      const { flows: names, stations } = session.opened;
+      const history = new History(names, (name) => directions.get(name) ?? "up", stations.length);
       return new Side(scenario, session.opened, session, history, engine);
     } catch (error) {
       engine.stop();

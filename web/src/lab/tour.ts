@@ -14,13 +14,18 @@ export interface Step {
   says: (sides: Side[]) => string;
 }
 
-const WINDOW_S = 10;
+const WINDOW_S = 5;
+/** Every sentence with a ping begins with this. */
+const LATELY = `In the last ${WINDOW_S} s, the median ping took`;
 const ping = (side: Side | undefined): string => `${shown(side?.history.medianPing(WINDOW_S), 3)} ms`;
 const both = (sides: Side[]): string =>
   sides.map((side) => `${ping(side)} with ${String(side.scenario["qdisc_up"])}`).join(", and ");
 const sum = (side: Side | undefined): string => {
   const [up, down] = side?.history.meanGoodput(WINDOW_S) ?? [0, 0];
-  return `${shown(up, 3)} Mbit/s up and ${shown(down, 3)} Mbit/s down`;
+  const has = (direction: string): boolean =>
+    ((side?.scenario["flows"] ?? []) as { direction: string }[]).some((flow) => flow.direction === direction);
+  const ways = [has("up") ? `${shown(up, 3)} Mbit/s up` : "", has("down") ? `${shown(down, 3)} Mbit/s down` : ""];
+  return ways.filter((way) => way !== "").join(" and ");
 };
 
 const RRUL: Lab = { ...FIRST, flowsUp: ["cubic", "cubic"], flowsDown: ["cubic", "cubic"] };
@@ -32,7 +37,7 @@ export const TOUR: Step[] = [
     text:
       "One upload meets a queue of 1000 packets. TCP sends faster until a packet is lost, and a queue that long seldom " +
       "loses one. So the queue fills, and each ping waits behind it.",
-    says: ([side]) => `The path alone takes 50 ms. A ping takes ${ping(side)} now.`,
+    says: ([side]) => `The path alone takes 50 ms. ${LATELY} ${ping(side)}.`,
   },
   {
     title: "Active queue management",
@@ -41,7 +46,7 @@ export const TOUR: Step[] = [
     text:
       "CoDel looks at how long packets have waited. When none has waited less than 5 ms for 100 ms, it begins to drop, " +
       "and the sender slows down before the queue is long.",
-    says: (sides) => `A ping takes ${both(sides)}. The first has ${sum(sides[0])}, the second ${sum(sides[1])}.`,
+    says: (sides) => `${LATELY} ${both(sides)}. The first has ${sum(sides[0])}, the second ${sum(sides[1])}.`,
   },
   {
     title: "Fair queueing",
@@ -50,7 +55,7 @@ export const TOUR: Step[] = [
     text:
       "FQ-CoDel gives each flow a queue of its own and serves them in turn. A flow that sends little never waits behind " +
       "those that send much. Look at the lanes of ping and voice: they are nearly empty.",
-    says: (sides) => `A ping takes ${both(sides)}.`,
+    says: (sides) => `${LATELY} ${both(sides)}.`,
   },
   {
     title: "An asymmetric link",
@@ -84,8 +89,9 @@ export const TOUR: Step[] = [
       "Look at the airtime. Then choose the scheme airtime in the form: it shares time instead of packets.",
     says: ([side]) => {
       const place = side?.opened.stations.indexOf("slow") ?? -1;
-      const share = side?.frame?.airtime[place];
-      return `The slow station has ${shown(100 * (share ?? NaN), 3)} % of the airtime, and all have ${sum(side)}.`;
+      const share = side?.history.meanAirtime(WINDOW_S)[place];
+      const has = shown(100 * (share ?? NaN), 3);
+      return `In the last ${WINDOW_S} s, the slow station had ${has} % of the airtime, and all had ${sum(side)}.`;
     },
   },
   {

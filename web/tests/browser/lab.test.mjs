@@ -73,7 +73,7 @@ for (const [name, executablePath, args] of BROWSERS) {
 
     test("the tour goes through its steps, and says what the runs show", async () => {
       const page = await open(ADDRESS);
-      const steps = await page.$$eval(".steps button", (found) => found.map((one) => one.textContent.trim()));
+      const steps = await page.$$eval(".tour .steps button", (found) => found.map((one) => one.textContent.trim()));
       assert.equal(steps.length, 6);
       for (const step of steps) {
         await press(page, step);
@@ -177,9 +177,10 @@ for (const [name, executablePath, args] of BROWSERS) {
       await until(page, () => document.querySelector("form [role=alert]")?.textContent.includes("not TOML"));
       await paste('duration = "5s"\nqdisc_up = "<b>"\n');
       await until(page, () => document.querySelector("main > [role=alert]")?.textContent.includes("<b>"));
+      assert.ok(await page.$eval("main > [role=alert]", (one) => one.getBoundingClientRect().top >= 0));
       const flow = 'flows = [{ name = "<i>x</i>", direction = "up" }]';
       const network =
-        '[topology]\nends = ["a", "c"]\nlinks = [{ between = ["a", "b"], rate = "5mbit" }, { between = ["b", "c"], rate = "9mbit" }]';
+        '[topology]\nends = ["a", "c"]\nlinks = [{ between = ["a", "b"], rate = "5mbit", delay = "10ms" }, { between = ["b", "c"], rate = "9mbit" }]';
       await paste(`duration = "5s"\nexperiment = "mine"\n${flow}\n${network}\n`);
       await until(page, () => document.querySelector("pre.toml").textContent.includes("topology"));
       await fast(page);
