@@ -178,15 +178,16 @@ for (const [name, executablePath, args] of BROWSERS) {
       await paste('duration = "5s"\nqdisc_up = "<b>"\n');
       await until(page, () => document.querySelector("main > [role=alert]")?.textContent.includes("<b>"));
       assert.ok(await page.$eval("main > [role=alert]", (one) => one.getBoundingClientRect().top >= 0));
-      const flow = 'flows = [{ name = "<i>x</i>", direction = "up" }]';
+      const flow = 'flows = [{ name = "mine", direction = "up" }]';
       const network =
         '[topology]\nends = ["a", "c"]\nlinks = [{ between = ["a", "b"], rate = "5mbit", delay = "10ms" }, { between = ["b", "c"], rate = "9mbit" }]';
-      await paste(`duration = "5s"\nexperiment = "mine"\n${flow}\n${network}\n`);
+      await paste(`duration = "5s"\nexperiment = "<i>x</i>"\n${flow}\n${network}\n`);
       await until(page, () => document.querySelector("pre.toml").textContent.includes("topology"));
       await fast(page);
       await past(page, 4);
       assert.equal(await page.$$eval("main b, main i", (found) => found.length), 0);
       assert.match(await text(page, ".side"), /at 5 Mbit/);
+      assert.equal(await text(page, ".side h2"), "<i>x</i>");
       const again = await open(await page.evaluate(() => location.href));
       await until(again, () => document.querySelector("pre.toml")?.textContent.includes("topology"));
       assert.equal(await toml(again), await toml(page));
