@@ -10,6 +10,8 @@ const AIRTIME_S = 0.2;
 /** Points of some lines with common times. */
 export class Track {
   t: number[] = [];
+  /** The largest value so far, those included that have gone. */
+  most = 0;
   readonly lines: (number | null)[][];
   private stride = 1;
   private skipped = 0;
@@ -19,6 +21,7 @@ export class Track {
   }
 
   add(t: number, values: (number | null)[]): void {
+    for (const value of values) this.most = Math.max(this.most, value ?? 0);
     this.skipped += 1;
     if (this.skipped < this.stride) return;
     this.skipped = 0;

@@ -76,7 +76,7 @@ export const TOUR: Step[] = [
       flowsUp: [],
       flowsDown: ["cubic", "cubic", "cubic"],
       wifi: {
-        scheme: "fq_mac",
+        scheme: "fq_codel",
         stations: [
           { name: "station-1", rate: "ht mcs 15 20mhz sgi" },
           { name: "station-2", rate: "ht mcs 15 20mhz sgi" },
@@ -84,14 +84,17 @@ export const TOUR: Step[] = [
         ],
       },
     },
+    compare: "airtime",
     text:
-      "All stations of a cell share the air. If each may send as many packets, the slow one takes most of the time. " +
-      "Look at the airtime. Then choose the scheme airtime in the form: it shares time instead of packets.",
-    says: ([side]) => {
-      const place = side?.opened.stations.indexOf("slow") ?? -1;
-      const share = side?.history.meanAirtime(WINDOW_S)[place];
-      const has = shown(100 * (share ?? NaN), 3);
-      return `In the last ${WINDOW_S} s, the slow station had ${has} % of the airtime, and all had ${sum(side)}.`;
+      "All stations of a cell share the air, and a packet for a slow station is on the air for a long time. A discipline " +
+      "above the driver knows nothing of that. The scheme airtime deals out time in place of packets. Look at the airtime.",
+    says: (sides) => {
+      const each = sides.map((side) => {
+        const share = side.history.meanAirtime(WINDOW_S)[side.opened.stations.indexOf("slow")];
+        const scheme = (side.scenario["wifi"] as { scheme: string }).scheme;
+        return `${shown(100 * (share ?? NaN), 3)} % of the airtime with ${scheme}, where all had ${sum(side)}`;
+      });
+      return `In the last ${WINDOW_S} s, the slow station had ${each.join(", and ")}.`;
     },
   },
   {
