@@ -113,7 +113,7 @@ for (const [name, executablePath, args] of BROWSERS) {
       assert.equal(await other.$eval(".stations li:nth-child(3) input", (input) => input.value), "slow");
       await other.close();
       await press(page, "4. An asymmetric link");
-      await until(page, () => document.querySelectorAll(".side").length === 2);
+      await until(page, () => location.search.includes("ack-filter"));
       const beside = await open(await page.evaluate(() => location.href));
       await until(beside, () => document.querySelectorAll(".side").length === 2);
       assert.match(await text(beside, ".side:nth-child(2) h2"), /ack-filter/);
