@@ -397,6 +397,13 @@ def test_it_listens_on_this_machine_alone(host: str) -> None:
     assert main(["view", str(Path(__file__).parent), "--host", host]) == 2
 
 
+@pytest.mark.parametrize("port", ["65536", "-1", "http", ""])
+def test_a_port_that_is_none_is_refused_with_the_rule(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["view", ".", "--no-browser", f"--port={port}"])
+    assert f"port is {port!r}, but must be a whole number from 0 to 65535" in capsys.readouterr().err
+
+
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -20,8 +20,12 @@ Case = Callable[[Material, Random], list[str]]
 
 #: Options that would have a case leave this machine's simulator: back ends that boot a kernel.
 _NEVER = {"--backend", "--help"}
-#: What these commands would do takes minutes, as it should: they are refused at the latest by this.
-_REFUSED = {"reproduce": ("--workers", "0"), "validate": ("--workers", "0"), "tune": ("--workers", "0")}
+#: What these commands would do takes minutes or longer, as it should: they are refused at the latest by this.
+_REFUSED = {
+    **dict.fromkeys(("reproduce", "validate", "tune"), ("--workers", "0")),
+    # It would serve until it is ended.
+    "view": ("--port", "65536"),
+}
 
 
 def command_line(material: Material, rng: Random) -> list[str]:
@@ -54,6 +58,7 @@ def command_line(material: Material, rng: Random) -> list[str]:
         "export": ["--flent", "good", "--out", "flent"],
         "import": [str(material / "good.flent.gz")],
         "kernel": ["status"],
+        "view": ["good", "--no-browser"],
     }
     words = bases.get(name, [])
     if words and rng.random() < 0.2:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import SojournError
 
 _ABOUT = """\
 Shows stored runs in a browser: a table that can be filtered and sorted, their time series and distributions, latency
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < 65536):
         message = f"port is {text!r}, but must be a whole number from 0 to 65535"
-        raise ParamError(message)
+        raise argparse.ArgumentTypeError(message)
     return int(text)
 
 
