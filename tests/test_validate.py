@@ -27,7 +27,6 @@ from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, judge
 from sojourn.validate.part import Counts, drawn_entries
 from sojourn.validate.populations import POPULATIONS
-from sojourn.validate.ranks import ranks_of
 from sojourn.validate.units import bits_per_s, seconds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -543,40 +542,6 @@ def test_the_simulator_is_compared_with_itself_block_by_block() -> None:
     assert found == [pytest.approx(2 / 8), pytest.approx(2 / 10)]
     few = Both(cell=cell(), sim=runs(of(8), of(8), of(10)), kernel=runs(of(5), of(5)))
     assert errors_of_itself([few], BARS) == {}
-
-
-def test_the_kernels_run_has_a_place_among_the_simulators() -> None:
-    def of(goodput: float) -> dict[str, Any]:
-        return made_up(summary={**made_up()["summary"], "goodput_up_mbit": goodput})
-
-    def beside(kernel: float, *sims: float) -> Both:
-        return Both(cell=cell(), sim=runs(*map(of, sims)), kernel=runs(of(kernel)))
-
-    ran = [beside(1, 2, 3, 4), beside(9, 2, 3, 4), beside(9, 2, 3, 4), beside(3, 2, 3, 4)]
-    found = {one.metric: one for one in ranks_of(ran)}["goodput_up_mbit"]
-    # The last is in the second and in the third of the four places.
-    assert found.counts == (1, 0.5, 0.5, 2)
-    # Pearson's chi-squared by hand: one is expected in each place, so 0 + 0.25 + 0.25 + 1 = 1.5, 3 degrees of freedom.
-    assert found.p_value == pytest.approx(0.6823, abs=1e-4)
-    assert ranks_of([*ran, beside(1, 2, 3)]) == []
-
-
-def test_a_model_that_is_off_has_uneven_places_whatever_the_noise() -> None:
-    """Runs of much noise, and a kernel that has 1 % more: 300 scenarios tell it."""
-    drawn = np.random.default_rng(1)
-
-    def of(goodput: float) -> dict[str, Any]:
-        return made_up(summary={**made_up()["summary"], "goodput_up_mbit": goodput})
-
-    def p_value(more: float) -> float:
-        ran = []
-        for scale in drawn.uniform(1, 100, 300):
-            kernel, *sims = scale * drawn.normal(1, 0.02, 7)
-            ran.append(Both(cell=cell(), sim=runs(*map(of, sims)), kernel=runs(of(kernel + more * scale))))
-        return {one.metric: one for one in ranks_of(ran)}["goodput_up_mbit"].p_value
-
-    assert p_value(0) > 0.01
-    assert p_value(0.01) < 1e-6
 
 
 def test_an_error_without_bound_does_not_hide_the_others() -> None:
