@@ -9,7 +9,6 @@ const WIDEST = 7;
 
 export interface Look {
   ink: string;
-  faint: string;
   grid: string;
   colourOf: (flow: number) => string;
 }

@@ -34,7 +34,7 @@ function recorder(): { context: CanvasRenderingContext2D; rects: [string, ...num
   return { context: context as unknown as CanvasRenderingContext2D, rects, texts };
 }
 
-const look = { ink: "ink", faint: "faint", grid: "grid", colourOf: (flow: number) => `flow ${flow}` };
+const look = { ink: "ink", grid: "grid", colourOf: (flow: number) => `flow ${flow}` };
 
 it("lanes are those that are wanted and those that have a packet", () => {
   expect(lanesOf(viewOf([5, 2, 5]), [0, 2])).toEqual([0, 2, 5]);
