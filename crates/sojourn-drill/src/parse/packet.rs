@@ -1,0 +1,135 @@
+//! Reads a segment: flags, numbers and TCP options.
+
+use super::words::{blank, bounded, expect, literal, name, skip, wrong};
+use crate::script::{Action, Packet, TcpOption};
+use sojourn_units::Ecn;
+use winnow::prelude::*;
+use winnow::token::{take_till, take_while};
+
+/// The letters of flags, and `-` for none.
+const FLAGS: &str = "SFRPUEWA.-";
+
+pub(super) fn packet(i: &mut &str, action: fn(Packet) -> Action) -> ModalResult<Action> {
+    *i = &i[1..];
+    blank(i);
+    let ecn = if i.starts_with('[') { Some(codepoint(i)?) } else { None };
+    blank(i);
+    if i.starts_with(|c: char| c.is_ascii_lowercase()) {
+        // An ICMP or UDP packet, or an encapsulation.
+        let word = name(i)?.to_string();
+        take_till(0.., '\n').parse_next(i)?;
+        return Ok(Action::Foreign(word));
+    }
+    let flags = take_while(1.., |c: char| FLAGS.contains(c))
+        .context(expect("TCP flags"))
+        .parse_next(i)?
+        .to_string();
+    blank(i);
+    let (start, len) = numbers(i)?;
+    let mut packet = Packet {
+        ecn,
+        flags,
+        start,
+        len,
+        options: Some(Vec::new()),
+        ..Packet::default()
+    };
+    loop {
+        blank(i);
+        if skip(i, "ack ") {
+            blank(i);
+            packet.ack = Some(bounded(i)?);
+        } else if skip(i, "win ") {
+            blank(i);
+            packet.window = Some(bounded(i)?);
+        } else if skip(i, "urg ") {
+            blank(i);
+            packet.urgent = Some(bounded(i)?);
+        } else if skip(i, "<") {
+            packet.options = options(i)?;
+        } else {
+            return Ok(action(packet));
+        }
+    }
+}
+
+fn codepoint(i: &mut &str) -> ModalResult<Ecn> {
+    literal(i, "[")?;
+    let ecn = match name(i)? {
+        "noecn" => Ecn::NotEct,
+        "ect0" => Ecn::Ect0,
+        "ect1" => Ecn::Ect1,
+        "ce" => Ecn::Ce,
+        _ => return Err(wrong("one of noecn, ect0, ect1, ce")),
+    };
+    literal(i, "]")?;
+    Ok(ecn)
+}
+
+/// `first:next(length)`.
+fn numbers(i: &mut &str) -> ModalResult<(u32, u32)> {
+    let before = *i;
+    let start: u32 = bounded(i)?;
+    literal(i, ":")?;
+    let end: u32 = bounded(i)?;
+    literal(i, "(")?;
+    let len: u32 = bounded(i)?;
+    literal(i, ")")?;
+    if start.wrapping_add(len) != end {
+        *i = before;
+        return Err(wrong("a length that is the difference of the numbers"));
+    }
+    Ok((start, len))
+}
+
+fn options(i: &mut &str) -> ModalResult<Option<Vec<TcpOption>>> {
+    if skip(i, "...>") {
+        return Ok(None);
+    }
+    let mut options = Vec::new();
+    loop {
+        blank(i);
+        options.push(tcp_option(i)?);
+        blank(i);
+        if skip(i, ">") {
+            return Ok(Some(options));
+        }
+        literal(i, ",").map_err(|_| wrong("a comma or the end of the TCP options"))?;
+    }
+}
+
+fn tcp_option(i: &mut &str) -> ModalResult<TcpOption> {
+    let word = name.context(expect("a TCP option")).parse_next(i)?;
+    blank(i);
+    Ok(match word {
+        "nop" => TcpOption::Nop,
+        "eol" => TcpOption::End,
+        "sackOK" => TcpOption::SackOk,
+        "mss" => TcpOption::Mss(bounded(i)?),
+        "wscale" => TcpOption::WindowScale(bounded(i)?),
+        "TS" => {
+            literal(i, "val")?;
+            blank(i);
+            let value = bounded(i)?;
+            blank(i);
+            literal(i, "ecr")?;
+            blank(i);
+            TcpOption::Timestamps(value, bounded(i)?)
+        }
+        "sack" => {
+            let mut blocks = Vec::new();
+            while i.starts_with(|c: char| c.is_ascii_digit()) {
+                let start = bounded(i)?;
+                literal(i, ":")?;
+                blocks.push((start, bounded(i)?));
+                blank(i);
+            }
+            TcpOption::Sack(blocks)
+        }
+        other => {
+            let option = TcpOption::Other(other.to_string());
+            take_till(0.., [',', '>', '\n']).parse_next(i)?;
+            option
+        }
+    })
+}

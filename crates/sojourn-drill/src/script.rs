@@ -1,0 +1,193 @@
+//! What a packetdrill script says, line by line.
+
+use crate::expr::Statement;
+use sojourn_units::{Duration, Ecn};
+
+/// A script: options, then events in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    /// The lines `--name=value` before the first event.
+    pub options: Vec<ScriptOption>,
+    /// What happens, in the order of the file.
+    pub events: Vec<Event>,
+}
+
+/// An option of the script, such as `--mss=1000`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptOption {
+    /// Line of the file, from 1.
+    pub line: u32,
+    /// Its name, without the dashes.
+    pub name: String,
+    /// Its value; empty if there is none.
+    pub value: String,
+}
+
+/// One event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Line of the file, from 1.
+    pub line: u32,
+    /// When it happens.
+    pub when: When,
+    /// What happens.
+    pub action: Action,
+}
+
+/// When an event happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At this time since the script began.
+    At(Duration),
+    /// So long after the event before it.
+    After(Duration),
+    /// Between these times since the script began.
+    Between(Duration, Duration),
+    /// Between these times after the event before it.
+    Within(Duration, Duration),
+    /// At any time (`*`).
+    Any,
+}
+
+/// What an event does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A segment arrives at the endpoint (`<`).
+    Arrives(Packet),
+    /// The endpoint must send a segment (`>`).
+    Leaves(Packet),
+    /// The application calls the kernel.
+    Call(Call),
+    /// Commands of a shell, in backticks.
+    Command(String),
+    /// Assertions about `tcp_info`, between `%{` and `}%`.
+    Check(Vec<Statement>),
+    /// A packet that is no TCP segment; the word that says what it is.
+    Foreign(String),
+}
+
+/// A TCP segment as a script writes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Codepoint of the IP header, if the script gives one.
+    pub ecn: Option<Ecn>,
+    /// Letters of the flags: `S`, `F`, `R`, `P`, `.` (ACK), `E`, `W` (CWR), `A` (AE), `U`; `-` for none.
+    pub flags: String,
+    /// First sequence number.
+    pub start: u32,
+    /// Payload bytes.
+    pub len: u32,
+    /// Acknowledgement number.
+    pub ack: Option<u32>,
+    /// Window field.
+    pub window: Option<u16>,
+    /// Urgent pointer.
+    pub urgent: Option<u32>,
+    /// TCP options; `None` for `<...>`, which stands for any.
+    pub options: Option<Vec<TcpOption>>,
+}
+
+impl Packet {
+    /// Whether the flags have this letter.
+    #[must_use]
+    pub fn has(&self, flag: char) -> bool {
+        self.flags.contains(flag)
+    }
+}
+
+/// A TCP option as a script writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TcpOption {
+    /// `nop`.
+    Nop,
+    /// `eol`.
+    End,
+    /// `mss N` (RFC 9293 section 3.7.1).
+    Mss(u16),
+    /// `sackOK` (RFC 2018 section 2).
+    SackOk,
+    /// `TS val N ecr N` (RFC 7323 section 3.2).
+    Timestamps(u32, u32),
+    /// `wscale N` (RFC 7323 section 2.2).
+    WindowScale(u8),
+    /// `sack N:N ...` (RFC 2018 section 3).
+    Sack(Vec<(u32, u32)>),
+    /// Any other, by its first word.
+    Other(String),
+}
+
+/// A system call with what it must answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Name of the call.
+    pub name: String,
+    /// Its arguments.
+    pub args: Vec<Value>,
+    /// What it must answer; `None` for `...`.
+    pub result: Option<i64>,
+    /// The name of the error that it must answer.
+    pub error: Option<String>,
+    /// If it blocks: when it must end, counted as the event's time is.
+    pub ends: Option<Duration>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// `...`: anything.
+    Any,
+    /// A number.
+    Number(i64),
+    /// Names joined by `|`.
+    Words(Vec<String>),
+    /// A text in quotes.
+    Text(String),
+    /// `[a, b]`.
+    List(Vec<Value>),
+    /// `{name=value, ...}`; a value without a name has an empty one.
+    Fields(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// The number that this is, also as the only member of a list.
+    #[must_use]
+    pub fn number(&self) -> Option<i64> {
+        match self {
+            Self::Number(n) => Some(*n),
+            Self::List(list) => match &list[..] {
+                [one] => one.number(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The only word that this is.
+    #[must_use]
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Self::Words(words) => match &words[..] {
+                [one] => Some(one),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// All words in this, in whatever depth.
+    pub fn each_word<'a>(&'a self, tell: &mut impl FnMut(&'a str)) {
+        match self {
+            Self::Words(words) => words.iter().for_each(|w| tell(w)),
+            Self::List(list) => list.iter().for_each(|v| v.each_word(tell)),
+            Self::Fields(fields) => {
+                for (name, value) in fields {
+                    if !name.is_empty() {
+                        tell(name);
+                    }
+                    value.each_word(tell);
+                }
+            }
+            Self::Any | Self::Number(_) | Self::Text(_) => {}
+        }
+    }
+}
