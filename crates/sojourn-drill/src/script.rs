@@ -72,6 +72,7 @@ pub struct Packet {
     /// Codepoint of the IP header, if the script gives one.
     pub ecn: Option<Ecn>,
     /// Letters of the flags: `S`, `F`, `R`, `P`, `.` (ACK), `E`, `W` (CWR), `A` (AE), `U`; `-` for none.
+    /// A digit is the ACE field (RFC 9768).
     pub flags: String,
     /// First sequence number.
     pub start: u32,

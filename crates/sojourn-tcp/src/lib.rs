@@ -39,6 +39,6 @@ pub use metrics::Metrics;
 pub use params::{ReceiveBuffer, TcpParams};
 pub use receiver::{Receiver, ReceiverStats};
 pub use segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
-pub use sender::Sender;
+pub use sender::{Outstanding, Sender};
 pub use small_queue::Device;
 pub use variant::{Heads, ParamError, Variant};

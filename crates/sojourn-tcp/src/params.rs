@@ -67,6 +67,10 @@ pub struct TcpParams {
     /// 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
     pub pacing: bool,
+    /// Whether a pause of more than a time-out makes the window smaller (RFC 2861; Linux
+    /// `tcp_slow_start_after_idle`).
+    #[serde(skip)]
+    pub restart_after_idle: bool,
     /// What the sending kernel reserves for the headers of a segment. Linux 6.1 and later only.
     #[serde(skip)]
     pub heads: Heads,
@@ -149,6 +153,7 @@ impl Default for TcpParams {
             min_rto: Duration::from_millis(200),
             save_metrics: false,
             pacing: false,
+            restart_after_idle: true,
             heads: Heads::Lean61,
         }
     }

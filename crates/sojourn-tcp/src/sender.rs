@@ -9,6 +9,20 @@ use crate::small_queue::Device;
 use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 
+/// The segments that a sender has out. Source: the fields `tcpi_unacked`, `tcpi_sacked`, `tcpi_lost` and
+/// `tcpi_retrans` of Linux's `tcp_info`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outstanding {
+    /// Sent and not cumulatively acknowledged.
+    pub packets: u32,
+    /// Of these, the receiver has them out of order.
+    pub sacked: u32,
+    /// Of these, judged lost.
+    pub lost: u32,
+    /// Of these, a retransmission is under way.
+    pub retransmitted: u32,
+}
+
 /// The sending half of an endpoint.
 #[derive(Clone, Debug)]
 pub struct Sender(pub(crate) AnyMachine);
@@ -64,6 +78,26 @@ impl Sender {
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         each!(self, m => m.board.in_flight())
+    }
+    /// Segments out, by their fate.
+    #[must_use]
+    pub fn outstanding(&self) -> Outstanding {
+        each!(self, m => Outstanding {
+            packets: m.board.packets_out(),
+            sacked: m.board.sacked_out(),
+            lost: m.board.lost_out(),
+            retransmitted: m.board.retrans_out(),
+        })
+    }
+    /// Largest reordering seen, in segments; 3 before any was.
+    #[must_use]
+    pub fn reordering(&self) -> u32 {
+        each!(self, m => m.episode.reordering)
+    }
+    /// How often the time-out has doubled since a round trip was measured (RFC 6298 section 5.5).
+    #[must_use]
+    pub fn backoff(&self) -> u32 {
+        each!(self, m => m.timers.backoff)
     }
     /// Payload bytes acknowledged.
     #[must_use]

@@ -93,10 +93,11 @@ fn words(i: &mut &str) -> ModalResult<Value> {
             literal(i, ")")?;
             blank(i);
         }
+        space(i);
         if !skip(i, "|") {
             return Ok(Value::Words(words));
         }
-        blank(i);
+        space(i);
     }
 }
 

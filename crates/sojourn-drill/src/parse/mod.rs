@@ -10,7 +10,7 @@ mod words;
 use crate::script::{Action, Event, Script, ScriptOption, When};
 use sojourn_units::Duration;
 use thiserror::Error;
-use winnow::combinator::{alt, opt, preceded};
+use winnow::combinator::{alt, not, opt, preceded};
 use winnow::error::{ContextError, ErrMode, StrContext, StrContextValue};
 use winnow::prelude::*;
 use winnow::token::{any, take_till, take_until, take_while};
@@ -176,7 +176,7 @@ fn time(i: &mut &str) -> ModalResult<(When, Option<Duration>)> {
 fn seconds(i: &mut &str) -> ModalResult<Duration> {
     let digits = || take_while(1.., |c: char| c.is_ascii_digit());
     let (whole, fraction): (&str, Option<&str>) = alt((
-        (digits(), opt(preceded('.', take_while(0.., |c: char| c.is_ascii_digit())))),
+        (digits(), opt(preceded(('.', not('.')), take_while(0.., |c: char| c.is_ascii_digit())))),
         preceded('.', digits()).map(|fraction| ("0", Some(fraction))),
     ))
     .context(expect("a time"))

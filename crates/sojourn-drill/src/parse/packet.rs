@@ -6,8 +6,8 @@ use sojourn_units::Ecn;
 use winnow::prelude::*;
 use winnow::token::{take_till, take_while};
 
-/// The letters of flags, and `-` for none.
-const FLAGS: &str = "SFRPUEWA.-";
+/// The letters of flags, `-` for none, and the numbers of the ACE field (RFC 9768).
+const FLAGS: &str = "SFRPUEWA.-01234567";
 
 pub(super) fn packet(i: &mut &str, action: fn(Packet) -> Action) -> ModalResult<Action> {
     *i = &i[1..];

@@ -107,6 +107,7 @@ pub(crate) struct Machine<R> {
     ecn: bool,
     /// Whether an ECN echo reduces the window by less than a loss (RFC 8511).
     abe: bool,
+    restart_after_idle: bool,
     pub(crate) recovery: R,
     pub(crate) board: Scoreboard,
     pub(crate) rtt: RttEstimator,
@@ -142,6 +143,7 @@ impl<R: LossRecovery> Machine<R> {
             mss: p.mss,
             ecn: false,
             abe: p.abe,
+            restart_after_idle: p.restart_after_idle,
             initial_window,
             episode: Episode {
                 state: CaState::Open,

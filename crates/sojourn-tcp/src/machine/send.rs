@@ -201,7 +201,7 @@ impl<R: LossRecovery> Machine<R> {
     /// `slow_start_after_idle`).
     fn restart_after_idle(&mut self, mut idle: Duration) {
         let rto = self.rtt.rto();
-        if idle <= rto || self.is_steered() {
+        if idle <= rto || !self.restart_after_idle || self.is_steered() {
             return;
         }
         self.window.ssthresh = self.current_ssthresh();

@@ -1,0 +1,261 @@
+//! System calls.
+
+use crate::connection::Connection;
+use crate::host::{Descriptor, Host, Kind};
+use crate::script::{Call, Value};
+use crate::words::Missing;
+use sojourn_tcp::ConnectionState;
+use sojourn_units::Time;
+
+/// What a call answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// A number.
+    Done(i64),
+    /// An error.
+    Error(&'static str),
+    /// Nothing yet: it waits.
+    Waits,
+    /// An argument that the call fills has another value than the script expects; a clause that says so.
+    Filled(String),
+}
+
+/// Calls that are known.
+const KNOWN: &[&str] = &[
+    "socket", "setsockopt", "getsockopt", "bind", "listen", "accept", "connect", "write", "send", "sendto", "sendmsg",
+    "read", "recv", "recvfrom", "recvmsg", "close", "shutdown", "fcntl", "ioctl",
+];
+
+pub(crate) fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name)
+}
+
+impl Host {
+    /// The application calls, or asks again after [`Answer::Waits`].
+    pub(crate) fn call(&mut self, call: &Call, again: bool, now: Time) -> Result<Answer, Missing> {
+        if call.name == "socket" {
+            return Ok(self.socket(call));
+        }
+        let fd = call.args.first().and_then(Value::number).unwrap_or(-1);
+        let Some(descriptor) = self.descriptors.get(&fd).copied() else {
+            return Ok(Answer::Error("EBADF"));
+        };
+        let arg = |i: usize| call.args.get(i);
+        match call.name.as_str() {
+            "bind" => Ok(Answer::Done(0)),
+            "listen" => {
+                self.change(fd, |d| d.kind = Kind::Listening);
+                Ok(Answer::Done(0))
+            }
+            "connect" => Ok(self.connect(fd, descriptor, again, now)),
+            "accept" => Ok(self.accept(call, descriptor)),
+            "setsockopt" => {
+                let value = arg(3).and_then(Value::number);
+                match arg(2).and_then(Value::word) {
+                    Some("SO_SNDBUF") => self.change(fd, |d| d.send_buffer = value),
+                    Some("TCP_INQ") => self.change(fd, |d| d.tells_rest = value == Some(1)),
+                    _ => {}
+                }
+                Ok(Answer::Done(0))
+            }
+            "getsockopt" => getsockopt(call, descriptor),
+            "fcntl" => {
+                if arg(1).and_then(Value::word) == Some("F_SETFL") {
+                    let mut on = false;
+                    if let Some(flags) = arg(2) {
+                        flags.each_word(&mut |word| on |= word == "O_NONBLOCK");
+                    }
+                    self.change(fd, |d| d.nonblocking = on);
+                    return Ok(Answer::Done(0));
+                }
+                // O_RDWR, and O_NONBLOCK.
+                Ok(Answer::Done(2 + if descriptor.nonblocking { 0x800 } else { 0 }))
+            }
+            "close" => self.close(fd, descriptor, now),
+            _ => self.transfer(call, descriptor, now),
+        }
+    }
+
+    fn change(&mut self, fd: i64, how: impl FnOnce(&mut Descriptor)) {
+        if let Some(descriptor) = self.descriptors.get_mut(&fd) {
+            how(descriptor);
+        }
+    }
+
+    /// Descriptors have the numbers that the script expects.
+    fn socket(&mut self, call: &Call) -> Answer {
+        let mut nonblocking = false;
+        if let Some(kind) = call.args.get(1) {
+            kind.each_word(&mut |word| nonblocking |= word == "SOCK_NONBLOCK");
+        }
+        let fd = call.result.unwrap_or(3);
+        let fresh = Descriptor {
+            kind: Kind::Fresh,
+            nonblocking,
+            send_buffer: None,
+            tells_rest: false,
+        };
+        self.descriptors.insert(fd, fresh);
+        Answer::Done(fd)
+    }
+
+    fn connect(&mut self, fd: i64, descriptor: Descriptor, again: bool, now: Time) -> Answer {
+        let i = match descriptor.kind {
+            Kind::Fresh => {
+                self.clocks = Default::default();
+                self.connections.push(Connection::client(&self.settings, now));
+                let i = self.connections.len() - 1;
+                self.change(fd, |d| d.kind = Kind::Connected(i));
+                self.pump(i, now);
+                i
+            }
+            Kind::Connected(i) => i,
+            Kind::Listening => return Answer::Error("EISCONN"),
+        };
+        match self.connections[i].endpoint.state() {
+            ConnectionState::SynSent if descriptor.nonblocking && !again => {
+                Answer::Error(if descriptor.kind == Kind::Fresh { "EINPROGRESS" } else { "EALREADY" })
+            }
+            ConnectionState::SynSent => Answer::Waits,
+            _ if descriptor.kind == Kind::Fresh || again => Answer::Done(0),
+            _ => Answer::Error("EISCONN"),
+        }
+    }
+
+    fn accept(&mut self, call: &Call, descriptor: Descriptor) -> Answer {
+        if descriptor.kind != Kind::Listening {
+            return Answer::Error("EINVAL");
+        }
+        let Some(i) = self.acceptable() else {
+            return if descriptor.nonblocking { Answer::Error("EAGAIN") } else { Answer::Waits };
+        };
+        self.connections[i].accepted = true;
+        let fd = call.result.unwrap_or(4);
+        let accepted = Descriptor {
+            kind: Kind::Connected(i),
+            nonblocking: false,
+            ..descriptor
+        };
+        self.descriptors.insert(fd, accepted);
+        Answer::Done(fd)
+    }
+
+    fn close(&mut self, fd: i64, descriptor: Descriptor, now: Time) -> Result<Answer, Missing> {
+        self.descriptors.remove(&fd);
+        if let Kind::Connected(i) = descriptor.kind {
+            let connection = &mut self.connections[i];
+            connection.released = true;
+            if connection.unread() > 0 || connection.endpoint.state() == ConnectionState::SynSent {
+                // RFC 2525 section 2.17; RFC 9293 section 3.10.4.
+                return Err(Missing::new("this close", "our TCP neither sends nor takes resets"));
+            }
+            connection.close(now);
+            self.pump(i, now);
+        }
+        Ok(Answer::Done(0))
+    }
+
+    /// Calls on a connection.
+    fn transfer(&mut self, call: &Call, descriptor: Descriptor, now: Time) -> Result<Answer, Missing> {
+        let reads = matches!(call.name.as_str(), "read" | "recv" | "recvfrom" | "recvmsg");
+        let Kind::Connected(i) = descriptor.kind else {
+            return Ok(Answer::Error(if reads { "ENOTCONN" } else { "EPIPE" }));
+        };
+        let connection = &mut self.connections[i];
+        match call.name.as_str() {
+            "shutdown" => {
+                connection.close(now);
+                self.pump(i, now);
+                Ok(Answer::Done(0))
+            }
+            "ioctl" => Ok(ioctl(call, connection)),
+            _ if reads => Ok(read(call, descriptor, connection)),
+            _ => {
+                let bytes = size(call);
+                if let Some(buffer) = descriptor.send_buffer.filter(|buffer| bytes > *buffer) {
+                    let word = format!("SO_SNDBUF={buffer}");
+                    return Err(Missing::new(word, "our send buffer has the size of a kernel's default"));
+                }
+                if connection.endpoint.is_closing() {
+                    return Ok(Answer::Error("EPIPE"));
+                }
+                connection.write(bytes.max(0).cast_unsigned(), now);
+                self.pump(i, now);
+                Ok(Answer::Done(bytes))
+            }
+        }
+    }
+}
+
+/// Bytes that a call reads or writes.
+fn size(call: &Call) -> i64 {
+    if !call.name.ends_with("msg") {
+        return call.args.get(2).and_then(Value::number).unwrap_or(0);
+    }
+    let buffers = field(call, "msg_iov");
+    let Some(Value::List(buffers)) = buffers else { return 0 };
+    let bytes = buffers.iter().filter_map(|buffer| match buffer {
+        Value::Fields(fields) => fields.iter().find_map(|(_, value)| value.number()),
+        _ => None,
+    });
+    bytes.sum()
+}
+
+/// A field of a message.
+fn field<'a>(call: &'a Call, name: &str) -> Option<&'a Value> {
+    let Value::Fields(fields) = call.args.get(1)? else { return None };
+    fields.iter().find(|field| field.0 == name).map(|field| &field.1)
+}
+
+fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Answer {
+    let wanted = size(call).max(0).cast_unsigned();
+    let bytes = connection.unread().min(wanted);
+    let ended = connection.endpoint.receiver().is_finished();
+    if bytes == 0 && wanted > 0 && !ended {
+        return if descriptor.nonblocking { Answer::Error("EAGAIN") } else { Answer::Waits };
+    }
+    connection.read += bytes;
+    if descriptor.tells_rest
+        && let Some(expected) = told_rest(call)
+    {
+        // What is left; one at the end, so that the application reads on. Source: Linux `tcp_inq_hint`.
+        let rest = if ended { connection.unread().max(1) } else { connection.unread() };
+        if expected != rest.cast_signed() {
+            return Answer::Filled(format!("TCP_CM_INQ is {rest}, not {expected}"));
+        }
+    }
+    Answer::Done(bytes.cast_signed())
+}
+
+/// What the script expects a read to tell of the rest.
+fn told_rest(call: &Call) -> Option<i64> {
+    let Value::List(messages) = field(call, "msg_control")? else { return None };
+    let Value::Fields(fields) = messages.first()? else { return None };
+    fields.iter().find(|field| field.0 == "cmsg_data")?.1.number()
+}
+
+fn ioctl(call: &Call, connection: &Connection) -> Answer {
+    let (name, count) = match call.args.get(1).and_then(Value::word) {
+        Some("SIOCOUTQ") => ("SIOCOUTQ", connection.endpoint.sender().bytes_pending()),
+        _ => ("SIOCINQ", connection.unread()),
+    };
+    match call.args.get(2).and_then(Value::number) {
+        Some(expected) if expected != count.cast_signed() => {
+            Answer::Filled(format!("{name} is {count}, not {expected}"))
+        }
+        _ => Answer::Done(0),
+    }
+}
+
+fn getsockopt(call: &Call, descriptor: Descriptor) -> Result<Answer, Missing> {
+    let value = match call.args.get(2).and_then(Value::word) {
+        Some("SO_ERROR") => 0,
+        // Linux doubles what is set.
+        Some("SO_SNDBUF") => descriptor.send_buffer.map_or(0, |buffer| buffer.saturating_mul(2)),
+        word => return Err(Missing::new(word.unwrap_or("getsockopt"), "this option is not known to sojourn-drill")),
+    };
+    Ok(match call.args.get(3).and_then(Value::number) {
+        Some(expected) if expected != value => Answer::Filled(format!("the option is {value}, not {expected}")),
+        _ => Answer::Done(0),
+    })
+}

@@ -1,0 +1,165 @@
+//! A connection of the host: the endpoint, and what its handshake has agreed on.
+
+use crate::script::{Packet, TcpOption};
+use crate::settings::{EcnMode, Settings};
+use sojourn_tcp::{ConnectionState, Endpoint, TcpParams, Variant};
+use sojourn_units::Time;
+
+/// The largest segment that the device takes: 1500 bytes less the headers of IPv4 and TCP.
+pub(crate) const LARGEST: u16 = 1460;
+/// What a peer takes that does not say (RFC 9293 section 3.7.1).
+const UNSAID: u16 = 536;
+/// What the timestamp option takes of a segment.
+const TIMESTAMPS: u16 = 12;
+
+/// What both ends have agreed on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Agreed {
+    pub(crate) sack: bool,
+    pub(crate) timestamps: bool,
+    /// The peer's shift count, if both ends scale windows.
+    pub(crate) scale: Option<u8>,
+}
+
+/// What has happened to a client before its peer answered.
+#[derive(Clone, Copy, Debug)]
+enum Early {
+    TimedOut,
+    Wrote(u64),
+    Closed,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) params: TcpParams,
+    pub(crate) agreed: Agreed,
+    pub(crate) passive: bool,
+    /// The application has it.
+    pub(crate) accepted: bool,
+    /// Its descriptor is closed.
+    pub(crate) released: bool,
+    /// Bytes that the application has read.
+    pub(crate) read: u64,
+    pub(crate) last_data: Time,
+    began: Time,
+    early: Vec<(Time, Early)>,
+    settings: Settings,
+}
+
+impl Connection {
+    /// The end that connects, at `now`. What its peer takes is not known yet.
+    pub(crate) fn client(settings: &Settings, now: Time) -> Self {
+        let params = params(settings, LARGEST, false, settings.ecn == EcnMode::On);
+        let mut endpoint = Endpoint::client(&params).expect("the parameters are in their ranges");
+        endpoint.connect(now);
+        Self::of(endpoint, params, Agreed::default(), false, settings, now)
+    }
+
+    /// The end that was listening when `syn` came.
+    pub(crate) fn server(settings: &Settings, syn: &Packet, now: Time) -> Self {
+        let (mss, agreed) = agree(settings, syn);
+        let params = params(settings, mss, agreed.timestamps, settings.ecn != EcnMode::Off);
+        let endpoint = Endpoint::server(&params).expect("the parameters are in their ranges");
+        Self::of(endpoint, params, agreed, true, settings, now)
+    }
+
+    fn of(
+        endpoint: Endpoint,
+        params: TcpParams,
+        agreed: Agreed,
+        passive: bool,
+        settings: &Settings,
+        now: Time,
+    ) -> Self {
+        Self {
+            endpoint,
+            params,
+            agreed,
+            passive,
+            accepted: !passive,
+            released: false,
+            read: 0,
+            last_data: now,
+            began: now,
+            early: Vec::new(),
+            settings: settings.clone(),
+        }
+    }
+
+    /// The peer's answer says what it takes. Our endpoint has its segment size from the beginning, so it is made anew
+    /// and told everything again.
+    pub(crate) fn learn(&mut self, syn_ack: &Packet) {
+        let (mss, agreed) = agree(&self.settings, syn_ack);
+        self.agreed = agreed;
+        self.params = params(&self.settings, mss, agreed.timestamps, self.settings.ecn == EcnMode::On);
+        self.endpoint = Endpoint::client(&self.params).expect("the parameters are in their ranges");
+        self.endpoint.connect(self.began);
+        while self.endpoint.poll_transmit(self.began).is_some() {}
+        for (at, event) in std::mem::take(&mut self.early) {
+            match event {
+                Early::TimedOut => self.endpoint.on_timeout(at),
+                Early::Wrote(bytes) => self.endpoint.write(bytes),
+                Early::Closed => self.endpoint.close(),
+            }
+            while self.endpoint.poll_transmit(at).is_some() {}
+        }
+    }
+
+    fn note(&mut self, event: Early, now: Time) {
+        if self.endpoint.state() == ConnectionState::SynSent {
+            self.early.push((now, event));
+        }
+    }
+
+    pub(crate) fn on_timeout(&mut self, now: Time) {
+        self.note(Early::TimedOut, now);
+        self.endpoint.on_timeout(now);
+    }
+
+    pub(crate) fn write(&mut self, bytes: u64, now: Time) {
+        self.note(Early::Wrote(bytes), now);
+        self.endpoint.write(bytes);
+    }
+
+    pub(crate) fn close(&mut self, now: Time) {
+        self.note(Early::Closed, now);
+        self.endpoint.close();
+    }
+
+    /// Bytes that have come and are not read.
+    pub(crate) fn unread(&self) -> u64 {
+        self.endpoint.receiver().bytes_in_order() - self.read
+    }
+}
+
+/// The segment size and the options that both ends have.
+fn agree(settings: &Settings, syn: &Packet) -> (u16, Agreed) {
+    let (mut mss, mut agreed) = (UNSAID, Agreed::default());
+    for option in syn.options.iter().flatten() {
+        match option {
+            TcpOption::Mss(n) => mss = (*n).max(1),
+            TcpOption::SackOk => agreed.sack = true,
+            TcpOption::Timestamps(..) => agreed.timestamps = settings.timestamps,
+            // RFC 7323 section 2.3: larger ones are 14.
+            TcpOption::WindowScale(n) => agreed.scale = Some((*n).min(14)),
+            _ => {}
+        }
+    }
+    (mss.min(LARGEST), agreed)
+}
+
+fn params(settings: &Settings, mss: u16, timestamps: bool, ecn: bool) -> TcpParams {
+    let mss = if timestamps { mss.saturating_sub(TIMESTAMPS).max(1) } else { mss };
+    TcpParams {
+        variant: Variant::Linux612,
+        heads: Variant::Linux612.heads(),
+        mss,
+        ecn,
+        congestion_control: settings.congestion_control,
+        pacing: settings.pacing,
+        restart_after_idle: settings.restart_after_idle,
+        ..TcpParams::default()
+    }
+}

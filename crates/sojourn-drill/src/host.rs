@@ -1,0 +1,129 @@
+//! The host under test: descriptors, connections, and what they have sent.
+
+use crate::connection::Connection;
+use crate::script::Packet;
+use crate::settings::Settings;
+use crate::wire::{self, Clocks};
+use crate::words::Missing;
+use sojourn_tcp::{ConnectionState, Segment};
+use sojourn_units::Time;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Segments that one event may bring forth: more are a fault.
+const MOST: usize = 100_000;
+
+/// What a descriptor stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A socket that nothing was done with.
+    Fresh,
+    /// It waits for connections.
+    Listening,
+    /// A connection, by its number.
+    Connected(usize),
+}
+
+/// A descriptor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Descriptor {
+    pub(crate) kind: Kind,
+    /// Calls do not wait.
+    pub(crate) nonblocking: bool,
+    /// What the application has set as its send buffer, bytes.
+    pub(crate) send_buffer: Option<i64>,
+    /// A read tells what is left.
+    pub(crate) tells_rest: bool,
+}
+
+/// A segment that has left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    pub(crate) at: Time,
+    pub(crate) segment: Segment,
+    pub(crate) connection: usize,
+}
+
+/// The host.
+#[derive(Debug, Default)]
+pub(crate) struct Host {
+    pub(crate) settings: Settings,
+    pub(crate) descriptors: BTreeMap<i64, Descriptor>,
+    pub(crate) connections: Vec<Connection>,
+    /// What has left and no event has asked for yet.
+    pub(crate) left: VecDeque<Left>,
+    pub(crate) clocks: Clocks,
+}
+
+impl Host {
+    /// The connection that the script is about: the last one.
+    pub(crate) fn current(&self) -> Option<usize> {
+        self.connections.len().checked_sub(1)
+    }
+
+    /// Takes what the connection wants to send.
+    pub(crate) fn pump(&mut self, connection: usize, now: Time) {
+        for _ in 0..MOST {
+            let Some(segment) = self.connections[connection].endpoint.poll_transmit(now) else {
+                return;
+            };
+            let at = now;
+            self.left.push_back(Left { at, segment, connection });
+        }
+    }
+
+    /// When the next timer goes off.
+    pub(crate) fn timer(&self) -> Option<Time> {
+        self.connections.iter().filter_map(|c| c.endpoint.timeout()).min()
+    }
+
+    /// Its time has come.
+    pub(crate) fn fire(&mut self, now: Time) {
+        for i in 0..self.connections.len() {
+            if self.connections[i].endpoint.timeout().is_some_and(|due| due <= now) {
+                self.connections[i].on_timeout(now);
+                self.pump(i, now);
+            }
+        }
+    }
+
+    /// A segment arrives.
+    pub(crate) fn arrive(&mut self, packet: &Packet, now: Time) -> Result<(), Missing> {
+        let syn = packet.has('S') && !packet.has('.');
+        if syn && self.opens() {
+            self.clocks = Clocks::default();
+            self.connections.push(Connection::server(&self.settings, packet, now));
+        }
+        let Some(i) = self.current() else {
+            return Err(Missing::new("a segment of no connection", "our TCP neither sends nor takes resets"));
+        };
+        let connection = &mut self.connections[i];
+        if connection.endpoint.state() == ConnectionState::SynSent && packet.has('S') && packet.has('.') {
+            connection.learn(packet);
+        }
+        let segment = wire::segment(packet, connection.agreed, &self.clocks);
+        if segment.len > 0 {
+            connection.last_data = now;
+        }
+        connection.endpoint.on_segment(&segment, now);
+        self.pump(i, now);
+        Ok(())
+    }
+
+    /// Whether a SYN that comes now begins a connection: somebody listens, and the last connection is not in its
+    /// handshake or in the hands of the application.
+    fn opens(&self) -> bool {
+        let listens = self.descriptors.values().any(|d| d.kind == Kind::Listening);
+        let busy = self.connections.last().is_some_and(|c| {
+            !c.released && c.endpoint.state() != ConnectionState::Closed && c.endpoint.state() != ConnectionState::Listen
+        });
+        listens && !busy
+    }
+
+    /// A connection that is established and that nobody has accepted.
+    pub(crate) fn acceptable(&self) -> Option<usize> {
+        let ready = |c: &Connection| {
+            !c.accepted && c.endpoint.state() > ConnectionState::SynReceived && !c.released
+        };
+        self.connections.iter().position(ready)
+    }
+}

@@ -1,0 +1,100 @@
+//! The names of `tcp_info` that assertions may use, and their values.
+
+use crate::connection::Connection;
+use crate::expr::Scalar;
+use crate::wire::state_number;
+use sojourn_tcp::{CaState, ConnectionState};
+use sojourn_units::{Duration, Time};
+
+/// Constants of the kernel's headers.
+const CONSTANTS: &[(&str, i64)] = &[
+    ("TCP_CA_Open", 0),
+    ("TCP_CA_Disorder", 1),
+    ("TCP_CA_CWR", 2),
+    ("TCP_CA_Recovery", 3),
+    ("TCP_CA_Loss", 4),
+    ("TCPI_OPT_TIMESTAMPS", 1),
+    ("TCPI_OPT_SACK", 2),
+    ("TCPI_OPT_WSCALE", 4),
+    ("TCPI_OPT_ECN", 8),
+    ("TCPI_OPT_ECN_SEEN", 16),
+    ("TCPI_OPT_SYN_DATA", 32),
+];
+
+/// `tcp_info` of a sender that has no slow-start threshold. Source: Linux `TCP_INFINITE_SSTHRESH`.
+const UNBOUNDED: i64 = 0x7fff_ffff;
+
+/// Fields of `tcp_info` that our TCP has.
+const FIELDS: &[(&str, fn(&Connection, Time) -> i64)] = &[
+    ("tcpi_state", |c, _| state_number(c.endpoint.state())),
+    ("tcpi_ca_state", |c, _| match c.endpoint.sender().state() {
+        CaState::Open => 0,
+        CaState::Disorder => 1,
+        CaState::Cwr => 2,
+        CaState::Recovery => 3,
+        CaState::Loss => 4,
+    }),
+    ("tcpi_options", |c, _| {
+        i64::from(c.agreed.timestamps)
+            + (i64::from(c.agreed.sack) << 1)
+            + (i64::from(c.agreed.scale.is_some()) << 2)
+            + (i64::from(c.endpoint.sender().ecn()) << 3)
+    }),
+    ("tcpi_snd_cwnd", |c, _| i64::from(c.endpoint.sender().cwnd())),
+    ("tcpi_snd_ssthresh", |c, _| c.endpoint.sender().ssthresh().map_or(UNBOUNDED, i64::from)),
+    ("tcpi_snd_mss", |c, _| i64::from(c.params.mss)),
+    ("tcpi_snd_wscale", |c, _| c.agreed.scale.map_or(0, i64::from)),
+    ("tcpi_unacked", |c, _| i64::from(c.endpoint.sender().outstanding().packets)),
+    ("tcpi_sacked", |c, _| i64::from(c.endpoint.sender().outstanding().sacked)),
+    ("tcpi_lost", |c, _| i64::from(c.endpoint.sender().outstanding().lost)),
+    ("tcpi_retrans", |c, _| i64::from(c.endpoint.sender().outstanding().retransmitted)),
+    ("tcpi_total_retrans", |c, _| c.endpoint.sender().stats().retransmissions.cast_signed()),
+    ("tcpi_total_rto", |c, _| c.endpoint.sender().stats().timeouts.cast_signed()),
+    ("tcpi_reordering", |c, _| i64::from(c.endpoint.sender().reordering())),
+    ("tcpi_backoff", |c, _| i64::from(c.endpoint.sender().backoff())),
+    ("tcpi_dsack_dups", |c, _| c.endpoint.sender().stats().duplicates.cast_signed()),
+    ("tcpi_delivered_ce", |c, _| c.endpoint.sender().stats().delivered_ce.cast_signed()),
+    ("tcpi_rto", |c, _| micros(c.endpoint.sender().rto())),
+    ("tcpi_rtt", |c, _| c.endpoint.sender().srtt().map_or(0, micros)),
+    ("tcpi_bytes_acked", |c, _| c.endpoint.sender().bytes_acked().cast_signed()),
+    ("tcpi_bytes_received", |c, _| c.endpoint.receiver().bytes_in_order().cast_signed()),
+    ("tcpi_last_data_recv", |c, now| now.since(c.last_data).as_millis().cast_signed()),
+];
+
+/// States by the names of the kernel's headers.
+const STATES: &[(&str, ConnectionState)] = &[
+    ("TCP_ESTABLISHED", ConnectionState::Established),
+    ("TCP_SYN_SENT", ConnectionState::SynSent),
+    ("TCP_SYN_RECV", ConnectionState::SynReceived),
+    ("TCP_FIN_WAIT1", ConnectionState::FinWait1),
+    ("TCP_FIN_WAIT2", ConnectionState::FinWait2),
+    ("TCP_TIME_WAIT", ConnectionState::TimeWait),
+    ("TCP_CLOSE", ConnectionState::Closed),
+    ("TCP_CLOSE_WAIT", ConnectionState::CloseWait),
+    ("TCP_LAST_ACK", ConnectionState::LastAck),
+    ("TCP_LISTEN", ConnectionState::Listen),
+    ("TCP_CLOSING", ConnectionState::Closing),
+];
+
+fn micros(d: Duration) -> i64 {
+    d.as_micros().cast_signed()
+}
+
+/// Whether an assertion may use this name.
+pub(crate) fn is_known(name: &str) -> bool {
+    constant(name).is_some() || FIELDS.iter().any(|field| field.0 == name)
+}
+
+fn constant(name: &str) -> Option<i64> {
+    let state = STATES.iter().find(|state| state.0 == name).map(|state| state_number(state.1));
+    state.or_else(|| CONSTANTS.iter().find(|one| one.0 == name).map(|one| one.1))
+}
+
+/// The value of a name.
+pub(crate) fn value(name: &str, connection: Option<&Connection>, now: Time) -> Option<Scalar> {
+    let field = || {
+        let field = FIELDS.iter().find(|field| field.0 == name)?;
+        Some(field.1(connection?, now))
+    };
+    constant(name).or_else(field).map(Scalar::Int)
+}

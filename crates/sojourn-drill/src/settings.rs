@@ -1,0 +1,167 @@
+//! What the commands of a script set: parameters of our TCP, or nothing that would make a difference.
+
+use crate::words::{Missing, setting, unknown};
+use sojourn_tcp::cc::Algorithm;
+
+/// Which end speaks of ECN. Source: Linux `tcp_ecn`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EcnMode {
+    Off,
+    /// Asks for it, and agrees.
+    On,
+    /// Agrees only.
+    Agrees,
+}
+
+/// What commands have set.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) ecn: EcnMode,
+    pub(crate) timestamps: bool,
+    pub(crate) congestion_control: Algorithm,
+    /// The device's discipline paces.
+    pub(crate) pacing: bool,
+    pub(crate) restart_after_idle: bool,
+}
+
+impl Default for Settings {
+    /// What a kernel has from the beginning.
+    fn default() -> Self {
+        Self {
+            ecn: EcnMode::Agrees,
+            timestamps: true,
+            congestion_control: Algorithm::Cubic,
+            pacing: false,
+            restart_after_idle: true,
+        }
+    }
+}
+
+impl Settings {
+    /// Runs the commands, or says what they ask for that is not there.
+    pub(crate) fn run(&mut self, text: &str) -> Result<(), Missing> {
+        let joined = text.replace("\\\n", " ");
+        for command in joined.split(['\n', ';']) {
+            let command = command.split(" #").next().unwrap_or("").trim();
+            if !command.is_empty() && !command.starts_with('#') {
+                self.one(command)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, command: &str) -> Result<(), Missing> {
+        let words = words_of(command);
+        let (first, rest) = words.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+        let program = first.rsplit('/').next().unwrap_or("");
+        match program {
+            // The settings that the kernel's tests have in common.
+            "defaults.sh" => {
+                self.ecn = EcnMode::Off;
+                self.restart_after_idle = false;
+                Ok(())
+            }
+            "sysctl" | "set_sysctls.py" => rest
+                .iter()
+                .filter(|word| !word.starts_with('-'))
+                .try_for_each(|word| self.set(word)),
+            "nstat" if !command.contains('|') => Ok(()),
+            // What the script set is forgotten with the run; and segments are cut by TCP itself.
+            "ethtool" | "true" => Ok(()),
+            _ if program.starts_with("sysctl_restore") => Ok(()),
+            "tc" => self.discipline(command),
+            _ => Err(unknown("command", first)),
+        }
+    }
+
+    fn discipline(&mut self, command: &str) -> Result<(), Missing> {
+        let mut words = command.split_whitespace().skip_while(|word| *word != "root").skip(1);
+        match (words.next(), words.next()) {
+            (Some("fq"), None) => self.pacing = true,
+            (Some("pfifo" | "pfifo_fast"), None) => self.pacing = false,
+            _ => return Err(unknown("command", "tc")),
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, word: &str) -> Result<(), Missing> {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let name = name.trim_start_matches("/proc/sys/").replace('/', ".");
+        let missing = |why: &str| Err(Missing::new(format!("{name}={value}"), why));
+        match (name.as_str(), value) {
+            ("net.ipv4.tcp_ecn", "0") => self.ecn = EcnMode::Off,
+            ("net.ipv4.tcp_ecn", "1") => self.ecn = EcnMode::On,
+            ("net.ipv4.tcp_ecn", "2") => self.ecn = EcnMode::Agrees,
+            ("net.ipv4.tcp_ecn", _) => return missing("our TCP has no accurate ECN (RFC 9768)"),
+            ("net.ipv4.tcp_timestamps", "0") => self.timestamps = false,
+            ("net.ipv4.tcp_timestamps", _) => self.timestamps = true,
+            ("net.ipv4.tcp_slow_start_after_idle", _) => self.restart_after_idle = value != "0",
+            ("net.ipv4.tcp_congestion_control", _) => match value.parse() {
+                Ok(algorithm) => self.congestion_control = algorithm,
+                Err(_) => return missing("our TCP has no such congestion control"),
+            },
+            _ => return setting(&name, value),
+        }
+        Ok(())
+    }
+}
+
+/// The words of a command, as a shell splits them. `$((a*b))` is reckoned.
+fn words_of(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    for c in reckoned(command).chars() {
+        match quote {
+            Some(q) if c == q => quote = None,
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None if c.is_whitespace() => words.push(std::mem::take(&mut word)),
+            _ => word.push(c),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn reckoned(command: &str) -> String {
+    let mut text = command.to_string();
+    while let Some((start, end)) = text.find("$((").and_then(|s| Some((s, text[s..].find("))")? + s))) {
+        let product: Option<u64> = text[start + 3..end]
+            .split('*')
+            .map(|n| n.trim().parse::<u64>().ok())
+            .try_fold(1u64, |product, n| product.checked_mul(n?));
+        text.replace_range(start..end + 2, &product.map_or_else(|| "?".into(), |n| n.to_string()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_set_what_our_tcp_has() {
+        let mut settings = Settings::default();
+        let text = "./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1  # on\n./set_sysctls.py \\\n /proc/sys/net/ipv4/tcp_timestamps=0\nsysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root fq";
+        settings.run(text).expect("all is known");
+        assert_eq!((settings.ecn, settings.timestamps, settings.pacing), (EcnMode::On, false, true));
+        assert_eq!((settings.congestion_control, settings.restart_after_idle), (Algorithm::Reno, false));
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        for (text, word) in [
+            ("sysctl -q net.ipv4.tcp_ecn=3", "net.ipv4.tcp_ecn=3"),
+            ("sysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"", "net.ipv4.tcp_rmem=4096 131072 33554432"),
+            ("reboot now", "reboot"),
+            ("tc qdisc add dev tun0 root pfifo limit 0", "tc"),
+            ("nstat -s | grep x", "nstat"),
+        ] {
+            assert_eq!(Settings::default().run(text).expect_err(text).word, word);
+        }
+        Settings::default()
+            .run("sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"")
+            .expect("it is the default");
+    }
+}

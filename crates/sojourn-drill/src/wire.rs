@@ -1,0 +1,186 @@
+//! Between the segments of our TCP and those of a script.
+
+use crate::connection::{Agreed, Connection, LARGEST};
+use crate::script::{Packet, TcpOption};
+use crate::settings::Settings;
+use sojourn_tcp::{ConnectionState, Flags, SackBlock, Segment, WINDOW_UNIT};
+use sojourn_units::Ecn;
+
+/// The shift count that our TCP always has (RFC 7323).
+const SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
+
+/// Which of our timestamps is which of the script's. A script's are relative to the first that it expects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clocks {
+    /// The script's and ours, in the order in which they were seen.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Clocks {
+    /// Our timestamp `ours` was expected to be `script`.
+    pub(crate) fn pair(&mut self, script: u32, ours: u32) {
+        self.pairs.push((script, ours));
+    }
+
+    /// How far both clocks have gone since their first pair: the script's and ours.
+    pub(crate) fn gone(&self, script: u32, ours: u32) -> Option<(u32, u32)> {
+        let first = self.pairs.first()?;
+        Some((script.wrapping_sub(first.0), ours.wrapping_sub(first.1)))
+    }
+
+    /// Our timestamp that the script calls `script`.
+    fn ours(&self, script: u32) -> u32 {
+        let known = self.pairs.iter().rev().find(|pair| pair.0 == script);
+        match known.or(self.pairs.last()) {
+            Some(pair) => pair.1.wrapping_add(script.wrapping_sub(pair.0)),
+            None => script,
+        }
+    }
+}
+
+/// What a script's segment is to our TCP.
+///
+/// Deviation: a window is rounded down to whole units of 256 bytes, because our segments carry it so.
+pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segment {
+    let mut flags = match packet.ecn {
+        Some(Ecn::Ect0) => Flags::ECT0,
+        Some(Ecn::Ce) => Flags::CE,
+        _ => Flags::NONE,
+    };
+    for (letter, flag) in [
+        ('S', Flags::SYN),
+        ('.', Flags::ACK),
+        ('E', Flags::ECE),
+        ('W', Flags::CWR),
+        ('P', Flags::PSH),
+        ('F', Flags::FIN),
+    ] {
+        if packet.has(letter) {
+            flags |= flag;
+        }
+    }
+    let ack = packet.ack.unwrap_or(0);
+    let shift = if packet.has('S') { 0 } else { agreed.scale.unwrap_or(0) };
+    let window = u64::from(packet.window.unwrap_or(0)) << shift;
+    let mut segment = Segment {
+        // A SYN takes number 0, whatever the script calls it.
+        seq: if packet.has('S') { 0 } else { u64::from(packet.start) },
+        ack: u64::from(ack),
+        len: packet.len.min(u32::from(u16::MAX)) as u16,
+        flags,
+        window: (window / WINDOW_UNIT).min(u64::from(u16::MAX)) as u16,
+        ..Segment::default()
+    };
+    for option in packet.options.iter().flatten() {
+        match option {
+            TcpOption::Timestamps(value, echo) if agreed.timestamps => {
+                segment.ts_val = *value;
+                segment.ts_ecr = if *echo == 0 { 0 } else { clocks.ours(*echo) };
+            }
+            TcpOption::Sack(blocks) if agreed.sack => {
+                segment.sack_count = blocks.len().min(3) as u8;
+                for (to, &(start, end)) in segment.sack.iter_mut().zip(blocks) {
+                    *to = SackBlock {
+                        start: start.wrapping_sub(ack).cast_signed(),
+                        end: end.wrapping_sub(ack).cast_signed(),
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
+    segment
+}
+
+/// How a script would write a segment of ours.
+pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Settings) -> Packet {
+    let has = |flag| segment.flags.has(flag);
+    let mut flags = String::new();
+    for (letter, flag) in [
+        ('S', Flags::SYN),
+        ('F', Flags::FIN),
+        ('P', Flags::PSH),
+        ('E', Flags::ECE),
+        ('W', Flags::CWR),
+        ('.', Flags::ACK),
+    ] {
+        if has(flag) {
+            flags.push(letter);
+        }
+    }
+    let syn = has(Flags::SYN);
+    let agreed = connection.agreed;
+    let bytes = u64::from(segment.window) * WINDOW_UNIT;
+    let window = if syn || agreed.scale.is_none() { bytes } else { u64::from(segment.window) };
+    Packet {
+        ecn: Some(segment.flags.ecn()),
+        flags,
+        start: segment.seq as u32,
+        len: u32::from(segment.len),
+        ack: has(Flags::ACK).then_some(segment.ack as u32),
+        window: Some(window.min(u64::from(u16::MAX)) as u16),
+        urgent: None,
+        options: Some(if syn { syn_options(segment, connection, settings) } else { options(segment, agreed) }),
+    }
+}
+
+/// Source: the order of Linux `tcp_options_write`.
+fn syn_options(segment: &Segment, connection: &Connection, settings: &Settings) -> Vec<TcpOption> {
+    let agreed = if connection.passive {
+        connection.agreed
+    } else {
+        Agreed {
+            sack: true,
+            timestamps: settings.timestamps,
+            scale: Some(SCALE),
+        }
+    };
+    let mut options = vec![TcpOption::Mss(LARGEST)];
+    if agreed.timestamps {
+        if agreed.sack {
+            options.push(TcpOption::SackOk);
+        } else {
+            options.extend([TcpOption::Nop, TcpOption::Nop]);
+        }
+        options.push(TcpOption::Timestamps(segment.ts_val, segment.ts_ecr));
+    } else if agreed.sack {
+        options.extend([TcpOption::Nop, TcpOption::Nop, TcpOption::SackOk]);
+    }
+    if agreed.scale.is_some() {
+        options.extend([TcpOption::Nop, TcpOption::WindowScale(SCALE)]);
+    }
+    options
+}
+
+fn options(segment: &Segment, agreed: Agreed) -> Vec<TcpOption> {
+    let mut options = Vec::new();
+    if agreed.timestamps {
+        let timestamps = TcpOption::Timestamps(segment.ts_val, segment.ts_ecr);
+        options.extend([TcpOption::Nop, TcpOption::Nop, timestamps]);
+    }
+    if agreed.sack && segment.sack_count > 0 {
+        let absolute = |offset: i32| segment.ack.wrapping_add_signed(i64::from(offset)) as u32;
+        let blocks = segment.sack.iter().take(usize::from(segment.sack_count));
+        let blocks = blocks.map(|b| (absolute(b.start), absolute(b.end))).collect();
+        options.extend([TcpOption::Nop, TcpOption::Nop, TcpOption::Sack(blocks)]);
+    }
+    options
+}
+
+/// The number that Linux's `tcp_info` has for a state.
+pub(crate) fn state_number(state: ConnectionState) -> i64 {
+    use ConnectionState as S;
+    match state {
+        S::Established => 1,
+        S::SynSent => 2,
+        S::SynReceived => 3,
+        S::FinWait1 => 4,
+        S::FinWait2 => 5,
+        S::TimeWait => 6,
+        S::Closed => 7,
+        S::CloseWait => 8,
+        S::LastAck => 9,
+        S::Listen => 10,
+        S::Closing => 11,
+    }
+}
