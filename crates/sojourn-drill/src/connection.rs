@@ -90,7 +90,9 @@ impl Connection {
 
     /// The peer's answer says what it takes. Our endpoint has its segment size from the beginning, so it is made anew
     /// and told everything again.
-    pub(crate) fn learn(&mut self, syn_ack: &Packet) {
+    pub(crate) fn learn(&mut self, syn_ack: &Packet, now: Time) {
+        // Source: Linux `tcp_finish_connect`, which takes this for data.
+        self.last_data = now;
         let (mss, agreed) = agree(&self.settings, syn_ack);
         self.agreed = agreed;
         self.params = params(&self.settings, mss, agreed.timestamps, self.settings.ecn == EcnMode::On);
@@ -159,6 +161,7 @@ fn params(settings: &Settings, mss: u16, timestamps: bool, ecn: bool) -> TcpPara
         ecn,
         congestion_control: settings.congestion_control,
         pacing: settings.pacing,
+        answer_interval: settings.answer_interval,
         restart_after_idle: settings.restart_after_idle,
         ..TcpParams::default()
     }

@@ -41,6 +41,8 @@ pub(crate) struct Left {
     pub(crate) at: Time,
     pub(crate) segment: Segment,
     pub(crate) connection: usize,
+    /// It follows another segment that left at the same time, so that segmentation offload could have made one of both.
+    pub(crate) joins: bool,
 }
 
 /// The host.
@@ -62,12 +64,19 @@ impl Host {
 
     /// Takes what the connection wants to send.
     pub(crate) fn pump(&mut self, connection: usize, now: Time) {
+        let mut end = None;
         for _ in 0..MOST {
             let Some(segment) = self.connections[connection].endpoint.poll_transmit(now) else {
                 return;
             };
-            let at = now;
-            self.left.push_back(Left { at, segment, connection });
+            let joins = end == Some(segment.seq);
+            end = (segment.len > 0).then(|| segment.seq + u64::from(segment.len));
+            self.left.push_back(Left {
+                at: now,
+                segment,
+                connection,
+                joins,
+            });
         }
     }
 
@@ -98,7 +107,7 @@ impl Host {
         };
         let connection = &mut self.connections[i];
         if connection.endpoint.state() == ConnectionState::SynSent && packet.has('S') && packet.has('.') {
-            connection.learn(packet);
+            connection.learn(packet, now);
         }
         let segment = wire::segment(packet, connection.agreed, &self.clocks);
         if segment.len > 0 {

@@ -74,8 +74,8 @@ impl Run {
 
 /// Compares; answers what came instead.
 ///
-/// PSH is compared in single segments only. Linux sets it on whatever it hands to segmentation offload, which our TCP
-/// does not have. Source: Linux `__tcp_transmit_skb`.
+/// PSH is compared in segments that stand alone. Linux sets it at the end of whatever it hands to segmentation offload,
+/// which our TCP does not have. Source: Linux `__tcp_transmit_skb`.
 pub(crate) fn compare(
     packet: &Packet,
     run: &Run,
@@ -86,7 +86,7 @@ pub(crate) fn compare(
 ) -> Result<(), String> {
     let mut came = wire::packet(&run.joined(), connection, settings);
     came.len = run.len();
-    let single = run.segments.len() == 1;
+    let single = run.segments.len() == 1 && !(run.segments[0].joins && packet.has('P'));
     let flags = |p: &Packet| {
         let mut flags: Vec<char> = p.flags.chars().filter(|c| *c != '-' && (single || *c != 'P')).collect();
         flags.sort_unstable();

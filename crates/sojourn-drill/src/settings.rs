@@ -2,6 +2,7 @@
 
 use crate::words::{Missing, setting, unknown};
 use sojourn_tcp::cc::Algorithm;
+use sojourn_units::Duration;
 
 /// Which end speaks of ECN. Source: Linux `tcp_ecn`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub(crate) struct Settings {
     /// The device's discipline paces.
     pub(crate) pacing: bool,
     pub(crate) restart_after_idle: bool,
+    pub(crate) answer_interval: Duration,
 }
 
 impl Default for Settings {
@@ -33,6 +35,7 @@ impl Default for Settings {
             congestion_control: Algorithm::Cubic,
             pacing: false,
             restart_after_idle: true,
+            answer_interval: Duration::from_millis(500),
         }
     }
 }
@@ -96,6 +99,10 @@ impl Settings {
             ("net.ipv4.tcp_timestamps", "0") => self.timestamps = false,
             ("net.ipv4.tcp_timestamps", _) => self.timestamps = true,
             ("net.ipv4.tcp_slow_start_after_idle", _) => self.restart_after_idle = value != "0",
+            ("net.ipv4.tcp_invalid_ratelimit", _) => match value.parse() {
+                Ok(ms @ 0..=60_000) => self.answer_interval = Duration::from_millis(ms),
+                _ => return missing("our TCP has an interval of at most a minute"),
+            },
             ("net.ipv4.tcp_congestion_control", _) => match value.parse() {
                 Ok(algorithm) => self.congestion_control = algorithm,
                 Err(_) => return missing("our TCP has no such congestion control"),
