@@ -10,7 +10,7 @@ use crate::sender::Sender;
 use crate::small_queue::Device;
 use crate::timestamp::now_ms;
 use crate::variant::{ParamError, Variant};
-use sojourn_units::Time;
+use sojourn_units::{Duration, Time};
 
 /// The states of RFC 9293 section 3.3.2, by its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +74,8 @@ pub struct Endpoint {
     receiver: Receiver,
     handshake: Handshake,
     variant: Variant,
+    /// Of bad segments that arrive within so long, one is answered.
+    answer_interval: Duration,
     syn_retransmissions: u32,
     /// Whether it wants ECN.
     wants_ecn: bool,
@@ -95,6 +97,7 @@ impl Endpoint {
             closed_second: false,
             handshake: Handshake::syn(params.variant, Time::ZERO),
             variant: params.variant,
+            answer_interval: params.answer_interval,
             syn_retransmissions: 0,
             wants_ecn: params.ecn || params.congestion_control.needs().ecn,
             peer_agrees: false,
@@ -225,16 +228,22 @@ impl Endpoint {
                 return;
             }
         } else if segment.flags.has(Flags::SYN) {
-            self.on_late_syn(now);
+            self.challenge(now);
+            return;
+        }
+        // RFC 9293 section 3.10.7.4: without an acknowledgement it is dropped.
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        if self.sender.disbelieves(segment.ack) {
+            self.challenge(now);
             return;
         }
         self.receiver.on_timestamp(segment);
-        if segment.flags.has(Flags::ACK) {
-            self.sender.on_ack(segment, now);
-            if self.closed_second && self.sender.fin_acked() {
-                self.state = State::Done;
-                return;
-            }
+        self.sender.on_ack(segment, now);
+        if self.closed_second && self.sender.fin_acked() {
+            self.state = State::Done;
+            return;
         }
         if segment.span() > 0 {
             self.receiver.on_data(segment, now);
@@ -255,7 +264,7 @@ impl Endpoint {
             }
             // The SYN-ACK echoes the first SYN's timestamp even then, so the client's round trip counts from that. Source:
             // Linux `tcp_check_req`.
-            State::SynReceived if syn => self.handshake_due |= self.handshake.on_repeated_syn(now),
+            State::SynReceived if syn => self.handshake_due |= self.handshake.on_repeated_syn(self.answer_interval, now),
             State::SynSent if syn => {
                 self.peer_agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
                 self.receiver.set_ts_recent(segment.ts_val);
@@ -267,11 +276,12 @@ impl Endpoint {
         }
     }
 
-    /// A SYN or SYN-ACK has come again: perhaps the peer has not seen the acknowledgement of its SYN-ACK. It is answered
-    /// (RFC 5961 section 4.2), and nothing is taken from it. Source: Linux `tcp_validate_incoming`.
+    /// A SYN or SYN-ACK has come again: perhaps the peer has not seen the acknowledgement of its SYN-ACK. Or a segment
+    /// acknowledges what no honest peer would. It is answered (RFC 5961 sections 4.2 and 5.2), and nothing is taken from
+    /// it. Source: Linux `tcp_validate_incoming`, `tcp_ack`.
     #[cold]
-    fn on_late_syn(&mut self, now: Time) {
-        if self.handshake.may_answer(now) {
+    fn challenge(&mut self, now: Time) {
+        if self.handshake.may_answer(self.answer_interval, now) {
             self.acknowledge_apart();
         }
     }

@@ -11,8 +11,6 @@ use sojourn_units::{Duration, Time};
 const SYN_RETRIES: u32 = 6;
 /// How often a SYN-ACK is sent again because a time-out passed. Source: Linux `tcp_synack_retries`.
 const SYN_ACK_RETRIES: u32 = 5;
-/// Of the repeated SYNs and SYN-ACKs that arrive within so long, one is answered. Source: Linux `tcp_invalid_ratelimit`.
-const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What a time-out of the handshake asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +82,8 @@ impl Handshake {
     }
 
     /// The peer's SYN has come again. Answers whether the SYN-ACK goes out again; then its time-out begins anew.
-    pub(crate) fn on_repeated_syn(&mut self, now: Time) -> bool {
-        let answers = self.may_answer(now);
+    pub(crate) fn on_repeated_syn(&mut self, interval: Duration, now: Time) -> bool {
+        let answers = self.may_answer(interval, now);
         if answers {
             self.repeats += 1;
             self.arm(now);
@@ -93,10 +91,11 @@ impl Handshake {
         answers
     }
 
-    /// Whether a SYN or SYN-ACK that has come again is answered. Linux 3.14 answers all.
-    pub(crate) fn may_answer(&mut self, now: Time) -> bool {
+    /// Whether a SYN or SYN-ACK that has come again is answered, or another bad segment: one in each `interval`. Linux
+    /// 3.14 answers all.
+    pub(crate) fn may_answer(&mut self, interval: Duration, now: Time) -> bool {
         let limited = self.variant != Variant::Linux314;
-        if limited && self.answered.is_some_and(|at| now.since(at) < ANSWER_INTERVAL) {
+        if limited && self.answered.is_some_and(|at| now.since(at) < interval) {
             return false;
         }
         self.answered = Some(now);

@@ -67,6 +67,10 @@ pub struct TcpParams {
     /// 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
     pub pacing: bool,
+    /// Of segments that are not acceptable, such as a SYN that comes again, one within so long is answered (Linux
+    /// `tcp_invalid_ratelimit`).
+    #[serde(skip)]
+    pub answer_interval: Duration,
     /// Whether a pause of more than a time-out makes the window smaller (RFC 2861; Linux
     /// `tcp_slow_start_after_idle`).
     #[serde(skip)]
@@ -153,6 +157,7 @@ impl Default for TcpParams {
             min_rto: Duration::from_millis(200),
             save_metrics: false,
             pacing: false,
+            answer_interval: Duration::from_millis(500),
             restart_after_idle: true,
             heads: Heads::Lean61,
         }

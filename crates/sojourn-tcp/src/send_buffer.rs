@@ -112,6 +112,11 @@ impl SendBuffer {
         self.segment
     }
 
+    /// The largest window that the peer has offered when something was written.
+    pub(crate) fn largest_window(&self) -> u64 {
+        self.largest_window
+    }
+
     /// One past the last byte that it has taken, or past the FIN.
     #[inline]
     pub(crate) fn end(&self) -> u64 {

@@ -148,6 +148,11 @@ impl Sender {
             _ => None,
         })
     }
+    /// Whether an acknowledgement is of data never sent, or older than any window admits.
+    #[inline]
+    pub(crate) fn disbelieves(&self, ack: u64) -> bool {
+        each!(self, m => m.disbelieves(ack))
+    }
     /// Whether the application has closed.
     pub(crate) fn is_closing(&self) -> bool {
         each!(self, m => m.fin.is_some())

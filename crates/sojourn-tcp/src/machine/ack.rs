@@ -90,6 +90,13 @@ impl<R: LossRecovery> Machine<R> {
         R::on_acked(self, now);
     }
 
+    /// Whether an acknowledgement is of data never sent, or older than any window admits (RFC 9293 section 3.10.7.4, RFC
+    /// 5961 section 5.2). Source: Linux `tcp_ack`, `tp->max_window`.
+    #[inline]
+    pub(crate) fn disbelieves(&self, ack: u64) -> bool {
+        ack > self.nxt || ack < self.una && self.una - ack > self.buffer.largest_window().min(self.una - 1)
+    }
+
     /// An acknowledgement while nothing is outstanding: it may still say that the last retransmissions were
     /// unnecessary. Source: Linux `tcp_ack` from `no_queue`.
     #[inline]
