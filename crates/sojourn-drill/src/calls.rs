@@ -22,8 +22,25 @@ pub(crate) enum Answer {
 
 /// Calls that are known.
 const KNOWN: &[&str] = &[
-    "socket", "setsockopt", "getsockopt", "bind", "listen", "accept", "connect", "write", "send", "sendto", "sendmsg",
-    "read", "recv", "recvfrom", "recvmsg", "close", "shutdown", "fcntl", "ioctl",
+    "socket",
+    "setsockopt",
+    "getsockopt",
+    "bind",
+    "listen",
+    "accept",
+    "connect",
+    "write",
+    "send",
+    "sendto",
+    "sendmsg",
+    "read",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "close",
+    "shutdown",
+    "fcntl",
+    "ioctl",
 ];
 
 pub(crate) fn is_known(name: &str) -> bool {
@@ -114,7 +131,11 @@ impl Host {
         };
         match self.connections[i].endpoint.state() {
             ConnectionState::SynSent if descriptor.nonblocking && !again => {
-                Answer::Error(if descriptor.kind == Kind::Fresh { "EINPROGRESS" } else { "EALREADY" })
+                Answer::Error(if descriptor.kind == Kind::Fresh {
+                    "EINPROGRESS"
+                } else {
+                    "EALREADY"
+                })
             }
             ConnectionState::SynSent => Answer::Waits,
             _ if descriptor.kind == Kind::Fresh || again => Answer::Done(0),
@@ -127,7 +148,11 @@ impl Host {
             return Answer::Error("EINVAL");
         }
         let Some(i) = self.acceptable() else {
-            return if descriptor.nonblocking { Answer::Error("EAGAIN") } else { Answer::Waits };
+            return if descriptor.nonblocking {
+                Answer::Error("EAGAIN")
+            } else {
+                Answer::Waits
+            };
         };
         self.connections[i].accepted = true;
         let fd = call.result.unwrap_or(4);
@@ -203,7 +228,9 @@ fn size(call: &Call) -> i64 {
 
 /// A field of a message.
 fn field<'a>(call: &'a Call, name: &str) -> Option<&'a Value> {
-    let Value::Fields(fields) = call.args.get(1)? else { return None };
+    let Value::Fields(fields) = call.args.get(1)? else {
+        return None;
+    };
     fields.iter().find(|field| field.0 == name).map(|field| &field.1)
 }
 
@@ -212,14 +239,22 @@ fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Ans
     let bytes = connection.unread().min(wanted);
     let ended = connection.endpoint.receiver().is_finished();
     if bytes == 0 && wanted > 0 && !ended {
-        return if descriptor.nonblocking { Answer::Error("EAGAIN") } else { Answer::Waits };
+        return if descriptor.nonblocking {
+            Answer::Error("EAGAIN")
+        } else {
+            Answer::Waits
+        };
     }
     connection.read += bytes;
     if descriptor.tells_rest
         && let Some(expected) = told_rest(call)
     {
         // What is left; one at the end, so that the application reads on. Source: Linux `tcp_inq_hint`.
-        let rest = if ended { connection.unread().max(1) } else { connection.unread() };
+        let rest = if ended {
+            connection.unread().max(1)
+        } else {
+            connection.unread()
+        };
         if expected != rest.cast_signed() {
             return Answer::Filled(format!("TCP_CM_INQ is {rest}, not {expected}"));
         }
@@ -229,8 +264,12 @@ fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Ans
 
 /// What the script expects a read to tell of the rest.
 fn told_rest(call: &Call) -> Option<i64> {
-    let Value::List(messages) = field(call, "msg_control")? else { return None };
-    let Value::Fields(fields) = messages.first()? else { return None };
+    let Value::List(messages) = field(call, "msg_control")? else {
+        return None;
+    };
+    let Value::Fields(fields) = messages.first()? else {
+        return None;
+    };
     fields.iter().find(|field| field.0 == "cmsg_data")?.1.number()
 }
 
@@ -252,7 +291,12 @@ fn getsockopt(call: &Call, descriptor: Descriptor) -> Result<Answer, Missing> {
         Some("SO_ERROR") => 0,
         // Linux doubles what is set.
         Some("SO_SNDBUF") => descriptor.send_buffer.map_or(0, |buffer| buffer.saturating_mul(2)),
-        word => return Err(Missing::new(word.unwrap_or("getsockopt"), "this option is not known to sojourn-drill")),
+        word => {
+            return Err(Missing::new(
+                word.unwrap_or("getsockopt"),
+                "this option is not known to sojourn-drill",
+            ));
+        }
     };
     Ok(match call.args.get(3).and_then(Value::number) {
         Some(expected) if expected != value => Answer::Filled(format!("the option is {value}, not {expected}")),

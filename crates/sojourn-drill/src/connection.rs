@@ -153,7 +153,11 @@ fn agree(settings: &Settings, syn: &Packet) -> (u16, Agreed) {
 }
 
 fn params(settings: &Settings, mss: u16, timestamps: bool, ecn: bool) -> TcpParams {
-    let mss = if timestamps { mss.saturating_sub(TIMESTAMPS).max(1) } else { mss };
+    let mss = if timestamps {
+        mss.saturating_sub(TIMESTAMPS).max(1)
+    } else {
+        mss
+    };
     TcpParams {
         variant: Variant::Linux612,
         heads: Variant::Linux612.heads(),

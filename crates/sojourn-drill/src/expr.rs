@@ -169,8 +169,12 @@ fn binary(op: &str, left: Scalar, right: &Scalar) -> Result<Scalar, String> {
             ">>" => u32::try_from(b).ok().and_then(|b| a.checked_shr(b)),
             _ if b == 0 => return Err("a division by zero".into()),
             // Python rounds down, and the remainder has the sign of the divisor.
-            "//" => a.checked_div(b).map(|q| if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q }),
-            "%" => a.checked_rem(b).map(|r| if r != 0 && (r < 0) != (b < 0) { r + b } else { r }),
+            "//" => a
+                .checked_div(b)
+                .map(|q| if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q }),
+            "%" => a
+                .checked_rem(b)
+                .map(|r| if r != 0 && (r < 0) != (b < 0) { r + b } else { r }),
             _ => return Ok(Scalar::Float(a as f64 / b as f64)),
         };
         return value.map(Scalar::Int).ok_or_else(too_large);

@@ -103,7 +103,10 @@ impl Host {
             self.connections.push(Connection::server(&self.settings, packet, now));
         }
         let Some(i) = self.current() else {
-            return Err(Missing::new("a segment of no connection", "our TCP neither sends nor takes resets"));
+            return Err(Missing::new(
+                "a segment of no connection",
+                "our TCP neither sends nor takes resets",
+            ));
         };
         let connection = &mut self.connections[i];
         if connection.endpoint.state() == ConnectionState::SynSent && packet.has('S') && packet.has('.') {
@@ -123,16 +126,16 @@ impl Host {
     fn opens(&self) -> bool {
         let listens = self.descriptors.values().any(|d| d.kind == Kind::Listening);
         let busy = self.connections.last().is_some_and(|c| {
-            !c.released && c.endpoint.state() != ConnectionState::Closed && c.endpoint.state() != ConnectionState::Listen
+            !c.released
+                && c.endpoint.state() != ConnectionState::Closed
+                && c.endpoint.state() != ConnectionState::Listen
         });
         listens && !busy
     }
 
     /// A connection that is established and that nobody has accepted.
     pub(crate) fn acceptable(&self) -> Option<usize> {
-        let ready = |c: &Connection| {
-            !c.accepted && c.endpoint.state() > ConnectionState::SynReceived && !c.released
-        };
+        let ready = |c: &Connection| !c.accepted && c.endpoint.state() > ConnectionState::SynReceived && !c.released;
         self.connections.iter().position(ready)
     }
 }

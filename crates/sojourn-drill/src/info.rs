@@ -41,24 +41,46 @@ const FIELDS: &[(&str, fn(&Connection, Time) -> i64)] = &[
             + (i64::from(c.endpoint.sender().ecn()) << 3)
     }),
     ("tcpi_snd_cwnd", |c, _| i64::from(c.endpoint.sender().cwnd())),
-    ("tcpi_snd_ssthresh", |c, _| c.endpoint.sender().ssthresh().map_or(UNBOUNDED, i64::from)),
+    ("tcpi_snd_ssthresh", |c, _| {
+        c.endpoint.sender().ssthresh().map_or(UNBOUNDED, i64::from)
+    }),
     ("tcpi_snd_mss", |c, _| i64::from(c.params.mss)),
     ("tcpi_snd_wscale", |c, _| c.agreed.scale.map_or(0, i64::from)),
-    ("tcpi_unacked", |c, _| i64::from(c.endpoint.sender().outstanding().packets)),
-    ("tcpi_sacked", |c, _| i64::from(c.endpoint.sender().outstanding().sacked)),
+    ("tcpi_unacked", |c, _| {
+        i64::from(c.endpoint.sender().outstanding().packets)
+    }),
+    ("tcpi_sacked", |c, _| {
+        i64::from(c.endpoint.sender().outstanding().sacked)
+    }),
     ("tcpi_lost", |c, _| i64::from(c.endpoint.sender().outstanding().lost)),
-    ("tcpi_retrans", |c, _| i64::from(c.endpoint.sender().outstanding().retransmitted)),
-    ("tcpi_total_retrans", |c, _| c.endpoint.sender().stats().retransmissions.cast_signed()),
-    ("tcpi_total_rto", |c, _| c.endpoint.sender().stats().timeouts.cast_signed()),
+    ("tcpi_retrans", |c, _| {
+        i64::from(c.endpoint.sender().outstanding().retransmitted)
+    }),
+    ("tcpi_total_retrans", |c, _| {
+        c.endpoint.sender().stats().retransmissions.cast_signed()
+    }),
+    ("tcpi_total_rto", |c, _| {
+        c.endpoint.sender().stats().timeouts.cast_signed()
+    }),
     ("tcpi_reordering", |c, _| i64::from(c.endpoint.sender().reordering())),
     ("tcpi_backoff", |c, _| i64::from(c.endpoint.sender().backoff())),
-    ("tcpi_dsack_dups", |c, _| c.endpoint.sender().stats().duplicates.cast_signed()),
-    ("tcpi_delivered_ce", |c, _| c.endpoint.sender().stats().delivered_ce.cast_signed()),
+    ("tcpi_dsack_dups", |c, _| {
+        c.endpoint.sender().stats().duplicates.cast_signed()
+    }),
+    ("tcpi_delivered_ce", |c, _| {
+        c.endpoint.sender().stats().delivered_ce.cast_signed()
+    }),
     ("tcpi_rto", |c, _| micros(c.endpoint.sender().rto())),
     ("tcpi_rtt", |c, _| c.endpoint.sender().srtt().map_or(0, micros)),
-    ("tcpi_bytes_acked", |c, _| c.endpoint.sender().bytes_acked().cast_signed()),
-    ("tcpi_bytes_received", |c, _| c.endpoint.receiver().bytes_in_order().cast_signed()),
-    ("tcpi_last_data_recv", |c, now| now.since(c.last_data).as_millis().cast_signed()),
+    ("tcpi_bytes_acked", |c, _| {
+        c.endpoint.sender().bytes_acked().cast_signed()
+    }),
+    ("tcpi_bytes_received", |c, _| {
+        c.endpoint.receiver().bytes_in_order().cast_signed()
+    }),
+    ("tcpi_last_data_recv", |c, now| {
+        now.since(c.last_data).as_millis().cast_signed()
+    }),
 ];
 
 /// States by the names of the kernel's headers.
@@ -86,7 +108,10 @@ pub(crate) fn is_known(name: &str) -> bool {
 }
 
 fn constant(name: &str) -> Option<i64> {
-    let state = STATES.iter().find(|state| state.0 == name).map(|state| state_number(state.1));
+    let state = STATES
+        .iter()
+        .find(|state| state.0 == name)
+        .map(|state| state_number(state.1));
     state.or_else(|| CONSTANTS.iter().find(|one| one.0 == name).map(|one| one.1))
 }
 

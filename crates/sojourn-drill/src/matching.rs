@@ -25,7 +25,9 @@ impl Run {
 
     /// One past its last byte.
     pub(crate) fn end(&self) -> Option<u64> {
-        self.segments.last().map(|left| left.segment.seq + u64::from(left.segment.len))
+        self.segments
+            .last()
+            .map(|left| left.segment.seq + u64::from(left.segment.len))
     }
 
     /// Whether it is as long as what the script expects.
@@ -109,7 +111,9 @@ pub(crate) fn compare(
     {
         let millis = u64::from(expected) * tick.as_micros() / 1000;
         if millis.abs_diff(u64::from(gone)) > 8.max(millis / 8) {
-            return Err(format!("its timestamp has gone {gone} ms since the first, not {millis}"));
+            return Err(format!(
+                "its timestamp has gone {gone} ms since the first, not {millis}"
+            ));
         }
     }
     Ok(())

@@ -50,7 +50,11 @@ impl fmt::Display for Outcome {
                 write!(f, "failed at line {line}: expected {expected}, but {got}")
             }
             Self::NotApplicable { line, missing } => {
-                write!(f, "not applicable: line {line} needs {}, and {}", missing.word, missing.why)
+                write!(
+                    f,
+                    "not applicable: line {line} needs {}, and {}",
+                    missing.word, missing.why
+                )
             }
         }
     }

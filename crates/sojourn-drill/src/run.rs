@@ -165,7 +165,11 @@ impl<'a> Runner<'a> {
             match self.host.timer().filter(|due| *due <= to + slack) {
                 Some(due) => self.fire(due, event.line)?,
                 None => {
-                    let until = if any { "ever".to_string() } else { format!("until {} s", seconds_of(to + slack)) };
+                    let until = if any {
+                        "ever".to_string()
+                    } else {
+                        format!("until {} s", seconds_of(to + slack))
+                    };
                     let got = match run.end() {
                         Some(end) => format!("no more than up to {end} came {until}"),
                         None => format!("nothing came {until}"),
@@ -176,7 +180,14 @@ impl<'a> Runner<'a> {
         }
         let at = run.at();
         let connection = &self.host.connections[run.connection()];
-        let compared = matching::compare(packet, &run, connection, &self.host.settings, &self.host.clocks, self.tick);
+        let compared = matching::compare(
+            packet,
+            &run,
+            connection,
+            &self.host.settings,
+            &self.host.clocks,
+            self.tick,
+        );
         if let Err(got) = compared {
             return failed(event.line, format!("{packet}"), got);
         }
@@ -243,15 +254,25 @@ impl<'a> Runner<'a> {
             Answer::Done(n) => (n.to_string(), call.result.is_none_or(|result| result == *n)),
             Answer::Error(name) => {
                 let named = call.error.as_deref().is_none_or(|error| error == *name);
-                (format!("-1 {name}"), named && call.result.is_none_or(|result| result == -1))
+                (
+                    format!("-1 {name}"),
+                    named && call.result.is_none_or(|result| result == -1),
+                )
             }
             Answer::Filled(got) => return failed(line, format!("what {} fills", call.name), got.clone()),
             Answer::Waits => ("nothing".into(), false),
         };
         if !right {
             let result = call.result.map_or_else(|| "...".into(), |n| n.to_string());
-            let error = call.error.as_ref().map_or_else(String::new, |error| format!(" {error}"));
-            return failed(line, format!("{} = {result}{error}", call.name), format!("it answered {got}"));
+            let error = call
+                .error
+                .as_ref()
+                .map_or_else(String::new, |error| format!(" {error}"));
+            return failed(
+                line,
+                format!("{} = {result}{error}", call.name),
+                format!("it answered {got}"),
+            );
         }
         if let Some(ends) = waiting.ends
             && (self.now + self.slack(ends) < ends || self.now > ends + self.slack(ends))

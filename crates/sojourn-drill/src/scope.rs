@@ -16,7 +16,10 @@ pub(crate) fn first_missing(script: &Script) -> Option<(u32, Missing)> {
 fn option(option: &ScriptOption) -> Option<Missing> {
     match (option.name.as_str(), option.value.as_str()) {
         ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs", _) | ("ip_version", "ipv4") => None,
-        ("ip_version", _) => Some(Missing::new(format!("--ip_version={}", option.value), "our headers are those of IPv4")),
+        ("ip_version", _) => Some(Missing::new(
+            format!("--ip_version={}", option.value),
+            "our headers are those of IPv4",
+        )),
         (name, _) => Some(unknown("option", name)),
     }
 }

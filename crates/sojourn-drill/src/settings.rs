@@ -55,7 +55,9 @@ impl Settings {
 
     fn one(&mut self, command: &str) -> Result<(), Missing> {
         let words = words_of(command);
-        let (first, rest) = words.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+        let (first, rest) = words
+            .split_first()
+            .map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
         let program = first.rsplit('/').next().unwrap_or("");
         match program {
             // The settings that the kernel's tests have in common.
@@ -152,15 +154,24 @@ mod tests {
         let mut settings = Settings::default();
         let text = "./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1  # on\n./set_sysctls.py \\\n /proc/sys/net/ipv4/tcp_timestamps=0\nsysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root fq";
         settings.run(text).expect("all is known");
-        assert_eq!((settings.ecn, settings.timestamps, settings.pacing), (EcnMode::On, false, true));
-        assert_eq!((settings.congestion_control, settings.restart_after_idle), (Algorithm::Reno, false));
+        assert_eq!(
+            (settings.ecn, settings.timestamps, settings.pacing),
+            (EcnMode::On, false, true)
+        );
+        assert_eq!(
+            (settings.congestion_control, settings.restart_after_idle),
+            (Algorithm::Reno, false)
+        );
     }
 
     #[test]
     fn what_is_not_there_is_named() {
         for (text, word) in [
             ("sysctl -q net.ipv4.tcp_ecn=3", "net.ipv4.tcp_ecn=3"),
-            ("sysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"", "net.ipv4.tcp_rmem=4096 131072 33554432"),
+            (
+                "sysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"",
+                "net.ipv4.tcp_rmem=4096 131072 33554432",
+            ),
             ("reboot now", "reboot"),
             ("tc qdisc add dev tun0 root pfifo limit 0", "tc"),
             ("nstat -s | grep x", "nstat"),

@@ -39,8 +39,6 @@ impl Clocks {
 }
 
 /// What a script's segment is to our TCP.
-///
-/// Deviation: a window is rounded down to whole units of 256 bytes, because our segments carry it so.
 pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segment {
     let mut flags = match packet.ecn {
         Some(Ecn::Ect0) => Flags::ECT0,
@@ -69,6 +67,7 @@ pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segme
         len: packet.len.min(u32::from(u16::MAX)) as u16,
         flags,
         window: (window / WINDOW_UNIT).min(u64::from(u16::MAX)) as u16,
+        window_rest: (window % WINDOW_UNIT) as u8,
         ..Segment::default()
     };
     for option in packet.options.iter().flatten() {
@@ -111,7 +110,11 @@ pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Sett
     let syn = has(Flags::SYN);
     let agreed = connection.agreed;
     let bytes = u64::from(segment.window) * WINDOW_UNIT;
-    let window = if syn || agreed.scale.is_none() { bytes } else { u64::from(segment.window) };
+    let window = if syn || agreed.scale.is_none() {
+        bytes
+    } else {
+        u64::from(segment.window)
+    };
     Packet {
         ecn: Some(segment.flags.ecn()),
         flags,
@@ -120,7 +123,11 @@ pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Sett
         ack: has(Flags::ACK).then_some(segment.ack as u32),
         window: Some(window.min(u64::from(u16::MAX)) as u16),
         urgent: None,
-        options: Some(if syn { syn_options(segment, connection, settings) } else { options(segment, agreed) }),
+        options: Some(if syn {
+            syn_options(segment, connection, settings)
+        } else {
+            options(segment, agreed)
+        }),
     }
 }
 

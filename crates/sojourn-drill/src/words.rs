@@ -54,7 +54,10 @@ static SETTINGS: LazyLock<Settings> =
 
 /// The entry of the table for `word`, which stands where `kind` says.
 pub(crate) fn missing(kind: &str, word: &str) -> Option<Missing> {
-    let found = WORDS.word.iter().find(|w| w.kind == kind && w.words.iter().any(|one| one == word))?;
+    let found = WORDS
+        .word
+        .iter()
+        .find(|w| w.kind == kind && w.words.iter().any(|one| one == word))?;
     Some(Missing::new(word, &found.why))
 }
 
@@ -79,7 +82,11 @@ mod tests {
 
     #[test]
     fn the_tables_can_be_read_and_name_each_word_once() {
-        let mut all: Vec<_> = WORDS.word.iter().flat_map(|w| w.words.iter().map(|one| (&w.kind, one))).collect();
+        let mut all: Vec<_> = WORDS
+            .word
+            .iter()
+            .flat_map(|w| w.words.iter().map(|one| (&w.kind, one)))
+            .collect();
         let n = all.len();
         all.sort();
         all.dedup();

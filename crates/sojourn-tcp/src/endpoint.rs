@@ -5,7 +5,7 @@ use crate::machine::Outgoing;
 use crate::metrics::Metrics;
 use crate::params::TcpParams;
 use crate::receiver::Receiver;
-use crate::segment::{Flags, Segment, WINDOW_UNIT};
+use crate::segment::{Flags, Segment};
 use crate::sender::Sender;
 use crate::small_queue::Device;
 use crate::timestamp::now_ms;
@@ -264,7 +264,9 @@ impl Endpoint {
             }
             // The SYN-ACK echoes the first SYN's timestamp even then, so the client's round trip counts from that. Source:
             // Linux `tcp_check_req`.
-            State::SynReceived if syn => self.handshake_due |= self.handshake.on_repeated_syn(self.answer_interval, now),
+            State::SynReceived if syn => {
+                self.handshake_due |= self.handshake.on_repeated_syn(self.answer_interval, now)
+            }
             State::SynSent if syn => {
                 self.peer_agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
                 self.receiver.set_ts_recent(segment.ts_val);
@@ -300,7 +302,7 @@ impl Endpoint {
     /// `answer` ends the handshake.
     fn establish(&mut self, answer: &Segment, now: Time) {
         let rtt = self.handshake.rtt(answer, now);
-        let window_end = answer.ack.max(1).saturating_add(u64::from(answer.window) * WINDOW_UNIT);
+        let window_end = answer.ack.max(1).saturating_add(answer.window_bytes());
         self.state = State::Established;
         self.handshake_due = false;
         let ecn = self.wants_ecn && self.peer_agrees;

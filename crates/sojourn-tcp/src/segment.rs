@@ -97,6 +97,9 @@ pub struct Segment {
     pub flags: Flags,
     /// Number of valid SACK blocks, 0 to 3.
     pub sack_count: u8,
+    /// Bytes of the receive window beyond whole units. Our own receiver offers whole units; a peer with another window
+    /// scale may not.
+    pub window_rest: u8,
 }
 
 impl Segment {
@@ -112,6 +115,13 @@ impl Segment {
             0
         };
         HEADERS + self.len + syn + sack
+    }
+
+    /// The receive window, bytes.
+    #[inline]
+    #[must_use]
+    pub fn window_bytes(&self) -> u64 {
+        u64::from(self.window) * WINDOW_UNIT + u64::from(self.window_rest)
     }
 
     /// Sequence numbers that its payload and its FIN occupy (RFC 9293 section 3.4: SEG.LEN); the SYN has number 0.

@@ -215,6 +215,7 @@ fn hostile_segment() -> impl Strategy<Value = Segment> {
                 len,
                 flags,
                 sack_count,
+                window_rest: (ack % 256) as u8,
             },
         )
 }

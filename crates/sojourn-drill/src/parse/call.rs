@@ -22,7 +22,11 @@ pub(super) fn call(i: &mut &str, ends: Option<Duration>) -> ModalResult<Call> {
     blank(i);
     let result = if skip(i, "...") { None } else { Some(number(i)?) };
     blank(i);
-    let error = if i.starts_with(|c: char| c.is_ascii_uppercase()) { Some(name(i)?.to_string()) } else { None };
+    let error = if i.starts_with(|c: char| c.is_ascii_uppercase()) {
+        Some(name(i)?.to_string())
+    } else {
+        None
+    };
     blank(i);
     if i.starts_with('(') {
         // A remark, such as the error in words.

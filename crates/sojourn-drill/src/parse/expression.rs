@@ -125,13 +125,21 @@ fn negation(i: &mut &str, depth: u32) -> ModalResult<Expr> {
         inner(i);
         rest.push((*op, level(i, 0, depth)?));
     }
-    Ok(if rest.is_empty() { first } else { Expr::Chain(Box::new(first), rest) })
+    Ok(if rest.is_empty() {
+        first
+    } else {
+        Expr::Chain(Box::new(first), rest)
+    })
 }
 
 fn level(i: &mut &str, at: usize, depth: u32) -> ModalResult<Expr> {
     let operators = LEVELS.get(at).copied().unwrap_or(PRODUCTS);
     let operand = |i: &mut &str| {
-        if at < LEVELS.len() { level(i, at + 1, depth) } else { unary(i, depth) }
+        if at < LEVELS.len() {
+            level(i, at + 1, depth)
+        } else {
+            unary(i, depth)
+        }
     };
     let mut left = operand(i)?;
     // The end of the check is no remainder.
@@ -172,7 +180,9 @@ fn atom(i: &mut &str, depth: u32) -> ModalResult<Expr> {
             if !i.starts_with('.') {
                 return Ok(Expr::Constant(Scalar::Int(whole)));
             }
-            let end = before.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(before.len());
+            let end = before
+                .find(|c: char| c != '.' && !c.is_ascii_digit())
+                .unwrap_or(before.len());
             *i = &before[end..];
             before[..end]
                 .parse()

@@ -166,7 +166,11 @@ fn time(i: &mut &str) -> ModalResult<(When, Option<Duration>)> {
         space(i);
         opt('+').parse_next(i)?;
         let end = seconds(i)?;
-        let when = if relative { When::Within(start, end) } else { When::Between(start, end) };
+        let when = if relative {
+            When::Within(start, end)
+        } else {
+            When::Between(start, end)
+        };
         return Ok((when, None));
     }
     *i = before;
@@ -176,13 +180,21 @@ fn time(i: &mut &str) -> ModalResult<(When, Option<Duration>)> {
 fn seconds(i: &mut &str) -> ModalResult<Duration> {
     let digits = || take_while(1.., |c: char| c.is_ascii_digit());
     let (whole, fraction): (&str, Option<&str>) = alt((
-        (digits(), opt(preceded(('.', not('.')), take_while(0.., |c: char| c.is_ascii_digit())))),
+        (
+            digits(),
+            opt(preceded(('.', not('.')), take_while(0.., |c: char| c.is_ascii_digit()))),
+        ),
         preceded('.', digits()).map(|fraction| ("0", Some(fraction))),
     ))
     .context(expect("a time"))
     .parse_next(i)?;
     let mut nanos = whole.parse::<u64>().ok().and_then(|s| s.checked_mul(1_000_000_000));
-    let fraction: String = fraction.unwrap_or("").chars().chain("000000000".chars()).take(9).collect();
+    let fraction: String = fraction
+        .unwrap_or("")
+        .chars()
+        .chain("000000000".chars())
+        .take(9)
+        .collect();
     nanos = nanos.and_then(|n| n.checked_add(fraction.parse().ok()?));
     match nanos.map(Duration::from_nanos) {
         Some(time) if time <= LATEST => Ok(time),

@@ -24,7 +24,9 @@ fn times_are_absolute_relative_ranges_or_any() {
         let script = parse(&format!("{text} > . 1:1(0) ack 1")).expect("it is a script");
         assert_eq!(script.events[0].when, when, "{text}");
     }
-    let Action::Call(call) = only("+.1 ... 0.2 connect(3, ..., ...) = 0") else { panic!("no call") };
+    let Action::Call(call) = only("+.1 ... 0.2 connect(3, ..., ...) = 0") else {
+        panic!("no call")
+    };
     assert_eq!(call.ends, Some(ms(200)));
 }
 
@@ -34,7 +36,10 @@ fn a_segment_has_flags_numbers_and_options() {
     else {
         panic!("no segment")
     };
-    assert_eq!((packet.flags.as_str(), packet.window, packet.ecn), ("SEW", Some(100), Some(Ecn::Ce)));
+    assert_eq!(
+        (packet.flags.as_str(), packet.window, packet.ecn),
+        ("SEW", Some(100), Some(Ecn::Ce))
+    );
     assert_eq!(packet.options.as_ref().map(Vec::len), Some(5));
     let Action::Leaves(packet) = only("+0 > P. 1:1001(1000) ack 5 <nop, nop, sack 7:9 11:13>") else {
         panic!("no segment")
@@ -46,7 +51,9 @@ fn a_segment_has_flags_numbers_and_options() {
 
 #[test]
 fn a_call_has_arguments_a_result_and_an_error() {
-    let Action::Call(call) = only("0 write(4, ..., 10) = -1 EAGAIN (Try again)") else { panic!("no call") };
+    let Action::Call(call) = only("0 write(4, ..., 10) = -1 EAGAIN (Try again)") else {
+        panic!("no call")
+    };
     assert_eq!(call.args, [Value::Number(4), Value::Any, Value::Number(10)]);
     assert_eq!((call.result, call.error.as_deref()), (Some(-1), Some("EAGAIN")));
     let Action::Call(call) = only("0 f(3, {a(...)=..., b(1)=[{..., 2}],\n c=X|Y}, 0x10) = ...") else {
@@ -54,7 +61,13 @@ fn a_call_has_arguments_a_result_and_an_error() {
     };
     let fields = vec![
         ("a".to_string(), Value::Any),
-        ("b".into(), Value::List(vec![Value::Fields(vec![("".into(), Value::Any), ("".into(), Value::Number(2))])])),
+        (
+            "b".into(),
+            Value::List(vec![Value::Fields(vec![
+                ("".into(), Value::Any),
+                ("".into(), Value::Number(2)),
+            ])]),
+        ),
         ("c".into(), Value::Words(vec!["X".into(), "Y".into()])),
     ];
     assert_eq!(call.args[1..], [Value::Fields(fields), Value::Number(16)]);
@@ -64,8 +77,12 @@ fn a_call_has_arguments_a_result_and_an_error() {
 #[test]
 fn expressions_bind_as_in_python() {
     let value = |text: &str| {
-        let Action::Check(checks) = only(&format!("0 %{{ assert {text} }}%")) else { panic!("no check") };
-        checks[0].condition.value(&|name| (name == "x").then_some(Scalar::Int(7)))
+        let Action::Check(checks) = only(&format!("0 %{{ assert {text} }}%")) else {
+            panic!("no check")
+        };
+        checks[0]
+            .condition
+            .value(&|name| (name == "x").then_some(Scalar::Int(7)))
     };
     for (text, expected) in [
         ("1 + 2 * 3", 7),
@@ -90,22 +107,45 @@ fn expressions_bind_as_in_python() {
 fn checks_go_over_lines_and_comments_are_skipped() {
     let text = "// remark\n0 %{ assert 1 == 1, 1;\\\n  assert 2 == 2 # so\nassert 3}%\n/* end */ +0 `true`\n`x`";
     let script = parse(text).expect("it is a script");
-    let Action::Check(checks) = &script.events[0].action else { panic!("no check") };
+    let Action::Check(checks) = &script.events[0].action else {
+        panic!("no check")
+    };
     let lines: Vec<u32> = checks.iter().map(|c| c.line).collect();
-    assert_eq!((lines, script.events[0].line, script.events[2].line), (vec![2, 3, 4], 2, 6));
+    assert_eq!(
+        (lines, script.events[0].line, script.events[2].line),
+        (vec![2, 3, 4], 2, 6)
+    );
 }
 
 #[test]
 fn what_is_no_script_is_refused_in_a_sentence_with_its_line() {
     for (text, sentence) in [
-        ("0 socket(", "line 1: expected an argument, but found the end of the script"),
+        (
+            "0 socket(",
+            "line 1: expected an argument, but found the end of the script",
+        ),
         ("\n\nx", "line 3: expected a time, but found `x`"),
         ("0 < Q 1:1(0)", "line 1: expected TCP flags, but found `Q 1:1(0)`"),
-        ("0 < . 1:3(1)", "line 1: expected a length that is the difference of the numbers, but found `1:3(1)`"),
-        ("0 `x", "line 1: expected a backtick that ends the commands, but found `x`"),
-        ("0 %{ assert 1", "line 1: expected }% that ends the check, but found the end of the script"),
-        ("1000000 `x`", "line 1: expected a time of at most one day, but found ``x``"),
-        ("0 < . 99999999999:1(0)", "line 1: expected a smaller number, but found `99999999999:1(0)`"),
+        (
+            "0 < . 1:3(1)",
+            "line 1: expected a length that is the difference of the numbers, but found `1:3(1)`",
+        ),
+        (
+            "0 `x",
+            "line 1: expected a backtick that ends the commands, but found `x`",
+        ),
+        (
+            "0 %{ assert 1",
+            "line 1: expected }% that ends the check, but found the end of the script",
+        ),
+        (
+            "1000000 `x`",
+            "line 1: expected a time of at most one day, but found ``x``",
+        ),
+        (
+            "0 < . 99999999999:1(0)",
+            "line 1: expected a smaller number, but found `99999999999:1(0)`",
+        ),
     ] {
         assert_eq!(refused(text), sentence);
     }

@@ -93,7 +93,11 @@ pub(super) fn skip(i: &mut &str, text: &str) -> bool {
 
 /// A text in quotes.
 pub(super) fn quoted<'a>(i: &mut &'a str) -> ModalResult<&'a str> {
-    let quote = i.chars().next().filter(|c| matches!(c, '"' | '\'')).ok_or_else(|| wrong("a text in quotes"))?;
+    let quote = i
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '"' | '\''))
+        .ok_or_else(|| wrong("a text in quotes"))?;
     let inner = &i[1..];
     let end = inner.find(quote).ok_or_else(|| wrong("a quote that ends the text"))?;
     *i = &inner[end + 1..];

@@ -2,7 +2,7 @@
 
 use super::{CaState, LossRecovery, Machine, News, Resend, Times};
 use crate::cc::{Ack, CongestionControl};
-use crate::segment::{Flags, Segment, WINDOW_UNIT};
+use crate::segment::{Flags, Segment};
 use crate::timestamp::now_ms;
 use sojourn_units::{Duration, Time};
 
@@ -20,7 +20,7 @@ impl<R: LossRecovery> Machine<R> {
             return;
         }
         let outstanding = self.una < self.nxt;
-        let window_end = ack + u64::from(segment.window) * WINDOW_UNIT;
+        let window_end = ack + segment.window_bytes();
         let mut news = News {
             advanced: ack > self.una,
             not_dup: segment.len > 0 || ack > self.una,
@@ -28,8 +28,13 @@ impl<R: LossRecovery> Machine<R> {
             ece: self.ecn && segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::SYN),
             ..News::default()
         };
-        self.window_end = self.window_end.max(window_end);
+        // A window may shrink, but a segment that tells nothing newer does not tell it. Source: Linux
+        // `tcp_may_update_window`, where a newer sequence number tells it too.
+        if news.advanced || window_end > self.window_end {
+            self.window_end = window_end;
+        }
         if !outstanding {
+            self.watch_after_ack(now);
             self.take_late(segment, &mut news, now);
             return;
         }

@@ -6,6 +6,7 @@ mod reduction;
 mod send;
 mod state;
 mod timers;
+mod window_probe;
 
 pub use state::SenderStats;
 pub(crate) use state::{News, Outgoing, Resend, TimerKind, Times};

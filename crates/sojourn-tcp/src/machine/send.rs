@@ -41,6 +41,7 @@ impl<R: LossRecovery> Machine<R> {
         self.finish_burst();
         let view = self.view();
         if !self.buffer.wakes(view) {
+            self.watch_window(now);
             return None;
         }
         if self.rates.is_some() {
@@ -48,7 +49,11 @@ impl<R: LossRecovery> Machine<R> {
         }
         self.buffer.write(view);
         if self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
-            return self.next_new(now);
+            let out = self.next_new(now);
+            if out.is_none() {
+                self.watch_window(now);
+            }
+            return out;
         }
         None
     }

@@ -15,6 +15,8 @@ pub struct SenderStats {
     pub timeouts: u64,
     /// Tail loss probes (RFC 8985 section 7).
     pub loss_probes: u64,
+    /// Probes of a closed window (RFC 9293 section 3.8.6.1).
+    pub window_probes: u64,
     /// Times fast recovery was entered.
     pub recoveries: u64,
     /// Reductions taken back because the retransmissions were unnecessary (RFC 4015, 5682).
@@ -160,6 +162,8 @@ pub(crate) enum TimerKind {
     EarlyRetransmit,
     /// The reordering window ends (RFC 8985 section 6.2).
     Reordering,
+    /// A closed window is probed (RFC 9293 section 3.8.6.1).
+    WindowProbe,
 }
 
 /// The one timer, and how often it has gone off.

@@ -66,6 +66,9 @@ impl<R: LossRecovery> Machine<R> {
     pub(crate) fn on_timeout(&mut self, now: Time) -> Option<Outgoing> {
         self.pace_on_timeout(now);
         let (kind, _) = self.timers.armed.filter(|&(_, at)| at <= now)?;
+        if kind == TimerKind::WindowProbe {
+            return self.probe_window(now);
+        }
         if self.board.is_empty() {
             self.timers.armed = None;
             return None;
@@ -76,6 +79,7 @@ impl<R: LossRecovery> Machine<R> {
                 None
             }
             TimerKind::LossProbe => self.send_probe(now),
+            TimerKind::WindowProbe => None,
             TimerKind::Retransmission => {
                 self.stats.timeouts += 1;
                 self.enter_loss(now);
