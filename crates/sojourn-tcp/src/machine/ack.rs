@@ -15,8 +15,12 @@ impl<R: LossRecovery> Machine<R> {
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time) {
         let (ack, prior_una) = (segment.ack, self.una);
-        if ack > self.nxt || ack < self.una {
-            // Of data never sent, or older than what is known.
+        if ack < self.una {
+            self.take_old(segment, now);
+            return;
+        }
+        if ack > self.nxt {
+            // Of data never sent.
             return;
         }
         let outstanding = self.una < self.nxt;
@@ -117,6 +121,23 @@ impl<R: LossRecovery> Machine<R> {
             R::judge(self, self.una, news, &times, now);
         }
         self.probe_acked(segment.ack, news);
+    }
+
+    /// An acknowledgement older than what is known: its SACK blocks may still be news, because acknowledgements overtake
+    /// each other. Source: Linux `tcp_ack` from `old_ack`.
+    #[cold]
+    #[inline(never)]
+    fn take_old(&mut self, segment: &Segment, now: Time) {
+        if segment.sack_count == 0 || self.una == self.nxt {
+            return;
+        }
+        let (mut news, mut times) = (News::default(), Times::default());
+        news.not_dup = segment.len > 0;
+        self.episode.echo_ms = segment.ts_ecr;
+        let highest = self.board.highest_sacked().unwrap_or(self.una);
+        self.take_sacks(segment, now, highest, &mut news, &mut times);
+        self.episode.resend = Resend::Nothing;
+        R::judge(self, self.una, &mut news, &times, now);
     }
 
     /// An echo of congestion came with an acknowledgement of so many segments. Source: Linux `tcp_newly_delivered`.
