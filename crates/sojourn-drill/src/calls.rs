@@ -3,6 +3,7 @@
 use crate::connection::Connection;
 use crate::host::{Descriptor, Host, Kind};
 use crate::script::{Call, Value};
+use crate::wire::Clocks;
 use crate::words::Missing;
 use sojourn_tcp::ConnectionState;
 use sojourn_units::Time;
@@ -119,7 +120,7 @@ impl Host {
     fn connect(&mut self, fd: i64, descriptor: Descriptor, again: bool, now: Time) -> Answer {
         let i = match descriptor.kind {
             Kind::Fresh => {
-                self.clocks = Default::default();
+                self.clocks = Clocks::default();
                 self.connections.push(Connection::client(&self.settings, now));
                 let i = self.connections.len() - 1;
                 self.change(fd, |d| d.kind = Kind::Connected(i));

@@ -3,7 +3,7 @@
 use crate::script::{Packet, TcpOption};
 use crate::settings::{EcnMode, Settings};
 use sojourn_tcp::{ConnectionState, Endpoint, TcpParams, Variant};
-use sojourn_units::Time;
+use sojourn_units::{Duration, Time};
 
 /// The largest segment that the device takes: 1500 bytes less the headers of IPv4 and TCP.
 pub(crate) const LARGEST: u16 = 1460;
@@ -29,6 +29,48 @@ enum Early {
     Closed,
 }
 
+/// What a sender's time was spent on. Source: Linux `tcp_chrono_set`. Between events nothing changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    /// It had something to send, or not all of it acknowledged.
+    busy: Duration,
+    /// The peer's window held something back.
+    shut: Duration,
+    /// The last event, and which of both hold since.
+    since: Time,
+    is_busy: bool,
+    is_shut: bool,
+}
+
+impl Spent {
+    pub(crate) fn busy(&self, now: Time) -> Duration {
+        if self.is_busy {
+            self.busy + now.since(self.since)
+        } else {
+            self.busy
+        }
+    }
+
+    pub(crate) fn shut(&self, now: Time) -> Duration {
+        if self.is_shut {
+            self.shut + now.since(self.since)
+        } else {
+            self.shut
+        }
+    }
+
+    /// Something has happened.
+    pub(crate) fn note(&mut self, endpoint: &Endpoint, now: Time) {
+        *self = Self {
+            busy: self.busy(now),
+            shut: self.shut(now),
+            since: now,
+            is_busy: endpoint.sender().bytes_pending() > 0,
+            is_shut: endpoint.sender().waits_for_window(),
+        };
+    }
+}
+
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -43,6 +85,7 @@ pub(crate) struct Connection {
     /// Bytes that the application has read.
     pub(crate) read: u64,
     pub(crate) last_data: Time,
+    pub(crate) spent: Spent,
     began: Time,
     early: Vec<(Time, Early)>,
     settings: Settings,
@@ -82,6 +125,7 @@ impl Connection {
             released: false,
             read: 0,
             last_data: now,
+            spent: Spent::default(),
             began: now,
             early: Vec::new(),
             settings: settings.clone(),

@@ -126,7 +126,9 @@ impl Expr {
             }
             Self::Chain(first, rest) => {
                 first.each_name(tell);
-                rest.iter().for_each(|(_, e)| e.each_name(tell));
+                for (_, operand) in rest {
+                    operand.each_name(tell);
+                }
             }
         }
     }

@@ -67,7 +67,7 @@ impl Host {
         let mut end = None;
         for _ in 0..MOST {
             let Some(segment) = self.connections[connection].endpoint.poll_transmit(now) else {
-                return;
+                break;
             };
             let joins = end == Some(segment.seq);
             end = (segment.len > 0).then(|| segment.seq + u64::from(segment.len));
@@ -78,6 +78,8 @@ impl Host {
                 joins,
             });
         }
+        let Connection { spent, endpoint, .. } = &mut self.connections[connection];
+        spent.note(endpoint, now);
     }
 
     /// When the next timer goes off.

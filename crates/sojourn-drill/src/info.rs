@@ -24,8 +24,11 @@ const CONSTANTS: &[(&str, i64)] = &[
 /// `tcp_info` of a sender that has no slow-start threshold. Source: Linux `TCP_INFINITE_SSTHRESH`.
 const UNBOUNDED: i64 = 0x7fff_ffff;
 
+/// A field of `tcp_info`, and what it is of a connection.
+type Field = (&'static str, fn(&Connection, Time) -> i64);
+
 /// Fields of `tcp_info` that our TCP has.
-const FIELDS: &[(&str, fn(&Connection, Time) -> i64)] = &[
+const FIELDS: &[Field] = &[
     ("tcpi_state", |c, _| state_number(c.endpoint.state())),
     ("tcpi_ca_state", |c, _| match c.endpoint.sender().state() {
         CaState::Open => 0,
@@ -64,6 +67,11 @@ const FIELDS: &[(&str, fn(&Connection, Time) -> i64)] = &[
     }),
     ("tcpi_reordering", |c, _| i64::from(c.endpoint.sender().reordering())),
     ("tcpi_backoff", |c, _| i64::from(c.endpoint.sender().backoff())),
+    ("tcpi_probes", |c, _| {
+        i64::from(c.endpoint.sender().unanswered_window_probes())
+    }),
+    ("tcpi_busy_time", |c, now| micros(c.spent.busy(now))),
+    ("tcpi_rwnd_limited", |c, now| micros(c.spent.shut(now))),
     ("tcpi_dsack_dups", |c, _| {
         c.endpoint.sender().stats().duplicates.cast_signed()
     }),

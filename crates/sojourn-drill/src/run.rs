@@ -162,21 +162,20 @@ impl<'a> Runner<'a> {
                 }
                 continue;
             }
-            match self.host.timer().filter(|due| *due <= to + slack) {
-                Some(due) => self.fire(due, event.line)?,
-                None => {
-                    let until = if any {
-                        "ever".to_string()
-                    } else {
-                        format!("until {} s", seconds_of(to + slack))
-                    };
-                    let got = match run.end() {
-                        Some(end) => format!("no more than up to {end} came {until}"),
-                        None => format!("nothing came {until}"),
-                    };
-                    return failed(event.line, format!("{packet}"), got);
-                }
+            if let Some(due) = self.host.timer().filter(|due| *due <= to + slack) {
+                self.fire(due, event.line)?;
+                continue;
             }
+            let until = if any {
+                "ever".to_string()
+            } else {
+                format!("until {} s", seconds_of(to + slack))
+            };
+            let got = match run.end() {
+                Some(end) => format!("no more than up to {end} came {until}"),
+                None => format!("nothing came {until}"),
+            };
+            return failed(event.line, format!("{packet}"), got);
         }
         let at = run.at();
         let connection = &self.host.connections[run.connection()];

@@ -265,7 +265,7 @@ impl Endpoint {
             // The SYN-ACK echoes the first SYN's timestamp even then, so the client's round trip counts from that. Source:
             // Linux `tcp_check_req`.
             State::SynReceived if syn => {
-                self.handshake_due |= self.handshake.on_repeated_syn(self.answer_interval, now)
+                self.handshake_due |= self.handshake.on_repeated_syn(self.answer_interval, now);
             }
             State::SynSent if syn => {
                 self.peer_agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);

@@ -99,6 +99,16 @@ impl Sender {
     pub fn backoff(&self) -> u32 {
         each!(self, m => m.timers.backoff)
     }
+    /// Whether the peer's window, and not the congestion window, holds back what is ready.
+    #[must_use]
+    pub fn waits_for_window(&self) -> bool {
+        each!(self, m => m.waits_for_window())
+    }
+    /// Probes of a closed window since the peer answered last. Source: Linux `tcpi_probes`.
+    #[must_use]
+    pub fn unanswered_window_probes(&self) -> u32 {
+        each!(self, m => m.unanswered_window_probes())
+    }
     /// Payload bytes acknowledged.
     #[must_use]
     pub fn bytes_acked(&self) -> u64 {

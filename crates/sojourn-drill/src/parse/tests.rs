@@ -64,8 +64,8 @@ fn a_call_has_arguments_a_result_and_an_error() {
         (
             "b".into(),
             Value::List(vec![Value::Fields(vec![
-                ("".into(), Value::Any),
-                ("".into(), Value::Number(2)),
+                (String::new(), Value::Any),
+                (String::new(), Value::Number(2)),
             ])]),
         ),
         ("c".into(), Value::Words(vec!["X".into(), "Y".into()])),

@@ -174,6 +174,8 @@ pub(crate) struct Timers {
     pub(crate) timeouts: u32,
     /// Doublings of the time-out since a round trip was measured (RFC 6298 section 5). Source: Linux `icsk_backoff`.
     pub(crate) backoff: u32,
+    /// Probes of a closed window since the peer answered last. Source: Linux `icsk_probes_out`.
+    pub(crate) probes: u32,
 }
 
 impl Timers {

@@ -10,7 +10,22 @@ impl<R: LossRecovery> Machine<R> {
     #[inline]
     pub(super) fn watch_window(&mut self, now: Time) {
         if self.board.is_empty() && self.timers.armed.is_none() && self.is_shut() {
+            self.timers.probes = 0;
             self.arm_window_probe(now);
+        }
+    }
+
+    /// Whether that, and not the congestion window, holds back what is ready.
+    pub(crate) fn waits_for_window(&self) -> bool {
+        self.board.in_flight() < self.window.cwnd && self.is_shut()
+    }
+
+    /// Probes since the peer answered last.
+    pub(crate) fn unanswered_window_probes(&self) -> u32 {
+        if self.timers.is(TimerKind::WindowProbe) {
+            self.timers.probes
+        } else {
+            0
         }
     }
 
@@ -30,6 +45,7 @@ impl<R: LossRecovery> Machine<R> {
 
     #[cold]
     fn heed_answer(&mut self, now: Time) {
+        self.timers.probes = 0;
         if self.is_shut() {
             self.arm_window_probe(now);
         } else {
@@ -61,6 +77,7 @@ impl<R: LossRecovery> Machine<R> {
             out.flags |= Flags::PSH;
             return Some(out);
         }
+        self.timers.probes += 1;
         self.timers.backoff += 1;
         self.arm_window_probe(now);
         Some(Outgoing {
