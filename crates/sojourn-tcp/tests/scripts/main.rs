@@ -8,6 +8,7 @@ mod handshake;
 mod linux_3_14;
 mod loss;
 mod net;
+mod odd;
 mod spurious;
 mod timeout;
 mod window;
