@@ -201,6 +201,7 @@ impl Endpoint {
     pub fn close(&mut self) {
         if !self.is_closing() {
             self.closed_second = self.receiver.is_finished();
+            self.receiver.on_close();
             self.sender.close();
         }
     }

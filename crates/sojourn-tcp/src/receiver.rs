@@ -99,6 +99,8 @@ pub struct Receiver {
     /// Whether `pushed` counts. Deviation: not in the variant of Linux 3.14, which in truth
     /// answers short segments at once too.
     heeds_push: bool,
+    /// This end has closed.
+    closing: bool,
     /// This end sends data soon after it has received some. Source: Linux `tcp_event_data_sent`.
     answers: bool,
     window: ReceiveWindow,
@@ -146,6 +148,7 @@ impl Receiver {
             compresses: p.variant != Variant::Linux314,
             pushed: false,
             heeds_push: p.variant != Variant::Linux314,
+            closing: false,
             answers: false,
             window,
             srtt: None,
@@ -248,7 +251,9 @@ impl Receiver {
         }
         if start == self.next && self.ranges.is_empty() {
             self.next = end;
-            self.estimate_delay(now);
+            if segment.len > 0 {
+                self.estimate_delay(now);
+            }
             self.on_codepoint(segment);
             self.decide(now);
             self.window.on_read(end, now);
@@ -272,7 +277,9 @@ impl Receiver {
         }
     }
 
-    /// A FIN arrived whose sequence number ends at `end`; it counts once it is in order. It is acknowledged at once.
+    /// A FIN arrived whose sequence number ends at `end`; it counts once it is in order. An end that has not closed
+    /// itself will soon: its own FIN can carry the acknowledgement, so it does not hurry. Source: Linux `tcp_fin`, which
+    /// enters pingpong mode in ESTABLISHED and answers at once in FIN-WAIT. Deviation: Linux 3.14 answers at once here.
     #[cold]
     #[inline(never)]
     fn on_fin(&mut self, end: u64) {
@@ -280,7 +287,16 @@ impl Receiver {
         if self.last.is_none() && end > known {
             self.last = Some(end);
         }
-        self.acknowledge_now();
+        if self.closing || !self.heeds_push {
+            self.acknowledge_now();
+        } else {
+            self.answers = true;
+        }
+    }
+
+    /// This end has closed, so that the peer's FIN is acknowledged at once.
+    pub(crate) fn on_close(&mut self) {
+        self.closing = true;
     }
 
     #[inline(never)]
@@ -288,6 +304,7 @@ impl Receiver {
         self.stats.duplicates += 1;
         self.dsack = Some(Box::new((start, end)));
         self.quick = self.quick.max(QUICK_ACKS);
+        self.answers = false;
         self.acknowledge_now();
     }
 
@@ -373,13 +390,14 @@ impl Receiver {
         (n as u32).clamp(2, QUICK_ACKS)
     }
 
-    /// RFC 5681 section 4.2 with Linux's quick acknowledgements: at once for more than one full segment, else later.
+    /// RFC 5681 section 4.2 with Linux's quick acknowledgements: at once for more than one full segment, else later. An
+    /// end that answers with data does not hurry. Source: Linux `__tcp_ack_snd_check`, `tcp_in_quickack_mode`.
     fn decide(&mut self, now: Time) {
         if self.need == AckNeed::Now {
             return;
         }
-        let read_to_its_end = self.pushed && !self.answers;
-        if self.next - self.acked > self.largest_segment || self.quick > 0 || !self.delayed || read_to_its_end {
+        let hurries = (self.pushed || self.quick > 0) && !self.answers;
+        if self.next - self.acked > self.largest_segment || hurries || !self.delayed {
             self.need = AckNeed::Now;
         } else if self.ranges.is_empty() {
             self.delay_ack(now);
@@ -393,7 +411,8 @@ impl Receiver {
         if self.need == AckNeed::Now {
             return;
         }
-        if self.quick > 0 || self.next - self.acked > self.largest_segment || self.dsack.is_some() {
+        let hurries = self.quick > 0 && !self.answers;
+        if hurries || self.next - self.acked > self.largest_segment || self.dsack.is_some() {
             self.need = AckNeed::Now;
         } else {
             self.compress(now);
@@ -402,7 +421,8 @@ impl Receiver {
 
     /// Source: Linux `tcp_send_delayed_ack`.
     fn delay_ack(&mut self, now: Time) {
-        let mut delay = self.delay.unwrap_or(DELAY_MIN);
+        // A FIN alone comes before any estimate. Source: Linux `icsk_ack.ato`, which is 0 then.
+        let mut delay = self.delay.unwrap_or_default();
         if delay > DELAY_MIN {
             let most = self
                 .srtt

@@ -43,6 +43,11 @@ fn a_normal_close_is_that_of_figure_12() {
     assert_eq!(a.state(), S::FinWait1);
     assert_eq!(facts(&exchange(&mut a, &mut b, now)), [(1, 1, true)]);
     assert_eq!(b.state(), S::CloseWait);
+    // Its application may close soon. As long as nothing was received, that is waited for until the next tick only.
+    assert_eq!(facts(&exchange(&mut b, &mut a, now)), []);
+    let now = b.timeout().expect("an acknowledgement is due");
+    assert_eq!(now, Time::from_millis(2));
+    b.on_timeout(now);
     assert_eq!(facts(&exchange(&mut b, &mut a, now)), [(1, 2, false)]);
     assert_eq!(a.state(), S::FinWait2);
     b.close();
