@@ -16,6 +16,8 @@ const RETRANS: u8 = 4;
 const EVER_RETRANS: u8 = 8;
 /// The host's own device holds it.
 const HELD: u8 = 16;
+/// It carries PSH, each time that it is sent.
+const PUSHED: u8 = 32;
 
 /// One segment sent.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +45,9 @@ impl Sent {
     }
     pub(crate) fn held(&self) -> bool {
         self.flags & HELD != 0
+    }
+    pub(crate) fn pushed(&self) -> bool {
+        self.flags & PUSHED != 0
     }
 }
 
@@ -138,6 +143,13 @@ impl Scoreboard {
             len,
             flags: 0,
         });
+    }
+
+    /// The segment that was appended last carries PSH.
+    pub(crate) fn push_last(&mut self) {
+        if let Some(last) = self.ring.back_mut() {
+            last.flags |= PUSHED;
+        }
     }
 
     /// Notes whether the host's own device holds the segment that begins at `seq`, if that is still outstanding.

@@ -2,6 +2,7 @@
 
 use super::{LossRecovery, Machine, Outgoing, Resend, TimerKind};
 use crate::cc::CongestionControl;
+use crate::scoreboard::Sent;
 use crate::segment::Flags;
 use crate::send_buffer::View;
 use crate::small_queue;
@@ -93,6 +94,12 @@ impl<R: LossRecovery> Machine<R> {
         (len + u64::from(self.fin == Some(self.nxt + len))) as u16
     }
 
+    /// Flags of what is sent again: PSH as before (Linux keeps the flags of a segment), and never ECN-capable (RFC 3168
+    /// section 6.1.5).
+    pub(crate) fn flags_again(s: &Sent) -> Flags {
+        if s.pushed() { Flags::PSH } else { Flags::NONE }
+    }
+
     /// What goes out for sequence numbers `seq` to `seq + len`: the last of them may be the FIN.
     #[inline]
     pub(crate) fn outgoing(&self, seq: u64, len: u16, flags: Flags) -> Outgoing {
@@ -138,6 +145,7 @@ impl<R: LossRecovery> Machine<R> {
         }
         if self.buffer.takes_push(self.nxt) {
             flags |= Flags::PSH;
+            self.board.push_last();
         }
         self.outgoing(seq, len, flags)
     }
@@ -178,8 +186,7 @@ impl<R: LossRecovery> Machine<R> {
         if s.seq == self.una && !self.timers.is(TimerKind::Reordering) {
             self.arm_whole_rto(now);
         }
-        // Retransmissions are never marked ECN-capable (RFC 3168 section 6.1.5).
-        self.outgoing(s.seq, s.len, Flags::NONE)
+        self.outgoing(s.seq, s.len, Self::flags_again(&s))
     }
 
     /// Sending has stopped: notes whether the congestion window was what stopped it.

@@ -2,7 +2,6 @@
 
 use super::{LossRecovery, Machine, Outgoing, TimerKind};
 use crate::rtt::RTO_MAX;
-use crate::segment::Flags;
 use sojourn_units::ticks;
 use sojourn_units::{Duration, Time};
 
@@ -125,7 +124,7 @@ impl<R: LossRecovery> Machine<R> {
             if self.rates.is_some() {
                 self.rates_on_sent(s.seq, s.len, true, now);
             }
-            self.outgoing(s.seq, s.len, Flags::NONE)
+            self.outgoing(s.seq, s.len, Self::flags_again(&s))
         };
         R::on_probe(self, new, now);
         Some(out)

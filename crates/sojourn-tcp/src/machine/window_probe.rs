@@ -75,6 +75,7 @@ impl<R: LossRecovery> Machine<R> {
             let admitted = (self.window_end - self.nxt) as u16;
             let mut out = self.send_new(admitted, now);
             out.flags |= Flags::PSH;
+            self.board.push_last();
             return Some(out);
         }
         self.timers.probes += 1;
