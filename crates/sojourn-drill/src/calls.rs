@@ -89,7 +89,7 @@ impl Host {
                 // O_RDWR, and O_NONBLOCK.
                 Ok(Answer::Done(2 + if descriptor.nonblocking { 0x800 } else { 0 }))
             }
-            "close" => self.close(fd, descriptor, now),
+            "close" => Ok(self.close(fd, descriptor, now)),
             _ => self.transfer(call, descriptor, now),
         }
     }
@@ -166,19 +166,20 @@ impl Host {
         Answer::Done(fd)
     }
 
-    fn close(&mut self, fd: i64, descriptor: Descriptor, now: Time) -> Result<Answer, Missing> {
+    fn close(&mut self, fd: i64, descriptor: Descriptor, now: Time) -> Answer {
         self.descriptors.remove(&fd);
         if let Kind::Connected(i) = descriptor.kind {
             let connection = &mut self.connections[i];
             connection.released = true;
             if connection.unread() > 0 || connection.endpoint.state() == ConnectionState::SynSent {
                 // RFC 2525 section 2.17; RFC 9293 section 3.10.4.
-                return Err(Missing::new("this close", "our TCP neither sends nor takes resets"));
+                connection.endpoint.abort();
+            } else {
+                connection.close(now);
             }
-            connection.close(now);
             self.pump(i, now);
         }
-        Ok(Answer::Done(0))
+        Answer::Done(0)
     }
 
     /// Calls on a connection.

@@ -209,6 +209,7 @@ fn params(settings: &Settings, mss: u16, timestamps: bool, ecn: bool) -> TcpPara
         ecn,
         congestion_control: settings.congestion_control,
         pacing: settings.pacing,
+        resets: true,
         answer_interval: settings.answer_interval,
         restart_after_idle: settings.restart_after_idle,
         ..TcpParams::default()

@@ -157,6 +157,10 @@ impl<'a> Runner<'a> {
         let mut run = Run::default();
         while !run.is_whole(packet) {
             if let Some(left) = self.host.left.pop_front() {
+                // What earlier connections still send is not what the script is about.
+                if Some(left.connection) != self.host.current() {
+                    continue;
+                }
                 if let Err(got) = run.add(left, packet) {
                     return failed(event.line, format!("{packet}"), got);
                 }

@@ -52,6 +52,7 @@ pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segme
         ('W', Flags::CWR),
         ('P', Flags::PSH),
         ('F', Flags::FIN),
+        ('R', Flags::RST),
     ] {
         if packet.has(letter) {
             flags |= flag;
@@ -98,6 +99,7 @@ pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Sett
     for (letter, flag) in [
         ('S', Flags::SYN),
         ('F', Flags::FIN),
+        ('R', Flags::RST),
         ('P', Flags::PSH),
         ('E', Flags::ECE),
         ('W', Flags::CWR),
@@ -123,11 +125,18 @@ pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Sett
         ack: has(Flags::ACK).then_some(segment.ack as u32),
         window: Some(window.min(u64::from(u16::MAX)) as u16),
         urgent: None,
-        options: Some(if syn {
-            syn_options(segment, connection, settings)
-        } else {
-            options(segment, agreed)
-        }),
+        options: Some(options_of(segment, connection, settings)),
+    }
+}
+
+fn options_of(segment: &Segment, connection: &Connection, settings: &Settings) -> Vec<TcpOption> {
+    if segment.flags.has(Flags::SYN) {
+        syn_options(segment, connection, settings)
+    } else if segment.flags.has(Flags::RST) && !segment.flags.has(Flags::ACK) {
+        // The answer to a segment of no connection.
+        Vec::new()
+    } else {
+        options(segment, connection.agreed)
     }
 }
 

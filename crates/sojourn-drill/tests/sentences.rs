@@ -66,8 +66,8 @@ fn a_failure_tells_line_expectation_and_what_came() {
 fn what_our_tcp_does_not_have_is_named_with_its_reason() {
     for (rest, sentence) in [
         (
-            "+0 < R. 1:1(0) ack 1",
-            "not applicable: line 6 needs R, and our TCP neither sends nor takes resets",
+            "+0 < PU. 1:2(1) ack 1 urg 1",
+            "not applicable: line 6 needs U, and our TCP has no urgent data",
         ),
         (
             "+0 poke(3) = 0",

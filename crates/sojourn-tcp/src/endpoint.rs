@@ -41,7 +41,7 @@ pub enum ConnectionState {
 
 /// Where the connection stands; what the two directions know of closing is not repeated here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(crate) enum State {
     Closed,
     Listen,
     SynSent,
@@ -57,25 +57,30 @@ enum State {
 /// passed ([`Endpoint::on_timeout`]), then take what it wants to send ([`Endpoint::poll_transmit`]) until it answers
 /// `None`, then ask when to come back ([`Endpoint::timeout`]).
 ///
-/// Deviation: there are no resets. A segment that no state expects is ignored, and a connection whose last FIN is
-/// acknowledged says no more. TIME-WAIT has no end: its driver forgets the endpoint when it likes.
+/// Deviation: without [`TcpParams::resets`] it sends no resets. A segment that no state expects is ignored, and a
+/// connection whose last FIN is acknowledged says no more. TIME-WAIT has no end: its driver forgets the endpoint when it
+/// likes.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Endpoint {
-    state: State,
+    pub(crate) state: State,
     /// A handshake segment is to be sent.
-    handshake_due: bool,
+    pub(crate) handshake_due: bool,
     /// The peer had closed when this end did.
     closed_second: bool,
+    /// An answer to a segment of no connection, or to a reset: it goes before all others.
+    pub(crate) answer: Option<Box<Segment>>,
+    /// Whether segments of no connection are answered.
+    pub(crate) resets: bool,
     /// A segment that goes before all others, whatever the window says: a timer's, or the bare acknowledgement of a
     /// SYN-ACK.
-    forced: Option<Box<Outgoing>>,
-    sender: Sender,
-    receiver: Receiver,
-    handshake: Handshake,
+    pub(crate) forced: Option<Box<Outgoing>>,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) handshake: Handshake,
     variant: Variant,
     /// Of bad segments that arrive within so long, one is answered.
-    answer_interval: Duration,
+    pub(crate) answer_interval: Duration,
     syn_retransmissions: u32,
     /// Whether it wants ECN.
     wants_ecn: bool,
@@ -93,6 +98,8 @@ impl Endpoint {
             receiver: Receiver::new(params),
             state,
             handshake_due: false,
+            answer: None,
+            resets: params.resets,
             forced: None,
             closed_second: false,
             handshake: Handshake::syn(params.variant, Time::ZERO),
@@ -209,8 +216,12 @@ impl Endpoint {
     /// The application gives the connection up (RFC 9293 section 3.10.5): nothing is sent any more, what was not sent
     /// and what was not acknowledged neither, and what still arrives is ignored.
     ///
-    /// Deviation: the peer is sent no reset. It receives what is under way and waits for more.
+    /// Deviation: without [`TcpParams::resets`] the peer is sent no reset. It receives what is under way and waits for
+    /// more.
     pub fn abort(&mut self) {
+        if self.resets && self.state == State::Established {
+            self.say_reset();
+        }
         self.state = State::Done;
         self.handshake_due = false;
         self.forced = None;
@@ -228,8 +239,8 @@ impl Endpoint {
             if self.state != State::Established {
                 return;
             }
-        } else if segment.flags.has(Flags::SYN) {
-            self.challenge(now);
+        } else if segment.flags.any(Flags::SYN | Flags::RST) {
+            self.on_unexpected(segment, now);
             return;
         }
         // RFC 9293 section 3.10.7.4: without an acknowledgement it is dropped.
@@ -254,6 +265,9 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn on_handshake(&mut self, segment: &Segment, now: Time) {
+        if self.settles(segment, now) {
+            return;
+        }
         let syn = segment.flags.has(Flags::SYN);
         match self.state {
             State::Listen if syn => {
@@ -283,7 +297,7 @@ impl Endpoint {
     /// acknowledges what no honest peer would. It is answered (RFC 5961 sections 4.2 and 5.2), and nothing is taken from
     /// it. Source: Linux `tcp_validate_incoming`, `tcp_ack`.
     #[cold]
-    fn challenge(&mut self, now: Time) {
+    pub(crate) fn challenge(&mut self, now: Time) {
         if self.handshake.may_answer(self.answer_interval, now) {
             self.acknowledge_apart();
         }
@@ -412,6 +426,12 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn poll_handshake(&mut self, now: Time) -> Option<Segment> {
+        if let Some(answer) = self.answer.take() {
+            return Some(Segment {
+                ts_val: now_ms(now),
+                ..*answer
+            });
+        }
         if !std::mem::take(&mut self.handshake_due) {
             return None;
         }

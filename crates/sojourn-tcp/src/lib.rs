@@ -22,6 +22,7 @@ mod params;
 mod rack;
 mod rate;
 mod receiver;
+mod reset;
 mod rtt;
 mod sacks;
 mod scoreboard;

@@ -67,6 +67,10 @@ pub struct TcpParams {
     /// 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
     pub pacing: bool,
+    /// Whether segments of no connection are answered by resets (RFC 9293 section 3.5.2). Simulated hosts ignore such
+    /// segments.
+    #[serde(skip)]
+    pub resets: bool,
     /// Of segments that are not acceptable, such as a SYN that comes again, one within so long is answered (Linux
     /// `tcp_invalid_ratelimit`).
     #[serde(skip)]
@@ -157,6 +161,7 @@ impl Default for TcpParams {
             min_rto: Duration::from_millis(200),
             save_metrics: false,
             pacing: false,
+            resets: false,
             answer_interval: Duration::from_millis(500),
             restart_after_idle: true,
             heads: Heads::Lean61,

@@ -186,6 +186,16 @@ impl Receiver {
         self.window.begin(now);
     }
 
+    /// The next byte expected.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether this number is in the window.
+    pub(crate) fn admits(&self, seq: u64) -> bool {
+        self.next <= seq && seq < self.edge
+    }
+
     /// Notes the timestamp of the handshake.
     pub(crate) fn set_ts_recent(&mut self, ts: u32) {
         self.ts_recent = ts;

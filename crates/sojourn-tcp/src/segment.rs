@@ -11,10 +11,12 @@ const HEADERS: u16 = 14 + 20 + 20 + 12;
 
 /// Where the ECN field begins in [`Flags`].
 const ECN_SHIFT: u32 = 4;
+/// Where the FIN is in [`Flags`]: the highest bit.
+const FIN_SHIFT: u32 = 15;
 
 /// TCP flag bits that the model uses, and the ECN field of IP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// None.
@@ -28,26 +30,35 @@ impl Flags {
     /// The congestion window was reduced (RFC 3168).
     pub const CWR: Self = Self(8);
     /// IP: ECN-capable transport, ECT(0). A packet that is marked has this bit, too.
-    pub const ECT0: Self = Self(Ecn::Ect0.bits() << ECN_SHIFT);
+    pub const ECT0: Self = Self((Ecn::Ect0.bits() as u16) << ECN_SHIFT);
     /// IP: congestion experienced.
-    pub const CE: Self = Self(Ecn::Ce.bits() << ECN_SHIFT);
+    pub const CE: Self = Self((Ecn::Ce.bits() as u16) << ECN_SHIFT);
 
     /// The sender's application has paused: Linux sets it on the last segment of a write.
     pub const PSH: Self = Self(64);
     /// The sender has nothing more to send. The highest bit, so that a segment's span is its length and one shift.
-    pub const FIN: Self = Self(128);
+    pub const FIN: Self = Self(1 << FIN_SHIFT);
+    /// There is no such connection, or no longer (RFC 9293 section 3.5.2).
+    pub const RST: Self = Self(128);
 
     /// The ECN field of the IP header.
     #[must_use]
     #[inline]
     pub const fn ecn(self) -> Ecn {
-        Ecn::from_bits(self.0 >> ECN_SHIFT)
+        Ecn::from_bits((self.0 >> ECN_SHIFT) as u8)
     }
 
     /// Whether all bits of `other` are set.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Whether any bit of `other` is set.
+    #[must_use]
+    #[inline]
+    pub const fn any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 }
 impl BitOr for Flags {
@@ -128,7 +139,7 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn span(&self) -> u64 {
-        u64::from(self.len) + u64::from(self.flags.0 >> 7)
+        u64::from(self.len) + u64::from(self.flags.0 >> FIN_SHIFT)
     }
 
     /// The SACK blocks as absolute sequence numbers.

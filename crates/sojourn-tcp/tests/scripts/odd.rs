@@ -119,3 +119,39 @@ fn what_a_segment_repeats_of_what_lies_above_it_is_reported() {
     assert_eq!((answer.ack, answer.sack_count), (2001, 1));
     assert_eq!((block.start, block.end), (-1000, -500));
 }
+
+/// RFC 9293 section 3.5.2: what belongs to no connection is answered by a reset, by those that send resets.
+#[test]
+fn a_stray_acknowledgement_is_reset_only_where_resets_are_sent() {
+    for resets in [false, true] {
+        let params = TcpParams {
+            resets,
+            ..TcpParams::default()
+        };
+        let mut server = Endpoint::server(&params).expect("valid parameters");
+        let now = Time::from_millis(1);
+        server.on_segment(&ack(77, 400), now);
+        let answer = server.poll_transmit(now).map(|s| (s.seq, s.flags));
+        assert_eq!(answer, resets.then_some((77, Flags::RST)));
+    }
+}
+
+/// RFC 5961 section 3.2.
+#[test]
+fn only_a_reset_with_the_next_number_is_believed() {
+    let reset = |seq| Segment {
+        seq,
+        flags: Flags::RST,
+        ..Segment::default()
+    };
+    let (mut client, now) = client(&TcpParams::default(), 400);
+    burst(&mut client, now);
+    client.on_segment(&reset(1 << 20), now);
+    assert_eq!(client.poll_transmit(now), None);
+    client.on_segment(&reset(1001), now);
+    assert_eq!(client.poll_transmit(now).map(|s| (s.len, s.ack)), Some((0, 1)));
+    assert!(client.is_established());
+    client.on_segment(&reset(1), now);
+    assert!(!client.is_established());
+    assert_eq!((client.poll_transmit(now), client.timeout()), (None, None));
+}
