@@ -94,7 +94,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// The end that connects, at `now`. What its peer takes is not known yet.
     pub(crate) fn client(settings: &Settings, now: Time) -> Self {
-        let params = params(settings, LARGEST, false, settings.ecn == EcnMode::On);
+        let params = params(settings, LARGEST, Agreed::default(), settings.ecn == EcnMode::On);
         let mut endpoint = Endpoint::client(&params).expect("the parameters are in their ranges");
         endpoint.connect(now);
         Self::of(endpoint, params, Agreed::default(), false, settings, now)
@@ -103,7 +103,7 @@ impl Connection {
     /// The end that was listening when `syn` came.
     pub(crate) fn server(settings: &Settings, syn: &Packet, now: Time) -> Self {
         let (mss, agreed) = agree(settings, syn);
-        let params = params(settings, mss, agreed.timestamps, settings.ecn != EcnMode::Off);
+        let params = params(settings, mss, agreed, settings.ecn != EcnMode::Off);
         let endpoint = Endpoint::server(&params).expect("the parameters are in their ranges");
         Self::of(endpoint, params, agreed, true, settings, now)
     }
@@ -139,7 +139,7 @@ impl Connection {
         self.last_data = now;
         let (mss, agreed) = agree(&self.settings, syn_ack);
         self.agreed = agreed;
-        self.params = params(&self.settings, mss, agreed.timestamps, self.settings.ecn == EcnMode::On);
+        self.params = params(&self.settings, mss, agreed, self.settings.ecn == EcnMode::On);
         self.endpoint = Endpoint::client(&self.params).expect("the parameters are in their ranges");
         self.endpoint.connect(self.began);
         while self.endpoint.poll_transmit(self.began).is_some() {}
@@ -196,8 +196,8 @@ fn agree(settings: &Settings, syn: &Packet) -> (u16, Agreed) {
     (mss.min(LARGEST), agreed)
 }
 
-fn params(settings: &Settings, mss: u16, timestamps: bool, ecn: bool) -> TcpParams {
-    let mss = if timestamps {
+fn params(settings: &Settings, mss: u16, agreed: Agreed, ecn: bool) -> TcpParams {
+    let mss = if agreed.timestamps {
         mss.saturating_sub(TIMESTAMPS).max(1)
     } else {
         mss
@@ -209,6 +209,7 @@ fn params(settings: &Settings, mss: u16, timestamps: bool, ecn: bool) -> TcpPara
         ecn,
         congestion_control: settings.congestion_control,
         pacing: settings.pacing,
+        sack: agreed.sack,
         resets: true,
         answer_interval: settings.answer_interval,
         restart_after_idle: settings.restart_after_idle,

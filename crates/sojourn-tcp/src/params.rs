@@ -67,6 +67,10 @@ pub struct TcpParams {
     /// 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
     pub pacing: bool,
+    /// Whether the peer sends SACK blocks. Without them a sender counts duplicate acknowledgements (RFC 6582); not in the
+    /// variant of Linux 3.14.
+    #[serde(skip)]
+    pub sack: bool,
     /// Whether segments of no connection are answered by resets (RFC 9293 section 3.5.2). Simulated hosts ignore such
     /// segments.
     #[serde(skip)]
@@ -161,6 +165,7 @@ impl Default for TcpParams {
             min_rto: Duration::from_millis(200),
             save_metrics: false,
             pacing: false,
+            sack: true,
             resets: false,
             answer_interval: Duration::from_millis(500),
             restart_after_idle: true,

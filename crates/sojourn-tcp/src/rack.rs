@@ -297,6 +297,12 @@ impl Machine<Rack> {
         if self.board.is_empty() {
             return false;
         }
+        if self.judge_without_sack(news.advanced) {
+            if self.episode.state == CaState::Recovery {
+                self.episode.resend = Resend::Lost;
+            }
+            return false;
+        }
         let before = self.board.retrans_out();
         let in_recovery = self.episode.state >= CaState::Recovery;
         let (min_rtt, srtt) = (self.min_rtt.get(), self.rtt.srtt());

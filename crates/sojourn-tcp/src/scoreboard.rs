@@ -300,6 +300,18 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(index);
     }
 
+    /// Without SACK blocks: so many segments count as received.
+    pub(crate) fn count_as_sacked(&mut self, segments: u32) {
+        self.sacked_out = segments;
+    }
+
+    /// The oldest segment is lost, unless that is known.
+    pub(crate) fn mark_head_lost(&mut self) {
+        if self.ring.front().is_some_and(|head| head.flags & LOST == 0) {
+            self.mark_lost(self.base);
+        }
+    }
+
     /// The same, but a retransmission is only lost if its original was: one of a segment whose mark was taken back
     /// stays outstanding, so that nothing but a time-out sends that segment again. Source: Linux 6.1
     /// `tcp_mark_skb_lost` after `tcp_undo_cwnd_reduction`.

@@ -179,13 +179,21 @@ fn offset() -> impl Strategy<Value = i32> {
 }
 
 fn flags() -> impl Strategy<Value = Flags> {
-    let all = [Flags::SYN, Flags::ECE, Flags::CWR, Flags::ECT0, Flags::CE, Flags::FIN];
+    let all = [
+        Flags::SYN,
+        Flags::ECE,
+        Flags::CWR,
+        Flags::ECT0,
+        Flags::CE,
+        Flags::FIN,
+        Flags::RST,
+    ];
     let some = prop::sample::subsequence(all.to_vec(), 0..3);
     (some, 0..8u8).prop_map(|(some, n)| {
         let ack = if n > 0 { Flags::ACK } else { Flags::NONE };
-        // A SYN only now and then: in the handshake it would be all there is.
+        // A SYN or a reset only now and then: in the handshake it would be all there is.
         some.into_iter()
-            .filter(|&f| f != Flags::SYN || n < 2)
+            .filter(|&f| (f != Flags::SYN || n < 2) && (f != Flags::RST || n < 1))
             .fold(ack, |a, b| a | b)
     })
 }
@@ -199,7 +207,7 @@ fn hostile_segment() -> impl Strategy<Value = Segment> {
         number(),
         blocks,
         any::<(u32, u32)>(),
-        any::<u16>(),
+        prop_oneof![3 => any::<u16>(), 1 => 0..8u16],
         len,
         flags(),
         count,
@@ -241,8 +249,12 @@ proptest! {
         client in any::<bool>(),
         established in prop::bool::weighted(0.9),
         close in any::<bool>(),
+        resets in any::<bool>(),
+        sack in any::<bool>(),
         steps in prop::collection::vec((hostile_segment(), 0..400u64), 1..60),
     ) {
+        let sack = sack || p.variant == Variant::Linux314;
+        let p = TcpParams { resets, sack, ..p };
         let mut endpoint = if client { Endpoint::client(&p) } else { Endpoint::server(&p) }.expect("valid parameters");
         endpoint.write(50 * 1448);
         if close {

@@ -34,6 +34,7 @@ impl<R: LossRecovery> Machine<R> {
         };
         // A window may shrink, but a segment that tells nothing newer does not tell it. Source: Linux
         // `tcp_may_update_window`, where a newer sequence number tells it too.
+        let updates = window_end != self.window_end;
         if news.advanced || window_end > self.window_end {
             self.window_end = window_end;
         }
@@ -55,6 +56,11 @@ impl<R: LossRecovery> Machine<R> {
             self.una = ack;
             self.timers.timeouts = 0;
             self.take_cumulative(ack, highest, now, &mut news, &mut times);
+            if !self.sack {
+                self.uncount_duplicates(&mut news);
+            }
+        } else if !self.sack && !news.not_dup && !updates {
+            self.count_duplicate(&mut news);
         }
         if news.ece {
             self.count_echo(news.delivered);
@@ -149,6 +155,9 @@ impl<R: LossRecovery> Machine<R> {
 
     #[inline(never)]
     fn take_sacks(&mut self, segment: &Segment, now: Time, highest: u64, news: &mut News, times: &mut Times) {
+        if !self.sack {
+            return;
+        }
         let mut blocks = [(0, 0); 3];
         let mut n = 0;
         for b in segment.sack_ranges() {

@@ -1,6 +1,7 @@
 //! The sender's state machine: what may be sent, and what an acknowledgement means, whoever judges what is lost.
 
 mod ack;
+mod newreno;
 mod rates;
 mod reduction;
 mod send;
@@ -109,6 +110,8 @@ pub(crate) struct Machine<R> {
     /// Whether an ECN echo reduces the window by less than a loss (RFC 8511).
     abe: bool,
     restart_after_idle: bool,
+    /// The peer sends SACK blocks.
+    pub(crate) sack: bool,
     pub(crate) recovery: R,
     pub(crate) board: Scoreboard,
     pub(crate) rtt: RttEstimator,
@@ -145,6 +148,7 @@ impl<R: LossRecovery> Machine<R> {
             ecn: false,
             abe: p.abe,
             restart_after_idle: p.restart_after_idle,
+            sack: p.sack,
             initial_window,
             episode: Episode {
                 state: CaState::Open,

@@ -32,8 +32,11 @@ impl<R: LossRecovery> Machine<R> {
                     self.episode.state = CaState::Open;
                 }
                 CaState::Recovery => {
-                    self.try_undo_recovery();
-                    self.end_reduction();
+                    let holds = self.holds_recovery();
+                    if !holds {
+                        self.try_undo_recovery();
+                        self.end_reduction();
+                    }
                 }
                 _ => {}
             }
@@ -237,6 +240,9 @@ impl<R: LossRecovery> Machine<R> {
     /// begins (RFC 6298 section 5.4 to 5.6, RFC 5681 section 3.1, RFC 8985 section 6.3).
     pub(super) fn enter_loss(&mut self, now: Time) {
         let new_recovery = self.episode.state < CaState::Recovery;
+        if !self.sack {
+            self.board.count_as_sacked(0);
+        }
         R::mark_after_timeout(self, now);
         if self.episode.state <= CaState::Disorder
             || self.una >= self.episode.high_seq
