@@ -206,7 +206,11 @@ impl Host {
                 if connection.endpoint.is_closing() {
                     return Ok(Answer::Error("EPIPE"));
                 }
-                connection.write(bytes.max(0).cast_unsigned(), now);
+                let mut ends_record = false;
+                call.args
+                    .iter()
+                    .for_each(|arg| arg.each_word(&mut |word| ends_record |= word == "MSG_EOR"));
+                connection.write(bytes.max(0).cast_unsigned(), ends_record, now);
                 self.pump(i, now);
                 Ok(Answer::Done(bytes))
             }

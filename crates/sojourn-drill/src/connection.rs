@@ -9,6 +9,8 @@ use sojourn_units::{Duration, Time};
 pub(crate) const LARGEST: u16 = 1460;
 /// What a peer takes that does not say (RFC 9293 section 3.7.1).
 const UNSAID: u16 = 536;
+/// Memory that a send buffer begins with, bytes: `tcp_wmem` of the kernel's tests.
+const SEND_BUFFER: u32 = 262_144;
 /// What the timestamp option takes of a segment.
 const TIMESTAMPS: u16 = 12;
 
@@ -25,7 +27,8 @@ pub(crate) struct Agreed {
 #[derive(Clone, Copy, Debug)]
 enum Early {
     TimedOut,
-    Wrote(u64),
+    /// So many bytes, which may end a record.
+    Wrote(u64, bool),
     Closed,
 }
 
@@ -146,7 +149,7 @@ impl Connection {
         for (at, event) in std::mem::take(&mut self.early) {
             match event {
                 Early::TimedOut => self.endpoint.on_timeout(at),
-                Early::Wrote(bytes) => self.endpoint.write(bytes),
+                Early::Wrote(bytes, ends_record) => self.give(bytes, ends_record),
                 Early::Closed => self.endpoint.close(),
             }
             while self.endpoint.poll_transmit(at).is_some() {}
@@ -164,9 +167,16 @@ impl Connection {
         self.endpoint.on_timeout(now);
     }
 
-    pub(crate) fn write(&mut self, bytes: u64, now: Time) {
-        self.note(Early::Wrote(bytes), now);
+    pub(crate) fn write(&mut self, bytes: u64, ends_record: bool, now: Time) {
+        self.note(Early::Wrote(bytes, ends_record), now);
+        self.give(bytes, ends_record);
+    }
+
+    fn give(&mut self, bytes: u64, ends_record: bool) {
         self.endpoint.write(bytes);
+        if ends_record {
+            self.endpoint.end_record();
+        }
     }
 
     pub(crate) fn close(&mut self, now: Time) {
@@ -209,6 +219,7 @@ fn params(settings: &Settings, mss: u16, agreed: Agreed, ecn: bool) -> TcpParams
         ecn,
         congestion_control: settings.congestion_control,
         pacing: settings.pacing,
+        send_buffer: Some(SEND_BUFFER),
         sack: agreed.sack,
         resets: true,
         answer_interval: settings.answer_interval,

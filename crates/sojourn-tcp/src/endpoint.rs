@@ -200,6 +200,12 @@ impl Endpoint {
         self.sender.write(bytes);
     }
 
+    /// What the application has written so far ends a record: the segment of its last byte has none of what follows
+    /// (`MSG_EOR`).
+    pub fn end_record(&mut self) {
+        self.sender.end_record();
+    }
+
     /// The application will write no more: a FIN follows the last byte (RFC 9293 section 3.6). What the peer sends is
     /// still received. Closing twice does nothing.
     ///

@@ -67,6 +67,10 @@ pub struct TcpParams {
     /// 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
     pub pacing: bool,
+    /// Bytes of memory that the send buffer begins with (the second number of Linux's `tcp_wmem`, if that is more than two
+    /// initial windows); `None` for these.
+    #[serde(skip)]
+    pub send_buffer: Option<u32>,
     /// Whether the peer sends SACK blocks. Without them a sender counts duplicate acknowledgements (RFC 6582); not in the
     /// variant of Linux 3.14.
     #[serde(skip)]
@@ -165,6 +169,7 @@ impl Default for TcpParams {
             min_rto: Duration::from_millis(200),
             save_metrics: false,
             pacing: false,
+            send_buffer: None,
             sack: true,
             resets: false,
             answer_interval: Duration::from_millis(500),

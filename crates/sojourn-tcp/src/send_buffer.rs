@@ -107,6 +107,14 @@ impl SendBuffer {
         }
     }
 
+    /// It begins with so many bytes of memory, if that is more.
+    pub(crate) fn with_at_least(self, bytes: Option<u32>) -> Self {
+        Self {
+            size: self.size.max(bytes.unwrap_or(0).min(BYTES)),
+            ..self
+        }
+    }
+
     /// What a segment takes, bytes.
     pub(crate) fn segment(&self) -> u32 {
         self.segment

@@ -223,6 +223,9 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         each!(mut self, m => m.write(bytes));
     }
+    pub(crate) fn end_record(&mut self) {
+        each!(mut self, m => m.end_record());
+    }
     pub(crate) fn close(&mut self) {
         each!(mut self, m => m.close());
     }

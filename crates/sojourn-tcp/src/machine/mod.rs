@@ -22,6 +22,7 @@ use crate::small_queue::SmallQueue;
 use rates::Rates;
 use sojourn_units::{Duration, Time};
 use state::{Burst, Episode, Prr, Timers, Undo};
+use std::collections::VecDeque;
 use std::fmt;
 
 /// Loss recovery of some kernel: how losses are found, and what else of that kernel's sender differs.
@@ -119,6 +120,8 @@ pub(crate) struct Machine<R> {
     buffer: SendBuffer,
     /// Sequence number of the FIN, once the application has closed.
     pub(crate) fin: Option<u64>,
+    /// Ends of records that are not sent: no segment has bytes of two.
+    records: VecDeque<u64>,
     pub(crate) small_queue: SmallQueue,
     pub(crate) cc: Controller,
     pub(crate) stats: SenderStats,
@@ -131,7 +134,9 @@ pub(crate) struct Machine<R> {
 
 impl<R: LossRecovery> Machine<R> {
     pub(crate) fn new(p: &TcpParams) -> Self {
-        let buffer = SendBuffer::new(p.variant, p.heads).with_windows(p.congestion_control.buffered_windows());
+        let buffer = SendBuffer::new(p.variant, p.heads)
+            .with_windows(p.congestion_control.buffered_windows())
+            .with_at_least(p.send_buffer);
         let initial_window = p.initial_window.min(p.congestion_control.largest_start());
         Self {
             una: 1,
@@ -175,6 +180,7 @@ impl<R: LossRecovery> Machine<R> {
             rtt: RttEstimator::new(p.min_rto),
             min_rtt: MinRtt::default(),
             cc: p.congestion_control.build(&p.cc, p.variant),
+            records: VecDeque::new(),
             small_queue: SmallQueue::new(p.variant, buffer.segment()),
             buffer,
             stats: SenderStats::default(),
@@ -216,6 +222,11 @@ impl<R: LossRecovery> Machine<R> {
     /// The application writes `bytes` more.
     pub(crate) fn write(&mut self, bytes: u64) {
         self.written = self.written.saturating_add(bytes).min(1 << 62);
+    }
+
+    /// What the application has written ends a record. Source: Linux `MSG_EOR`, `TCP_SKB_CB(skb)->eor`.
+    pub(crate) fn end_record(&mut self) {
+        self.records.push_back(self.written);
     }
 
     /// The application has written everything: a FIN follows the last byte.

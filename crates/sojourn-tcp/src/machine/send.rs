@@ -90,7 +90,11 @@ impl<R: LossRecovery> Machine<R> {
     /// Sequence numbers that the next new segment takes. A FIN rides on the last segment, which may be a full one.
     pub(crate) fn next_len(&self) -> u16 {
         // A FIN may have gone out before the buffer was told of it.
-        let len = self.buffer.end().saturating_sub(self.nxt).min(u64::from(self.mss));
+        let mut end = self.buffer.end();
+        if let Some(&record) = self.records.front() {
+            end = end.min(record);
+        }
+        let len = end.saturating_sub(self.nxt).min(u64::from(self.mss));
         (len + u64::from(self.fin == Some(self.nxt + len))) as u16
     }
 
@@ -131,6 +135,9 @@ impl<R: LossRecovery> Machine<R> {
         self.note_start(now);
         let seq = self.nxt;
         self.nxt += u64::from(len);
+        while self.records.front().is_some_and(|&end| end <= self.nxt) {
+            self.records.pop_front();
+        }
         self.board.push(seq, len, now);
         self.note_sent(seq, len, false, now);
         if was_idle || self.timers.is(TimerKind::LossProbe) {
