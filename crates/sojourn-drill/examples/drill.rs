@@ -1,5 +1,5 @@
-//! Runs packetdrill scripts: `cargo run -p sojourn-drill --example drill -- FILE...` prints a line for each, and how many
-//! passed.
+//! Runs packetdrill scripts: `cargo run -p sojourn-drill --example drill -- FILE...` prints a line for each, and how
+//! many passed.
 
 use sojourn_drill::{Outcome, parse, run};
 use std::process::ExitCode;

@@ -2,8 +2,22 @@
 //!
 //! packetdrill is the conformance suite of Linux's TCP (Cardwell et al., USENIX ATC 2013). A script says which segments
 //! arrive and which calls an application makes, and which segments must leave and when. [`parse`] reads a script, and
-//! [`run`] runs it against [`sojourn_tcp::Endpoint`]. The result is an [`Outcome`]: passed, failed with the line, or not
-//! applicable with the word of the script that our TCP has nothing for.
+//! [`run`] runs it against [`sojourn_tcp::Endpoint`]. The result is an [`Outcome`]: passed, failed with the line, or
+//! not applicable with the word of the script that our TCP has nothing for.
+//!
+//! What lies between a script and our TCP is small. Sockets have the calls that scripts use (`calls.rs`). Segments that
+//! follow each other count as one where the script expects one, because our TCP does no segmentation offload
+//! (`matching.rs`). The commands of a script become parameters of our TCP where it has them (`settings.rs`).
+//!
+//! ```
+//! let text = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+//! +0...0.01 connect(3, ..., ...) = 0
+//! +0 > S 0:0(0) <...>
+//! +.01 < S. 0:0(0) ack 1 win 65535 <mss 1460>
+//! +0 > . 1:1(0) ack 1";
+//! let script = sojourn_drill::parse(text).expect("it is a script");
+//! assert_eq!(sojourn_drill::run(&script), sojourn_drill::Outcome::Passed);
+//! ```
 
 mod calls;
 mod connection;

@@ -152,7 +152,9 @@ mod tests {
     #[test]
     fn commands_set_what_our_tcp_has() {
         let mut settings = Settings::default();
-        let text = "./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1  # on\n./set_sysctls.py \\\n /proc/sys/net/ipv4/tcp_timestamps=0\nsysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root fq";
+        let text = "./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1  # on
+./set_sysctls.py \\\n /proc/sys/net/ipv4/tcp_timestamps=0
+sysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root fq";
         settings.run(text).expect("all is known");
         assert_eq!(
             (settings.ecn, settings.timestamps, settings.pacing),

@@ -1,5 +1,5 @@
-//! The scripts of Linux 7.3, of `tools/testing/selftests/net/packetdrill`, have the outcomes of the table. Their folder is
-//! in `SOJOURN_PACKETDRILL`; without it the test says that it skips.
+//! The scripts of Linux 7.3, of `tools/testing/selftests/net/packetdrill`, have the outcomes of the table. Their folder
+//! is in `SOJOURN_PACKETDRILL`; without it the test says that it skips.
 
 use serde::Deserialize;
 use sojourn_drill::{parse, run};

@@ -58,8 +58,8 @@ pub(crate) enum State {
 /// `None`, then ask when to come back ([`Endpoint::timeout`]).
 ///
 /// Deviation: without [`TcpParams::resets`] it sends no resets. A segment that no state expects is ignored, and a
-/// connection whose last FIN is acknowledged says no more. TIME-WAIT has no end: its driver forgets the endpoint when it
-/// likes.
+/// connection whose last FIN is acknowledged says no more. TIME-WAIT has no end: its driver forgets the endpoint when
+/// it likes.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Endpoint {
@@ -299,9 +299,9 @@ impl Endpoint {
         }
     }
 
-    /// A SYN or SYN-ACK has come again: perhaps the peer has not seen the acknowledgement of its SYN-ACK. Or a segment
-    /// acknowledges what no honest peer would. It is answered (RFC 5961 sections 4.2 and 5.2), and nothing is taken from
-    /// it. Source: Linux `tcp_validate_incoming`, `tcp_ack`.
+    /// A SYN or SYN-ACK has come again: perhaps the peer has not seen the acknowledgement of its SYN-ACK. Or a
+    /// segment acknowledges what no honest peer would. It is answered (RFC 5961 sections 4.2 and 5.2), and nothing is
+    /// taken from it. Source: Linux `tcp_validate_incoming`, `tcp_ack`.
     #[cold]
     pub(crate) fn challenge(&mut self, now: Time) {
         if self.handshake.may_answer(self.answer_interval, now) {

@@ -67,12 +67,12 @@ pub struct TcpParams {
     /// 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
     pub pacing: bool,
-    /// Bytes of memory that the send buffer begins with (the second number of Linux's `tcp_wmem`, if that is more than two
-    /// initial windows); `None` for these.
+    /// Bytes of memory that the send buffer begins with (the second number of Linux's `tcp_wmem`, if that is more
+    /// than two initial windows); `None` for these.
     #[serde(skip)]
     pub send_buffer: Option<u32>,
-    /// Whether the peer sends SACK blocks. Without them a sender counts duplicate acknowledgements (RFC 6582); not in the
-    /// variant of Linux 3.14.
+    /// Whether the peer sends SACK blocks. Without them a sender counts duplicate acknowledgements (RFC 6582); not in
+    /// the variant of Linux 3.14.
     #[serde(skip)]
     pub sack: bool,
     /// Whether segments of no connection are answered by resets (RFC 9293 section 3.5.2). Simulated hosts ignore such

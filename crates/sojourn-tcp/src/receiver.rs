@@ -288,8 +288,9 @@ impl Receiver {
     }
 
     /// A FIN arrived whose sequence number ends at `end`; it counts once it is in order. An end that has not closed
-    /// itself will soon: its own FIN can carry the acknowledgement, so it does not hurry. Source: Linux `tcp_fin`, which
-    /// enters pingpong mode in ESTABLISHED and answers at once in FIN-WAIT. Deviation: Linux 3.14 answers at once here.
+    /// itself will soon: its own FIN can carry the acknowledgement, so it does not hurry. Source: Linux `tcp_fin`,
+    /// which enters pingpong mode in ESTABLISHED and answers at once in FIN-WAIT. Deviation: Linux 3.14 answers at
+    /// once here.
     #[cold]
     #[inline(never)]
     fn on_fin(&mut self, end: u64) {

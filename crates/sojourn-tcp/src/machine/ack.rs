@@ -105,8 +105,8 @@ impl<R: LossRecovery> Machine<R> {
         R::on_acked(self, now);
     }
 
-    /// Whether an acknowledgement is of data never sent, or older than any window admits (RFC 9293 section 3.10.7.4, RFC
-    /// 5961 section 5.2). Source: Linux `tcp_ack`, `tp->max_window`.
+    /// Whether an acknowledgement is of data never sent, or older than any window admits (RFC 9293 section 3.10.7.4,
+    /// RFC 5961 section 5.2). Source: Linux `tcp_ack`, `tp->max_window`.
     #[inline]
     pub(crate) fn disbelieves(&self, ack: u64) -> bool {
         ack > self.nxt || ack < self.una && self.una - ack > self.buffer.largest_window().min(self.una - 1)
@@ -129,8 +129,8 @@ impl<R: LossRecovery> Machine<R> {
         self.probe_acked(segment.ack, news);
     }
 
-    /// An acknowledgement older than what is known: its SACK blocks may still be news, because acknowledgements overtake
-    /// each other. Source: Linux `tcp_ack` from `old_ack`.
+    /// An acknowledgement older than what is known: its SACK blocks may still be news, because acknowledgements
+    /// overtake each other. Source: Linux `tcp_ack` from `old_ack`.
     #[cold]
     #[inline(never)]
     fn take_old(&mut self, segment: &Segment, now: Time) {

@@ -42,8 +42,8 @@ impl<R: LossRecovery> Machine<R> {
         self.board.packets_out().saturating_sub(holes)
     }
 
-    /// The oldest segment is lost after as many duplicates as the path reorders, and in recovery when the acknowledgement
-    /// moves to it. Answers whether losses were looked for here.
+    /// The oldest segment is lost after as many duplicates as the path reorders, and in recovery when the
+    /// acknowledgement moves to it. Answers whether losses were looked for here.
     pub(crate) fn judge_without_sack(&mut self, advanced: bool) -> bool {
         if self.sack {
             return false;
@@ -62,8 +62,8 @@ impl<R: LossRecovery> Machine<R> {
         true
     }
 
-    /// Whether a recovery that has reached its end is held until something beyond it is acknowledged, lest duplicates of
-    /// what was sent before begin another one (RFC 6582 section 4.1). Nothing is counted any more.
+    /// Whether a recovery that has reached its end is held until something beyond it is acknowledged, lest duplicates
+    /// of what was sent before begin another one (RFC 6582 section 4.1). Nothing is counted any more.
     pub(super) fn holds_recovery(&mut self) -> bool {
         if self.sack {
             return false;
