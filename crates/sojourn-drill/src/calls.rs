@@ -42,6 +42,7 @@ const KNOWN: &[&str] = &[
     "shutdown",
     "fcntl",
     "ioctl",
+    "poll",
 ];
 
 pub(crate) fn is_known(name: &str) -> bool {
@@ -53,6 +54,9 @@ impl Host {
     pub(crate) fn call(&mut self, call: &Call, again: bool, now: Time) -> Result<Answer, Missing> {
         if call.name == "socket" {
             return Ok(self.socket(call));
+        }
+        if call.name == "poll" {
+            return self.poll(call);
         }
         let fd = call.args.first().and_then(Value::number).unwrap_or(-1);
         let Some(descriptor) = self.descriptors.get(&fd).copied() else {
@@ -115,6 +119,60 @@ impl Host {
         };
         self.descriptors.insert(fd, fresh);
         Answer::Done(fd)
+    }
+
+    /// `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, 0) = 1`.
+    fn poll(&self, call: &Call) -> Result<Answer, Missing> {
+        let Some(Value::List(asked)) = call.args.first() else {
+            return Ok(Answer::Error("EFAULT"));
+        };
+        let mut ready = 0;
+        let mut wrong = None;
+        for one in asked {
+            let Value::Fields(fields) = one else { continue };
+            let named = |name: &str| fields.iter().find(|field| field.0 == name).map(|field| &field.1);
+            let fd = named("fd").and_then(Value::number).unwrap_or(-1);
+            let holds = |word: &str| self.holds(fd, word);
+            let mut come = Vec::new();
+            if let Some(events) = named("events") {
+                events.each_word(&mut |word| come.extend(holds(word).then_some(word)));
+            }
+            let mut expected = Vec::new();
+            if let Some(events) = named("revents") {
+                events.each_word(&mut |word| expected.push(word));
+            }
+            ready += i64::from(!come.is_empty());
+            if come != expected {
+                wrong = Some(format!("revents is {}, not {}", come.join("|"), expected.join("|")));
+            }
+        }
+        let wait = call.args.get(2).and_then(Value::number).unwrap_or(0);
+        match (ready, wait, wrong) {
+            (0, i64::MIN..=-1, _) => Ok(Answer::Waits),
+            (0, 1.., _) => Err(Missing::new(
+                "poll",
+                "a wait that ends by itself is not known to sojourn-drill",
+            )),
+            (_, _, Some(wrong)) => Ok(Answer::Filled(wrong)),
+            (ready, ..) => Ok(Answer::Done(ready)),
+        }
+    }
+
+    /// Whether what an event stands for is so.
+    fn holds(&self, fd: i64, event: &str) -> bool {
+        match self.descriptors.get(&fd).map(|d| d.kind) {
+            Some(Kind::Listening) => event == "POLLIN" && self.acceptable().is_some(),
+            Some(Kind::Connected(i)) => {
+                let connection = &self.connections[i];
+                let endpoint = &connection.endpoint;
+                match event {
+                    "POLLIN" => connection.unread() > 0 || endpoint.receiver().is_finished(),
+                    "POLLOUT" => endpoint.is_established() && !endpoint.is_closing(),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
     }
 
     fn connect(&mut self, fd: i64, descriptor: Descriptor, again: bool, now: Time) -> Answer {
