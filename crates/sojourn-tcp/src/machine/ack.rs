@@ -109,7 +109,14 @@ impl<R: LossRecovery> Machine<R> {
     /// RFC 5961 section 5.2). Source: Linux `tcp_ack`, `tp->max_window`.
     #[inline]
     pub(crate) fn disbelieves(&self, ack: u64) -> bool {
-        ack > self.nxt || ack < self.una && self.una - ack > self.buffer.largest_window().min(self.una - 1)
+        ack > self.nxt || ack < self.una && self.is_ancient(ack)
+    }
+
+    #[cold]
+    fn is_ancient(&self, ack: u64) -> bool {
+        let window = self.window_end.saturating_sub(self.una);
+        let largest = self.buffer.largest_window().max(window);
+        self.una - ack > largest.min(self.una - 1)
     }
 
     /// An acknowledgement while nothing is outstanding: it may still say that the last retransmissions were
