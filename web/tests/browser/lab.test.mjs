@@ -53,14 +53,19 @@ for (const [name, executablePath, args] of BROWSERS) {
     const text = (page, selector) => page.$eval(selector, (found) => found.textContent.replace(/\s+/g, " ").trim());
     const clock = async (page) => parseFloat(await text(page, ".clock"));
     const toml = (page) => text(page, "pre.toml");
-    async function press(page, label) {
-      await page.evaluate((wanted) => {
-        const found = [...document.querySelectorAll("button")].find((one) => one.textContent.trim() === wanted);
-        if (found === undefined) throw new Error(`there is no button ${wanted}`);
-        found.click();
-      }, label);
-    }
     const until = (page, test, ...more) => page.waitForFunction(test, { timeout: 60_000, polling: 50 }, ...more);
+    /** Presses the button of this name, which may still be to come: `Pause` is there once a run has been loaded. */
+    async function press(page, label) {
+      await until(
+        page,
+        (wanted) => {
+          const found = [...document.querySelectorAll("button")].find((one) => one.textContent.trim() === wanted);
+          found?.click();
+          return found !== undefined;
+        },
+        label,
+      );
+    }
     const past = (page, seconds) =>
       until(page, (least) => parseFloat(document.querySelector(".clock").textContent) >= least, seconds);
     async function fast(page) {
