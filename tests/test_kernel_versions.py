@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sojourn
 from sojourn import api
+from sojourn.backends.linux import guest
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import find
+from sojourn.kernel.find import Kernel
 from sojourn.scenario import Scenario
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
@@ -42,6 +45,30 @@ def test_a_run_on_a_named_kernel_is_of_it_and_repeats(version: str) -> None:
     assert record["kernel"]["release"].startswith(f"{version}.")
     assert record["kernel"]["virtual_time"] is True
     assert record == record_on(version, scenario)
+
+
+def test_only_a_kernel_that_has_the_seccomp_mode_is_asked_for_it() -> None:
+    def words(release: str) -> list[str]:
+        path = Path("/nowhere")
+        kernel = Kernel(kind="virtual", path=path, release=release, modules=(), virtual_time=True, identity="sha256:0")
+        return guest.command_line(kernel, seed=1)
+
+    asked = {
+        release: "seccomp=auto" in words(release) for release in ("6.1.192", "6.12.117", "6.15.9", "6.16", "7.3.4-x")
+    }
+    assert asked == {"6.1.192": False, "6.12.117": False, "6.15.9": False, "6.16": True, "7.3.4-x": True}
+
+
+@pytest.mark.slow
+def test_how_programs_call_a_guest_kernel_changes_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel_or_skip("7.3")
+    scenario = api.build(
+        "rrul", backend="linux", qdisc="red limit 100kb avpkt 1500", rate="10mbit", duration="5s", seed=3
+    )
+    faster = record_on("7.3", scenario)
+    of_now = guest.command_line
+    monkeypatch.setattr(guest, "command_line", lambda *args: [word for word in of_now(*args) if word != "seccomp=auto"])
+    assert record_on("7.3", scenario) == faster
 
 
 @pytest.mark.slow
