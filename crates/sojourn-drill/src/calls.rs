@@ -3,23 +3,11 @@
 use crate::connection::Connection;
 use crate::host::{Descriptor, Host, Kind};
 use crate::script::{Call, Value};
+use crate::target::Answer;
 use crate::wire::Clocks;
 use crate::words::Missing;
 use sojourn_tcp::ConnectionState;
 use sojourn_units::Time;
-
-/// What a call answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// A number.
-    Done(i64),
-    /// An error.
-    Error(&'static str),
-    /// Nothing yet: it waits.
-    Waits,
-    /// An argument that the call fills has another value than the script expects; a clause that says so.
-    Filled(String),
-}
 
 /// Calls that are known.
 const KNOWN: &[&str] = &[
@@ -45,6 +33,10 @@ const KNOWN: &[&str] = &[
     "poll",
 ];
 
+fn error(name: &'static str) -> Answer {
+    Answer::Error(name.into())
+}
+
 pub(crate) fn is_known(name: &str) -> bool {
     KNOWN.contains(&name)
 }
@@ -60,7 +52,7 @@ impl Host {
         }
         let fd = call.args.first().and_then(Value::number).unwrap_or(-1);
         let Some(descriptor) = self.descriptors.get(&fd).copied() else {
-            return Ok(Answer::Error("EBADF"));
+            return Ok(error("EBADF"));
         };
         let arg = |i: usize| call.args.get(i);
         match call.name.as_str() {
@@ -124,7 +116,7 @@ impl Host {
     /// `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, 0) = 1`.
     fn poll(&self, call: &Call) -> Result<Answer, Missing> {
         let Some(Value::List(asked)) = call.args.first() else {
-            return Ok(Answer::Error("EFAULT"));
+            return Ok(error("EFAULT"));
         };
         let mut ready = 0;
         let mut wrong = None;
@@ -186,29 +178,27 @@ impl Host {
                 i
             }
             Kind::Connected(i) => i,
-            Kind::Listening => return Answer::Error("EISCONN"),
+            Kind::Listening => return error("EISCONN"),
         };
         match self.connections[i].endpoint.state() {
-            ConnectionState::SynSent if descriptor.nonblocking && !again => {
-                Answer::Error(if descriptor.kind == Kind::Fresh {
-                    "EINPROGRESS"
-                } else {
-                    "EALREADY"
-                })
-            }
+            ConnectionState::SynSent if descriptor.nonblocking && !again => error(if descriptor.kind == Kind::Fresh {
+                "EINPROGRESS"
+            } else {
+                "EALREADY"
+            }),
             ConnectionState::SynSent => Answer::Waits,
             _ if descriptor.kind == Kind::Fresh || again => Answer::Done(0),
-            _ => Answer::Error("EISCONN"),
+            _ => error("EISCONN"),
         }
     }
 
     fn accept(&mut self, call: &Call, descriptor: Descriptor) -> Answer {
         if descriptor.kind != Kind::Listening {
-            return Answer::Error("EINVAL");
+            return error("EINVAL");
         }
         let Some(i) = self.acceptable() else {
             return if descriptor.nonblocking {
-                Answer::Error("EAGAIN")
+                error("EAGAIN")
             } else {
                 Answer::Waits
             };
@@ -244,7 +234,7 @@ impl Host {
     fn transfer(&mut self, call: &Call, descriptor: Descriptor, now: Time) -> Result<Answer, Missing> {
         let reads = matches!(call.name.as_str(), "read" | "recv" | "recvfrom" | "recvmsg");
         let Kind::Connected(i) = descriptor.kind else {
-            return Ok(Answer::Error(if reads { "ENOTCONN" } else { "EPIPE" }));
+            return Ok(error(if reads { "ENOTCONN" } else { "EPIPE" }));
         };
         let connection = &mut self.connections[i];
         match call.name.as_str() {
@@ -262,7 +252,7 @@ impl Host {
                     return Err(Missing::new(word, "our send buffer has the size of a kernel's default"));
                 }
                 if connection.endpoint.is_closing() {
-                    return Ok(Answer::Error("EPIPE"));
+                    return Ok(error("EPIPE"));
                 }
                 let mut ends_record = false;
                 call.args
@@ -304,7 +294,7 @@ fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Ans
     let ended = connection.endpoint.receiver().is_finished();
     if bytes == 0 && wanted > 0 && !ended {
         return if descriptor.nonblocking {
-            Answer::Error("EAGAIN")
+            error("EAGAIN")
         } else {
             Answer::Waits
         };

@@ -89,16 +89,32 @@ pub(crate) fn compare(
     let mut came = wire::packet(&run.joined(), connection, settings);
     came.len = run.len();
     let single = run.segments.len() == 1 && !(run.segments[0].joins && packet.has('P'));
+    compare_packets(packet, came, single, clocks, tick)
+}
+
+/// Compares a segment of a script with one that came, in the numbers of the script; answers what came instead.
+///
+/// `push` says whether PSH counts. `tick` is the length of a tick of the script's timestamps, if they count.
+///
+/// # Errors
+/// A clause that says what came.
+pub fn compare_packets(
+    packet: &Packet,
+    mut came: Packet,
+    push: bool,
+    clocks: &Clocks,
+    tick: Option<Duration>,
+) -> Result<(), String> {
     let flags = |p: &Packet| {
-        let mut flags: Vec<char> = p.flags.chars().filter(|c| *c != '-' && (single || *c != 'P')).collect();
-        flags.sort_unstable();
+        let mut flags = letters(&p.flags);
+        flags.retain(|c| push || *c != 'P');
         flags
     };
     let same = flags(packet) == flags(&came)
         && packet.ecn.is_none_or(|ecn| came.ecn == Some(ecn))
-        && packet.start == came.start
-        && packet.ack == came.ack
+        && (packet.start, packet.len, packet.ack) == (came.start, came.len, came.ack)
         && (packet.window.is_none() || packet.window == came.window)
+        && (packet.urgent.is_none() || packet.urgent == came.urgent)
         && same_options(packet, &came);
     if packet.window.is_none() {
         came.window = None;
@@ -106,7 +122,7 @@ pub(crate) fn compare(
     if !same {
         return Err(format!("{came} came"));
     }
-    if let (Some(tick), Some(script), Some(ours)) = (tick, value(packet), value(&came))
+    if let (Some(tick), Some(script), Some(ours)) = (tick, packet.timestamp(), came.timestamp())
         && let Some((expected, gone)) = clocks.gone(script, ours)
     {
         let millis = u64::from(expected) * tick.as_micros() / 1000;
@@ -117,6 +133,23 @@ pub(crate) fn compare(
         }
     }
     Ok(())
+}
+
+/// The letters of flags in their order. A digit is the ACE field: AE, CWR and ECE (RFC 9768 section 3.1.1).
+fn letters(flags: &str) -> Vec<char> {
+    let mut letters = Vec::new();
+    for c in flags.chars() {
+        match c.to_digit(8) {
+            Some(ace) => {
+                for (bit, letter) in [(4, 'A'), (2, 'W'), (1, 'E')] {
+                    letters.extend((ace & bit != 0).then_some(letter));
+                }
+            }
+            None => letters.extend((c != '-').then_some(c)),
+        }
+    }
+    letters.sort_unstable();
+    letters
 }
 
 /// Everything in the options, but for our own clock.
@@ -131,16 +164,9 @@ fn same_options(packet: &Packet, came: &Packet) -> bool {
         })
 }
 
-fn value(packet: &Packet) -> Option<u32> {
-    packet.options.iter().flatten().find_map(|option| match option {
-        TcpOption::Timestamps(value, _) => Some(*value),
-        _ => None,
-    })
-}
-
 /// Notes which of our timestamps the script's is.
 pub(crate) fn note_clock(packet: &Packet, run: &Run, clocks: &mut Clocks) {
-    if let (Some(script), Some(left)) = (value(packet), run.segments.last()) {
+    if let (Some(script), Some(left)) = (packet.timestamp(), run.segments.last()) {
         clocks.pair(script, left.segment.ts_val);
     }
 }

@@ -1,23 +1,16 @@
 //! Runs a script: the clock, the events in their order, and what is compared.
 
-use crate::calls::Answer;
 use crate::expr::Statement;
-use crate::host::Host;
-use crate::info;
-use crate::matching::{self, Run};
+use crate::ours::Ours;
 use crate::outcome::{Failure, Outcome};
-use crate::scope;
 use crate::script::{Action, Call, Event, Packet, Script, When};
 use crate::show::seconds;
+use crate::target::{Answer, Taken, Target, Trouble};
 use crate::words::Missing;
 use sojourn_units::{Duration, Time};
 
-/// When the script begins: between two ticks of the kernel's clock.
-const START: Time = Time::from_nanos(500_000);
-/// A run that takes longer never ends.
-const LONGEST: Duration = Duration::from_secs(7 * 86_400);
-/// A run in which more timers go off never ends.
-const MOST_TIMERS: u32 = 1_000_000;
+/// A run in which more happens never ends.
+const MOST_STEPS: u32 = 1_000_000;
 /// How far the time of an event may be off, if the script does not say.
 const TOLERANCE: Duration = Duration::from_millis(4);
 
@@ -35,14 +28,14 @@ struct Waiting<'a> {
     ends: Option<Time>,
 }
 
-struct Runner<'a> {
-    host: Host,
-    now: Time,
+struct Runner<'a, T> {
+    target: T,
+    start: Time,
     tolerance: Duration,
     /// Length of a tick of the timestamps, if the script has them compared.
     tick: Option<Duration>,
     waiting: Option<Waiting<'a>>,
-    timers: u32,
+    steps: u32,
     /// When the event before was, and whether a segment arrived.
     last: (Time, bool),
 }
@@ -50,21 +43,28 @@ struct Runner<'a> {
 /// Runs a script against our TCP.
 #[must_use]
 pub fn run(script: &Script) -> Outcome {
-    if let Some((line, missing)) = scope::first_missing(script) {
+    run_on(script, Ours::default())
+}
+
+/// Runs a script against `target`.
+#[must_use]
+pub fn run_on(script: &Script, target: impl Target) -> Outcome {
+    if let Some((line, missing)) = target.first_missing(script) {
         return Outcome::NotApplicable { line, missing };
     }
     let micros = |name: &str| {
         let option = script.options.iter().rev().find(|option| option.name == name)?;
         option.value.parse().ok().map(Duration::from_micros)
     };
+    let start = target.now();
     let mut runner = Runner {
-        host: Host::default(),
-        now: START,
+        target,
+        start,
         tolerance: micros("tolerance_usecs").unwrap_or(TOLERANCE),
         tick: micros("tcp_ts_tick_usecs"),
         waiting: None,
-        timers: 0,
-        last: (START, false),
+        steps: 0,
+        last: (start, false),
     };
     match runner.all(script) {
         Ok(()) => Outcome::Passed,
@@ -78,21 +78,37 @@ fn failed<T>(line: u32, expected: impl Into<String>, got: impl Into<String>) -> 
     Err(Stop::Failed(Failure { line, expected, got }))
 }
 
-impl<'a> Runner<'a> {
+/// What a target could not do is told of `line`, where the script expects `expected`.
+fn stop(line: u32, expected: impl Into<String>) -> impl FnOnce(Trouble) -> Stop {
+    move |trouble| match trouble {
+        Trouble::Missing(missing) => Stop::Missing(line, missing),
+        Trouble::Wrong(got) => Stop::Failed(Failure {
+            line,
+            expected: expected.into(),
+            got,
+        }),
+    }
+}
+
+impl<'a, T: Target> Runner<'a, T> {
     fn all(&mut self, script: &'a Script) -> Result<(), Stop> {
         for event in &script.events {
             let arrives = matches!(event.action, Action::Arrives(_));
             // Segments that arrive one after the other are counted from each other.
-            let base = if arrives && self.last.1 { self.last.0 } else { self.now };
+            let base = if arrives && self.last.1 {
+                self.last.0
+            } else {
+                self.target.now()
+            };
             let (from, to) = match event.when {
-                When::At(d) => (START + d, START + d),
+                When::At(d) => (self.start + d, self.start + d),
                 When::After(d) => (base + d, base + d),
-                When::Between(a, b) => (START + a, START + b),
+                When::Between(a, b) => (self.start + a, self.start + b),
                 When::Within(a, b) => (base + a, base + b),
-                When::Any => (self.now, START + LONGEST),
+                When::Any => (self.target.now(), self.start + self.target.patience()),
             };
             self.one(event, base, from, to)?;
-            self.last = (self.now, arrives);
+            self.last = (self.target.now(), arrives);
         }
         self.finish_call()
     }
@@ -102,44 +118,51 @@ impl<'a> Runner<'a> {
         if let Action::Leaves(packet) = &event.action {
             return self.expect(packet, event, from, to);
         }
-        if from + self.tolerance < self.now {
-            let got = format!("it was {} s already", seconds_of(self.now));
-            return failed(line, format!("the event at {} s", seconds_of(from)), got);
+        if from + self.tolerance < self.target.now() {
+            let got = format!("it was {} s already", self.seconds_of(self.target.now()));
+            return failed(line, format!("the event at {} s", self.seconds_of(from)), got);
         }
-        self.advance(from.max(self.now), line)?;
+        self.advance(from.max(self.target.now()), line)?;
         match &event.action {
             Action::Arrives(packet) => {
-                let arrived = self.host.arrive(packet, self.now);
-                arrived.map_err(|missing| Stop::Missing(line, missing))?;
+                let arrived = self.target.arrive(packet);
+                arrived.map_err(stop(line, format!("{packet} to arrive")))?;
                 self.settle()
             }
             Action::Call(call) => self.call(call, line, base),
             Action::Command(text) => {
-                let done = self.host.settings.run(text);
-                done.map_err(|missing| Stop::Missing(line, missing))
+                let done = self.target.command(text);
+                done.map_err(stop(line, format!("`{}` to succeed", text.trim())))
             }
             Action::Check(statements) => statements.iter().try_for_each(|one| self.check(one)),
-            Action::Leaves(_) | Action::Foreign(_) => Ok(()),
+            Action::Foreign { word, rest, arrives } => {
+                if *arrives {
+                    let arrived = self.target.arrive_foreign(word, rest);
+                    arrived.map_err(stop(line, format!("{word} to arrive")))?;
+                }
+                self.settle()
+            }
+            Action::Leaves(_) => Ok(()),
         }
     }
 
-    /// Lets time pass, with all that the host does by itself.
+    /// Lets time pass, with all that the target does by itself.
     fn advance(&mut self, to: Time, line: u32) -> Result<(), Stop> {
-        while let Some(due) = self.host.timer().filter(|due| *due <= to) {
-            self.fire(due, line)?;
-        }
-        self.now = self.now.max(to);
+        while self.step(to, line)? {}
         Ok(())
     }
 
-    fn fire(&mut self, due: Time, line: u32) -> Result<(), Stop> {
-        self.timers += 1;
-        if self.timers > MOST_TIMERS {
+    /// Lets time pass until something happens, at the latest until `to`.
+    fn step(&mut self, to: Time, line: u32) -> Result<bool, Stop> {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
             return failed(line, "an end", "the script never ends: a million timers went off");
         }
-        self.now = self.now.max(due);
-        self.host.fire(self.now);
-        self.settle()
+        let happened = self.target.step(to).map_err(stop(line, "time to pass"))?;
+        if happened {
+            self.settle()?;
+        }
+        Ok(happened)
     }
 
     /// How far an event at `at` may be off. Source: packetdrill's rule: an eighth of the time since the event before,
@@ -154,57 +177,36 @@ impl<'a> Runner<'a> {
     fn expect(&mut self, packet: &'a Packet, event: &Event, from: Time, to: Time) -> Result<(), Stop> {
         let any = event.when == When::Any;
         let slack = if any { Duration::ZERO } else { self.slack(to) };
-        let mut run = Run::default();
-        while !run.is_whole(packet) {
-            if let Some(left) = self.host.left.pop_front() {
-                // What earlier connections still send is not what the script is about.
-                if Some(left.connection) != self.host.current() {
-                    continue;
-                }
-                if let Err(got) = run.add(left, packet) {
-                    return failed(event.line, format!("{packet}"), got);
-                }
-                continue;
+        let at = loop {
+            let taken = self.target.take(packet, self.tick);
+            match taken {
+                Taken::Whole(at) => break at,
+                Taken::Other(got) => return failed(event.line, format!("{packet}"), got),
+                Taken::Nothing | Taken::Part(_) => {}
             }
-            if let Some(due) = self.host.timer().filter(|due| *due <= to + slack) {
-                self.fire(due, event.line)?;
+            if self.step(to + slack, event.line)? {
                 continue;
             }
             let until = if any {
                 "ever".to_string()
             } else {
-                format!("until {} s", seconds_of(to + slack))
+                format!("until {} s", self.seconds_of(to + slack))
             };
-            let got = match run.end() {
-                Some(end) => format!("no more than up to {end} came {until}"),
-                None => format!("nothing came {until}"),
+            let got = match taken {
+                Taken::Part(end) => format!("no more than up to {end} came {until}"),
+                _ => format!("nothing came {until}"),
             };
             return failed(event.line, format!("{packet}"), got);
-        }
-        let at = run.at();
-        let connection = &self.host.connections[run.connection()];
-        let compared = matching::compare(
-            packet,
-            &run,
-            connection,
-            &self.host.settings,
-            &self.host.clocks,
-            self.tick,
-        );
-        if let Err(got) = compared {
-            return failed(event.line, format!("{packet}"), got);
-        }
+        };
         if !any && (at + slack < from || at > to + slack) {
             let time = if from == to {
-                format!("{} s", seconds_of(from))
+                format!("{} s", self.seconds_of(from))
             } else {
-                format!("{} to {} s", seconds_of(from), seconds_of(to))
+                format!("{} to {} s", self.seconds_of(from), self.seconds_of(to))
             };
-            let got = format!("it came at {} s", seconds_of(at));
+            let got = format!("it came at {} s", self.seconds_of(at));
             return failed(event.line, format!("{packet} at {time}"), got);
         }
-        matching::note_clock(packet, &run, &mut self.host.clocks);
-        self.now = self.now.max(at);
         Ok(())
     }
 
@@ -212,8 +214,8 @@ impl<'a> Runner<'a> {
 
     fn call(&mut self, call: &'a Call, line: u32, base: Time) -> Result<(), Stop> {
         self.finish_call()?;
-        let answer = self.host.call(call, false, self.now);
-        let answer = answer.map_err(|missing| Stop::Missing(line, missing))?;
+        let answer = self.target.call(call, false);
+        let answer = answer.map_err(stop(line, format!("{} to be called", call.name)))?;
         let ends = call.ends.map(|after| base + after);
         if answer == Answer::Waits {
             self.waiting = Some(Waiting { call, line, ends });
@@ -227,8 +229,8 @@ impl<'a> Runner<'a> {
         let Some(waiting) = self.waiting.take() else {
             return Ok(());
         };
-        let answer = self.host.call(waiting.call, true, self.now);
-        let answer = answer.map_err(|missing| Stop::Missing(waiting.line, missing))?;
+        let answer = self.target.call(waiting.call, true);
+        let answer = answer.map_err(stop(waiting.line, format!("{} to be called", waiting.call.name)))?;
         if answer == Answer::Waits {
             self.waiting = Some(waiting);
             return Ok(());
@@ -256,7 +258,7 @@ impl<'a> Runner<'a> {
         let (got, right) = match answer {
             Answer::Done(n) => (n.to_string(), call.result.is_none_or(|result| result == *n)),
             Answer::Error(name) => {
-                let named = call.error.as_deref().is_none_or(|error| error == *name);
+                let named = call.error.as_deref().is_none_or(|error| error == name);
                 (
                     format!("-1 {name}"),
                     named && call.result.is_none_or(|result| result == -1),
@@ -277,11 +279,13 @@ impl<'a> Runner<'a> {
                 format!("it answered {got}"),
             );
         }
+        let now = self.target.now();
         if let Some(ends) = waiting.ends
-            && (self.now + self.slack(ends) < ends || self.now > ends + self.slack(ends))
+            && (now + self.slack(ends) < ends || now > ends + self.slack(ends))
         {
-            let got = format!("it ended at {} s", seconds_of(self.now));
-            return failed(line, format!("the end of {} at {} s", call.name, seconds_of(ends)), got);
+            let got = format!("it ended at {} s", self.seconds_of(now));
+            let expected = format!("the end of {} at {} s", call.name, self.seconds_of(ends));
+            return failed(line, expected, got);
         }
         Ok(())
     }
@@ -289,8 +293,7 @@ impl<'a> Runner<'a> {
     // ---------------------------------------------------------------- assertions
 
     fn check(&self, statement: &Statement) -> Result<(), Stop> {
-        let connection = self.host.current().map(|i| &self.host.connections[i]);
-        let name = |word: &str| info::value(word, connection, self.now);
+        let name = |word: &str| self.target.value(word);
         match statement.condition.value(&name) {
             Ok(value) if value.is_true() => Ok(()),
             Ok(_) => {
@@ -307,9 +310,9 @@ impl<'a> Runner<'a> {
             Err(got) => failed(statement.line, &*statement.text, got),
         }
     }
-}
 
-/// Seconds since the script began.
-fn seconds_of(at: Time) -> String {
-    seconds(Time::ZERO + at.since(START))
+    /// Seconds since the script began.
+    fn seconds_of(&self, at: Time) -> String {
+        seconds(Time::ZERO + at.since(self.start))
+    }
 }

@@ -29,7 +29,7 @@ fn event(event: &Event, settings: &mut Settings) -> Option<Missing> {
         Action::Arrives(packet) | Action::Leaves(packet) => of_packet(packet),
         Action::Call(call) => of_call(call),
         Action::Command(text) => settings.run(text).err(),
-        Action::Foreign(word) => Some(unknown("packet", word)),
+        Action::Foreign { word, .. } => Some(unknown("packet", word)),
         Action::Check(statements) => {
             let mut found = None;
             for statement in statements {
@@ -48,6 +48,10 @@ fn of_packet(packet: &Packet) -> Option<Missing> {
     let flag = packet.flags.chars().find_map(|c| missing("flag", &c.to_string()));
     let option = || {
         packet.options.iter().flatten().find_map(|option| match option {
+            TcpOption::FastOpen(_) => Some(unknown("tcp option", "FO")),
+            TcpOption::FastOpenExperiment(_) => Some(unknown("tcp option", "FOEXP")),
+            TcpOption::AccurateEcn(_) => Some(unknown("tcp option", "ECN")),
+            TcpOption::Md5(_) => Some(unknown("tcp option", "md5")),
             TcpOption::Other(word) => Some(unknown("tcp option", word)),
             _ => None,
         })

@@ -62,8 +62,15 @@ pub enum Action {
     Command(String),
     /// Assertions about `tcp_info`, between `%{` and `}%`.
     Check(Vec<Statement>),
-    /// A packet that is no TCP segment; the word that says what it is.
-    Foreign(String),
+    /// A packet that is no TCP segment.
+    Foreign {
+        /// What it is, such as `icmp`.
+        word: String,
+        /// The rest of its line.
+        rest: String,
+        /// Whether it arrives (`<`).
+        arrives: bool,
+    },
 }
 
 /// A TCP segment as a script writes it.
@@ -94,6 +101,15 @@ impl Packet {
     pub fn has(&self, flag: char) -> bool {
         self.flags.contains(flag)
     }
+
+    /// Its timestamp (RFC 7323), if it has one.
+    #[must_use]
+    pub fn timestamp(&self) -> Option<u32> {
+        self.options.iter().flatten().find_map(|option| match option {
+            TcpOption::Timestamps(value, _) => Some(*value),
+            _ => None,
+        })
+    }
 }
 
 /// A TCP option as a script writes it.
@@ -113,6 +129,14 @@ pub enum TcpOption {
     WindowScale(u8),
     /// `sack N:N ...` (RFC 2018 section 3).
     Sack(Vec<(u32, u32)>),
+    /// `FO cookie` or `FO` (RFC 7413 section 4.1.1).
+    FastOpen(Vec<u8>),
+    /// The same by the number for experiments (RFC 6994): `FOEXP cookie`.
+    FastOpenExperiment(Vec<u8>),
+    /// `ECN e0b N ceb N e1b N`: the counters of bytes in their order (RFC 9768 section 3.2.3).
+    AccurateEcn(Vec<(String, u32)>),
+    /// `md5 digest` (RFC 2385).
+    Md5(Vec<u8>),
     /// Any other, by its first word.
     Other(String),
 }

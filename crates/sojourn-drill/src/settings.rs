@@ -43,14 +43,7 @@ impl Default for Settings {
 impl Settings {
     /// Runs the commands, or says what they ask for that is not there.
     pub(crate) fn run(&mut self, text: &str) -> Result<(), Missing> {
-        let joined = text.replace("\\\n", " ");
-        for command in joined.split(['\n', ';']) {
-            let command = command.split(" #").next().unwrap_or("").trim();
-            if !command.is_empty() && !command.starts_with('#') {
-                self.one(command)?;
-            }
-        }
-        Ok(())
+        commands_of(text).iter().try_for_each(|command| self.one(command))
     }
 
     fn one(&mut self, command: &str) -> Result<(), Missing> {
@@ -115,8 +108,21 @@ impl Settings {
     }
 }
 
+/// The commands of a text, as a shell splits it: without comments, and lines that go on joined.
+#[must_use]
+pub fn commands_of(text: &str) -> Vec<String> {
+    let joined = text.replace("\\\n", " ");
+    let commands = joined.split(['\n', ';']);
+    let commands = commands.map(|command| command.split(" #").next().unwrap_or("").trim());
+    commands
+        .filter(|command| !command.is_empty() && !command.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// The words of a command, as a shell splits them. `$((a*b))` is reckoned.
-fn words_of(command: &str) -> Vec<String> {
+#[must_use]
+pub fn words_of(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut quote = None;

@@ -41,9 +41,27 @@ impl fmt::Display for TcpOption {
                 f.write_str("sack")?;
                 blocks.iter().try_for_each(|(start, end)| write!(f, " {start}:{end}"))
             }
+            Self::FastOpen(cookie) => named(f, "FO", cookie),
+            Self::FastOpenExperiment(cookie) => named(f, "FOEXP", cookie),
+            Self::AccurateEcn(counters) => {
+                f.write_str("ECN")?;
+                counters
+                    .iter()
+                    .try_for_each(|(name, bytes)| write!(f, " {name} {bytes}"))
+            }
+            Self::Md5(digest) => named(f, "md5", digest),
             Self::Other(word) => f.write_str(word),
         }
     }
+}
+
+/// An option with bytes, which are written in hexadecimal digits.
+fn named(f: &mut fmt::Formatter<'_>, name: &str, bytes: &[u8]) -> fmt::Result {
+    f.write_str(name)?;
+    if !bytes.is_empty() {
+        f.write_str(" ")?;
+    }
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
 /// Seconds with six digits.

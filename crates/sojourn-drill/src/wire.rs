@@ -11,25 +11,27 @@ const SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
 
 /// Which of our timestamps is which of the script's. A script's are relative to the first that it expects.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Clocks {
+pub struct Clocks {
     /// The script's and ours, in the order in which they were seen.
     pairs: Vec<(u32, u32)>,
 }
 
 impl Clocks {
     /// Our timestamp `ours` was expected to be `script`.
-    pub(crate) fn pair(&mut self, script: u32, ours: u32) {
+    pub fn pair(&mut self, script: u32, ours: u32) {
         self.pairs.push((script, ours));
     }
 
     /// How far both clocks have gone since their first pair: the script's and ours.
-    pub(crate) fn gone(&self, script: u32, ours: u32) -> Option<(u32, u32)> {
+    #[must_use]
+    pub fn gone(&self, script: u32, ours: u32) -> Option<(u32, u32)> {
         let first = self.pairs.first()?;
         Some((script.wrapping_sub(first.0), ours.wrapping_sub(first.1)))
     }
 
     /// Our timestamp that the script calls `script`.
-    fn ours(&self, script: u32) -> u32 {
+    #[must_use]
+    pub fn ours(&self, script: u32) -> u32 {
         let known = self.pairs.iter().rev().find(|pair| pair.0 == script);
         match known.or(self.pairs.last()) {
             Some(pair) => pair.1.wrapping_add(script.wrapping_sub(pair.0)),

@@ -13,7 +13,9 @@ pub struct Missing {
 }
 
 impl Missing {
-    pub(crate) fn new(word: impl Into<String>, why: impl Into<String>) -> Self {
+    /// A word, and why there is nothing for it.
+    #[must_use]
+    pub fn new(word: impl Into<String>, why: impl Into<String>) -> Self {
         let (word, why) = (word.into(), why.into());
         Self { word, why }
     }

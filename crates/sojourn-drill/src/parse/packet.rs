@@ -9,7 +9,15 @@ use winnow::token::{take_till, take_while};
 /// The letters of flags, `-` for none, and the numbers of the ACE field (RFC 9768).
 const FLAGS: &str = "SFRPUEWA.-01234567";
 
+/// Cookies that scripts call by a name. Source: `ksft_runner.sh` of the kernel's tests: those of the key that
+/// `defaults.sh` sets and of one of zeros, between 192.168.0.1 and 192.0.2.1.
+const COOKIES: [(&str, &str); 2] = [
+    ("TFO_COOKIE", "3021b9d889017eeb"),
+    ("TFO_COOKIE_ZERO", "b7c12350a90dc8f5"),
+];
+
 pub(super) fn packet(i: &mut &str, action: fn(Packet) -> Action) -> ModalResult<Action> {
+    let arrives = i.starts_with('<');
     *i = &i[1..];
     blank(i);
     let ecn = if i.starts_with('[') { Some(codepoint(i)?) } else { None };
@@ -17,8 +25,8 @@ pub(super) fn packet(i: &mut &str, action: fn(Packet) -> Action) -> ModalResult<
     if i.starts_with(|c: char| c.is_ascii_lowercase()) {
         // An ICMP or UDP packet, or an encapsulation.
         let word = name(i)?.to_string();
-        take_till(0.., '\n').parse_next(i)?;
-        return Ok(Action::Foreign(word));
+        let rest = take_till(0.., '\n').parse_next(i)?.trim().to_string();
+        return Ok(Action::Foreign { word, rest, arrives });
     }
     let flags = take_while(1.., |c: char| FLAGS.contains(c))
         .context(expect("TCP flags"))
@@ -126,10 +134,42 @@ fn tcp_option(i: &mut &str) -> ModalResult<TcpOption> {
             }
             TcpOption::Sack(blocks)
         }
+        "FO" => TcpOption::FastOpen(bytes(i)?),
+        "FOEXP" => TcpOption::FastOpenExperiment(bytes(i)?),
+        "md5" => TcpOption::Md5(bytes(i)?),
+        "ECN" => {
+            let mut counters = Vec::new();
+            while i.starts_with(|c: char| c.is_ascii_lowercase()) {
+                let counter = name(i)?.to_string();
+                if !["e0b", "ceb", "e1b"].contains(&counter.as_str()) {
+                    return Err(wrong("one of e0b, ceb, e1b"));
+                }
+                blank(i);
+                counters.push((counter, bounded(i)?));
+                blank(i);
+            }
+            TcpOption::AccurateEcn(counters)
+        }
         other => {
             let option = TcpOption::Other(other.to_string());
             take_till(0.., [',', '>', '\n']).parse_next(i)?;
             option
         }
+    })
+}
+
+/// Hexadecimal digits, or the name of a cookie; nothing stands for no bytes.
+fn bytes(i: &mut &str) -> ModalResult<Vec<u8>> {
+    let before = *i;
+    let word: &str = take_while(0.., |c: char| c.is_ascii_alphanumeric() || c == '_').parse_next(i)?;
+    let digits = COOKIES
+        .iter()
+        .find(|cookie| cookie.0 == word)
+        .map_or(word, |cookie| cookie.1);
+    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    let all: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
+    all.filter(|bytes| bytes.len() <= 38).ok_or_else(|| {
+        *i = before;
+        wrong("at most 38 bytes in hexadecimal digits")
     })
 }
