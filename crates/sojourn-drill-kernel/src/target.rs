@@ -1,0 +1,420 @@
+//! The kernel as a target of scripts: its sockets, and the device that its packets leave through.
+
+use crate::answers;
+use crate::calls::{self, Descriptors, Output, PORT};
+use crate::commands::Commands;
+use crate::constants::constant;
+use crate::device::Device;
+use crate::info;
+use crate::numbers::Numbers;
+use crate::wire::{self, Segment};
+use crate::worker::Worker;
+use nix::errno::Errno;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+use sojourn_drill::{
+    Action, Answer, Call, Clocks, Missing, Packet, Scalar, Script, Taken, Target, TcpOption, Trouble, compare_packets,
+};
+use sojourn_units::{Duration, Time};
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::sync::Arc;
+
+/// How long a call may take that does not block. In virtual time a call that does not block takes none.
+const AT_ONCE: Duration = Duration::from_micros(20);
+/// An event that may come at any time must come by then.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// The first port of our side where the kernel listens; each connection has its own.
+const FIRST_PORT: u16 = 40_000;
+/// A tick of the kernel's clock. A script begins in the middle of one.
+const TICK: u64 = 1_000_000;
+
+/// The kernel, in a guest of its own.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    device: Device,
+    worker: Worker,
+    commands: Commands,
+    version: (u32, u32),
+    descriptors: Descriptors,
+    /// Descriptors of the script with which the kernel connects.
+    connecting: BTreeSet<i64>,
+    /// The descriptor that assertions are about.
+    tested: Option<i64>,
+    connections: Vec<Numbers>,
+    /// A socket has begun to listen since the last connection.
+    listens: bool,
+    /// What has left and no event has asked for yet.
+    left: VecDeque<(Time, Segment)>,
+    /// What has left of the segment that the script expects.
+    run: Vec<(Time, Segment)>,
+    /// When the script began, nanoseconds of the clock of the day.
+    begin: i64,
+}
+
+fn nanos(clock: ClockId) -> i64 {
+    let now = clock_gettime(clock);
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
+fn now() -> Time {
+    Time::from_nanos(nanos(ClockId::Monotonic).cast_unsigned())
+}
+
+fn wrong(error: &io::Error) -> Trouble {
+    Trouble::Wrong(format!("the guest's device failed: {error}"))
+}
+
+fn version() -> (u32, u32) {
+    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = text
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|n| n.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+impl Kernel {
+    /// Makes the device, and begins in the middle of a tick.
+    ///
+    /// # Errors
+    /// If the kernel refuses a device.
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut kernel = Self {
+            device: Device::make()?,
+            worker: Worker::start()?,
+            commands: Commands::default(),
+            version: version(),
+            descriptors: Descriptors::new(),
+            connecting: BTreeSet::new(),
+            tested: None,
+            connections: Vec::new(),
+            listens: false,
+            left: VecDeque::new(),
+            run: Vec::new(),
+            begin: 0,
+        };
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let until = Time::from_nanos((now().as_nanos() / TICK + 1) * TICK + TICK / 2);
+        // What the kernel sends before a script begins is of no connection.
+        while kernel.pass(until)? {}
+        kernel.begin = nanos(ClockId::Realtime);
+        Ok(kernel)
+    }
+
+    /// Takes the packets that wait; answers whether one was a segment.
+    fn drain(&mut self) -> io::Result<bool> {
+        let mut came = false;
+        while let Some(packet) = self.device.read()? {
+            if let Some(segment) = Segment::read(packet) {
+                self.left.push_back((now(), segment));
+                came = true;
+            }
+        }
+        Ok(came)
+    }
+
+    /// Waits for a packet or the end of a call, at the latest until `to`.
+    fn pass(&mut self, to: Time) -> io::Result<bool> {
+        loop {
+            if self.drain()? {
+                return Ok(true);
+            }
+            let wait = to.since(now().min(to));
+            let wait = Timespec {
+                tv_sec: (wait.as_nanos() / 1_000_000_000).cast_signed(),
+                tv_nsec: (wait.as_nanos() % 1_000_000_000).cast_signed(),
+            };
+            let mut fds = [
+                PollFd::new(self.device.descriptor(), PollFlags::IN),
+                PollFd::new(self.worker.bell(), PollFlags::IN),
+            ];
+            let ready = poll(&mut fds, Some(&wait))?;
+            if !fds[1].revents().is_empty() {
+                return Ok(true);
+            }
+            if ready == 0 {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Waits for the end of a call alone.
+    fn rings(&self, within: Duration) -> bool {
+        let wait = Timespec {
+            tv_sec: 0,
+            tv_nsec: within.as_nanos().cast_signed(),
+        };
+        let mut fds = [PollFd::new(self.worker.bell(), PollFlags::IN)];
+        matches!(poll(&mut fds, Some(&wait)), Ok(1))
+    }
+
+    /// Whether a SYN that comes now begins a connection.
+    fn opens(&self) -> bool {
+        self.listens || self.connections.last().is_none_or(|last| last.closed)
+    }
+
+    fn begin_passive(&mut self) {
+        self.listens = false;
+        let remote_port = FIRST_PORT + self.connections.len().min(20_000) as u16;
+        self.connections.push(Numbers {
+            local_port: Some(PORT),
+            remote_port,
+            ..Numbers::default()
+        });
+    }
+
+    fn begin_active(&mut self, fd: i64) {
+        if self.connecting.insert(fd) {
+            self.tested = Some(fd);
+            self.connections.push(Numbers {
+                remote_port: PORT,
+                ..Numbers::default()
+            });
+        }
+    }
+
+    /// What a call does to what this knows, before the kernel hears of it.
+    fn before(&mut self, call: &Call, fd: i64) {
+        let mut words = BTreeSet::new();
+        call.args.iter().for_each(|arg| {
+            arg.each_word(&mut |word| {
+                words.insert(word.to_owned());
+            });
+        });
+        match call.name.as_str() {
+            "connect" if words.contains("AF_UNSPEC") => {
+                self.connecting.remove(&fd);
+            }
+            "connect" => self.begin_active(fd),
+            "sendto" if words.contains("MSG_FASTOPEN") => self.begin_active(fd),
+            "listen" => self.listens = true,
+            "close" => {
+                self.connecting.remove(&fd);
+                if self.tested == Some(fd)
+                    && let Some(last) = self.connections.last_mut()
+                {
+                    last.closed = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn answer(&mut self, call: &Call, result: Result<Output, i32>) -> Answer {
+        let output = match result {
+            Ok(output) => output,
+            Err(number) => return Answer::Error(format!("{:?}", Errno::from_raw(number)).into()),
+        };
+        let (n, compared) = match output {
+            Output::Number(n) => (n, Ok(())),
+            Output::Descriptor(fd) => {
+                let number = call.result.filter(|n| *n >= 0);
+                let number = number.unwrap_or_else(|| self.descriptors.keys().last().map_or(3, |last| last + 1));
+                self.descriptors.insert(number, Arc::new(fd));
+                if matches!(call.name.as_str(), "socket" | "accept" | "accept4") {
+                    self.tested = Some(number);
+                    self.connecting.remove(&number);
+                }
+                (number, Ok(()))
+            }
+            Output::Pair(read, write) => {
+                if let Some(sojourn_drill::Value::List(numbers)) = call.args.first() {
+                    let number = |i: usize| numbers.get(i).and_then(sojourn_drill::Value::number).unwrap_or(-1);
+                    self.descriptors.insert(number(0), Arc::new(read));
+                    self.descriptors.insert(number(1), Arc::new(write));
+                }
+                (0, Ok(()))
+            }
+            Output::Filled(value) => (0, answers::filled(call, value)),
+            Output::Message(n, flags, control) => (n, answers::message(call, flags, &control, self.begin)),
+            Output::Polled(n, events) => {
+                let events: Vec<_> = events.into_iter().map(|events| (events, None)).collect();
+                (n, answers::events(call.args.first(), "revents", &events))
+            }
+            Output::Events(events) => {
+                let n = events.len() as i64;
+                let events: Vec<_> = events.into_iter().map(|(events, fd)| (events, Some(fd))).collect();
+                (n, answers::events(call.args.get(1), "events", &events))
+            }
+        };
+        match compared {
+            // Another number is what matters most.
+            Err(clause) if call.result.is_none_or(|result| result == n) => Answer::Filled(clause),
+            _ => Answer::Done(n),
+        }
+    }
+
+    /// Closes a descriptor: the last one of its socket, unless a call still waits on it.
+    fn close(&mut self, fd: i64) -> Answer {
+        match self.descriptors.remove(&fd) {
+            Some(descriptor) => {
+                drop(descriptor);
+                Answer::Done(0)
+            }
+            None => Answer::Error("EBADF".into()),
+        }
+    }
+}
+
+impl Target for Kernel {
+    fn first_missing(&self, script: &Script) -> Option<(u32, Missing)> {
+        first_missing(script)
+    }
+
+    fn now(&self) -> Time {
+        now()
+    }
+
+    fn patience(&self) -> Duration {
+        LONGEST
+    }
+
+    fn step(&mut self, to: Time) -> Result<bool, Trouble> {
+        self.pass(to).map_err(|error| wrong(&error))
+    }
+
+    fn arrive(&mut self, packet: &Packet) -> Result<(), Trouble> {
+        let syn = packet.has('S') && !packet.has('.');
+        if self.connections.is_empty() || syn && self.opens() {
+            self.begin_passive();
+        }
+        let numbers = self.connections.last_mut().expect("one was begun");
+        let bytes = wire::segment(packet, numbers).map_err(Trouble::Wrong)?;
+        self.device.write(&bytes).map_err(|error| wrong(&error))
+    }
+
+    fn arrive_foreign(&mut self, word: &str, rest: &str) -> Result<(), Trouble> {
+        let Some(numbers) = self.connections.last() else {
+            return Err(Missing::new(word, "there is no connection that it could be about").into());
+        };
+        let bytes = wire::icmp(rest, numbers).map_err(|clause| Missing::new(word, clause))?;
+        self.device.write(&bytes).map_err(|error| wrong(&error))
+    }
+
+    fn take(&mut self, expected: &Packet, tick: Option<Duration>) -> Taken {
+        let length = |run: &[(Time, Segment)]| run.iter().map(|(_, one)| one.len).sum::<u32>();
+        while self.run.is_empty() || length(&self.run) < expected.len {
+            let Some((at, segment)) = self.left.pop_front() else {
+                let end = self.run.last().zip(self.connections.last());
+                return end.map_or(Taken::Nothing, |((_, last), numbers)| {
+                    Taken::Part(numbers.theirs_to_script(last.end()).into())
+                });
+            };
+            let Some(numbers) = self.connections.last_mut() else {
+                continue;
+            };
+            if numbers.local_port.is_none() && segment.is_syn() && segment.ports.1 == numbers.remote_port {
+                numbers.local_port = Some(segment.ports.0);
+            }
+            // What earlier connections still send is not what the script is about.
+            if (numbers.local_port, numbers.remote_port) != (Some(segment.ports.0), segment.ports.1) {
+                continue;
+            }
+            if segment.is_syn() && numbers.local.is_none() {
+                numbers.local = Some(segment.seq.wrapping_sub(expected.start));
+            }
+            if let Some((_, last)) = self.run.last()
+                && (segment.seq != last.end() || segment.ack != last.ack)
+            {
+                let came = segment.script(numbers);
+                let end = numbers.theirs_to_script(last.end());
+                return Taken::Other(format!("it ended at {end}, and {came} came next"));
+            }
+            self.run.push((at, segment));
+        }
+        let run = std::mem::take(&mut self.run);
+        let (at, first) = (run[run.len() - 1].0, &run[0].1);
+        let numbers = self.connections.last_mut().expect("the segments are of one");
+        let joined = Segment {
+            len: length(&run),
+            bits: run.iter().fold(0, |bits, (_, one)| bits | one.bits),
+            ..first.clone()
+        };
+        let came = joined.script(numbers);
+        let value = came.timestamp();
+        if let Err(got) = compare_packets(expected, came, true, &numbers.clocks, tick) {
+            return Taken::Other(got);
+        }
+        if let (Some(script), Some(value)) = (expected.timestamp(), value) {
+            numbers.clocks.pair(script, value);
+        }
+        if expected.has('S') && !expected.has('.') && expected.timestamp().is_none() {
+            numbers.clocks = Clocks::default();
+        }
+        Taken::Whole(at)
+    }
+
+    fn call(&mut self, call: &Call, again: bool) -> Result<Answer, Trouble> {
+        let fd = call.args.first().and_then(sojourn_drill::Value::number).unwrap_or(-1);
+        if !again {
+            self.before(call, fd);
+            if call.name == "close" {
+                return Ok(self.close(fd));
+            }
+            self.worker.make(calls::job(call, &self.descriptors)?);
+            if !self.rings(AT_ONCE) {
+                return Ok(Answer::Waits);
+            }
+        }
+        match self.worker.answer() {
+            Some(result) => Ok(self.answer(call, result)),
+            None => Ok(Answer::Waits),
+        }
+    }
+
+    fn command(&mut self, text: &str) -> Result<(), Trouble> {
+        self.commands.run(text)
+    }
+
+    fn value(&self, name: &str) -> Option<Scalar> {
+        let field = || info::value(self.descriptors.get(&self.tested?)?, name, self.version);
+        constant(name).or_else(field).map(Scalar::Int)
+    }
+}
+
+/// What can be seen of a script before it runs.
+fn first_missing(script: &Script) -> Option<(u32, Missing)> {
+    for option in &script.options {
+        let missing = match (option.name.as_str(), option.value.as_str()) {
+            ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs" | "send_omit_free", _) | ("ip_version", "ipv4") => {
+                continue;
+            }
+            ("ip_version", value) => {
+                Missing::new(format!("--ip_version={value}"), "the packets here are those of IPv4")
+            }
+            (name, _) => Missing::new(format!("--{name}"), "this option is not known to sojourn-drill"),
+        };
+        return Some((option.line, missing));
+    }
+    script
+        .events
+        .iter()
+        .find_map(|event| Some((event.line, of_action(&event.action)?)))
+}
+
+fn of_action(action: &Action) -> Option<Missing> {
+    match action {
+        Action::Arrives(packet) | Action::Leaves(packet) => {
+            packet.options.iter().flatten().find_map(|option| match option {
+                TcpOption::Other(word) => Some(Missing::new(word, "this TCP option is not known to sojourn-drill")),
+                _ => None,
+            })
+        }
+        Action::Foreign { word, arrives, .. } if word != "icmp" || !arrives => Some(Missing::new(
+            word,
+            "of other packets only ICMP that arrives is known to sojourn-drill",
+        )),
+        Action::Check(statements) => {
+            let mut found = None;
+            for statement in statements {
+                statement.condition.each_name(&mut |name| {
+                    if found.is_none() && !info::is_known(name) && !answers::is_constant(name) {
+                        found = Some(Missing::new(name, "this name is not known to sojourn-drill"));
+                    }
+                });
+            }
+            found
+        }
+        Action::Foreign { .. } | Action::Call(_) | Action::Command(_) => None,
+    }
+}
