@@ -6,7 +6,7 @@ use crate::options;
 use crate::wire::{LOCAL, REMOTE};
 use crate::worker::Job;
 use nix::errno::Errno;
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 use rustix::event::epoll;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
@@ -14,9 +14,10 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, So
 use sojourn_drill::{Call, Missing, Trouble, Value};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::IoSliceMut;
+use std::io::{IoSlice, IoSliceMut};
 use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 /// The port of sockets that listen, and of our side where the kernel connects to. Source: packetdrill's defaults.
@@ -78,181 +79,63 @@ fn count(n: usize) -> Output {
 /// # Errors
 /// A word that is not known, or that no safe program can hand over.
 pub(crate) fn job(call: &Call, descriptors: &Descriptors) -> Result<Job, Trouble> {
-    let arg = |i: usize| call.args.get(i).unwrap_or(&Value::Any);
-    let int = |i: usize| number(arg(i));
-    let at = |i: usize| -> Option<Arc<OwnedFd>> { descriptors.get(&arg(i).number()?).cloned() };
-    let with = |wanted: Option<Arc<OwnedFd>>, what: Box<dyn FnOnce(&OwnedFd) -> Result<Output, i32> + Send>| -> Job {
-        match wanted {
-            Some(fd) => Box::new(move || what(&fd)),
-            None => Box::new(|| Err(Errno::EBADF as i32)),
-        }
-    };
     let takes_null = matches!(call.name.as_str(), "splice" | "epoll_ctl");
     if !takes_null && call.args.iter().any(|arg| arg.word() == Some("NULL")) {
         return Err(Missing::new("NULL", "no safe program can hand over a bad address").into());
     }
-    let first = at(0);
+    let fd = descriptor(call, descriptors, 0);
+    match call.name.as_str() {
+        "socket" | "pipe" | "open" | "epoll_create" | "epoll_create1" => open(call),
+        "bind" | "listen" | "accept" | "accept4" | "connect" | "shutdown" => connection(call, fd),
+        "setsockopt" => set_option(call, fd),
+        "getsockopt" | "ioctl" => ask(call, fd),
+        "fcntl" => flags_of(call, fd),
+        "write" | "send" | "sendto" => send(call, fd),
+        "sendmsg" => send_message(call, fd),
+        "read" | "recv" | "recvfrom" | "recvmsg" => read(call, fd),
+        "splice" | "sendfile" => move_bytes(call, descriptors),
+        "poll" => poll(call, descriptors),
+        "epoll_ctl" => epoll_control(call, fd, descriptor(call, descriptors, 2)),
+        "epoll_wait" => epoll_wait(call, fd),
+        name => Err(Missing::new(name, "this call is not known to sojourn-drill").into()),
+    }
+}
+
+fn argument(call: &Call, i: usize) -> &Value {
+    call.args.get(i).unwrap_or(&Value::Any)
+}
+
+fn int(call: &Call, i: usize) -> Result<i64, Missing> {
+    number(argument(call, i))
+}
+
+fn descriptor(call: &Call, descriptors: &Descriptors, i: usize) -> Option<Arc<OwnedFd>> {
+    descriptors.get(&argument(call, i).number()?).cloned()
+}
+
+/// What a call answers that returns nothing.
+fn nothing(done: rustix::io::Result<()>) -> Result<Output, i32> {
+    done.map(|()| Output::Number(0)).map_err(rustix)
+}
+
+/// A call that makes descriptors.
+fn open(call: &Call) -> Result<Job, Trouble> {
     Ok(match call.name.as_str() {
         "socket" => {
-            let flags = int(1)?;
+            let flags = int(call, 1)?;
             Box::new(move || {
                 let flags = SocketFlags::from_bits_retain(flags as u32 & !0xf);
-                let socket =
-                    rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, Some(ipproto::TCP));
+                let tcp = Some(ipproto::TCP);
+                let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, tcp);
                 socket.map(Output::Descriptor).map_err(rustix)
             })
-        }
-        "bind" => with(
-            first,
-            Box::new(|fd| {
-                let to = SocketAddrV4::new(LOCAL, PORT);
-                rustix::net::bind(fd, &to).map(|()| Output::Number(0)).map_err(rustix)
-            }),
-        ),
-        "listen" => {
-            let backlog = int(1)? as i32;
-            with(
-                first,
-                Box::new(move |fd| {
-                    let done = rustix::net::listen(fd, backlog);
-                    done.map(|()| Output::Number(0)).map_err(rustix)
-                }),
-            )
-        }
-        "accept" | "accept4" => {
-            let flags = if call.name == "accept4" { int(3)? } else { 0 };
-            with(
-                first,
-                Box::new(move |fd| {
-                    let flags = SocketFlags::from_bits_retain(flags as u32);
-                    let socket = rustix::net::accept_with(fd, flags);
-                    socket.map(Output::Descriptor).map_err(rustix)
-                }),
-            )
-        }
-        "connect" => {
-            let mut none = false;
-            arg(1).each_word(&mut |word| none |= word == "AF_UNSPEC");
-            with(
-                first,
-                Box::new(move |fd| {
-                    let done = if none {
-                        rustix::net::connect_unspec(fd)
-                    } else {
-                        rustix::net::connect(fd, &SocketAddrV4::new(REMOTE, PORT))
-                    };
-                    done.map(|()| Output::Number(0)).map_err(rustix)
-                }),
-            )
-        }
-        "shutdown" => {
-            let how = match int(1)? {
-                0 => Shutdown::Read,
-                1 => Shutdown::Write,
-                _ => Shutdown::Both,
-            };
-            with(
-                first,
-                Box::new(move |fd| {
-                    let done = rustix::net::shutdown(fd, how);
-                    done.map(|()| Output::Number(0)).map_err(rustix)
-                }),
-            )
-        }
-        "setsockopt" => set_option(call, first)?,
-        "getsockopt" => {
-            let word = arg(2).word().unwrap_or("getsockopt").to_owned();
-            let option = options::int(&word).ok_or_else(|| unknown(&word))?;
-            with(
-                first,
-                Box::new(move |fd| option.get(fd).map(|n| Output::Filled(n.into())).map_err(nix)),
-            )
-        }
-        "fcntl" => match arg(1).word() {
-            Some("F_GETFL") => with(
-                first,
-                Box::new(|fd| {
-                    let flags = rustix::fs::fcntl_getfl(fd).map_err(rustix)?;
-                    Ok(Output::Number(i64::from(flags.bits())))
-                }),
-            ),
-            Some("F_SETFL") => {
-                let flags = OFlags::from_bits_retain(int(2)? as u32);
-                with(
-                    first,
-                    Box::new(move |fd| {
-                        let done = rustix::fs::fcntl_setfl(fd, flags);
-                        done.map(|()| Output::Number(0)).map_err(rustix)
-                    }),
-                )
-            }
-            other => return Err(unknown(other.unwrap_or("fcntl")).into()),
-        },
-        "ioctl" => match arg(1).word() {
-            Some("SIOCINQ" | "FIONREAD") => with(
-                first,
-                Box::new(|fd| {
-                    let n = rustix::io::ioctl_fionread(fd).map_err(rustix)?;
-                    Ok(Output::Filled(n.cast_signed()))
-                }),
-            ),
-            other => return Err(unknown(other.unwrap_or("ioctl")).into()),
-        },
-        "write" | "send" | "sendto" | "sendmsg" => send(call, first)?,
-        "read" | "recv" | "recvfrom" => {
-            let mut buffer = vec![0; bytes(call)?];
-            let flags = if call.name == "read" { 0 } else { int(3)? };
-            let flags = RecvFlags::from_bits_retain(flags as u32);
-            let reads = call.name == "read";
-            with(
-                first,
-                Box::new(move |fd| {
-                    let n = if reads {
-                        rustix::io::read(fd, &mut buffer[..])
-                    } else {
-                        rustix::net::recv(fd, &mut buffer[..], flags).map(|(n, _)| n)
-                    };
-                    n.map(count).map_err(rustix)
-                }),
-            )
-        }
-        "recvmsg" => {
-            let mut buffer = vec![0; bytes(call)?];
-            let flags = MsgFlags::from_bits_retain(int(2)? as i32);
-            with(first, Box::new(move |fd| receive(fd, &mut buffer, flags).map_err(nix)))
-        }
-        "poll" => poll(call, descriptors)?,
-        "epoll_create" | "epoll_create1" => Box::new(|| {
-            let made = epoll::create(epoll::CreateFlags::empty());
-            made.map(Output::Descriptor).map_err(rustix)
-        }),
-        "epoll_ctl" => epoll_control(call, first, at(2))?,
-        "epoll_wait" => {
-            let (most, wait) = (int(2)?.clamp(1, 64) as usize, int(3)?);
-            with(
-                first,
-                Box::new(move |fd| {
-                    let mut room = [epoll::Event {
-                        flags: epoll::EventFlags::empty(),
-                        data: epoll::EventData::new_u64(0),
-                    }; 64];
-                    let timeout = millis(wait);
-                    let n = epoll::wait(fd, &mut room[..most], timeout.as_ref()).map_err(rustix)?;
-                    let event = |one: &epoll::Event| {
-                        let flags = one.flags;
-                        let data = one.data;
-                        (i64::from(flags.bits()), data.u64().cast_signed())
-                    };
-                    Ok(Output::Events(room[..n].iter().map(event).collect()))
-                }),
-            )
         }
         "pipe" => Box::new(|| {
             let pair = rustix::pipe::pipe().map_err(rustix)?;
             Ok(Output::Pair(pair.0, pair.1))
         }),
         "open" => {
-            let Value::Text(path) = arg(0) else {
+            let Value::Text(path) = argument(call, 0) else {
                 return Err(Missing::new("open", "the path must be a text").into());
             };
             let path = commands::file(path)?.to_owned();
@@ -261,29 +144,140 @@ pub(crate) fn job(call: &Call, descriptors: &Descriptors) -> Result<Job, Trouble
                 Ok(Output::Descriptor(file.into()))
             })
         }
-        "splice" => {
-            let (Some(from), Some(to)) = (first, at(2)) else {
-                return Ok(Box::new(|| Err(Errno::EBADF as i32)));
-            };
-            let (n, flags) = (size(int(4)?)?, int(5)?);
-            Box::new(move || {
-                let flags = nix::fcntl::SpliceFFlags::from_bits_retain(flags as u32);
-                let n = nix::fcntl::splice(&*from, None, &*to, None, n, flags);
-                n.map(count).map_err(nix)
-            })
-        }
-        "sendfile" => {
-            let (Some(to), Some(from)) = (first, at(1)) else {
-                return Ok(Box::new(|| Err(Errno::EBADF as i32)));
-            };
-            let (mut offset, n) = (int(2)?, size(int(3)?)?);
-            Box::new(move || {
-                let n = nix::sys::sendfile::sendfile(&*to, &*from, Some(&mut offset), n);
-                n.map(count).map_err(nix)
-            })
-        }
-        name => return Err(Missing::new(name, "this call is not known to sojourn-drill").into()),
+        _ => Box::new(|| {
+            let made = epoll::create(epoll::CreateFlags::empty());
+            made.map(Output::Descriptor).map_err(rustix)
+        }),
     })
+}
+
+/// A call that begins or ends connections.
+fn connection(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
+    Ok(match call.name.as_str() {
+        "bind" => on(fd, |fd| nothing(rustix::net::bind(fd, &SocketAddrV4::new(LOCAL, PORT)))),
+        "listen" => {
+            let backlog = int(call, 1)? as i32;
+            on(fd, move |fd| nothing(rustix::net::listen(fd, backlog)))
+        }
+        "connect" => {
+            let mut none = false;
+            argument(call, 1).each_word(&mut |word| none |= word == "AF_UNSPEC");
+            on(fd, move |fd| {
+                nothing(if none {
+                    rustix::net::connect_unspec(fd)
+                } else {
+                    rustix::net::connect(fd, &SocketAddrV4::new(REMOTE, PORT))
+                })
+            })
+        }
+        "shutdown" => {
+            let how = match int(call, 1)? {
+                0 => Shutdown::Read,
+                1 => Shutdown::Write,
+                _ => Shutdown::Both,
+            };
+            on(fd, move |fd| nothing(rustix::net::shutdown(fd, how)))
+        }
+        name => {
+            let flags = if name == "accept4" { int(call, 3)? } else { 0 };
+            on(fd, move |fd| {
+                let socket = rustix::net::accept_with(fd, SocketFlags::from_bits_retain(flags as u32));
+                socket.map(Output::Descriptor).map_err(rustix)
+            })
+        }
+    })
+}
+
+/// A call that asks for an integer.
+fn ask(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
+    if call.name == "getsockopt" {
+        let word = argument(call, 2).word().unwrap_or("getsockopt").to_owned();
+        let option = options::int(&word).ok_or_else(|| unknown(&word))?;
+        return Ok(on(fd, move |fd| {
+            option.get(fd).map(|n| Output::Filled(n.into())).map_err(nix)
+        }));
+    }
+    match argument(call, 1).word() {
+        Some("SIOCINQ" | "FIONREAD") => Ok(on(fd, |fd| {
+            let n = rustix::io::ioctl_fionread(fd).map_err(rustix)?;
+            Ok(Output::Filled(n.cast_signed()))
+        })),
+        other => Err(Missing::new(other.unwrap_or("ioctl"), "no safe program can ask for it").into()),
+    }
+}
+
+/// `fcntl`.
+fn flags_of(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
+    match argument(call, 1).word() {
+        Some("F_GETFL") => Ok(on(fd, |fd| {
+            let flags = rustix::fs::fcntl_getfl(fd).map_err(rustix)?;
+            Ok(Output::Number(i64::from(flags.bits())))
+        })),
+        Some("F_SETFL") => {
+            let flags = OFlags::from_bits_retain(int(call, 2)? as u32);
+            Ok(on(fd, move |fd| nothing(rustix::fs::fcntl_setfl(fd, flags))))
+        }
+        other => Err(unknown(other.unwrap_or("fcntl")).into()),
+    }
+}
+
+/// A call that reads.
+fn read(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
+    let mut buffer = vec![0; bytes(call)?];
+    Ok(match call.name.as_str() {
+        "read" => on(fd, move |fd| {
+            rustix::io::read(fd, &mut buffer[..]).map(count).map_err(rustix)
+        }),
+        "recvmsg" => {
+            let flags = MsgFlags::from_bits_retain(int(call, 2)? as i32);
+            on(fd, move |fd| receive(fd, &mut buffer, flags).map_err(nix))
+        }
+        _ => {
+            let flags = RecvFlags::from_bits_retain(int(call, 3)? as u32);
+            on(fd, move |fd| {
+                let n = rustix::net::recv(fd, &mut buffer[..], flags);
+                n.map(|(n, _)| count(n)).map_err(rustix)
+            })
+        }
+    })
+}
+
+/// A call that moves bytes from one descriptor to another.
+fn move_bytes(call: &Call, descriptors: &Descriptors) -> Result<Job, Trouble> {
+    let at = |i| descriptor(call, descriptors, i);
+    if call.name == "splice" {
+        let (n, flags) = (size(int(call, 4)?)?, int(call, 5)?);
+        let to = at(2);
+        return Ok(on(at(0), move |from| {
+            let to = to.ok_or(Errno::EBADF as i32)?;
+            let flags = nix::fcntl::SpliceFFlags::from_bits_retain(flags as u32);
+            let n = nix::fcntl::splice(from, None, &*to, None, n, flags);
+            n.map(count).map_err(nix)
+        }));
+    }
+    let (mut offset, n) = (int(call, 2)?, size(int(call, 3)?)?);
+    let from = at(1);
+    Ok(on(at(0), move |to| {
+        let from = from.ok_or(Errno::EBADF as i32)?;
+        let n = nix::sys::sendfile::sendfile(to, &*from, Some(&mut offset), n);
+        n.map(count).map_err(nix)
+    }))
+}
+
+fn epoll_wait(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
+    let (most, wait) = (int(call, 2)?.clamp(1, 64) as usize, int(call, 3)?);
+    Ok(on(fd, move |fd| {
+        let mut room = [epoll::Event {
+            flags: epoll::EventFlags::empty(),
+            data: epoll::EventData::new_u64(0),
+        }; 64];
+        let n = epoll::wait(fd, &mut room[..most], millis(wait).as_ref()).map_err(rustix)?;
+        let event = |one: &epoll::Event| {
+            let (flags, data) = (one.flags, one.data);
+            (i64::from(flags.bits()), data.u64().cast_signed())
+        };
+        Ok(Output::Events(room[..n].iter().map(event).collect()))
+    }))
 }
 
 fn size(n: i64) -> Result<usize, Missing> {
@@ -299,14 +293,19 @@ fn bytes(call: &Call) -> Result<usize, Missing> {
     if !call.name.ends_with("msg") {
         return size(call.args.get(2).and_then(Value::number).unwrap_or(0));
     }
+    size(lengths(call).into_iter().fold(0, i64::saturating_add))
+}
+
+/// The lengths of the buffers of a message.
+fn lengths(call: &Call) -> Vec<i64> {
     let Some(Value::List(buffers)) = field(call.args.get(1), "msg_iov") else {
-        return Ok(0);
+        return Vec::new();
     };
-    let lengths = buffers.iter().filter_map(|buffer| match buffer {
+    let length = |buffer: &Value| match buffer {
         Value::Fields(fields) => fields.iter().find_map(|(_, value)| value.number()),
         _ => None,
-    });
-    size(lengths.fold(0, i64::saturating_add))
+    };
+    buffers.iter().filter_map(length).collect()
 }
 
 /// A field of a structure.
@@ -322,6 +321,21 @@ fn on(fd: Option<Arc<OwnedFd>>, what: impl FnOnce(&OwnedFd) -> Result<Output, i3
     }
 }
 
+/// A text in which `\xNN` stands for a byte.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let escaped = rest.strip_prefix(b"\\x").and_then(|digits| {
+            let digits = str::from_utf8(digits.get(..2)?).ok()?;
+            u8::from_str_radix(digits, 16).ok()
+        });
+        bytes.push(escaped.unwrap_or(byte));
+        rest = if escaped.is_some() { &rest[4..] } else { after };
+    }
+    bytes
+}
+
 fn set_option(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
     let word = call
         .args
@@ -331,7 +345,7 @@ fn set_option(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
         .to_owned();
     let value = call.args.get(3).unwrap_or(&Value::Any);
     if let Value::Text(text) = value {
-        let text = OsString::from(text);
+        let text = OsString::from_vec(unescaped(text));
         return Ok(on(fd, move |fd| {
             options::set_text(fd, &word, &text)
                 .map(|()| Output::Number(0))
@@ -356,11 +370,7 @@ fn set_option(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
 
 fn send(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
     let buffer = vec![0; bytes(call)?];
-    let flags = match call.name.as_str() {
-        "write" => 0,
-        "sendmsg" => number(call.args.get(2).unwrap_or(&Value::Any))?,
-        _ => number(call.args.get(3).unwrap_or(&Value::Any))?,
-    };
+    let flags = if call.name == "write" { 0 } else { int(call, 3)? };
     // A script hears of a closed connection by an error, not by a signal.
     let flags = SendFlags::from_bits_retain(flags as u32) | SendFlags::NOSIGNAL;
     let goes_to = call.name == "sendto";
@@ -371,6 +381,17 @@ fn send(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
             rustix::net::send(fd, &buffer, flags)
         };
         n.map(count).map_err(rustix)
+    }))
+}
+
+fn send_message(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
+    size(lengths(call).into_iter().fold(0, i64::saturating_add))?;
+    let buffers: Vec<Vec<u8>> = lengths(call).into_iter().map(|n| vec![0; n.max(0) as usize]).collect();
+    let flags = MsgFlags::from_bits_retain(int(call, 2)? as i32);
+    Ok(on(fd, move |fd| {
+        let parts: Vec<IoSlice<'_>> = buffers.iter().map(|buffer| IoSlice::new(buffer)).collect();
+        let n = sendmsg::<()>(fd.as_raw_fd(), &parts, &[], flags | MsgFlags::MSG_NOSIGNAL, None);
+        n.map(count).map_err(nix)
     }))
 }
 
@@ -425,12 +446,12 @@ fn poll(call: &Call, descriptors: &Descriptors) -> Result<Job, Trouble> {
             .ok_or_else(|| Missing::new("poll", "a descriptor is not open"))?;
         wanted.push((fd, PollFlags::from_bits_retain(events as u16)));
     }
-    let wait = number(call.args.get(2).unwrap_or(&Value::Any))?;
+    let wait = int(call, 2)?;
     Ok(Box::new(move || {
         let mut polled: Vec<PollFd<'_>> = wanted.iter().map(|(fd, events)| PollFd::new(&**fd, *events)).collect();
         let ready = rustix::event::poll(&mut polled, millis(wait).as_ref()).map_err(rustix)?;
         let events = polled.iter().map(|one| i64::from(one.revents().bits())).collect();
-        Ok(Output::Polled(ready as i64, events))
+        Ok(Output::Polled(i64::try_from(ready).unwrap_or(i64::MAX), events))
     }))
 }
 

@@ -107,10 +107,11 @@ impl Commands {
                 }
                 Ok(())
             }
-            ("true", _) => Ok(()),
+            ("true", _)
+            | ("tc", ["qdisc", "delete" | "del", "dev", device::NAME, "root"])
+            | ("ip", ["tcp_metrics", "flush", ..]) => Ok(()),
             // The guest ends with the script.
             _ if program.starts_with("sysctl_restore") => Ok(()),
-            ("tc", ["qdisc", "delete" | "del", "dev", device::NAME, "root"]) => Ok(()),
             ("tc", ["qdisc", "add" | "replace", "dev", device::NAME, "root", kind]) => discipline(kind, None),
             (
                 "tc",
@@ -132,7 +133,6 @@ impl Commands {
                 Ok(n) => device::set_mtu(n).map_err(|error| refused("the MTU", &error)),
                 Err(_) => Err(missing(*n, "an MTU is a number of bytes")),
             },
-            ("ip", ["tcp_metrics", "flush", ..]) => Ok(()),
             ("ethtool", ["-K", device::NAME, features @ ..]) => switch(features),
             ("nstat", _) => {
                 self.nstat(rest.contains(&"-s"));

@@ -16,6 +16,8 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 pub(crate) const NAME: &str = "tun0";
 /// `struct virtio_net_hdr`, which stands before each packet.
 const VIRTIO: usize = 10;
+/// `VIRTIO_NET_HDR_GSO_TCPV4`.
+const GSO_TCP: u8 = 1;
 /// Length of the prefix of the kernel's network. Source: `ksft_runner.sh` of the kernel's tests.
 const PREFIX: u8 = 16;
 /// The longest read.
@@ -30,6 +32,7 @@ const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 const RTA_DST: u16 = 1;
 const RTA_OIF: u16 = 4;
+const RTA_GATEWAY: u16 = 5;
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
 /// `TC_H_ROOT`.
@@ -77,11 +80,13 @@ impl Device {
         push(&mut body, IFA_LOCAL, &LOCAL.octets());
         push(&mut body, IFA_ADDRESS, &LOCAL.octets());
         route.request(NEW_ADDRESS, CREATE, &body)?;
-        // A network of 24 bits in the main table, static, in the scope of the link, unicast.
-        let mut body = vec![AddressFamily::INET.as_raw() as u8, 24, 0, 0, 254, 4, 253, 1, 0, 0, 0, 0];
+        // A network of 24 bits in the main table, static, of all scopes, unicast.
+        let mut body = vec![AddressFamily::INET.as_raw() as u8, 24, 0, 0, 254, 4, 0, 1, 0, 0, 0, 0];
         let [a, b, c, _] = REMOTE.octets();
         push(&mut body, RTA_DST, &[a, b, c, 0]);
         push(&mut body, RTA_OIF, &index()?.to_ne_bytes());
+        // The kernel is its own gateway, as in `ksft_runner.sh`.
+        push(&mut body, RTA_GATEWAY, &LOCAL.octets());
         route.request(NEW_ROUTE, CREATE, &body)?;
         let buffer = vec![0; ROOM];
         Ok(Self { tun, buffer })
@@ -99,12 +104,17 @@ impl Device {
         }
     }
 
-    /// A packet arrives.
+    /// A packet arrives. With `mss` it counts as made of segments of so many bytes.
     ///
     /// # Errors
     /// If the device cannot be written to.
-    pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, packet: &[u8], mss: u16) -> io::Result<()> {
         let mut whole = vec![0; VIRTIO];
+        if mss > 0 {
+            // `gso_type` and `gso_size` of `struct virtio_net_hdr`.
+            whole[1] = GSO_TCP;
+            whole[4..6].copy_from_slice(&mss.to_ne_bytes());
+        }
         whole.extend_from_slice(packet);
         self.tun.send(&whole).map(drop)
     }

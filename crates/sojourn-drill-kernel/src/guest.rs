@@ -45,7 +45,7 @@ fn script() -> io::Result<()> {
         std::fs::read_to_string(work.join("script.pkt")),
     )?;
     let mut trouble = None;
-    let report = Report::of(&text, |script| match Kernel::new() {
+    let report = Report::of(&text, |script| match Kernel::new(script) {
         Ok(kernel) => run_on(script, kernel),
         Err(error) => {
             trouble = Some(error);

@@ -6,7 +6,7 @@ use crate::commands::Commands;
 use crate::constants::constant;
 use crate::device::Device;
 use crate::info;
-use crate::numbers::Numbers;
+use crate::numbers::{Begin, Numbers};
 use crate::wire::{self, Segment};
 use crate::worker::Worker;
 use nix::errno::Errno;
@@ -20,8 +20,10 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 
-/// How long a call may take that does not block. In virtual time a call that does not block takes none.
-const AT_ONCE: Duration = Duration::from_micros(20);
+/// How long a call may take that does not block: nothing in virtual time, where the clock stands while a thread runs.
+const AT_ONCE: Duration = Duration::from_micros(1);
+/// The same where time does not stand still.
+const SOON: Duration = Duration::from_micros(500);
 /// An event that may come at any time must come by then.
 const LONGEST: Duration = Duration::from_secs(3600);
 /// The first port of our side where the kernel listens; each connection has its own.
@@ -50,6 +52,10 @@ pub(crate) struct Kernel {
     run: Vec<(Time, Segment)>,
     /// When the script began, nanoseconds of the clock of the day.
     begin: i64,
+    /// How long a call may take that does not block.
+    at_once: Duration,
+    /// Bytes of the segments that a large one that arrives is made of; 0 if it is one.
+    mss: u16,
 }
 
 fn nanos(clock: ClockId) -> i64 {
@@ -78,7 +84,10 @@ impl Kernel {
     ///
     /// # Errors
     /// If the kernel refuses a device.
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(script: &Script) -> io::Result<Self> {
+        let words = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
+        let virtual_time = words.split_whitespace().any(|word| word == "time-travel=inf-cpu");
+        let mss = script.options.iter().rev().find(|option| option.name == "mss");
         let mut kernel = Self {
             device: Device::make()?,
             worker: Worker::start()?,
@@ -92,6 +101,8 @@ impl Kernel {
             left: VecDeque::new(),
             run: Vec::new(),
             begin: 0,
+            at_once: if virtual_time { AT_ONCE } else { SOON },
+            mss: mss.and_then(|option| option.value.parse().ok()).unwrap_or(0),
         };
         let _ = nix::sys::prctl::set_timerslack(1);
         let until = Time::from_nanos((now().as_nanos() / TICK + 1) * TICK + TICK / 2);
@@ -139,10 +150,10 @@ impl Kernel {
     }
 
     /// Waits for the end of a call alone.
-    fn rings(&self, within: Duration) -> bool {
+    fn rings(&self) -> bool {
         let wait = Timespec {
             tv_sec: 0,
-            tv_nsec: within.as_nanos().cast_signed(),
+            tv_nsec: self.at_once.as_nanos().cast_signed(),
         };
         let mut fds = [PollFd::new(self.worker.bell(), PollFlags::IN)];
         matches!(poll(&mut fds, Some(&wait)), Ok(1))
@@ -232,7 +243,7 @@ impl Kernel {
                 (n, answers::events(call.args.first(), "revents", &events))
             }
             Output::Events(events) => {
-                let n = events.len() as i64;
+                let n = i64::try_from(events.len()).unwrap_or(i64::MAX);
                 let events: Vec<_> = events.into_iter().map(|(events, fd)| (events, Some(fd))).collect();
                 (n, answers::events(call.args.get(1), "events", &events))
             }
@@ -280,7 +291,7 @@ impl Target for Kernel {
         }
         let numbers = self.connections.last_mut().expect("one was begun");
         let bytes = wire::segment(packet, numbers).map_err(Trouble::Wrong)?;
-        self.device.write(&bytes).map_err(|error| wrong(&error))
+        self.device.write(&bytes, self.mss).map_err(|error| wrong(&error))
     }
 
     fn arrive_foreign(&mut self, word: &str, rest: &str) -> Result<(), Trouble> {
@@ -288,7 +299,7 @@ impl Target for Kernel {
             return Err(Missing::new(word, "there is no connection that it could be about").into());
         };
         let bytes = wire::icmp(rest, numbers).map_err(|clause| Missing::new(word, clause))?;
-        self.device.write(&bytes).map_err(|error| wrong(&error))
+        self.device.write(&bytes, 0).map_err(|error| wrong(&error))
     }
 
     fn take(&mut self, expected: &Packet, tick: Option<Duration>) -> Taken {
@@ -297,7 +308,7 @@ impl Target for Kernel {
             let Some((at, segment)) = self.left.pop_front() else {
                 let end = self.run.last().zip(self.connections.last());
                 return end.map_or(Taken::Nothing, |((_, last), numbers)| {
-                    Taken::Part(numbers.theirs_to_script(last.end()).into())
+                    Taken::Part(numbers.theirs().to_script(last.end(), false).into())
                 });
             };
             let Some(numbers) = self.connections.last_mut() else {
@@ -311,23 +322,27 @@ impl Target for Kernel {
                 continue;
             }
             if segment.is_syn() && numbers.local.is_none() {
-                numbers.local = Some(segment.seq.wrapping_sub(expected.start));
+                numbers.local = Some(Begin::new(expected.start, segment.seq));
             }
-            if let Some((_, last)) = self.run.last()
-                && (segment.seq != last.end() || segment.ack != last.ack)
-            {
-                let came = segment.script(numbers);
-                let end = numbers.theirs_to_script(last.end());
-                return Taken::Other(format!("it ended at {end}, and {came} came next"));
+            if let Some((_, last)) = self.run.last() {
+                // All but the last have one size. Source: the rule by which packetdrill joins packets.
+                let is_last = length(&self.run) + segment.len >= expected.len;
+                let fits = segment.seq == last.end() && segment.ack == last.ack && (is_last || segment.len == last.len);
+                if !fits {
+                    let came = segment.script(numbers);
+                    let end = numbers.theirs().to_script(last.end(), false);
+                    return Taken::Other(format!("it ended at {end}, and {came} came next"));
+                }
             }
             self.run.push((at, segment));
         }
         let run = std::mem::take(&mut self.run);
-        let (at, first) = (run[run.len() - 1].0, &run[0].1);
+        let (first, (at, last)) = (&run[0].1, &run[run.len() - 1]);
         let numbers = self.connections.last_mut().expect("the segments are of one");
         let joined = Segment {
             len: length(&run),
-            bits: run.iter().fold(0, |bits, (_, one)| bits | one.bits),
+            // As segmentation offload would have cut it: PSH and FIN are the last one's.
+            bits: first.bits & !wire::AT_THE_END | last.bits & wire::AT_THE_END,
             ..first.clone()
         };
         let came = joined.script(numbers);
@@ -341,7 +356,7 @@ impl Target for Kernel {
         if expected.has('S') && !expected.has('.') && expected.timestamp().is_none() {
             numbers.clocks = Clocks::default();
         }
-        Taken::Whole(at)
+        Taken::Whole(*at)
     }
 
     fn call(&mut self, call: &Call, again: bool) -> Result<Answer, Trouble> {
@@ -352,9 +367,10 @@ impl Target for Kernel {
                 return Ok(self.close(fd));
             }
             self.worker.make(calls::job(call, &self.descriptors)?);
-            if !self.rings(AT_ONCE) {
-                return Ok(Answer::Waits);
-            }
+        }
+        // The thread of calls runs while this one waits.
+        if !self.rings() {
+            return Ok(Answer::Waits);
         }
         match self.worker.answer() {
             Some(result) => Ok(self.answer(call, result)),

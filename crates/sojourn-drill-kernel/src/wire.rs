@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 791, RFC 792, RFC 9293, RFC 7323, RFC 2018, RFC 7413, RFC 9768, RFC 2385.
 
-use crate::numbers::Numbers;
+use crate::numbers::{Begin, Numbers};
 use sojourn_drill::{Packet, TcpOption};
 use sojourn_units::Ecn;
 use std::net::Ipv4Addr;
@@ -11,6 +11,8 @@ use std::net::Ipv4Addr;
 pub(crate) const LOCAL: Ipv4Addr = Ipv4Addr::new(192, 168, 0, 1);
 /// The address of our side.
 pub(crate) const REMOTE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+/// Where the numbers of our side begin on the wire. A number far from both ends.
+const BEGIN: u32 = 0x2a00_0000;
 /// The longest packet, bytes.
 const LONGEST: usize = 65_535;
 const IP: usize = 20;
@@ -84,8 +86,12 @@ pub(crate) fn segment(packet: &Packet, numbers: &mut Numbers) -> Result<Vec<u8>,
             IP + length
         ));
     }
-    let seq = numbers.ours_to_wire(packet.start);
-    let ack = packet.ack.map_or(0, |ack| numbers.theirs_to_wire(ack));
+    let syn = packet.has('S');
+    if syn && numbers.remote.is_none() {
+        numbers.remote = Some(Begin::new(packet.start, BEGIN));
+    }
+    let seq = numbers.ours().to_wire(packet.start, syn);
+    let ack = packet.ack.map_or(0, |ack| numbers.theirs().to_wire(ack, syn));
     let mut tcp = Vec::with_capacity(length);
     tcp.extend_from_slice(&numbers.remote_port.to_be_bytes());
     tcp.extend_from_slice(&numbers.local_port.unwrap_or(0).to_be_bytes());
@@ -123,7 +129,7 @@ fn option_bytes(options: &[TcpOption], numbers: &Numbers) -> Result<Vec<u8>, Str
             TcpOption::WindowScale(n) => put(&mut bytes, 3, &[*n]),
             TcpOption::SackOk => put(&mut bytes, 4, &[]),
             TcpOption::Sack(blocks) => {
-                let wire = |n: u32| numbers.theirs_to_wire(n).to_be_bytes();
+                let wire = |n: u32| numbers.theirs().to_wire(n, false).to_be_bytes();
                 let body: Vec<u8> = blocks
                     .iter()
                     .flat_map(|&(start, end)| [wire(start), wire(end)].concat())
@@ -178,6 +184,8 @@ pub(crate) struct Segment {
     pub(crate) options: Vec<TcpOption>,
 }
 
+/// PSH and FIN.
+pub(crate) const AT_THE_END: u16 = 9;
 const SYN: u16 = 2;
 const ACK: u16 = 16;
 const URG: u16 = 32;
@@ -235,7 +243,7 @@ impl Segment {
         }
         let options = self.options.iter().cloned().map(|option| match option {
             TcpOption::Sack(blocks) => {
-                let script = |n| numbers.ours_to_script(n);
+                let script = |n| numbers.ours().to_script(n, false);
                 TcpOption::Sack(blocks.into_iter().map(|(a, b)| (script(a), script(b))).collect())
             }
             other => other,
@@ -243,9 +251,9 @@ impl Segment {
         Packet {
             ecn: Some(self.ecn),
             flags,
-            start: numbers.theirs_to_script(self.seq),
+            start: numbers.theirs().to_script(self.seq, self.is_syn()),
             len: self.len,
-            ack: (self.bits & ACK != 0).then(|| numbers.ours_to_script(self.ack)),
+            ack: (self.bits & ACK != 0).then(|| numbers.ours().to_script(self.ack, self.is_syn())),
             window: Some(self.window),
             urgent: (self.bits & URG != 0).then(|| u32::from(self.urgent)),
             options: Some(options.collect()),
@@ -350,7 +358,7 @@ pub(crate) fn icmp(rest: &str, numbers: &Numbers) -> Result<Vec<u8>, String> {
     message.extend_from_slice(&ip_header(PROTOCOL_TCP, 0, 1480, (LOCAL, REMOTE)));
     message.extend_from_slice(&numbers.local_port.unwrap_or(0).to_be_bytes());
     message.extend_from_slice(&numbers.remote_port.to_be_bytes());
-    message.extend_from_slice(&numbers.theirs_to_wire(begin).to_be_bytes());
+    message.extend_from_slice(&numbers.theirs().to_wire(begin, false).to_be_bytes());
     let sum = checksum(&[&message]);
     message[2..4].copy_from_slice(&sum.to_be_bytes());
     let mut packet = ip_header(PROTOCOL_ICMP, 0, message.len(), (REMOTE, LOCAL));
@@ -366,7 +374,7 @@ mod tests {
         Numbers {
             local_port: Some(8080),
             remote_port: 40_000,
-            local: Some(1000),
+            local: Some(Begin::new(0, 1000)),
             ..Numbers::default()
         }
     }

@@ -24,8 +24,19 @@ enum Stop {
 struct Waiting<'a> {
     call: &'a Call,
     line: u32,
+    began: Time,
     /// When it must end, if the script says.
     ends: Option<Time>,
+}
+
+impl Waiting<'_> {
+    /// How far its end may be off. Source: packetdrill's rule: an eighth of how long it should take, if that is more.
+    fn slack(&self, tolerance: Duration) -> Duration {
+        let length = self
+            .ends
+            .map_or(Duration::ZERO, |ends| ends.since(self.began.min(ends)));
+        tolerance.max(length / 8)
+    }
 }
 
 struct Runner<'a, T> {
@@ -216,12 +227,25 @@ impl<'a, T: Target> Runner<'a, T> {
         self.finish_call()?;
         let answer = self.target.call(call, false);
         let answer = answer.map_err(stop(line, format!("{} to be called", call.name)))?;
-        let ends = call.ends.map(|after| base + after);
+        let (began, ends) = (self.target.now(), call.ends.map(|after| base + after));
         if answer == Answer::Waits {
-            self.waiting = Some(Waiting { call, line, ends });
+            self.waiting = Some(Waiting {
+                call,
+                line,
+                began,
+                ends,
+            });
             return Ok(());
         }
-        self.answered(&Waiting { call, line, ends }, &answer)
+        self.answered(
+            &Waiting {
+                call,
+                line,
+                began,
+                ends,
+            },
+            &answer,
+        )
     }
 
     /// Asks again for a call that waits.
@@ -245,7 +269,7 @@ impl<'a, T: Target> Runner<'a, T> {
         };
         let (line, name) = (waiting.line, waiting.call.name.clone());
         if let Some(ends) = waiting.ends {
-            self.advance(ends + self.tolerance, line)?;
+            self.advance(ends + waiting.slack(self.tolerance), line)?;
         }
         if self.waiting.is_some() {
             return failed(line, format!("an answer of {name}"), "it still waits");
@@ -279,9 +303,9 @@ impl<'a, T: Target> Runner<'a, T> {
                 format!("it answered {got}"),
             );
         }
-        let now = self.target.now();
+        let (now, slack) = (self.target.now(), waiting.slack(self.tolerance));
         if let Some(ends) = waiting.ends
-            && (now + self.slack(ends) < ends || now > ends + self.slack(ends))
+            && (now + slack < ends || now > ends + slack)
         {
             let got = format!("it ended at {} s", self.seconds_of(now));
             let expected = format!("the end of {} at {} s", call.name, self.seconds_of(ends));

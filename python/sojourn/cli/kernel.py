@@ -1,4 +1,4 @@
-"""`sojourn kernel build | status | remove`: the Linux kernel that real runs use."""
+"""`sojourn kernel build | status | remove | drill`: the Linux kernel that real runs use."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sojourn.cli import kernel_drill
 from sojourn.cli.options import whole_number
 
 _ABOUT = """\
@@ -45,7 +46,7 @@ _REMOVE = "Removes a kernel that was built; `sojourn kernel status` lists them."
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("kernel", help="build, show and remove the kernel of real runs", description=_ABOUT)
+    parser = commands.add_parser("kernel", help="build, show, remove and test the kernel of real runs", description=_ABOUT)
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", dest="part", required=True)
 
     build = parts.add_parser("build", help="build the kernel from the distribution's source", description=_BUILD)
@@ -80,6 +81,8 @@ def add(commands: Any) -> None:
     remove = parts.add_parser("remove", help="remove a kernel that was built", description=_REMOVE)
     remove.add_argument("name", metavar="NAME", help="its name in the cache, such as 6.1.192-0123456789ab")
     remove.set_defaults(handler=_handle_remove)
+
+    kernel_drill.add(parts)
 
 
 def _handle_build(args: argparse.Namespace) -> int:

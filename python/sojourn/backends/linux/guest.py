@@ -59,6 +59,10 @@ class Answer:
     peak_rss_mb: float
 
 
+class TooLongError(SojournError):
+    """A guest took longer than it may."""
+
+
 def agent() -> Path:
     """Return the agent's program.
 
@@ -67,12 +71,34 @@ def agent() -> Path:
     SojournError
         If it is not there.
     """
-    override = os.environ.get("SOJOURN_AGENT")
-    place = Path(override) if override else Path(__file__).parents[2] / "bin" / "sojourn-agent"
+    return built("sojourn-agent", "the agent of the linux back end", "SOJOURN_AGENT", "sojourn-live")
+
+
+def built(name: str, what: str, variable: str, crate: str) -> Path:
+    """Return a program that was compiled.
+
+    Parameters
+    ----------
+    name
+        Its file's.
+    what
+        What it is, for the sentence if it is not there.
+    variable
+        The variable of the environment that names another place.
+    crate
+        What makes it.
+
+    Raises
+    ------
+    SojournError
+        If it is not there.
+    """
+    override = os.environ.get(variable)
+    place = Path(override) if override else Path(__file__).parents[2] / "bin" / name
     if not os.access(place, os.X_OK):
         message = (
-            f"the agent of the linux back end is not at {place}: run scripts/setup, or build it with "
-            "cargo build --release -p sojourn-live and name its path in SOJOURN_AGENT"
+            f"{what} is not at {place}: run scripts/setup, or build it with "
+            f"cargo build --release -p {crate} and name its path in {variable}"
         )
         raise SojournError(message)
     return place.resolve()
@@ -155,6 +181,54 @@ def carry_out(
             message = f"the {what} ended with status {status} and left no measurement{last}"
             raise SojournError(message) from error
         return Answer(measured=measured, packets=packet_data, wall_s=wall_s, peak_rss_mb=peak)
+
+
+def run_program(
+    program: Path, kernel: Kernel, files: Mapping[str, str], answer: str, *, seed: int, bound_s: float
+) -> str:
+    """Run a program of its own as the first of a guest, and return what it left.
+
+    Parameters
+    ----------
+    program
+        What runs there in place of the agent. Its errors go to `error.txt` of the guest's folder.
+    kernel
+        User-Mode Linux.
+    files
+        Texts that are put into the guest's folder, by their names there.
+    answer
+        The name of the file that it leaves.
+    seed
+        Of the guest's random numbers.
+    bound_s
+        How long it may take, in this machine's seconds.
+
+    Raises
+    ------
+    TooLongError
+        If it takes longer.
+    SojournError
+        If the kernel or the program fails.
+    """
+    with _folder() as folder:
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="")
+        command = _command(kernel, program, folder, seed)
+        with processor.claimed() if kernel.virtual_time else nullcontext() as of_its_own:
+            status, last, _, _ = _supervised(agent(), command, folder, bound_s, of_its_own)
+        with suppress(OSError):
+            why = (folder / "error.txt").read_text(errors="replace").strip()
+            if why:
+                message = f"{program.name} failed in its guest: {why}"
+                raise SojournError(message)
+        if status == _EXIT_TOO_LONG:
+            message = f"the guest was ended, because it had not finished after {bound_s:.0f} s"
+            raise TooLongError(message)
+        try:
+            return (folder / answer).read_text(encoding="utf-8")
+        except OSError as error:
+            message = f"the guest ended with status {status} and left no {answer}{last}"
+            raise SojournError(message) from error
 
 
 def job_text(job: Mapping[str, Any]) -> str:

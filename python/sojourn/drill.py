@@ -1,0 +1,172 @@
+"""packetdrill scripts: what a kernel, or Sojourn's own TCP, does with each.
+
+Each script runs in a guest of its own, whose first program is `sojourn-drill` (crates/sojourn-drill-kernel). A guest
+boots in a fraction of a second, and waits of a script take no time, because its clock is virtual.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn import bounded
+from sojourn.backends.linux import guest
+from sojourn.errors import ParamError, SojournError
+from sojourn.kernel.find import Kernel
+
+FORMAT = "sojourn-drill/1"
+PASSED, FAILED, DAMAGED, NOT_APPLICABLE = WORDS = ("passed", "failed", "damaged", "not applicable")
+#: The longest script, bytes; as in the parser.
+MOST_BYTES = 1 << 20
+#: How the names of scripts end.
+SUFFIX = ".pkt"
+#: How long a guest may take, seconds of this machine's clock. Most scripts take 0.2.
+BOUND_S = 60.0
+#: The guest's random numbers: the kernel's first sequence numbers and clocks are drawn from them.
+_SEED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a script.
+
+    Attributes
+    ----------
+    script
+        Its path.
+    outcome
+        `passed`, `failed`, `damaged` (it is no script) or `not applicable`.
+    line
+        Line of the script, from 1; `None` if it passed or took too long.
+    expected, got
+        Of one that failed or is damaged: what it expects, and what came.
+    needs, why
+        Of one that is not applicable: the word, and why there is nothing for it.
+    """
+
+    script: str
+    outcome: str
+    line: int | None = None
+    expected: str | None = None
+    got: str | None = None
+    needs: str | None = None
+    why: str | None = None
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it failed or is damaged."""
+        return self.outcome in (FAILED, DAMAGED)
+
+    def sentence(self) -> str:
+        """Return it in one line, with the place in the script."""
+        place = self.script if self.line is None else f"{self.script}:{self.line}"
+        detail = {
+            PASSED: "",
+            FAILED: f": expected {self.expected}, but {self.got}",
+            DAMAGED: f": expected {self.expected}, but found {self.got}",
+            NOT_APPLICABLE: f": it needs {self.needs}, and {self.why}",
+        }
+        return f"{place}: {self.outcome}{detail[self.outcome]}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is known of it."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def program() -> Path:
+    """Return the program that runs scripts.
+
+    Raises
+    ------
+    SojournError
+        If it is not there.
+    """
+    return guest.built("sojourn-drill", "the program that runs scripts", "SOJOURN_DRILL", "sojourn-drill-kernel")
+
+
+def scripts(paths: Iterable[Path]) -> list[Path]:
+    """Return the scripts that paths name: files, and the files ending in `.pkt` of folders, by name.
+
+    Raises
+    ------
+    ParamError
+        If a path is not there, or a folder has no script.
+    """
+    found: list[Path] = []
+    for path in paths:
+        try:
+            if path.is_dir():
+                inside = sorted(one for one in path.iterdir() if one.suffix == SUFFIX)
+                if not inside:
+                    message = f"script is {path}, but the folder must have files whose names end in {SUFFIX}"
+                    raise ParamError(message)
+                found += inside
+            elif path.exists():
+                found.append(path)
+            else:
+                message = f"script is {path}, but must be a file or a folder, and it is not there"
+                raise ParamError(message)
+        except (OSError, ValueError) as error:
+            message = f"script is {path}, which cannot be used: {getattr(error, 'strerror', None) or error}"
+            raise ParamError(message) from error
+    return found
+
+
+def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outcome:
+    """Run a script in a guest.
+
+    Raises
+    ------
+    SojournError
+        If the script cannot be read, or the guest fails.
+    """
+    text = bounded.read_text(script, MOST_BYTES)
+    try:
+        answer = guest.run_program(
+            program(), kernel, {"script.pkt": text}, "outcome.json", seed=_SEED, bound_s=bound_s
+        )
+    except guest.TooLongError:
+        return Outcome(
+            script=str(script), outcome=FAILED, expected="an end", got=f"it had not finished after {bound_s:.0f} s"
+        )
+    return _read(script, answer)
+
+
+def on_ours(script: Path, *, bound_s: float = BOUND_S) -> Outcome:
+    """Run a script against Sojourn's own TCP.
+
+    Raises
+    ------
+    SojournError
+        If the script cannot be read, or the program fails.
+    """
+    text = bounded.read_text(script, MOST_BYTES)
+    command = [str(program()), "ours"]
+    try:
+        done = subprocess.run(
+            command, input=text.encode(), capture_output=True, timeout=bound_s, check=True
+        ).stdout.decode()
+    except subprocess.TimeoutExpired:
+        return Outcome(
+            script=str(script), outcome=FAILED, expected="an end", got=f"it had not finished after {bound_s:.0f} s"
+        )
+    except (OSError, subprocess.CalledProcessError, UnicodeDecodeError) as error:
+        message = f"{script} cannot be run: {error}"
+        raise SojournError(message) from error
+    return _read(script, done)
+
+
+def _read(script: Path, answer: str) -> Outcome:
+    """Read what the program answers; a guest may have been broken by its script."""
+    try:
+        found = json.loads(answer)
+        if found.pop("format") != FORMAT or found["outcome"] not in WORDS:
+            raise ValueError
+        return Outcome(script=str(script), **found)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        message = f"{script}: its guest left no outcome in the format {FORMAT}"
+        raise SojournError(message) from error
