@@ -11,13 +11,17 @@ use crate::wire::{self, Segment};
 use crate::worker::Worker;
 use nix::errno::Errno;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, clock_gettime, timerfd_create,
+    timerfd_settime,
+};
 use sojourn_drill::{
     Action, Answer, Call, Clocks, Missing, Packet, Scalar, Script, Taken, Target, TcpOption, Trouble, compare_packets,
 };
 use sojourn_units::{Duration, Time};
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// How long a call may take that does not block: nothing in virtual time, where the clock stands while a thread runs.
@@ -35,6 +39,7 @@ const TICK: u64 = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Kernel {
     device: Device,
+    alarm: OwnedFd,
     worker: Worker,
     commands: Commands,
     version: (u32, u32),
@@ -80,7 +85,7 @@ fn version() -> (u32, u32) {
 }
 
 impl Kernel {
-    /// Makes the device, and begins in the middle of a tick.
+    /// Makes the device.
     ///
     /// # Errors
     /// If the kernel refuses a device.
@@ -88,8 +93,10 @@ impl Kernel {
         let words = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
         let virtual_time = words.split_whitespace().any(|word| word == "time-travel=inf-cpu");
         let mss = script.options.iter().rev().find(|option| option.name == "mss");
-        let mut kernel = Self {
+        let _ = nix::sys::prctl::set_timerslack(1);
+        Ok(Self {
             device: Device::make()?,
+            alarm: timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK)?,
             worker: Worker::start()?,
             commands: Commands::default(),
             version: version(),
@@ -103,13 +110,7 @@ impl Kernel {
             begin: 0,
             at_once: if virtual_time { AT_ONCE } else { SOON },
             mss: mss.and_then(|option| option.value.parse().ok()).unwrap_or(0),
-        };
-        let _ = nix::sys::prctl::set_timerslack(1);
-        let until = Time::from_nanos((now().as_nanos() / TICK + 1) * TICK + TICK / 2);
-        // What the kernel sends before a script begins is of no connection.
-        while kernel.pass(until)? {}
-        kernel.begin = nanos(ClockId::Realtime);
-        Ok(kernel)
+        })
     }
 
     /// Takes the packets that wait; answers whether one was a segment.
@@ -130,23 +131,35 @@ impl Kernel {
             if self.drain()? {
                 return Ok(true);
             }
-            let wait = to.since(now().min(to));
-            let wait = Timespec {
-                tv_sec: (wait.as_nanos() / 1_000_000_000).cast_signed(),
-                tv_nsec: (wait.as_nanos() % 1_000_000_000).cast_signed(),
-            };
+            self.wake_at(to)?;
             let mut fds = [
                 PollFd::new(self.device.descriptor(), PollFlags::IN),
                 PollFd::new(self.worker.bell(), PollFlags::IN),
+                PollFd::new(&self.alarm, PollFlags::IN),
             ];
-            let ready = poll(&mut fds, Some(&wait))?;
+            poll(&mut fds, None)?;
             if !fds[1].revents().is_empty() {
                 return Ok(true);
             }
-            if ready == 0 {
+            if fds[0].revents().is_empty() && !fds[2].revents().is_empty() {
                 return Ok(false);
             }
         }
+    }
+
+    /// Sets the alarm. The time-out of `poll` itself is a thousandth late, because the kernel lets it be so.
+    fn wake_at(&self, to: Time) -> io::Result<()> {
+        let at = to.as_nanos().max(1);
+        let value = Timespec {
+            tv_sec: (at / 1_000_000_000).cast_signed(),
+            tv_nsec: (at % 1_000_000_000).cast_signed(),
+        };
+        let once = Itimerspec {
+            it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
+            it_value: value,
+        };
+        timerfd_settime(&self.alarm, TimerfdTimerFlags::ABSTIME, &once)?;
+        Ok(())
     }
 
     /// Waits for the end of a call alone.
@@ -274,6 +287,14 @@ impl Target for Kernel {
 
     fn now(&self) -> Time {
         now()
+    }
+
+    fn begin(&mut self) -> Result<Time, Trouble> {
+        let begin = Time::from_nanos((now().as_nanos() / TICK + 1) * TICK + TICK / 2);
+        // What the kernel sends before a script begins is of no connection.
+        while self.pass(begin).map_err(|error| wrong(&error))? {}
+        self.begin = nanos(ClockId::Realtime);
+        Ok(begin)
     }
 
     fn patience(&self) -> Duration {

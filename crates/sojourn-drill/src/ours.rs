@@ -43,6 +43,10 @@ impl Target for Ours {
         self.now
     }
 
+    fn begin(&mut self) -> Result<Time, Trouble> {
+        Ok(self.now)
+    }
+
     fn patience(&self) -> Duration {
         LONGEST
     }

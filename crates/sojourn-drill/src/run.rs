@@ -103,7 +103,18 @@ fn stop(line: u32, expected: impl Into<String>) -> impl FnOnce(Trouble) -> Stop 
 
 impl<'a, T: Target> Runner<'a, T> {
     fn all(&mut self, script: &'a Script) -> Result<(), Stop> {
-        for event in &script.events {
+        // The commands before all other events are run before the script begins, as in packetdrill.
+        let is_early =
+            |event: &&Event| matches!(event.action, Action::Command(_)) && event.when == When::After(Duration::ZERO);
+        let early = script.events.iter().take_while(is_early).count();
+        let (commands, events) = script.events.split_at(early);
+        for event in commands {
+            self.action(event, self.start)?;
+        }
+        let line = events.first().map_or(1, |event| event.line);
+        self.start = self.target.begin().map_err(stop(line, "the script to begin"))?;
+        self.last = (self.start, false);
+        for event in events {
             let arrives = matches!(event.action, Action::Arrives(_));
             // Segments that arrive one after the other are counted from each other.
             let base = if arrives && self.last.1 {
@@ -134,6 +145,12 @@ impl<'a, T: Target> Runner<'a, T> {
             return failed(line, format!("the event at {} s", self.seconds_of(from)), got);
         }
         self.advance(from.max(self.target.now()), line)?;
+        self.action(event, base)
+    }
+
+    /// Does what happens now.
+    fn action(&mut self, event: &'a Event, base: Time) -> Result<(), Stop> {
+        let line = event.line;
         match &event.action {
             Action::Arrives(packet) => {
                 let arrived = self.target.arrive(packet);
@@ -235,6 +252,12 @@ impl<'a, T: Target> Runner<'a, T> {
                 began,
                 ends,
             });
+            if ends.is_none() {
+                // The script says that it does not block. It may take as long as an event may be late.
+                let latest = began + self.tolerance;
+                while self.waiting.is_some() && self.step(latest, line)? {}
+                self.finish_call()?;
+            }
             return Ok(());
         }
         self.answered(
@@ -323,9 +346,8 @@ impl<'a, T: Target> Runner<'a, T> {
             Ok(_) => {
                 let mut values = Vec::new();
                 statement.condition.each_name(&mut |word| {
-                    if word.starts_with("tcpi_")
-                        && let Some(value) = name(word)
-                    {
+                    let is_told = word.starts_with("tcpi_") || word.starts_with("SK_");
+                    if let Some(value) = name(word).filter(|_| is_told) {
                         values.push(format!("{word} is {value}"));
                     }
                 });

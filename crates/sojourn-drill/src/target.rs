@@ -55,8 +55,14 @@ pub trait Target {
     /// The first thing that the script needs and this does not have, with its line. It is asked before the script runs.
     fn first_missing(&self, script: &Script) -> Option<(u32, Missing)>;
 
-    /// Which time it is. The script begins when the runner asks first.
+    /// Which time it is.
     fn now(&self) -> Time;
+
+    /// The script begins, after the commands that stand before it. Answers when.
+    ///
+    /// # Errors
+    /// A clause, if it cannot begin.
+    fn begin(&mut self) -> Result<Time, Trouble>;
 
     /// How long the runner waits for an event that may come at any time.
     fn patience(&self) -> Duration;
