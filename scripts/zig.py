@@ -21,6 +21,8 @@ ZIG = ("ziglang==0.17.1", "cargo-zigbuild==0.24.1")
 MACHINES = {"x86_64": "X86-64", "aarch64": "AArch64"}
 #: The file with the licences of what is linked in.
 NOTICES = "THIRD-PARTY-NOTICES"
+#: The crate of the daemon and of the agent.
+LIVE = "sojourn-live"
 LIBPCAP_OPTIONS = ("--disable-shared", "--with-pcap=linux", "--without-libnl") + tuple(
     f"--disable-{part}" for part in ("dbus", "rdma", "usb", "bluetooth", "netmap")
 )
@@ -91,12 +93,12 @@ class Build:
         """Its name in Rust."""
         return f"{self.arch}-unknown-linux-{self.libc}"
 
-    def programs(self, scratch: Path, *words: str) -> Path:
-        """Build the programs of the daemon's crate, or those that `words` name, and return the folder they are in."""
+    def programs(self, scratch: Path, *words: str, package: str = LIVE) -> Path:
+        """Build the programs of a crate, or those that `words` name, and return the folder they are in."""
         environment = self.environment | {"CARGO_PROFILE_RELEASE_STRIP": "symbols"}
-        command = ["cargo-zigbuild", "zigbuild", "--quiet", "--release", "--locked", "-p", "sojourn-live", *words]
+        command = ["cargo-zigbuild", "zigbuild", "--quiet", "--release", "--locked", "-p", package, *words]
         command += ["--target", f"{self.target}.{self.oldest}".removesuffix(".")]
-        if self.libpcap is not None:
+        if self.libpcap is not None and package == LIVE:
             place = self._libpcap(self.libpcap, scratch / "libpcap")
             number = (self.libpcap / "VERSION").read_text(encoding="utf-8").strip()
             environment |= {"LIBPCAP_LIBDIR": str(place), "LIBPCAP_VER": number}

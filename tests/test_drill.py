@@ -96,8 +96,10 @@ def test_our_scripts_hold_for_the_kernel(series: str) -> None:
 def test_a_script_has_the_same_outcome_each_time(tmp_path: Path, virtual_kernel: Kernel) -> None:
     script = tmp_path / "one.pkt"
     # When the kernel sends its SYN again is told to the microsecond.
-    script.write_text("0 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3\n"
-                      "+0 connect(3, ..., ...) = -1 EINPROGRESS\n+0 > S 0:0(0) <...>\n+9 > S 0:0(0) <...>\n")
+    script.write_text(
+        "0 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3\n"
+        "+0 connect(3, ..., ...) = -1 EINPROGRESS\n+0 > S 0:0(0) <...>\n+9 > S 0:0(0) <...>\n"
+    )
     first, second = (drill.on_kernel(script, virtual_kernel) for _ in range(2))
     assert first == second
     assert first.got is not None

@@ -126,9 +126,7 @@ def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outc
     """
     text = bounded.read_text(script, MOST_BYTES)
     try:
-        answer = guest.run_program(
-            program(), kernel, {"script.pkt": text}, "outcome.json", seed=_SEED, bound_s=bound_s
-        )
+        answer = guest.run_program(program(), kernel, {"script.pkt": text}, "outcome.json", seed=_SEED, bound_s=bound_s)
     except guest.TooLongError:
         return Outcome(
             script=str(script), outcome=FAILED, expected="an end", got=f"it had not finished after {bound_s:.0f} s"

@@ -186,6 +186,14 @@ def journal(material: Material, rng: Random) -> list[str]:
     return json.loads((material / "tuned.json").read_text())
 
 
+def script(material: Material, rng: Random) -> list[str]:
+    """Return a command that runs a damaged packetdrill script, by our TCP."""
+    del material
+    file = rng.choice(sorted((Path(__file__).resolve().parents[2] / "testdata/packetdrill").glob("*.pkt")))
+    Path("damaged.pkt").write_bytes(damage.bytes_of(file.read_bytes(), rng))
+    return ["kernel", "drill", "--ours", *rng.choice(([], ["--json"])), rng.choice(("damaged.pkt", "."))]
+
+
 #: How often each kind is tried.
 KINDS: tuple[tuple[Case, int], ...] = (
     (command_line, 30),
@@ -198,6 +206,7 @@ KINDS: tuple[tuple[Case, int], ...] = (
     (capture, 4),
     (part, 3),
     (journal, 2),
+    (script, 4),
 )
 
 

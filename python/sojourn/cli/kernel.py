@@ -46,7 +46,9 @@ _REMOVE = "Removes a kernel that was built; `sojourn kernel status` lists them."
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("kernel", help="build, show, remove and test the kernel of real runs", description=_ABOUT)
+    parser = commands.add_parser(
+        "kernel", help="build, show, remove and test the kernel of real runs", description=_ABOUT
+    )
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", dest="part", required=True)
 
     build = parts.add_parser("build", help="build the kernel from the distribution's source", description=_BUILD)

@@ -71,7 +71,12 @@ def _handle(args: argparse.Namespace) -> int:
     count = Counter(outcome.outcome for outcome in outcomes)
     if args.json:
         counts = {word.replace(" ", "_"): count[word] for word in drill.WORDS}
-        found = {"format": "sojourn-kernel-drill/1", "tested": tested, **counts, "scripts": [outcome.as_json() for outcome in outcomes]}
+        found = {
+            "format": "sojourn-kernel-drill/1",
+            "tested": tested,
+            **counts,
+            "scripts": [outcome.as_json() for outcome in outcomes],
+        }
         print(json.dumps(found, indent=1))
     else:
         print(f"{tested}: {', '.join(f'{count[word]} {word}' for word in drill.WORDS)}")
