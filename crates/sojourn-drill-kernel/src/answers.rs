@@ -1,7 +1,8 @@
 //! Compares what a call has filled with what the script expects.
 
-use crate::calls::{Control, field};
+use crate::calls::field;
 use crate::constants::{constant, number};
+use crate::output::Control;
 use sojourn_drill::{Call, Value};
 
 /// How far a time stamp may be off, nanoseconds. Source: packetdrill's tolerance of times.

@@ -13,6 +13,7 @@ mod guest;
 mod info;
 mod numbers;
 mod options;
+mod output;
 mod report;
 mod target;
 mod wire;

@@ -1,12 +1,13 @@
 //! The kernel as a target of scripts: its sockets, and the device that its packets leave through.
 
 use crate::answers;
-use crate::calls::{self, Descriptors, Output, PORT};
+use crate::calls::{self, Descriptors, PORT};
 use crate::commands::Commands;
 use crate::constants::constant;
 use crate::device::Device;
 use crate::info;
 use crate::numbers::{Begin, Numbers};
+use crate::output::Output;
 use crate::wire::{self, Segment};
 use crate::worker::Worker;
 use nix::errno::Errno;

@@ -1,6 +1,6 @@
 //! A thread that makes the system calls of a script, so that one that blocks does not hold up the script.
 
-use crate::calls::Output;
+use crate::output::Output;
 use nix::sys::prctl::set_timerslack;
 use rustix::pipe::pipe;
 use std::io;
