@@ -76,12 +76,9 @@ def mean_interval(
         message = "values is empty, but a mean needs at least one"
         raise ValueError(message)
     mean = float(sample.mean())
-    if n == 1:
-        return Interval(value=mean, low=None, high=None, n=1)
-    quantile = student_quantile(n - 1, level)
     if n < FEWEST_TO_RESAMPLE:
-        half = float(quantile * sample.std(ddof=1) / np.sqrt(n))
-        return Interval(value=mean, low=mean - half, high=mean + half, n=n)
+        return student_interval(sample, level=level)
+    quantile = student_quantile(n - 1, level)
     draws = _draws(n, resamples, seed)
     means = np.empty(resamples)
     for begin in range(0, resamples, _AT_ONCE):  # so many as stay in the processor's cache
@@ -90,6 +87,35 @@ def mean_interval(
     low, high = np.quantile(means, [tail, 1 - tail])
     # The mean of equal values can differ from them in the last digit; an interval holds its own centre.
     return Interval(value=mean, low=min(float(low), mean), high=max(float(high), mean), n=n)
+
+
+def student_interval(values: Iterable[float], *, level: float = LEVEL) -> Interval:
+    """Return the mean of the values and Student's interval, which is exact if they are normal.
+
+    A bootstrap cannot have a level near 1 with few values. This interval can.
+
+    Parameters
+    ----------
+    values
+        One number for each repeat, at least one; with one there is no interval.
+    level
+        The probability that the interval covers the mean, between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If there are no values.
+    """
+    sample = np.asarray(list(values), dtype=float)
+    n = sample.size
+    if n == 0:
+        message = "values is empty, but a mean needs at least one"
+        raise ValueError(message)
+    mean = float(sample.mean())
+    if n == 1:
+        return Interval(value=mean, low=None, high=None, n=1)
+    half = float(student_quantile(n - 1, level) * sample.std(ddof=1) / np.sqrt(n))
+    return Interval(value=mean, low=mean - half, high=mean + half, n=n)
 
 
 @lru_cache(maxsize=64)

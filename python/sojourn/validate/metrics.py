@@ -254,3 +254,6 @@ SHOWN: tuple[Metric, ...] = (
     ),
     Metric(name="probe_loss", title="probe loss", unit="%", measure=each_run(_probe_loss)),
 )
+
+#: All that a scenario without a cell may have, but the shares of its flows.
+EVERY = (*JUDGED, *_TRANSIENT, *_MARKS, *SHOWN)

@@ -1,0 +1,253 @@
+"""Two kernels under the same scenarios with the same seeds: what `sojourn kernel compare` finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.kernel.cache import LINUX
+from sojourn.regress import quantities, verdict
+from sojourn.regress.measure import Measure
+from sojourn.regress.quantities import Quantity
+from sojourn.regress.threshold import Threshold
+from sojourn.regress.verdict import Verdict
+from sojourn.scenario import Scenario
+from sojourn.stats import Interval, mean_interval
+from sojourn.store.run import Run
+
+FORMAT = "sojourn-kernel-compare/1"
+#: Characters of a kernel's name in a table or a figure.
+LONGEST_LABEL = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One scenario on both kernels.
+
+    Attributes
+    ----------
+    name
+        What tells it from the others: the disciplines.
+    first, second
+        The runs on each kernel, one for each seed.
+    """
+
+    name: str
+    first: tuple[Run, ...]
+    second: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One quantity of one scenario on both kernels.
+
+    Attributes
+    ----------
+    cell
+        The name of the scenario.
+    quantity
+        What is compared.
+    first, second
+        Its value in each run; `None` where a run has none.
+    verdict
+        What these came to.
+    """
+
+    cell: str
+    quantity: Quantity
+    first: tuple[float | None, ...]
+    second: tuple[float | None, ...]
+    verdict: Verdict
+
+    def means(self) -> tuple[Interval | None, Interval | None]:
+        """Return the mean of each kernel with its interval of 95 %."""
+        return _mean(self.first), _mean(self.second)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """What a comparison of two kernels found.
+
+    Attributes
+    ----------
+    experiment
+        Its name.
+    command
+        What makes the comparison again.
+    kernels
+        Their names, as they were asked for.
+    releases
+        What `uname -r` says in each.
+    seeds
+        The same for both.
+    threshold
+        How large a difference must be; `None` for any.
+    cells, rows
+        The runs, and what became of them.
+    """
+
+    experiment: str
+    command: str
+    kernels: tuple[str, str]
+    releases: tuple[str, str]
+    seeds: tuple[int, ...]
+    threshold: Threshold | None
+    cells: tuple[Cell, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """What the kernels are called in tables and figures: short, and never the same."""
+        one, other = (_short(name) for name in self.kernels)
+        return (one, other) if one != other else (f"A: {one}", f"B: {other}")
+
+    @property
+    def differs(self) -> bool:
+        """Whether a row differs."""
+        return any(row.verdict.verdict == verdict.DIFFERS for row in self.rows)
+
+    @property
+    def level(self) -> float:
+        """The level of the interval that has to leave out zero before a row differs."""
+        return 1 - 0.05 / max(len(self.rows), 1)
+
+    def to_json(self) -> str:
+        """Return all but the records as one JSON object of format `sojourn-kernel-compare/1`."""
+        plain = {
+            "format": FORMAT,
+            "experiment": self.experiment,
+            "command": self.command,
+            "kernels": [
+                {"name": name, "release": release} for name, release in zip(self.kernels, self.releases, strict=True)
+            ],
+            "seeds": list(self.seeds),
+            "threshold": None if self.threshold is None else self.threshold.text,
+            "level": self.level,
+            "rows": [_plain(row) for row in self.rows],
+        }
+        return json.dumps(plain, indent=1, allow_nan=False)
+
+
+def compare(
+    kernels: tuple[str, str],
+    scenarios: Sequence[tuple[str, Scenario]],
+    *,
+    repeat: int,
+    metrics: list[str],
+    threshold: Threshold | None,
+    measure: Measure,
+    command: str,
+) -> Pair:
+    """Run all scenarios on both kernels, and judge what differs.
+
+    Parameters
+    ----------
+    kernels
+        As `--kernel` takes them.
+    scenarios
+        Each with its name and its first seed.
+    repeat
+        Runs of each on each kernel.
+    metrics
+        Names of quantities; empty for those that `sojourn validate` judges.
+    threshold
+        How large a difference must be; `None` for any.
+    measure
+        Makes the runs.
+    command
+        What makes the comparison again.
+
+    Raises
+    ------
+    ParamError
+        If there is no such kernel or quantity, or a scenario is refused.
+    SojournError
+        If a run fails.
+    """
+    made = [measure(kernel, [one for _, one in scenarios], repeat, f"kernel {kernel}") for kernel in kernels]
+    cells = tuple(
+        Cell(name=name, first=tuple(first), second=tuple(second))
+        for (name, _), first, second in zip(scenarios, *made, strict=True)
+    )
+    found = [(cell, *values) for cell in cells for values in _values(cell, metrics)]
+    rows = tuple(
+        Row(
+            cell=cell.name,
+            quantity=quantity,
+            first=first,
+            second=second,
+            verdict=verdict.judge(first, second, rows=len(found), threshold=threshold),
+        )
+        for cell, quantity, first, second in found
+    )
+    one, other = cells[0].first[0].record, cells[0].second[0].record
+    return Pair(
+        experiment=one["experiment"],
+        command=command,
+        kernels=kernels,
+        releases=(release(one), release(other)),
+        seeds=tuple(run.seed for run in cells[0].first),
+        threshold=threshold,
+        cells=cells,
+        rows=rows,
+    )
+
+
+def release(record: Any) -> str:
+    """Return what `uname -r` said in the kernel of a record."""
+    return str(record["kernel"]["release"])
+
+
+def _short(name: str) -> str:
+    """Return a kernel's name as one word of a table; of a path the folder, if its file is called `linux`."""
+    path = Path(name)
+    if "/" in name:
+        name = path.parent.name if path.name == LINUX and path.parent.name else path.name
+    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 3]}..."
+
+
+def _values(
+    cell: Cell, metrics: list[str]
+) -> list[tuple[Quantity, tuple[float | None, ...], tuple[float | None, ...]]]:
+    """Return the values of each quantity on both kernels; one that no run has is left out unless it was asked for."""
+    wanted = quantities.chosen(metrics, cell.first[0]) if metrics else quantities.judged(cell.first[0])
+    found = []
+    for one in wanted:
+        first, second = (tuple(one.value(run) for run in runs) for runs in (cell.first, cell.second))
+        if metrics or any(value is not None for value in (*first, *second)):
+            found.append((one, first, second))
+    return found
+
+
+def _mean(values: Sequence[float | None]) -> Interval | None:
+    there = [value for value in values if value is not None]
+    return mean_interval(there) if there else None
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    first, second = row.means()
+    judged = row.verdict
+    return {
+        "scenario": row.cell,
+        "metric": row.quantity.name,
+        "title": row.quantity.title,
+        "unit": row.quantity.unit,
+        "first": interval_plain(first),
+        "second": interval_plain(second),
+        "difference": interval_plain(judged.difference),
+        "surely": interval_plain(judged.surely),
+        "room": judged.room,
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+        "values": {"first": list(row.first), "second": list(row.second)},
+    }
+
+
+def interval_plain(interval: Interval | None) -> dict[str, float | int | None] | None:
+    """Return an interval as JSON has it; `None` for none."""
+    if interval is None:
+        return None
+    return {"mean": interval.value, "low": interval.low, "high": interval.high, "n": interval.n}
