@@ -10,7 +10,8 @@
 | `driver`    | our Wi-Fi driver: where its sources are, and how they get into the kernel's |
 | `config`    | what is switched on in the kernel, and why                                 |
 | `make`      | one `make` with a log and a progress bar, which leaves nothing behind      |
-| `build`     | all of these in order                                                      |
+| `assemble`  | from a source that is there to a kernel that was checked                    |
+| `build`     | all of these in order, for a source that a person names                    |
 | `boot`      | a boot of a kernel with a small shell script                               |
 | `needs`     | what a bed asks of a kernel                                               |
 | `verify`    | what a kernel must keep before it is used                                  |

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -13,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.errors import ParamError, SojournError
-from sojourn.kernel import cache, config, driver, edits, make, source, tools, tree, verify
+from sojourn.errors import SojournError
+from sojourn.kernel import assemble, cache, config, driver, edits, make, source, tools, tree
 from sojourn.kernel.cache import Built, Recipe
 
 #: Room that a build needs while it goes on, in sizes of the packed source. Linux 6.12 takes 1.7e9 bytes unpacked and
@@ -22,9 +21,6 @@ from sojourn.kernel.cache import Built, Recipe
 ROOM_RATIO = 16
 #: The same in sizes of an unpacked source, for a folder.
 ROOM_RATIO_UNPACKED = 1.5
-
-#: Files that are compiled: 602 for Linux 6.1, 625 for 6.12; with Wi-Fi 722.
-_COMPILED, _COMPILED_WIFI = 610, 720
 
 _UNFINISHED = ".build-"
 
@@ -86,26 +82,16 @@ def build(
     """
     began = time.monotonic()
     jobs = len(os.sched_getaffinity(0)) if jobs is None else jobs
-    _check(jobs, hz)
+    assemble.check(jobs, hz)
     kernels = cache.kernels_folder()
-    if re.search(r"[\s:]", str(kernels)):
-        message = f"the cache is {str(kernels)!r}, but make takes no path with blanks or colons: set SOJOURN_CACHE"
-        raise ParamError(message)
+    assemble.check_folder(kernels, "cache", "set SOJOURN_CACHE")
     tools.check_tools()
     origin = source.choose(origin, series=driver.SERIES if wifi else None)
     words = (lambda step: None) if describe is None else (lambda step: f"{describe}: {step}")
     folder = tree.read(origin, words("read")) if origin.is_dir() else None
-    recipe = Recipe(
-        source_sha256=_digest(origin) if folder is None else folder.digest,
-        edits=edits.as_text(_edits(wifi)),
-        config=config.fragment(config.asked_for(_groups(wifi))),
-        hz=hz,
-        compiler=tools.version_line("gcc"),
-        linker=tools.version_line("ld"),
-        driver=driver.digest() if wifi else "",
-    )
+    recipe = assemble.recipe_of(_digest(origin) if folder is None else folder.digest, hz, wifi=wifi)
     if not force:
-        kept = _is_there(kernels, recipe)
+        kept = assemble.is_there(kernels, recipe)
         if kept is not None:
             return Outcome(built=kept, anew=False, wall_s=time.monotonic() - began)
     try:
@@ -121,37 +107,12 @@ def build(
     return Outcome(built=built, anew=True, wall_s=time.monotonic() - began)
 
 
-def _edits(wifi: bool) -> tuple[edits.Edit, ...]:  # noqa: FBT001 - which of two kernels
-    return (*edits.EDITS, *edits.WIFI_EDITS) if wifi else edits.EDITS
-
-
-def _groups(wifi: bool) -> tuple[config.Group, ...]:  # noqa: FBT001 - which of two kernels
-    return config.WIFI_GROUPS if wifi else config.GROUPS
-
-
-def _check(jobs: int, hz: int) -> None:
-    if not 1 <= jobs <= 1024:
-        message = f"jobs is {jobs}, but must be from 1 to 1024"
-        raise ParamError(message)
-    if hz not in config.TICKS:
-        message = f"hz is {hz}, but must be one of {', '.join(map(str, config.TICKS))}"
-        raise ParamError(message)
-
-
 def _digest(tarball: Path) -> str:
     try:
         return cache.sha256_of(tarball)
     except OSError as error:
         message = f"{tarball} cannot be read: {error.strerror or error}"
         raise SojournError(message) from error
-
-
-def _is_there(kernels: Path, recipe: Recipe) -> Built | None:
-    """Return the whole kernel of this recipe; its version is known only when the source is unpacked."""
-    for one in cache.built_kernels(kernels)[0]:
-        if one.recipe == recipe and one.flaw() is None:
-            return one
-    return None
 
 
 @contextmanager
@@ -205,71 +166,5 @@ def _make(unpacked: source.Tree, recipe: Recipe, work: Path, kernels: Path, jobs
     if wifi:
         driver.check_version(unpacked.version)
         driver.copy(unpacked.folder)
-    edits.apply(unpacked.folder, recipe.hz, _edits(wifi))
-    folder = kernels / cache.kernel_name(unpacked.version, recipe)
-    log = work / "log"
-    try:
-        _compile(unpacked.folder, work, log, recipe, jobs, describe)
-        result = work / "result"
-        result.mkdir()
-        linux = result / cache.LINUX
-        make.run(["strip", "-o", str(linux), str(unpacked.folder / "linux")], work, _environment(work), log)
-    except make.FailedError as error:
-        saved_log = kernels / f"failed-{folder.name}.log"
-        log.rename(saved_log)
-        message = f"Linux {unpacked.version} cannot be built: {error}; the log is {saved_log}"
-        raise SojournError(message) from error
-    linux.chmod(0o755)
-    (work / "boots").mkdir()
-    verified = verify.verify(linux, work / "boots", wifi=wifi)
-    built = Built(
-        folder=folder,
-        version=unpacked.version,
-        release=verified.release,
-        sha256=cache.sha256_of(linux),
-        size_bytes=linux.stat().st_size,
-        built=int(time.time()),
-        recipe=recipe,
-        verified=verified.as_json(),
-    )
-    cache.write(built, result)
-    cache.put(result, folder)
-    (kernels / f"failed-{folder.name}.log").unlink(missing_ok=True)
-    return built
-
-
-def _compile(tree: Path, work: Path, log: Path, recipe: Recipe, jobs: int, describe: str | None) -> None:
-    wifi = bool(recipe.driver)
-    options = config.required_options(_groups(wifi))
-    fragment = work / "fragment"
-    fragment.write_text(recipe.config)
-    environment = {**_environment(work), "KCONFIG_ALLCONFIG": str(fragment)}
-    make.run(["make", "ARCH=um", "allnoconfig"], tree, environment, log)
-    config.check(tree / ".config", recipe.hz, options)
-    make.run(
-        ["make", "ARCH=um", f"-j{jobs}", "linux"],
-        tree,
-        _environment(work),
-        log,
-        expect=_COMPILED_WIFI if wifi else _COMPILED,
-        describe=describe,
-    )
-    # Once more: make reads the configuration again, and may have changed it.
-    config.check(tree / ".config", recipe.hz, options)
-
-
-def _environment(work: Path) -> dict[str, str]:
-    """Return all of the environment: nothing of the caller's but its path gets into the kernel or into make."""
-    return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(work),
-        "TMPDIR": str(work),
-        "LC_ALL": "C",
-        "TZ": "UTC",
-        # The same source gives the same bytes, whoever builds it, when and where.
-        "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
-        "KBUILD_BUILD_USER": "sojourn",
-        "KBUILD_BUILD_HOST": "sojourn",
-        "KBUILD_BUILD_VERSION": "1",
-        "SOURCE_DATE_EPOCH": "0",
-    }
+    edits.apply(unpacked.folder, recipe.hz, assemble.edits_of(wifi))
+    return assemble.assemble(unpacked, recipe, work, kernels, jobs=jobs, describe=describe)
