@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sojourn.cli import kernel_compare, kernel_drill
+from sojourn.cli import kernel_bisect, kernel_compare, kernel_drill
 from sojourn.cli.options import whole_number
 
 _ABOUT = """\
@@ -48,6 +48,7 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "kernel", help="build, show, remove and test the kernel of real runs", description=_ABOUT
+        "kernel", help="build, show, remove, compare and bisect kernels of real runs", description=_ABOUT
     )
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", dest="part", required=True)
 
@@ -86,6 +87,7 @@ def add(commands: Any) -> None:
 
     kernel_drill.add(parts)
     kernel_compare.add(parts)
+    kernel_bisect.add(parts)
 
 
 def _handle_build(args: argparse.Namespace) -> int:

@@ -1,0 +1,203 @@
+"""What a search for a commit came to, as a value, as JSON and in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sojourn import tables
+from sojourn.regress import verdict
+from sojourn.regress.pair import interval_plain
+from sojourn.regress.quantities import Quantity, Worse
+from sojourn.regress.threshold import Threshold
+from sojourn.regress.verdict import Verdict
+from sojourn.stats import mean_interval
+from sojourn.store.run import Run
+
+FORMAT = "sojourn-kernel-bisect/1"
+#: Characters of a commit's hash in tables.
+_SHORT = 12
+
+
+@dataclass(kw_only=True)
+class Commit:
+    """A commit that git asked about, or an end of the search.
+
+    Attributes
+    ----------
+    sha, subject
+        Git's own name, and the first line of what it says of itself.
+    role
+        `"good"` or `"bad"` for an end of the search.
+    kernel, release, sha256
+        The file of its kernel, what `uname -r` says in it, and its hash; empty for one without.
+    side
+        `"good"` or `"bad"`; `None` for one that was skipped.
+    values
+        Of its runs, in the order of their seeds.
+    reason
+        Why it was skipped; else empty.
+    """
+
+    sha: str
+    subject: str
+    role: str = ""
+    kernel: str = ""
+    release: str = ""
+    sha256: str = ""
+    side: str | None = None
+    values: list[float] = field(default_factory=list)
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a search came to.
+
+    Attributes
+    ----------
+    experiment, command
+        The name of the experiment, and what makes the search again.
+    quantity, worse, threshold
+        What was measured, which way it is worse, and how far apart good and bad had to be.
+    middle
+        Half way between the means of good and bad.
+    level
+        Of the intervals that commits were judged by.
+    range
+        How many commits there were.
+    commits
+        Those that git asked about and both ends, the oldest first.
+    first_bad, last_good
+        The commit that was searched for, and the last good one before it; `None` if skipped commits are in the way.
+    candidates
+        Then those among which it is, each with its subject.
+    said
+        Author, date and subject of the first bad commit.
+    log
+        What git was told.
+    runs
+        Those of the last good commit and of the first bad one, by their hashes.
+    """
+
+    experiment: str
+    command: str
+    quantity: Quantity
+    worse: Worse
+    threshold: Threshold
+    middle: float
+    level: float
+    range: int
+    commits: tuple[Commit, ...]
+    first_bad: Commit | None
+    last_good: Commit | None
+    candidates: tuple[tuple[str, str], ...]
+    said: Mapping[str, str]
+    log: str
+    runs: Mapping[str, tuple[Run, ...]]
+
+    def judged(self) -> Verdict | None:
+        """Return how the first bad commit differs from the last good one; `None` if it was not found."""
+        if self.first_bad is None or self.last_good is None:
+            return None
+        return verdict.judge(self.last_good.values, self.first_bad.values, rows=1)
+
+    def to_json(self) -> str:
+        """Return all but the records as one JSON object of format `sojourn-kernel-bisect/1`."""
+        judged = self.judged()
+        plain: dict[str, Any] = {
+            "format": FORMAT,
+            "experiment": self.experiment,
+            "command": self.command,
+            "metric": self.quantity.name,
+            "unit": self.quantity.unit,
+            "worse": self.worse,
+            "threshold": self.threshold.text,
+            "middle": self.middle,
+            "level": self.level,
+            "range": self.range,
+            "first_bad": None if self.first_bad is None else {"sha": self.first_bad.sha, **self.said},
+            "last_good": None if self.last_good is None else self.last_good.sha,
+            "difference": None if judged is None else interval_plain(judged.difference),
+            "candidates": [sha for sha, _ in self.candidates],
+            "commits": [
+                {
+                    "sha": one.sha,
+                    "subject": one.subject,
+                    "end": one.role or None,
+                    "side": one.side,
+                    "release": one.release or None,
+                    "kernel_sha256": one.sha256 or None,
+                    "mean": interval_plain(mean_interval(one.values)) if one.values else None,
+                    "values": one.values,
+                    "skipped": one.reason or None,
+                }
+                for one in self.commits
+            ],
+            "log": self.log.splitlines(),
+        }
+        return json.dumps(plain, indent=1, allow_nan=False)
+
+
+def terminal(found: Found) -> str:
+    """Return what was found and the table of the commits."""
+    return f"{_outcome(found)}\n\n{tables.text(_HEADERS, _rows(found), left=3)}\n\n{_note(found)}"
+
+
+def markdown(found: Found, figures: Sequence[str]) -> str:
+    """Return the report; `figures` are the names of the files in `figures/`, without their endings."""
+    pictures = "".join(f"\n![{name}](figures/{name}.svg)\n" for name in figures)
+    log = "".join(f"    {line}\n" for line in found.log.splitlines())
+    return (
+        f"# {found.experiment}: which commit changed {found.quantity.title}\n\n{_outcome(found)}\n\n"
+        f"{tables.markdown(_HEADERS, _rows(found), left=3)}\n\n{_note(found)}\n{pictures}\n"
+        f"    {found.command}\n\nWhat git was told (`git bisect replay` takes it):\n\n{log}"
+    )
+
+
+_HEADERS = ("commit", "subject", "verdict", "mean [95 %]", "runs")
+
+
+def _outcome(found: Found) -> str:
+    if found.first_bad is None or found.last_good is None:
+        names = "\n".join(f"  {sha[:_SHORT]} {subject}" for sha, subject in found.candidates)
+        return f"The first bad commit is one of these, because the others were skipped:\n\n{names}"
+    judged = found.judged()
+    assert judged is not None
+    assert judged.difference is not None
+    gap, digits, unit = judged.difference, found.quantity.digits, found.quantity.unit
+    change = tables.interval(gap.value, gap.low, gap.high, digits)
+    return (
+        f"The first bad commit is {found.first_bad.sha}\n"
+        f"  {found.said['subject']}\n  {found.said['author']}, {found.said['date']}\n\n"
+        f"It changes {found.quantity.title} by {change}{' ' if unit else ''}{unit} (95 % interval, "
+        f"{gap.n} pairs of runs), against {found.last_good.sha[:_SHORT]}."
+    )
+
+
+def _rows(found: Found) -> list[list[str]]:
+    return [_row(one, found.quantity.digits) for one in found.commits]
+
+
+def _row(one: Commit, digits: int) -> list[str]:
+    interval = mean_interval(one.values) if one.values else None
+    return [
+        one.sha[:_SHORT],
+        one.subject if len(one.subject) <= 60 else f"{one.subject[:57]}...",
+        one.side or "skipped",
+        "-" if interval is None else tables.interval(interval.value, interval.low, interval.high, digits),
+        str(len(one.values)),
+    ]
+
+
+def _note(found: Found) -> str:
+    skipped = "".join(f"\nSkipped: {one.sha[:_SHORT]}, {one.reason}." for one in found.commits if one.reason)
+    half = tables.number(found.middle, found.quantity.digits)
+    measured = sum(bool(one.values) for one in found.commits)
+    return (
+        f"{measured} kernels were measured for {found.range} commits by {found.quantity.heading}. A commit is good or "
+        f"bad if the interval of its distance to half way (mean {half}), seed by seed, says so at "
+        f"{100 * found.level:.4g} %.{skipped}"
+    )

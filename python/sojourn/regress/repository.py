@@ -1,0 +1,277 @@
+"""Git: a repository of our own that borrows the objects of another one, and `git bisect` in it.
+
+Nothing is ever written into the repository that a person named, and none of its files is touched. Ours has the same
+commits, because it reads the objects where they are (`objects/info/alternates`). It has no branches and no tags.
+
+`git bisect` runs with `--no-checkout`: it says which commit comes next, and only a commit that has to be built is
+checked out. So a search that begins anew comes to where it was without touching a file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.errors import ParamError, SojournError
+
+#: Git's own name of a commit.
+_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_FIRST_BAD = re.compile(r"^([0-9a-f]{40,64}) is the first '?bad'? commit$", re.MULTILINE)
+_LEFT = re.compile(r"^Bisecting: (\d+) revisions? left to test after this \(roughly (\d+) steps?\)$", re.MULTILINE)
+#: `git bisect` ends with this where only skipped commits are left.
+_ONLY_SKIPPED = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The repository that a person named.
+
+    Attributes
+    ----------
+    top
+        The folder that was named.
+    objects
+        Where its objects are.
+    shallow
+        The file that says where its history is cut off; `None` if it is whole.
+    """
+
+    top: Path
+    objects: Path
+    shallow: Path | None
+
+    @classmethod
+    def at(cls, top: Path) -> Origin:
+        """Find the repository of a folder.
+
+        Raises
+        ------
+        ParamError
+            If the folder is not there, or is none of git's.
+        SojournError
+            If there is no git.
+        """
+        if shutil.which("git") is None:
+            message = "git is missing, which a bisect needs: apt-get install git"
+            raise SojournError(message)
+        if not top.is_dir():
+            message = f"source is {str(top)!r}, but must be a folder with a git repository"
+            raise ParamError(message)
+        words = ("rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "shallow")
+        done = _git(top, words, _reading())
+        if done.returncode != 0:
+            message = f"source is {str(top)!r}, but must be a folder with a git repository: git says {_gist(done)!r}"
+            raise ParamError(message)
+        objects, shallow = (Path(line) for line in done.stdout.splitlines()[:2])
+        return cls(top=top, objects=objects, shallow=shallow if shallow.is_file() else None)
+
+    def commit(self, name: str, field: str) -> str:
+        """Return git's own name of a commit.
+
+        Parameters
+        ----------
+        name
+            A branch, a tag, the beginning of a hash, or whatever else git takes.
+        field
+            What the name was asked for as.
+
+        Raises
+        ------
+        ParamError
+            If it is no commit.
+        """
+        # Git would take the first for an option, and NUL ends a word.
+        refused = not name or name.startswith("-") or not name.isprintable()
+        found = "" if refused else self._rev_parse(f"{name}^{{commit}}")
+        if not _SHA.fullmatch(found):
+            message = f"{field} is {name!r}, but must name a commit of {self.top}: a branch, a tag or a hash"
+            raise ParamError(message)
+        return found
+
+    def _rev_parse(self, words: str) -> str:
+        return _git(self.top, ("rev-parse", "--verify", "--quiet", words), _reading()).stdout.strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Next:
+    """What `git bisect` says.
+
+    Attributes
+    ----------
+    first_bad
+        The first bad commit, if it is found.
+    candidates
+        The commits among which it is, if all others were skipped.
+    left, steps
+        How many commits are left after the next, and how many steps that takes roughly; `None` if git did not say so.
+    """
+
+    first_bad: str | None = None
+    candidates: tuple[str, ...] = ()
+    left: int | None = None
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """Our repository.
+
+    Attributes
+    ----------
+    top
+        Its folder, which has the files of one commit.
+    """
+
+    top: Path
+
+    @classmethod
+    def borrow(cls, origin: Origin, top: Path) -> Repository:
+        """Make the repository, or take the one that is there from an earlier search.
+
+        Raises
+        ------
+        SojournError
+            If it cannot be made.
+        """
+        made = cls(top=top)
+        try:
+            top.mkdir(parents=True, exist_ok=True)
+            if not (top / ".git").is_dir():
+                made.git("init", "--quiet", "--template=", ".")
+            git = top / ".git"
+            # Nobody else uses this repository, so what locks it was left by a git that was killed.
+            (git / "index.lock").unlink(missing_ok=True)
+            (git / "objects/info").mkdir(parents=True, exist_ok=True)
+            (git / "objects/info/alternates").write_bytes(os.fsencode(origin.objects) + b"\n")
+            if origin.shallow is None:
+                (git / "shallow").unlink(missing_ok=True)
+            else:
+                shutil.copyfile(origin.shallow, git / "shallow")
+        except OSError as error:
+            message = f"{top} cannot be written: {error.strerror or error}"
+            raise SojournError(message) from error
+        return made
+
+    def git(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run git, without a person's own settings and hooks.
+
+        Raises
+        ------
+        SojournError
+            If it fails and `check` is set.
+        """
+        settings = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "core.fsmonitor=false")
+        done = _git(self.top, (*settings, *words), _working())
+        if check and done.returncode != 0:
+            message = f"git {words[0]} failed in {self.top}: {_gist(done)}"
+            raise SojournError(message)
+        return done
+
+    def check_out(self, commit: str) -> None:
+        """Give the folder the files of a commit; one that is the same in both is not touched."""
+        self.git("checkout", "--quiet", "--force", "--detach", commit)
+
+    def tree_of(self, commit: str) -> str:
+        """Return git's name of all files of a commit, which other commits may have too."""
+        return self.git("rev-parse", "--verify", f"{commit}^{{tree}}").stdout.strip()
+
+    def subject(self, commit: str) -> str:
+        """Return the first line of what a commit says of itself."""
+        return self.git("log", "-1", "--format=%s", commit).stdout.strip()
+
+    def said(self, commit: str) -> dict[str, str]:
+        """Return author, date and subject of a commit."""
+        lines = self.git("log", "-1", "--format=%an <%ae>%n%as%n%s", commit).stdout.splitlines()
+        return dict(zip(("author", "date", "subject"), [*lines, "", "", ""], strict=False))
+
+    def is_ancestor(self, one: str, other: str) -> bool:
+        """Return whether a commit is another one or comes before it."""
+        return self.git("merge-base", "--is-ancestor", one, other, check=False).returncode == 0
+
+    def between(self, good: str, bad: str, paths: Sequence[str]) -> list[str]:
+        """Return the commits that `bad` has and `good` has not, the oldest first."""
+        words = ("rev-list", "--topo-order", "--reverse", bad, f"^{good}", "--", *paths)
+        return self.git(*words).stdout.split()
+
+    def size_bytes(self, commit: str) -> int:
+        """Return the bytes of all files of a commit."""
+        lines = self.git("ls-tree", "-r", "-l", commit).stdout.splitlines()
+        sizes = (line.split(None, 4)[3] for line in lines)
+        return sum(int(size) for size in sizes if size.isdigit())
+
+    def begin(self, good: str, bad: str, paths: Sequence[str]) -> Next:
+        """Begin a search, in place of one that may be there."""
+        if self.git("rev-parse", "--verify", "--quiet", "HEAD", check=False).returncode != 0:
+            self.git("update-ref", "--no-deref", "HEAD", good)
+        self.git("bisect", "reset", check=False)
+        return self._bisect("start", "--no-checkout", bad, good, "--", *paths)
+
+    def tell(self, word: str, commit: str) -> Next:
+        """Tell git that a commit is `good` or `bad`, or that it is to be skipped (`skip`)."""
+        return self._bisect(word, commit)
+
+    def next(self) -> str:
+        """Return the commit that git asks about."""
+        return self.git("rev-parse", "--verify", "BISECT_HEAD").stdout.strip()
+
+    def log(self) -> str:
+        """Return what git was told, as `git bisect replay` takes it."""
+        return self.git("bisect", "log").stdout
+
+    def _bisect(self, *words: str) -> Next:
+        done = self.git("bisect", *words, check=False)
+        first_bad = _FIRST_BAD.search(done.stdout)
+        if first_bad is not None:
+            return Next(first_bad=first_bad[1])
+        if done.returncode == _ONLY_SKIPPED and "could be any of" in done.stdout:
+            return Next(candidates=tuple(re.findall(r"^([0-9a-f]{40,64})$", done.stdout, re.MULTILINE)))
+        if done.returncode != 0:
+            message = f"git bisect {words[0]} failed: {_gist(done)}"
+            raise SojournError(message)
+        left = _LEFT.search(done.stdout)
+        return Next() if left is None else Next(left=int(left[1]), steps=int(left[2]))
+
+
+def _reading() -> dict[str, str]:
+    """Return the environment for reading a person's repository: theirs, but for what names another repository."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"LC_ALL": "C"}
+
+
+def _working() -> dict[str, str]:
+    """Return the environment for our own repository, without a person's settings."""
+    return _reading() | {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        # `git bisect log` and notes of refs need somebody.
+        **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "sojourn"),
+        **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "sojourn@localhost"),
+    }
+
+
+def _git(top: Path, words: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            ["git", *words],
+            cwd=top,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="backslashreplace",
+            check=False,
+        )
+    except OSError as error:
+        message = f"git cannot be started in {top}: {error.strerror or error}"
+        raise SojournError(message) from error
+
+
+def _gist(done: subprocess.CompletedProcess[str]) -> str:
+    """Return what git said, as one line."""
+    said = " ".join((done.stderr.strip() or done.stdout.strip()).split())
+    return said.removeprefix("fatal: ").removeprefix("error: ")[:300] or f"it ended with status {done.returncode}"
