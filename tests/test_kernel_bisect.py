@@ -219,6 +219,21 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(source: Path, simulated:
     assert len(compiled.read_text().splitlines()) == whole
 
 
+def test_half_a_file_of_a_compiler_that_was_killed_is_not_used(source: Path, simulated: Simulated, inside: Cli) -> None:
+    inside(*begin(source), *WORDS)
+    work = commits.folder_of(source)
+    half = work / "tree/sch_codel.o"
+    # A build that was killed: it had begun, and the file that it was writing is newer than its source.
+    (work / "building").touch()
+    half.write_text("# target 77ms\n")
+    later = half.stat().st_mtime_ns + 10**12
+    os.utime(half, ns=(later, later))
+    shutil.rmtree(work / "kernels")
+    assert CULPRIT in inside(*begin(source), *WORDS).stdout
+    assert not (work / "building").exists()
+    assert "77ms" not in half.read_text()
+
+
 def test_a_commit_that_did_not_build_is_not_built_again(source: Path, simulated: Simulated, inside: Cli) -> None:
     inside(*begin(source, bad="c9"), *WORDS)
     [failed] = (commits.folder_of(source) / "failed").glob("*.json")

@@ -23,6 +23,8 @@ _NEVER = {"--backend", "--help"}
 #: What these commands would do takes minutes or longer, as it should: they are refused at the latest by this.
 _REFUSED = {
     **dict.fromkeys(("reproduce", "validate", "tune"), ("--workers", "0")),
+    # No kernel is booted, and no commit is built.
+    "kernel bisect": ("--good", "no such commit"),
     # It would serve until it is ended.
     "view": ("--port", "65536"),
 }
@@ -58,12 +60,17 @@ def command_line(material: Material, rng: Random) -> list[str]:
         "export": ["--flent", "good", "--out", "flent"],
         "import": [str(material / "good.flent.gz")],
         "kernel": ["status"],
+        "kernel compare": ["no-such-kernel", "6.1", "bulk", "--duration", "1s"],
+        "kernel bisect": [
+            *("bulk", "--source", "good", "--good", "a", "--bad", "b", "--threshold", "10%"),
+            *("--duration", "1s", "--work", "work"),
+        ],
         "view": ["good", "--no-browser"],
     }
     words = bases.get(name, [])
     if words and rng.random() < 0.2:
         at = rng.randrange(len(words))
-        if not words[at].startswith("--") and name != "kernel":
+        if not words[at].startswith("--") and not name.startswith("kernel"):
             words[at] = rng.choice(values.SOURCES if at < 3 else values.WORDS)
     options = [option for option in commands[name] if option.option_strings and option.option_strings[-1] not in _NEVER]
     for option in rng.sample(options, min(len(options), rng.choice((1, 1, 2, 3)))):
@@ -72,7 +79,7 @@ def command_line(material: Material, rng: Random) -> list[str]:
             words.append(values.for_option(str(option.metavar or ""), rng))
     if rng.random() < 0.05:
         words.insert(rng.randrange(len(words) + 1), rng.choice(values.WORDS))
-    return [name, *words, *_REFUSED.get(name, ())]
+    return [*name.split(), *words, *_REFUSED.get(name, ())]
 
 
 @lru_cache(maxsize=1)
@@ -80,8 +87,14 @@ def _commands() -> dict[str, list[argparse.Action]]:
     """Return the options of every command."""
     from sojourn.cli.main import build_parser
 
-    [groups] = [one for one in build_parser()._actions if isinstance(one, argparse._SubParsersAction)]
-    return {name: parser._actions for name, parser in groups.choices.items()}
+    def parsers(parent: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+        [groups] = [one for one in parent._actions if isinstance(one, argparse._SubParsersAction)]
+        return dict(groups.choices)
+
+    every = parsers(build_parser())
+    below = parsers(every["kernel"])
+    every |= {f"kernel {name}": below[name] for name in ("compare", "bisect")}
+    return {name: parser._actions for name, parser in every.items()}
 
 
 def store(material: Material, rng: Random) -> list[str]:

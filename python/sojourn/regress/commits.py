@@ -7,7 +7,11 @@ The folder of a search:
 | `tree`      | our repository with the files of the last commit, and what was compiled of them   |
 | `kernels`   | each kernel that was built, by the hash of its recipe                             |
 | `failed`    | why a commit does not build, by the same hash                                     |
+| `building`  | there while a build goes on; as old as its beginning                              |
 | `runs`      | the runs, unless another store was asked for                                      |
+
+A compiler that is killed may leave half a file, which is newer than its source and so looks finished to make. If
+`building` is there, all that was made since is removed before the next build.
 
 A recipe names the source by git's hash of its files. So two commits with the same files have one kernel, and two
 kernels with the same bytes have the same runs.
@@ -123,6 +127,7 @@ class Builder:
         kernels.mkdir(parents=True, exist_ok=True)
         self._check_room(commit)
         top = self.repository.top
+        self._remove_unfinished()
         before = _dated(top)
         self.repository.check_out(commit)
         version = source.version(top, top)
@@ -132,8 +137,9 @@ class Builder:
             raise _DoesNotBuildError(str(error)) from error
         _keep_times(top, before)
         with _temporary(self.work) as below:
+            self._building.touch()
             try:
-                return assemble.assemble(
+                built = assemble.assemble(
                     source.Tree(folder=top, version=version),
                     recipe,
                     below,
@@ -144,15 +150,37 @@ class Builder:
                     besides={"LOCALVERSION": ""},
                 )
             except CheckError:
+                self._building.unlink()
                 raise
             except make.FailedError as error:
                 log = assemble.failed_log(kernels / cache.kernel_name(version, recipe))
                 if _MACHINE.search(_end_of(log)):
                     message = f"{error}: the machine has no room or no memory left; the same command goes on from there"
                     raise SojournError(message) from error
+                self._building.unlink()
                 raise _DoesNotBuildError(str(error)) from error
             except SojournError as error:  # an option that this commit's configuration does not have
+                if isinstance(error.__cause__, OSError):
+                    raise
+                self._building.unlink()
                 raise _DoesNotBuildError(str(error)) from error
+        self._building.unlink()
+        return built
+
+    @property
+    def _building(self) -> Path:
+        return self.work / "building"
+
+    def _remove_unfinished(self) -> None:
+        """Remove what a build that did not come to its end has made in the tree."""
+        if not self._building.exists():
+            return
+        began, top = self._building.stat().st_mtime_ns, self.repository.top
+        for name in self.repository.untracked():
+            path = top / name
+            if not path.is_symlink() and path.is_file() and path.stat().st_mtime_ns >= began:
+                path.unlink()
+        self._building.unlink()
 
     def _check_room(self, commit: str) -> None:
         """Raise `SojournError` unless there is room for the first build; later ones take little."""

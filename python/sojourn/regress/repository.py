@@ -204,6 +204,11 @@ class Repository:
         sizes = (line.split(None, 4)[3] for line in lines)
         return sum(int(size) for size in sizes if size.isdigit())
 
+    def untracked(self) -> list[str]:
+        """Return the paths of all files of the folder that are not of the commit, ignored ones too."""
+        listed = self.git("ls-files", "-z", "--others").stdout
+        return [name for name in listed.split("\0") if name]
+
     def begin(self, good: str, bad: str, paths: Sequence[str]) -> Next:
         """Begin a search, in place of one that may be there."""
         if self.git("rev-parse", "--verify", "--quiet", "HEAD", check=False).returncode != 0:
