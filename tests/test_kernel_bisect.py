@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from sojourn import rounds, runner
+from sojourn.errors import ParamError, SojournError
+from sojourn.kernel import find
 from sojourn.regress import commits, sides
 from sojourn.regress import measure as measuring
 from sojourn.regress.sides import Judge
@@ -234,6 +237,24 @@ def test_half_a_file_of_a_compiler_that_was_killed_is_not_used(source: Path, sim
     assert "77ms" not in half.read_text()
 
 
+def test_a_compiler_that_outlived_its_search_is_ended(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    (work / ".build-x").mkdir(parents=True)
+    left = subprocess.Popen(["sleep", "60"], env={"HOME": str(work / ".build-x"), "PATH": os.environ["PATH"]})
+    other = subprocess.Popen(["sleep", "60"], env={"HOME": str(work), "PATH": os.environ["PATH"]})
+    try:
+        reaper = threading.Thread(target=left.wait, daemon=True)  # a zombie has no environment, but is a process
+        reaper.start()
+        with commits.held(work):
+            assert not (work / ".build-x").exists()
+        reaper.join(5)
+        assert (left.returncode, other.poll()) == (-9, None)
+    finally:
+        for process in (left, other):
+            process.kill()
+            process.wait()
+
+
 def test_a_commit_that_did_not_build_is_not_built_again(source: Path, simulated: Simulated, inside: Cli) -> None:
     inside(*begin(source, bad="c9"), *WORDS)
     [failed] = (commits.folder_of(source) / "failed").glob("*.json")
@@ -350,6 +371,44 @@ def test_a_folder_in_use_is_refused(source: Path, simulated: Simulated, inside: 
     with commits.held(commits.folder_of(source)):
         done = inside(*begin(source), *WORDS, status=2)
     assert "in which another bisect goes on" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def two_kernels() -> tuple[Path, Path]:
+    """Linux 6.1 and 7.3, whose flows begin differently: docs/lab/kernel-versions.md."""
+    try:
+        found = [find.find(version).path for version in ("6.1", "7.3")]
+    except (ParamError, SojournError) as error:
+        optional.KERNEL.skip(error)
+    old, new = found
+    assert old is not None
+    assert new is not None
+    return old, new
+
+
+@pytest.mark.slow
+def test_commits_whose_kernels_are_real_are_measured_in_virtual_time(
+    two_kernels: tuple[Path, Path], source: Path, inside: Cli, tmp_path: Path
+) -> None:
+    """The build copies a kernel that was built before; all else is as it is for a whole source."""
+    old, new = two_kernels
+    makefile = MAKEFILE.replace("@cat kernel.sh sch_codel.o >linux", "@cp $$(cat which) linux")
+    history: list[tuple[str, dict[str, str]]] = [
+        ("the source", {**HISTORY[0][1], "Makefile": makefile, "which": f"{old}\n"}),
+        ("docs", {"Documentation": "a\n"}),
+        ("more docs", {"Documentation": "b\n"}),
+        ("another receive window", {"which": f"{new}\n"}),
+        ("docs again", {"Documentation": "c\n"}),
+    ]
+    top = repository(tmp_path / "real", history)
+    words = ("tcp_1up", "--qdisc", "codel", "--duration", "5s", "--threshold", "20%", "--jobs", "1", "--out", "found")
+    assert "  another receive window\n" in inside(*begin(top), *words).stdout
+    plain = json.loads((tmp_path / "found/bisect.json").read_text())
+    releases = {one["subject"]: one["release"].partition("-")[0].rpartition(".")[0] for one in plain["commits"]}
+    assert releases["more docs"] == "6.1"
+    assert releases["another receive window"] == "7.3"
+    # Two kernels, four seeds: what is of the same bytes is not measured again.
+    assert len(list((commits.folder_of(top) / "runs").glob("*/run.json"))) == 8
 
 
 def test_the_level_leaves_a_search_wrong_in_one_of_twenty_at_most() -> None:

@@ -234,7 +234,7 @@ def _folder(args: argparse.Namespace, request: Any) -> ResultFolder | None:
 def _write(folder: ResultFolder, result: Found) -> None:
     """Write the report and the figures."""
     from sojourn.frame_library import pl
-    from sojourn.plots import rtt_cdf, two_kernels
+    from sojourn.plots import two_kernels
     from sojourn.plots.save import FORMATS, to_bytes
     from sojourn.regress import found
     from sojourn.regress.search import SHORT
@@ -243,16 +243,16 @@ def _write(folder: ResultFolder, result: Found) -> None:
     title = f"{result.experiment}: {result.quantity.title} of each commit"
     figures = {"commits": two_kernels.along(shown, result.middle, label=result.quantity.heading, title=title)}
     if result.first_bad is not None and result.last_good is not None:
-        sides = (("last good", result.last_good), ("first bad", result.first_bad))
+        names, sides = ("last good", "first bad"), (result.last_good, result.first_bad)
         panel = two_kernels.Panel(
             title=result.quantity.title,
             unit=result.quantity.unit,
             first=result.last_good.values,
             second=result.first_bad.values,
         )
-        figures["runs"] = two_kernels.paired([panel], ("last good", "first bad"))
-        series = {name: pl.concat([run.series for run in result.runs[one.sha]]) for name, one in sides}
-        figures["rtt"] = rtt_cdf(series, title=f"{result.experiment}: round-trip times")
+        figures["runs"] = two_kernels.paired([panel], names)
+        good, bad = (pl.concat([run.series for run in result.runs[one.sha]]) for one in sides)
+        figures["rtt"] = two_kernels.rtt((good, bad), names, title=f"{result.experiment}: round-trip times")
     for name, figure in figures.items():
         for form in FORMATS:
             folder.write(f"figures/{name}.{form}", to_bytes(figure, form))

@@ -170,7 +170,7 @@ def _folder(args: argparse.Namespace, texts: list[str], repeat: int) -> ResultFo
 def _write(folder: ResultFolder, found: Pair) -> None:
     """Write all but the records."""
     from sojourn.frame_library import pl
-    from sojourn.plots import rtt_cdf, two_kernels
+    from sojourn.plots import two_kernels
     from sojourn.plots.save import FORMATS, to_bytes
     from sojourn.regress import words
     from sojourn.store.index import slug
@@ -182,10 +182,11 @@ def _write(folder: ResultFolder, found: Pair) -> None:
         for row in found.rows
     ]
     figures = {"runs": two_kernels.paired(panels, found.labels, title=f"{found.experiment}: each run on both kernels")}
-    for cell in found.cells:
-        sides = zip(found.labels, (cell.first, cell.second), strict=True)
-        series = {name: pl.concat([run.series for run in runs]) for name, runs in sides}
-        figures[f"rtt_{slug(cell.name)[:80]}"] = rtt_cdf(series, title=f"{found.experiment}, {cell.name}")
+    for number, cell in enumerate(found.cells, start=1):
+        first, second = (pl.concat([run.series for run in runs]) for runs in (cell.first, cell.second))
+        title = f"{found.experiment}, {cell.name}"
+        # Two long names may be the same up to here.
+        figures[f"rtt_{number}_{slug(cell.name)[:60]}"] = two_kernels.rtt((first, second), found.labels, title=title)
     for name, figure in figures.items():
         for form in FORMATS:
             folder.write(f"figures/{name}.{form}", to_bytes(figure, form))

@@ -25,9 +25,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +47,8 @@ _MACHINE = re.compile(rb"No space left on device|Killed signal|Cannot allocate m
 #: The end of a log that is looked at, bytes.
 _END = 65_536
 _FORMAT = "sojourn-failed-build/1"
+#: How the names of temporary folders begin.
+_TEMPORARY = ".build-"
 
 
 class UnusableError(SojournError):
@@ -219,6 +223,7 @@ def held(work: Path) -> Iterator[None]:
                 f"work is {str(work)!r}, in which another bisect goes on: wait for its end, or name another folder"
             )
             raise SojournError(message) from error
+        _end_left(work)
         for left in work.glob(f"{_TEMPORARY}*"):
             shutil.rmtree(left, ignore_errors=True)
         yield
@@ -226,14 +231,33 @@ def held(work: Path) -> Iterator[None]:
         os.close(lock)
 
 
+def _end_left(work: Path) -> None:
+    """End what is left of a build whose search was killed: it would go on to write into the tree.
+
+    Such a process has our temporary folder as its home, and no other process has.
+    """
+    mark = b"\0HOME=" + os.fsencode(work / _TEMPORARY)
+    until = time.monotonic() + make.GRACE_S
+    while time.monotonic() < until:
+        found = False
+        for environ in Path("/proc").glob("[0-9]*/environ"):
+            # A process that ended meanwhile, or is another user's.
+            with suppress(OSError):
+                if mark in b"\0" + environ.read_bytes():
+                    found = True
+                    os.kill(int(environ.parent.name), signal.SIGKILL)
+        if not found:
+            return
+        time.sleep(0.05)
+    message = f"work is {str(work)!r}, in which a build of a search that was killed goes on and cannot be ended"
+    raise SojournError(message)
+
+
 def folder_of(top: Path) -> Path:
     """Return the folder of the searches in a repository, in the cache, unless a person names another."""
     place = top.resolve()
     name = re.sub(r"[^\w.-]", "_", place.name)[:40] or "root"
     return cache.cache_folder() / "bisect" / f"{name}-{hashlib.sha256(os.fsencode(place)).hexdigest()[:12]}"
-
-
-_TEMPORARY = ".build-"
 
 
 @contextmanager

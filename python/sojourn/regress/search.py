@@ -127,7 +127,8 @@ def search(
 
 def _say_left(answer: Next, say: Callable[[str], None]) -> None:
     if answer.left is not None:
-        say(f"commits left after the next one: {answer.left}, about {answer.steps} steps")
+        steps = "1 step" if answer.steps == 1 else f"{answer.steps} steps"
+        say(f"commits left after the next one: {answer.left}, about {steps}")
 
 
 @dataclass(kw_only=True)
