@@ -50,7 +50,9 @@ linux: sch_codel.o rest.o
 .PHONY: allnoconfig linux
 """
 GOOD = FAKE_KERNEL.format(release="6.1.9-fake", travels="time-travel-clock", before="")
-DEAD = FAKE_KERNEL.format(release="6.1.9-fake", travels="time-travel-clock", before="exit 3")
+DEAD = FAKE_KERNEL.format(
+    release="6.1.9-fake", travels="time-travel-clock", before="printf 'Kernel panic - not syncing: \\033[2J'; exit 3"
+)
 
 
 def codel(target: str, note: str = "") -> str:
@@ -280,6 +282,7 @@ def test_commits_that_are_all_skipped_leave_several_candidates(
     plain = json.loads(done.stdout)
     assert "(one) is skipped: Linux 6.1.9 cannot be built: make ended with status 2" in done.stderr
     assert "(two) is skipped: the kernel does not boot: " in done.stderr
+    assert "not syncing: ?[2J" in done.stderr
     assert plain["first_bad"] is None
     assert sorted(plain["candidates"]) == sorted(git(top, "rev-list", "c0..main").split())
 
@@ -341,6 +344,7 @@ def test_refusals_are_one_sentence_each(source: Path, simulated: Simulated, insi
     refused("repeat is 1, but must be at least 2", *rrul, "--repeat", "1")
     refused("max-repeat is 3, but must be at least repeat, which is 4", *rrul, "--max-repeat", "3")
     refused("hz is 999, but must be one of", *rrul, "--hz", "999")
+    refused("but must not lie in source", *rrul, "--work", str(source / "work"))
     refused("make takes no path with blanks or colons: give --work DIR", *rrul, "--work", "a b")
     assert simulated.asked == []
 
@@ -365,6 +369,18 @@ def test_hooks_and_settings_of_a_person_do_not_run(
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     assert CULPRIT in inside(*begin(source), *WORDS).stdout
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_a_commit_says_of_itself_steers_no_terminal(
+    source: Path, simulated: Simulated, inside: Cli, tmp_path: Path
+) -> None:
+    subject, author = "worse \x1b]0;owned\x07\x1b[2J | <b>", "a\x1b[31m"
+    tree(source, {"net/sched/sch_codel.c": codel("90ms")})
+    git(source, "commit", "--quiet", "--all", f"--message={subject}", f"--author={author} <b@c>")
+    done = inside(*begin(source, good="main~1", bad="main"), *WORDS, "--out", "found")
+    assert "worse ?]0;owned??[2J" in done.stdout
+    written = [path.read_text() for path in sorted((tmp_path / "found").glob("bisect.*"))]
+    assert all("\x1b" not in text and "\\u001b" not in text for text in (done.stdout, done.stderr, *written))
 
 
 def test_a_folder_in_use_is_refused(source: Path, simulated: Simulated, inside: Cli) -> None:

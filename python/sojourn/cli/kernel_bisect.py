@@ -124,6 +124,9 @@ def handle(args: argparse.Namespace) -> int:
     origin = Origin.at(args.source)
     work = (commits.folder_of(args.source) if args.work is None else args.work).absolute()
     assemble.check_folder(work, "folder of the work", "give --work DIR")
+    if args.work is not None and work.resolve().is_relative_to(args.source.resolve()):
+        message = f"work is {str(args.work)!r}, but must not lie in source, of which nothing is changed"
+        raise ParamError(message)
     request = search.Request(
         good=origin.commit(args.good, "good"),
         bad=origin.commit(args.bad, "bad"),

@@ -182,11 +182,12 @@ class Repository:
 
     def subject(self, commit: str) -> str:
         """Return the first line of what a commit says of itself."""
-        return self.git("log", "-1", "--format=%s", commit).stdout.strip()
+        return printable(self.git("log", "-1", "--format=%s", commit).stdout.strip())
 
     def said(self, commit: str) -> dict[str, str]:
         """Return author, date and subject of a commit."""
-        lines = self.git("log", "-1", "--format=%an <%ae>%n%as%n%s", commit).stdout.splitlines()
+        found = self.git("log", "-1", "--format=%an <%ae>%n%as%n%s", commit).stdout
+        lines = [printable(line) for line in found.split("\n")]
         return dict(zip(("author", "date", "subject"), [*lines, "", "", ""], strict=False))
 
     def is_ancestor(self, one: str, other: str) -> bool:
@@ -226,7 +227,8 @@ class Repository:
 
     def log(self) -> str:
         """Return what git was told, as `git bisect replay` takes it."""
-        return self.git("bisect", "log").stdout
+        found = self.git("bisect", "log").stdout
+        return "".join(f"{printable(line)}\n" for line in found.rstrip("\n").split("\n"))
 
     def _bisect(self, *words: str) -> Next:
         done = self.git("bisect", *words, check=False)
@@ -274,6 +276,11 @@ def _git(top: Path, words: Sequence[str], environment: Mapping[str, str]) -> sub
     except OSError as error:
         message = f"git cannot be started in {top}: {error.strerror or error}"
         raise SojournError(message) from error
+
+
+def printable(line: str) -> str:
+    """Return a line that somebody else wrote, with `?` for what would steer a terminal."""
+    return "".join(one if one.isprintable() else "?" for one in line)
 
 
 def _gist(done: subprocess.CompletedProcess[str]) -> str:

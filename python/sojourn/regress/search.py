@@ -13,7 +13,7 @@ from sojourn.regress.commits import Builder, UnusableError
 from sojourn.regress.found import Commit, Found
 from sojourn.regress.measure import Measure
 from sojourn.regress.quantities import Quantity, Worse
-from sojourn.regress.repository import Next, Repository
+from sojourn.regress.repository import Next, Repository, printable
 from sojourn.regress.sides import BAD, GOOD, Judge
 from sojourn.regress.threshold import Threshold
 from sojourn.scenario import Scenario
@@ -288,6 +288,8 @@ class _Bench:
         return [value for value in found if value is not None]
 
     def _skip(self, commit: str, reason: str) -> str:
+        # It may hold what a guest or a compiler said.
+        reason = printable(" ".join(reason.split()))
         self.commits[commit].reason = reason
         self.say(f"{self._name(commit)} is skipped: {reason}")
         return "skip"
