@@ -285,6 +285,10 @@ def test_commits_that_are_all_skipped_leave_several_candidates(
     assert "not syncing: ?[2J" in done.stderr
     assert plain["first_bad"] is None
     assert sorted(plain["candidates"]) == sorted(git(top, "rev-list", "c0..main").split())
+    told = inside(*begin(top), *WORDS, "--out", "several", status=1).stdout
+    assert told.startswith("The first bad commit is one of these, because the others were skipped:\n\n  ")
+    assert all(f"  {sha[:12]} " in told for sha in plain["candidates"])
+    assert [path.name for path in (tmp_path / "several/figures").glob("*.svg")] == ["commits.svg"]
 
 
 def test_a_metric_of_which_less_is_worse(tmp_path: Path, source: Path, simulated: Simulated, inside: Cli) -> None:

@@ -13,7 +13,8 @@ from sojourn.cli.options import whole_number
 
 _ABOUT = """\
 Manages the Linux kernel of the back end `linux`. It is User-Mode Linux in virtual time, built from the distribution's
-source. A run on it needs no root, and depends only on its scenario and seed.
+source. A run on it needs no root, and depends only on its scenario and seed. Two kernels can be compared, and a search
+finds the commit that made one worse.
 """
 
 _BUILD = """\

@@ -29,7 +29,7 @@ nearer to. If that is not certain, it is measured with more seeds, up to --max-r
 build, does not boot or cannot be told is skipped. At the end it prints the first bad commit, how much it changes the
 metric, and each commit that was measured.
 
-Nothing is written to --source. The work is done in a folder of its own (--work), which takes 1.7 GB for Linux and keeps
+Nothing is written to --source. The work is done in a folder of its own (--work), which takes 1.6 GB for Linux and keeps
 the build, each kernel and each run. So the second build compiles only what has changed, a command that was stopped goes
 on from there, and a second search in the same repository uses the kernels of the first. The first build takes 4 minutes
 on two cores.
