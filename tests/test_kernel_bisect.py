@@ -224,6 +224,23 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(source: Path, simulated:
     assert len(compiled.read_text().splitlines()) == whole
 
 
+def test_a_folder_of_work_serves_another_repository_with_the_same_files(
+    source: Path, simulated: Simulated, inside: Cli, tmp_path: Path
+) -> None:
+    words = (*WORDS, "--work", str(tmp_path / "work"))
+    inside(*begin(source), *words)
+    shutil.rmtree(source)
+    other = repository(tmp_path / "other", [(f"other: {subject}", contents) for subject, contents in HISTORY])
+    compiled = (tmp_path / "work/tree/compiled").read_text()
+    done = inside(*begin(other), *words)
+    assert f"{git(other, 'rev-parse', 'c8').strip()}\n  other: {CULPRIT}\n" in done.stdout
+    assert (tmp_path / "work/tree/compiled").read_text() == compiled
+    # And a commit that has to be built is checked out, though what the folder has is of commits that are gone.
+    tree(other, {"net/sched/sch_codel.c": codel("90ms")})
+    git(other, "commit", "--quiet", "--all", "--message=even worse")
+    assert "  even worse\n" in inside(*begin(other, good="c9"), *words).stdout
+
+
 def test_half_a_file_of_a_compiler_that_was_killed_is_not_used(source: Path, simulated: Simulated, inside: Cli) -> None:
     inside(*begin(source), *WORDS)
     work = commits.folder_of(source)

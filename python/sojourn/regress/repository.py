@@ -146,6 +146,11 @@ class Repository:
             git = top / ".git"
             # Nobody else uses this repository, so what locks it was left by a git that was killed.
             (git / "index.lock").unlink(missing_ok=True)
+            # An earlier search may have been in another repository, whose commits are not here.
+            for left in git.glob("BISECT_*"):
+                left.unlink()
+            shutil.rmtree(git / "refs/bisect", ignore_errors=True)
+            (git / "HEAD").write_text("ref: refs/heads/none\n")
             (git / "objects/info").mkdir(parents=True, exist_ok=True)
             (git / "objects/info/alternates").write_bytes(os.fsencode(origin.objects) + b"\n")
             if origin.shallow is None:
@@ -211,10 +216,9 @@ class Repository:
         return [name for name in listed.split("\0") if name]
 
     def begin(self, good: str, bad: str, paths: Sequence[str]) -> Next:
-        """Begin a search, in place of one that may be there."""
-        if self.git("rev-parse", "--verify", "--quiet", "HEAD", check=False).returncode != 0:
-            self.git("update-ref", "--no-deref", "HEAD", good)
-        self.git("bisect", "reset", check=False)
+        """Begin a search in a repository that `borrow` returned."""
+        # `git bisect start` wants some HEAD.
+        self.git("update-ref", "--no-deref", "HEAD", good)
         return self._bisect("start", "--no-checkout", bad, good, "--", *paths)
 
     def tell(self, word: str, commit: str) -> Next:
