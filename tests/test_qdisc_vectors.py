@@ -10,7 +10,10 @@ import pytest
 from sojourn._native import ParamError, Qdisc
 
 TESTDATA = Path(__file__).parent.parent / "testdata"
-KINDS = ("codel", "fq_codel", "fq_pie", "pie", "red", "sfq", "fifo", "tbf", "cake", "fq", "prio", "drr", "ets", "htb")
+KINDS = (
+    *("codel", "fq_codel", "fq_pie", "dualpi2", "pie", "red", "sfq", "fifo", "tbf", "cake", "fq"),
+    *("prio", "drr", "ets", "htb"),
+)
 #: What `fq` reads of a packet's socket.
 SOCKET = ("priority", "pacing_bps", "not_before_ns")
 #: What a packet can be told to be by hand here; vectors with more are for the tests of Rust.

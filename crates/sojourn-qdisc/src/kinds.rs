@@ -10,7 +10,7 @@ use crate::grammar::model::{Either, Model, Plain};
 use crate::grammar::reading::{parse_words, show_words};
 use crate::netlink::Named;
 use crate::{
-    Admission, Backlog, Cake, ClassStats, Codel, Departure, DropSink, Fifo, Fq, FqCodel, FqPie, Netem, Packet,
+    Admission, Backlog, Cake, ClassStats, Codel, Departure, DropSink, DualPi2, Fifo, Fq, FqCodel, FqPie, Netem, Packet,
     ParamError, PfifoFast, Pie, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
 };
 use sojourn_units::{Bytes, Time};
@@ -220,6 +220,7 @@ disciplines! {
         Sfq(crate::SfqParams),
         FqCodel(crate::FqCodelParams),
         FqPie(crate::FqPieParams),
+        DualPi2(crate::dualpi2::DualPi2Words),
         Cake(crate::cake::CakeSpec),
         Fq(crate::FqParams),
         Tbf(crate::tbf::TbfWords),
@@ -250,6 +251,8 @@ disciplines! {
         SfqCodel(SfqCodel<P>),
         /// `fq_pie`.
         FqPie(Box<FqPie<P>>),
+        /// `dualpi2`.
+        DualPi2(Box<DualPi2<P>>),
         /// `cake`.
         Cake(Box<Cake<P>>),
         /// `fq`.

@@ -4,7 +4,7 @@
 //! - [`Qdisc`]: the contract of a discipline, and [`Packet`]: what it must know of a packet.
 //! - [`QdiscSpec`]: a discipline with all its parameters, read from `tc`'s words; [`QdiscSpec::build`] makes the
 //!   discipline, as [`AnyQdisc`].
-//! - [`Codel`], [`FqCodel`], [`Cake`], [`Pie`], [`FqPie`], [`Fq`], [`Red`], [`Sfq`], [`Fifo`], [`PfifoFast`], [`Netem`]: the
+//! - [`Codel`], [`FqCodel`], [`Cake`], [`Pie`], [`FqPie`], [`DualPi2`], [`Fq`], [`Red`], [`Sfq`], [`Fifo`], [`PfifoFast`], [`Netem`]: the
 //!   disciplines themselves, each made from a struct of parameters such as [`FqCodelParams`].
 //! - [`Tbf`]: a token bucket that shapes any discipline to a rate.
 //! - [`Departure`], [`Dropped`], [`DropReason`], [`DropSink`]: what comes out.
@@ -20,6 +20,7 @@ mod codel;
 mod descriptor;
 mod discipline;
 mod drr;
+mod dualpi2;
 mod ets;
 mod fifo;
 mod footprint;
@@ -52,6 +53,7 @@ pub use cake::{Cake, CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, Cak
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
 pub use descriptor::{Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, kernel_options};
+pub use dualpi2::{DualPi2, DualPi2Params, StepThreshold};
 pub use fifo::{Fifo, FifoLimit, MTU, PfifoFast, PfifoFastParams, PfifoFastVariant, TX_QUEUE_LEN};
 pub use footprint::Footprint;
 pub use fq::{Fq, FqParams, FqVariant};

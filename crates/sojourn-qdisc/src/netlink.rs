@@ -92,6 +92,8 @@ pub enum Form {
     U64,
     /// A probability as a word of 64 bits, of which all set is 1.
     Probability,
+    /// A probability as a word of 32 bits, of which all set is 1.
+    Probability32,
     /// A rate of bit/s as bytes a second, in 32 bits.
     Rate32,
     /// The same in 64.
@@ -155,7 +157,7 @@ impl Form {
     pub const fn size(self) -> usize {
         match self {
             Self::U8 => 1,
-            Self::U32 | Self::S32 | Self::Rate32 | Self::Log | Self::Choice(_) => 4,
+            Self::U32 | Self::S32 | Self::Probability32 | Self::Rate32 | Self::Log | Self::Choice(_) => 4,
             Self::U64 | Self::Probability | Self::Rate64 => 8,
             Self::Words(many) => 4 * many,
             Self::Priomap(_) => 20,

@@ -41,6 +41,8 @@ const HABITS: &[Habit] = &[
     ("htb", false, false, true, Some(&[]), None),
     ("cake", false, false, true, Some(&[]), None),
     ("fq", true, false, false, None, None),
+    // From the heads of both queues, when they leave.
+    ("dualpi2", false, false, false, Some(&[]), None),
     // Its `overmemory` counts arrivals that are taken in.
     ("fq_pie", true, false, false, Some(&["overlimit"]), None),
 ];

@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 use sojourn_qdisc::{AckFacts, Admission, AnyQdisc, Departure, DropReason, Dropped, Packet, Qdisc, QdiscSpec, Tbf};
-use sojourn_units::{Bytes, Duration, Rate, Time};
+use sojourn_units::{Bytes, Duration, Ecn, Rate, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TestPacket {
     id: u64,
     size: u64,
     flow: u32,
-    ecn: bool,
+    ecn: Ecn,
     band: u8,
 }
 
@@ -20,8 +20,11 @@ impl Packet for TestPacket {
     fn flow_hash(&self) -> u32 {
         self.flow
     }
-    fn mark_ce(&mut self) -> bool {
+    fn ecn(&self) -> Ecn {
         self.ecn
+    }
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
     fn band(&self) -> u8 {
         self.band
@@ -53,7 +56,7 @@ impl Packet for TestPacket {
 /// One call, some time after the one before.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
-    Enqueue { size: u64, flow: u32, ecn: bool, band: u8 },
+    Enqueue { size: u64, flow: u32, ecn: Ecn, band: u8 },
     Dequeue,
     Peek,
     ReadyAt,
@@ -90,6 +93,8 @@ const TEXTS: &[&str] = &[
     "fq_codel limit 30 target 2ms interval 20ms flows 5 quantum 300 variant ns2",
     "fq_pie limit 30 target 5ms tupdate 5ms ecn flows 5 quantum 300",
     "fq_pie limit 30 target 5ms tupdate 5ms memory_limit 9000 dq_rate_estimator bytemode",
+    "dualpi2 limit 30 target 2ms tupdate 5ms alpha 1 beta 20",
+    "dualpi2 limit 30 target 2ms tupdate 5ms alpha 1 beta 20 drop_enqueue overflow step_thresh 3p classic_protection 60%",
     "fq limit 30 flow_limit 9 quantum 300 initial_quantum 900 ce_threshold 2ms",
     "fq limit 30 flow_limit 9 buckets 2 orphan_mask 3 maxrate 2mbit low_rate_threshold 8kbit",
     "fq limit 30 flow_limit 9 maxrate 400kbit variant linux-7.3",
@@ -147,7 +152,7 @@ fn limits(text: &str) -> (u64, u64) {
 
 fn operations() -> impl Strategy<Value = Vec<(u64, Operation)>> {
     let operation = prop_oneof![
-        6 => (prop_oneof![Just(1514u64), 40u64..2000], 0u32..8, any::<bool>(), 0u8..3)
+        6 => (prop_oneof![Just(1514u64), 40u64..2000], 0u32..8, prop::sample::select(Ecn::ALL.as_slice()), 0u8..3)
             .prop_map(|(size, flow, ecn, band)| Operation::Enqueue { size, flow, ecn, band }),
         4 => Just(Operation::Dequeue),
         1 => Just(Operation::Peek),
@@ -252,12 +257,14 @@ fn check<Q: Qdisc<TestPacket>>(mut q: Q, text: &str, operations: &[(u64, Operati
                 o.leave(packet.id, now, departure.sojourn);
                 o.sent_bytes += packet.size;
                 o.marks += u64::from(departure.marked);
-                assert!(!departure.marked || packet.ecn);
+                assert!(!departure.marked || o.offered[packet.id as usize].0.ecn.is_capable());
                 let key = (packet.flow * 3
                     + if text.starts_with("pfifo_fast") || text.starts_with("cake") || with_classes(text) {
                         u32::from(packet.band)
                     } else {
-                        0
+                        // Packets for L4S overtake the others.
+                        let ecn = o.offered[packet.id as usize].0.ecn;
+                        u32::from(text.starts_with("dualpi2") && matches!(ecn, Ecn::Ect1 | Ecn::Ce))
                     }) as usize;
                 assert!(
                     o.last_of_flow[key] < Some(packet.id),
@@ -379,7 +386,7 @@ proptest! {
             let (mut now, mut id) = (Time::ZERO, 0);
             for (sizes, gaps, pause) in &bursts {
                 for &size in sizes {
-                    q.enqueue(TestPacket { id, size, flow: 7, ecn: false, band: 1 }, now, &mut drops);
+                    q.enqueue(TestPacket { id, size, flow: 7, ecn: Ecn::NotEct, band: 1 }, now, &mut drops);
                     id += 1;
                 }
                 for &gap in gaps {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use sojourn_qdisc::{AckFacts, Dropped, Packet, Qdisc, QdiscSpec, priority_of_dscp};
-use sojourn_units::{Bytes, Rate, Time};
+use sojourn_units::{Bytes, Ecn, Rate, Time};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ struct VectorPacket {
     id: u64,
     size: u64,
     flow: u32,
-    ecn: bool,
+    ecn: Ecn,
     dscp: u8,
     source: u32,
     destination: u32,
@@ -29,8 +29,11 @@ impl Packet for VectorPacket {
     fn flow_hash(&self) -> u32 {
         self.flow
     }
-    fn mark_ce(&mut self) -> bool {
+    fn ecn(&self) -> Ecn {
         self.ecn
+    }
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
     fn dscp(&self) -> u8 {
         self.dscp
@@ -92,7 +95,7 @@ struct Enqueue {
     #[serde(default)]
     flow: u32,
     #[serde(default)]
-    ecn: bool,
+    ecn: EcnField,
     #[serde(default)]
     dscp: u8,
     #[serde(default)]
@@ -106,6 +109,30 @@ struct Enqueue {
     not_before_ns: Option<u64>,
     #[serde(default = "one")]
     count: u64,
+}
+
+/// Whether a packet is ECN-capable, or its codepoint.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum EcnField {
+    Capable(bool),
+    Codepoint(String),
+}
+
+impl Default for EcnField {
+    fn default() -> Self {
+        Self::Capable(false)
+    }
+}
+
+impl EcnField {
+    fn codepoint(&self) -> Ecn {
+        match self {
+            Self::Capable(false) => Ecn::NotEct,
+            Self::Capable(true) => Ecn::Ect0,
+            Self::Codepoint(name) => name.parse().unwrap_or_else(|_| panic!("{name} is no codepoint")),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -177,7 +204,7 @@ fn run(vector: &Vector) {
                     id: next_id,
                     size: offer.size,
                     flow: offer.flow,
-                    ecn: offer.ecn,
+                    ecn: offer.ecn.codepoint(),
                     dscp: offer.dscp,
                     source: offer.source,
                     destination: offer.destination,
@@ -292,6 +319,7 @@ folders! {
     fifo_vectors_hold: "fifo";
     tbf_vectors_hold: "tbf";
     fq_pie_vectors_hold: "fq_pie";
+    dualpi2_vectors_hold: "dualpi2";
     cake_vectors_hold: "cake";
     prio_vectors_hold: "prio";
     drr_vectors_hold: "drr";

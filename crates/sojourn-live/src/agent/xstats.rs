@@ -12,6 +12,7 @@ fn read(form: Form, bytes: &[u8], at: usize) -> Option<f64> {
     match form {
         Form::S32 => i32_at(bytes, at).map(f64::from),
         Form::U64 => u64_at(bytes, at).map(|v| v as f64),
+        Form::Probability32 => u32_at(bytes, at).map(|v| f64::from(v) / f64::from(u32::MAX)),
         Form::Probability => u64_at(bytes, at).map(|v| v as f64 / u64::MAX as f64),
         _ => u32_at(bytes, at).map(f64::from),
     }

@@ -156,7 +156,7 @@ impl<P: Packet> FqPie<P> {
     fn run_timer(&mut self, now: Time, _drops: &mut dyn DropSink<P>) {
         if self.updates.due(now) {
             let (flows, awake, params) = (&mut self.flows, &mut self.awake, &self.params.pie);
-            self.updates.run(now, || {
+            self.updates.run(now, |_| {
                 awake.retain(|&index| {
                     let flow = &mut flows[index as usize];
                     let before = flow.pie.clone();

@@ -22,6 +22,9 @@ pub(crate) enum Value {
     Flag(bool),
     /// A number that is read and written in hexadecimal.
     Hex(u32),
+    /// Packets, where another unit could be meant.
+    Packets(u32),
+    Percent(u32),
     /// One of a few words.
     Word(&'static str),
     Numbers(Numbers),
@@ -39,6 +42,8 @@ impl fmt::Display for Value {
             Self::Real(x) => x.fmt(f),
             Self::Flag(on) => on.fmt(f),
             Self::Hex(n) => write!(f, "{n:x}"),
+            Self::Packets(n) => write!(f, "{n}p"),
+            Self::Percent(n) => write!(f, "{n}%"),
             Self::Word(word) => word.fmt(f),
             Self::Numbers(numbers) => numbers.fmt(f),
         }
@@ -49,7 +54,8 @@ impl Value {
     /// What a kernel is told of `field`; nothing of a number that is not whole.
     pub(crate) fn for_kernel(self, kind: &str, field: &str) -> Result<Option<Named>, ParamError> {
         let (unit, value) = match self {
-            Self::Count(n) | Self::Hex(n) => ("", i64::from(n)),
+            Self::Count(n) | Self::Hex(n) | Self::Percent(n) => ("", i64::from(n)),
+            Self::Packets(n) => ("_packets", i64::from(n)),
             Self::Seconds(n) => ("_s", i64::from(n)),
             Self::Bytes(size) | Self::Memory(size) => ("_bytes", signed(size.get())),
             Self::Time(time) => ("_us", micros(kind, field, time)?),

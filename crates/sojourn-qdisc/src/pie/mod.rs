@@ -238,7 +238,7 @@ impl<P: Packet> Pie<P> {
     fn run_timer(&mut self, now: Time, _drops: &mut dyn DropSink<P>) {
         if self.updates.due(now) {
             let backlog = self.ledger.backlog.bytes.get();
-            self.updates.run(now, || {
+            self.updates.run(now, |_| {
                 let before = self.controller.clone();
                 each!(&mut self.controller, c => c.update(&self.params, backlog));
                 self.controller != before

@@ -268,7 +268,7 @@ fn a_long_tupdate_is_rounded_to_the_eighth_of_the_wheel() {
     let mut updates = updates::Updates::on_ticks(Duration::from_millis(100));
     let mut at = Vec::new();
     for t in 0..1000 {
-        updates.run(ms(t), || {
+        updates.run(ms(t), |_| {
             at.push(t);
             true
         });

@@ -42,14 +42,14 @@ impl Updates {
         now >= self.next
     }
 
-    /// Calls `update` for each that is due, until it answers that it has changed nothing: then nothing changes any
-    /// more before the next arrival or departure.
+    /// Calls `update` with the time of each that is due, until it answers that it has changed nothing: then nothing
+    /// changes any more before the next arrival or departure.
     #[cold]
-    pub(crate) fn run(&mut self, now: Time, mut update: impl FnMut() -> bool) {
+    pub(crate) fn run(&mut self, now: Time, mut update: impl FnMut(Time) -> bool) {
         let mut left = MOST_UPDATES;
         while self.next <= now {
             left -= 1;
-            let periods = if update() && left > 0 {
+            let periods = if update(self.next) && left > 0 {
                 1
             } else {
                 now.since(self.next).as_nanos() / self.every.as_nanos() + 1

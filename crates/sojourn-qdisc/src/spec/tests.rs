@@ -115,6 +115,7 @@ fn canonical_text_says_the_same_again() {
         "sfq headdrop perturb 10 depth 5 flows 100 limit 500",
         "tbf rate 1.5mbit buffer 2kb latency 10ms",
         "netem latency 1.5ms limit 110",
+        "dualpi2 max_rtt 100ms step_thresh 5p classic_protection 25% overflow",
     ] {
         let spec = QdiscSpec::parse(text, None).unwrap();
         assert_eq!(QdiscSpec::parse(&spec.to_string(), None).as_ref(), Ok(&spec), "{text}");
@@ -126,7 +127,7 @@ fn what_is_unknown_is_named_with_what_is_known() {
     let text = error("fifo limit 3");
     for part in [
         "\"fifo\"",
-        "pfifo, bfifo, pfifo_fast, red, pie, codel, sfq, fq_codel, fq_pie, cake, fq, tbf, netem",
+        "pfifo, bfifo, pfifo_fast, red, pie, codel, sfq, fq_codel, fq_pie, dualpi2, cake, fq, tbf, netem",
         "prio, drr, ets, htb",
         "gbw:codel",
         "rural:fq_codel",
