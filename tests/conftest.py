@@ -79,7 +79,8 @@ def _kernel(kind: str) -> Kernel | str:
         return str(error)
 
 
-def _kernel_or_skip(kind: str, need: optional.Need) -> Kernel:
+def kernel_or_skip(kind: str, need: optional.Need) -> Kernel:
+    """Return a kernel of this kind, name or version; without one the test is skipped, and pytest says why."""
     found = _kernel(kind)
     if isinstance(found, str):
         need.skip(found)
@@ -97,13 +98,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture
 def virtual_kernel() -> Kernel:
     """The virtual-time kernel; without one the test is skipped, and pytest says why."""
-    return _kernel_or_skip("virtual", optional.KERNEL)
+    return kernel_or_skip("virtual", optional.KERNEL)
 
 
 @pytest.fixture
 def stock_kernel() -> Kernel:
     """The kernel of the package user-mode-linux, in real time, if it runs on this machine."""
-    return _kernel_or_skip("uml", optional.STOCK_KERNEL)
+    return kernel_or_skip("uml", optional.STOCK_KERNEL)
 
 
 def assert_one_sentence(done: subprocess.CompletedProcess[str], *words: str) -> None:

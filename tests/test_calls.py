@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,8 @@ from sojourn.stats import Interval
 from sojourn.validate.calls import compare, draw, job, kinds, shares, words
 from sojourn.validate.calls.job import ECN_BITS, FIRST_ID, Seen
 from sojourn.validate.calls.replay import BAR_NS, replay
-from tests.conftest import Cli, assert_one_sentence
+from tests import optional
+from tests.conftest import Cli, assert_one_sentence, kernel_or_skip
 
 #: Random sequences for each kind, shared by its disciplines.
 SEQUENCES = 200
@@ -28,11 +30,21 @@ SHARES = [text for kind in kinds.modelled().values() for text in kind.shares]
 PLAIN = "codel target 1ms interval 10ms limit 20 ecn"
 
 
+#: A kernel that has all kinds that are compared.
+NEWEST = "7.3"
+
+
+def kernel_with(kind: kinds.Kind, usual: Kernel) -> Kernel:
+    """Return the usual kernel if it has a kind, and else the newest, without which the test is skipped."""
+    return usual if kinds.there_in(kind, usual) else kernel_or_skip(NEWEST, optional.KERNEL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", EXACT)
 def test_the_kernel_and_the_simulator_do_the_same(kind: str, virtual_kernel: Kernel) -> None:
     texts = kinds.KINDS[kind].texts
-    results = [compare.compare(text, -(-SEQUENCES // len(texts)), 1, virtual_kernel) for text in texts]
+    kernel = kernel_with(kinds.KINDS[kind], virtual_kernel)
+    results = [compare.compare(text, -(-SEQUENCES // len(texts)), 1, kernel) for text in texts]
     assert [(one.text, one.first) for one in results] == [(text, None) for text in texts]
     # What is compared happens.
     assert sum(verdict.left for one in results for verdict in one.verdicts) > SEQUENCES
@@ -53,7 +65,8 @@ def test_the_kernel_and_the_simulator_drop_the_same_acknowledgements(text: str, 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", SHARES)
 def test_the_kernel_and_the_simulator_do_the_same_on_average(text: str, virtual_kernel: Kernel) -> None:
-    result = compare.compare_shares(text, SEQUENCES, 1, virtual_kernel)
+    kernel = kernel_with(kinds.of(text.partition(" ")[0]), virtual_kernel)
+    result = compare.compare_shares(text, SEQUENCES, 1, kernel)
     assert [share for share in result.shares if share.verdict == "differ"] == []
     means = {share.name: share.kernel for share in result.shares}
     assert means["dropped, first half"] > 1
@@ -96,6 +109,17 @@ def sequence() -> draw.Sequence:
         if marks and seen.counters["drops"] > 0:
             return found
     pytest.fail("no sequence drops and marks")
+
+
+def test_a_kind_is_compared_with_kernels_that_have_it() -> None:
+    def texts(release: str) -> set[str]:
+        path = Path("/nowhere")
+        kernel = Kernel(kind="virtual", path=path, release=release, modules=(), virtual_time=True, identity="sha256:0")
+        return set(compare.all_texts(kernel))
+
+    newer = texts("7.3.4-sojourn2") - texts("6.12.117-sojourn2")
+    assert newer == {*kinds.KINDS["dualpi2"].texts, *kinds.KINDS["dualpi2"].shares}
+    assert texts("6.17") == texts("7.3.4-sojourn2") > texts("6.1.192")
 
 
 def test_a_sequence_is_a_function_of_its_seed_number_and_discipline() -> None:

@@ -347,8 +347,8 @@ impl Qdisc {
                 "prob" | "max_p" | "qavg" | "avg_dq_rate" | "delay" | "ldelay" | "drop_next" => {
                     dict.set_item(name, value)
                 }
-                // Counters, far below 2^53.
-                _ => dict.set_item(name, value as u64),
+                // Whole numbers, far below 2^53; a credit may be less than none.
+                _ => dict.set_item(name, value as i64),
             }?;
         }
         Ok(dict)

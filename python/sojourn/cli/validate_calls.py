@@ -26,17 +26,20 @@ def handle(args: argparse.Namespace) -> int:
     _check(args)
     sequences = DEFAULT_SEQUENCES if args.sequences is None else args.sequences
     seed = 1 if args.seed is None else args.seed
-    texts = args.qdisc or compare.all_texts()
-    random = [kinds.is_random(draw.sequence(text, seed, 0).text) for text in texts]
+    named = args.qdisc or []
+    # Texts are read before the kernel is looked for.
+    random = {text: kinds.is_random(draw.sequence(text, seed, 0).text) for text in named}
     kernel = find(options.one_kernel(args))
     if not kernel.virtual_time:
         message = "calls need a kernel in virtual time, because they are compared to a microsecond: run scripts/kernels"
         raise SojournError(message)
+    texts = named or compare.all_texts(kernel)
+    random |= {text: kinds.is_random(draw.sequence(text, seed, 0).text) for text in texts}
     results: list[compare.Result] = []
     averages: list[shares.Result] = []
-    for text, draws in zip(texts, random, strict=True):
+    for text in texts:
         print(f"{text}: {sequences} sequences", file=sys.stderr)
-        if draws:
+        if random[text]:
             averages.append(compare.compare_shares(text, sequences, seed, kernel))
         else:
             results.append(compare.compare(text, sequences, seed, kernel))

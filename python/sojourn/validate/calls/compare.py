@@ -64,10 +64,10 @@ class Result:
         }
 
 
-def all_texts() -> list[str]:
-    """Return all disciplines that are compared unless others are asked for."""
-    modelled = kinds.modelled().values()
-    return [text for kind in modelled for text in (*kind.texts, *kind.shares)]
+def all_texts(kernel: Kernel) -> list[str]:
+    """Return all disciplines that are compared with a kernel unless others are asked for."""
+    there = [kind for kind in kinds.modelled().values() if kinds.there_in(kind, kernel)]
+    return [text for kind in there for text in (*kind.texts, *kind.shares)]
 
 
 def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:

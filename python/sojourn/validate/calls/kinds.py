@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from sojourn import _native
 from sojourn.interop import canonical
+from sojourn.kernel.cache import version_key
+from sojourn.kernel.find import Kernel
 
 #: Rates of the shaper above a discipline, bit/s: a byte takes a whole number of nanoseconds at each.
 RATES = (1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000)
@@ -20,8 +22,9 @@ _NO_RATE = 10_000_000
 #: RED shapes nothing: its bandwidth says how fast its average falls.
 _RATE = re.compile(r"^(?!red\b).*?\b(?:rate|bandwidth|maxrate) ([0-9.]+[kmg]?bit)\b")
 _DELAY = re.compile(r"\bdelay ")
-#: Disciplines that draw random numbers which matter. CAKE does once memory has overflowed.
-_RANDOM = re.compile(r"^(red|pie|fq_pie)\b|^cake\b.* memlimit [1-9]")
+#: Disciplines that draw random numbers which matter. CAKE does once memory has overflowed, and DualPI2 never while it
+#: aims at a delay that no queue reaches, for then its probability stays 0.
+_RANDOM = re.compile(r"^(red|pie|fq_pie)\b|^cake\b.* memlimit [1-9]|^dualpi2\b(?!.* target 4s )")
 _FILTER = re.compile(r" ack-filter(-aggressive)?\b")
 
 
@@ -52,6 +55,8 @@ class Kind:
     lead_ns
         How long a sequence waits from the setup of the discipline. PIE's timer of `tupdate` first goes off half a
         second after the setup (Linux `pie_init`), and there is no probability before.
+    since
+        The first version of Linux that has it; empty for one that every kernel here has.
     """
 
     texts: tuple[str, ...]
@@ -63,6 +68,7 @@ class Kind:
     counted: str | None = None
     seeds: int = 1
     lead_ns: int = 0
+    since: tuple[int, ...] = ()
 
 
 #: What is compared, by kind.
@@ -133,6 +139,16 @@ KINDS: dict[str, Kind] = {
         ),
         counted="flows",
     ),
+    "dualpi2": Kind(
+        since=(6, 17),
+        texts=(
+            "dualpi2 target 4s",
+            "dualpi2 target 4s limit 30 classic_protection 50%",
+            "dualpi2 target 4s step_thresh 3p min_qlen_step 2 any_ect",
+            "dualpi2 target 4s step_thresh 3ms classic_protection 80% overflow",
+        ),
+        shares=("dualpi2 target 5ms", "dualpi2 target 5ms drop_enqueue coupling_factor 1"),
+    ),
     "prio": Kind(texts=("prio", "prio bands 4 priomap 3 2 1 0 1 2 3 0 1 2 3 0 1 2 3 0"), dscp=True),
     "drr": Kind(
         texts=(
@@ -190,6 +206,11 @@ def modelled() -> dict[str, Kind]:
     """Return those of `KINDS` that the simulator has."""
     known = {entry["kind"] for entry in json.loads(_native.list_qdiscs())}
     return {name: kind for name, kind in KINDS.items() if name in known}
+
+
+def there_in(kind: Kind, kernel: Kernel) -> bool:
+    """Return whether a kernel's version has a kind."""
+    return version_key(kernel.release) >= kind.since
 
 
 def of(kind: str) -> Kind:
