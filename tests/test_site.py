@@ -46,8 +46,7 @@ PAGES: dict[str, list[Block]] = {
 NOT_RUN = {
     "captures": 1,
     "cluster": 2,
-    "kernel": 9,
-    "minutes": 15,
+    "kernel": 10,
     "minutes": 16,
     "namespaces": 3,
     "part": 2,
