@@ -285,7 +285,7 @@ proptest! {
         syn in any::<bool>(),
     ) {
         let segment = Segment {
-            seq, ack, ts_val: ts.0, ts_ecr: ts.1, window,
+            seq, ack, ts_val: ts.0, ts_ecr: ts.1, window, window_rest: 0,
             len: if syn { 0 } else { len },
             sack: sack.map(|(start, end)| SackBlock { start, end }),
             sack_count: if syn { 0 } else { sack_count },

@@ -23,7 +23,7 @@ _CONTEXT = 4
 #: The kernel's name of each counter and the simulator's, where they are not the same.
 _NAMES = {"queued": "qlen"}
 #: What is a time, what depends on when it was looked at or on a hash, what is counted otherwise (see the `Deviation` of
-#: tbf), and the most memory, of which a small packet takes 64 bytes less since Linux 6.3 (`skbuff_small_head`).
+#: tbf), and the most memory, because packets take another amount of it on newer kernels.
 _NOT_COMPARED = re.compile(
     r"ldelay|drop_next|delay|overlimits|avg_dq_rate|prob|qavg|latency|max_memory_used"
     r"|tin\d+_(way_\w+|\w+_delay)|(tin\d+_)?\w*rate\w*"
