@@ -48,8 +48,7 @@ _REMOVE = "Removes a kernel that was built; `sojourn kernel status` lists them."
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
-        "kernel", help="build, show, remove and test the kernel of real runs", description=_ABOUT
-        "kernel", help="build, show, remove, compare and bisect kernels of real runs", description=_ABOUT
+        "kernel", help="build, show, remove, test, compare and bisect kernels of real runs", description=_ABOUT
     )
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", dest="part", required=True)
 
