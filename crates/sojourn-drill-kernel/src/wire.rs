@@ -3,7 +3,7 @@
 //! Source: RFC 791, RFC 792, RFC 9293, RFC 7323, RFC 2018, RFC 7413, RFC 9768, RFC 2385.
 
 use crate::numbers::{Begin, Numbers};
-use sojourn_drill::{Packet, TcpOption};
+use sojourn_drill::{FieldOrder, Packet, TcpOption};
 use sojourn_units::Ecn;
 use std::net::Ipv4Addr;
 
@@ -145,16 +145,12 @@ fn option_bytes(options: &[TcpOption], numbers: &Numbers) -> Result<Vec<u8>, Str
             TcpOption::FastOpenExperiment(cookie) => {
                 put(&mut bytes, 254, &[&[0xf9, 0x89], &cookie[..]].concat());
             }
-            TcpOption::AccurateEcn(counters) => {
-                let kind = if counters.first().is_some_and(|first| first.0 == "e1b") {
-                    174
-                } else {
-                    172
+            TcpOption::AccEcn(order, counters) => {
+                let kind = match order {
+                    FieldOrder::Ect0First => 172,
+                    FieldOrder::Ect1First => 174,
                 };
-                let body: Vec<u8> = counters
-                    .iter()
-                    .flat_map(|(_, n)| n.to_be_bytes()[1..].to_vec())
-                    .collect();
+                let body: Vec<u8> = counters.iter().flat_map(|n| n.to_be_bytes()[1..].to_vec()).collect();
                 put(&mut bytes, kind, &body);
             }
             TcpOption::Other(word) => return Err(format!("the TCP option {word} is not known")),
@@ -284,17 +280,14 @@ fn read_options(mut bytes: &[u8]) -> Option<Vec<TcpOption>> {
             34 => TcpOption::FastOpen(body.to_vec()),
             254 if body.starts_with(&[0xf9, 0x89]) => TcpOption::FastOpenExperiment(body[2..].to_vec()),
             172 | 174 => {
-                let names = if kind == 172 {
-                    ["e0b", "ceb", "e1b"]
+                let order = if kind == 172 {
+                    FieldOrder::Ect0First
                 } else {
-                    ["e1b", "ceb", "e0b"]
+                    FieldOrder::Ect1First
                 };
-                let counters = names.iter().zip(body.chunks_exact(3));
-                let counter = |(name, n): (&&str, &[u8])| {
-                    let n = u32::from_be_bytes([0, n[0], n[1], n[2]]);
-                    ((*name).to_string(), n)
-                };
-                TcpOption::AccurateEcn(counters.map(counter).collect())
+                let counters = body.chunks_exact(3).take(3);
+                let counter = |n: &[u8]| u32::from_be_bytes([0, n[0], n[1], n[2]]);
+                TcpOption::AccEcn(order, counters.map(counter).collect())
             }
             other => TcpOption::Other(format!("option {other}")),
         });

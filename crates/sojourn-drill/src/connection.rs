@@ -1,8 +1,8 @@
 //! A connection of the host: the endpoint, and what its handshake has agreed on.
 
 use crate::script::{Packet, TcpOption};
-use crate::settings::{EcnMode, Settings};
-use sojourn_tcp::{ConnectionState, Endpoint, TcpParams, Variant};
+use crate::settings::Settings;
+use sojourn_tcp::{ConnectionState, EcnMode, Endpoint, TcpParams, Variant};
 use sojourn_units::{Duration, Time};
 
 /// The largest segment that the device takes: 1500 bytes less the headers of IPv4 and TCP.
@@ -97,7 +97,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// The end that connects, at `now`. What its peer takes is not known yet.
     pub(crate) fn client(settings: &Settings, now: Time) -> Self {
-        let params = params(settings, LARGEST, Agreed::default(), settings.ecn == EcnMode::On);
+        let params = params(settings, LARGEST, Agreed::default(), settings.ecn.asks);
         let mut endpoint = Endpoint::client(&params).expect("the parameters are in their ranges");
         endpoint.connect(now);
         Self::of(endpoint, params, Agreed::default(), false, settings, now)
@@ -106,7 +106,7 @@ impl Connection {
     /// The end that was listening when `syn` came.
     pub(crate) fn server(settings: &Settings, syn: &Packet, now: Time) -> Self {
         let (mss, agreed) = agree(settings, syn);
-        let params = params(settings, mss, agreed, settings.ecn != EcnMode::Off);
+        let params = params(settings, mss, agreed, settings.ecn.answers);
         let endpoint = Endpoint::server(&params).expect("the parameters are in their ranges");
         Self::of(endpoint, params, agreed, true, settings, now)
     }
@@ -142,7 +142,7 @@ impl Connection {
         self.last_data = now;
         let (mss, agreed) = agree(&self.settings, syn_ack);
         self.agreed = agreed;
-        self.params = params(&self.settings, mss, agreed, self.settings.ecn == EcnMode::On);
+        self.params = params(&self.settings, mss, agreed, self.settings.ecn.asks);
         self.endpoint = Endpoint::client(&self.params).expect("the parameters are in their ranges");
         self.endpoint.connect(self.began);
         while self.endpoint.poll_transmit(self.began).is_some() {}
@@ -206,7 +206,7 @@ fn agree(settings: &Settings, syn: &Packet) -> (u16, Agreed) {
     (mss.min(LARGEST), agreed)
 }
 
-fn params(settings: &Settings, mss: u16, agreed: Agreed, ecn: bool) -> TcpParams {
+fn params(settings: &Settings, mss: u16, agreed: Agreed, ecn: EcnMode) -> TcpParams {
     let mss = if agreed.timestamps {
         mss.saturating_sub(TIMESTAMPS).max(1)
     } else {
@@ -217,6 +217,9 @@ fn params(settings: &Settings, mss: u16, agreed: Agreed, ecn: bool) -> TcpParams
         heads: Variant::Linux612.heads(),
         mss,
         ecn,
+        accecn: settings.accecn,
+        timestamps: agreed.timestamps,
+        linear_syn_timeouts: settings.linear_syn_timeouts,
         congestion_control: settings.congestion_control,
         pacing: settings.pacing,
         send_buffer: Some(SEND_BUFFER),

@@ -57,6 +57,15 @@ pub(crate) struct Host {
 }
 
 impl Host {
+    /// Commands of a shell. What the kernel looks at with each segment holds for connections that are there, too.
+    pub(crate) fn command(&mut self, text: &str) -> Result<(), Missing> {
+        self.settings.run(text)?;
+        for connection in &mut self.connections {
+            connection.endpoint.set_accecn_option(self.settings.accecn.option);
+        }
+        Ok(())
+    }
+
     /// The connection that the script is about: the last one.
     pub(crate) fn current(&self) -> Option<usize> {
         self.connections.len().checked_sub(1)

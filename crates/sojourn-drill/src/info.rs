@@ -3,8 +3,8 @@
 use crate::connection::Connection;
 use crate::expr::Scalar;
 use crate::wire::state_number;
-use sojourn_tcp::{CaState, ConnectionState};
-use sojourn_units::{Duration, Time};
+use sojourn_tcp::{AccEcn, CaState, ConnectionState, EcnMode, OptionSeen};
+use sojourn_units::{Duration, Ecn, Time};
 
 /// Constants of the kernel's headers.
 const CONSTANTS: &[(&str, i64)] = &[
@@ -19,6 +19,17 @@ const CONSTANTS: &[(&str, i64)] = &[
     ("TCPI_OPT_ECN", 8),
     ("TCPI_OPT_ECN_SEEN", 16),
     ("TCPI_OPT_SYN_DATA", 32),
+    ("TCPI_ECN_MODE_DISABLED", 0),
+    ("TCPI_ECN_MODE_RFC3168", 1),
+    ("TCPI_ECN_MODE_ACCECN", 2),
+    ("TCP_ACCECN_ACE_FAIL_SEND", 1),
+    ("TCP_ACCECN_ACE_FAIL_RECV", 2),
+    ("TCP_ACCECN_OPT_FAIL_SEND", 4),
+    ("TCP_ACCECN_OPT_FAIL_RECV", 8),
+    ("TCP_ACCECN_OPT_NOT_SEEN", 0),
+    ("TCP_ACCECN_OPT_EMPTY_SEEN", 1),
+    ("TCP_ACCECN_OPT_COUNTER_SEEN", 2),
+    ("TCP_ACCECN_OPT_FAIL_SEEN", 3),
 ];
 
 /// `tcp_info` of a sender that has no slow-start threshold. Source: Linux `TCP_INFINITE_SSTHRESH`.
@@ -78,6 +89,39 @@ const FIELDS: &[Field] = &[
     ("tcpi_delivered_ce", |c, _| {
         c.endpoint.sender().stats().delivered_ce.cast_signed()
     }),
+    ("tcpi_ecn_mode", |c, _| match c.endpoint.ecn() {
+        EcnMode::Off => 0,
+        EcnMode::Classic => 1,
+        EcnMode::Accurate => 2,
+    }),
+    ("tcpi_accecn_opt_seen", |c, _| {
+        c.endpoint.accecn().map_or(0, |a| match a.option_seen() {
+            OptionSeen::Never => 0,
+            OptionSeen::Empty => 1,
+            OptionSeen::Counters => 2,
+            OptionSeen::Bad => 3,
+        })
+    }),
+    ("tcpi_accecn_fail_mode", |c, _| accecn(c, |a| a.fail_mode().into())),
+    ("tcpi_received_ce", |c, _| accecn(c, AccEcn::received_ce)),
+    ("tcpi_received_ce_bytes", |c, _| {
+        accecn(c, |a| a.received_bytes(Ecn::Ce))
+    }),
+    ("tcpi_received_e0_bytes", |c, _| {
+        accecn(c, |a| a.received_bytes(Ecn::Ect0))
+    }),
+    ("tcpi_received_e1_bytes", |c, _| {
+        accecn(c, |a| a.received_bytes(Ecn::Ect1))
+    }),
+    ("tcpi_delivered_ce_bytes", |c, _| {
+        accecn(c, |a| a.delivered_bytes(Ecn::Ce))
+    }),
+    ("tcpi_delivered_e0_bytes", |c, _| {
+        accecn(c, |a| a.delivered_bytes(Ecn::Ect0))
+    }),
+    ("tcpi_delivered_e1_bytes", |c, _| {
+        accecn(c, |a| a.delivered_bytes(Ecn::Ect1))
+    }),
     ("tcpi_rto", |c, _| micros(c.endpoint.sender().rto())),
     ("tcpi_rtt", |c, _| c.endpoint.sender().srtt().map_or(0, micros)),
     ("tcpi_bytes_acked", |c, _| {
@@ -90,6 +134,11 @@ const FIELDS: &[Field] = &[
         now.since(c.last_data).as_millis().cast_signed()
     }),
 ];
+
+/// What AccECN knows; 0 without it. Deviation: Linux counts what is received without it, too.
+fn accecn(connection: &Connection, what: fn(&AccEcn) -> u32) -> i64 {
+    connection.endpoint.accecn().map_or(0, what).into()
+}
 
 /// States by the names of the kernel's headers.
 const STATES: &[(&str, ConnectionState)] = &[

@@ -44,6 +44,8 @@ pub use parse::{ParseError, parse};
 pub use run::{run, run_on};
 pub use script::{Action, Call, Event, Packet, Script, ScriptOption, TcpOption, Value, When};
 pub use settings::{commands_of, words_of};
+/// The order of the fields of the option of AccECN.
+pub use sojourn_tcp::FieldOrder;
 pub use target::{Answer, Taken, Target, Trouble};
 pub use wire::Clocks;
 pub use words::Missing;

@@ -97,7 +97,7 @@ impl Target for Ours {
     }
 
     fn command(&mut self, text: &str) -> Result<(), Trouble> {
-        Ok(self.host.settings.run(text)?)
+        Ok(self.host.command(text)?)
     }
 
     fn value(&self, name: &str) -> Option<Scalar> {

@@ -50,7 +50,6 @@ fn of_packet(packet: &Packet) -> Option<Missing> {
         packet.options.iter().flatten().find_map(|option| match option {
             TcpOption::FastOpen(_) => Some(unknown("tcp option", "FO")),
             TcpOption::FastOpenExperiment(_) => Some(unknown("tcp option", "FOEXP")),
-            TcpOption::AccurateEcn(_) => Some(unknown("tcp option", "ECN")),
             TcpOption::Md5(_) => Some(unknown("tcp option", "md5")),
             TcpOption::Other(word) => Some(unknown("tcp option", word)),
             _ => None,

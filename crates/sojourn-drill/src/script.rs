@@ -1,6 +1,7 @@
 //! What a packetdrill script says, line by line.
 
 use crate::expr::Statement;
+use sojourn_tcp::FieldOrder;
 use sojourn_units::{Duration, Ecn};
 
 /// A script: options, then events in the order of the file.
@@ -79,7 +80,7 @@ pub struct Packet {
     /// Codepoint of the IP header, if the script gives one.
     pub ecn: Option<Ecn>,
     /// Letters of the flags: `S`, `F`, `R`, `P`, `.` (ACK), `E`, `W` (CWR), `A` (AE), `U`; `-` for none.
-    /// A digit is the ACE field (RFC 9768).
+    /// A digit of a script, the ACE field (RFC 9768), is here as its letters.
     pub flags: String,
     /// First sequence number.
     pub start: u32,
@@ -133,12 +134,20 @@ pub enum TcpOption {
     FastOpen(Vec<u8>),
     /// The same by the number for experiments (RFC 6994): `FOEXP cookie`.
     FastOpenExperiment(Vec<u8>),
-    /// `ECN e0b N ceb N e1b N`: the counters of bytes in their order (RFC 9768 section 3.2.3).
-    AccurateEcn(Vec<(String, u32)>),
+    /// `ECN e1b N ceb N e0b N`, or the other way round, with no more fields than it has (RFC 9768 section 3.2.3).
+    AccEcn(FieldOrder, Vec<u32>),
     /// `md5 digest` (RFC 2385).
     Md5(Vec<u8>),
     /// Any other, by its first word.
     Other(String),
+}
+
+/// The names of an AccECN option's fields.
+pub(crate) fn field_names(order: FieldOrder) -> [&'static str; 3] {
+    match order {
+        FieldOrder::Ect0First => ["e0b", "ceb", "e1b"],
+        FieldOrder::Ect1First => ["e1b", "ceb", "e0b"],
+    }
 }
 
 /// A system call with what it must answer.

@@ -2,22 +2,39 @@
 
 use crate::words::{Missing, setting, unknown};
 use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::{AccEcnParams, EcnMode, OptionUse};
 use sojourn_units::Duration;
 
-/// Which end speaks of ECN. Source: Linux `tcp_ecn`.
+/// Which ECN an end asks for when it connects, and which it agrees to at most. Source: Linux `tcp_ecn`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EcnMode {
-    Off,
-    /// Asks for it, and agrees.
-    On,
-    /// Agrees only.
-    Agrees,
+pub(crate) struct Ecn {
+    pub(crate) asks: EcnMode,
+    pub(crate) answers: EcnMode,
+}
+
+impl Ecn {
+    /// By the number of the kernel's setting.
+    fn of(number: &str) -> Option<Self> {
+        use EcnMode::{Accurate, Classic, Off};
+        let (answers, asks) = match number {
+            "0" => (Off, Off),
+            "1" => (Classic, Classic),
+            "2" => (Classic, Off),
+            "3" => (Accurate, Accurate),
+            "4" => (Accurate, Classic),
+            "5" => (Accurate, Off),
+            _ => return None,
+        };
+        Some(Self { asks, answers })
+    }
 }
 
 /// What commands have set.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    pub(crate) ecn: EcnMode,
+    pub(crate) ecn: Ecn,
+    pub(crate) accecn: AccEcnParams,
+    pub(crate) linear_syn_timeouts: u32,
     pub(crate) timestamps: bool,
     pub(crate) congestion_control: Algorithm,
     /// The device's discipline paces.
@@ -30,7 +47,12 @@ impl Default for Settings {
     /// What a kernel has from the beginning.
     fn default() -> Self {
         Self {
-            ecn: EcnMode::Agrees,
+            ecn: Ecn {
+                asks: EcnMode::Off,
+                answers: EcnMode::Classic,
+            },
+            accecn: AccEcnParams::default(),
+            linear_syn_timeouts: 4,
             timestamps: true,
             congestion_control: Algorithm::Cubic,
             pacing: false,
@@ -55,7 +77,10 @@ impl Settings {
         match program {
             // The settings that the kernel's tests have in common.
             "defaults.sh" => {
-                self.ecn = EcnMode::Off;
+                self.ecn = Ecn {
+                    asks: EcnMode::Off,
+                    answers: EcnMode::Off,
+                };
                 self.restart_after_idle = false;
                 Ok(())
             }
@@ -87,10 +112,26 @@ impl Settings {
         let name = name.trim_start_matches("/proc/sys/").replace('/', ".");
         let missing = |why: &str| Err(Missing::new(format!("{name}={value}"), why));
         match (name.as_str(), value) {
-            ("net.ipv4.tcp_ecn", "0") => self.ecn = EcnMode::Off,
-            ("net.ipv4.tcp_ecn", "1") => self.ecn = EcnMode::On,
-            ("net.ipv4.tcp_ecn", "2") => self.ecn = EcnMode::Agrees,
-            ("net.ipv4.tcp_ecn", _) => return missing("our TCP has no accurate ECN (RFC 9768)"),
+            ("net.ipv4.tcp_ecn", _) => match Ecn::of(value) {
+                Some(ecn) => self.ecn = ecn,
+                None => return missing("Linux has 0 to 5"),
+            },
+            ("net.ipv4.tcp_ecn_option", _) => match value {
+                "0" => self.accecn.option = OptionUse::Never,
+                "1" => self.accecn.option = OptionUse::Minimum,
+                "2" => self.accecn.option = OptionUse::Always,
+                "3" => self.accecn.option = OptionUse::Persist,
+                _ => return missing("Linux has 0 to 3"),
+            },
+            ("net.ipv4.tcp_ecn_option_beacon", _) => match value.parse() {
+                Ok(beacon @ 0..=63) => self.accecn.beacon = beacon,
+                _ => return missing("Linux has 0 to 63"),
+            },
+            ("net.ipv4.tcp_ecn_fallback", "0" | "1") => self.accecn.fallback = value == "1",
+            ("net.ipv4.tcp_syn_linear_timeouts", _) => match value.parse() {
+                Ok(timeouts @ 0..=127) => self.linear_syn_timeouts = timeouts,
+                _ => return missing("Linux has 0 to 127"),
+            },
             ("net.ipv4.tcp_timestamps", "0") => self.timestamps = false,
             ("net.ipv4.tcp_timestamps", _) => self.timestamps = true,
             ("net.ipv4.tcp_slow_start_after_idle", _) => self.restart_after_idle = value != "0",
@@ -163,8 +204,8 @@ mod tests {
 sysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root fq";
         settings.run(text).expect("all is known");
         assert_eq!(
-            (settings.ecn, settings.timestamps, settings.pacing),
-            (EcnMode::On, false, true)
+            (settings.ecn.asks, settings.timestamps, settings.pacing),
+            (EcnMode::Classic, false, true)
         );
         assert_eq!(
             (settings.congestion_control, settings.restart_after_idle),
@@ -175,7 +216,7 @@ sysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root f
     #[test]
     fn what_is_not_there_is_named() {
         for (text, word) in [
-            ("sysctl -q net.ipv4.tcp_ecn=3", "net.ipv4.tcp_ecn=3"),
+            ("sysctl -q net.ipv4.tcp_ecn=6", "net.ipv4.tcp_ecn=6"),
             (
                 "sysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"",
                 "net.ipv4.tcp_rmem=4096 131072 33554432",

@@ -1,6 +1,6 @@
 //! Segments as scripts write them, for sentences.
 
-use crate::script::{Packet, TcpOption};
+use crate::script::{Packet, TcpOption, field_names};
 use sojourn_units::{Ecn, Time};
 use std::fmt;
 
@@ -43,11 +43,10 @@ impl fmt::Display for TcpOption {
             }
             Self::FastOpen(cookie) => named(f, "FO", cookie),
             Self::FastOpenExperiment(cookie) => named(f, "FOEXP", cookie),
-            Self::AccurateEcn(counters) => {
+            Self::AccEcn(order, fields) => {
                 f.write_str("ECN")?;
-                counters
-                    .iter()
-                    .try_for_each(|(name, bytes)| write!(f, " {name} {bytes}"))
+                let mut named = field_names(*order).into_iter().zip(fields);
+                named.try_for_each(|(name, value)| write!(f, " {name} {value}"))
             }
             Self::Md5(digest) => named(f, "md5", digest),
             Self::Other(word) => f.write_str(word),

@@ -3,7 +3,7 @@
 use crate::connection::{Agreed, Connection, LARGEST};
 use crate::script::{Packet, TcpOption};
 use crate::settings::Settings;
-use sojourn_tcp::{ConnectionState, Flags, SackBlock, Segment, WINDOW_UNIT};
+use sojourn_tcp::{AccEcnOption, ConnectionState, Flags, SackBlock, Segment, WINDOW_UNIT};
 use sojourn_units::Ecn;
 
 /// The shift count that our TCP always has (RFC 7323).
@@ -44,6 +44,7 @@ impl Clocks {
 pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segment {
     let mut flags = match packet.ecn {
         Some(Ecn::Ect0) => Flags::ECT0,
+        Some(Ecn::Ect1) => Flags::ECT1,
         Some(Ecn::Ce) => Flags::CE,
         _ => Flags::NONE,
     };
@@ -52,6 +53,7 @@ pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segme
         ('.', Flags::ACK),
         ('E', Flags::ECE),
         ('W', Flags::CWR),
+        ('A', Flags::AE),
         ('P', Flags::PSH),
         ('F', Flags::FIN),
         ('R', Flags::RST),
@@ -88,6 +90,7 @@ pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segme
                     };
                 }
             }
+            TcpOption::AccEcn(order, fields) => segment.accecn = AccEcnOption::new(*order, fields),
             _ => {}
         }
     }
@@ -105,6 +108,7 @@ pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Sett
         ('P', Flags::PSH),
         ('E', Flags::ECE),
         ('W', Flags::CWR),
+        ('A', Flags::AE),
         ('.', Flags::ACK),
     ] {
         if has(flag) {
@@ -161,8 +165,12 @@ fn syn_options(segment: &Segment, connection: &Connection, settings: &Settings) 
             options.extend([TcpOption::Nop, TcpOption::Nop]);
         }
         options.push(TcpOption::Timestamps(segment.ts_val, segment.ts_ecr));
-    } else if agreed.sack {
-        options.extend([TcpOption::Nop, TcpOption::Nop, TcpOption::SackOk]);
+        accecn(segment.accecn, false, &mut options);
+    } else {
+        accecn(segment.accecn, agreed.sack, &mut options);
+        if agreed.sack {
+            options.push(TcpOption::SackOk);
+        }
     }
     if agreed.scale.is_some() {
         options.extend([TcpOption::Nop, TcpOption::WindowScale(SCALE)]);
@@ -180,9 +188,22 @@ fn options(segment: &Segment, agreed: Agreed) -> Vec<TcpOption> {
         let absolute = |offset: i32| segment.ack.wrapping_add_signed(i64::from(offset)) as u32;
         let blocks = segment.sack.iter().take(usize::from(segment.sack_count));
         let blocks = blocks.map(|b| (absolute(b.start), absolute(b.end))).collect();
-        options.extend([TcpOption::Nop, TcpOption::Nop, TcpOption::Sack(blocks)]);
+        accecn(segment.accecn, true, &mut options);
+        options.push(TcpOption::Sack(blocks));
+    } else {
+        accecn(segment.accecn, false, &mut options);
     }
     options
+}
+
+/// The AccECN option and the padding behind it, which is there without an option too if a SACK option follows.
+fn accecn(option: AccEcnOption, before_sack: bool, options: &mut Vec<TcpOption>) {
+    if option.is_present() {
+        let fields = option.fields().map(|field| field.1).collect();
+        options.push(TcpOption::AccEcn(option.order(), fields));
+    }
+    let padding = usize::from(option.padding(before_sack));
+    options.extend(std::iter::repeat_n(TcpOption::Nop, padding));
 }
 
 /// The number that Linux's `tcp_info` has for a state.

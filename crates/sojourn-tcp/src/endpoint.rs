@@ -1,5 +1,8 @@
 //! One end of a connection: handshake, sender, receiver and close.
 
+mod ecn;
+
+use crate::accecn::{self, AccEcn, AccEcnParams, EcnMode};
 use crate::handshake::{Expiry, Handshake};
 use crate::machine::Outgoing;
 use crate::metrics::Metrics;
@@ -82,10 +85,15 @@ pub struct Endpoint {
     /// Of bad segments that arrive within so long, one is answered.
     pub(crate) answer_interval: Duration,
     syn_retransmissions: u32,
-    /// Whether it wants ECN.
-    wants_ecn: bool,
-    /// Whether the peer's SYN agrees to ECN.
-    peer_agrees: bool,
+    linear_syn_timeouts: u32,
+    /// Which ECN it wants.
+    wants_ecn: EcnMode,
+    /// Which ECN both ends have, as far as the handshake has told.
+    agreed_ecn: EcnMode,
+    /// What AccECN knows, if that is it.
+    pub(crate) accecn: Option<Box<AccEcn>>,
+    accecn_params: AccEcnParams,
+    timestamps: bool,
     /// What earlier connections to this destination left, until the handshake is over.
     metrics: Option<Box<Metrics>>,
 }
@@ -102,12 +110,16 @@ impl Endpoint {
             resets: params.resets,
             forced: None,
             closed_second: false,
-            handshake: Handshake::syn(params.variant, Time::ZERO),
+            handshake: Handshake::syn(params.variant, params.linear_syn_timeouts, Time::ZERO),
+            linear_syn_timeouts: params.linear_syn_timeouts,
             variant: params.variant,
             answer_interval: params.answer_interval,
             syn_retransmissions: 0,
-            wants_ecn: params.ecn || params.congestion_control.needs().ecn,
-            peer_agrees: false,
+            wants_ecn: params.ecn.max(params.congestion_control.needs().ecn.into()),
+            agreed_ecn: EcnMode::Off,
+            accecn: None,
+            accecn_params: params.accecn,
+            timestamps: params.timestamps,
             metrics: None,
         })
     }
@@ -180,7 +192,7 @@ impl Endpoint {
     pub fn connect(&mut self, now: Time) {
         if self.state == State::Closed {
             self.state = State::SynSent;
-            self.handshake = Handshake::syn(self.variant, now);
+            self.handshake = Handshake::syn(self.variant, self.linear_syn_timeouts, now);
             self.handshake_due = true;
         }
     }
@@ -240,11 +252,13 @@ impl Endpoint {
     )]
     #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, now: Time) {
+        let mut opens = false;
         if self.state != State::Established {
             self.on_handshake(segment, now);
             if self.state != State::Established {
                 return;
             }
+            opens = true;
         } else if segment.flags.any(Flags::SYN | Flags::RST) {
             self.on_unexpected(segment, now);
             return;
@@ -257,8 +271,12 @@ impl Endpoint {
             self.challenge(now);
             return;
         }
-        self.receiver.on_timestamp(segment);
-        self.sender.on_ack(segment, now);
+        let newer = self.receiver.on_timestamp(segment);
+        // What ends the handshake was counted there.
+        if self.accecn.is_some() && !opens {
+            self.count_marks(segment, newer);
+        }
+        self.sender.on_ack(segment, self.accecn.as_deref_mut(), now);
         if self.closed_second && self.sender.fin_acked() {
             self.state = State::Done;
             return;
@@ -277,7 +295,7 @@ impl Endpoint {
         let syn = segment.flags.has(Flags::SYN);
         match self.state {
             State::Listen if syn => {
-                self.peer_agrees = segment.flags.has(Flags::ECE | Flags::CWR);
+                self.agree(accecn::of_syn(self.wants_ecn, segment.flags), AccEcn::server, segment);
                 self.receiver.set_ts_recent(segment.ts_val);
                 self.state = State::SynReceived;
                 self.handshake = Handshake::syn_ack(self.variant, now);
@@ -286,27 +304,44 @@ impl Endpoint {
             // The SYN-ACK echoes the first SYN's timestamp even then, so the client's round trip counts from that. Source:
             // Linux `tcp_check_req`.
             State::SynReceived if syn => {
-                self.handshake_due |= self.handshake.on_repeated_syn(self.answer_interval, now);
+                if self.handshake.on_repeated_syn(self.answer_interval, now) {
+                    self.handshake_due = true;
+                    if let Some(accecn) = &mut self.accecn {
+                        accecn.on_syn_again(segment);
+                    }
+                }
             }
             State::SynSent if syn => {
-                self.peer_agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
+                self.agree(
+                    accecn::of_syn_ack(self.wants_ecn, segment.flags),
+                    AccEcn::client,
+                    segment,
+                );
                 self.receiver.set_ts_recent(segment.ts_val);
                 self.establish(segment, now);
                 self.acknowledge_apart();
             }
-            State::SynReceived if segment.flags.has(Flags::ACK) => self.establish(segment, now),
+            State::SynReceived if segment.flags.has(Flags::ACK) => {
+                if let Some(accecn) = &mut self.accecn {
+                    accecn.on_third_ack(segment);
+                }
+                self.establish(segment, now);
+            }
             _ => {}
         }
     }
 
     /// A SYN or SYN-ACK has come again: perhaps the peer has not seen the acknowledgement of its SYN-ACK. Or a
-    /// segment acknowledges what no honest peer would. It is answered (RFC 5961 sections 4.2 and 5.2), and nothing is
-    /// taken from it. Source: Linux `tcp_validate_incoming`, `tcp_ack`.
+    /// segment acknowledges what no honest peer would. It is answered (RFC 5961 sections 4.2 and 5.2) unless
+    /// another was just before, and nothing is taken from it. Answers whether it is. Source: Linux
+    /// `tcp_validate_incoming`, `tcp_ack`.
     #[cold]
-    pub(crate) fn challenge(&mut self, now: Time) {
-        if self.handshake.may_answer(self.answer_interval, now) {
+    pub(crate) fn challenge(&mut self, now: Time) -> bool {
+        let answers = self.handshake.may_answer(self.answer_interval, now);
+        if answers {
             self.acknowledge_apart();
         }
+        answers
     }
 
     /// A SYN-ACK is answered by a segment of its own, even where data is ready to go. Source: Linux
@@ -326,9 +361,9 @@ impl Endpoint {
         let window_end = answer.ack.max(1).saturating_add(answer.window_bytes());
         self.state = State::Established;
         self.handshake_due = false;
-        let ecn = self.wants_ecn && self.peer_agrees;
-        self.sender.set_ecn(ecn);
-        self.receiver.set_ecn(ecn);
+        let marked = self.accecn.as_ref().map_or(0, |accecn| accecn.delivered_ce());
+        self.sender.set_ecn(self.agreed_ecn, marked);
+        self.receiver.set_ecn(self.agreed_ecn);
         self.sender.established(rtt, window_end, now);
         if let Some(metrics) = self.metrics.take() {
             metrics.recall(&mut self.sender);
@@ -391,8 +426,12 @@ impl Endpoint {
         if self.state != State::Established {
             return self.poll_handshake(now);
         }
-        if let Some(overdue) = self.receiver.take_overdue(self.sender.nxt(), now_ms(now)) {
+        if let Some(mut overdue) = self.receiver.take_overdue(self.sender.nxt(), now_ms(now)) {
+            self.tell_marks(&mut overdue, now);
             return Some(overdue);
+        }
+        if self.accecn.is_some() {
+            self.leave_room(now);
         }
         // An end that has nothing to send is asked as often as one that has: let it answer quickly.
         let out = if self.sender.is_idle() {
@@ -414,6 +453,7 @@ impl Endpoint {
                 ..Segment::default()
             };
             self.receiver.write_ack(&mut segment);
+            self.tell_marks(&mut segment, now);
             return Some(segment);
         }
         if self.receiver.wants_ack() {
@@ -424,6 +464,7 @@ impl Endpoint {
                 ..Segment::default()
             };
             self.receiver.write_ack(&mut segment);
+            self.tell_marks(&mut segment, now);
             return Some(segment);
         }
         None
@@ -447,28 +488,15 @@ impl Endpoint {
             ..Segment::default()
         };
         segment.window = self.receiver.window_units();
-        if self.receiver.is_accurate() {
-            segment.flags |= Flags::ECT0;
-        }
+        segment.flags |= self.ecn_of_handshake();
         if matches!(self.state, State::SynReceived) {
             self.receiver.write_ack(&mut segment);
         }
-        segment.flags |= self.ecn_of_syn();
-        Some(segment)
-    }
-
-    /// How a SYN or SYN-ACK speaks of ECN (RFC 3168 section 6.1.1). A SYN that is sent again does not: what dropped the
-    /// first may have done so for that (section 6.1.1.1; Linux `tcp_ecn_clear_syn`). Linux before 4.1 insists.
-    fn ecn_of_syn(&self) -> Flags {
-        if !self.wants_ecn {
-            Flags::NONE
-        } else if self.state == State::SynReceived {
-            if self.peer_agrees { Flags::ECE } else { Flags::NONE }
-        } else if self.syn_retransmissions == 0 || self.variant == Variant::Linux314 {
-            Flags::ECE | Flags::CWR
-        } else {
-            Flags::NONE
+        match &mut self.accecn {
+            Some(accecn) => accecn.write_syn_ack(&mut segment),
+            None => segment.flags |= self.ecn_of_syn(),
         }
+        Some(segment)
     }
 
     /// When [`Endpoint::on_timeout`] wants to be called; `None` if only a segment or the application can change
@@ -529,6 +557,9 @@ impl Endpoint {
                     Expiry::Repeat => {
                         self.handshake_due = true;
                         self.syn_retransmissions += 1;
+                        if let Some(accecn) = &mut self.accecn {
+                            accecn.on_syn_ack_timeout();
+                        }
                     }
                     // What a listener forgets begins anew with the next SYN.
                     Expiry::GiveUp if self.state == State::SynReceived => self.state = State::Listen,

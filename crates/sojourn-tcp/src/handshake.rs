@@ -38,12 +38,14 @@ pub(crate) struct Handshake {
     repeats: u32,
     /// It is a SYN-ACK.
     passive: bool,
+    /// So many time-outs are as long as the first.
+    linear: u32,
     variant: Variant,
 }
 
 impl Handshake {
-    /// A SYN goes out at `now`.
-    pub(crate) fn syn(variant: Variant, now: Time) -> Self {
+    /// A SYN goes out at `now`; `linear` time-outs are as long as the first.
+    pub(crate) fn syn(variant: Variant, linear: u32, now: Time) -> Self {
         Self {
             sent: now,
             due: goes_off(variant, RTO_INITIAL, now),
@@ -51,6 +53,7 @@ impl Handshake {
             timeouts: 0,
             repeats: 0,
             passive: false,
+            linear,
             variant,
         }
     }
@@ -59,7 +62,7 @@ impl Handshake {
     pub(crate) fn syn_ack(variant: Variant, now: Time) -> Self {
         Self {
             passive: true,
-            ..Self::syn(variant, now)
+            ..Self::syn(variant, 0, now)
         }
     }
 
@@ -103,7 +106,9 @@ impl Handshake {
     }
 
     fn arm(&mut self, now: Time) {
-        let wait = (RTO_INITIAL * (1 << self.timeouts)).min(RTO_MAX);
+        // Source: Linux `tcp_retransmit_timer`.
+        let doublings = self.timeouts.saturating_sub(self.linear);
+        let wait = (RTO_INITIAL * (1 << doublings)).min(RTO_MAX);
         self.due = goes_off(self.variant, wait, now);
     }
 

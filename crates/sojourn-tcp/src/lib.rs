@@ -5,12 +5,14 @@
 //! - [`Segment`]: what two endpoints tell each other; [`Segment::wire_size`] is its size in bytes.
 //! - [`Sender`] and [`Receiver`]: the halves of an endpoint, for looking at: windows, counters, bytes.
 //! - [`cc::Algorithm`]: the congestion controls, one module each.
+//! - [`EcnMode`] and [`AccEcn`]: feedback of congestion, and what one end knows of it.
 //! - [`Variant`]: the Linux whose loss recovery and acknowledgements these are.
 //! - [`Device`]: for a host whose own network device queues (TCP small queues).
 //! - [`Metrics`]: what a host remembers from one connection to the next.
 
 pub use sojourn_units;
 
+mod accecn;
 pub mod cc;
 mod endpoint;
 mod fack;
@@ -34,6 +36,7 @@ mod timestamp;
 mod variant;
 mod window;
 
+pub use accecn::{AccEcn, AccEcnOption, AccEcnParams, EcnMode, FieldOrder, OptionSeen, OptionUse};
 pub use endpoint::{ConnectionState, Endpoint};
 pub use machine::{CaState, SenderStats};
 pub use metrics::Metrics;

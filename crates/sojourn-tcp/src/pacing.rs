@@ -108,7 +108,7 @@ mod tests {
                 ..Params::default()
             },
             initial_window: window,
-            ecn: true,
+            ecn: true.into(),
             ..TcpParams::default()
         }
     }

@@ -1,5 +1,6 @@
 //! What may be set on a connection.
 
+use crate::accecn::{AccEcnParams, EcnMode};
 use crate::cc::{self, Algorithm};
 use crate::variant::{Heads, ParamError, Variant};
 use schemars::JsonSchema;
@@ -49,8 +50,9 @@ pub struct TcpParams {
     #[serde(rename = "hystart", with = "hystart")]
     #[schemars(schema_with = "hystart::schema")]
     pub cc: cc::Params,
-    /// Whether ECN is negotiated (RFC 3168).
-    pub ecn: bool,
+    /// Whether ECN is negotiated: `false`, `true` (RFC 3168), or `"accecn"` (AccECN, RFC 9768, which falls back to RFC 3168
+    /// if the other end has no more). Hosts with a kernel need Linux 7.3 for `"accecn"`.
+    pub ecn: EcnMode,
     /// Whether an ECN echo reduces the window by less than a loss does (ABE, RFC 8511): to 0.85 of it with cubic, to
     /// 0.8 with reno (default no). It needs `ecn`. Linux does not have it, so only the simulator takes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -87,6 +89,17 @@ pub struct TcpParams {
     /// `tcp_slow_start_after_idle`).
     #[serde(skip)]
     pub restart_after_idle: bool,
+    /// How AccECN is done, if it is.
+    #[serde(skip)]
+    pub accecn: AccEcnParams,
+    /// Whether segments carry timestamps (RFC 7323), for which `mss` leaves room. Only the room for the AccECN option
+    /// depends on it.
+    #[serde(skip)]
+    pub timestamps: bool,
+    /// So many time-outs of a SYN are as long as the first; after those each is twice as long. Linux has 4 since 6.5
+    /// (`tcp_syn_linear_timeouts`), before it has none.
+    #[serde(skip)]
+    pub linear_syn_timeouts: u32,
     /// What the sending kernel reserves for the headers of a segment. Linux 6.1 and later only.
     #[serde(skip)]
     pub heads: Heads,
@@ -163,7 +176,10 @@ impl Default for TcpParams {
             receive_buffer: ReceiveBuffer::Auto,
             congestion_control: Algorithm::Cubic,
             cc: cc::Params::default(),
-            ecn: false,
+            ecn: EcnMode::Off,
+            accecn: AccEcnParams::default(),
+            timestamps: true,
+            linear_syn_timeouts: 0,
             abe: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
@@ -220,10 +236,16 @@ impl TcpParams {
             "at least two segments and at most 16776960 bytes",
         )?;
         check(
-            self.ecn || !self.abe,
+            self.ecn.is_on() || !self.abe,
             "tcp.abe",
             self.abe.to_string(),
             "false without tcp.ecn, whose echoes it is about",
+        )?;
+        check(
+            self.ecn != EcnMode::Accurate || self.variant != Variant::Linux314,
+            "tcp.ecn",
+            "accecn".into(),
+            "true or false with tcp.variant linux-3.14, which is older than AccECN",
         )?;
         let rto = self.min_rto;
         check(

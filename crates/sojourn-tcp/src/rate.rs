@@ -147,9 +147,7 @@ impl RateSampler {
     /// The sample of the acknowledgement at hand, which newly delivers so many segments (GenerateRateSample).
     pub(crate) fn sample(&mut self, counts: RateSample, now: Time, min_rtt: Option<Duration>) -> RateSample {
         self.delivered += u64::from(counts.newly_delivered);
-        if counts.ece {
-            self.delivered_ce += counts.newly_delivered;
-        }
+        self.delivered_ce += counts.marked.packets;
         if self.app_limited.is_some_and(|until| self.delivered > until) {
             self.app_limited = None;
         }
@@ -181,6 +179,7 @@ impl RateSampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::Marked;
     use crate::scoreboard::Scoreboard;
 
     fn at(ms: u64) -> Time {
@@ -239,6 +238,10 @@ mod tests {
             let counts = RateSample {
                 newly_delivered,
                 ece: self.ece,
+                marked: Marked {
+                    packets: if self.ece { newly_delivered } else { 0 },
+                    bytes: 0,
+                },
                 ..RateSample::default()
             };
             self.sampler.sample(counts, now, Some(Duration::from_millis(50)))

@@ -83,6 +83,8 @@ pub struct Receiver {
     compressed: u8,
     /// Both ends have agreed on ECN.
     ecn: bool,
+    /// On AccECN, which counts marks apart: nothing is echoed.
+    ace: bool,
     /// A segment has come whose sender takes marks.
     ect_seen: bool,
     /// CE was seen and the sender has not yet answered with CWR (RFC 3168 section 6.1.3).
@@ -140,6 +142,7 @@ impl Receiver {
             largest_segment: u64::from(p.mss),
             ts_recent: 0,
             ecn: false,
+            ace: false,
             ect_seen: false,
             echo_ce: false,
             accurate: p.congestion_control.needs().ecn,
@@ -186,6 +189,11 @@ impl Receiver {
         self.window.begin(now);
     }
 
+    /// Whether all that the segment has came before.
+    pub(crate) fn knows(&self, segment: &Segment) -> bool {
+        segment.span() > 0 && segment.seq.saturating_add(segment.span()) <= self.next
+    }
+
     /// The next byte expected.
     pub(crate) fn next(&self) -> u64 {
         self.next
@@ -202,12 +210,15 @@ impl Receiver {
     }
 
     /// Any segment arrived, also a bare acknowledgement. RFC 7323 section 4.3: the timestamp to echo is that of the
-    /// segment that spans the last acknowledgement sent.
+    /// segment that spans the last acknowledgement sent. Answers whether it is newer than those before.
     #[inline]
-    pub(crate) fn on_timestamp(&mut self, segment: &Segment) {
-        if segment.seq <= self.acked && segment.ts_val >= self.ts_recent {
-            self.ts_recent = segment.ts_val;
+    pub(crate) fn on_timestamp(&mut self, segment: &Segment) -> bool {
+        if segment.seq > self.acked || segment.ts_val < self.ts_recent {
+            return false;
         }
+        let newer = segment.ts_val > self.ts_recent;
+        self.ts_recent = segment.ts_val;
+        newer
     }
 
     /// Asks for an acknowledgement at once.
@@ -243,7 +254,7 @@ impl Receiver {
         } else if segment.flags.has(Flags::CWR) {
             self.on_reduced();
         }
-        let full = u64::from(segment.len) >= self.largest_segment;
+        let full = u64::from(segment.len) + u64::from(segment.accecn.occupied(false)) >= self.largest_segment;
         let enlarges = end > self.next
             && self
                 .window

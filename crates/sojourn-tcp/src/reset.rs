@@ -9,7 +9,10 @@ impl Endpoint {
     #[cold]
     pub(crate) fn on_unexpected(&mut self, segment: &Segment, now: Time) {
         if !segment.flags.has(Flags::RST) {
-            self.challenge(now);
+            let answered = self.challenge(now);
+            if let Some(accecn) = &mut self.accecn {
+                accecn.on_late_syn(segment, answered);
+            }
         } else if segment.seq == self.receiver.next() {
             self.state = State::Done;
             self.forced = None;
@@ -70,7 +73,7 @@ impl Endpoint {
         self.handshake_due &= self.state == State::SynReceived;
     }
 
-    /// The peer is told that this end has given up.
+    /// The peer is told that this end has given up. Deviation: Linux's reset has AccECN's bits and option, too.
     pub(crate) fn say_reset(&mut self) {
         self.answer = Some(Box::new(self.bare(Flags::RST)));
     }

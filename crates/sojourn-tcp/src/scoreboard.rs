@@ -94,6 +94,11 @@ impl Scoreboard {
         }
     }
 
+    /// Full segments have so many bytes from now on. It is only a guess of where a segment is.
+    pub(crate) fn set_segment(&mut self, bytes: u16) {
+        self.mss = u64::from(bytes);
+    }
+
     pub(crate) fn packets_out(&self) -> u32 {
         self.ring.len() as u32
     }

@@ -1,5 +1,6 @@
 //! What two endpoints tell each other.
 
+use crate::accecn::AccEcnOption;
 use sojourn_units::Ecn;
 use std::ops::{BitOr, BitOrAssign};
 
@@ -31,6 +32,8 @@ impl Flags {
     pub const CWR: Self = Self(8);
     /// IP: ECN-capable transport, ECT(0). A packet that is marked has this bit, too.
     pub const ECT0: Self = Self((Ecn::Ect0.bits() as u16) << ECN_SHIFT);
+    /// IP: ECN-capable transport, ECT(1).
+    pub const ECT1: Self = Self((Ecn::Ect1.bits() as u16) << ECN_SHIFT);
     /// IP: congestion experienced.
     pub const CE: Self = Self((Ecn::Ce.bits() as u16) << ECN_SHIFT);
 
@@ -40,12 +43,29 @@ impl Flags {
     pub const FIN: Self = Self(1 << FIN_SHIFT);
     /// There is no such connection, or no longer (RFC 9293 section 3.5.2).
     pub const RST: Self = Self(128);
+    /// Accurate ECN (RFC 9768): the highest bit of ACE, whose others are [`Flags::CWR`] and [`Flags::ECE`].
+    pub const AE: Self = Self(256);
 
     /// The ECN field of the IP header.
     #[must_use]
     #[inline]
     pub const fn ecn(self) -> Ecn {
         Ecn::from_bits((self.0 >> ECN_SHIFT) as u8)
+    }
+
+    /// AE, CWR and ECE as a number, 0 to 7 (RFC 9768 section 3.2.2).
+    #[must_use]
+    #[inline]
+    pub const fn ace(self) -> u8 {
+        // ECE and CWR are the bits 2 and 3, AE is bit 8.
+        ((self.0 >> 2) & 3 | (self.0 >> 6) & 4) as u8
+    }
+
+    /// The flags that are this number.
+    #[must_use]
+    #[inline]
+    pub const fn of_ace(ace: u8) -> Self {
+        Self((ace as u16 & 3) << 2 | (ace as u16 & 4) << 6)
     }
 
     /// Whether all bits of `other` are set.
@@ -82,7 +102,7 @@ pub struct SackBlock {
     pub end: i32,
 }
 
-/// A TCP segment: header facts and the number of payload bytes, in 56 bytes.
+/// A TCP segment: header facts and the number of payload bytes, in 72 bytes.
 ///
 /// Sequence numbers are 64-bit and count from 0 (the SYN); payload begins at 1.
 ///
@@ -111,6 +131,8 @@ pub struct Segment {
     /// Bytes of the receive window beyond whole units. Our own receiver offers whole units; a peer with another window
     /// scale may not.
     pub window_rest: u8,
+    /// The AccECN option (RFC 9768).
+    pub accecn: AccEcnOption,
 }
 
 impl Segment {
@@ -119,13 +141,23 @@ impl Segment {
     pub fn wire_size(&self) -> u16 {
         // SYN: MSS, SACK-permitted, timestamps, window scale fill 20 bytes of options instead of 12.
         let syn = if self.flags.has(Flags::SYN) { 8 } else { 0 };
+        let accecn = self.accecn.occupied(self.sack_count > 0);
         // Two NOPs, kind and length, then 8 bytes a block.
         let sack = if self.sack_count > 0 {
             4 + 8 * u16::from(self.sack_count)
         } else {
             0
         };
-        HEADERS + self.len + syn + sack
+        HEADERS + self.len + syn + sack + accecn
+    }
+
+    /// Where the duplicate begins that it reports (RFC 2883 section 4): its first SACK block lies below the acknowledgement, or
+    /// inside the second.
+    pub(crate) fn duplicate(&self) -> Option<u64> {
+        let mut blocks = self.sack_ranges();
+        let (start, end) = blocks.next()?;
+        let inside = blocks.next().is_some_and(|(s, e)| s <= start && end <= e);
+        (end <= self.ack || inside).then_some(start)
     }
 
     /// The receive window, bytes.
@@ -174,8 +206,30 @@ mod tests {
     }
 
     #[test]
+    fn the_ace_field_is_ae_cwr_ece() {
+        assert_eq!((Flags::AE | Flags::ECE).ace(), 0b101);
+        assert_eq!(Flags::of_ace(0b110), Flags::AE | Flags::CWR);
+        for ace in 0..8 {
+            assert_eq!((Flags::of_ace(ace) | Flags::SYN | Flags::CE).ace(), ace);
+        }
+    }
+
+    /// 66 bytes, 12 of the whole option; behind it a SACK block takes 12, because the padding is shared.
+    #[test]
+    fn the_accecn_option_takes_room() {
+        let accecn = AccEcnOption::new(crate::accecn::FieldOrder::Ect1First, &[1, 0, 1]);
+        let mut segment = Segment {
+            accecn,
+            ..Segment::default()
+        };
+        assert_eq!(segment.wire_size(), 78);
+        segment.sack_count = 1;
+        assert_eq!(segment.wire_size(), 90);
+    }
+
+    #[test]
     fn a_segment_is_small_and_full_frames_are_1514_bytes() {
-        assert_eq!(size_of::<Segment>(), 56);
+        assert_eq!(size_of::<Segment>(), 72);
         assert_eq!(
             Segment {
                 len: 1448,

@@ -1,5 +1,6 @@
 //! The sending half of an endpoint, with the loss recovery of its kernel.
 
+use crate::accecn::{AccEcn, EcnMode};
 use crate::fack::Fack;
 use crate::machine::{CaState, Machine, Outgoing, SenderStats};
 use crate::params::TcpParams;
@@ -135,14 +136,18 @@ impl Sender {
     pub fn rto(&self) -> Duration {
         each!(self, m => m.rtt.rto())
     }
-    /// Whether both ends have agreed on ECN (RFC 3168 section 6.1.1).
+    /// Whether both ends have agreed on ECN: classic (RFC 3168 section 6.1.1), or AccECN (RFC 9768 section 3.1).
     #[must_use]
     pub fn ecn(&self) -> bool {
         each!(self, m => m.ecn())
     }
-    /// The handshake has told whether both ends want ECN.
-    pub(crate) fn set_ecn(&mut self, agreed: bool) {
-        each!(mut self, m => m.set_ecn(agreed));
+    /// The handshake has told which ECN both ends have, and how many packets of it were marked.
+    pub(crate) fn set_ecn(&mut self, agreed: EcnMode, marked: u32) {
+        each!(mut self, m => m.set_ecn(agreed, marked));
+    }
+    /// From now on segments leave so much room for an option.
+    pub(crate) fn set_room(&mut self, room: u16) {
+        each!(mut self, m => m.set_room(room));
     }
     /// Counters.
     #[must_use]
@@ -243,15 +248,15 @@ impl Sender {
         each!(mut self, m => m.on_timeout(now))
     }
 
-    /// Takes the acknowledgement in `segment`.
+    /// Takes the acknowledgement in `segment`, whose marks AccECN counts if both ends have it.
     #[expect(
         clippy::inline_always,
         reason = "called for every packet, and from more than one place: a call costs 2 %"
     )]
     #[inline(always)]
-    pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time) {
+    pub(crate) fn on_ack(&mut self, segment: &Segment, accecn: Option<&mut AccEcn>, now: Time) {
         match &mut self.0 {
-            AnyMachine::Rack(m) => m.on_ack(segment, now),
+            AnyMachine::Rack(m) => m.on_ack(segment, accecn, now),
             AnyMachine::Fack(m) => old_ack(m, segment, now),
         }
     }
@@ -274,7 +279,8 @@ impl Sender {
 #[cold]
 #[inline(never)]
 fn old_ack(m: &mut Machine<Fack>, segment: &Segment, now: Time) {
-    m.on_ack(segment, now);
+    // Its kernel is older than AccECN.
+    m.on_ack(segment, None, now);
 }
 
 #[cold]

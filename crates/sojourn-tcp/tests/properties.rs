@@ -7,7 +7,10 @@ mod net;
 use net::{Dir, Fate, Net, Sent, params};
 use proptest::prelude::*;
 use sojourn_tcp::cc::{Algorithm, CubicParams, Params, SlowStart};
-use sojourn_tcp::{ConnectionState, Endpoint, Flags, ReceiveBuffer, SackBlock, Segment, TcpParams, Variant};
+use sojourn_tcp::{
+    AccEcnOption, AccEcnParams, ConnectionState, EcnMode, Endpoint, FieldOrder, Flags, OptionUse, ReceiveBuffer,
+    SackBlock, Segment, TcpParams, Variant,
+};
 use sojourn_units::{Bytes, Duration, Time};
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -47,27 +50,36 @@ impl Script {
 fn tcp_params() -> impl Strategy<Value = TcpParams> {
     (
         prop::sample::select(Algorithm::ALL),
-        any::<[bool; 4]>(),
+        any::<[bool; 5]>(),
         prop::sample::select(&[SlowStart::Plain, SlowStart::HyStart, SlowStart::HyStartPlusPlus][..]),
         1..30u32,
         5_000..200_000u64,
         prop::sample::select(&Variant::ALL[..]),
     )
         .prop_map(
-            |(algorithm, [ecn, delayed_ack, locked, pacing], slow_start, initial_window, window, variant)| TcpParams {
-                variant,
-                receive_buffer: ReceiveBuffer::ALL[usize::from(locked)],
-                heads: variant.heads(),
-                cc: Params {
-                    cubic: CubicParams { slow_start },
-                    ..Params::default()
-                },
-                ecn,
-                delayed_ack,
-                pacing,
-                initial_window,
-                receive_window: Bytes::new(window),
-                ..params(algorithm)
+            |(algorithm, [ecn, accurate, delayed_ack, locked, pacing], slow_start, initial_window, window, variant)| {
+                TcpParams {
+                    variant,
+                    receive_buffer: ReceiveBuffer::ALL[usize::from(locked)],
+                    heads: variant.heads(),
+                    cc: Params {
+                        cubic: CubicParams { slow_start },
+                        ..Params::default()
+                    },
+                    ecn: match (ecn, accurate) {
+                        (true, true) if variant != Variant::Linux314 => EcnMode::Accurate,
+                        (ecn, _) => ecn.into(),
+                    },
+                    accecn: AccEcnParams {
+                        option: [OptionUse::Minimum, OptionUse::Always][usize::from(delayed_ack)],
+                        ..AccEcnParams::default()
+                    },
+                    delayed_ack,
+                    pacing,
+                    initial_window,
+                    receive_window: Bytes::new(window),
+                    ..params(algorithm)
+                }
             },
         )
 }
@@ -183,7 +195,9 @@ fn flags() -> impl Strategy<Value = Flags> {
         Flags::SYN,
         Flags::ECE,
         Flags::CWR,
+        Flags::AE,
         Flags::ECT0,
+        Flags::ECT1,
         Flags::CE,
         Flags::FIN,
         Flags::RST,
@@ -196,6 +210,14 @@ fn flags() -> impl Strategy<Value = Flags> {
             .filter(|&f| (f != Flags::SYN || n < 2) && (f != Flags::RST || n < 1))
             .fold(ack, |a, b| a | b)
     })
+}
+
+/// An AccECN option of any shape, or none.
+fn accecn() -> impl Strategy<Value = AccEcnOption> {
+    let order = prop::sample::select(&[FieldOrder::Ect0First, FieldOrder::Ect1First][..]);
+    let fields = prop::collection::vec(prop_oneof![any::<u32>(), 0..3000u32], 0..5);
+    prop::option::of((order, fields))
+        .prop_map(|some| some.map_or(AccEcnOption::NONE, |(order, fields)| AccEcnOption::new(order, &fields)))
 }
 
 fn hostile_segment() -> impl Strategy<Value = Segment> {
@@ -211,9 +233,10 @@ fn hostile_segment() -> impl Strategy<Value = Segment> {
         len,
         flags(),
         count,
+        accecn(),
     )
         .prop_map(
-            |(seq, ack, sack, (ts_val, ts_ecr), window, len, flags, sack_count)| Segment {
+            |(seq, ack, sack, (ts_val, ts_ecr), window, len, flags, sack_count, accecn)| Segment {
                 seq,
                 ack,
                 sack,
@@ -224,6 +247,7 @@ fn hostile_segment() -> impl Strategy<Value = Segment> {
                 flags,
                 sack_count,
                 window_rest: (ack % 256) as u8,
+                accecn,
             },
         )
 }
@@ -236,6 +260,7 @@ fn drain(endpoint: &mut Endpoint, now: Time) -> Result<(), TestCaseError> {
         };
         prop_assert!(segment.sack_count <= 3);
         prop_assert!(segment.len <= 1448);
+        prop_assert!(segment.wire_size() <= 1514 + 28, "its options have 40 bytes at most");
     }
     Err(TestCaseError::fail("it never stops sending"))
 }
@@ -266,7 +291,10 @@ proptest! {
         if established {
             let segment = Segment { ack: 1, window: 400, ts_val: 1, ts_ecr: 1, ..Segment::default() };
             // With what agrees to ECN, which an end that does not want it passes over.
-            let flags = if client { Flags::ACK | Flags::ECE } else { Flags::ECE | Flags::CWR } | Flags::SYN;
+            let mut flags = if client { Flags::ACK | Flags::ECE } else { Flags::ECE | Flags::CWR } | Flags::SYN;
+            if p.ecn == EcnMode::Accurate {
+                flags |= Flags::AE;
+            }
             endpoint.on_segment(&Segment { flags, ..segment }, now);
             drain(&mut endpoint, now)?;
             endpoint.on_segment(&Segment { seq: 1, flags: Flags::ACK, ..segment }, now);

@@ -1,7 +1,8 @@
 //! Reads a segment: flags, numbers and TCP options.
 
 use super::words::{blank, bounded, expect, literal, name, skip, wrong};
-use crate::script::{Action, Packet, TcpOption};
+use crate::script::{Action, Packet, TcpOption, field_names};
+use sojourn_tcp::FieldOrder;
 use sojourn_units::Ecn;
 use winnow::prelude::*;
 use winnow::token::{take_till, take_while};
@@ -30,8 +31,8 @@ pub(super) fn packet(i: &mut &str, action: fn(Packet) -> Action) -> ModalResult<
     }
     let flags = take_while(1.., |c: char| FLAGS.contains(c))
         .context(expect("TCP flags"))
-        .parse_next(i)?
-        .to_string();
+        .parse_next(i)?;
+    let flags = letters(flags);
     blank(i);
     let (start, len) = numbers(i)?;
     let mut packet = Packet {
@@ -59,6 +60,23 @@ pub(super) fn packet(i: &mut &str, action: fn(Packet) -> Action) -> ModalResult<
             return Ok(action(packet));
         }
     }
+}
+
+/// The flags, with the letters of the ACE field in place of its number.
+fn letters(flags: &str) -> String {
+    let mut letters = String::new();
+    for c in flags.chars() {
+        match c.to_digit(8) {
+            Some(ace) => letters.extend(
+                [(4, 'A'), (2, 'W'), (1, 'E')]
+                    .iter()
+                    .filter(|bit| ace & bit.0 != 0)
+                    .map(|bit| bit.1),
+            ),
+            None => letters.push(c),
+        }
+    }
+    if letters.is_empty() { "-".into() } else { letters }
 }
 
 fn codepoint(i: &mut &str) -> ModalResult<Ecn> {
@@ -138,17 +156,21 @@ fn tcp_option(i: &mut &str) -> ModalResult<TcpOption> {
         "FOEXP" => TcpOption::FastOpenExperiment(bytes(i)?),
         "md5" => TcpOption::Md5(bytes(i)?),
         "ECN" => {
-            let mut counters = Vec::new();
-            while i.starts_with(|c: char| c.is_ascii_lowercase()) {
-                let counter = name(i)?.to_string();
-                if !["e0b", "ceb", "e1b"].contains(&counter.as_str()) {
-                    return Err(wrong("one of e0b, ceb, e1b"));
+            let order = if i.starts_with("e0b") {
+                FieldOrder::Ect0First
+            } else {
+                FieldOrder::Ect1First
+            };
+            let mut fields = Vec::new();
+            for name in field_names(order) {
+                if !skip(i, name) {
+                    break;
                 }
                 blank(i);
-                counters.push((counter, bounded(i)?));
+                fields.push(bounded(i)?);
                 blank(i);
             }
-            TcpOption::AccurateEcn(counters)
+            TcpOption::AccEcn(order, fields)
         }
         other => {
             let option = TcpOption::Other(other.to_string());

@@ -324,6 +324,7 @@ mod tests {
                 rtt: Some(rtt),
                 mss: 1448,
                 ece: false,
+                marked: crate::cc::Marked::default(),
                 pacing_rate: None,
             };
             c.on_rtt(&ack, w);

@@ -21,7 +21,7 @@ pub struct Dctcp {
     alpha: u64,
     /// The window of data is over when this is acknowledged.
     next: u64,
-    /// Delivered in it, and of those with an echo.
+    /// Delivered in it, and of those marked.
     delivered: u64,
     delivered_ce: u64,
 }
@@ -63,9 +63,7 @@ impl CongestionControl for Dctcp {
     /// `tcp_in_ack_event`, after `tcp_clean_rtx_queue`.
     fn on_rtt(&mut self, ack: &Ack, _: &mut Window) {
         self.delivered += u64::from(ack.acked);
-        if ack.ece {
-            self.delivered_ce += u64::from(ack.acked);
-        }
+        self.delivered_ce += u64::from(ack.marked.packets);
         if ack.una >= self.next {
             self.update();
             self.next = ack.nxt;
@@ -99,6 +97,7 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::Marked;
     use sojourn_units::Time;
 
     fn window(cwnd: u32) -> Window {
@@ -123,6 +122,10 @@ mod tests {
                     mss: 1448,
                     pacing_rate: None,
                     ece,
+                    marked: Marked {
+                        packets: if ece { acked } else { 0 },
+                        bytes: 0,
+                    },
                 };
                 dctcp.on_rtt(&ack, &mut window(100));
             }

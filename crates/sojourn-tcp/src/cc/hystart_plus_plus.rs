@@ -135,6 +135,7 @@ mod tests {
                     rtt: Some(Duration::from_millis(rtts[i % rtts.len()])),
                     mss: 1448,
                     ece: false,
+                    marked: crate::cc::Marked::default(),
                     pacing_rate: None,
                 };
                 self.plus.on_ack(&ack, &mut self.window);
@@ -213,6 +214,7 @@ mod tests {
                     rtt: Some(Duration::from_millis(rtt_ms)),
                     mss: 1448,
                     ece: false,
+                    marked: crate::cc::Marked::default(),
                     pacing_rate: None,
                 };
                 self.plus.on_ack(&ack, &mut self.window);

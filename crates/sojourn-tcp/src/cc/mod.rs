@@ -29,6 +29,18 @@ use sojourn_units::{Duration, Time, text};
 use std::fmt;
 use std::str::FromStr;
 
+/// What of the delivered was marked, by an acknowledgement.
+///
+/// With classic ECN (RFC 3168) an echo counts for all that its acknowledgement delivers (Linux `tcp_newly_delivered`), which
+/// is exact where the receiver echoes each mark once (RFC 8257).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marked {
+    /// Packets. AccECN counts pure acknowledgements too.
+    pub packets: u32,
+    /// Bytes of payload: as the AccECN option counts them, else full segments.
+    pub bytes: u64,
+}
+
 /// What an acknowledgement tells a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
@@ -44,8 +56,10 @@ pub struct Ack {
     pub rtt: Option<Duration>,
     /// Bytes of a full segment.
     pub mss: u16,
-    /// It echoes congestion (ECE).
+    /// It tells of congestion: an echo (ECE), or marks that AccECN counts.
     pub ece: bool,
+    /// What it says was marked.
+    pub marked: Marked,
     /// In slow start the rate at which Linux would pace, bytes/s: twice the window a smoothed RTT.
     pub pacing_rate: Option<u64>,
 }

@@ -65,6 +65,7 @@ mod tests {
             rtt: None,
             mss: 1448,
             ece: false,
+            marked: crate::cc::Marked::default(),
             pacing_rate: None,
         }
     }

@@ -1,6 +1,6 @@
 //! Samples of the delivery rate, for the controls that want them.
 
-use super::CaState;
+use super::{CaState, Marked};
 use sojourn_units::{Duration, Time};
 
 /// What an acknowledgement says of the rate of delivery. Counts are of segments.
@@ -12,7 +12,7 @@ pub struct RateSample {
     pub prior_delivered: u64,
     /// Delivered since then.
     pub delivered: u64,
-    /// Of them, those that came with an ECN echo.
+    /// Of them, those that were marked: they came with an ECN echo, or AccECN counted them.
     pub delivered_ce: u64,
     /// Over what time; `None` if nothing was delivered, or if it is too short to be true.
     pub interval: Option<Duration>,
@@ -30,8 +30,10 @@ pub struct RateSample {
     pub flight_before: u32,
     /// In flight after it.
     pub flight: u32,
-    /// It echoes congestion (ECE).
+    /// It tells of congestion: an echo (ECE), or marks that AccECN counts.
     pub ece: bool,
+    /// What it says was marked.
+    pub marked: Marked,
     /// What the sender knows beside it.
     pub sender: SenderView,
 }

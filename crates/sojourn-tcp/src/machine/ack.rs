@@ -1,19 +1,20 @@
 //! What an acknowledgement newly covers: SACK blocks, the cumulative part, reordering, and the RTT.
 
 use super::{CaState, LossRecovery, Machine, News, Resend, Times};
-use crate::cc::{Ack, CongestionControl};
+use crate::accecn::{AccEcn, Covered};
+use crate::cc::{Ack, CongestionControl, Marked};
 use crate::segment::{Flags, Segment};
 use crate::timestamp::now_ms;
 use sojourn_units::{Duration, Time};
 
 impl<R: LossRecovery> Machine<R> {
-    /// Takes the acknowledgement in `segment`.
+    /// Takes the acknowledgement in `segment`. With AccECN its counters tell of marks, else an echo does.
     #[expect(
         clippy::inline_always,
         reason = "called for every packet, and from more than one place: a call costs 2 %"
     )]
     #[inline(always)]
-    pub(crate) fn on_ack(&mut self, segment: &Segment, now: Time) {
+    pub(crate) fn on_ack(&mut self, segment: &Segment, accecn: Option<&mut AccEcn>, now: Time) {
         let (ack, prior_una) = (segment.ack, self.una);
         if ack < self.una {
             self.take_old(segment, now);
@@ -39,12 +40,17 @@ impl<R: LossRecovery> Machine<R> {
             self.window_end = window_end;
         }
         if !outstanding {
+            if let Some(accecn) = accecn {
+                let marked = accecn.on_ack(segment, &self.covered(&news, false, prior_una));
+                self.count_marks(marked);
+            }
             self.watch_after_ack(now);
             self.take_late(segment, &mut news, now);
             return;
         }
         R::on_ack(self, now);
         let (lost_before, flight_before) = (self.board.lost_total(), self.board.in_flight());
+        let out_before = self.board.packets_out();
         self.episode.echo_ms = segment.ts_ecr;
         let mut times = Times::default();
         // Before this acknowledgement: what it SACKs itself must not make the rest of it look reordered.
@@ -62,15 +68,22 @@ impl<R: LossRecovery> Machine<R> {
         } else if !self.sack && !news.not_dup && !updates {
             self.count_duplicate(&mut news);
         }
-        if news.ece {
-            self.count_echo(news.delivered);
-        }
         let rtt = self.take_rtt(segment, now, &news, &times);
         if news.advanced && self.board.is_empty() {
             self.timers.armed = None;
         }
         let dsack = news.dsack && !news.dsack_of_probe;
         self.recovery.on_covered(self.una, self.nxt, dsack);
+        if let Some(accecn) = accecn {
+            let advanced = self.board.packets_out() < out_before;
+            news.marked = accecn.on_ack(segment, &self.covered(&news, advanced, prior_una));
+            news.ece = news.marked.packets > 0;
+        } else if news.ece {
+            news.marked = self.echoed(news.delivered);
+        }
+        if news.ece {
+            self.count_marks(news.marked);
+        }
         if self.probe.is_some() {
             self.probe_acked(ack, &news);
         }
@@ -82,6 +95,7 @@ impl<R: LossRecovery> Machine<R> {
             rtt,
             mss: self.mss,
             ece: news.ece,
+            marked: news.marked,
             pacing_rate: self.window.in_slow_start().then(|| self.pacing_rate()).flatten(),
         };
         self.cc.on_rtt(&ack_info, &mut self.window);
@@ -153,11 +167,40 @@ impl<R: LossRecovery> Machine<R> {
         R::judge(self, self.una, &mut news, &times, now);
     }
 
-    /// An echo of congestion came with an acknowledgement of so many segments. Source: Linux `tcp_newly_delivered`.
+    /// An acknowledgement told of marks.
     #[cold]
-    fn count_echo(&mut self, delivered: u32) {
-        self.stats.echoes += 1;
-        self.stats.delivered_ce += u64::from(delivered);
+    fn count_marks(&mut self, marked: Marked) {
+        self.stats.echoes += u64::from(marked.packets > 0 || !self.accurate);
+        self.stats.delivered_ce += u64::from(marked.packets);
+    }
+
+    /// What an echo (RFC 3168) says was marked, with an acknowledgement of so many segments. Source: Linux
+    /// `tcp_newly_delivered`.
+    #[cold]
+    fn echoed(&self, delivered: u32) -> Marked {
+        Marked {
+            packets: delivered,
+            bytes: u64::from(delivered) * u64::from(self.mss),
+        }
+    }
+
+    /// What AccECN is to know of an acknowledgement; `advanced` if it took segments off the scoreboard. Source: Linux
+    /// `tcp_sacktag_state`, whose `delivered_bytes` are those of the cumulative part if there is one.
+    #[cold]
+    fn covered(&self, news: &News, advanced: bool, prior_una: u64) -> Covered {
+        let first = self.board.head().map_or(self.una, |head| head.seq);
+        Covered {
+            packets: news.delivered,
+            bytes: if advanced {
+                first.saturating_sub(prior_una)
+            } else {
+                news.sacked_bytes
+            },
+            progress: advanced || news.sacked,
+            certain: self.sack || matches!(self.episode.state, CaState::Open | CaState::Cwr),
+            mss: self.mss,
+            sent: self.nxt,
+        }
     }
 
     #[inline(never)]
@@ -186,6 +229,7 @@ impl<R: LossRecovery> Machine<R> {
             self.board.sack(start.max(self.una), end, |s| {
                 news.sacked = true;
                 news.delivered += 1;
+                news.sacked_bytes += u64::from(s.len);
                 recovery.on_delivered(s, now, min_rtt);
                 if let Some(rates) = rates {
                     rates.on_sacked(s);

@@ -12,6 +12,7 @@ mod window_probe;
 pub use state::SenderStats;
 pub(crate) use state::{News, Outgoing, Resend, TimerKind, Times};
 
+use crate::accecn::EcnMode;
 pub use crate::cc::CaState;
 use crate::cc::{CongestionControl, Controller, Start, Threshold, Window};
 use crate::params::TcpParams;
@@ -106,8 +107,12 @@ pub(crate) struct Machine<R> {
     pub(crate) episode: Episode,
     burst: Burst,
     pub(crate) mss: u16,
-    /// Both ends have agreed on ECN.
+    /// Both ends have agreed on classic ECN: data is ECN-capable, and echoes count.
     ecn: bool,
+    /// Both ends have agreed on AccECN, which is outside.
+    accurate: bool,
+    /// Bytes by which segments are shorter than `mss`, for an option that they have.
+    room: u16,
     /// Whether an ECN echo reduces the window by less than a loss (RFC 8511).
     abe: bool,
     restart_after_idle: bool,
@@ -151,6 +156,8 @@ impl<R: LossRecovery> Machine<R> {
             },
             mss: p.mss,
             ecn: false,
+            accurate: false,
+            room: 0,
             abe: p.abe,
             restart_after_idle: p.restart_after_idle,
             sack: p.sack,
@@ -204,14 +211,30 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
-    /// Whether both ends have agreed on ECN.
+    /// Whether both ends have agreed on ECN of either kind.
     pub(crate) const fn ecn(&self) -> bool {
-        self.ecn
+        self.ecn || self.accurate
     }
 
-    /// The handshake has told whether they have.
-    pub(crate) fn set_ecn(&mut self, agreed: bool) {
-        self.ecn = agreed;
+    /// The handshake has told on what they have. So many packets of it were marked.
+    pub(crate) fn set_ecn(&mut self, agreed: EcnMode, marked: u32) {
+        self.ecn = agreed == EcnMode::Classic;
+        self.accurate = agreed == EcnMode::Accurate;
+        self.stats.delivered_ce += u64::from(marked);
+    }
+
+    /// From now on segments leave so much room for an option.
+    pub(crate) fn set_room(&mut self, room: u16) {
+        if self.room != room {
+            self.room = room;
+            self.board.set_segment(self.payload());
+        }
+    }
+
+    /// Bytes of payload in a full segment that is sent now.
+    #[inline]
+    pub(crate) fn payload(&self) -> u16 {
+        self.mss.saturating_sub(self.room).max(1)
     }
 
     /// Whether the peer has acknowledged the FIN, and so everything.

@@ -192,6 +192,7 @@ impl<R: LossRecovery> Machine<R> {
             flight_before,
             flight: self.board.in_flight(),
             ece: news.ece,
+            marked: news.marked,
             sender: view,
             ..RateSample::default()
         };

@@ -63,13 +63,13 @@ impl<R: LossRecovery> Machine<R> {
     /// by itself: to others it matters what has stopped a burst.
     #[inline]
     pub(crate) fn rests(&mut self, now: Time) -> bool {
-        let ready = self.buffer.end().saturating_sub(self.nxt) >= u64::from(self.mss);
+        let ready = self.buffer.end().saturating_sub(self.nxt) >= u64::from(self.payload());
         ready && self.is_steered() && (self.board.in_flight() >= self.window.cwnd || self.waits_for_pace(now))
     }
 
     fn view(&self) -> View {
         View {
-            mss: self.mss,
+            mss: self.payload(),
             una: self.una,
             written: self.written,
             cwnd: self.window.cwnd,
@@ -94,7 +94,7 @@ impl<R: LossRecovery> Machine<R> {
         if let Some(&record) = self.records.front() {
             end = end.min(record);
         }
-        let len = end.saturating_sub(self.nxt).min(u64::from(self.mss));
+        let len = end.saturating_sub(self.nxt).min(u64::from(self.payload()));
         (len + u64::from(self.fin == Some(self.nxt + len))) as u16
     }
 

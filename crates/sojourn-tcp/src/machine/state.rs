@@ -1,6 +1,6 @@
 //! What a sender's state machine remembers, grouped by what touches it.
 
-use crate::cc::CaState;
+use crate::cc::{CaState, Marked};
 use crate::segment::Flags;
 use sojourn_units::Time;
 
@@ -23,9 +23,9 @@ pub struct SenderStats {
     pub undone: u64,
     /// Segments that D-SACKs reported as duplicates (RFC 2883).
     pub duplicates: u64,
-    /// Acknowledgements with an ECN echo (RFC 3168).
+    /// Acknowledgements with an ECN echo (RFC 3168), or with marks that AccECN counts (RFC 9768).
     pub echoes: u64,
-    /// Segments that they acknowledged newly. Source: Linux `tcpi_delivered_ce`.
+    /// Segments that they acknowledged newly, or whose marks AccECN has counted. Source: Linux `tcpi_delivered_ce`.
     pub delivered_ce: u64,
     /// Reductions of the window because of an ECN echo.
     pub ecn_reductions: u64,
@@ -60,8 +60,12 @@ pub(crate) struct News {
     pub(crate) dsack_of_probe: bool,
     /// It carries data or changes the window: not a duplicate in the sense of RFC 5681.
     pub(crate) not_dup: bool,
-    /// ECN echo.
+    /// ECN echo, or marks that AccECN counts.
     pub(crate) ece: bool,
+    /// What was marked.
+    pub(crate) marked: Marked,
+    /// Bytes newly SACKed.
+    pub(crate) sacked_bytes: u64,
     /// A retransmission was judged lost.
     pub(crate) lost_retransmission: bool,
     /// Segments newly delivered.

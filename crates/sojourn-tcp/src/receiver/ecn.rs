@@ -2,13 +2,17 @@
 //! window (RFC 3168), or one for each mark (RFC 8257).
 
 use super::{AckNeed, DELAY_MIN, QUICK_ACKS, Receiver};
+use crate::accecn::EcnMode;
 use crate::segment::{Flags, Segment};
 use sojourn_units::Ecn;
 
 impl Receiver {
-    /// The handshake has told whether both ends want ECN.
-    pub(crate) fn set_ecn(&mut self, agreed: bool) {
-        self.ecn = agreed;
+    /// The handshake has told which ECN both ends have.
+    pub(crate) fn set_ecn(&mut self, agreed: EcnMode) {
+        self.ecn = agreed.is_on();
+        self.ace = agreed == EcnMode::Accurate;
+        // AccECN is accurate for every control.
+        self.accurate &= !self.ace;
     }
 
     /// Whether everything that is sent is ECN-capable, as with DCTCP.
@@ -20,6 +24,10 @@ impl Receiver {
     /// acknowledgement. Source: Linux `tcp_ecn_accept_cwr`; Linux 3.14 does not hurry.
     #[cold]
     pub(super) fn on_reduced(&mut self) {
+        if self.ace {
+            // It is a bit of the ACE field.
+            return;
+        }
         self.echo_ce = false;
         if self.ecn && self.compresses {
             self.acknowledge_now();
@@ -39,7 +47,7 @@ impl Receiver {
             Ecn::Ce => {
                 self.stats.marked += 1;
                 self.ect_seen = true;
-                if !self.echo_ce {
+                if !self.echo_ce && !self.ace {
                     self.echo_ce = true;
                     self.hurry();
                 }

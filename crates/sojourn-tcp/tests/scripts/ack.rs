@@ -1,6 +1,6 @@
 //! When and what the receiver acknowledges: RFC 1122, 5681, 2018, 2883, 7323, and Linux's policy.
 
-use sojourn_tcp::{Endpoint, Flags, Segment, TcpParams};
+use sojourn_tcp::{EcnMode, Endpoint, Flags, Segment, TcpParams};
 use sojourn_units::{Duration, Time};
 
 const MS: Duration = Duration::from_millis(1);
@@ -16,7 +16,7 @@ impl Peer {
     fn new(params: &TcpParams) -> Self {
         let mut server = Endpoint::server(params).expect("valid parameters");
         let now = Time::from_millis(1);
-        let ecn = if params.ecn {
+        let ecn = if params.ecn.is_on() {
             Flags::ECE | Flags::CWR
         } else {
             Flags::NONE
@@ -308,7 +308,7 @@ fn data_beyond_the_window_is_refused_with_an_acknowledgement() {
 #[test]
 fn a_mark_is_acknowledged_at_once() {
     let mut peer = Peer::settled_with(&TcpParams {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ..TcpParams::default()
     });
     let marked = Segment {

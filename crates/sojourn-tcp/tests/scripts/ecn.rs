@@ -2,12 +2,12 @@
 
 use crate::net::{Dir, Fate, Net, Sent, params};
 use sojourn_tcp::cc::Algorithm::{Cubic, Dctcp, Reno};
-use sojourn_tcp::{Endpoint, Flags, Segment, TcpParams};
+use sojourn_tcp::{EcnMode, Endpoint, Flags, Segment, TcpParams};
 use sojourn_units::{Duration, Time};
 
 fn ecn(algorithm: sojourn_tcp::cc::Algorithm) -> TcpParams {
     TcpParams {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ..params(algorithm)
     }
 }
@@ -128,7 +128,7 @@ fn both_ends_agree_in_the_handshake() {
 fn one_end_alone_uses_no_ecn() {
     for (client, server) in [(true, false), (false, true)] {
         let with = |wanted| TcpParams {
-            ecn: wanted,
+            ecn: EcnMode::from(wanted),
             ..params(Cubic)
         };
         let mut client = Endpoint::client(&with(client)).expect("valid");

@@ -3,7 +3,7 @@
 
 use crate::net::{DELAY, Dir, Fate, Net, Sent, params};
 use sojourn_tcp::cc::Algorithm::{Cubic, Reno};
-use sojourn_tcp::cc::{Ack, CongestionControl, Params, Threshold, Window};
+use sojourn_tcp::cc::{Ack, CongestionControl, Marked, Params, Threshold, Window};
 use sojourn_tcp::{CaState, TcpParams, Variant};
 use sojourn_units::{Duration, Time};
 
@@ -164,6 +164,7 @@ fn renos_window_counts_acknowledgements() {
                 rtt: None,
                 mss: 1448,
                 ece: false,
+                marked: Marked::default(),
                 pacing_rate: None,
             };
             reno.grow(&ack, &mut window);

@@ -62,6 +62,7 @@ impl Rounds {
             rtt: Some(interval),
             mss: MSS,
             ece: false,
+            marked: crate::cc::Marked::default(),
             pacing_rate: None,
         };
         let sample = RateSample {

@@ -62,6 +62,7 @@ impl Flow {
                 rtt: None,
                 mss: 1448,
                 ece: false,
+                marked: crate::cc::Marked::default(),
                 pacing_rate: None,
             };
             self.control.grow(&ack, &mut self.window);
