@@ -1,5 +1,6 @@
 //! Scripted transfers, against the RFCs that each test names.
 
+mod accecn;
 mod ack;
 mod close;
 mod duplicates;

@@ -139,6 +139,20 @@ impl Net {
         net
     }
 
+    /// The same between two ends that differ.
+    pub(crate) fn between(
+        client: &TcpParams,
+        server: &TcpParams,
+        segments: u64,
+        script: impl FnMut(&Sent) -> Fate + 'static,
+    ) -> Self {
+        let mut net = Self::new(client, script);
+        net.server = Endpoint::server(server).expect("valid parameters");
+        net.write(segments);
+        net.finish();
+        net
+    }
+
     pub(crate) fn write(&mut self, segments: u64) {
         self.client.write(segments * self.mss);
         self.pump();
