@@ -9,6 +9,8 @@
 //!   retransmission (whose timestamp differs) another.
 //! - Routers between the hosts decrement the TTL of 64; the delay box does not.
 
+mod accecn;
+
 use crate::payload::{dns, rtp};
 use etherparse::{
     EtherType, Ethernet2Header, IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header,
@@ -185,14 +187,20 @@ fn tcp(s: &Segment, c: &Conversation, from_opener: bool) -> TcpHeader {
     tcp.fin = s.flags.has(Flags::FIN);
     tcp.ece = s.flags.has(Flags::ECE);
     tcp.cwr = s.flags.has(Flags::CWR);
+    // The bit was that of the nonce (RFC 3540) before AccECN had it.
+    tcp.ns = s.flags.has(Flags::AE);
     if tcp.ack {
         tcp.acknowledgment_number = peer.wrapping_add(s.ack as u32);
     }
     let timestamps = TcpOptionElement::Timestamp(s.ts_val, s.ts_ecr);
     let noop = TcpOptionElement::Noop;
-    let options = if tcp.syn {
+    if tcp.syn {
         // A window on a SYN is not scaled (RFC 7323 section 2.2).
         tcp.window_size = (u64::from(s.window) * WINDOW_UNIT).min(u64::from(u16::MAX)) as u16;
+    }
+    let options = if s.accecn.is_present() {
+        tcp.set_options_raw(&accecn::options(s, mss + TIMESTAMPS, tcp.acknowledgment_number))
+    } else if tcp.syn {
         tcp.set_options(&[
             TcpOptionElement::MaximumSegmentSize(mss + TIMESTAMPS),
             TcpOptionElement::SelectiveAcknowledgementPermitted,

@@ -2,7 +2,7 @@
 
 use crate::{Backend, Scenario, ScenarioError, fail};
 use sojourn_tcp::cc::SlowStart;
-use sojourn_tcp::{ReceiveBuffer, Variant};
+use sojourn_tcp::{EcnMode, ReceiveBuffer, Variant};
 use sojourn_units::Duration;
 
 /// The largest jitter of a kernel's path: netem counts half of it in 31 bits of nanoseconds.
@@ -81,6 +81,11 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
             "true",
             "Linux has no ABE (RFC 8511), so only the simulator takes it",
         );
+    }
+    if tcp.ecn == EcnMode::Accurate && backend == Backend::Live {
+        let why =
+            "the live back end runs on this machine's kernel, and only a kernel of its own is known to have AccECN";
+        return refuse("tcp.ecn", "\"accecn\"", why);
     }
     if tcp.receive_buffer != ReceiveBuffer::Auto && s.wifi.is_none() {
         let why = match backend {

@@ -1,7 +1,7 @@
 use super::*;
 use etherparse::{NetHeaders, PacketHeaders, TransportHeader};
 use proptest::prelude::*;
-use sojourn_tcp::SackBlock;
+use sojourn_tcp::{AccEcnOption, FieldOrder, SackBlock};
 use sojourn_units::Time;
 
 fn conversation(protocol: Protocol, client_opens: bool) -> Conversation {
@@ -282,14 +282,23 @@ proptest! {
     fn every_segment_has_its_size_and_valid_checksums(
         seq in any::<u64>(), ack in any::<u64>(), ts in any::<(u32, u32)>(), window in any::<u16>(), len in 0u16..=8948,
         sack in any::<[(i32, i32); 3]>(), sack_count in 0u8..=3, hashes in any::<[u32; 2]>(), from_opener in any::<bool>(),
-        syn in any::<bool>(),
+        syn in any::<bool>(), has_accecn in any::<bool>(), accecn in prop::collection::vec(any::<u32>(), 0..=3),
     ) {
+        // As many as fit beside timestamps and SACK blocks.
+        let fields = if syn { accecn.len() } else { accecn.len().min(3 - usize::from(sack_count.min(3))) };
+        let accecn = if has_accecn {
+            AccEcnOption::new(FieldOrder::Ect1First, &accecn[..fields])
+        } else {
+            AccEcnOption::NONE
+        };
         let segment = Segment {
             seq, ack, ts_val: ts.0, ts_ecr: ts.1, window, window_rest: 0,
             len: if syn { 0 } else { len },
             sack: sack.map(|(start, end)| SackBlock { start, end }),
             sack_count: if syn { 0 } else { sack_count },
             flags: if syn { Flags::SYN } else { Flags::ACK },
+            accecn,
+            ..Segment::default()
         };
         let c = Conversation { hashes, ..conversation(Protocol::Tcp { mss: 8948, web: false }, true) };
         let f = frame(&c, Point::Client, from_opener, segment.wire_size(), Body::Tcp(segment));

@@ -159,7 +159,7 @@ fn end(host: &str, device: &str, addresses: &[Ipv4Addr], tcp: &TcpParams) -> End
     }
     let set = |name: &str, value: String| (format!("net/ipv4/{name}"), value);
     let mut sysctls = vec![
-        set("tcp_ecn", u8::from(tcp.ecn).to_string()),
+        set("tcp_ecn", tcp.ecn.sysctl().to_string()),
         set("tcp_no_metrics_save", "1".into()),
         // Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
         set("tcp_rmem", format!("4096 131072 {}", 2 * tcp.receive_window.get())),
