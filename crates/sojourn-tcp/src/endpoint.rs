@@ -304,11 +304,10 @@ impl Endpoint {
             // The SYN-ACK echoes the first SYN's timestamp even then, so the client's round trip counts from that. Source:
             // Linux `tcp_check_req`.
             State::SynReceived if syn => {
-                if self.handshake.on_repeated_syn(self.answer_interval, now) {
-                    self.handshake_due = true;
-                    if let Some(accecn) = &mut self.accecn {
-                        accecn.on_syn_again(segment);
-                    }
+                let answers = self.handshake.on_repeated_syn(self.answer_interval, now);
+                self.handshake_due |= answers;
+                if let Some(accecn) = self.accecn.as_mut().filter(|_| answers) {
+                    accecn.on_syn_again(segment);
                 }
             }
             State::SynSent if syn => {

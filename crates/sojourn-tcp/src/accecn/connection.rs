@@ -35,13 +35,13 @@ pub enum OptionSeen {
 
 /// What is wrong with the path, as bits. Source: Linux `tcpi_accecn_fail_mode`.
 mod fails {
-    /// SYN-ACKs were lost again and again: nothing that is sent is ECN-capable.
+    /// SYN-ACKs were lost again and again: nothing that is sent is ECN-capable (RFC 9768 section 3.1.5).
     pub(super) const ACE_SEND: u8 = 1;
-    /// ACE comes as it was not sent: nothing that is sent is ECN-capable.
+    /// ACE comes as it was not sent: nothing that is sent is ECN-capable (RFC 9768 sections 3.1.5, 3.2.2.3, 3.2.2.4).
     pub(super) const ACE_RECEIVE: u8 = 2;
-    /// Acknowledgements with the option are lost: it is not sent any more.
+    /// Acknowledgements with the option are lost: it is not sent any more (RFC 9768 section 3.2.3.2.2).
     pub(super) const OPTION_SEND: u8 = 4;
-    /// Options come as they were not sent: they are not looked at.
+    /// Options come as they were not sent: they are not looked at (RFC 9768 section 3.2.3.2.4).
     pub(super) const OPTION_RECEIVE: u8 = 8;
 }
 
@@ -148,7 +148,7 @@ impl AccEcn {
     }
 
     /// The SYN-ACK is sent again because none has answered it. The second time it does without ACE (RFC 9768 section
-    /// 3.1.4.2).
+    /// 3.2.3.2.2).
     pub(crate) fn on_syn_ack_timeout(&mut self) {
         self.ace_due = self.timeouts == 0;
         self.timeouts = self.timeouts.saturating_add(1);

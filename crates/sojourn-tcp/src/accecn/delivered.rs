@@ -1,4 +1,4 @@
-//! The sending half: what an acknowledgement says of marks (RFC 9768 sections 3.2.2.5 and 3.2.3.2, appendix A).
+//! The sending half: what an acknowledgement says of marks (RFC 9768 sections 3.2.2.5 and 3.2.3.1, appendix A).
 
 use super::ace::MASK;
 use super::option::{AccEcnOption, truncated};
@@ -82,7 +82,7 @@ impl Delivered {
         reliable
     }
 
-    /// A counter of 24 bits: the nearest value, which may be smaller (RFC 9768 section 3.2.3.2, appendix A.1).
+    /// A counter of 24 bits: the nearest value, which may be smaller (RFC 9768 section 3.2.3.1, appendix A.1).
     fn update(&mut self, ecn: Ecn, value: u32) -> i32 {
         let Some(counter) = self.bytes.get_mut(ecn) else {
             return 0;

@@ -15,7 +15,7 @@ from sojourn import _native
 from sojourn.backends import MeasurementStore, Parts
 from sojourn.backends.linux import cell, flusher, guest_inputs, measurements, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
-from sojourn.backends.linux.topology import Network, Side, bed
+from sojourn.backends.linux.topology import Network, Side, bed, check_kernel
 from sojourn.errors import ParamError, SojournError
 from sojourn.interop import canonical
 from sojourn.kernel.find import Kernel, find
@@ -141,6 +141,7 @@ class LinuxBackend:
         load = json.loads(_native.load_plan(scenario))
         network = network_of(load)
         kernel = self._kernel_for(network)
+        check_kernel(network, kernel.release)
         job = {
             "format": JOB_FORMAT,
             "modules": [str(module) for module in kernel.modules],

@@ -14,6 +14,7 @@ server's side 10.N.4.x.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,11 @@ NAMESPACES = ("client", "r1", "delay", "r2", "server")
 
 #: Classes of a prio discipline, and so paths of different length.
 MOST_PATHS = 16
+
+#: What `tcp.ecn` is for AccECN (RFC 9768).
+ACCURATE_ECN = "accecn"
+#: The first kernel whose AccECN was compared with the simulator's.
+_HAS_ACCURATE_ECN = (7, 3)
 
 _CLIENT_NET = "10.0.1"
 _SERVER_NET = "10.0.4"
@@ -185,6 +191,23 @@ def server_address(path: int, host: int = 0) -> str:
     return f"{_net(_SERVER_NET, host)}.{_FIRST_SERVER + path}"
 
 
+def check_kernel(network: Network, release: str) -> None:
+    """Refuse a network whose TCP the kernel of a release does not have.
+
+    Raises
+    ------
+    ParamError
+        If it asks for AccECN, and the kernel is older than the first that was compared.
+    """
+    numbers = tuple(int(number) for number in re.findall(r"\d+", release)[:2])
+    if network.tcp["ecn"] == ACCURATE_ECN and numbers < _HAS_ACCURATE_ECN:
+        message = (
+            f"tcp.ecn is {ACCURATE_ECN!r}, but the kernel is Linux {release}, and must be 7.3 or later for it: "
+            "name another kernel, or leave it out"
+        )
+        raise ParamError(message)
+
+
 def bed(network: Network) -> dict[str, Any]:
     """Return the part `bed` of a job.
 
@@ -316,7 +339,7 @@ def _hosts(steps: Steps, network: Network) -> None:
         # A socket's hash goes with its packets, and disciplines in the same kernel take it for the flow's. By default a
         # time-out draws another, and what is sent again overtakes the flow in another queue. No wire carries a hash.
         steps.sysctl(host, "net/core/txrehash", 0)
-        steps.sysctl(host, "net/ipv4/tcp_ecn", int(tcp["ecn"]))
+        steps.sysctl(host, "net/ipv4/tcp_ecn", 3 if tcp["ecn"] == ACCURATE_ECN else int(tcp["ecn"]))
         remembers = bool(tcp.get("save_metrics"))
         steps.sysctl(host, "net/ipv4/tcp_no_metrics_save", int(not remembers))
         if remembers:
