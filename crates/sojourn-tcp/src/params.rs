@@ -14,8 +14,8 @@ words! {
         /// The kernel: the buffer, and the window with it, follow what is read (`tcp_moderate_rcvbuf`): `auto`.
         #[default]
         Auto = "auto",
-        /// The application: the buffer has its largest size from the beginning, with room for unread data beside the window, and
-        /// nothing enlarges it (`SO_RCVBUF`, `SOCK_RCVBUF_LOCK`): `locked`.
+        /// The application: the buffer has its largest size from the beginning, with room for unread data beside the
+        /// window, and nothing enlarges it (`SO_RCVBUF`, `SOCK_RCVBUF_LOCK`): `locked`.
         Locked = "locked",
     }
 }
@@ -33,8 +33,8 @@ pub struct TcpParams {
     pub mss: u16,
     /// Initial congestion window in segments: 10 (RFC 6928); 3 is RFC 3390's.
     pub initial_window: u32,
-    /// The largest receive window, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux lets a receive
-    /// buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
+    /// The largest receive window, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux lets a
+    /// receive buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
     pub receive_window: Bytes,
     /// `"auto"` (default): the window grows with what is read, as where no application sets a buffer. `"locked"`: the
     /// window has its largest size after at most a few hundred segments. An application gets such a window if it sets a
@@ -45,13 +45,13 @@ pub struct TcpParams {
     /// Congestion control of the sender, which each flow has for itself.
     #[serde(skip)]
     pub congestion_control: Algorithm,
-    /// Whether CUBIC's slow start ends on rising delay (HyStart). `"plus-plus"` (only on the simulator): by HyStart++ (RFC
-    /// 9406), which Linux does not have.
+    /// Whether CUBIC's slow start ends on rising delay (HyStart). `"plus-plus"` (only on the simulator): by HyStart++
+    /// (RFC 9406), which Linux does not have.
     #[serde(rename = "hystart", with = "hystart")]
     #[schemars(schema_with = "hystart::schema")]
     pub cc: cc::Params,
-    /// Whether ECN is negotiated: `false`, `true` (RFC 3168), or `"accecn"` (AccECN, RFC 9768, which falls back to RFC 3168
-    /// if the other end has no more). Hosts with a kernel need Linux 7.3 for `"accecn"`.
+    /// Whether ECN is negotiated: `false`, `true` (RFC 3168), or `"accecn"` (AccECN, RFC 9768, which falls back to RFC
+    /// 3168 if the other end has no more). Hosts with a kernel need Linux 7.3 for `"accecn"`.
     pub ecn: EcnMode,
     /// Whether an ECN echo reduces the window by less than a loss does (ABE, RFC 8511): to 0.85 of it with cubic, to
     /// 0.8 with reno (default no). It needs `ecn`. Linux does not have it, so only the simulator takes it.
@@ -65,8 +65,8 @@ pub struct TcpParams {
     /// (default no; on the simulator not with web clients).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub save_metrics: bool,
-    /// Whether segments leave apart: at the rate of the congestion control, or at Linux's (two windows a round trip in slow start,
-    /// 1.2 after). A control that needs pacing is always paced.
+    /// Whether segments leave apart: at the rate of the congestion control, or at Linux's (two windows a round trip in
+    /// slow start, 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
     pub pacing: bool,
     /// Bytes of memory that the send buffer begins with (the second number of Linux's `tcp_wmem`, if that is more

@@ -151,8 +151,8 @@ impl Segment {
         HEADERS + self.len + syn + sack + accecn
     }
 
-    /// Where the duplicate begins that it reports (RFC 2883 section 4): its first SACK block lies below the acknowledgement, or
-    /// inside the second.
+    /// Where the duplicate begins that it reports (RFC 2883 section 4): its first SACK block lies below the
+    /// acknowledgement, or inside the second.
     pub(crate) fn duplicate(&self) -> Option<u64> {
         let mut blocks = self.sack_ranges();
         let (start, end) = blocks.next()?;

@@ -29,7 +29,8 @@ pub enum OptionSeen {
     Empty,
     /// One with counters.
     Counters,
-    /// One whose first counters were cleared on the way; or none has come for so long that the counters could have wrapped.
+    /// One whose first counters were cleared on the way; or none has come for so long that the counters could have
+    /// wrapped.
     Bad,
 }
 
@@ -119,8 +120,8 @@ impl AccEcn {
     pub fn option_seen(&self) -> OptionSeen {
         self.seen
     }
-    /// What is wrong with the path: 1 and 2 if ACE cannot be sent or received, 4 and 8 if the option cannot. Source: Linux
-    /// `TCP_ACCECN_ACE_FAIL_SEND` and the names beside it.
+    /// What is wrong with the path: 1 and 2 if ACE cannot be sent or received, 4 and 8 if the option cannot. Source:
+    /// Linux `TCP_ACCECN_ACE_FAIL_SEND` and the names beside it.
     #[must_use]
     pub fn fail_mode(&self) -> u8 {
         self.failed
@@ -250,7 +251,8 @@ impl AccEcn {
 
     // ---------------------------------------------------------------- what comes
 
-    /// A segment has come; `old` says that its data has come before. Answers whether data that it has is acknowledged at once.
+    /// A segment has come; `old` says that its data has come before. Answers whether data that it has is acknowledged
+    /// at once.
     pub(crate) fn on_arrival(&mut self, segment: &Segment, old: bool) -> bool {
         self.received.count(segment.flags.ecn(), segment.len);
         // The acknowledgement that had an option, and said that this had come twice, was lost. Source: Linux
@@ -323,8 +325,8 @@ impl AccEcn {
         }
     }
 
-    /// Writes what a segment says of congestion, when all else is written. A connection in TIME-WAIT says nothing any more,
-    /// because Linux keeps no counters of it (`tcp_v4_timewait_ack`).
+    /// Writes what a segment says of congestion, when all else is written. A connection in TIME-WAIT says nothing any
+    /// more, because Linux keeps no counters of it (`tcp_v4_timewait_ack`).
     pub(crate) fn write(&mut self, segment: &mut Segment, in_time_wait: bool, srtt: Duration, now: Time) {
         if self.failed & (fails::ACE_SEND | fails::ACE_RECEIVE) == 0 {
             segment.flags |= Flags::ECT0;

@@ -10,8 +10,8 @@ use sojourn_units::Ecn;
 /// `PKTS_ACKED_PREC`.
 const MEAN_WEIGHT: u32 = 6;
 const MEAN_FRACTION: u32 = 6;
-/// With more packets per acknowledgement than this, many packets in one are no sign that others were lost. Source: Linux
-/// `ACK_COMP_THRESH`.
+/// With more packets per acknowledgement than this, many packets in one are no sign that others were lost. Source:
+/// Linux `ACK_COMP_THRESH`.
 const COMPRESSED: u32 = 4;
 
 /// What an acknowledgement newly covers.
@@ -56,8 +56,8 @@ impl Delivered {
         self.mean = mean.min(0xffff);
     }
 
-    /// The counters of an option. Answers whether they can be relied on: only one has grown, and it is that of the packets
-    /// before. Source: Linux `tcp_accecn_process_option`.
+    /// The counters of an option. Answers whether they can be relied on: only one has grown, and it is that of the
+    /// packets before. Source: Linux `tcp_accecn_process_option`.
     pub(super) fn take_option(&mut self, option: AccEcnOption) -> bool {
         let expected = self.estimate;
         let mut reliable = expected.is_some();

@@ -1,7 +1,7 @@
 //! Accurate ECN (AccECN, RFC 9768): the receiver counts marks, and the sender learns how many there were.
 //!
-//! It is as Linux 7.3 has it (`include/net/tcp_ecn.h`, `tcp_input.c`, `tcp_output.c`, `tcp_minisocks.c`). There is nothing of
-//! it in a connection that has not agreed on it.
+//! It is as Linux 7.3 has it (`include/net/tcp_ecn.h`, `tcp_input.c`, `tcp_output.c`, `tcp_minisocks.c`). There is
+//! nothing of it in a connection that has not agreed on it.
 
 mod ace;
 mod connection;

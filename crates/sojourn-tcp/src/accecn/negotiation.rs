@@ -23,8 +23,8 @@ pub(crate) fn of_syn(wants: EcnMode, flags: Flags) -> EcnMode {
     }
 }
 
-/// What the answer to a SYN that asked for `wants` agrees to (RFC 9768 table 2). A server that sends back what it was sent
-/// is broken, and has no ECN.
+/// What the answer to a SYN that asked for `wants` agrees to (RFC 9768 table 2). A server that sends back what it was
+/// sent is broken, and has no ECN.
 pub(crate) fn of_syn_ack(wants: EcnMode, flags: Flags) -> EcnMode {
     match (wants, flags.ace()) {
         (EcnMode::Off, _) | (EcnMode::Accurate, 0 | ASKS) => EcnMode::Off,

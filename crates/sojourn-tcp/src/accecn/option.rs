@@ -121,8 +121,8 @@ impl AccEcnOption {
         !self.is_present()
     }
 
-    /// Bytes that it adds to the options of a segment. Before SACK blocks it takes the place of the two bytes of padding that they
-    /// would have.
+    /// Bytes that it adds to the options of a segment. Before SACK blocks it takes the place of the two bytes of
+    /// padding that they would have.
     #[inline]
     #[must_use]
     pub const fn occupied(self, before_sack: bool) -> u16 {
@@ -136,7 +136,8 @@ impl AccEcnOption {
         }
     }
 
-    /// Bytes of padding (NOPs) behind it: before the SACK option, which is to end at a multiple of four bytes, or at the end.
+    /// Bytes of padding (NOPs) behind it: before the SACK option, which is to end at a multiple of four bytes, or at
+    /// the end.
     #[must_use]
     pub const fn padding(self, before_sack: bool) -> u16 {
         let saved = if before_sack { 2 } else { 0 };
@@ -145,8 +146,8 @@ impl AccEcnOption {
 }
 
 /// How many fields fit into `space` bytes beside so many SACK blocks, whose own bytes are not part of `space`. At least
-/// `required` fields are wanted, and a third or later block may go for them. Answers the fields and the blocks; `None` if
-/// the option is left out.
+/// `required` fields are wanted, and a third or later block may go for them. Answers the fields and the blocks; `None`
+/// if the option is left out.
 ///
 /// Source: Linux `tcp_options_fit_accecn`.
 pub(super) fn fit(required: u8, blocks: u8, space: u16) -> Option<(usize, u8)> {
@@ -189,8 +190,8 @@ mod tests {
         assert_eq!(size_of::<AccEcnOption>(), 10);
     }
 
-    /// By hand: 2 + 3 per field, to a multiple of four; before SACK blocks the bytes up to the SACK option, which begins
-    /// two bytes before a multiple of four, less the two of padding that it has anyway.
+    /// By hand: 2 + 3 per field, to a multiple of four; before SACK blocks the bytes up to the SACK option, which
+    /// begins two bytes before a multiple of four, less the two of padding that it has anyway.
     #[test]
     fn sizes_are_those_of_the_wire() {
         for (fields, len, alone, before_sack, padding) in
@@ -208,7 +209,8 @@ mod tests {
         }
     }
 
-    /// 40 bytes of options, 12 of them timestamps, and 4 + 8 per block: one block leaves 16, two leave 8, three nothing.
+    /// 40 bytes of options, 12 of them timestamps, and 4 + 8 per block: one block leaves 16, two leave 8, three
+    /// nothing.
     #[test]
     fn blocks_give_way_to_fields_that_are_needed() {
         assert_eq!(fit(0, 0, 28), Some((3, 0)));

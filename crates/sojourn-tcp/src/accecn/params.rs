@@ -121,8 +121,8 @@ pub struct AccEcnParams {
     /// With [`OptionUse::Minimum`] it is sent at least so often a round trip; 0 for never. Source: Linux
     /// `net.ipv4.tcp_ecn_option_beacon`.
     pub beacon: u8,
-    /// Whether a SYN that is lost again and again stops asking for ECN, classic ECN too, and whether a codepoint that the
-    /// network may not have made ends ECN-capable sending. Source: Linux `net.ipv4.tcp_ecn_fallback`.
+    /// Whether a SYN that is lost again and again stops asking for ECN, classic ECN too, and whether a codepoint that
+    /// the network may not have made ends ECN-capable sending. Source: Linux `net.ipv4.tcp_ecn_fallback`.
     pub fallback: bool,
 }
 

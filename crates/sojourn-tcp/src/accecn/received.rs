@@ -4,8 +4,8 @@ use super::{Counters, ace};
 use crate::segment::Flags;
 use sojourn_units::{Ecn, Time};
 
-/// With so many marks that no acknowledgement has told of, the next is due at once (RFC 9768 section 3.2.2.5.1, where it
-/// is `n`). Source: Linux `TCP_ACCECN_ACE_MAX_DELTA`.
+/// With so many marks that no acknowledgement has told of, the next is due at once (RFC 9768 section 3.2.2.5.1, where
+/// it is `n`). Source: Linux `TCP_ACCECN_ACE_MAX_DELTA`.
 const MOST_UNTOLD: u8 = 6;
 /// A counter of bytes that has come to a multiple of this is told (RFC 9768 section 3.2.3.3: 2^22).
 const STEP: u32 = 22;

@@ -31,8 +31,8 @@ use std::str::FromStr;
 
 /// What of the delivered was marked, by an acknowledgement.
 ///
-/// With classic ECN (RFC 3168) an echo counts for all that its acknowledgement delivers (Linux `tcp_newly_delivered`), which
-/// is exact where the receiver echoes each mark once (RFC 8257).
+/// With classic ECN (RFC 3168) an echo counts for all that its acknowledgement delivers (Linux `tcp_newly_delivered`),
+/// which is exact where the receiver echoes each mark once (RFC 8257).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
     /// Packets. AccECN counts pure acknowledgements too.

@@ -49,9 +49,9 @@ impl Endpoint {
         }
     }
 
-    /// How a SYN, or a SYN-ACK without AccECN, speaks of ECN (RFC 3168 section 6.1.1). A SYN that is sent again does not:
-    /// what dropped the first may have done so for that (section 6.1.1.1; Linux `tcp_ecn_clear_syn`). One that asks for
-    /// AccECN asks twice (RFC 9768 section 3.1.4.1). Linux before 4.1 insists.
+    /// How a SYN, or a SYN-ACK without AccECN, speaks of ECN (RFC 3168 section 6.1.1). A SYN that is sent again does
+    /// not: what dropped the first may have done so for that (section 6.1.1.1; Linux `tcp_ecn_clear_syn`). One that
+    /// asks for AccECN asks twice (RFC 9768 section 3.1.4.1). Linux before 4.1 insists.
     pub(super) fn ecn_of_syn(&self) -> Flags {
         if self.state == State::SynReceived {
             return match self.agreed_ecn {
