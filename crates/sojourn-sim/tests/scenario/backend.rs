@@ -228,6 +228,11 @@ fn live_refuses_what_it_has_not() {
             "tcp.hystart is \"plus-plus\", but Linux has no HyStart++: leave it out",
         ),
         (
+            json!({"tcp": {"ecn": "accecn"}}),
+            "tcp.ecn is \"accecn\", but the live back end runs on this machine's kernel, and only a kernel of its own is \
+             known to have AccECN: leave it out",
+        ),
+        (
             json!({"tcp": {"hystart": false}}),
             "tcp.hystart is false, but the live back end runs on this machine's kernel, where HyStart is a setting of all \
              of it: leave it out",

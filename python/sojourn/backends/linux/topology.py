@@ -202,7 +202,7 @@ def check_kernel(network: Network, release: str) -> None:
     numbers = tuple(int(number) for number in re.findall(r"\d+", release)[:2])
     if network.tcp["ecn"] == ACCURATE_ECN and numbers < _HAS_ACCURATE_ECN:
         message = (
-            f"tcp.ecn is {ACCURATE_ECN!r}, but the kernel is Linux {release}, and must be 7.3 or later for it: "
+            f'tcp.ecn is "{ACCURATE_ECN}", but the kernel is Linux {release}, and must be 7.3 or later for it: '
             "name another kernel, or leave it out"
         )
         raise ParamError(message)

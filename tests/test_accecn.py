@@ -1,0 +1,75 @@
+"""AccECN (RFC 9768) as a key of a scenario: in the simulator, and in the kernel that has it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+import sojourn
+from sojourn import Flow, ParamError, Scenario
+from sojourn.backends.linux.topology import Network, check_kernel
+from sojourn.scenario import Tcp
+from tests import optional
+
+if TYPE_CHECKING:
+    from sojourn.kernel.find import Kernel
+
+
+def upload(ecn: Any) -> Scenario:
+    """One flow that CoDel marks."""
+    return Scenario(
+        experiment="accecn",
+        duration="10s",
+        rtt="20ms",
+        up="5mbit",
+        qdisc_up="codel ecn",
+        tcp=Tcp(ecn=ecn),
+        flows=(Flow(name="a", direction="up"),),
+    )
+
+
+def flow(scenario: Scenario, backend: str = "sim", **more: Any) -> dict[str, Any]:
+    record = sojourn.run(scenario, backend=backend, **more).record
+    return cast("dict[str, Any]", record["flows"][0])
+
+
+def test_each_mark_of_the_queue_is_counted_once() -> None:
+    """Classic ECN tells of a mark again and again; AccECN tells how many there were."""
+    accurate = flow(upload("accecn"))["ecn"]
+    assert accurate["agreed"]
+    assert accurate["marked"] > 10
+    # What is still under way at the end is not known.
+    assert 0 <= accurate["marked"] - accurate["delivered_ce"] <= 2
+    classic = flow(upload(True))["ecn"]
+    assert classic["delivered_ce"] > 2 * classic["marked"]
+
+
+def test_a_kernel_counts_the_same(virtual_kernel: Kernel) -> None:
+    """Each mark once, as the simulator, and so many reductions that the goodput is the same."""
+    if int(virtual_kernel.release.split(".")[0]) < 7:
+        optional.KERNEL.skip("it is older than AccECN")
+    mine, theirs = flow(upload("accecn")), flow(upload("accecn"), "linux")
+    assert theirs["ecn"]["agreed"]
+    assert 0 <= theirs["ecn"]["marked"] - theirs["ecn"]["delivered_ce"] <= 2
+    assert theirs["goodput_mbit"] == pytest.approx(mine["goodput_mbit"], rel=0.02)
+    assert theirs["ecn"]["marked"] == pytest.approx(mine["ecn"]["marked"], rel=0.25)
+
+
+@pytest.mark.parametrize("release", ["6.1.192", "6.12.48", "7.2"])
+def test_an_older_kernel_is_refused(release: str) -> None:
+    network = cast("Network", SimpleNamespace(tcp={"ecn": "accecn"}))
+    with pytest.raises(ParamError) as error:
+        check_kernel(network, release)
+    assert str(error.value) == (
+        f'tcp.ecn is "accecn", but the kernel is Linux {release}, and must be 7.3 or later for it: '
+        "name another kernel, or leave it out"
+    )
+    check_kernel(cast("Network", SimpleNamespace(tcp={"ecn": True})), release)
+    check_kernel(network, "7.3.4")
+
+
+def test_another_word_is_refused() -> None:
+    with pytest.raises(ParamError, match=r"accecn"):
+        sojourn.run(upload("acecn"))
