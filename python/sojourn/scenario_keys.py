@@ -42,7 +42,8 @@ class Tcp:
         Whether CUBIC's slow start ends on rising delay (HyStart). `"plus-plus"` (only on the simulator): by HyStart++
         (RFC 9406), which Linux does not have. Default: yes.
     ecn
-        Whether ECN is negotiated (RFC 3168). Default: no.
+        Whether ECN is negotiated: `false`, `true` (RFC 3168), or `"accecn"` (AccECN, RFC 9768, which falls back to RFC
+        3168 if the other end has no more). Hosts with a kernel need Linux 7.3 for `"accecn"`. Default: no.
     abe
         Whether an ECN echo reduces the window by less than a loss does (ABE, RFC 8511): to 0.85 of it with cubic, to
         0.8 with reno (default no). It needs `ecn`. Linux does not have it, so only the simulator takes it.
@@ -62,7 +63,7 @@ class Tcp:
     receive_window: str | None = None
     receive_buffer: str | None = None
     hystart: bool | Literal["plus-plus"] | None = None
-    ecn: bool | None = None
+    ecn: bool | Literal["accecn"] | None = None
     abe: bool | None = None
     delayed_ack: bool | None = None
     min_rto: str | None = None
