@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,6 +45,17 @@ def test_each_mark_of_the_queue_is_counted_once() -> None:
     assert 0 <= accurate["marked"] - accurate["delivered_ce"] <= 2
     classic = flow(upload(True))["ecn"]
     assert classic["delivered_ce"] > 2 * classic["marked"]
+
+
+def test_an_ack_filter_leaves_its_acknowledgements_alone() -> None:
+    """CAKE drops no acknowledgement with an option or a flag that it does not know (`cake_tcph_may_drop`)."""
+    keys: dict[str, Any] = {"up": "600kbit", "qdisc_up": "cake ack-filter", "down": "20mbit", "qdisc_down": "codel ecn"}
+    flows = (Flow(name="a", direction="down"),)
+    dropped = {
+        ecn: flow(dataclasses.replace(upload(ecn), **keys, flows=flows))["acks_dropped"] for ecn in (True, "accecn")
+    }
+    assert dropped[True] > 100
+    assert dropped["accecn"] == 0
 
 
 def test_a_kernel_counts_the_same(virtual_kernel: Kernel) -> None:

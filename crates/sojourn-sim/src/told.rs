@@ -123,8 +123,9 @@ pub(crate) fn ack_facts(segment: &Segment) -> AckFacts {
         payload: segment.len > 0,
         timestamps: Some((segment.ts_val, segment.ts_ecr)),
         sack_count: segment.sack_count,
-        // A SYN tells the largest segment, the scale of windows, and that ranges are understood.
-        other_options: segment.flags.has(Flags::SYN),
+        // A SYN tells the largest segment, the scale of windows, and that ranges are understood. AccECN's option and its
+        // AE bit are not known to CAKE, which drops nothing that has them. Source: Linux 7.3 `cake_tcph_may_drop`.
+        other_options: segment.flags.any(Flags::SYN | Flags::AE) || segment.accecn.is_present(),
         ..AckFacts::default()
     };
     for (range, block) in facts.sack.iter_mut().zip(&segment.sack) {
