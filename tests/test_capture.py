@@ -247,6 +247,27 @@ def test_ecn_is_agreed_on_and_marks_are_those_of_the_queue(fields: Fields, tmp_p
     assert len(fields(path, "tcp.flags.ece == 1 && tcp.flags.syn == 0", "frame.number")) > 0
 
 
+def test_accecn_is_what_tshark_reads(fields: Fields, tmp_path: Path) -> None:
+    """RFC 9768: three bits of SYN and SYN-ACK, and counters of the bytes that came with a mark."""
+    from sojourn.scenario import Tcp
+
+    path = tmp_path / "x.pcapng"
+    make(path, scenario(tcp=Tcp(ecn="accecn"), qdisc_up="fq_codel"), points=["server"])
+    bits = fields(path, "tcp.flags.syn == 1", "tcp.flags.ack", "tcp.flags.ae", "tcp.flags.cwr", "tcp.flags.ece")
+    assert {tuple(map(int, row)) for row in bits} == {(0, 1, 1, 1), (1, 0, 1, 0)}
+    assert fields(path, "_ws.malformed", "frame.number") == []
+    came: Counter[str] = Counter()
+    for stream, length in fields(path, "ip.dsfield.ecn == 3 && tcp.len > 0", "tcp.stream", "tcp.len"):
+        came[stream] += int(length)
+    assert len(came) == 2
+    told: dict[str, int] = {}
+    for stream, count in fields(path, "tcp.options.acc_ecn.eceb", "tcp.stream", "tcp.options.acc_ecn.eceb"):
+        told[stream] = max(told.get(stream, 0), int(count))
+    for stream, length in came.items():
+        # The last may have no acknowledgement yet.
+        assert 0 <= length - told[stream] <= 2 * 1436
+
+
 def test_the_queue_sends_what_the_record_counts(fields: Fields, tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
     record = make(path)
