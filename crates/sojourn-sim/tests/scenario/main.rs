@@ -93,7 +93,10 @@ fn values_of_the_wrong_type_are_told_as_they_stand_in_the_file() {
             of("tcp", json!({"mss": 70000})),
             "tcp.mss is 70000, but must be a whole number from 0 to 65535",
         ),
-        (of("tcp", json!({"ecn": 1})), "tcp.ecn is 1, but must be true or false"),
+        (
+            of("tcp", json!({"ecn": 1})),
+            "tcp.ecn is 1, but must be true, false or \"accecn\"",
+        ),
         (
             of("tcp", json!({"abe": true})),
             "tcp.abe is true, but must be false without tcp.ecn, whose echoes it is about",
