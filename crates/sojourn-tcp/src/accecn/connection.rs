@@ -171,7 +171,7 @@ impl AccEcn {
     }
 
     /// The acknowledgement of the SYN-ACK, which may have data. Source: Linux `tcp_ecn_openreq_child`,
-    /// `tcp_accecn_third_ack`; RFC 9768 section 3.2.2.1.
+    /// `tcp_accecn_third_ack`; RFC 9768 section 3.2.2.1. Deviation: Linux forgets here that the option was cleared.
     pub(crate) fn on_third_ack(&mut self, segment: &Segment) {
         self.look_at_first(segment.accecn);
         let ace = segment.flags.ace();
