@@ -130,6 +130,15 @@ fn with_classes(text: &str) -> bool {
     text.contains(';')
 }
 
+/// Which of a flow's packets may not overtake each other: those of one code point, or those for L4S, or all.
+fn lane(text: &str, offered: &TestPacket) -> u32 {
+    if text.starts_with("pfifo_fast") || text.starts_with("cake") || with_classes(text) {
+        u32::from(offered.band)
+    } else {
+        u32::from(text.starts_with("dualpi2") && matches!(offered.ecn, Ecn::Ect1 | Ecn::Ce))
+    }
+}
+
 /// The most packets and bytes that the text allows.
 fn limits(text: &str) -> (u64, u64) {
     let words: Vec<&str> = text.split(' ').collect();
@@ -258,14 +267,7 @@ fn check<Q: Qdisc<TestPacket>>(mut q: Q, text: &str, operations: &[(u64, Operati
                 o.sent_bytes += packet.size;
                 o.marks += u64::from(departure.marked);
                 assert!(!departure.marked || o.offered[packet.id as usize].0.ecn.is_capable());
-                let key = (packet.flow * 3
-                    + if text.starts_with("pfifo_fast") || text.starts_with("cake") || with_classes(text) {
-                        u32::from(packet.band)
-                    } else {
-                        // Packets for L4S overtake the others.
-                        let ecn = o.offered[packet.id as usize].0.ecn;
-                        u32::from(text.starts_with("dualpi2") && matches!(ecn, Ecn::Ect1 | Ecn::Ce))
-                    }) as usize;
+                let key = (packet.flow * 3 + lane(text, &o.offered[packet.id as usize].0)) as usize;
                 assert!(
                     o.last_of_flow[key] < Some(packet.id),
                     "flow {} was reordered",

@@ -298,7 +298,6 @@ proptest! {
             sack_count: if syn { 0 } else { sack_count },
             flags: if syn { Flags::SYN } else { Flags::ACK },
             accecn,
-            ..Segment::default()
         };
         let c = Conversation { hashes, ..conversation(Protocol::Tcp { mss: 8948, web: false }, true) };
         let f = frame(&c, Point::Client, from_opener, segment.wire_size(), Body::Tcp(segment));

@@ -23,8 +23,8 @@ pub(super) struct Controller {
 
 /// A gain in 1/256 Hz as the kernel keeps it, 32 bits. Source: `dualpi2_scale_alpha_beta`.
 const fn scaled(gain: u32) -> i64 {
-    let product = gain as u64 * ONE as u64 >> SCALING;
-    (product / 1_000_000_000) as u32 as i64
+    let product = (gain as u64 * ONE as u64) >> SCALING;
+    ((product / 1_000_000_000) & ONE as u64).cast_signed()
 }
 
 /// Source: `__scale_delta`; the result is taken into 32 bits as the kernel takes it.
@@ -37,7 +37,7 @@ impl Controller {
         Self {
             alpha: scaled(params.alpha),
             beta: scaled(params.beta),
-            target: params.target.as_nanos() as i64,
+            target: params.target.as_nanos().cast_signed(),
             // Without drops in overload the L queue marks everything at most, so that windows stay fair.
             most: if params.drop_on_overload {
                 ONE
@@ -56,7 +56,7 @@ impl Controller {
     /// The queue's delay is now `delay`, the longer of the two queues'. Source: `calculate_probability`; RFC 9332
     /// section A.1, `dualpi2_update`.
     pub(super) fn update(&mut self, delay: Duration) {
-        let delay = delay.as_nanos() as i64;
+        let delay = delay.as_nanos().cast_signed();
         let integral = (delay - self.target).wrapping_mul(self.alpha);
         let proportional = (delay - self.last).wrapping_mul(self.beta);
         let delta = integral.wrapping_add(proportional);
