@@ -32,10 +32,7 @@ CONTROLS = {
 #: What a sender needs that has no congestion control here.
 LACKING = {"prague": "TCP Prague", "bbr3": "BBRv3"}
 #: What a bottleneck needs whose text is refused here.
-REFUSED = {
-    "fq_codel_l4s": "FQ-CoDel's ce_threshold_selector",
-    "dualpi2": "DualPI2",
-}
+REFUSED = {"fq_codel_l4s": "FQ-CoDel's ce_threshold_selector"}
 #: Where two classic flows of one kind are each other's control.
 CONTROLLED = ("fifo", "codel", "codel_drop", "pie_drop", "fq_codel")
 
@@ -68,8 +65,6 @@ def lacks(cell: Cell) -> tuple[str, ...]:
     known = _native.congestion_controls()
     missing = [LACKING[control] for control, _ in sides if control not in known]
     ecn = {kind for _, kind in sides}
-    if ACCURATE_ECN in ecn:
-        missing.append(ACCURATE_ECN)
     if len(ecn) > 1:
         missing.append("ECN that differs from flow to flow")
     try:
