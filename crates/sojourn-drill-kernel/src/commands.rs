@@ -301,7 +301,7 @@ mod tests {
                 "sysctl -q net.ipv4/../../kernel/panic=1",
                 "net.ipv4/../../kernel/panic=1",
             ),
-            ("/bin/rm -f /tmp/work/script.pkt", "/tmp/work/script.pkt"),
+            ("/bin/rm -f /tmp/folder/script.pkt", "/tmp/folder/script.pkt"),
             ("/bin/rm -f /etc/passwd", "/etc/passwd"),
             ("grep root /etc/shadow", "/etc/shadow"),
             ("grep root /proc/net/../1/environ", "/proc/net/../1/environ"),
